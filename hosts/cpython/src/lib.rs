@@ -1,0 +1,1 @@
+use pyo3_ffi as _;
