@@ -1,1 +1,3 @@
-//! x
+//! Cladonia: a just-in-time compiler for dynamic languages with a Python-like object model.
+
+pub mod types;

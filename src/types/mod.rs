@@ -1,0 +1,21 @@
+//! Types of values: the sets of values the compiler can speak of.
+//!
+//! A [`Type`] is sixteen bytes: leaves of the predefined hierarchy, a lifetime, and at most one specialization.
+
+mod handles;
+mod join;
+mod ops;
+mod parse;
+mod repr;
+mod spec;
+mod table;
+mod text;
+
+pub use handles::{
+    ClassDesc, ClassHandle, ClassPin, HandleError, HostId, ObjectDesc, ObjectHandle, ObjectPin,
+};
+pub use parse::{Answer, Names, ParseError, evaluate};
+pub use repr::{Spec, Type};
+pub use spec::LiteralError;
+pub use table::Predefined;
+pub use text::predefined_names;
