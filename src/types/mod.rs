@@ -3,7 +3,9 @@
 //! A [`Type`] is sixteen bytes: leaves of the predefined hierarchy, a lifetime, and at most one specialization.
 
 mod handles;
+mod hierarchy;
 mod join;
+mod model;
 mod ops;
 mod parse;
 mod repr;
@@ -14,8 +16,13 @@ mod text;
 pub use handles::{
     ClassDesc, ClassHandle, ClassPin, HandleError, HostId, ObjectDesc, ObjectHandle, ObjectPin,
 };
+pub use hierarchy::{Hierarchy, HierarchyError, HierarchyFault};
+pub use model::{Model, Values};
 pub use parse::{Answer, Names, ParseError, evaluate};
 pub use repr::{Spec, Type};
 pub use spec::LiteralError;
 pub use table::Predefined;
 pub use text::predefined_names;
+
+#[cfg(test)]
+mod tests;

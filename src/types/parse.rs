@@ -345,10 +345,10 @@ impl<'a> Parser<'a> {
         let spec = match parts(object.unwrap_or(numbers)) {
             None => None,
             Some((slot, generation)) if object.is_some() => {
-                ObjectHandle::from_parts(slot, generation).filter(|object| !object.is_alive()).map(Spec::Object)
+                ObjectHandle::from_parts(slot, generation).filter(|object| object.is_stale()).map(Spec::Object)
             }
             Some((slot, generation)) => ClassHandle::from_parts(slot, generation)
-                .filter(|class| !class.is_alive())
+                .filter(|class| class.is_stale())
                 .map(if self.eat(":Exact") { Spec::Exact } else { Spec::Class }),
         };
         let fits = match spec {

@@ -276,6 +276,11 @@ macro_rules! handle {
                 $slots.get(self.slot()).is_some_and(|slot| slot.is_alive(self.generation()))
             }
 
+            /// Whether the handle once was alive and no longer is; not so of a number nobody was given yet.
+            pub(crate) fn is_stale(self) -> bool {
+                !self.is_alive() && read().$arena.was_given(self.slot(), self.generation())
+            }
+
             /// The name given at registration; `<stale>` for a stale handle.
             pub fn name(self) -> Arc<str> {
                 read().$arena.get(self.slot(), self.generation()).map_or_else(|| Arc::from("<stale>"), |r| r.name.clone())
@@ -402,6 +407,11 @@ impl ClassHandle {
     /// How many steps [`join_parent`](Self::join_parent) climbs until the end.
     pub(crate) fn join_depth(self) -> u32 {
         read().classes.get(self.slot(), self.generation()).map_or(0, |record| record.join_depth)
+    }
+
+    /// Whether the class owns its layout, as it was registered.
+    pub fn owns_layout(self) -> bool {
+        read().classes.get(self.slot(), self.generation()).is_some_and(|record| record.owns_layout)
     }
 
     /// The object that is this class, if registered.

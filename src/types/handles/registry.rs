@@ -66,7 +66,7 @@ pub(super) struct ClassRecord {
     pub(super) pins: u32,
     forgotten: bool,
     meta: ClassMeta,
-    owns_layout: bool,
+    pub(super) owns_layout: bool,
     /// The most derived class of the order, itself included, that owns its layout.
     layout: Option<ClassHandle>,
     pub(super) join_parent: Option<ClassHandle>,
@@ -104,6 +104,11 @@ impl<R> Arena<R> {
             (current, Some(record)) if *current == generation => Some(record),
             _ => None,
         }
+    }
+
+    /// Whether this generation of the slot lives or lived.
+    pub(super) fn was_given(&self, slot: u32, generation: u32) -> bool {
+        self.slots.get(slot as usize).is_some_and(|(current, _)| generation <= *current)
     }
 
     pub(super) fn get_mut(&mut self, slot: u32, generation: u32) -> Option<&mut R> {
