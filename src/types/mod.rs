@@ -5,6 +5,7 @@
 mod handles;
 mod hierarchy;
 mod join;
+mod laws;
 mod model;
 mod ops;
 mod parse;
@@ -17,6 +18,7 @@ pub use handles::{
     ClassDesc, ClassHandle, ClassPin, HandleError, HostId, ObjectDesc, ObjectHandle, ObjectPin,
 };
 pub use hierarchy::{Hierarchy, HierarchyError, HierarchyFault};
+pub use laws::{Claim, Exception, LawReport, LawResult, check_laws, universe};
 pub use model::{Model, Values};
 pub use parse::{Answer, Names, ParseError, evaluate};
 pub use repr::{Spec, Type};
