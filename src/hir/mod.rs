@@ -1,0 +1,3 @@
+//! HIR (being written)
+mod general;
+pub use general::{EXIT_HOOK, GeneralInfo, GeneralOp, Gives, HelperRow, MATH, helpers};
