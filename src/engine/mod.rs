@@ -38,6 +38,9 @@ pub struct UnitParts {
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
     pub position_scale: u32,
+    /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
+    /// that is not zero down and takes the exit when it gets to zero.
+    pub force_table: Option<u64>,
 }
 
 /// A request to compile.
