@@ -44,7 +44,7 @@ impl Cmp {
 
 /// An op of the HIR. General ops work on objects; primitive ops on the lattice's C types; `Box*` and `Unbox*` join
 /// the two. Operands are in the instruction, immediates here.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// A parameter of a block.
     Param,
