@@ -2,8 +2,7 @@
 
 use super::exits::ExitBlocks;
 use super::{CodegenError, Input, malformed, symbol};
-use crate::lir::{Block, BlockCall, Func, HelperId, Opcode, SigId, Signature, Term, Value};
-use crate::lir::Imm;
+use crate::lir::{Block, BlockCall, Func, HelperId, Imm, Opcode, SigId, Signature, Term, Value};
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, StackSlotData, StackSlotKind, TrapCode, UserFuncName, types};
@@ -22,6 +21,7 @@ pub(super) struct Scratch {
     order: Vec<Block>,
     /// Blocks that the entry reaches without passing a block marked as cold.
     hot: EntitySet<Block>,
+    /// Blocks that the entry reaches.
     seen: EntitySet<Block>,
     stack: Vec<(Block, bool)>,
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,
@@ -51,7 +51,7 @@ impl Scratch {
             self.stack.push((block, true));
             let data = func.blocks.get(block).ok_or_else(|| malformed(func, format!("no {block}")))?;
             let term = data.term.as_ref().ok_or_else(|| malformed(func, format!("{block} has no terminator")))?;
-            successors(term, |next| self.stack.push((next, false)));
+            self.stack.extend(term.targets().map(|call| (call.block, false)));
         }
         self.order.reverse();
 
@@ -61,9 +61,7 @@ impl Scratch {
             if (data.cold && block != entry) || !self.hot.insert(block) {
                 continue;
             }
-            if let Some(term) = &data.term {
-                successors(term, |next| self.stack.push((next, false)));
-            }
+            self.stack.extend(data.term.iter().flat_map(Term::targets).map(|call| (call.block, false)));
         }
 
         let mut helpers = Vec::new();
@@ -83,18 +81,6 @@ impl Scratch {
         helpers.sort_unstable();
         helpers.dedup();
         Ok(helpers)
-    }
-}
-
-fn successors(term: &Term, mut visit: impl FnMut(Block)) {
-    match term {
-        Term::Jump(call) => visit(call.block),
-        Term::Br { then, els, .. } => {
-            // The last one visited is the first one popped, so it comes first in the order.
-            visit(els.block);
-            visit(then.block);
-        }
-        Term::Return(_) | Term::Fail | Term::Exit { .. } | Term::Unreachable => {}
     }
 }
 
@@ -171,12 +157,13 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
+    /// Make the reachable blocks, in the function's own order.
     fn make_blocks(&mut self) {
         let func = self.input.func;
-        let Scratch { order, hot, blocks, values, .. } = &mut *self.scratch;
+        let Scratch { seen, hot, blocks, values, .. } = &mut *self.scratch;
         blocks.clear();
         values.clear();
-        for &block in order.iter() {
+        for &block in func.order.iter().filter(|&&block| seen.contains(block)) {
             let target = self.cursor.func.dfg.make_block();
             self.cursor.func.layout.append_block(target);
             if !hot.contains(block) {

@@ -75,6 +75,9 @@ pub enum CodegenError {
         /// What it must be.
         expected: &'static str,
     },
+    /// The LIR verifier found faults. Only debug builds ask it.
+    #[error(transparent)]
+    Verifier(#[from] lir::VerifierErrors),
     /// The function is not well formed.
     #[error("malformed LIR function `{func}`: {what}")]
     Malformed {
@@ -201,6 +204,9 @@ impl Codegen {
     }
 
     fn compile_inner(&mut self, memory: &CodeMemory, input: &Input) -> Result<CompiledCode, CodegenError> {
+        if cfg!(debug_assertions) {
+            lir::verify(input.func, lir::Mode::Unit, input.helpers)?;
+        }
         let (provider, pages) = memory.unit();
         let helpers = self.scratch.walk(input.func, input.exit_hook)?;
         let mut builder = JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
