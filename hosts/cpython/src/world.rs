@@ -82,7 +82,7 @@ impl<'a> CPythonWorld<'a> {
                 PyErr_Clear();
                 return Err(Unreliable);
             }
-            let handle = if value.is_null() { None } else { Some(objects::object_handle(value).ok_or(Unreliable)?) };
+            let handle = if value.is_null() { None } else { Some(objects::object_handle(value)) };
             Ok((handle, Assumption::NameUnchanged { namespace: dict as u64, name: name.to_owned() }))
         }
     }
@@ -171,6 +171,7 @@ impl World for CPythonWorld<'_> {
     }
 
     fn value(&self, object: ObjectHandle) -> ConstValue {
-        object_of(object).map_or(ConstValue::Other, objects::const_value)
+        // SAFETY: the lock is held while a world is asked; the handle's object is alive.
+        object_of(object).map_or(ConstValue::Other, |object| unsafe { objects::const_value(object) })
     }
 }

@@ -1,7 +1,7 @@
 //! What calling a known object does.
 
 use super::{CPythonWorld, object_of};
-use crate::abi::v3_13 as abi;
+use crate::abi as abi;
 use crate::capi::{Obj, field};
 use crate::objects;
 use cladonia::facts::Assumption;
@@ -62,7 +62,7 @@ impl CPythonWorld<'_> {
                     return None;
                 }
                 for i in 0..Py_SIZE(tuple) {
-                    defaults.push(objects::object_handle(field(tuple, abi::tuple::ITEMS + 8 * i as i32))?);
+                    defaults.push(objects::object_handle(field(tuple, abi::tuple::ITEMS + 8 * i as i32)));
                 }
             }
             let entry_cell = (self.entry_cell_for)(object);
