@@ -1,7 +1,11 @@
 //! Cladonia inside CPython 3.13.
 
 pub mod abi;
+pub mod capi;
 pub mod decode;
 pub mod feedback;
+pub mod helpers;
+pub mod intrinsics;
 pub mod objects;
 pub mod owned;
+pub mod world;
