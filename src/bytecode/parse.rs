@@ -89,7 +89,10 @@ impl Code {
 struct Scope {
     host: HostId,
     names: Names,
+    /// Classes and objects of the text, by how it prints them. The host may have given them other labels, and these
+    /// labels to others: numbers count what was registered before.
     classes: HashMap<String, ClassHandle>,
+    objects: HashMap<String, ObjectHandle>,
 }
 
 impl Scope {
@@ -98,7 +101,7 @@ impl Scope {
             let class = host.builtin_class(*row)?;
             Some((class.label()?.to_string(), class))
         });
-        Scope { host, names, classes: builtins.collect() }
+        Scope { host, names, classes: builtins.collect(), objects: HashMap::new() }
     }
 
     /// `"name": Row (base, ...) final = label`
@@ -148,12 +151,10 @@ impl Scope {
             None if class.predefined() == Some(Predefined::NoneType) => self.host.none_object(),
             None => None,
         };
-        if known.is_some() {
-            return Ok(());
-        }
-        match self.host.register_object(ObjectDesc { immortal, denotes, ..ObjectDesc::new(name, class) }) {
+        let desc = ObjectDesc { immortal, denotes, ..ObjectDesc::new(name, class) };
+        match known.map_or_else(|| self.host.register_object(desc), Ok) {
             Ok(object) => {
-                self.names = std::mem::take(&mut self.names).with_alias(label, object);
+                self.objects.insert(label.to_owned(), object);
                 Ok(())
             }
             Err(refused) => line.error_at(start, refused.to_string()),
@@ -174,13 +175,26 @@ impl Scope {
         line.space();
         let at = line.at;
         let text = line.type_text();
-        match Type::parse(text, &self.names) {
+        let relabelled = self.relabel(text);
+        match Type::parse(relabelled.as_deref().unwrap_or(text), &self.names) {
             Ok(ty) => Ok(ty),
             Err(error) => {
-                let into: usize = text.chars().take(error.column - 1).map(char::len_utf8).sum();
+                // Columns of a text with another label in it would not be those of the line.
+                let columns = if relabelled.is_some() { 0 } else { error.column - 1 };
+                let into: usize = text.chars().take(columns).map(char::len_utf8).sum();
                 line.error_at(at + into, error.message)
             }
         }
+    }
+
+    /// The type's text with the label that the host has given to what the text's label stands for, if that is another.
+    fn relabel(&self, text: &str) -> Option<String> {
+        let start = text.find('[')? + 1;
+        let length = label_length(&text[start..]);
+        let printed = text[start..start + length].trim_end();
+        let class = self.classes.get(printed).and_then(|class| class.label());
+        let label = class.or_else(|| self.objects.get(printed)?.label()).filter(|label| **label != *printed)?;
+        Some(format!("{}{label}{}", &text[..start], &text[start + length..]))
     }
 
     /// A constant: a literal, a type that is one object, or that and the object's value.
@@ -711,6 +725,12 @@ impl<'a> Line<'a> {
 
 /// How long what is between a type's brackets is, the closing one included.
 fn specialization_length(text: &str) -> usize {
+    let label = label_length(text);
+    text[label..].find(']').map_or(text.len(), |close| label + close + 1)
+}
+
+/// How long the label at the start of a type's brackets is: up to `:` or the end, but quoted text whole.
+fn label_length(text: &str) -> usize {
     let body = text.strip_prefix('b').unwrap_or(text);
     let mut from = 0;
     if let Some(quote) = body.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
@@ -723,5 +743,5 @@ fn specialization_length(text: &str) -> usize {
         });
         from = close.map_or(text.len(), |(close, _)| start + close + 1);
     }
-    text[from..].find(']').map_or(text.len(), |close| from + close + 1)
+    text[from..].find([']', ':']).map_or(text.len(), |end| from + end)
 }
