@@ -1,1 +1,4 @@
-use pyo3_ffi as _;
+//! Cladonia inside CPython 3.13.
+
+pub mod abi;
+pub mod owned;
