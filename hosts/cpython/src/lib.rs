@@ -1,1 +1,7 @@
-use pyo3_ffi as _;
+//! Cladonia inside CPython 3.13.
+
+pub mod abi;
+pub mod decode;
+pub mod feedback;
+pub mod objects;
+pub mod owned;

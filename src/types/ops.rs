@@ -1,0 +1,258 @@
+//! The set operations, each a rule on leaves and lifetimes (one word) and a rule on specializations. The first is inlined
+//! wherever a type is used; the second is reached only if a specialization is there.
+
+use std::cmp::Ordering;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Sub, SubAssign};
+
+use super::handles::ClassHandle;
+use super::repr::{
+    KIND_CLASS, KIND_EXACT, KIND_MASK, KIND_NONE, KIND_OBJECT, KIND_SHIFT, LIFE_MASK, Spec, Type,
+};
+use super::table::{Leaf, OBJECT_BITS, PRIMITIVE_BITS, bit};
+
+/// The class all values of a specialization are instances of.
+fn class_of(spec: Spec) -> Option<ClassHandle> {
+    match spec {
+        Spec::Class(class) | Spec::Exact(class) => Some(class),
+        Spec::Object(object) => object.class(),
+        Spec::None | Spec::Int(_) | Spec::Double(_) => None,
+    }
+}
+
+impl Type {
+    #[inline]
+    fn is_subtype_of(self, other: Type) -> bool {
+        let missing = self.word & !other.word & !KIND_MASK;
+        if other.word >> KIND_SHIFT == 0 { missing == 0 } else { missing == 0 && self.spec_is_within(other) }
+    }
+
+    /// Whether the specialization says at least as much as `other`'s, given that leaves and lifetime do.
+    fn spec_is_within(self, other: Type) -> bool {
+        if self.word == 0 || other.kind() == KIND_NONE {
+            return true;
+        }
+        let same = self.payload == other.payload;
+        match (self.kind(), other.kind()) {
+            (KIND_CLASS | KIND_EXACT, KIND_CLASS) => same || classes_derive(self.payload, other.payload),
+            (KIND_EXACT, KIND_EXACT) | (KIND_OBJECT, KIND_OBJECT) => same,
+            (KIND_OBJECT, KIND_EXACT) => class_of(self.spec()) == class_of(other.spec()),
+            (KIND_OBJECT, KIND_CLASS) => match class_of(self.spec()) {
+                Some(class) => classes_derive(class.to_raw(), other.payload),
+                None => false,
+            },
+            (KIND_NONE, _) => false,
+            _ => self == other,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn union_specialized(self, other: Type) -> Type {
+        if self.is_subtype_of(other) {
+            return other;
+        }
+        if other.is_subtype_of(self) {
+            return self;
+        }
+        let word = (self.word | other.word) & !KIND_MASK;
+        let (Some(a), Some(b)) = (class_of(self.spec()), class_of(other.spec())) else {
+            return Type { word, payload: 0 };
+        };
+        if self.spec() == other.spec() {
+            // Only the lifetimes, or the leaves of a class, differ.
+            return Type { word: word | self.kind(), payload: self.payload };
+        }
+        if a == b && self.is_exact() && other.is_exact() && !(self.as_object().is_some() && other.as_object().is_some()) {
+            return exact_or_plain(word, a);
+        }
+        match () {
+            () if a.is_subclass_of(b) => class_or_plain(word, b),
+            () if b.is_subclass_of(a) => class_or_plain(word, a),
+            () => Type { word, payload: 0 },
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn intersect_specialized(self, other: Type) -> Type {
+        let word = self.word & other.word & !KIND_MASK;
+        let spec = match () {
+            () if self.spec_is_within(other) => self.spec(),
+            () if other.spec_is_within(self) => other.spec(),
+            () => match (self.spec(), other.spec()) {
+                (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b) => Spec::Class(first_by_name(a, b)),
+                _ => return Type::BOTTOM,
+            },
+        };
+        Type::with_spec(word, spec)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn subtract_specialized(self, other: Type) -> Type {
+        if self.is_subtype_of(other) {
+            return Type::BOTTOM;
+        }
+        if self.leaves() == bit(Leaf::CBool) {
+            // The one primitive with so few values that what is left has a name.
+            if let Some(value) = other.as_cbool() {
+                return Type::from_cbool(!value);
+            }
+        }
+        if !self.spec_is_within(other) {
+            return self;
+        }
+        Type::with_spec(subtract_words(self.word, other.word), self.spec())
+    }
+
+    /// Whether some value could be of both types.
+    #[inline]
+    pub fn could_be(self, other: Type) -> bool {
+        if (self.word | other.word) >> KIND_SHIFT == 0 {
+            let common = self.word & other.word;
+            return common & PRIMITIVE_BITS != 0 || (common & OBJECT_BITS != 0 && common & LIFE_MASK != 0);
+        }
+        self.could_be_specialized(other)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn could_be_specialized(self, other: Type) -> bool {
+        if !self.unspecialized().could_be(other.unspecialized()) {
+            return false;
+        }
+        if self.spec_is_within(other) || other.spec_is_within(self) {
+            return true;
+        }
+        matches!((self.spec(), other.spec()), (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b))
+    }
+}
+
+#[inline]
+fn classes_derive(class: u64, base: u64) -> bool {
+    match (ClassHandle::from_raw(class), ClassHandle::from_raw(base)) {
+        (Some(class), Some(base)) => class.is_subclass_of(base),
+        _ => false,
+    }
+}
+
+/// These leaves of the class and what derives from it; of a predefined class the leaves say it all.
+fn class_or_plain(word: u64, class: ClassHandle) -> Type {
+    match () {
+        () if class.is_builtin_itself() || !class.is_alive() => Type { word, payload: 0 },
+        () if class.is_final() => Type::with_spec(word, Spec::Exact(class)),
+        () => Type::with_spec(word, Spec::Class(class)),
+    }
+}
+
+fn exact_or_plain(word: u64, class: ClassHandle) -> Type {
+    if class.is_builtin_itself() { Type { word, payload: 0 } } else { Type::with_spec(word, Spec::Exact(class)) }
+}
+
+/// A type can name one class only, and neither of two unrelated ones is the smaller: the choice must be the same both ways around.
+fn first_by_name(a: ClassHandle, b: ClassHandle) -> ClassHandle {
+    if (a.name(), a) <= (b.name(), b) { a } else { b }
+}
+
+/// Leaves and lifetimes without those of `other`. Objects are a rectangle of leaves by lifetimes; what is left is
+/// representable only if `other` spans one side of it, otherwise the rectangle stays whole.
+#[inline]
+const fn subtract_words(word: u64, other: u64) -> u64 {
+    let rest = word & !other;
+    if rest & LIFE_MASK == 0 {
+        // All our lifetimes go: leaves are taken away.
+        (rest & (OBJECT_BITS | PRIMITIVE_BITS)) | if rest & OBJECT_BITS != 0 { word & LIFE_MASK } else { 0 }
+    } else if rest & OBJECT_BITS == 0 {
+        (word & OBJECT_BITS) | rest
+    } else {
+        (word & (OBJECT_BITS | LIFE_MASK)) | (rest & PRIMITIVE_BITS)
+    }
+}
+
+impl BitOr for Type {
+    type Output = Type;
+
+    /// The smallest representable type that holds both; see [`super`] for what is lost.
+    #[inline]
+    fn bitor(self, other: Type) -> Type {
+        let word = self.word | other.word;
+        if word >> KIND_SHIFT == 0 { Type { word, payload: 0 } } else { self.union_specialized(other) }
+    }
+}
+
+impl BitAnd for Type {
+    type Output = Type;
+
+    /// A type that holds every value of both; not always a subtype of both, see [`super`].
+    #[inline]
+    fn bitand(self, other: Type) -> Type {
+        if (self.word | other.word) >> KIND_SHIFT == 0 {
+            return Type::from_word(self.word & other.word);
+        }
+        self.intersect_specialized(other)
+    }
+}
+
+impl Sub for Type {
+    type Output = Type;
+
+    /// A type that holds every value of `self` that is not one of `other`.
+    #[inline]
+    fn sub(self, other: Type) -> Type {
+        if (self.word | other.word) >> KIND_SHIFT == 0 {
+            return Type { word: subtract_words(self.word, other.word), payload: 0 };
+        }
+        self.subtract_specialized(other)
+    }
+}
+
+impl BitOrAssign for Type {
+    fn bitor_assign(&mut self, other: Type) {
+        *self = *self | other;
+    }
+}
+
+impl BitAndAssign for Type {
+    fn bitand_assign(&mut self, other: Type) {
+        *self = *self & other;
+    }
+}
+
+impl SubAssign for Type {
+    fn sub_assign(&mut self, other: Type) {
+        *self = *self - other;
+    }
+}
+
+impl PartialOrd for Type {
+    fn partial_cmp(&self, other: &Type) -> Option<Ordering> {
+        match (self.is_subtype_of(*other), other.is_subtype_of(*self)) {
+            (true, true) => Some(Ordering::Equal),
+            (true, false) => Some(Ordering::Less),
+            (false, true) => Some(Ordering::Greater),
+            (false, false) => None,
+        }
+    }
+
+    /// Whether every value of `self` is one of `other`.
+    #[inline]
+    fn le(&self, other: &Type) -> bool {
+        self.is_subtype_of(*other)
+    }
+
+    #[inline]
+    fn ge(&self, other: &Type) -> bool {
+        other.is_subtype_of(*self)
+    }
+
+    #[inline]
+    fn lt(&self, other: &Type) -> bool {
+        self != other && self.is_subtype_of(*other)
+    }
+
+    #[inline]
+    fn gt(&self, other: &Type) -> bool {
+        other.lt(self)
+    }
+}
+
