@@ -1,12 +1,16 @@
 //! The pipeline driver and public API: bytecode in, machine code out.
 
 use crate::bytecode::{Code, Pc};
-use crate::codegen::CompiledCode;
+use crate::code::CodeMemory;
+use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
 use crate::exits::Reason;
 use crate::facts::Assumption;
+use crate::hir::{self, Start};
 use crate::host::{Host, World};
-use crate::lir::Func;
+use crate::lir::{self, Func};
+use crate::lower;
+use crate::opt;
 use crate::types::Type;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,6 +42,9 @@ pub struct UnitParts {
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
     pub position_scale: u32,
+    /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
+    /// that is not zero down and takes the exit when it gets to zero.
+    pub force_table: Option<u64>,
 }
 
 /// A request to compile.
@@ -90,6 +97,8 @@ pub struct Unit {
     pub assumptions: Vec<Assumption>,
     /// Text forms, if they were asked for: (stage, text).
     pub dumps: Vec<(&'static str, String)>,
+    /// HIR after each pass that changed it, if text forms were asked for.
+    pub passes: Vec<(&'static str, String)>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
 }
@@ -105,6 +114,104 @@ pub struct RawMap {
 
 /// The compiler with its code memory.
 pub struct Engine {
+    host: Arc<Host>,
+    memory: CodeMemory,
+    codegen: Codegen,
+    /// Keep the text of every stage with each unit.
+    pub keep_dumps: bool,
+}
+
+impl Engine {
+    /// An engine for a host.
+    ///
+    /// # Errors
+    /// If no code memory can be had, or the machine is not supported.
+    pub fn new(host: Arc<Host>, memory: CodeMemory) -> Result<Engine, CompileError> {
+        let codegen = Codegen::new().map_err(|e| CompileError::Internal(e.to_string()))?;
+        Ok(Engine { host, memory, codegen, keep_dumps: false })
+    }
+
     /// The host.
-    pub host: Arc<Host>,
+    pub fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+
+    /// The code memory.
+    pub fn memory(&self) -> &CodeMemory {
+        &self.memory
+    }
+
+    /// Compile a unit.
+    ///
+    /// # Errors
+    /// [`CompileError`] says what is not compiled, what is too large, or that Cladonia itself is at fault. The
+    /// function then stays in the host's interpreter.
+    ///
+    /// # Panics
+    /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
+    pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
+        let mut dumps = Vec::new();
+        let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
+            if keep {
+                dumps.push((stage, text()));
+            }
+        };
+        let keep = self.keep_dumps;
+        let code = Arc::new(request.code.clone());
+        let start = match request.entry {
+            Entry::Function => Start::Function(request.live),
+            Entry::Loop(pc) => Start::Loop(pc, request.live),
+        };
+        let mut f = hir::build(&code, start, request.world, request.avoid)
+            .map_err(|e| CompileError::Unsupported { what: e.what, line: e.line })?;
+        dump(keep, "hir", &|| f.to_string());
+        let cx = opt::Context { world: request.world, avoid: request.avoid };
+        let mut passes = Vec::new();
+        opt::run(&mut f, &cx, &mut |name, f| {
+            if keep {
+                passes.push((name, f.to_string()));
+            }
+        });
+        dump(keep, "selected", &|| f.to_string());
+        if f.insts.len() > MAX_HIR {
+            return Err(CompileError::LimitExceeded { what: "the number of HIR values".into(), limit: MAX_HIR as u64 });
+        }
+        let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
+        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
+        let exit_hook = Some(self.host.helper(hir::EXIT_HOOK));
+        let code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
+        dump(keep, "clif", &|| code.clif().unwrap_or_default().to_string());
+        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
+        Ok(Unit { code, exits: lowered.exits, assumptions: f.assumptions, dumps, passes, raw_maps: lowered.raw_maps })
+    }
+
+    /// Compile a stub that a host wrote as LIR (an entry, an adapter).
+    ///
+    /// # Errors
+    /// As for [`Engine::compile`].
+    pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
+        self.generate(func, None, 0)
+    }
+
+    fn generate(
+        &mut self,
+        func: &Func,
+        exit_hook: Option<lir::HelperId>,
+        unit: u64,
+    ) -> Result<CompiledCode, CompileError> {
+        let input =
+            codegen::Input { func, helpers: &self.host.helpers, exit_hook, unit, want_text: self.keep_dumps };
+        self.codegen.compile(&self.memory, input).map_err(|e| CompileError::Internal(e.to_string()))
+    }
+}
+
+/// Functions with more HIR values than this are not compiled.
+pub const MAX_HIR: usize = 60_000;
+
+fn lir_text(lowered: &lower::Lowered, host: &Host) -> String {
+    let mut text = lir::print(&lowered.func, &host.helpers);
+    for (i, exit) in lowered.exits.iter().enumerate() {
+        text += &format!("exit{i}: {exit}\n");
+    }
+    text
 }

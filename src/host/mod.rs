@@ -17,7 +17,7 @@ use crate::bytecode::{Code, ConstValue};
 use crate::facts::{Assumption, Effects};
 use crate::lir::{Func, Helper, HelperId, Signature, Term};
 use crate::ll::Ty;
-use crate::types::{ObjectHandle, Type};
+use crate::types::{HostId, ObjectHandle, Type};
 use cranelift_entity::{PrimaryMap, entity_impl};
 use std::collections::HashMap;
 
@@ -115,6 +115,8 @@ pub mod names {
 pub struct Host {
     /// The host's name, for messages.
     pub name: &'static str,
+    /// Under which its classes and objects are registered; their tokens are their addresses.
+    pub id: HostId,
     /// Helpers by number.
     pub helpers: PrimaryMap<HelperId, Helper>,
     /// Intrinsics by number.
@@ -181,10 +183,11 @@ pub struct HostBuilder {
 
 impl HostBuilder {
     /// A description without helpers and intrinsics.
-    pub fn new(name: &'static str) -> HostBuilder {
+    pub fn new(name: &'static str, id: HostId) -> HostBuilder {
         HostBuilder {
             host: Host {
                 name,
+                id,
                 helpers: PrimaryMap::new(),
                 intrinsics: PrimaryMap::new(),
                 frame_slots: 0,

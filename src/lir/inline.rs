@@ -17,16 +17,16 @@ impl Builder<'_> {
         assert_eq!(callee.params().len(), args.len(), "arguments of {}", callee.name);
         let mut values: HashMap<Value, Value> =
             callee.params().iter().copied().zip(args.iter().copied()).collect();
+        let slot_base = self.func.slots.len() as i64;
+        self.func.slots.extend_from_slice(&callee.slots);
         // The common case is one straight block: no new block, no jump.
         if callee.order.len() == 1 {
             let data = &callee.blocks[callee.entry()];
             if let Some(Term::Return(results)) = &data.term {
-                self.copy_insts(callee, callee.entry(), &mut values, 0);
+                self.copy_insts(callee, callee.entry(), &mut values, slot_base);
                 return results.iter().map(|v| values[v]).collect();
             }
         }
-        let slot_base = self.func.slots.len() as i64;
-        self.func.slots.extend_from_slice(&callee.slots);
         let done = self.block();
         let results: Vec<Value> =
             callee.signature.results.iter().map(|&ty| self.param(done, ty)).collect();

@@ -10,11 +10,20 @@
 //! - `Fail` stands only in intrinsics, `Exit` only in units.
 //! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper calls.
 
+mod cfg;
 mod graph;
 mod inline;
+mod lex;
 mod ops;
+mod parse;
+mod text;
+mod verify;
 
+pub use cfg::Cfg;
 pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature, Term, Value,
 };
 pub use ops::{Effect, FloatCond, ImmKind, IntCond, OpInfo, Opcode};
+pub use parse::{ParseError, parse};
+pub use text::print;
+pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

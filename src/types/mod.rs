@@ -2,6 +2,7 @@
 //!
 //! A [`Type`] is sixteen bytes: leaves of the predefined hierarchy, a lifetime, and at most one specialization.
 
+mod dot;
 mod handles;
 mod hierarchy;
 mod join;
@@ -14,6 +15,7 @@ mod spec;
 mod table;
 mod text;
 
+pub use dot::dot;
 pub use handles::{
     ClassDesc, ClassHandle, ClassPin, HandleError, HostId, ObjectDesc, ObjectHandle, ObjectPin,
 };

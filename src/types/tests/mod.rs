@@ -6,7 +6,7 @@ mod questions;
 mod seed;
 mod text;
 
-use super::{Answer, Hierarchy, Type, evaluate};
+use super::{Hierarchy, Type, evaluate};
 
 /// The classes and objects of the specification's examples, one or two of them immortal, and some it does not have.
 pub(super) const WORLD: &str = "
@@ -38,27 +38,22 @@ object none: NoneType immortal
 object some_list: list
 ";
 
-/// What `text` gives in the world of the examples.
+/// What `text` gives in the world of the examples, printed.
 #[track_caller]
-pub(super) fn eval(text: &str) -> Answer {
+pub(super) fn eval(text: &str) -> String {
     let world = Hierarchy::parse(WORLD).expect("the world is well-formed");
-    evaluate(text, &world.names()).unwrap_or_else(|error| panic!("{text}: {error}"))
+    evaluate(text, &world.names()).unwrap_or_else(|error| panic!("{text}: {error}")).to_string()
 }
 
 /// Whether `text`, a comparison, holds in the world of the examples.
 #[track_caller]
 pub(super) fn check(text: &str) {
-    match eval(text) {
-        Answer::Truth(true) => {}
-        Answer::Truth(false) => panic!("does not hold: {text}{}", sides(text)),
-        Answer::Type(ty) => panic!("{text} is no comparison but the type {ty}"),
+    match (eval(text).as_str(), text.split_once("==")) {
+        ("true", _) => {}
+        ("false", Some((left, right))) => panic!("does not hold: {text} ({} against {})", eval(left), eval(right)),
+        ("false", None) => panic!("does not hold: {text}"),
+        (ty, _) => panic!("{text} is no comparison but the type {ty}"),
     }
-}
-
-/// What both sides of an equation give, for the message.
-fn sides(text: &str) -> String {
-    let Some((left, right)) = text.split_once("==") else { return String::new() };
-    format!(" ({} against {})", eval(left), eval(right))
 }
 
 /// A type of the world, and the world that keeps its names.

@@ -1,0 +1,1 @@
+//! Tests of code memory without a compiler: the bytes are written by hand.
