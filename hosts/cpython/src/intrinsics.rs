@@ -72,7 +72,7 @@ impl Set<'_> {
 /// # Panics
 /// If called without the interpreter's lock.
 pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
-    let mut host = HostBuilder::new("CPython 3.13");
+    let mut host = HostBuilder::new("CPython 3.13", crate::objects::host());
     // SAFETY: the interpreter's lock is held; the singletons are immortal.
     unsafe {
         helpers::find_frame_readers();
