@@ -33,12 +33,6 @@ unsafe extern "C" {
     pub fn _PyEval_MonitorRaise(ts: Thread, frame: Frame, instr: *const u8);
     /// Do what the eval breaker asks for.
     pub fn _Py_HandlePending(ts: Thread) -> c_int;
-    /// The current thread state, or null.
-    pub fn PyThreadState_GetUnchecked() -> Thread;
-    /// The frame object of the innermost complete frame, borrowed.
-    pub fn PyEval_GetFrame() -> Object;
-    /// Add a traceback entry for a frame object to the pending exception.
-    pub fn PyTraceBack_Here(frame: Object) -> c_int;
     /// Give a function another entry; sets its version to 0.
     pub fn PyFunction_SetVectorcall(func: Object, entry: *const c_void);
     /// Give a function a version.
@@ -51,12 +45,6 @@ unsafe extern "C" {
     pub fn PyFunction_ClearWatcher(id: c_int) -> c_int;
     /// Register a callback for changes of watched dicts.
     pub fn PyDict_AddWatcher(callback: DictWatcher) -> c_int;
-    /// Unregister it.
-    pub fn PyDict_ClearWatcher(id: c_int) -> c_int;
-    /// Watch a dict.
-    pub fn PyDict_Watch(id: c_int, dict: Object) -> c_int;
-    /// Cease to watch a dict.
-    pub fn PyDict_Unwatch(id: c_int, dict: Object) -> c_int;
     /// Register a callback for changes of watched classes.
     pub fn PyType_AddWatcher(callback: TypeWatcher) -> c_int;
     /// Unregister it.
@@ -71,18 +59,13 @@ unsafe extern "C" {
     pub fn PyCode_ClearWatcher(id: c_int) -> c_int;
     /// The line of an instruction (its offset in bytes).
     pub fn PyCode_Addr2Line(code: Object, offset: c_int) -> c_int;
-    /// The exception that is pending, taken.
-    pub fn PyErr_GetRaisedException() -> Object;
-    /// Make an exception pending; takes the reference over.
-    pub fn PyErr_SetRaisedException(exception: Object);
-    /// The main interpreter.
-    pub fn PyInterpreterState_Main() -> *mut u8;
-    /// The first thread of an interpreter.
-    pub fn PyInterpreterState_ThreadHead(interp: *mut u8) -> Thread;
-    /// The next thread.
-    pub fn PyThreadState_Next(ts: Thread) -> Thread;
-    /// The class of code objects.
-    pub static mut PyCode_Type: PyTypeObject;
+}
+
+/// The current thread.
+#[inline(always)]
+pub fn current_thread() -> Thread {
+    // SAFETY: always allowed; the GIL is held, so there is one.
+    unsafe { PyThreadState_GetUnchecked().cast() }
 }
 
 /// `PyFunction_WatchCallback`: event, function, new value.

@@ -23,7 +23,7 @@ pub struct Front {
     /// The type of a live value (or of an empty slot).
     pub live_type: fn(value: Object) -> Type,
     /// The program as it is now, for code with these globals and builtins.
-    pub world: fn(globals: Object, builtins: Object) -> Box<dyn World>,
+    pub world: fn(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World>,
     /// Start code memory afresh in a forked child.
     pub after_fork: fn(engine: &mut Engine),
     /// Keep the text forms of what is compiled from now on, or not.
@@ -47,7 +47,7 @@ pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
     let Some(mut engine) = rt().engine.take() else {
         return Err(CompileError::Internal("the compiler is at work".into()));
     };
-    let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(func)));
+    let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     rt().engine = Some(engine);
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
 }
@@ -111,7 +111,7 @@ unsafe fn compile_unit(
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let world = (rt().front.world)(globals, builtins);
+        let world = (rt().front.world)(&engine, globals, builtins);
         engine.compile(Request { code: &code, entry, live, world: &*world, parts, avoid: &avoid })
     }));
     rt().engine = Some(engine);

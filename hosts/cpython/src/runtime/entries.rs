@@ -125,7 +125,40 @@ pub fn stub(entry: &Entry) -> Func {
     func
 }
 
-/// LIR of the fallback for native callers of functions with `arity` parameters.
+macro_rules! fallbacks {
+    ($($name:ident($($arg:ident),*);)*) => {
+        $(
+            unsafe extern "C" fn $name(ts: Thread, func: Object $(, $arg: Object)*) -> Object {
+                let mut args: [Object; 0 $(+ { let _ = stringify!($arg); 1 })*] = [$($arg),*];
+                // SAFETY: a native call's promises.
+                unsafe { call_interpreted(ts, func, args.as_mut_ptr(), args.len() as i64) }
+            }
+        )*
+        /// The fallback of a small arity, which needs no compiler (one may be asked for while it is at work).
+        pub fn small_fallback(arity: usize) -> Option<u64> {
+            const ALL: &[fn() -> u64] = &[$(|| $name as *const () as u64),*];
+            ALL.get(arity).map(|address| address())
+        }
+    };
+}
+
+fallbacks! {
+    fallback_0();
+    fallback_1(a);
+    fallback_2(a, b);
+    fallback_3(a, b, c);
+    fallback_4(a, b, c, d);
+    fallback_5(a, b, c, d, e);
+    fallback_6(a, b, c, d, e, f);
+    fallback_7(a, b, c, d, e, f, g);
+    fallback_8(a, b, c, d, e, f, g, h);
+    fallback_9(a, b, c, d, e, f, g, h, i);
+    fallback_10(a, b, c, d, e, f, g, h, i, j);
+    fallback_11(a, b, c, d, e, f, g, h, i, j, k);
+    fallback_12(a, b, c, d, e, f, g, h, i, j, k, l);
+}
+
+/// LIR of the fallback for native callers of functions with more parameters.
 pub fn fallback(arity: usize) -> Func {
     let mut func =
         Func::new(format!("interpreted call of {arity}"), Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]));

@@ -371,6 +371,20 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
     }
 }
 
+/// [`materialise`] for a builtin that is about to read its caller's locals.
+///
+/// # Safety
+/// `frame` is the innermost frame of the thread.
+pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if materialise(frame) < 0 {
+            // The builtin reports the next failure itself; this one has left a local out.
+            PyErr_Clear();
+        }
+    }
+}
+
 /// The raw locals while the instruction at `pos` calls out.
 fn raw_locals(unit: &UnitState, pos: u32) -> Vec<(u32, Source)> {
     let Some(compiled) = &unit.unit else { return Vec::new() };

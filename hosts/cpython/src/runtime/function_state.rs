@@ -215,6 +215,9 @@ pub unsafe fn entry_cell(func: Object) -> Option<u64> {
 }
 
 fn fallback_of(arity: usize) -> Option<u64> {
+    if let Some(address) = entries::small_fallback(arity) {
+        return Some(address);
+    }
     if let Some(code) = rt().fallbacks.get(&arity) {
         return Some(code.entry() as u64);
     }

@@ -13,6 +13,7 @@
 //! | `units` | a unit's state, invalidation, freeing |
 //! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
 //! | `exits` | the exit hook: from an exit record to the interpreter |
+//! | `front` | the start, and what turns the interpreter's things into the compiler's |
 //! | `entries` | entry stubs, fallbacks, binding of arguments |
 //! | `function_state` | what is known of a code object and its functions |
 //! | `compiling` | requests to the compiler, installation |
@@ -33,6 +34,7 @@ pub mod compiling;
 pub mod entries;
 pub mod exits;
 pub mod frames;
+pub mod front;
 pub mod function_state;
 pub mod healing;
 pub mod monitoring;

@@ -170,7 +170,7 @@ pub fn is_observed(shape: &CodeShape) -> bool {
     let ours = rt().monitor.tool.map_or(0, |id| 1u8 << id);
     // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
     unsafe {
-        let interp = PyInterpreterState_Main();
+        let interp = PyInterpreterState_Main().cast::<u8>();
         let global = std::slice::from_raw_parts(interp.offset(abi::interp::MONITORS as isize), GLOBAL_EVENTS);
         if global.iter().any(|tools| tools & !ours != 0) {
             return true;
@@ -211,7 +211,7 @@ unsafe fn start_event(code: Object) -> Object {
         if !runtime.on || runtime.finished {
             return runtime.monitor.disable();
         }
-        let ts = PyThreadState_GetUnchecked();
+        let ts = current_thread();
         let frame: Frame = get(ts, t::CURRENT_FRAME);
         if get::<Object>(frame, f::EXECUTABLE) != code {
             return none();
@@ -258,7 +258,7 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
         if to > from || !runtime.on || runtime.finished {
             return runtime.monitor.disable();
         }
-        let ts = PyThreadState_GetUnchecked();
+        let ts = current_thread();
         let frame: Frame = get(ts, t::CURRENT_FRAME);
         if get::<Object>(frame, f::EXECUTABLE) != code {
             return none();

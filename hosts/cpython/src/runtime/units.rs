@@ -213,16 +213,16 @@ unsafe fn tokens_in_frames() -> std::collections::HashSet<u64> {
     let mut tokens = std::collections::HashSet::new();
     // SAFETY: threads and their frames do not change while the GIL is held here.
     unsafe {
-        let mut ts = super::capi::PyInterpreterState_ThreadHead(super::capi::PyInterpreterState_Main());
+        let mut ts = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
         while !ts.is_null() {
-            let mut frame: Frame = get(ts, abi::thread::CURRENT_FRAME);
+            let mut frame: Frame = get(ts.cast(), abi::thread::CURRENT_FRAME);
             while !frame.is_null() {
                 if let Some(token) = frames::native_token(frame) {
                     tokens.insert(token);
                 }
                 frame = get(frame, abi::frame::PREVIOUS);
             }
-            ts = super::capi::PyThreadState_Next(ts);
+            ts = PyThreadState_Next(ts);
         }
     }
     tokens
