@@ -164,14 +164,20 @@ impl Engine {
         };
         let mut f = hir::build(&code, start, request.world, request.avoid)
             .map_err(|e| CompileError::Unsupported { what: e.what, line: e.line })?;
+        check(&f, "build")?;
         dump(keep, "hir", &|| f.to_string());
         let cx = opt::Context { world: request.world, avoid: request.avoid };
         let mut passes = Vec::new();
+        let mut fault = Ok(());
         opt::run(&mut f, &cx, &mut |name, f| {
             if keep {
                 passes.push((name, f.to_string()));
             }
+            if fault.is_ok() {
+                fault = check(f, name);
+            }
         });
+        fault?;
         dump(keep, "selected", &|| f.to_string());
         if f.insts.len() > MAX_HIR {
             return Err(CompileError::LimitExceeded { what: "the number of HIR values".into(), limit: MAX_HIR as u64 });
@@ -203,6 +209,16 @@ impl Engine {
             codegen::Input { func, helpers: &self.host.helpers, exit_hook, unit, want_text: self.keep_dumps };
         self.codegen.compile(&self.memory, input).map_err(|e| CompileError::Internal(e.to_string()))
     }
+}
+
+/// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
+fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
+    static VERIFY: std::sync::LazyLock<bool> =
+        std::sync::LazyLock::new(|| cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some());
+    if !*VERIFY {
+        return Ok(());
+    }
+    hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
 }
 
 /// Functions with more HIR values than this are not compiled.

@@ -21,6 +21,8 @@ mod numbers;
 mod operators;
 mod scopes;
 mod unpack;
+#[cfg(test)]
+mod tests;
 
 pub use calls::{CALL_NATIVE, MATERIALIZE_FRAME, NATIVE_VECTORCALL, ORIGINAL_VECTORCALL, call_original, find_frame_readers};
 pub use control::RERAISED;

@@ -9,9 +9,11 @@ mod containers;
 mod iterators;
 mod numbers;
 mod references;
+#[cfg(test)]
+mod tests;
 mod thread;
 
-use crate::abi::v3_13 as abi;
+use crate::abi;
 use crate::capi::{self, Obj, field};
 use crate::helpers;
 use cladonia::facts::Effects;
@@ -70,7 +72,7 @@ impl Set<'_> {
 /// # Panics
 /// If called without the interpreter's lock.
 pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
-    let mut host = HostBuilder::new("CPython 3.13");
+    let mut host = HostBuilder::new("CPython 3.13", crate::objects::host());
     // SAFETY: the interpreter's lock is held; the singletons are immortal.
     unsafe {
         helpers::find_frame_readers();

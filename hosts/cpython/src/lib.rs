@@ -2,6 +2,11 @@
 
 pub mod abi;
 pub mod capi;
+<<<<<<< HEAD
+=======
+pub mod decode;
+pub mod feedback;
+>>>>>>> main
 pub mod helpers;
 pub mod intrinsics;
 pub mod objects;

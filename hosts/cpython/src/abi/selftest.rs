@@ -12,6 +12,7 @@ unsafe extern "C" {
     fn PyUnstable_Type_AssignVersionTag(class: *mut PyTypeObject) -> std::ffi::c_int;
     fn PyFunction_GetKwDefaults(function: *mut PyObject) -> *mut PyObject;
     fn PyFunction_GetClosure(function: *mut PyObject) -> *mut PyObject;
+    fn PyErr_GetRaisedException() -> *mut PyObject;
     fn PyVectorcall_Function(callable: *mut PyObject) -> Option<ffi::vectorcallfunc>;
 }
 
@@ -550,7 +551,7 @@ unsafe fn thread_state() -> Checked {
         expect("PyThreadState.current_exception", read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION).is_null())?;
         ffi::PyErr_SetNone(ffi::PyExc_ValueError);
         let pending = read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION);
-        let raised = Owned::take(ffi::PyErr_GetRaisedException());
+        let raised = Owned::take(PyErr_GetRaisedException());
         expect("PyThreadState.current_exception", raised.is_some_and(|raised| raised.as_ptr() == pending))
     }
 }

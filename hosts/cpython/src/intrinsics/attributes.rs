@@ -4,7 +4,7 @@
 //! object's address. A check gives nothing and fails where the plan does not hold.
 
 use super::Set;
-use crate::abi::v3_13::{dict_keys, dict_values, object};
+use crate::abi::{dict_keys, dict_values, object};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};

@@ -1,7 +1,7 @@
 //! Lists, tuples and cells.
 
 use super::Set;
-use crate::abi::v3_13::{cell, list, object, tuple};
+use crate::abi::{cell, list, object, tuple};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};

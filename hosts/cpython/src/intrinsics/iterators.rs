@@ -2,7 +2,7 @@
 
 use super::Set;
 use super::containers::element;
-use crate::abi::v3_13::{list, list_iter, object, range_iter, tuple, tuple_iter};
+use crate::abi::{list, list_iter, object, range_iter, tuple, tuple_iter};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, HelperId, IntCond, Opcode, Value};

@@ -4,7 +4,7 @@
 //! come out of line, more fail: what compiled code computes with fits 60 bits.
 
 use super::Set;
-use crate::abi::v3_13::{float, interp, long, object};
+use crate::abi::{float, interp, long, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};

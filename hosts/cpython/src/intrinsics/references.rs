@@ -1,7 +1,7 @@
 //! Reference counts. An immortal object's count has its low half negative (as `i32`) and never changes.
 
 use super::{Context, Set};
-use crate::abi::v3_13::{interp, object};
+use crate::abi::{interp, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Block, Builder, IntCond, Value};

@@ -1,7 +1,7 @@
 //! The thread's and the frame's state, as compiled code sees it.
 
 use super::Set;
-use crate::abi::v3_13::{frame, thread};
+use crate::abi::{frame, thread};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{IntCond, Opcode};

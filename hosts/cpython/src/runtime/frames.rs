@@ -424,7 +424,7 @@ pub fn interpose_getter() {
     with_getter(|row| {
         // SAFETY: the GIL is held; descriptors refer to this row, so they see the new getter.
         unsafe {
-            if ORIGINAL_GETTER.is_none() {
+            if (*(&raw const ORIGINAL_GETTER)).is_none() {
                 ORIGINAL_GETTER = row.get;
                 row.get = Some(f_locals);
             }
@@ -438,7 +438,7 @@ pub fn restore_getter() {
         // SAFETY: as above.
         unsafe {
             if row.get.is_some_and(|g| g as usize == f_locals as *const () as usize) {
-                row.get = ORIGINAL_GETTER.take();
+                row.get = (*(&raw mut ORIGINAL_GETTER)).take();
             }
         }
     });

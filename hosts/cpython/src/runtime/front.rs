@@ -5,7 +5,7 @@ use super::capi::Object;
 use super::compiling::Front;
 use super::{api, exits, frames, function_state, rt};
 use crate::world::CPythonWorld;
-use crate::{abi, helpers, intrinsics};
+use crate::{abi, decode, feedback, helpers, intrinsics};
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{CompileError, Engine};
@@ -40,12 +40,14 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
     }
 }
 
-fn translate(_code: Object, _globals: Object, _builtins: Object) -> Result<Code, CompileError> {
-    Err(CompileError::Unsupported { what: "bytecode".into(), line: 0 })
+fn translate(code: Object, _globals: Object, _builtins: Object) -> Result<Code, CompileError> {
+    // SAFETY: a live code object, with the GIL.
+    unsafe { decode::decode(code) }.map_err(|e| CompileError::Internal(e.to_string()))
 }
 
-fn live_type(_value: Object) -> Type {
-    Type::OBJECT
+fn live_type(value: Object) -> Type {
+    // SAFETY: null or a live object, with the GIL.
+    unsafe { feedback::live_types(&[value])[0] }
 }
 
 fn entry_cell_for(func: Object) -> u64 {

@@ -63,7 +63,7 @@ fn scramble(n: u64) -> u64 {
 pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
     // SAFETY: the caller's promise; this is the only borrow of the counters.
     unsafe {
-        let count = &mut (*unit).exit_counts[number];
+        let count = &mut (&mut (*unit).exit_counts)[number];
         *count += 1;
         let count = *count;
         rt().totals.exits += 1;

@@ -26,7 +26,7 @@
 //! - All state is under the GIL. A borrow of [`rt`] never lasts over a call that may run Python code.
 //! - No panic crosses into C: every entry from C that may run the compiler catches it.
 
-pub use crate::abi::v3_13 as abi;
+pub use crate::abi as abi;
 
 pub mod api;
 pub mod capi;
