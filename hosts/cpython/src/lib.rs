@@ -2,11 +2,8 @@
 
 pub mod abi;
 pub mod capi;
-<<<<<<< HEAD
-=======
 pub mod decode;
 pub mod feedback;
->>>>>>> main
 pub mod helpers;
 pub mod intrinsics;
 pub mod objects;

@@ -6,7 +6,7 @@
 
 pub mod opcodes;
 mod selftest;
-pub mod v3_13;
+mod v3_13;
 
 pub use v3_13::*;
 

@@ -5,7 +5,7 @@ use super::capi::Object;
 use super::compiling::Front;
 use super::{api, exits, frames, function_state, rt};
 use crate::world::CPythonWorld;
-use crate::{abi, decode, feedback, helpers, intrinsics};
+use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{CompileError, Engine};
@@ -27,6 +27,7 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
     // SAFETY: the caller's promise.
     unsafe {
         abi::validate().map_err(|e| e.to_string())?;
+        objects::register_builtins();
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
         helpers::MATERIALIZE_FRAME.store(frames::materialise_for_builtin as *const () as usize, Ordering::Relaxed);
