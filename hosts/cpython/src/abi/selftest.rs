@@ -350,8 +350,9 @@ unsafe fn code_object(c: *mut PyObject) -> Checked {
         expect("PyCodeObject._co_firsttraceable", (0..64).contains(&first))?;
         let units = read::<Py_ssize_t, _>(c, object::VAR_SIZE);
         expect("the length of the code", (first as Py_ssize_t) < units && units < 4096)?;
-        let resume = opcodes::general(read::<u8, _>(c, code::ADAPTIVE + 2 * first));
-        expect("PyCodeObject.co_code_adaptive", resume == opcodes::RESUME)
+        let opcode = read::<u8, _>(c, code::ADAPTIVE + 2 * first);
+        let is_hidden = matches!(opcode, opcodes::INSTRUMENTED_LINE | opcodes::INSTRUMENTED_INSTRUCTION);
+        expect("PyCodeObject.co_code_adaptive", is_hidden || opcodes::general(opcode) == opcodes::RESUME)
     }
 }
 
@@ -447,7 +448,7 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
             let units = read::<Py_ssize_t, _>(c, object::VAR_SIZE) as usize;
             let position = (at(frame::INSTR_PTR) as usize).wrapping_sub(c as usize + code::ADAPTIVE as usize);
             expect("_PyInterpreterFrame.instr_ptr", position < 2 * units)?;
-            expect("_PyInterpreterFrame.frame_obj", at(frame::FRAME_OBJ).is_null())?;
+            // A tracer may have asked for it already.
             let frame_object = ffi::PyEval_GetFrame().cast::<PyObject>();
             expect("_PyInterpreterFrame.frame_obj", !frame_object.is_null() && at(frame::FRAME_OBJ) == frame_object)?;
             let previous = at(frame::PREVIOUS);
