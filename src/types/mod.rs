@@ -3,6 +3,7 @@
 //! A [`Type`] is sixteen bytes: leaves of the predefined hierarchy, a lifetime, and at most one specialization.
 
 mod dot;
+mod exercise;
 mod handles;
 mod hierarchy;
 mod join;
@@ -16,6 +17,7 @@ mod table;
 mod text;
 
 pub use dot::dot;
+pub use exercise::{Operations, World, exercise};
 pub use handles::{
     ClassDesc, ClassHandle, ClassPin, HandleError, HostId, ObjectDesc, ObjectHandle, ObjectPin,
 };

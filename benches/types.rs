@@ -1,0 +1,116 @@
+//! What the operations of the type lattice cost: instructions per operation, beside a plain `u64` and/or.
+//!
+//! Instructions are counted by running this program again under `valgrind --tool=callgrind`, once for each operation and
+//! once for the empty loop: counts are exact and the same on every run, where a clock is neither. Without
+//! valgrind, nanoseconds are all there is.
+//!
+//! `cargo bench --bench types`; with `-- --check` it fails if a figure is over its limit.
+
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use cladonia::types::{Hierarchy, Type};
+
+/// How often the operation runs under the counter.
+const ROUNDS: u64 = 100_000;
+
+/// The operands of an operation: two unspecialized types, two classes of which one derives from the other, and words.
+struct Operands {
+    types: [(Type, Type); 2],
+    classes: (Type, Type),
+    words: (u64, u64),
+    _world: Hierarchy,
+}
+
+/// Something to measure, with the instructions it may take over the plain `u64` operation (or, with no such
+/// operation, over nothing).
+struct Case {
+    name: &'static str,
+    limit: Option<u64>,
+    over: &'static str,
+    run: fn(&Operands),
+}
+
+macro_rules! case {
+    ($name:literal, $limit:expr, $over:literal, |$o:ident| $body:expr) => {
+        Case {
+            name: $name,
+            limit: $limit,
+            over: $over,
+            run: |$o| {
+                for _ in 0..ROUNDS {
+                    black_box($body);
+                }
+            },
+        }
+    };
+}
+
+const CASES: &[Case] = &[
+    case!("u64 and", None, "", |o| black_box(o.words.0) & black_box(o.words.1)),
+    case!("u64 or", None, "", |o| black_box(o.words.0) | black_box(o.words.1)),
+    case!("u64 and-not is zero", None, "", |o| black_box(o.words.0) & !black_box(o.words.1) == 0),
+    case!("Type copied", None, "", |o| (black_box(o.types[0].0), black_box(o.types[0].1)).0),
+    case!("a <= b", Some(8), "u64 and-not is zero", |o| black_box(o.types[0].0) <= black_box(o.types[0].1)),
+    case!("a | b", Some(8), "u64 or", |o| black_box(o.types[0].0) | black_box(o.types[0].1)),
+    case!("a & b", Some(8), "u64 and", |o| black_box(o.types[0].0) & black_box(o.types[0].1)),
+    case!("a - b", Some(8), "u64 and", |o| black_box(o.types[0].0) - black_box(o.types[0].1)),
+    case!("a could_be b", Some(8), "u64 and-not is zero", |o| black_box(o.types[0].0).could_be(black_box(o.types[0].1))),
+    case!("a join b", None, "u64 or", |o| black_box(o.types[0].0).join(black_box(o.types[0].1))),
+    case!("User[B] <= User[A], true", Some(60), "", |o| black_box(o.classes.0) <= black_box(o.classes.1)),
+    case!("User[A] <= User[B], false", Some(60), "", |o| black_box(o.classes.1) <= black_box(o.classes.0)),
+    case!("User[B] | User[A]", None, "", |o| black_box(o.classes.0) | black_box(o.classes.1)),
+    case!("User[B] & User[A]", None, "", |o| black_box(o.classes.0) & black_box(o.classes.1)),
+    case!("User[B] join User[A]", None, "", |o| black_box(o.classes.0).join(black_box(o.classes.1))),
+];
+
+fn operands() -> Operands {
+    let world = Hierarchy::parse("class A\nclass M\nclass B(A, M)").expect("well-formed");
+    let classes: Vec<_> = world.classes().iter().map(|class| Type::from_class(*class)).collect();
+    let types = [(Type::LONG_EXACT, Type::LONG), (Type::LIST, Type::DICT.mortal())];
+    Operands { types, classes: (classes[2], classes[0]), words: (5, 7), _world: world }
+}
+
+/// Instructions this program executes when it runs the case with this number, if there is a counter.
+fn instructions(case: &str) -> Option<u64> {
+    let program = std::env::current_exe().ok()?;
+    let counter = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
+    let output = Command::new("valgrind").args(counter).arg(program).env("CLADONIA_CASE", case).output().ok()?;
+    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    let (_, count) = report.split_once("Collected :")?;
+    count.split_whitespace().next()?.parse().ok()
+}
+
+fn main() -> ExitCode {
+    if let Ok(case) = std::env::var("CLADONIA_CASE") {
+        let operands = operands();
+        if let Some(case) = case.parse().ok().and_then(|index: usize| CASES.get(index)) {
+            (case.run)(&operands);
+        }
+        return ExitCode::SUCCESS;
+    }
+    let check = std::env::args().any(|argument| argument == "--check");
+    let operands = operands();
+    let empty = instructions("none");
+    let mut counts: Vec<(&str, f64)> = Vec::new();
+    let mut within = true;
+    println!("{:<28} {:>9} {:>14} {:>7} {:>6}", "operation", "ns", "instructions", "extra", "limit");
+    for (index, case) in CASES.iter().enumerate() {
+        let start = Instant::now();
+        (case.run)(&operands);
+        let nanoseconds = start.elapsed().as_nanos() as f64 / ROUNDS as f64;
+        let count = empty.and_then(|empty| Some(instructions(&index.to_string())?.saturating_sub(empty)));
+        let Some(count) = count.map(|count| count as f64 / ROUNDS as f64) else {
+            println!("{:<28} {nanoseconds:>9.2} {:>14}", case.name, "no valgrind");
+            continue;
+        };
+        let plain = counts.iter().find(|(name, _)| *name == case.over).map_or(0.0, |(_, count)| *count);
+        let extra = count - plain;
+        let limit = case.limit.map_or_else(String::new, |limit| limit.to_string());
+        println!("{:<28} {nanoseconds:>9.2} {count:>14.1} {extra:>7.1} {limit:>6}", case.name);
+        within &= case.limit.is_none_or(|limit| extra <= limit as f64 + 0.5);
+        counts.push((case.name, count));
+    }
+    if check && (!within || counts.len() < CASES.len()) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
