@@ -22,20 +22,19 @@ impl Type {
     /// An upper bound of both, the same in whatever order several types are joined.
     #[inline]
     pub fn join(self, other: Type) -> Type {
+        if self.is_plain_with(other) { self | other } else { self.join_slowly(other) }
+    }
+
+    fn join_slowly(self, other: Type) -> Type {
         if self == other || other.is_bottom() {
             return self;
         }
         if self.is_bottom() {
             return other;
         }
-        if !self.is_specialized() && !other.is_specialized() { self | other } else { self.join_specialized(other) }
-    }
-
-    #[cold]
-    fn join_specialized(self, other: Type) -> Type {
-        let word = (self.word | other.word) & !KIND_MASK;
+        let word = (self.word() | other.word()) & !KIND_MASK;
         if !self.is_specialized() || !other.is_specialized() {
-            return Type { word, payload: 0 };
+            return Type::from_word(word);
         }
         let (mut a, mut b) = (Rung::of(self), Rung::of(other));
         while let (Some(low), Some(high)) = (a, b) {
@@ -50,7 +49,7 @@ impl Type {
                 b = high.parent();
             }
         }
-        Type { word, payload: 0 }
+        Type::from_word(word)
     }
 
     /// The most steps up a chain of joins can take from this type, as the classes are now: one for each leaf and lifetime, and one
@@ -61,7 +60,7 @@ impl Type {
             return u32::MAX;
         }
         let levels = Rung::of(self).map_or(0, |rung| rung.level() + 1);
-        LEAVES + 2 - (self.word & !KIND_MASK).count_ones() + levels
+        LEAVES + 2 - (self.word() & !KIND_MASK).count_ones() + levels
     }
 }
 

@@ -173,7 +173,7 @@ impl Model {
 
 impl Value {
     fn is_of(&self, ty: Type) -> bool {
-        let lives = self.leaf & OBJECT_BITS == 0 || self.life & ty.word & LIFE_MASK != 0;
+        let lives = self.leaf & OBJECT_BITS == 0 || self.life & ty.word() & LIFE_MASK != 0;
         let special = match ty.spec() {
             Spec::None => true,
             Spec::Class(class) => self.classes.contains(&class),
@@ -182,7 +182,7 @@ impl Value {
             Spec::Int(value) => self.integer == Some(value),
             Spec::Double(bits) => self.double == Some(bits),
         };
-        self.leaf & ty.word != 0 && lives && special
+        self.leaf & ty.word() != 0 && lives && special
     }
 }
 

@@ -359,7 +359,7 @@ impl<'a> Parser<'a> {
         if !fits {
             return self.error_at(at, format!("`{base}` can't be specialized so"));
         }
-        Ok(spec.map(|spec| Type::with_spec(base.word, spec)))
+        Ok(spec.map(|spec| Type::with_spec(base.word(), spec)))
     }
 
     /// A class or an object.

@@ -29,7 +29,7 @@ pub enum LiteralError {
 /// The width and signedness of a primitive integer type.
 fn integer_shape(base: Type) -> Option<(u32, bool)> {
     let leaves = base.leaves();
-    let integers = Type::CINT.word | Type::CPTR.word;
+    let integers = Type::CINT.word() | Type::CPTR.word();
     if base.is_specialized() || leaves & integers == 0 {
         return None;
     }
@@ -83,7 +83,7 @@ impl Type {
 
     /// One address.
     pub fn from_cptr(address: u64) -> Type {
-        Type::with_spec(Type::CPTR.word, Spec::Int(address))
+        Type::with_spec(Type::CPTR.word(), Spec::Int(address))
     }
 
     pub(super) fn from_integer(base: Type, value: i128) -> Result<Type, LiteralError> {
@@ -92,17 +92,17 @@ impl Type {
         if value < low || value >= high {
             return Err(LiteralError::OutOfRange { value, base });
         }
-        Ok(Type::with_spec(base.word, Spec::Int(value as u64)))
+        Ok(Type::with_spec(base.word(), Spec::Int(value as u64)))
     }
 
     /// One boolean.
     pub const fn from_cbool(value: bool) -> Type {
-        Type::with_spec(Type::CBOOL.word, Spec::Int(value as u64))
+        Type::with_spec(Type::CBOOL.word(), Spec::Int(value as u64))
     }
 
     /// One double, told apart from others by its bits: 0.0 is not -0.0, and a NaN is itself.
     pub const fn from_cdouble(value: f64) -> Type {
-        Type::with_spec(Type::CDOUBLE.word, Spec::Double(value.to_bits()))
+        Type::with_spec(Type::CDOUBLE.word(), Spec::Double(value.to_bits()))
     }
 
     /// The class a specialization names: all values are instances of it, or of classes deriving from it unless
@@ -191,7 +191,7 @@ impl Type {
     pub fn as_cint(self) -> Option<i64> {
         match self.spec() {
             Spec::Int(value) if self.leaves() & CSIGNED_BITS != 0 => Some(value as i64),
-            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word != 0 => i64::try_from(value).ok(),
+            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word() != 0 => i64::try_from(value).ok(),
             _ => None,
         }
     }
@@ -200,7 +200,7 @@ impl Type {
     pub fn as_cuint(self) -> Option<u64> {
         match self.spec() {
             Spec::Int(value) if self.leaves() & CSIGNED_BITS != 0 => u64::try_from(value as i64).ok(),
-            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word != 0 => Some(value),
+            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word() != 0 => Some(value),
             _ => None,
         }
     }
@@ -234,7 +234,7 @@ impl Type {
         match self.spec() {
             Spec::Object(object) if object.is_immortal() => self,
             _ if self.leaves() & OBJECT_BITS == 0 => self,
-            _ => Type { word: self.word | LIFE_MASK, payload: self.payload },
+            _ => Type::with_spec(self.word() | LIFE_MASK, self.spec()),
         }
     }
 
@@ -245,9 +245,9 @@ impl Type {
         let mut boxed = Type::BOTTOM;
         let mut rest = self.leaves();
         for (raw, object) in boxes {
-            if rest & raw.word != 0 {
-                boxed = Type { word: boxed.word | object.word, payload: 0 };
-                rest &= !raw.word;
+            if rest & raw.word() != 0 {
+                boxed = Type::from_word(boxed.word() | object.word());
+                rest &= !raw.word();
             }
         }
         (rest == 0).then_some(boxed)

@@ -45,7 +45,7 @@ fn to_text(ty: Type) -> String {
         Spec::Int(value) => match () {
             () if ty.leaves() == bit(Leaf::CBool) => format!("{leaves}[{}]", value != 0),
             () if ty.leaves() == bit(Leaf::CPtr) => format!("{leaves}[{value:#x}]"),
-            () if ty.leaves() & Type::CSIGNED.word != 0 => format!("{leaves}[{}]", value as i64),
+            () if ty.leaves() & Type::CSIGNED.word() != 0 => format!("{leaves}[{}]", value as i64),
             () => format!("{leaves}[{value}]"),
         },
         Spec::Double(bits) => format!("{leaves}[{}]", double_text(f64::from_bits(bits))),
@@ -72,7 +72,7 @@ fn double_text(value: f64) -> String {
 }
 
 fn leaves_text(ty: Type) -> String {
-    let word = ty.word;
+    let word = ty.word();
     if word == 0 {
         return "Bottom".to_owned();
     }

@@ -21,7 +21,7 @@ const ANCESTOR_SHIFT: u32 = u32::BITS - ANCESTORS.trailing_zeros();
 
 /// Blocks of slots that come into being on first use.
 pub(super) struct Slots<S> {
-    blocks: [OnceLock<Box<[S]>>; BLOCKS],
+    blocks: [OnceLock<Box<[S; BLOCK as usize]>>; BLOCKS],
 }
 
 impl<S: Default> Slots<S> {
@@ -32,13 +32,13 @@ impl<S: Default> Slots<S> {
     /// The slot, if its block exists.
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&S> {
-        self.blocks.get((slot / BLOCK) as usize)?.get()?.get((slot % BLOCK) as usize)
+        Some(&self.blocks.get((slot / BLOCK) as usize)?.get()?[(slot % BLOCK) as usize])
     }
 
     /// The slot, making its block if need be; none beyond [`MAX_SLOTS`].
     pub(super) fn get_or_make(&self, slot: u32) -> Option<&S> {
         let block = self.blocks.get((slot / BLOCK) as usize)?;
-        block.get_or_init(|| (0..BLOCK).map(|_| S::default()).collect()).get((slot % BLOCK) as usize)
+        Some(&block.get_or_init(|| Box::new(std::array::from_fn(|_| S::default())))[(slot % BLOCK) as usize])
     }
 }
 
