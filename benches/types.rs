@@ -18,9 +18,11 @@ const ROUNDS: u64 = 100_000;
 /// What the operations are applied to: words, unspecialized types, and classes of which one derives from the other.
 struct Operands {
     words: (u64, u64),
+    pairs: ((u64, u64), (u64, u64)),
     plain: (Type, Type),
+    mortal: (Type, Type),
     up: (Type, Type),
-    down: (Type, Type),
+    unrelated: (Type, Type),
     _world: Hierarchy,
 }
 
@@ -54,31 +56,41 @@ macro_rules! case {
     };
 }
 
+/// The word operations on the same sixteen bytes: what is more than these is the price of being a `Type`.
+type Pair = (u64, u64);
+
 const CASES: &[Case] = &[
     case!("u64 and", None, "", words, |a: u64, b| -> u64 { a & b }),
     case!("u64 or", None, "", words, |a: u64, b| -> u64 { a | b }),
-    case!("u64 and-not", None, "", words, |a: u64, b| -> u64 { a & !b }),
-    case!("u64 and-not is zero", None, "", words, |a: u64, b| -> bool { a & !b == 0 }),
-    case!("Type passed and returned", None, "u64 and", plain, |a: Type, _b| -> Type { a }),
-    case!("a <= b", Some(8), "u64 and-not is zero", plain, |a: Type, b| -> bool { a <= b }),
-    case!("a | b", Some(8), "u64 or", plain, |a: Type, b| -> Type { a | b }),
-    case!("a & b", Some(8), "u64 and", plain, |a: Type, b| -> Type { a & b }),
-    case!("a - b", Some(8), "u64 and-not", plain, |a: Type, b| -> Type { a - b }),
-    case!("a could_be b", Some(8), "u64 and-not is zero", plain, |a: Type, b| -> bool { a.could_be(b) }),
-    case!("a join b", Some(8), "u64 or", plain, |a: Type, b| -> Type { a.join(b) }),
-    case!("User[B] <= User[A], true", Some(60), "", up, |a: Type, b| -> bool { a <= b }),
-    case!("User[A] <= User[B], false", Some(60), "", down, |a: Type, b| -> bool { a <= b }),
+    case!("16 bytes, nothing done", None, "", pairs, |a: Pair, _b| -> Pair { a }),
+    case!("16 bytes, and", None, "", pairs, |a: Pair, b| -> Pair { (a.0 & b.0, 0) }),
+    case!("16 bytes, or", None, "", pairs, |a: Pair, b| -> Pair { (a.0 | b.0, 0) }),
+    case!("16 bytes, and-not", None, "", pairs, |a: Pair, b| -> Pair { (a.0 & !b.0, 0) }),
+    case!("16 bytes, and-not is zero", None, "", pairs, |a: Pair, b| -> bool { a.0 & !b.0 == 0 }),
+    case!("a <= b", Some(8), "16 bytes, and-not is zero", plain, |a: Type, b| -> bool { a <= b }),
+    case!("a | b", Some(8), "16 bytes, or", plain, |a: Type, b| -> Type { a | b }),
+    case!("a & b", Some(8), "16 bytes, and", plain, |a: Type, b| -> Type { a & b }),
+    case!("a - b", Some(8), "16 bytes, and-not", plain, |a: Type, b| -> Type { a - b }),
+    case!("a could_be b", Some(8), "16 bytes, and-not is zero", plain, |a: Type, b| -> bool { a.could_be(b) }),
+    case!("a join b", Some(8), "16 bytes, or", plain, |a: Type, b| -> Type { a.join(b) }),
+    case!("mortal a <= b", None, "16 bytes, and-not is zero", mortal, |a: Type, b| -> bool { a <= b }),
+    case!("mortal a | b", None, "16 bytes, or", mortal, |a: Type, b| -> Type { a | b }),
+    case!("mortal a & b", None, "16 bytes, and", mortal, |a: Type, b| -> Type { a & b }),
+    case!("mortal a - b", None, "16 bytes, and-not", mortal, |a: Type, b| -> Type { a - b }),
+    case!("User[B] <= User[A], true", Some(60), "16 bytes, nothing done", up, |a: Type, b| -> bool { a <= b }),
+    case!("User[A] <= User[C], false", Some(60), "16 bytes, nothing done", unrelated, |a: Type, b| -> bool { a <= b }),
     case!("User[B] | User[A]", None, "", up, |a: Type, b| -> Type { a | b }),
     case!("User[B] & User[A]", None, "", up, |a: Type, b| -> Type { a & b }),
     case!("User[B] join User[A]", None, "", up, |a: Type, b| -> Type { a.join(b) }),
 ];
 
 fn operands() -> Operands {
-    let world = Hierarchy::parse("class A\nclass M\nclass B(A, M)").expect("well-formed");
+    let world = Hierarchy::parse("class A\nclass C\nclass B(A, C)").expect("well-formed");
     let classes: Vec<_> = world.classes().iter().map(|class| Type::from_class(*class)).collect();
-    let plain = (Type::LONG_EXACT, Type::LONG);
-    let (up, down) = ((classes[2], classes[0]), (classes[0], classes[2]));
-    Operands { words: (5, 7), plain, up, down, _world: world }
+    let (words, pairs) = ((5, 7), ((5, 1), (7, 1)));
+    let (plain, mortal) = ((Type::LONG_EXACT, Type::LONG), (Type::LONG_EXACT.mortal(), Type::LONG.mortal()));
+    let (up, unrelated) = ((classes[2], classes[0]), (classes[0], classes[1]));
+    Operands { words, pairs, plain, mortal, up, unrelated, _world: world }
 }
 
 /// Instructions this program executes when it runs the case with this number, if there is a counter.

@@ -5,9 +5,9 @@
 use std::cmp::Ordering;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Sub, SubAssign};
 
-use super::handles::ClassHandle;
+use super::handles::{ClassHandle, raw_is_subclass};
 use super::repr::{
-    KIND_CLASS, KIND_EXACT, KIND_MASK, KIND_NONE, KIND_OBJECT, LEAF_MASK, LIFE_MASK, Spec, Type,
+    KIND_CLASS, KIND_MASK, KIND_NONE, KIND_SHIFT, LEAF_BUDGET, LEAF_MASK, LIFE_MASK, Spec, Type,
 };
 use super::table::{Leaf, OBJECT_BITS, bit};
 
@@ -28,6 +28,17 @@ impl Type {
 
     #[inline(never)]
     fn is_subtype_slowly(self, other: Type) -> bool {
+        if ((self.raw ^ KIND_CLASS) | (other.raw ^ KIND_CLASS)) >> KIND_SHIFT != 0 {
+            return self.is_subtype_in_general(other);
+        }
+        // Two classes: by far the most frequent of these questions.
+        (self.raw & !other.raw) << (u64::BITS - LEAF_BUDGET) == 0
+            && (other.raw & !self.raw) >> LEAF_BUDGET == 0
+            && (self.payload == other.payload || raw_is_subclass(self.payload, other.payload))
+    }
+
+    #[inline(never)]
+    fn is_subtype_in_general(self, other: Type) -> bool {
         if self.raw & !other.raw & LEAF_MASK != 0 {
             return false;
         }
@@ -35,30 +46,20 @@ impl Type {
         if other.raw & !self.raw & LIFE_MASK != 0 && self.raw & OBJECT_BITS != 0 {
             return false;
         }
-        other.kind() == KIND_NONE || self.spec_is_within(other)
+        self.spec_is_within(other)
     }
 
     /// Whether the specialization says at least as much as `other`'s, given that leaves and lifetime do.
-    #[inline]
     fn spec_is_within(self, other: Type) -> bool {
-        let both = (self.kind(), other.kind());
-        if both == (KIND_CLASS, KIND_CLASS) {
-            // By far the most frequent question.
-            return self.payload == other.payload || classes_derive(self.payload, other.payload);
-        }
         if self.is_bottom() || other.kind() == KIND_NONE {
             return true;
         }
-        let same = self.payload == other.payload;
-        match both {
-            (KIND_EXACT, KIND_CLASS) => same || classes_derive(self.payload, other.payload),
-            (KIND_EXACT, KIND_EXACT) | (KIND_OBJECT, KIND_OBJECT) => same,
-            (KIND_OBJECT, KIND_EXACT) => class_of(self.spec()) == class_of(other.spec()),
-            (KIND_OBJECT, KIND_CLASS) => match class_of(self.spec()) {
-                Some(class) => classes_derive(class.to_raw(), other.payload),
-                None => false,
-            },
-            (KIND_NONE, _) => false,
+        match (self.spec(), other.spec()) {
+            (Spec::Class(a) | Spec::Exact(a), Spec::Class(b)) => a.is_subclass_of(b),
+            (Spec::Exact(a), Spec::Exact(b)) => a == b,
+            (Spec::Object(a), Spec::Object(b)) => a == b,
+            (Spec::Object(a), Spec::Exact(b)) => a.class() == Some(b),
+            (Spec::Object(a), Spec::Class(b)) => a.class().is_some_and(|class| class.is_subclass_of(b)),
             _ => self == other,
         }
     }
@@ -144,14 +145,6 @@ impl Type {
             return true;
         }
         matches!((self.spec(), other.spec()), (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b))
-    }
-}
-
-#[inline]
-fn classes_derive(class: u64, base: u64) -> bool {
-    match (ClassHandle::from_raw(class), ClassHandle::from_raw(base)) {
-        (Some(class), Some(base)) => class.is_subclass_of(base),
-        _ => false,
     }
 }
 

@@ -355,6 +355,24 @@ impl Drop for ObjectPin {
     }
 }
 
+/// Whether a class, as a raw handle, properly derives from another.
+#[inline]
+pub(crate) fn raw_is_subclass(class: u64, base: u64) -> bool {
+    let Some(slot) = CLASSES.get(class as u32) else { return false };
+    match slot.derives_from((class >> 32) as u32, base as u32, base) {
+        Lineage::Yes => true,
+        Lineage::No => false,
+        Lineage::Unknown => is_in_mro(class, base),
+    }
+}
+
+/// For classes with more ancestors than fit a slot.
+#[cold]
+#[inline(never)]
+fn is_in_mro(class: u64, base: u64) -> bool {
+    ClassHandle::from_raw(class).is_some_and(|class| class.mro().iter().any(|ancestor| ancestor.to_raw() == base))
+}
+
 impl ClassHandle {
     /// The method resolution order without the class itself; empty for a stale handle.
     pub fn mro(self) -> Arc<[ClassHandle]> {
@@ -364,15 +382,7 @@ impl ClassHandle {
     /// Whether `other` is this class or in its resolution order. A stale class derives from itself only.
     #[inline]
     pub fn is_subclass_of(self, other: ClassHandle) -> bool {
-        if self == other {
-            return true;
-        }
-        let Some(slot) = CLASSES.get(self.slot()) else { return false };
-        match slot.derives_from(self.generation(), other.slot(), other.to_raw()) {
-            Lineage::Yes => true,
-            Lineage::No => false,
-            Lineage::Unknown => self.mro().contains(&other),
-        }
+        self == other || raw_is_subclass(self.to_raw(), other.to_raw())
     }
 
     fn meta(self) -> Option<registry::ClassMeta> {

@@ -97,8 +97,8 @@ impl ClassSlot {
             (multiplier, self.ancestors[index as usize].load(Ordering::Relaxed))
         });
         match read {
-            Some((0, _)) => Lineage::Unknown,
             Some((_, found)) if found == ancestor => Lineage::Yes,
+            Some((0, _)) => Lineage::Unknown,
             _ => Lineage::No,
         }
     }
