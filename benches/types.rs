@@ -62,42 +62,142 @@ type Pair = (u64, u64);
 const CASES: &[Case] = &[
     case!("u64 and", None, "", words, |a: u64, b| -> u64 { a & b }),
     case!("u64 or", None, "", words, |a: u64, b| -> u64 { a | b }),
-    case!("16 bytes, nothing done", None, "", pairs, |a: Pair, _b| -> Pair { a }),
-    case!("16 bytes, and", None, "", pairs, |a: Pair, b| -> Pair { (a.0 & b.0, 0) }),
-    case!("16 bytes, or", None, "", pairs, |a: Pair, b| -> Pair { (a.0 | b.0, 0) }),
-    case!("16 bytes, and-not", None, "", pairs, |a: Pair, b| -> Pair { (a.0 & !b.0, 0) }),
-    case!("16 bytes, and-not is zero", None, "", pairs, |a: Pair, b| -> bool { a.0 & !b.0 == 0 }),
-    case!("a <= b", Some(8), "16 bytes, and-not is zero", plain, |a: Type, b| -> bool { a <= b }),
-    case!("a | b", Some(8), "16 bytes, or", plain, |a: Type, b| -> Type { a | b }),
-    case!("a & b", Some(8), "16 bytes, and", plain, |a: Type, b| -> Type { a & b }),
-    case!("a - b", Some(8), "16 bytes, and-not", plain, |a: Type, b| -> Type { a - b }),
-    case!("a could_be b", Some(8), "16 bytes, and-not is zero", plain, |a: Type, b| -> bool { a.could_be(b) }),
-    case!("a join b", Some(8), "16 bytes, or", plain, |a: Type, b| -> Type { a.join(b) }),
-    case!("mortal a <= b", None, "16 bytes, and-not is zero", mortal, |a: Type, b| -> bool { a <= b }),
-    case!("mortal a | b", None, "16 bytes, or", mortal, |a: Type, b| -> Type { a | b }),
-    case!("mortal a & b", None, "16 bytes, and", mortal, |a: Type, b| -> Type { a & b }),
-    case!("mortal a - b", None, "16 bytes, and-not", mortal, |a: Type, b| -> Type { a - b }),
-    case!("User[B] <= User[A], true", Some(60), "16 bytes, nothing done", up, |a: Type, b| -> bool { a <= b }),
-    case!("User[A] <= User[C], false", Some(60), "16 bytes, nothing done", unrelated, |a: Type, b| -> bool { a <= b }),
-    case!("User[B] | User[A]", None, "", up, |a: Type, b| -> Type { a | b }),
-    case!("User[B] & User[A]", None, "", up, |a: Type, b| -> Type { a & b }),
-    case!("User[B] join User[A]", None, "", up, |a: Type, b| -> Type { a.join(b) }),
+    case!("16 bytes, nothing done", None, "", pairs, |a: Pair,
+                                                      _b|
+     -> Pair {
+        a
+    }),
+    case!("16 bytes, and", None, "", pairs, |a: Pair, b| -> Pair {
+        (a.0 & b.0, 0)
+    }),
+    case!("16 bytes, or", None, "", pairs, |a: Pair, b| -> Pair {
+        (a.0 | b.0, 0)
+    }),
+    case!("16 bytes, and-not", None, "", pairs, |a: Pair, b| -> Pair {
+        (a.0 & !b.0, 0)
+    }),
+    case!("16 bytes, and-not is zero", None, "", pairs, |a: Pair,
+                                                         b|
+     -> bool {
+        a.0 & !b.0 == 0
+    }),
+    case!(
+        "a <= b",
+        Some(8),
+        "16 bytes, and-not is zero",
+        plain,
+        |a: Type, b| -> bool { a <= b }
+    ),
+    case!("a | b", Some(8), "16 bytes, or", plain, |a: Type,
+                                                    b|
+     -> Type {
+        a | b
+    }),
+    case!("a & b", Some(8), "16 bytes, and", plain, |a: Type,
+                                                     b|
+     -> Type {
+        a & b
+    }),
+    case!("a - b", Some(8), "16 bytes, and-not", plain, |a: Type,
+                                                         b|
+     -> Type {
+        a - b
+    }),
+    case!(
+        "a could_be b",
+        Some(8),
+        "16 bytes, and-not is zero",
+        plain,
+        |a: Type, b| -> bool { a.could_be(b) }
+    ),
+    case!("a join b", Some(8), "16 bytes, or", plain, |a: Type,
+                                                       b|
+     -> Type {
+        a.join(b)
+    }),
+    case!(
+        "mortal a <= b",
+        None,
+        "16 bytes, and-not is zero",
+        mortal,
+        |a: Type, b| -> bool { a <= b }
+    ),
+    case!("mortal a | b", None, "16 bytes, or", mortal, |a: Type,
+                                                         b|
+     -> Type {
+        a | b
+    }),
+    case!("mortal a & b", None, "16 bytes, and", mortal, |a: Type,
+                                                          b|
+     -> Type {
+        a & b
+    }),
+    case!(
+        "mortal a - b",
+        None,
+        "16 bytes, and-not",
+        mortal,
+        |a: Type, b| -> Type { a - b }
+    ),
+    case!(
+        "User[B] <= User[A], true",
+        Some(60),
+        "16 bytes, nothing done",
+        up,
+        |a: Type, b| -> bool { a <= b }
+    ),
+    case!(
+        "User[A] <= User[C], false",
+        Some(60),
+        "16 bytes, nothing done",
+        unrelated,
+        |a: Type, b| -> bool { a <= b }
+    ),
+    case!("User[B] | User[A]", None, "", up, |a: Type, b| -> Type {
+        a | b
+    }),
+    case!("User[B] & User[A]", None, "", up, |a: Type, b| -> Type {
+        a & b
+    }),
+    case!("User[B] join User[A]", None, "", up, |a: Type, b| -> Type {
+        a.join(b)
+    }),
 ];
 
 fn operands() -> Operands {
     let world = Hierarchy::parse("class A\nclass C\nclass B(A, C)").expect("well-formed");
-    let classes: Vec<_> = world.classes().iter().map(|class| Type::from_class(*class)).collect();
+    let classes: Vec<_> = world
+        .classes()
+        .iter()
+        .map(|class| Type::from_class(*class))
+        .collect();
     let (words, pairs) = ((5, 7), ((5, 1), (7, 1)));
-    let (plain, mortal) = ((Type::LONG_EXACT, Type::LONG), (Type::LONG_EXACT.mortal(), Type::LONG.mortal()));
+    let (plain, mortal) = (
+        (Type::LONG_EXACT, Type::LONG),
+        (Type::LONG_EXACT.mortal(), Type::LONG.mortal()),
+    );
     let (up, unrelated) = ((classes[2], classes[0]), (classes[0], classes[1]));
-    Operands { words, pairs, plain, mortal, up, unrelated, _world: world }
+    Operands {
+        words,
+        pairs,
+        plain,
+        mortal,
+        up,
+        unrelated,
+        _world: world,
+    }
 }
 
 /// Instructions this program executes when it runs the case with this number, if there is a counter.
 fn instructions(case: &str) -> Option<u64> {
     let program = std::env::current_exe().ok()?;
     let counter = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
-    let output = Command::new("valgrind").args(counter).arg(program).env("CLADONIA_CASE", case).output().ok()?;
+    let output = Command::new("valgrind")
+        .args(counter)
+        .arg(program)
+        .env("CLADONIA_CASE", case)
+        .output()
+        .ok()?;
     let report = String::from_utf8_lossy(&output.stderr).into_owned();
     let (_, count) = report.split_once("Collected :")?;
     count.split_whitespace().next()?.parse().ok()
@@ -116,22 +216,38 @@ fn main() -> ExitCode {
     let empty = instructions("none");
     let mut counts: Vec<(&str, f64)> = Vec::new();
     let mut within = true;
-    println!("{:<28} {:>9} {:>14} {:>7} {:>6}", "operation", "ns", "instructions", "extra", "limit");
+    println!(
+        "{:<28} {:>9} {:>14} {:>7} {:>6}",
+        "operation", "ns", "instructions", "extra", "limit"
+    );
     for (index, case) in CASES.iter().enumerate() {
         let start = Instant::now();
         (case.run)(&operands);
         let nanoseconds = start.elapsed().as_nanos() as f64 / ROUNDS as f64;
-        let count = empty.and_then(|empty| Some(instructions(&index.to_string())?.saturating_sub(empty)));
+        let count =
+            empty.and_then(|empty| Some(instructions(&index.to_string())?.saturating_sub(empty)));
         let Some(count) = count.map(|count| count as f64 / ROUNDS as f64) else {
             println!("{:<28} {nanoseconds:>9.2} {:>14}", case.name, "no valgrind");
             continue;
         };
-        let plain = counts.iter().find(|(name, _)| *name == case.over).map_or(0.0, |(_, count)| *count);
+        let plain = counts
+            .iter()
+            .find(|(name, _)| *name == case.over)
+            .map_or(0.0, |(_, count)| *count);
         let extra = count - plain;
-        let limit = case.limit.map_or_else(String::new, |limit| limit.to_string());
-        println!("{:<28} {nanoseconds:>9.2} {count:>14.1} {extra:>7.1} {limit:>6}", case.name);
+        let limit = case
+            .limit
+            .map_or_else(String::new, |limit| limit.to_string());
+        println!(
+            "{:<28} {nanoseconds:>9.2} {count:>14.1} {extra:>7.1} {limit:>6}",
+            case.name
+        );
         within &= case.limit.is_none_or(|limit| extra <= limit as f64 + 0.5);
         counts.push((case.name, count));
     }
-    if check && (!within || counts.len() < CASES.len()) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if check && (!within || counts.len() < CASES.len()) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
 }

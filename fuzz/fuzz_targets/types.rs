@@ -12,10 +12,11 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../src/types/mod.rs"]
 mod types;
 
-static OPERATIONS: LazyLock<types::Operations> = LazyLock::new(|| match std::env::var_os("CLADONIA_PLANT") {
-    Some(_) => types::Operations::with_a_fault(),
-    None => types::Operations::real(),
-});
+static OPERATIONS: LazyLock<types::Operations> =
+    LazyLock::new(|| match std::env::var_os("CLADONIA_PLANT") {
+        Some(_) => types::Operations::with_a_fault(),
+        None => types::Operations::real(),
+    });
 
 fuzz_target!(|data: &[u8]| {
     if let Err(fault) = types::exercise(*OPERATIONS, data) {

@@ -23,16 +23,26 @@ pub struct Operations {
 impl Operations {
     /// The real ones.
     pub fn real() -> Operations {
-        Operations { union: |a, b| a | b, intersection: |a, b| a & b, difference: |a, b| a - b, join: Type::join }
+        Operations {
+            union: |a, b| a | b,
+            intersection: |a, b| a & b,
+            difference: |a, b| a - b,
+            join: Type::join,
+        }
     }
 
     /// With an intersection that overlooks multiple inheritance: the mistake other implementations shipped.
     pub fn with_a_fault() -> Operations {
         let intersection = |a: Type, b: Type| match (a.spec(), b.spec()) {
-            (Spec::Class(c), Spec::Class(d)) if !c.is_subclass_of(d) && !d.is_subclass_of(c) => Type::BOTTOM,
+            (Spec::Class(c), Spec::Class(d)) if !c.is_subclass_of(d) && !d.is_subclass_of(c) => {
+                Type::BOTTOM
+            }
             _ => a & b,
         };
-        Operations { intersection, ..Operations::real() }
+        Operations {
+            intersection,
+            ..Operations::real()
+        }
     }
 }
 
@@ -76,7 +86,12 @@ impl World {
         let hierarchy = Hierarchy::parse(text)?;
         let types = universe(&hierarchy);
         let model = Model::new(&hierarchy, &types);
-        Ok(World { names: hierarchy.names(), hierarchy, types, model })
+        Ok(World {
+            names: hierarchy.names(),
+            hierarchy,
+            types,
+            model,
+        })
     }
 
     /// The types to start from.
@@ -96,24 +111,47 @@ impl World {
         let (difference, join) = ((operations.difference)(a, b), (operations.join)(a, b));
         let values = |ty| self.model.values(ty);
         let claims = [
-            ("a | b holds the values of both", left.or(&right).is_within(&values(union))),
-            ("a & b holds the common values", left.and(&right).is_within(&values(intersection))),
-            ("a - b holds the values left", left.without(&right).is_within(&values(difference))),
-            ("join holds the values of both", left.or(&right).is_within(&values(join))),
+            (
+                "a | b holds the values of both",
+                left.or(&right).is_within(&values(union)),
+            ),
+            (
+                "a & b holds the common values",
+                left.and(&right).is_within(&values(intersection)),
+            ),
+            (
+                "a - b holds the values left",
+                left.without(&right).is_within(&values(difference)),
+            ),
+            (
+                "join holds the values of both",
+                left.or(&right).is_within(&values(join)),
+            ),
             ("a <= b is inclusion", (a <= b) == left.is_within(&right)),
             ("a == b is equality", (a == b) == (left == right)),
-            ("a could_be b is meeting", a.could_be(b) == left.meets(&right)),
+            (
+                "a could_be b is meeting",
+                a.could_be(b) == left.meets(&right),
+            ),
             ("a | b commutes", union == (operations.union)(b, a)),
-            ("a & b commutes", intersection == (operations.intersection)(b, a)),
+            (
+                "a & b commutes",
+                intersection == (operations.intersection)(b, a),
+            ),
             ("join commutes", join == (operations.join)(b, a)),
             ("a <= a | b", a <= union && b <= union),
             ("a <= join", a <= join && b <= join),
             ("a - b <= a", difference <= a),
-            ("a join that moves loses height", join == a || join.join_height() < a.join_height()),
+            (
+                "a join that moves loses height",
+                join == a || join.join_height() < a.join_height(),
+            ),
         ];
         match claims.iter().find(|(_, holds)| !holds) {
             Some((claim, _)) => Err(format!("{claim}: fails for {a} and {b}")),
-            None => [union, intersection, difference, join].into_iter().try_for_each(|ty| self.reads_back(ty)),
+            None => [union, intersection, difference, join]
+                .into_iter()
+                .try_for_each(|ty| self.reads_back(ty)),
         }
     }
 
@@ -129,7 +167,8 @@ impl World {
     pub fn run(&self, operations: Operations, program: &[u8]) -> Result<(), String> {
         let mut types = self.types.clone();
         for step in program.chunks_exact(5).take(64) {
-            let place = |high: u8, low: u8| usize::from(u16::from_be_bytes([high, low])) % types.len();
+            let place =
+                |high: u8, low: u8| usize::from(u16::from_be_bytes([high, low])) % types.len();
             // The first counts from the latest, so that expressions grow deep.
             let a = types[types.len() - 1 - place(step[1], step[2])];
             let b = types[place(step[3], step[4])];
@@ -157,8 +196,14 @@ impl World {
             Err(_) => {}
         }
         if let Ok(hierarchy) = Hierarchy::parse(text) {
-            let classes = hierarchy.classes().iter().map(|class| Type::from_class(*class));
-            let objects = hierarchy.objects().iter().map(|object| Type::from_object(*object));
+            let classes = hierarchy
+                .classes()
+                .iter()
+                .map(|class| Type::from_class(*class));
+            let objects = hierarchy
+                .objects()
+                .iter()
+                .map(|object| Type::from_object(*object));
             for ty in classes.chain(objects) {
                 if Type::parse(&ty.to_string(), &hierarchy.names()) != Ok(ty) {
                     return Err(format!("{ty} of {text:?} does not read back"));
@@ -171,7 +216,9 @@ impl World {
 
 /// Exercises the room with arbitrary bytes: a `t` and a text, or anything else and a program.
 pub fn exercise(operations: Operations, data: &[u8]) -> Result<(), String> {
-    let Some(world) = SHARED.as_ref() else { return Err("the world is not well-formed".to_owned()) };
+    let Some(world) = SHARED.as_ref() else {
+        return Err("the world is not well-formed".to_owned());
+    };
     match data {
         [b't', text @ ..] => world.read(&String::from_utf8_lossy(text)),
         [_, program @ ..] => world.run(operations, program),

@@ -22,7 +22,11 @@ impl Type {
     /// An upper bound of both, the same in whatever order several types are joined.
     #[inline]
     pub fn join(self, other: Type) -> Type {
-        if self.is_plain_with(other) { self | other } else { self.join_slowly(other) }
+        if self.is_plain_with(other) {
+            self | other
+        } else {
+            self.join_slowly(other)
+        }
     }
 
     fn join_slowly(self, other: Type) -> Type {
@@ -73,8 +77,15 @@ struct Rung {
 
 impl Rung {
     fn of(ty: Type) -> Option<Rung> {
-        let literal_leaf = if matches!(ty.spec(), Spec::Int(_)) { ty.leaves() } else { 0 };
-        ty.is_specialized().then_some(Rung { spec: ty.spec(), literal_leaf })
+        let literal_leaf = if matches!(ty.spec(), Spec::Int(_)) {
+            ty.leaves()
+        } else {
+            0
+        };
+        ty.is_specialized().then_some(Rung {
+            spec: ty.spec(),
+            literal_leaf,
+        })
     }
 
     /// How many steps there are to the root's children.
@@ -94,10 +105,22 @@ impl Rung {
     }
 
     fn parent(self) -> Option<Rung> {
-        let up = |spec| Some(Rung { spec, literal_leaf: 0 });
-        let base = |class: ClassHandle| class.join_parent().and_then(|parent| up(Spec::Class(parent)));
+        let up = |spec| {
+            Some(Rung {
+                spec,
+                literal_leaf: 0,
+            })
+        };
+        let base = |class: ClassHandle| {
+            class
+                .join_parent()
+                .and_then(|parent| up(Spec::Class(parent)))
+        };
         match self.spec {
-            Spec::Object(object) => object.class().filter(|class| !class.is_builtin_itself()).and_then(|class| up(Spec::Exact(class))),
+            Spec::Object(object) => object
+                .class()
+                .filter(|class| !class.is_builtin_itself())
+                .and_then(|class| up(Spec::Exact(class))),
             Spec::Exact(class) if class.is_final() => base(class),
             Spec::Exact(class) if class.is_alive() => up(Spec::Class(class)),
             Spec::Class(class) => base(class),

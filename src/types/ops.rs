@@ -23,7 +23,11 @@ fn class_of(spec: Spec) -> Option<ClassHandle> {
 impl Type {
     #[inline]
     fn is_subtype_of(self, other: Type) -> bool {
-        if self.is_plain_with(other) { self.raw & !other.raw == 0 } else { self.is_subtype_slowly(other) }
+        if self.is_plain_with(other) {
+            self.raw & !other.raw == 0
+        } else {
+            self.is_subtype_slowly(other)
+        }
     }
 
     #[inline(never)]
@@ -59,7 +63,9 @@ impl Type {
             (Spec::Exact(a), Spec::Exact(b)) => a == b,
             (Spec::Object(a), Spec::Object(b)) => a == b,
             (Spec::Object(a), Spec::Exact(b)) => a.class() == Some(b),
-            (Spec::Object(a), Spec::Class(b)) => a.class().is_some_and(|class| class.is_subclass_of(b)),
+            (Spec::Object(a), Spec::Class(b)) => {
+                a.class().is_some_and(|class| class.is_subclass_of(b))
+            }
             _ => self == other,
         }
     }
@@ -83,7 +89,11 @@ impl Type {
             // Only the lifetimes, or the leaves of a class, differ.
             return Type::with_spec(word, self.spec());
         }
-        if a == b && self.is_exact() && other.is_exact() && !(self.as_object().is_some() && other.as_object().is_some()) {
+        if a == b
+            && self.is_exact()
+            && other.is_exact()
+            && !(self.as_object().is_some() && other.as_object().is_some())
+        {
             return exact_or_plain(word, a);
         }
         match () {
@@ -103,7 +113,9 @@ impl Type {
             () if self.spec_is_within(other) => self.spec(),
             () if other.spec_is_within(self) => other.spec(),
             () => match (self.spec(), other.spec()) {
-                (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b) => Spec::Class(first_by_name(a, b)),
+                (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b) => {
+                    Spec::Class(first_by_name(a, b))
+                }
                 _ => return Type::BOTTOM,
             },
         };
@@ -133,7 +145,11 @@ impl Type {
     /// Whether some value could be of both types.
     #[inline]
     pub fn could_be(self, other: Type) -> bool {
-        if self.is_plain_with(other) { self.raw & other.raw != 0 } else { self.could_be_slowly(other) }
+        if self.is_plain_with(other) {
+            self.raw & other.raw != 0
+        } else {
+            self.could_be_slowly(other)
+        }
     }
 
     #[inline(never)]
@@ -158,7 +174,11 @@ fn class_or_plain(word: u64, class: ClassHandle) -> Type {
 }
 
 fn exact_or_plain(word: u64, class: ClassHandle) -> Type {
-    if class.is_builtin_itself() { Type::from_word(word) } else { Type::with_spec(word, Spec::Exact(class)) }
+    if class.is_builtin_itself() {
+        Type::from_word(word)
+    } else {
+        Type::with_spec(word, Spec::Exact(class))
+    }
 }
 
 /// A type can name one class only, and neither of two unrelated ones is the smaller: the choice must be the same both ways around.
@@ -173,9 +193,17 @@ const fn subtract_words(word: u64, other: u64) -> u64 {
     let rest = word & !other;
     if rest & LIFE_MASK == 0 {
         // All our lifetimes go: leaves are taken away, and with the last object the lifetime.
-        return if rest & OBJECT_BITS == 0 { rest } else { rest | (word & LIFE_MASK) };
+        return if rest & OBJECT_BITS == 0 {
+            rest
+        } else {
+            rest | (word & LIFE_MASK)
+        };
     }
-    if rest & OBJECT_BITS == 0 { (word & OBJECT_BITS) | rest } else { (word & (OBJECT_BITS | LIFE_MASK)) | rest }
+    if rest & OBJECT_BITS == 0 {
+        (word & OBJECT_BITS) | rest
+    } else {
+        (word & (OBJECT_BITS | LIFE_MASK)) | rest
+    }
 }
 
 impl BitOr for Type {
@@ -184,7 +212,11 @@ impl BitOr for Type {
     /// The smallest representable type that holds both; see [`super`] for what is lost.
     #[inline]
     fn bitor(self, other: Type) -> Type {
-        if self.is_plain_with(other) { Type::from_raw_plain(self.raw | other.raw) } else { self.union_slowly(other) }
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw | other.raw)
+        } else {
+            self.union_slowly(other)
+        }
     }
 }
 
@@ -194,7 +226,11 @@ impl BitAnd for Type {
     /// A type that holds every value of both; not always a subtype of both, see [`super`].
     #[inline]
     fn bitand(self, other: Type) -> Type {
-        if self.is_plain_with(other) { Type::from_raw_plain(self.raw & other.raw) } else { self.intersect_slowly(other) }
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw & other.raw)
+        } else {
+            self.intersect_slowly(other)
+        }
     }
 }
 
@@ -204,7 +240,11 @@ impl Sub for Type {
     /// A type that holds every value of `self` that is not one of `other`.
     #[inline]
     fn sub(self, other: Type) -> Type {
-        if self.is_plain_with(other) { Type::from_raw_plain(self.raw & !other.raw) } else { self.subtract_slowly(other) }
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw & !other.raw)
+        } else {
+            self.subtract_slowly(other)
+        }
     }
 }
 
@@ -257,4 +297,3 @@ impl PartialOrd for Type {
         other.lt(self)
     }
 }
-

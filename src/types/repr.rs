@@ -88,13 +88,21 @@ impl Type {
 
     /// Leaves, lifetimes and kind, with the lifetimes there can be.
     pub(super) const fn word(self) -> u64 {
-        if self.raw & OBJECT_BITS == 0 { self.raw } else { self.raw ^ LIFE_MASK }
+        if self.raw & OBJECT_BITS == 0 {
+            self.raw
+        } else {
+            self.raw ^ LIFE_MASK
+        }
     }
 
     /// An unspecialized word as a type, in normal form: no objects without a lifetime, no lifetime without objects.
     pub(super) const fn from_word(word: u64) -> Type {
         let has_objects = word & OBJECT_BITS != 0 && word & LIFE_MASK != 0;
-        Type::from_raw_plain(if has_objects { word ^ LIFE_MASK } else { word & PRIMITIVE_BITS })
+        Type::from_raw_plain(if has_objects {
+            word ^ LIFE_MASK
+        } else {
+            word & PRIMITIVE_BITS
+        })
     }
 
     /// Puts a specialized type together; a caller answers for `word`'s leaves being the specialization's.
@@ -102,7 +110,14 @@ impl Type {
     pub(super) const fn with_spec(word: u64, spec: Spec) -> Type {
         let (kind, payload) = spec.encode();
         let plain = Type::from_word(word & !KIND_MASK);
-        if plain.is_bottom() { plain } else { Type { raw: plain.raw | kind, payload } }
+        if plain.is_bottom() {
+            plain
+        } else {
+            Type {
+                raw: plain.raw | kind,
+                payload,
+            }
+        }
     }
 
     #[inline]
@@ -145,7 +160,9 @@ impl Type {
 
     /// The type or a null pointer. One specialization cannot speak of both, so it is dropped.
     pub const fn opt(self) -> Type {
-        Type::from_raw_plain(self.unspecialized().raw | super::table::bit(super::table::Leaf::Nullptr))
+        Type::from_raw_plain(
+            self.unspecialized().raw | super::table::bit(super::table::Leaf::Nullptr),
+        )
     }
 
     /// The part of the type whose objects are mortal; primitives stay.

@@ -65,9 +65,17 @@ fn the_fuzzers_corpus_passes_and_finds_a_planted_fault() {
     for entry in std::fs::read_dir(corpus).expect("the corpus is committed") {
         let path = entry.expect("readable").path();
         let data = std::fs::read(&path).expect("readable");
-        assert_eq!(exercise(Operations::real(), &data), Ok(()), "{}", path.display());
+        assert_eq!(
+            exercise(Operations::real(), &data),
+            Ok(()),
+            "{}",
+            path.display()
+        );
         found += usize::from(exercise(Operations::with_a_fault(), &data).is_err());
         ran += 1;
     }
-    assert!(ran > 0 && found > 0, "of {ran} inputs, {found} see the planted fault");
+    assert!(
+        ran > 0 && found > 0,
+        "of {ran} inputs, {found} see the planted fault"
+    );
 }
