@@ -497,7 +497,10 @@ fn in_order(number: u32, next: usize, pos: Pos) -> Result<()> {
 }
 
 fn undefined<E: std::fmt::Debug>(names: &HashMap<u32, Named<E>>) -> Result<()> {
-    let first = names.iter().filter(|(_, named)| !named.defined).min_by_key(|(_, named)| (named.first.line, named.first.column));
+    let first = names
+        .iter()
+        .filter(|(_, named)| !named.defined)
+        .min_by_key(|(_, named)| (named.first.line, named.first.column));
     match first {
         Some((number, named)) => {
             let kind: String = format!("{:?}", named.entity).chars().take_while(|c| !c.is_ascii_digit()).collect();

@@ -136,19 +136,16 @@ impl Line<'_, '_> {
         let imm = match info.imm {
             ImmKind::None => Imm::None,
             ImmKind::Int if op == Opcode::StackAddr && self.builder.func.slots.is_empty() => return,
-            ImmKind::Int if op == Opcode::StackAddr => {
-                Imm::Int(self.dice.below(self.builder.func.slots.len()) as i64)
-            }
+            ImmKind::Int if op == Opcode::StackAddr => Imm::Int(self.dice.below(self.builder.func.slots.len()) as i64),
             ImmKind::Int if op == Opcode::Bconst => Imm::Int(self.dice.below(2) as i64),
             ImmKind::Int => Imm::Int(self.dice.int()),
             ImmKind::Float => Imm::Float(self.dice.float()),
             ImmKind::Addr => Imm::Addr(self.dice.next()),
             ImmKind::IntCond => Imm::IntCond(self.dice.pick(IntCond::ALL)),
             ImmKind::FloatCond => Imm::FloatCond(self.dice.pick(FloatCond::ALL)),
-            ImmKind::Mem => Imm::Mem {
-                width: self.dice.pick(&Width::ALL),
-                offset: self.dice.pick(&[0, 8, -8, i32::MAX, i32::MIN]),
-            },
+            ImmKind::Mem => {
+                Imm::Mem { width: self.dice.pick(&Width::ALL), offset: self.dice.pick(&[0, 8, -8, i32::MAX, i32::MIN]) }
+            }
             ImmKind::Helper => Imm::Helper(HelperId::new(self.dice.below(self.helpers.len()))),
             ImmKind::Sig => return self.call_indirect(),
         };

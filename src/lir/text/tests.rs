@@ -85,7 +85,8 @@ fn comments_blank_lines_and_hexadecimal_are_read() {
 
 #[test]
 fn errors_say_where_and_what() {
-    let body = |lines: &str| format!("function f(i64, bool) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: bool):\n{lines}\n}}\n");
+    let body =
+        |lines: &str| format!("function f(i64, bool) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: bool):\n{lines}\n}}\n");
     check_error("fun f() {\n", expect!["1:1: expected `function`, found `fun`"]);
     check_error("function \"f() {\n", expect!["1:10: the text has no closing quote"]);
     check_error("function \"\\q\"", expect!["1:11: unknown escape"]);
@@ -99,8 +100,14 @@ fn errors_say_where_and_what() {
     check_error(&body("  v2 = load v0"), expect!["4:8: `load` needs a type, as in `load.i64`"]);
     check_error(&body("  v2 = load.i65 v0"), expect!["4:8: there is no type `i65`"]);
     check_error(&body("  v2 = iadd.i64 v0, v0"), expect!["4:8: `iadd` takes no type"]);
-    check_error(&body("  v2 = load.i64 v0+3000000000"), expect!["4:19: `+3000000000` is not an offset, or out of range"]);
-    check_error(&body("  v2 = iconst 9223372036854775808"), expect!["4:15: `9223372036854775808` is not an integer, or out of range"]);
+    check_error(
+        &body("  v2 = load.i64 v0+3000000000"),
+        expect!["4:19: `+3000000000` is not an offset, or out of range"],
+    );
+    check_error(
+        &body("  v2 = iconst 9223372036854775808"),
+        expect!["4:15: `9223372036854775808` is not an integer, or out of range"],
+    );
     check_error(&body("  v2 = icmp lt v0, v0"), expect!["4:13: there is no condition `lt`"]);
     check_error(&body("  v2 = fconst nan:0x1"), expect!["4:15: these are not the bits of a nan"]);
     check_error(&body("  v2 = call missing(v0)"), expect!["4:13: there is no helper `missing`"]);
@@ -117,7 +124,8 @@ fn errors_say_where_and_what() {
 
 #[test]
 fn numbers_are_kept_unless_absurd() {
-    let text = |value: u32| format!("function \"f\"() -> i64 {{\nblock3:\n  v{value} = iconst 1\n  return v{value}\n}}\n");
+    let text =
+        |value: u32| format!("function \"f\"() -> i64 {{\nblock3:\n  v{value} = iconst 1\n  return v{value}\n}}\n");
     check(&text(7));
     let helpers = random::helpers();
     let read = print(&parse(&text(4_000_000_000), &helpers).unwrap(), &helpers);

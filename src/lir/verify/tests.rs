@@ -103,30 +103,47 @@ fn a_loop_may_use_what_comes_before_it() {
 fn exits_are_for_units_and_failing_for_intrinsics() {
     let text = "function test() -> i64 {\nblock0:\n  v0 = bconst 1\n  br v0, block1, block2\nblock1:\n  exit exit0()\nblock2:\n  fail\n}";
     let func = parse(text, &random::helpers()).unwrap();
-    check_func(&func, Mode::Unit, expect![[r#"
+    check_func(
+        &func,
+        Mode::Unit,
+        expect![[r#"
         LIR function `test` is not well formed:
           block1, end: a unit that exits must give one ptr
-          block2, end: only an intrinsic may fail"#]]);
-    check_func(&func, Mode::Intrinsic, expect![[r#"
+          block2, end: only an intrinsic may fail"#]],
+    );
+    check_func(
+        &func,
+        Mode::Intrinsic,
+        expect![[r#"
         LIR function `test` is not well formed:
-          block1, end: an intrinsic may not exit"#]]);
+          block1, end: an intrinsic may not exit"#]],
+    );
 }
 
 #[test]
 fn entry_parameters_are_the_signatures() {
-    check("(i64, f64) {\nblock0(v0: f64):\n  return\n}", expect![[r#"
+    check(
+        "(i64, f64) {\nblock0(v0: f64):\n  return\n}",
+        expect![[r#"
         LIR function `test` is not well formed:
-          block0: parameters (f64) are not the signature's (i64, f64)"#]]);
-    check("() -> (i64, i64, i64) {\nblock0:\n  unreachable\n}", expect![[r#"
+          block0: parameters (f64) are not the signature's (i64, f64)"#]],
+    );
+    check(
+        "() -> (i64, i64, i64) {\nblock0:\n  unreachable\n}",
+        expect![[r#"
         LIR function `test` is not well formed:
-          function: more than two results"#]]);
+          function: more than two results"#]],
+    );
 }
 
 #[test]
 fn a_block_must_end() {
-    check("() {\nblock0:\n}", expect![[r#"
+    check(
+        "() {\nblock0:\n}",
+        expect![[r#"
         LIR function `test` is not well formed:
-          block0, end: there is no terminator"#]]);
+          block0, end: there is no terminator"#]],
+    );
 }
 
 #[test]
@@ -145,7 +162,10 @@ fn what_no_text_can_say_is_found_too() {
     b.jump(lost, &[]);
     let again = func.blocks[entry].insts[1].clone();
     func.blocks[entry].insts.push(again);
-    check_func(&func, Mode::Unit, expect![[r#"
+    check_func(
+        &func,
+        Mode::Unit,
+        expect![[r#"
         LIR function `test` is not well formed:
           block0, instruction 0: `iconst` with immediate None
           block0, instruction 1: v99 is not defined
@@ -158,16 +178,25 @@ fn what_no_text_can_say_is_found_too() {
           block0, instruction 6: v2 is defined twice
           block0, instruction 6: v99 is not defined
           block0, instruction 6: 1 operand, expected 2
-          block0, end: block1 is not in the layout"#]]);
+          block0, end: block1 is not in the layout"#]],
+    );
 
     func.order.push(entry);
     func.order.push(Block::new(40));
-    check_func(&func, Mode::Unit, expect![[r#"
+    check_func(
+        &func,
+        Mode::Unit,
+        expect![[r#"
         LIR function `test` is not well formed:
           function: block0 is twice in the layout
-          function: block40 is in the layout but does not exist"#]]);
+          function: block40 is in the layout but does not exist"#]],
+    );
     func.order.clear();
-    check_func(&func, Mode::Unit, expect![[r#"
+    check_func(
+        &func,
+        Mode::Unit,
+        expect![[r#"
         LIR function `test` is not well formed:
-          function: there is no entry block"#]]);
+          function: there is no entry block"#]],
+    );
 }
