@@ -353,6 +353,29 @@ fn addresses_and_stack_slots() {
 }
 
 #[test]
+fn offsets_of_any_size_from_a_register_and_from_a_stack_slot() {
+    let mut jit = Jit::new();
+    for offset in [i32::MAX, i32::MIN, 1 << 30, -(1 << 30), (1 << 30) - 1] {
+        let code =
+            jit.compile(&format!("(ptr) -> i64 {{\nblock0(v0: ptr):\n  v1 = load.i64 v0{offset:+}\n  return v1\n}}"));
+        let cell = 42i64;
+        let base = (&raw const cell).wrapping_byte_sub(offset as usize);
+        assert_eq!(call!(code, fn(*const i64) -> i64, base), 42, "{offset}");
+        // The slot is left, and reached again through an operand.
+        let code = jit.compile(&format!(
+            "(i64, i64) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: i64):\n  v2 = stack_addr 0\n  store.i64 v2, v0\n  \
+             v3 = padd v2, v1\n  v4 = load.i64 v3{offset:+}\n  return v4\n}}"
+        ));
+        assert_eq!(call!(code, fn(i64, i64) -> i64, 42, -i64::from(offset)), 42, "{offset}");
+        // Never executed.
+        jit.compile(&format!(
+            "(i64) -> i64 {{\n  slot0 8\n  slot1 8\nblock0(v0: i64):\n  v1 = stack_addr 1\n  \
+             store.i64 v1{offset:+}, v0\n  v3 = load.i64 v1{offset:+}\n  return v3\n}}"
+        ));
+    }
+}
+
+#[test]
 fn a_frame_larger_than_a_page_is_probed() {
     let code = Jit::new().compile(
         "(i64) -> i64 {\n  slot0 40000\nblock0(v0: i64):\n  v1 = stack_addr 0\n  store.i64 v1, v0\n  v2 = load.i64 v1\n  return v2\n}",
