@@ -43,7 +43,7 @@ def environment(python: str, **extra: str) -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     env["PYTHONHASHSEED"] = "0"
     env.pop("PYTHONPATH", None)
-    if not _installed(python):
+    if not installed(python):
         env["PYTHONPATH"] = str(PACKAGE)
     env.update(extra)
     return env
@@ -52,7 +52,8 @@ def environment(python: str, **extra: str) -> dict[str, str]:
 _known: dict[str, bool] = {}
 
 
-def _installed(python):
+def installed(python: str) -> bool:
+    """Whether the package is installed in `python`, and not only in the source tree."""
     if python not in _known:
         code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('cladonia') is None)"
         env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

@@ -92,6 +92,10 @@ pub enum Op {
     BoxFloat,
     /// The bool object of a C truth value.
     BoxBool,
+    /// The int object of a C integer if the second operand holds, else no object (an unbound local).
+    BoxIntIf,
+    /// The float object of a C double if the second operand holds, else no object.
+    BoxFloatIf,
     /// The value of an exact int; exits if it has more than two digits.
     UnboxInt,
     /// The value of an exact float.
@@ -265,7 +269,12 @@ impl Op {
             && !e.runs_host_code
             && !matches!(
                 self,
-                Op::Param | Op::Arg(_) | Op::Output(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::CheckValid
+                Op::Param | Op::Arg(_) | Op::Output(_) | Op::BoxInt
+                    | Op::BoxFloat
+                    | Op::BoxBool
+                    | Op::BoxIntIf
+                    | Op::BoxFloatIf
+                    | Op::CheckValid
             )
     }
 
@@ -279,7 +288,7 @@ impl Op {
     pub fn gives_owned(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().gives == super::general::Gives::Object,
-            Op::CallDirect(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool => true,
+            Op::CallDirect(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf => true,
             Op::ListSet | Op::CellSet | Op::Store(_) => true,
             _ => false,
         }
@@ -309,6 +318,8 @@ impl Op {
             Op::BoxInt => "box_int",
             Op::BoxFloat => "box_float",
             Op::BoxBool => "box_bool",
+            Op::BoxIntIf => "box_int_if",
+            Op::BoxFloatIf => "box_float_if",
             Op::UnboxInt => "unbox_int",
             Op::UnboxFloat => "unbox_float",
             Op::UnboxBool => "unbox_bool",

@@ -6,10 +6,10 @@
 use std::sync::LazyLock;
 
 use super::hierarchy::Hierarchy;
-use super::laws::universe;
 use super::model::Model;
 use super::parse::{Answer, Names, evaluate};
 use super::repr::{Spec, Type};
+use super::universe::universe;
 
 /// The operations to be checked.
 #[derive(Clone, Copy, Debug)]

@@ -92,6 +92,9 @@ pub fn evaluate(text: &str, names: &Names) -> Result<Answer, ParseError> {
     Ok(answer)
 }
 
+/// What stands between two types and makes an answer of them.
+type Comparison = fn(Type, Type) -> Answer;
+
 /// How deep braces and parentheses may be nested.
 const DEPTH: u32 = 64;
 
@@ -189,7 +192,7 @@ impl<'a> Parser<'a> {
         }
         let left = self.union()?;
         self.space();
-        const OPERATORS: [(&str, fn(Type, Type) -> Answer); 8] = [
+        const OPERATORS: [(&str, Comparison); 8] = [
             ("==", |a, b| Answer::Truth(a == b)),
             ("!=", |a, b| Answer::Truth(a != b)),
             ("<=", |a, b| Answer::Truth(a <= b)),

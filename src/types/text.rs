@@ -86,10 +86,10 @@ fn leaves_text(ty: Type) -> String {
     let objects = word & OBJECT_BITS;
     let primitives = word & PRIMITIVE_BITS;
     let life = lifetime(word);
-    if life.is_empty() || objects == 0 {
-        if let Some(name) = name_of(objects | primitives) {
-            return name.to_owned();
-        }
+    if (life.is_empty() || objects == 0)
+        && let Some(name) = name_of(objects | primitives)
+    {
+        return name.to_owned();
     }
     let mut object_names = cover(objects, OBJECT_BITS);
     let nullptr = bit(Leaf::Nullptr);

@@ -11,6 +11,7 @@
 //!
 //! Registering and naming take a lock; what a subtype test asks takes none (see `slots`).
 
+mod labels;
 mod registry;
 mod slots;
 

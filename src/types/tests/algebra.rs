@@ -33,7 +33,7 @@ fn the_laws_hold_in_a_world_of_layouts_and_final_classes() {
 static RANDOM: LazyLock<World> = LazyLock::new(|| World::new(LAYOUTS).expect("well-formed"));
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// However types come about: each operation covers what the model says, order and bounds hold, text reads back.
     #[test]

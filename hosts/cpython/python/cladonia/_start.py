@@ -68,8 +68,15 @@ def _is_command_line():
     return "-mcladonia" in given or any(pair == ("-m", "cladonia") for pair in zip(given, given[1:]))
 
 
+_called = False
+
+
 def in_child():
     """What `cladonia.pth` calls when one of the variables is set."""
+    global _called
+    if _called:  # In a virtual environment, `site` reads each .pth file twice.
+        return
+    _called = True
     if sys.flags.ignore_environment or os.environ.get("CLADONIA_OFF", "0") not in ("", "0") or _is_command_line():
         return
     stats = os.environ.get("CLADONIA_STATS")

@@ -197,9 +197,10 @@ impl CodeShape {
         self.code.cast::<u8>().wrapping_offset(abi::code::ADAPTIVE as isize)
     }
 
-    /// Words that a native frame has behind the interpreter's: a shadow for each local, and the unit's token.
+    /// Words that a native frame has behind the interpreter's: a shadow for each local, whether it is bound (for
+    /// those that may not be), and the unit's token.
     pub fn extra_words(&self) -> i32 {
-        self.nlocalsplus + 1
+        2 * self.nlocalsplus + 1
     }
 
     /// Byte offset in the frame of the shadow of local `slot`.
@@ -209,7 +210,7 @@ impl CodeShape {
 
     /// Byte offset in the frame of the unit's token.
     pub fn token(&self) -> i32 {
-        8 * (self.framesize + self.nlocalsplus)
+        8 * (self.framesize + 2 * self.nlocalsplus)
     }
 
     /// The qualified name, for people.

@@ -140,6 +140,9 @@ unsafe fn value_of(source: Source, buffer: *const u64, current: Object, lost: &m
             Source::Int(n) => PyLong_FromLongLong(word(n) as i64),
             Source::Float(n) => PyFloat_FromDouble(f64::from_bits(word(n))),
             Source::Bool(n) => PyBool_FromLong((word(n) & 1 != 0) as _),
+            Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => return std::ptr::null_mut(),
+            Source::IntIf(n, _) => PyLong_FromLongLong(word(n) as i64),
+            Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
         }
     };
     if !value.is_null() {

@@ -356,6 +356,13 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
                 Source::Int(_) => PyLong_FromLongLong(word as i64),
                 Source::Float(_) => PyFloat_FromDouble(f64::from_bits(word)),
                 Source::Bool(_) => PyBool_FromLong((word != 0) as _),
+                Source::IntIf(_, bound) | Source::FloatIf(_, bound)
+                    if get::<u64>(frame, unit.shape.shadow(bound as i32)) == 0 =>
+                {
+                    continue;
+                }
+                Source::IntIf(..) => PyLong_FromLongLong(word as i64),
+                Source::FloatIf(..) => PyFloat_FromDouble(f64::from_bits(word)),
                 _ => continue,
             };
             if object.is_null() {
