@@ -18,6 +18,7 @@ pub(super) struct Arena {
     /// The parent process's arena, whose code this process still runs.
     previous: Option<Arc<Arena>>,
     perf_map: Option<PerfMap>,
+    debugger: bool,
     state: Mutex<State>,
 }
 
@@ -58,6 +59,7 @@ impl Arena {
             abandoned: AtomicBool::new(false),
             previous,
             perf_map: config.perf_map.then(PerfMap::new),
+            debugger: config.debugger,
             state: Mutex::new(State { mapping: None, free: FreeRuns::all(pages), symbols: Symbols::default() }),
         }
     }
@@ -120,7 +122,9 @@ impl Arena {
             return;
         }
         // SAFETY: the run is inside the mapping, whole pages, and belongs to a unit that is being dropped.
-        unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(placed.address), placed.len, libc::MADV_DONTNEED) };
+        unsafe {
+            libc::madvise(std::ptr::with_exposed_provenance_mut(placed.address), placed.len, libc::MADV_DONTNEED)
+        };
         // If the system refuses, the pages stay as they are until they are used again: harmless.
         let _ = self.change(placed, Access::None);
         let mut state = self.lock();
@@ -132,7 +136,7 @@ impl Arena {
 
     /// Name the code at an address.
     pub(super) fn name(&self, address: usize, len: usize, name: &str) {
-        self.lock().symbols.insert(address, len, name);
+        self.lock().symbols.insert(address, len, name, self.debugger);
         if let Some(perf_map) = &self.perf_map {
             perf_map.append(address, len, name);
         }

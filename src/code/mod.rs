@@ -23,6 +23,7 @@
 //! - Locks are held for bookkeeping only, never across a system call that touches pages.
 
 mod arena;
+mod gdb;
 mod provider;
 mod runs;
 mod symbols;
@@ -39,16 +40,17 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub struct Config {
     limit: usize,
     perf_map: bool,
+    debugger: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { limit: 64 << 20, perf_map: false }
+        Config { limit: 64 << 20, perf_map: false, debugger: false }
     }
 }
 
 impl Config {
-    /// The default: 64 MiB, no perf map.
+    /// The default: 64 MiB, names for nobody.
     pub fn new() -> Config {
         Config::default()
     }
@@ -62,6 +64,12 @@ impl Config {
     /// Write names and addresses of all code to `/tmp/perf-PID.map`, where Linux `perf` looks for them.
     pub fn perf_map(mut self, on: bool) -> Config {
         self.perf_map = on;
+        self
+    }
+
+    /// Tell names and addresses of all code to an attached debugger (gdb's JIT interface).
+    pub fn debugger(mut self, on: bool) -> Config {
+        self.debugger = on;
         self
     }
 }

@@ -1,5 +1,6 @@
 //! Names of machine code: the table behind `lookup`, and the file that Linux `perf` reads.
 
+use super::gdb::Registration;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -15,11 +16,15 @@ pub(super) struct Symbols {
 struct Symbol {
     len: usize,
     name: String,
+    /// Dropped with the name.
+    _registration: Option<Registration>,
 }
 
 impl Symbols {
-    pub(super) fn insert(&mut self, start: usize, len: usize, name: &str) {
-        self.by_start.insert(start, Symbol { len, name: name.to_owned() });
+    /// Name code; `debugger`: also for an attached debugger.
+    pub(super) fn insert(&mut self, start: usize, len: usize, name: &str, debugger: bool) {
+        let registration = debugger.then(|| Registration::new(start, len, name));
+        self.by_start.insert(start, Symbol { len, name: name.to_owned(), _registration: registration });
     }
 
     /// Forget what lies in a range.

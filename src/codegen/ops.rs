@@ -133,7 +133,19 @@ impl Emitter<'_> {
         Some(self.cursor.func.dfg.insts[inst])
     }
 
+    /// The address, with an offset that Cranelift takes. It folds the offset into that of a stack slot, and panics if
+    /// the sum leaves 32 bits.
+    fn address(&mut self, p: ir::Value, offset: i32) -> (ir::Value, i32) {
+        const FAR: u32 = 1 << 30;
+        if offset.unsigned_abs() < FAR {
+            return (p, offset);
+        }
+        let bytes = self.cursor.ins().iconst(types::I64, i64::from(offset));
+        (self.cursor.ins().iadd(p, bytes), 0)
+    }
+
     fn load(&mut self, width: Width, p: ir::Value, offset: i32) -> ir::Value {
+        let (p, offset) = self.address(p, offset);
         let (ins, flags) = (self.cursor.ins(), MemFlagsData::trusted());
         match width {
             Width::U8 => ins.uload8(types::I64, flags, p, offset),
@@ -146,6 +158,7 @@ impl Emitter<'_> {
     }
 
     fn store(&mut self, width: Width, p: ir::Value, offset: i32, value: ir::Value) {
+        let (p, offset) = self.address(p, offset);
         let (ins, flags) = (self.cursor.ins(), MemFlagsData::trusted());
         match width {
             Width::U8 => ins.istore8(flags, value, p, offset),

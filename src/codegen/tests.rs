@@ -41,8 +41,7 @@ impl Jit {
     }
 
     fn compile_func(&mut self, func: &lir::Func) -> Result<CompiledCode, CodegenError> {
-        let input =
-            Input { func, helpers: &self.helpers, exit_hook: self.hook, unit: 77, want_text: true };
+        let input = Input { func, helpers: &self.helpers, exit_hook: self.hook, unit: 77, want_text: true };
         self.codegen.compile(&self.memory, input)
     }
 
@@ -96,10 +95,8 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
         let mut codegen = Codegen::new().unwrap();
         let input = Input { func: &func, helpers: &helpers, exit_hook: None, unit: 0, want_text: false };
         let result = codegen.scratch.walk(&func, None).and_then(|called| {
-            let mut module = JITModule::new(JITBuilder::with_isa(
-                codegen.isa.clone(),
-                cranelift_module::default_libcall_names(),
-            ));
+            let mut module =
+                JITModule::new(JITBuilder::with_isa(codegen.isa.clone(), cranelift_module::default_libcall_names()));
             Emitter::new(&input, &mut module, &mut codegen.context.func, &mut codegen.scratch).emit(&called)
         });
         let error = result.unwrap_err().to_string();

@@ -123,6 +123,10 @@ pub enum Source {
     Float(u32),
     /// 0 or 1 in the exit buffer, to be boxed as a truth value.
     Bool(u32),
+    /// An integer as above if the second word is 1; no value (an unbound local) if it is 0.
+    IntIf(u32, u32),
+    /// A double as above if the second word is 1; no value if it is 0.
+    FloatIf(u32, u32),
 }
 
 impl Source {
@@ -134,7 +138,9 @@ impl Source {
             | Source::Borrowed(n)
             | Source::Int(n)
             | Source::Float(n)
-            | Source::Bool(n) => Some(n),
+            | Source::Bool(n)
+            | Source::IntIf(n, _)
+            | Source::FloatIf(n, _) => Some(n),
         }
     }
 }
@@ -149,6 +155,8 @@ impl fmt::Display for Source {
             Source::Int(n) => write!(f, "int {n}"),
             Source::Float(n) => write!(f, "float {n}"),
             Source::Bool(n) => write!(f, "bool {n}"),
+            Source::IntIf(n, m) => write!(f, "int {n} if {m}"),
+            Source::FloatIf(n, m) => write!(f, "float {n} if {m}"),
         }
     }
 }

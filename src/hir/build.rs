@@ -567,6 +567,14 @@ impl Builder<'_> {
             self.unchecked = false;
         }
         self.settle();
+        // Look before the jump, not at its target: that may be a loop's header.
+        if self.unchecked && self.code.instr(pc).resumable {
+            self.unchecked = false;
+            self.start_instr();
+            let state = self.frame_state(pc);
+            let state = self.f.states.push(state);
+            self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
+        }
         let edge = self.edge_to(pc);
         self.end_block(Term::Jump(edge));
     }

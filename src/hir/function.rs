@@ -115,6 +115,8 @@ pub enum Place {
     Local(u32),
     /// A stack entry.
     Stack(u32),
+    /// Whether a raw local is bound.
+    Bound(u32),
 }
 
 /// A block.

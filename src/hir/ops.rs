@@ -77,6 +77,8 @@ pub enum Op {
     GuardIs(ObjectHandle),
     /// Exit if the operand is null; gives the operand.
     GuardBound,
+    /// Nothing; keeps the guard that is its operand, on which something other than a value relies.
+    Anchor,
     /// Exit unless the C truth value holds.
     GuardTrue(Reason),
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
@@ -92,6 +94,10 @@ pub enum Op {
     BoxFloat,
     /// The bool object of a C truth value.
     BoxBool,
+    /// The int object of a C integer if the second operand holds, else no object (an unbound local).
+    BoxIntIf,
+    /// The float object of a C double if the second operand holds, else no object.
+    BoxFloatIf,
     /// The value of an exact int; exits if it has more than two digits.
     UnboxInt,
     /// The value of an exact float.
@@ -265,21 +271,26 @@ impl Op {
             && !e.runs_host_code
             && !matches!(
                 self,
-                Op::Param | Op::Arg(_) | Op::Output(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::CheckValid
+                Op::Param | Op::Arg(_) | Op::Anchor | Op::Output(_) | Op::BoxInt
+                    | Op::BoxFloat
+                    | Op::BoxBool
+                    | Op::BoxIntIf
+                    | Op::BoxFloatIf
+                    | Op::CheckValid
             )
     }
 
     /// Whether the op must stay even if nobody uses its result (and it cannot exit).
     pub fn has_side_effect(&self) -> bool {
         let e = self.effects();
-        e.writes || e.runs_host_code || matches!(self, Op::Check(_) | Op::CheckValid)
+        e.writes || e.runs_host_code || matches!(self, Op::Check(_) | Op::CheckValid | Op::Anchor)
     }
 
     /// Whether the result is a reference that somebody must drop or take over.
     pub fn gives_owned(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().gives == super::general::Gives::Object,
-            Op::CallDirect(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool => true,
+            Op::CallDirect(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf => true,
             Op::ListSet | Op::CellSet | Op::Store(_) => true,
             _ => false,
         }
@@ -302,6 +313,7 @@ impl Op {
             Op::GuardType(_) => "guard_type",
             Op::GuardIs(_) => "guard_is",
             Op::GuardBound => "guard_bound",
+            Op::Anchor => "anchor",
             Op::GuardTrue(_) => "guard_true",
             Op::Refine(_) => "refine",
             Op::CheckValid => "check_valid",
@@ -309,6 +321,8 @@ impl Op {
             Op::BoxInt => "box_int",
             Op::BoxFloat => "box_float",
             Op::BoxBool => "box_bool",
+            Op::BoxIntIf => "box_int_if",
+            Op::BoxFloatIf => "box_float_if",
             Op::UnboxInt => "unbox_int",
             Op::UnboxFloat => "unbox_float",
             Op::UnboxBool => "unbox_bool",

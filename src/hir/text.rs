@@ -19,6 +19,7 @@ impl fmt::Display for Function {
                     let place = match place {
                         super::Place::Local(k) => &self.code.locals[*k as usize].0,
                         super::Place::Stack(k) => &format!("stack{k}"),
+                        super::Place::Bound(k) => &format!("bound({})", self.code.locals[*k as usize].0),
                     };
                     write!(f, "{sep}{v}: {} {place}", self.ty(*v))?;
                 }

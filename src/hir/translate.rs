@@ -731,6 +731,14 @@ impl Builder<'_> {
 
     /// Check that `v` is what `ty` says: an object, or an instance of an exact class.
     fn check_receiver(&mut self, v: Value, ty: Type) -> Value {
+        let g = self.guard_receiver(v, ty);
+        if g != v {
+            self.emit(Op::Anchor, vec![g], Type::BOTTOM);
+        }
+        g
+    }
+
+    fn guard_receiver(&mut self, v: Value, ty: Type) -> Value {
         match ty.as_object() {
             Some(object) if self.ty(v).as_object() != Some(object) => {
                 let state = self.state();
@@ -872,6 +880,7 @@ impl Builder<'_> {
             let state = self.state();
             let g = self.emit_with(Op::GuardIs(object), vec![callable], Type::from_object(object), Some(state));
             self.f.insts[g].source = Source::Guarded;
+            self.emit(Op::Anchor, vec![g], Type::BOTTOM);
             known = Some(object);
         }
         let Some(object) = known else { return false };
@@ -887,7 +896,11 @@ impl Builder<'_> {
                     return false;
                 }
                 self.assume(assumptions);
-                self.own_operands(n + 2);
+                // The unit keeps a known function alive: no reference of the call's own.
+                for i in base + 1..self.stack.len() {
+                    self.own(i);
+                }
+                self.start_instr();
                 let state = self.state_without(n + 2);
                 let function = self.object(object);
                 let mut args = vec![function];

@@ -26,6 +26,8 @@ pub struct Cfg {
     place: SecondaryMap<Block, u32>,
     /// The nearest block that dominates a reachable block; none for the entry.
     idom: SecondaryMap<Block, PackedOption<Block>>,
+    /// In the dominator tree, in preorder: a block's place, and the first place after what it dominates.
+    span: SecondaryMap<Block, (u32, u32)>,
 }
 
 impl Cfg {
@@ -34,6 +36,7 @@ impl Cfg {
         let mut cfg = Cfg::default();
         cfg.walk(func);
         cfg.dominators(func);
+        cfg.number_tree();
         cfg
     }
 
@@ -48,14 +51,9 @@ impl Cfg {
     }
 
     /// Whether every path to `b` passes `a`. Both are reachable.
-    pub fn dominates(&self, a: Block, mut b: Block) -> bool {
-        while self.place[b] > self.place[a] {
-            match self.idom[b].expand() {
-                Some(up) => b = up,
-                None => return false,
-            }
-        }
-        a == b
+    pub fn dominates(&self, a: Block, b: Block) -> bool {
+        let (start, end) = self.span[a];
+        (start..end).contains(&self.span[b].0)
     }
 
     fn walk(&mut self, func: &Func) {
@@ -102,6 +100,30 @@ impl Cfg {
             }
         }
         self.idom[entry] = None.into();
+    }
+
+    /// Give each subtree of the dominator tree a range. A block comes after its dominator in `order`.
+    fn number_tree(&mut self) {
+        let mut sizes = SecondaryMap::<Block, u32>::with_default(1);
+        for &block in self.order.iter().rev() {
+            if let Some(up) = self.idom[block].expand() {
+                sizes[up] += sizes[block];
+            }
+        }
+        // The place for the next child of each block.
+        let mut next = SecondaryMap::<Block, u32>::new();
+        for &block in &self.order {
+            let start = match self.idom[block].expand() {
+                Some(up) => {
+                    let start = next[up];
+                    next[up] += sizes[block];
+                    start
+                }
+                None => 0,
+            };
+            next[block] = start + 1;
+            self.span[block] = (start, start + sizes[block]);
+        }
     }
 
     fn meet(&self, mut a: Block, mut b: Block) -> Block {

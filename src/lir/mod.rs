@@ -16,6 +16,8 @@ mod inline;
 mod lex;
 mod ops;
 mod parse;
+#[cfg(test)]
+pub(crate) mod random;
 mod text;
 mod verify;
 

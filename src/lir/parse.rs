@@ -1,7 +1,8 @@
 //! The text form of a function, read. `text` shows how it looks.
 //!
 //! The reader asks for no more than it needs to build a function: whether it is well formed is for the verifier to say.
-//! Values and blocks are numbered anew, in the order in which the text first names them.
+//! Values and blocks keep their numbers, so that messages about the function fit the text. Only if a number is larger
+//! than the text is long are all numbered anew, in the order in which the text first names them.
 
 use super::graph::{Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, SigId, Signature, Term, Value};
 use super::lex::{Pos, Token, lex};
@@ -39,11 +40,13 @@ pub fn parse(text: &str, helpers: &PrimaryMap<HelperId, Helper>) -> Result<Func,
     };
     let mut parser =
         Parser { tokens: lex(text)?, at: 0, helpers, func, values: HashMap::new(), blocks: HashMap::new() };
+    parser.reserve_numbers();
     parser.function()?;
     Ok(parser.func)
 }
 
 /// What a name of the text stands for.
+#[derive(Clone, Copy)]
 struct Named<E> {
     entity: E,
     defined: bool,
@@ -63,6 +66,22 @@ type Result<T, E = ParseError> = std::result::Result<T, E>;
 
 /// Function, blocks, lines.
 impl<'a> Parser<'a> {
+    /// Make all values and blocks up to the largest number named, so that each can keep its own.
+    fn reserve_numbers(&mut self) {
+        let count = |prefix| {
+            let names = self.tokens.iter().filter_map(|(token, _)| match token {
+                Token::Word(word) => numbered(word, prefix),
+                _ => None,
+            });
+            names.max().map_or(0, |n| n as usize + 1)
+        };
+        let (values, blocks, most) = (count("v"), count("block"), self.tokens.len());
+        if values <= most && blocks <= most {
+            self.func.values.extend(std::iter::repeat_n(Ty::I64, values));
+            self.func.blocks.extend(std::iter::repeat_n(EMPTY, blocks));
+        }
+    }
+
     fn function(&mut self) -> Result<()> {
         self.newlines();
         self.keyword("function")?;
@@ -271,13 +290,12 @@ impl<'a> Parser<'a> {
     }
 
     fn block_named(&mut self, number: u32, pos: Pos) -> Block {
-        let blocks = &mut self.func.blocks;
-        let new = || Named {
-            entity: blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: None, cold: false }),
-            defined: false,
-            first: pos,
-        };
-        self.blocks.entry(number).or_insert_with(new).entity
+        let named = self.blocks.entry(number).or_insert_with(|| {
+            let own = Block::new(number as usize);
+            let entity = if self.func.blocks.is_valid(own) { own } else { self.func.blocks.push(EMPTY) };
+            Named { entity, defined: false, first: pos }
+        });
+        named.entity
     }
 
     /// A value that is used; its definition may come later, so its type may not be known yet.
@@ -287,9 +305,11 @@ impl<'a> Parser<'a> {
     }
 
     fn value_named(&mut self, number: u32, pos: Pos) -> &mut Named<Value> {
-        let values = &mut self.func.values;
-        let new = || Named { entity: values.push(Ty::I64), defined: false, first: pos };
-        self.values.entry(number).or_insert_with(new)
+        self.values.entry(number).or_insert_with(|| {
+            let own = Value::new(number as usize);
+            let entity = if self.func.values.is_valid(own) { own } else { self.func.values.push(Ty::I64) };
+            Named { entity, defined: false, first: pos }
+        })
     }
 
     fn define(&mut self, number: u32, pos: Pos, ty: Ty) -> Result<Value> {
@@ -458,6 +478,9 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// A block of which nothing is known yet.
+const EMPTY: BlockData = BlockData { params: Vec::new(), insts: Vec::new(), term: None, cold: false };
+
 fn expected(what: &str, found: &Token, pos: Pos) -> ParseError {
     pos.error(format!("expected {what}, found {}", found.describe()))
 }
@@ -474,7 +497,10 @@ fn in_order(number: u32, next: usize, pos: Pos) -> Result<()> {
 }
 
 fn undefined<E: std::fmt::Debug>(names: &HashMap<u32, Named<E>>) -> Result<()> {
-    let first = names.iter().filter(|(_, named)| !named.defined).min_by_key(|(_, named)| (named.first.line, named.first.column));
+    let first = names
+        .iter()
+        .filter(|(_, named)| !named.defined)
+        .min_by_key(|(_, named)| (named.first.line, named.first.column));
     match first {
         Some((number, named)) => {
             let kind: String = format!("{:?}", named.entity).chars().take_while(|c| !c.is_ascii_digit()).collect();

@@ -71,16 +71,24 @@ impl Printer<'_> {
                 self.out.push('\n');
             }
             write!(self.out, "{block}")?;
-            self.block(&func.blocks[block])?;
+            match func.blocks.get(block) {
+                Some(data) => self.block(data)?,
+                None => writeln!(self.out, ": ; does not exist")?,
+            }
         }
         self.out.push_str("}\n");
         Ok(())
     }
 
+    /// A malformed function is printed too, for whoever looks for the fault.
+    fn ty(&self, value: Value) -> &'static str {
+        self.func.values.get(value).map_or("?", |ty| ty.name())
+    }
+
     fn block(&mut self, data: &BlockData) -> fmt::Result {
         for (index, &param) in data.params.iter().enumerate() {
             let open = if index == 0 { "(" } else { ", " };
-            write!(self.out, "{open}{param}: {}", self.func.values[param])?;
+            write!(self.out, "{open}{param}: {}", self.ty(param))?;
         }
         let close = if data.params.is_empty() { "" } else { ")" };
         let cold = if data.cold { " cold" } else { "" };
@@ -107,7 +115,7 @@ impl Printer<'_> {
         match inst.imm {
             Imm::None => {
                 if let (Opcode::Select, [result, ..]) = (inst.op, &inst.results[..]) {
-                    write!(self.out, ".{}", self.func.values[*result])?;
+                    write!(self.out, ".{}", self.ty(*result))?;
                 }
             }
             Imm::Int(n) => write!(self.out, " {n}")?,

@@ -232,7 +232,8 @@ impl Verifier<'_> {
 
     fn expect(&mut self, what: &str, found: &[Ty], expected: &[Ty]) {
         if found.len() != expected.len() {
-            self.fault(format!("{} {what}s where {} are expected", found.len(), expected.len()));
+            let s = if found.len() == 1 { "" } else { "s" };
+            self.fault(format!("{} {what}{s}, expected {}", found.len(), expected.len()));
         } else if found != expected {
             self.fault(format!("{what}s are {}, not {}", list(found), list(expected)));
         }

@@ -187,7 +187,7 @@ impl Lower<'_> {
             || (!self.f.ty(v).is_bottom() && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE))
     }
 
-    fn unless_null(&mut self, v: Value, p: lir::Value, then: impl FnOnce(&mut Self)) {
+    pub(super) fn unless_null(&mut self, v: Value, p: lir::Value, then: impl FnOnce(&mut Self)) {
         if self.f.ty(v) <= Type::OBJECT {
             then(self);
             return;

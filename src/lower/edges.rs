@@ -93,7 +93,11 @@ impl Lower<'_> {
     /// The raw value of a C value or of a virtual box.
     fn raw_of(&mut self, v: crate::hir::Value) -> lir::Value {
         match self.repr(v) {
-            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => self.raw(raw),
+            Repr::Int(raw)
+            | Repr::Double(raw)
+            | Repr::Bool(raw)
+            | Repr::IntIf(raw, _)
+            | Repr::DoubleIf(raw, _) => self.raw(raw),
             other => panic!("{v} is {other:?}, not raw"),
         }
     }

@@ -52,7 +52,12 @@ impl Lower<'_> {
         let key = match repr {
             Repr::Null => return Source::Null,
             Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => raw,
+            Repr::IntIf(raw, _) | Repr::DoubleIf(raw, _) => raw,
             Repr::Object => v,
+        };
+        let bound = match repr {
+            Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) => Some(self.word(words, bound)),
+            _ => None,
         };
         let index = match words.hir.iter().position(|w| *w == key) {
             Some(i) => i as u32 + CONTEXT_WORDS,
@@ -67,9 +72,23 @@ impl Lower<'_> {
             Repr::Int(_) => Source::Int(index),
             Repr::Double(_) => Source::Float(index),
             Repr::Bool(_) => Source::Bool(index),
+            Repr::IntIf(..) => Source::IntIf(index, bound.expect("a flag")),
+            Repr::DoubleIf(..) => Source::FloatIf(index, bound.expect("a flag")),
             _ if owned && !matches!(self.f.op(v), Op::Const(o) if o.is_immortal()) => Source::Owned(index),
             _ => Source::Borrowed(index),
         }
+    }
+
+    /// The place of a raw value among the words.
+    fn word(&mut self, words: &mut Words, raw: Value) -> u32 {
+        let raw = self.f.resolve(raw);
+        if let Some(i) = words.hir.iter().position(|w| *w == raw) {
+            return i as u32 + CONTEXT_WORDS;
+        }
+        let value = self.raw(raw);
+        words.hir.push(raw);
+        words.args.push(value);
+        words.args.len() as u32 - 1
     }
 
     /// Go on only if `ok`; else resume the interpreter at the instruction of `v`.
@@ -129,6 +148,15 @@ impl Lower<'_> {
         }
     }
 
+    /// Store whether local `k` is bound, behind the words of the locals; gives the number of that word.
+    fn publish_bound(&mut self, k: u32, bound: Value) -> u32 {
+        let word = self.code.locals.len() as u32 + k;
+        let flag = self.raw(bound);
+        let flag = self.b.op(Opcode::B2i, &[flag]);
+        self.b.store(Width::I64, self.frame, self.shadow_offset(word), flag);
+        word
+    }
+
     fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
         let mut map = Vec::new();
         for (k, &v) in locals.iter().enumerate() {
@@ -137,6 +165,8 @@ impl Lower<'_> {
                 Repr::Int(raw) => (Source::Int(k), raw),
                 Repr::Double(raw) => (Source::Float(k), raw),
                 Repr::Bool(raw) => (Source::Bool(k), raw),
+                Repr::IntIf(raw, bound) => (Source::IntIf(k, self.publish_bound(k, bound)), raw),
+                Repr::DoubleIf(raw, bound) => (Source::FloatIf(k, self.publish_bound(k, bound)), raw),
                 _ => continue,
             };
             map.push((k, source));
@@ -145,7 +175,7 @@ impl Lower<'_> {
             }
             let value = self.raw(raw);
             let (width, value) = match source {
-                Source::Float(_) => (Width::F64, value),
+                Source::Float(_) | Source::FloatIf(..) => (Width::F64, value),
                 Source::Bool(_) => (Width::I64, self.b.op(Opcode::B2i, &[value])),
                 _ => (Width::I64, value),
             };

@@ -17,8 +17,8 @@ impl Lower<'_> {
         let arg = |i: usize| args[i];
         let result = match inst.op.clone() {
             Op::Param | Op::Arg(_) | Op::Const(_) | Op::Null => return,
-            Op::ConstInt(_) | Op::ConstDouble(_) | Op::ConstBool(_) => return,
-            Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::Refine(_) => return,
+            Op::ConstInt(_) | Op::ConstDouble(_) | Op::ConstBool(_) | Op::Anchor => return,
+            Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf | Op::Refine(_) => return,
             Op::LoadSlot(k) => {
                 if (k as usize) < self.locals.len() {
                     self.locals[k as usize] = v;
@@ -37,6 +37,10 @@ impl Lower<'_> {
                 return self.guard(v, ok);
             }
             Op::GuardBound => {
+                if let Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) = self.repr(arg(0)) {
+                    let ok = self.raw(bound);
+                    return self.guard(v, ok);
+                }
                 if self.repr(arg(0)).is_raw() {
                     return;
                 }
@@ -186,6 +190,10 @@ impl Lower<'_> {
                     let (p, _) = self.object(arg(0));
                     self.b.is_null(p)
                 }
+                Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) => {
+                    let bound = self.raw(bound);
+                    self.b.op(Opcode::Bnot, &[bound])
+                }
                 r => self.b.bconst(r == Repr::Null),
             },
             Op::IsNone => match self.repr(arg(0)) {
@@ -262,6 +270,10 @@ impl Lower<'_> {
     }
 
     fn guard_type(&mut self, v: Value, a: Value, want: Type) {
+        if let Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) = self.repr(a) {
+            let ok = self.raw(bound);
+            return self.guard(v, ok);
+        }
         if self.repr(a).is_raw() {
             // A virtual box of another class cannot be: the guard's type was possible.
             return;
@@ -374,7 +386,7 @@ impl Lower<'_> {
 
     fn unbox(&mut self, name: &str, a: Value) -> lir::Value {
         match self.repr(a) {
-            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => self.raw(raw),
+            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) | Repr::DoubleIf(raw, _) => self.raw(raw),
             _ => {
                 let (p, _) = self.object(a);
                 self.intrinsic(name, &[p])[0]
@@ -383,7 +395,7 @@ impl Lower<'_> {
     }
 
     fn fallible(&mut self, v: Value, name: &str, a: Value) -> lir::Value {
-        if let Repr::Int(raw) = self.repr(a) {
+        if let Repr::Int(raw) | Repr::IntIf(raw, _) = self.repr(a) {
             return self.raw(raw);
         }
         let (p, _) = self.object(a);

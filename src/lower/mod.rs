@@ -52,12 +52,16 @@ pub enum Repr {
     Double(Value),
     /// A truth value.
     Bool(Value),
+    /// A 64-bit integer if the second value holds, else no object.
+    IntIf(Value, Value),
+    /// A double if the second value holds, else no object.
+    DoubleIf(Value, Value),
 }
 
 impl Repr {
     /// Whether the value is raw.
     pub fn is_raw(self) -> bool {
-        matches!(self, Repr::Int(_) | Repr::Double(_) | Repr::Bool(_))
+        !matches!(self, Repr::Null | Repr::Object)
     }
 }
 
@@ -69,6 +73,8 @@ pub fn repr(f: &Function, v: Value) -> Repr {
         Op::BoxInt => Repr::Int(f.arg(v, 0)),
         Op::BoxFloat => Repr::Double(f.arg(v, 0)),
         Op::BoxBool => Repr::Bool(f.arg(v, 0)),
+        Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
+        Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
         // The same object as its operand.
         Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) => repr(f, f.arg(v, 0)),
         _ => match f.ty(v) {
@@ -275,6 +281,8 @@ impl Lower<'_> {
                 let raw = self.raw(raw);
                 (self.intrinsic(names::BOOL_BOX, &[raw])[0], false)
             }
+            Repr::IntIf(raw, bound) => (self.box_if(names::INT_BOX, raw, bound), true),
+            Repr::DoubleIf(raw, bound) => (self.box_if(names::FLOAT_BOX, raw, bound), true),
             Repr::Object => {
                 let mut v = v;
                 loop {
@@ -291,6 +299,19 @@ impl Lower<'_> {
         }
     }
 
+    fn box_if(&mut self, boxing: &str, raw: Value, bound: Value) -> lir::Value {
+        let (raw, bound) = (self.raw(raw), self.raw(bound));
+        let (some, done) = (self.b.block(), self.b.block());
+        let result = self.b.param(done, Ty::Ptr);
+        let null = self.b.pconst(0);
+        self.b.br(bound, some, &[], done, &[null]);
+        self.b.switch_to(some);
+        let p = self.intrinsic(boxing, &[raw])[0];
+        self.b.jump(done, &[p]);
+        self.b.switch_to(done);
+        result
+    }
+
     /// The pointer of an object whose reference is passed on: a box is made, anything else is owned already.
     fn moved(&mut self, v: Value) -> lir::Value {
         self.object(v).0
@@ -305,6 +326,9 @@ impl Lower<'_> {
             Repr::Int(_) => {
                 self.intrinsic(names::DECREF_LEAF, &[p]);
             }
+            Repr::IntIf(..) | Repr::DoubleIf(..) => self.unless_null(v, p, |s| {
+                s.intrinsic(names::DECREF_LEAF, &[p]);
+            }),
             _ => {}
         }
     }

@@ -29,13 +29,29 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
     let ty = |i: usize| f.ty(inst.args[i]);
     match &inst.op {
         Op::GuardType(t) | Op::Refine(t) if ty(0) <= *t => replace(f, v, inst.args[0]),
+        Op::Refine(_) if matches!(f.op(arg(0)), Op::BoxIntIf | Op::BoxFloatIf) => {
+            // The bytecode says that the local is bound here.
+            let boxed = arg(0);
+            let raw = f.arg(boxed, 0);
+            let (op, ty) = match f.op(boxed) {
+                Op::BoxIntIf => (Op::BoxInt, Type::LONG_EXACT),
+                _ => (Op::BoxFloat, Type::FLOAT_EXACT),
+            };
+            let inst = &mut f.insts[v];
+            (inst.op, inst.ty, inst.args) = (op, ty, vec![raw]);
+            true
+        }
         Op::GuardBound if ty(0) <= Type::OBJECT => replace(f, v, inst.args[0]),
         Op::GuardIs(object) if ty(0).as_object() == Some(*object) => replace(f, v, inst.args[0]),
         Op::UnboxInt | Op::UnboxFloat | Op::UnboxBool => {
-            let a = arg(0);
+            let mut a = arg(0);
+            // A check that a raw local is bound stands for itself; its value is the raw one.
+            while matches!(f.op(a), Op::GuardBound | Op::GuardType(_) | Op::Refine(_)) {
+                a = f.arg(a, 0);
+            }
             let inner = match (&inst.op, f.op(a)) {
-                (Op::UnboxInt, Op::BoxInt)
-                | (Op::UnboxFloat, Op::BoxFloat)
+                (Op::UnboxInt, Op::BoxInt | Op::BoxIntIf)
+                | (Op::UnboxFloat, Op::BoxFloat | Op::BoxFloatIf)
                 | (Op::UnboxBool, Op::BoxBool) => Some(f.arg(a, 0)),
                 _ => None,
             };

@@ -17,6 +17,16 @@ enum Kind {
     Bool,
 }
 
+/// A parameter to be made raw.
+#[derive(Clone, Copy)]
+struct Chosen {
+    block: Block,
+    param: Value,
+    kind: Kind,
+    /// The local may be unbound: a truth value goes with the number.
+    maybe: bool,
+}
+
 impl Kind {
     fn of(ty: Type) -> Option<Kind> {
         if ty.is_bottom() {
@@ -48,13 +58,32 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         return false;
     }
     // First every parameter gets its raw twin and a box for its uses, so that edges between them need nothing.
-    for &(b, p, kind) in &chosen {
-        let (boxing, _, raw_ty, ty) = kind.boxing();
+    for &Chosen { block: b, param: p, kind, maybe } in &chosen {
+        let (mut boxing, _, raw_ty, mut ty) = kind.boxing();
         let pc = f.insts[p].pc;
         let raw = f.insts.push(Inst { op: Op::Param, args: vec![], ty: raw_ty, ..f.insts[p].clone() });
+        let mut args = vec![raw];
+        if maybe {
+            let bound = f.insts.push(Inst { op: Op::Param, args: vec![], ty: Type::CBOOL, ..f.insts[p].clone() });
+            let index = f.blocks[b].params.iter().position(|(v, _)| *v == p).expect("a parameter of its block");
+            let Place::Local(k) = f.blocks[b].params[index].1 else { unreachable!("only locals may be unbound") };
+            f.blocks[b].params.push((bound, Place::Bound(k)));
+            // The edges carry the object once more, until they are rewritten below.
+            for pred in f.order.clone() {
+                for edge in f.blocks[pred].term.edges_mut() {
+                    if edge.block == b {
+                        let arg = edge.args[index];
+                        edge.args.push(arg);
+                    }
+                }
+            }
+            args.push(bound);
+            ty = ty.opt();
+            boxing = if kind == Kind::Int { Op::BoxIntIf } else { Op::BoxFloatIf };
+        }
         let boxed = f.insts.push(Inst {
             op: boxing,
-            args: vec![raw],
+            args,
             ty,
             source: crate::facts::Source::Proved,
             state: None,
@@ -65,11 +94,15 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         f.blocks[b].insts.insert(0, boxed);
         f.replace(p, boxed);
     }
-    let raw: Vec<(Block, Value, Kind)> = chosen.iter().map(|&(b, p, k)| (b, f.arg(p, 0), k)).collect();
-    for (target, raw, kind) in raw {
+    for &Chosen { block: target, param, kind, maybe } in &chosen {
+        let raw = f.arg(param, 0);
+        let bound = maybe.then(|| f.arg(param, 1));
         for pred in f.order.clone() {
             for n in 0..f.blocks[pred].term.edges().len() {
                 if f.blocks[pred].term.edges()[n].block == target {
+                    if let Some(bound) = bound {
+                        bound_on_edge(f, pred, n, target, bound);
+                    }
                     unbox_on_edge(f, pred, n, target, raw, kind);
                 }
             }
@@ -81,23 +114,28 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     true
 }
 
-fn choose(f: &Function, cx: &Context<'_>) -> Vec<(Block, Value, Kind)> {
+fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
     let mut candidate: SecondaryMap<Value, Option<Kind>> = SecondaryMap::new();
     let mut list = Vec::new();
     for &b in &f.order {
         let pc = f.blocks[b].entry_state.pc;
-        for &(p, _) in &f.blocks[b].params {
-            let Some(kind) = Kind::of(f.ty(p)) else { continue };
+        for (index, &(p, place)) in f.blocks[b].params.iter().enumerate() {
+            let ty = f.ty(p);
+            let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
+            let Some(kind) = Kind::of(if maybe { ty - Type::NULLPTR } else { ty }) else { continue };
+            if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_)) || !maybe_on_edges(f, b, index)) {
+                continue;
+            }
             if kind == Kind::Int && cx.avoid.contains(&(pc, Reason::IntTooLarge)) {
                 continue;
             }
-            list.push((b, p, kind));
+            list.push(Chosen { block: b, param: p, kind, maybe });
         }
     }
     let mut changed = true;
     while changed {
         changed = false;
-        for &(b, p, kind) in &list {
+        for &Chosen { block: b, param: p, kind, .. } in &list {
             if candidate[p].is_some() {
                 continue;
             }
@@ -106,7 +144,7 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<(Block, Value, Kind)> {
                 edge.block == b && {
                     let a = f.resolve(edge.args[index]);
                     match f.op(a) {
-                        Op::BoxInt | Op::BoxFloat | Op::BoxBool => true,
+                        Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf => true,
                         Op::Param => a != p && candidate[a] == Some(kind),
                         _ => false,
                     }
@@ -118,16 +156,56 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<(Block, Value, Kind)> {
             }
         }
     }
-    list.into_iter().filter(|&(_, p, _)| candidate[p].is_some()).collect()
+    // A parameter that relies on another one must not outlive its refusal: those that bring it a maybe-unbound value are
+    // boxes or parameters chosen here.
+    list.into_iter().filter(|c| candidate[c.param].is_some()).collect()
+}
+
+/// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
+fn maybe_on_edges(f: &Function, b: Block, index: usize) -> bool {
+    let param = f.blocks[b].params[index].0;
+    f.order.iter().flat_map(|&pred| f.blocks[pred].term.edges()).filter(|edge| edge.block == b).all(|edge| {
+        let a = f.resolve(edge.args[index]);
+        a == param || f.ty(a) <= Type::OBJECT || matches!(f.op(a), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
+    })
+}
+
+/// Whether the local is bound, on an edge.
+fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: Value) {
+    let index = f.blocks[target].params.iter().position(|(v, _)| *v == bound).expect("a parameter of its block");
+    let arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
+    let flag = match f.op(arg) {
+        Op::BoxIntIf | Op::BoxFloatIf => f.arg(arg, 1),
+        op => {
+            let op = Op::ConstBool(!matches!(op, Op::Null));
+            append_constant(f, pred, op, Type::CBOOL)
+        }
+    };
+    f.blocks[pred].term.edges_mut()[n].args[index] = flag;
+}
+
+fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
+    let pc = f.blocks[block].entry_state.pc;
+    let v =
+        f.insts.push(Inst { op, args: vec![], ty, source: crate::facts::Source::Proved, state: None, pc });
+    f.blocks[block].insts.push(v);
+    v
 }
 
 fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Value, kind: Kind) {
     let index = f.blocks[target].params.iter().position(|(v, _)| *v == raw).expect("a parameter of its block");
     let arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
     let (boxing, unboxing, raw_ty, _) = kind.boxing();
-    if *f.op(arg) == boxing {
+    if *f.op(arg) == boxing || matches!(f.op(arg), Op::BoxIntIf | Op::BoxFloatIf) {
         let inner = f.arg(arg, 0);
         f.blocks[pred].term.edges_mut()[n].args[index] = inner;
+        return;
+    }
+    if matches!(f.op(arg), Op::Null) {
+        // Never read: the local is not bound.
+        let op = if kind == Kind::Float { Op::ConstDouble(0) } else { Op::ConstInt(0) };
+        let nothing = append_constant(f, pred, op, raw_ty);
+        f.blocks[pred].term.edges_mut()[n].args[index] = nothing;
         return;
     }
     // An unboxing that may exit must not run where the edge is not taken.

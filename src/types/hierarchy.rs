@@ -108,8 +108,16 @@ struct Word<'a> {
     column: usize,
 }
 
-fn fault<T>(line: usize, column: usize, fault: impl Into<HierarchyFault>) -> Result<T, HierarchyError> {
-    Err(HierarchyError { line, column, fault: fault.into() })
+fn fault<T>(
+    line: usize,
+    column: usize,
+    fault: impl Into<HierarchyFault>,
+) -> Result<T, HierarchyError> {
+    Err(HierarchyError {
+        line,
+        column,
+        fault: fault.into(),
+    })
 }
 
 impl Hierarchy {
@@ -118,7 +126,11 @@ impl Hierarchy {
         let mut classes = Vec::new();
         let mut objects = Vec::new();
         for (index, text) in text.lines().enumerate() {
-            let mut line = Line { number: index + 1, text, at: 0 };
+            let mut line = Line {
+                number: index + 1,
+                text,
+                at: 0,
+            };
             match () {
                 () if line.at_end() => {}
                 () if line.eat_word("class") => classes.push(line.class()?),
@@ -147,7 +159,9 @@ impl Hierarchy {
     /// The names for [`Type::parse`](super::Type::parse) and [`evaluate`](super::evaluate).
     pub fn names(&self) -> Names {
         let names = Names::of(self.host).making_literals();
-        self.aliases.iter().fold(names, |names, (alias, object)| names.with_alias(alias, *object))
+        self.aliases.iter().fold(names, |names, (alias, object)| {
+            names.with_alias(alias, *object)
+        })
     }
 }
 
@@ -177,8 +191,15 @@ impl<'a> Line<'a> {
 
     fn expected<T>(&mut self, expected: &'static str) -> Result<T, HierarchyError> {
         let rest = self.rest();
-        let found = rest.chars().next().map_or_else(|| "the end of the line".to_owned(), |c| format!("`{c}`"));
-        fault(self.number, self.column(), HierarchyFault::Expected { expected, found })
+        let found = rest
+            .chars()
+            .next()
+            .map_or_else(|| "the end of the line".to_owned(), |c| format!("`{c}`"));
+        fault(
+            self.number,
+            self.column(),
+            HierarchyFault::Expected { expected, found },
+        )
     }
 
     fn at_end(&mut self) -> bool {
@@ -187,7 +208,11 @@ impl<'a> Line<'a> {
     }
 
     fn end(&mut self) -> Result<(), HierarchyError> {
-        if self.at_end() { Ok(()) } else { self.expected("the end of the line") }
+        if self.at_end() {
+            Ok(())
+        } else {
+            self.expected("the end of the line")
+        }
     }
 
     fn eat(&mut self, token: char) -> bool {
@@ -200,7 +225,9 @@ impl<'a> Line<'a> {
 
     fn eat_word(&mut self, word: &str) -> bool {
         let rest = self.rest();
-        let found = rest.strip_prefix(word).is_some_and(|after| !after.starts_with(is_name));
+        let found = rest
+            .strip_prefix(word)
+            .is_some_and(|after| !after.starts_with(is_name));
         if found {
             self.at += word.len();
         }
@@ -215,13 +242,22 @@ impl<'a> Line<'a> {
             return self.expected(expected);
         }
         self.at += length;
-        Ok(Word { text: &rest[..length], column })
+        Ok(Word {
+            text: &rest[..length],
+            column,
+        })
     }
 
     fn class(&mut self) -> Result<ClassLine<'a>, HierarchyError> {
         let name = self.word("the name of a class")?;
-        let mut class =
-            ClassLine { line: self.number, name, bases: Vec::new(), metaclass: None, owns_layout: false, is_final: false };
+        let mut class = ClassLine {
+            line: self.number,
+            name,
+            bases: Vec::new(),
+            metaclass: None,
+            owns_layout: false,
+            is_final: false,
+        };
         if self.eat('(') && !self.eat(')') {
             loop {
                 let word = self.word("a base class")?;
@@ -255,7 +291,13 @@ impl<'a> Line<'a> {
             return self.expected("`:` and the object's class");
         }
         let class = self.word("the object's class")?;
-        let mut object = ObjectLine { line: self.number, name, class, literal: None, immortal: false };
+        let mut object = ObjectLine {
+            line: self.number,
+            name,
+            class,
+            literal: None,
+            immortal: false,
+        };
         if self.eat('=') {
             object.literal = Some(self.literal()?);
         }
@@ -273,8 +315,13 @@ impl<'a> Line<'a> {
         let rest = self.rest();
         let body = rest.strip_prefix('b').unwrap_or(rest);
         let length = match body.chars().next().filter(|c| matches!(c, '"' | '\'')) {
-            Some(quote) => body[1..].find(quote).map(|end| rest.len() - body.len() + end + 2),
-            None => Some(rest.find(|c: char| !is_name(c) && c != '-' && c != '+').unwrap_or(rest.len())),
+            Some(quote) => body[1..]
+                .find(quote)
+                .map(|end| rest.len() - body.len() + end + 2),
+            None => Some(
+                rest.find(|c: char| !is_name(c) && c != '-' && c != '+')
+                    .unwrap_or(rest.len()),
+            ),
         };
         match length.filter(|length| *length > 0) {
             Some(length) => {
@@ -305,8 +352,16 @@ struct Known {
 impl<'a> Builder<'a> {
     fn new() -> Result<Self, HierarchyError> {
         let host = HostId::new();
-        let hierarchy = Hierarchy { host, classes: Vec::new(), objects: Vec::new(), aliases: Vec::new() };
-        let mut builder = Builder { hierarchy, by_name: HashMap::new() };
+        let hierarchy = Hierarchy {
+            host,
+            classes: Vec::new(),
+            objects: Vec::new(),
+            aliases: Vec::new(),
+        };
+        let mut builder = Builder {
+            hierarchy,
+            by_name: HashMap::new(),
+        };
         match builder.builtins(host) {
             Ok(()) => Ok(builder),
             Err(refused) => fault(0, 0, refused),
@@ -317,32 +372,55 @@ impl<'a> Builder<'a> {
         let mut classes: Vec<(Predefined, ClassHandle)> = Vec::new();
         for row in Predefined::ALL {
             // The table lists each row after the one it derives from.
-            let mut bases: Vec<_> = classes.iter().filter(|(base, _)| row.derives_from(*base)).collect();
+            let mut bases: Vec<_> = classes
+                .iter()
+                .filter(|(base, _)| row.derives_from(*base))
+                .collect();
             bases.sort_by_key(|(base, _)| *base == Predefined::Object);
             let bases = bases.into_iter().map(|(_, class)| *class).collect();
             classes.push((*row, host.register_class(ClassDesc::builtin(*row, bases))?));
         }
-        let Some(metaclass) = host.builtin_class(Predefined::Type) else { return Ok(()) };
+        let Some(metaclass) = host.builtin_class(Predefined::Type) else {
+            return Ok(());
+        };
         for (row, class) in classes {
-            self.by_name.insert(row.spelled(), Known { class, metaclass });
+            self.by_name
+                .insert(row.spelled(), Known { class, metaclass });
             self.as_object(class, metaclass, true)?;
         }
         Ok(())
     }
 
     /// A class is an object, too.
-    fn as_object(&mut self, class: ClassHandle, metaclass: ClassHandle, immortal: bool) -> Result<(), HandleError> {
+    fn as_object(
+        &mut self,
+        class: ClassHandle,
+        metaclass: ClassHandle,
+        immortal: bool,
+    ) -> Result<(), HandleError> {
         let desc = ObjectDesc::new(&*class.name(), metaclass);
-        self.hierarchy.host.register_object(ObjectDesc { immortal, denotes: Some(class), ..desc })?;
+        self.hierarchy.host.register_object(ObjectDesc {
+            immortal,
+            denotes: Some(class),
+            ..desc
+        })?;
         Ok(())
     }
 
-    fn build(mut self, classes: &[ClassLine<'a>], objects: &[ObjectLine<'a>]) -> Result<Hierarchy, HierarchyError> {
+    fn build(
+        mut self,
+        classes: &[ClassLine<'a>],
+        objects: &[ObjectLine<'a>],
+    ) -> Result<Hierarchy, HierarchyError> {
         let mut lines: HashMap<&str, &ClassLine<'a>> = HashMap::new();
         for class in classes {
             let name = class.name.text;
             if self.by_name.contains_key(name) || lines.insert(name, class).is_some() {
-                return fault(class.line, class.name.column, HierarchyFault::Redefined(name.to_owned()));
+                return fault(
+                    class.line,
+                    class.name.column,
+                    HierarchyFault::Redefined(name.to_owned()),
+                );
             }
         }
         for class in classes {
@@ -366,9 +444,17 @@ impl<'a> Builder<'a> {
             return Ok(*known);
         }
         match lines.get(word.text) {
-            _ if path.contains(&word.text) => fault(line, word.column, HierarchyFault::Cycle(word.text.to_owned())),
+            _ if path.contains(&word.text) => fault(
+                line,
+                word.column,
+                HierarchyFault::Cycle(word.text.to_owned()),
+            ),
             Some(class) => self.class(class, lines, path),
-            None => fault(line, word.column, HierarchyFault::UnknownClass(word.text.to_owned())),
+            None => fault(
+                line,
+                word.column,
+                HierarchyFault::UnknownClass(word.text.to_owned()),
+            ),
         }
     }
 
@@ -383,7 +469,11 @@ impl<'a> Builder<'a> {
             return Ok(*known);
         }
         if path.len() >= MAX_DEPTH {
-            return fault(line.line, line.name.column, HierarchyFault::TooDeep(name.to_owned()));
+            return fault(
+                line.line,
+                line.name.column,
+                HierarchyFault::TooDeep(name.to_owned()),
+            );
         }
         path.push(name);
         let mut bases = Vec::new();
@@ -391,33 +481,60 @@ impl<'a> Builder<'a> {
             bases.push(self.known(*base, line.line, lines, path)?);
         }
         if bases.is_empty() {
-            bases.push(self.known(Word { text: "object", column: 1 }, line.line, lines, path)?);
+            bases.push(self.known(
+                Word {
+                    text: "object",
+                    column: 1,
+                },
+                line.line,
+                lines,
+                path,
+            )?);
         }
         let declared = match line.metaclass {
             Some(word) => Some(self.known(word, line.line, lines, path)?.class),
             None => None,
         };
         path.pop();
-        let here = |what| HierarchyError { line: line.line, column: line.name.column, fault: what };
+        let here = |what| HierarchyError {
+            line: line.line,
+            column: line.name.column,
+            fault: what,
+        };
         if let (Some(class), Some(word)) = (declared, line.metaclass)
             && class.predefined() != Some(Predefined::Type)
         {
-            return fault(line.line, word.column, HierarchyFault::NotAMetaclass(word.text.to_owned()));
+            return fault(
+                line.line,
+                word.column,
+                HierarchyFault::NotAMetaclass(word.text.to_owned()),
+            );
         }
-        let metaclass = most_derived(declared.into_iter().chain(bases.iter().map(|base| base.metaclass)))
-            .ok_or_else(|| here(HierarchyFault::MetaclassConflict(name.to_owned())))?;
+        let metaclass = most_derived(
+            declared
+                .into_iter()
+                .chain(bases.iter().map(|base| base.metaclass)),
+        )
+        .ok_or_else(|| here(HierarchyFault::MetaclassConflict(name.to_owned())))?;
         let direct: Vec<_> = bases.iter().map(|base| base.class).collect();
-        let bases_mro =
-            linearise(&direct).ok_or_else(|| here(HierarchyFault::NoLinearisation(name.to_owned())))?;
+        let bases_mro = linearise(&direct)
+            .ok_or_else(|| here(HierarchyFault::NoLinearisation(name.to_owned())))?;
         let rows = bases_mro.iter().filter_map(|base| base.predefined());
-        let predefined = rows.reduce(|a, b| if b.derives_from(a) { b } else { a }).unwrap_or(Predefined::Object);
+        let predefined = rows
+            .reduce(|a, b| if b.derives_from(a) { b } else { a })
+            .unwrap_or(Predefined::Object);
         let desc = ClassDesc {
             owns_layout: line.owns_layout,
             is_final: line.is_final,
             ..ClassDesc::new(name, bases_mro, predefined)
         };
-        let class = self.hierarchy.host.register_class(desc).map_err(|refused| here(refused.into()))?;
-        self.as_object(class, metaclass, false).map_err(|refused| here(refused.into()))?;
+        let class = self
+            .hierarchy
+            .host
+            .register_class(desc)
+            .map_err(|refused| here(refused.into()))?;
+        self.as_object(class, metaclass, false)
+            .map_err(|refused| here(refused.into()))?;
         self.hierarchy.classes.push(class);
         let known = Known { class, metaclass };
         self.by_name.insert(name, known);
@@ -426,15 +543,31 @@ impl<'a> Builder<'a> {
 
     fn object(&mut self, line: &ObjectLine<'a>) -> Result<(), HierarchyError> {
         let name = line.name.text;
-        let taken = self.by_name.contains_key(name) || self.hierarchy.aliases.iter().any(|(alias, _)| alias == name);
+        let taken = self.by_name.contains_key(name)
+            || self
+                .hierarchy
+                .aliases
+                .iter()
+                .any(|(alias, _)| alias == name);
         if taken {
-            return fault(line.line, line.name.column, HierarchyFault::Redefined(name.to_owned()));
+            return fault(
+                line.line,
+                line.name.column,
+                HierarchyFault::Redefined(name.to_owned()),
+            );
         }
         let Some(known) = self.by_name.get(line.class.text) else {
-            return fault(line.line, line.class.column, HierarchyFault::UnknownClass(line.class.text.to_owned()));
+            return fault(
+                line.line,
+                line.class.column,
+                HierarchyFault::UnknownClass(line.class.text.to_owned()),
+            );
         };
         let desc = ObjectDesc::new(line.literal.unwrap_or(name), known.class);
-        let registered = self.hierarchy.host.register_object(ObjectDesc { immortal: line.immortal, ..desc });
+        let registered = self.hierarchy.host.register_object(ObjectDesc {
+            immortal: line.immortal,
+            ..desc
+        });
         let object = registered.or_else(|refused| fault(line.line, line.name.column, refused))?;
         self.hierarchy.objects.push(object);
         self.hierarchy.aliases.push((name.to_owned(), object));
@@ -445,13 +578,22 @@ impl<'a> Builder<'a> {
 /// The class that derives from all the others, if one does.
 fn most_derived(classes: impl Iterator<Item = ClassHandle>) -> Option<ClassHandle> {
     let classes: Vec<_> = classes.collect();
-    classes.iter().copied().find(|class| classes.iter().all(|other| class.is_subclass_of(*other)))
+    classes
+        .iter()
+        .copied()
+        .find(|class| classes.iter().all(|other| class.is_subclass_of(*other)))
 }
 
 /// The C3 linearisation of a class with these bases, without the class.
 fn linearise(bases: &[ClassHandle]) -> Option<Vec<ClassHandle>> {
-    let mut queues: Vec<Vec<ClassHandle>> =
-        bases.iter().map(|base| std::iter::once(*base).chain(base.mro().iter().copied()).collect()).collect();
+    let mut queues: Vec<Vec<ClassHandle>> = bases
+        .iter()
+        .map(|base| {
+            std::iter::once(*base)
+                .chain(base.mro().iter().copied())
+                .collect()
+        })
+        .collect();
     queues.push(bases.to_vec());
     let mut order = Vec::new();
     loop {
@@ -460,8 +602,12 @@ fn linearise(bases: &[ClassHandle]) -> Option<Vec<ClassHandle>> {
             return Some(order);
         }
         let heads = queues.iter().filter_map(|queue| queue.first().copied());
-        let next = heads.into_iter().find(|head| !queues.iter().any(|queue| queue[1..].contains(head)))?;
+        let next = heads
+            .into_iter()
+            .find(|head| !queues.iter().any(|queue| queue[1..].contains(head)))?;
         order.push(next);
-        queues.iter_mut().for_each(|queue| queue.retain(|class| *class != next));
+        queues
+            .iter_mut()
+            .for_each(|queue| queue.retain(|class| *class != next));
     }
 }

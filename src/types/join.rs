@@ -22,20 +22,23 @@ impl Type {
     /// An upper bound of both, the same in whatever order several types are joined.
     #[inline]
     pub fn join(self, other: Type) -> Type {
+        if self.is_plain_with(other) {
+            self | other
+        } else {
+            self.join_slowly(other)
+        }
+    }
+
+    fn join_slowly(self, other: Type) -> Type {
         if self == other || other.is_bottom() {
             return self;
         }
         if self.is_bottom() {
             return other;
         }
-        if !self.is_specialized() && !other.is_specialized() { self | other } else { self.join_specialized(other) }
-    }
-
-    #[cold]
-    fn join_specialized(self, other: Type) -> Type {
-        let word = (self.word | other.word) & !KIND_MASK;
+        let word = (self.word() | other.word()) & !KIND_MASK;
         if !self.is_specialized() || !other.is_specialized() {
-            return Type { word, payload: 0 };
+            return Type::from_word(word);
         }
         let (mut a, mut b) = (Rung::of(self), Rung::of(other));
         while let (Some(low), Some(high)) = (a, b) {
@@ -50,7 +53,7 @@ impl Type {
                 b = high.parent();
             }
         }
-        Type { word, payload: 0 }
+        Type::from_word(word)
     }
 
     /// The most steps up a chain of joins can take from this type, as the classes are now: one for each leaf and lifetime, and one
@@ -61,7 +64,7 @@ impl Type {
             return u32::MAX;
         }
         let levels = Rung::of(self).map_or(0, |rung| rung.level() + 1);
-        LEAVES + 2 - (self.word & !KIND_MASK).count_ones() + levels
+        LEAVES + 2 - (self.word() & !KIND_MASK).count_ones() + levels
     }
 }
 
@@ -74,8 +77,15 @@ struct Rung {
 
 impl Rung {
     fn of(ty: Type) -> Option<Rung> {
-        let literal_leaf = if matches!(ty.spec(), Spec::Int(_)) { ty.leaves() } else { 0 };
-        ty.is_specialized().then_some(Rung { spec: ty.spec(), literal_leaf })
+        let literal_leaf = if matches!(ty.spec(), Spec::Int(_)) {
+            ty.leaves()
+        } else {
+            0
+        };
+        ty.is_specialized().then_some(Rung {
+            spec: ty.spec(),
+            literal_leaf,
+        })
     }
 
     /// How many steps there are to the root's children.
@@ -95,10 +105,22 @@ impl Rung {
     }
 
     fn parent(self) -> Option<Rung> {
-        let up = |spec| Some(Rung { spec, literal_leaf: 0 });
-        let base = |class: ClassHandle| class.join_parent().and_then(|parent| up(Spec::Class(parent)));
+        let up = |spec| {
+            Some(Rung {
+                spec,
+                literal_leaf: 0,
+            })
+        };
+        let base = |class: ClassHandle| {
+            class
+                .join_parent()
+                .and_then(|parent| up(Spec::Class(parent)))
+        };
         match self.spec {
-            Spec::Object(object) => object.class().filter(|class| !class.is_builtin_itself()).and_then(|class| up(Spec::Exact(class))),
+            Spec::Object(object) => object
+                .class()
+                .filter(|class| !class.is_builtin_itself())
+                .and_then(|class| up(Spec::Exact(class))),
             Spec::Exact(class) if class.is_final() => base(class),
             Spec::Exact(class) if class.is_alive() => up(Spec::Class(class)),
             Spec::Class(class) => base(class),

@@ -12,6 +12,7 @@ use super::hierarchy::Hierarchy;
 use super::model::{Model, Values};
 use super::parse::Names;
 use super::repr::{Spec, Type};
+use super::universe::universe;
 
 /// What is claimed of a law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +56,9 @@ impl Exception {
     pub fn reason(self) -> &'static str {
         match self {
             Exception::NoCommonAncestor => "a union looks for no ancestor common to two classes",
-            Exception::ObjectsGiveTheClass => "two objects of a class give the class, not the class `:Exact`",
+            Exception::ObjectsGiveTheClass => {
+                "two objects of a class give the class, not the class `:Exact`"
+            }
         }
     }
 }
@@ -74,7 +77,9 @@ pub struct LawReport {
 impl LawReport {
     /// Whether all that is claimed holds.
     pub fn holds(&self) -> bool {
-        self.results.iter().all(|result| result.claim == Claim::NotPromised || result.failures == 0)
+        self.results
+            .iter()
+            .all(|result| result.claim == Claim::NotPromised || result.failures == 0)
     }
 }
 
@@ -93,7 +98,11 @@ impl fmt::Display for LawReport {
                 writeln!(f, "    {} against, first: {case}", result.failures)?;
             }
             for (exception, count, case) in &result.exceptions {
-                writeln!(f, "    {count} excepted: {}, first: {case}", exception.reason())?;
+                writeln!(
+                    f,
+                    "    {count} excepted: {}, first: {case}",
+                    exception.reason()
+                )?;
             }
         }
         Ok(())
@@ -102,67 +111,12 @@ impl fmt::Display for LawReport {
 
 const TIGHT_UNION: &str = "no type is tighter than a | b";
 
-/// The most types a universe has.
-const UNIVERSE: usize = 480;
 /// From how many types the triples are taken: their cube is the number of cases.
 const TRIPLES: usize = 160;
 
 /// Checks all laws over types of the hierarchy.
 pub fn check_laws(hierarchy: &Hierarchy) -> LawReport {
     Checker::new(hierarchy, universe(hierarchy)).run()
-}
-
-/// Types to check laws over: predefined ones, what the hierarchy's classes and objects make, literals, and what operations make of
-/// these; the same for the same hierarchy.
-pub fn universe(hierarchy: &Hierarchy) -> Vec<Type> {
-    let mut types = vec![Type::BOTTOM, Type::TOP, Type::OBJECT, Type::PRIMITIVE, Type::USER, Type::BUILTIN_EXACT];
-    let add = |ty: Type, types: &mut Vec<Type>| {
-        if types.len() < UNIVERSE && !types.contains(&ty) {
-            types.push(ty);
-        }
-    };
-    let world = [
-        Type::OBJECT_USER, Type::LONG, Type::LONG_EXACT, Type::LONG_USER, Type::BOOL, Type::BYTES_USER, Type::LIST,
-        Type::DICT_EXACT, Type::TYPE, Type::TYPE_USER, Type::NONE_TYPE, Type::FUNC, Type::NULLPTR, Type::CBOOL,
-        Type::CINT, Type::CSIGNED, Type::CINT32, Type::CINT64, Type::CUINT8, Type::CDOUBLE, Type::CPTR,
-        Type::LONG_USER | Type::BYTES_USER, Type::LIST | Type::CINT32,
-    ];
-    let literals = [
-        Type::from_cbool(true), Type::from_cbool(false), Type::from_cptr(16), Type::from_cdouble(0.0),
-        Type::from_cdouble(-0.0), Type::from_cdouble(f64::NAN),
-    ];
-    let integers = [(Type::CINT32, 5), (Type::CINT32, -5), (Type::CINT64, 5), (Type::CUINT8, 255)];
-    world.into_iter().chain(literals).for_each(|ty| add(ty, &mut types));
-    for ty in integers.into_iter().filter_map(|(base, value)| Type::from_cint(base, value).ok()) {
-        add(ty, &mut types);
-    }
-    let mut special = Vec::new();
-    for class in hierarchy.classes() {
-        special.extend([Type::from_class(*class), Type::from_class_exact(*class)]);
-        special.extend(class.as_object().map(Type::from_object));
-        special.push(Type::from_class(*class) & Type::OBJECT_USER);
-        special.push(Type::from_class(*class) & Type::LONG_USER);
-    }
-    special.extend(hierarchy.objects().iter().map(|object| Type::from_object(*object)));
-    special.iter().for_each(|ty| add(*ty, &mut types));
-    for ty in types.clone() {
-        add(ty.mortal(), &mut types);
-        add(ty.immortal(), &mut types);
-        if !ty.is_specialized() {
-            add(ty.opt(), &mut types);
-        }
-    }
-    // What the operations make of them, evenly taken from all the pairs.
-    let base = types.clone();
-    let mut step = 1;
-    while types.len() < UNIVERSE && step < base.len() {
-        for (index, a) in base.iter().enumerate().step_by(3) {
-            let b = base[(index * 7 + step) % base.len()];
-            [*a | b, *a & b, *a - b, a.join(b)].into_iter().for_each(|ty| add(ty, &mut types));
-        }
-        step += 1;
-    }
-    types
 }
 
 struct Checker<'a> {
@@ -183,11 +137,28 @@ impl<'a> Checker<'a> {
         let sets: Vec<_> = types.iter().map(|ty| model.values(*ty)).collect();
         let strictly = |high: &Values| {
             let below = |low: &Values| low.is_within(high) && low != high;
-            sets.iter().enumerate().filter(|(_, low)| below(low)).map(|(index, _)| index).collect()
+            sets.iter()
+                .enumerate()
+                .filter(|(_, low)| below(low))
+                .map(|(index, _)| index)
+                .collect()
         };
         let tighter = sets.iter().map(strictly).collect();
-        let by_type = types.iter().enumerate().map(|(index, ty)| (*ty, index)).collect();
-        Checker { types, sets, by_type, tighter, model, names: hierarchy.names(), hierarchy, results: Vec::new() }
+        let by_type = types
+            .iter()
+            .enumerate()
+            .map(|(index, ty)| (*ty, index))
+            .collect();
+        Checker {
+            types,
+            sets,
+            by_type,
+            tighter,
+            model,
+            names: hierarchy.names(),
+            hierarchy,
+            results: Vec::new(),
+        }
     }
 
     fn run(mut self) -> LawReport {
@@ -197,10 +168,19 @@ impl<'a> Checker<'a> {
         self.join_laws();
         self.plain_laws();
         self.unpromised();
-        LawReport { types: self.types.len(), values: self.model.len(), results: self.results }
+        LawReport {
+            types: self.types.len(),
+            values: self.model.len(),
+            results: self.results,
+        }
     }
 
-    fn law(&mut self, law: &'static str, claim: Claim, cases: impl IntoIterator<Item = Option<String>>) {
+    fn law(
+        &mut self,
+        law: &'static str,
+        claim: Claim,
+        cases: impl IntoIterator<Item = Option<String>>,
+    ) {
         let (mut count, mut failures, mut first_failure) = (0, 0, None);
         for case in cases {
             count += 1;
@@ -209,52 +189,132 @@ impl<'a> Checker<'a> {
                 first_failure.get_or_insert(case);
             }
         }
-        self.results.push(LawResult { law, claim, cases: count, failures, first_failure, exceptions: Vec::new() });
+        self.results.push(LawResult {
+            law,
+            claim,
+            cases: count,
+            failures,
+            first_failure,
+            exceptions: Vec::new(),
+        });
     }
 
     fn each(&mut self, law: &'static str, holds: impl Fn(Type) -> bool) {
-        let cases: Vec<_> = self.types.iter().map(|ty| (!holds(*ty)).then(|| ty.to_string())).collect();
+        let cases: Vec<_> = self
+            .types
+            .iter()
+            .map(|ty| (!holds(*ty)).then(|| ty.to_string()))
+            .collect();
         self.law(law, Claim::Promised, cases);
     }
 
     fn pairs(&mut self, law: &'static str, claim: Claim, holds: impl Fn(Type, Type) -> bool) {
         let types = self.types.clone();
         let case = |a: Type, b: Type| (!holds(a, b)).then(|| format!("{a}, {b}"));
-        self.law(law, claim, types.iter().flat_map(|a| types.iter().map(move |b| (*a, *b))).map(|(a, b)| case(a, b)));
+        self.law(
+            law,
+            claim,
+            types
+                .iter()
+                .flat_map(|a| types.iter().map(move |b| (*a, *b)))
+                .map(|(a, b)| case(a, b)),
+        );
     }
 
-    fn triples(&mut self, law: &'static str, claim: Claim, types: &[Type], holds: impl Fn(Type, Type, Type) -> bool) {
+    fn triples(
+        &mut self,
+        law: &'static str,
+        claim: Claim,
+        types: &[Type],
+        holds: impl Fn(Type, Type, Type) -> bool,
+    ) {
         let types = thinned(types, TRIPLES);
-        let pairs = types.iter().flat_map(|a| types.iter().map(move |b| (*a, *b)));
+        let pairs = types
+            .iter()
+            .flat_map(|a| types.iter().map(move |b| (*a, *b)));
         let all = pairs.flat_map(|(a, b)| types.iter().map(move |c| (a, b, *c)));
-        self.law(law, claim, all.map(|(a, b, c)| (!holds(a, b, c)).then(|| format!("{a}, {b}, {c}"))));
+        self.law(
+            law,
+            claim,
+            all.map(|(a, b, c)| (!holds(a, b, c)).then(|| format!("{a}, {b}, {c}"))),
+        );
     }
 
     fn order(&mut self) {
         self.each("a <= a", |a| a <= a && a >= a && !(a < a));
-        self.each("Bottom <= a <= Top", |a| Type::BOTTOM <= a && a <= Type::TOP);
-        self.pairs("a <= b and b <= a only if a == b", Claim::Promised, |a, b| (a <= b && b <= a) == (a == b));
+        self.each("Bottom <= a <= Top", |a| {
+            Type::BOTTOM <= a && a <= Type::TOP
+        });
+        self.pairs(
+            "a <= b and b <= a only if a == b",
+            Claim::Promised,
+            |a, b| (a <= b && b <= a) == (a == b),
+        );
         let types = self.types.clone();
-        self.triples("a <= b <= c gives a <= c", Claim::Promised, &types, |a, b, c| !(a <= b && b <= c) || a <= c);
+        self.triples(
+            "a <= b <= c gives a <= c",
+            Claim::Promised,
+            &types,
+            |a, b, c| !(a <= b && b <= c) || a <= c,
+        );
         let names = self.names.clone();
-        self.each("parse(print(a)) == a", |a| Type::parse(&a.to_string(), &names) == Ok(a));
+        self.each("parse(print(a)) == a", |a| {
+            Type::parse(&a.to_string(), &names) == Ok(a)
+        });
     }
 
     /// Against the model: soundness, and that nothing is tighter.
     fn covers(&mut self) {
         let (types, sets) = (self.types.clone(), self.sets.clone());
         let of = |ty: &Type| &sets[self.by_type[ty]];
-        let subtype: Vec<_> = pairs(&types).map(|(a, b)| ((a <= b) != of(&a).is_within(of(&b))).then(|| format!("{a}, {b}"))).collect();
-        let same: Vec<_> = pairs(&types).map(|(a, b)| ((a == b) != (of(&a) == of(&b))).then(|| format!("{a}, {b}"))).collect();
-        let could: Vec<_> =
-            pairs(&types).map(|(a, b)| (a.could_be(b) != of(&a).meets(of(&b))).then(|| format!("{a}, {b}"))).collect();
-        self.law("a <= b exactly if every value of a is one of b", Claim::Promised, subtype);
-        self.law("a == b exactly if the values are the same", Claim::Promised, same);
-        self.law("a could_be b exactly if some value is of both", Claim::Promised, could);
-        self.operation("a | b holds the values of both", TIGHT_UNION, |a, b| a | b, Values::or);
-        self.operation("a & b holds the common values", "no type is tighter than a & b", |a, b| a & b, Values::and);
-        self.operation("a - b holds the values left", "no type is tighter than a - b", |a, b| a - b, Values::without);
-        self.operation("join holds the values of both", "", |a, b| a.join(b), Values::or);
+        let subtype: Vec<_> = pairs(&types)
+            .map(|(a, b)| ((a <= b) != of(&a).is_within(of(&b))).then(|| format!("{a}, {b}")))
+            .collect();
+        let same: Vec<_> = pairs(&types)
+            .map(|(a, b)| ((a == b) != (of(&a) == of(&b))).then(|| format!("{a}, {b}")))
+            .collect();
+        let could: Vec<_> = pairs(&types)
+            .map(|(a, b)| (a.could_be(b) != of(&a).meets(of(&b))).then(|| format!("{a}, {b}")))
+            .collect();
+        self.law(
+            "a <= b exactly if every value of a is one of b",
+            Claim::Promised,
+            subtype,
+        );
+        self.law(
+            "a == b exactly if the values are the same",
+            Claim::Promised,
+            same,
+        );
+        self.law(
+            "a could_be b exactly if some value is of both",
+            Claim::Promised,
+            could,
+        );
+        self.operation(
+            "a | b holds the values of both",
+            TIGHT_UNION,
+            |a, b| a | b,
+            Values::or,
+        );
+        self.operation(
+            "a & b holds the common values",
+            "no type is tighter than a & b",
+            |a, b| a & b,
+            Values::and,
+        );
+        self.operation(
+            "a - b holds the values left",
+            "no type is tighter than a - b",
+            |a, b| a - b,
+            Values::without,
+        );
+        self.operation(
+            "join holds the values of both",
+            "",
+            |a, b| a.join(b),
+            Values::or,
+        );
     }
 
     fn operation(
@@ -265,19 +325,33 @@ impl<'a> Checker<'a> {
         exact: fn(&Values, &Values) -> Values,
     ) {
         let mut unsound = Vec::new();
-        let mut tightness =
-            LawResult { law: tight, claim: Claim::Excepted, cases: 0, failures: 0, first_failure: None, exceptions: Vec::new() };
+        let mut tightness = LawResult {
+            law: tight,
+            claim: Claim::Excepted,
+            cases: 0,
+            failures: 0,
+            first_failure: None,
+            exceptions: Vec::new(),
+        };
         for (i, a) in self.types.iter().enumerate() {
             for (j, b) in self.types.iter().enumerate() {
                 let answer = apply(*a, *b);
                 let wanted = exact(&self.sets[i], &self.sets[j]);
                 let known = self.by_type.get(&answer);
-                let given = known.map_or_else(|| self.model.values(answer), |index| self.sets[*index].clone());
+                let given = known.map_or_else(
+                    || self.model.values(answer),
+                    |index| self.sets[*index].clone(),
+                );
                 unsound.push((!wanted.is_within(&given)).then(|| format!("{a}, {b}: {answer}")));
                 tightness.cases += 1;
                 let tighter = match known {
-                    Some(index) => self.tighter[*index].iter().find(|low| wanted.is_within(&self.sets[**low])).copied(),
-                    None => self.sets.iter().position(|low| wanted.is_within(low) && low.is_within(&given) && *low != given),
+                    Some(index) => self.tighter[*index]
+                        .iter()
+                        .find(|low| wanted.is_within(&self.sets[**low]))
+                        .copied(),
+                    None => self.sets.iter().position(|low| {
+                        wanted.is_within(low) && low.is_within(&given) && *low != given
+                    }),
                 };
                 let Some(tighter) = tighter else { continue };
                 let case = format!("{a}, {b}: {answer}, but {} would do", self.types[tighter]);
@@ -286,7 +360,11 @@ impl<'a> Checker<'a> {
                         tightness.failures += 1;
                         tightness.first_failure.get_or_insert(case);
                     }
-                    Some(reason) => match tightness.exceptions.iter_mut().find(|(known, ..)| *known == reason) {
+                    Some(reason) => match tightness
+                        .exceptions
+                        .iter_mut()
+                        .find(|(known, ..)| *known == reason)
+                    {
                         Some((_, count, _)) => *count += 1,
                         None => tightness.exceptions.push((reason, 1, case)),
                     },
@@ -300,30 +378,51 @@ impl<'a> Checker<'a> {
     }
 
     fn algebra(&mut self) {
-        self.each("a | a == a & a == a", |a| a | a == a && a & a == a && (a - a).is_bottom());
+        self.each("a | a == a & a == a", |a| {
+            a | a == a && a & a == a && (a - a).is_bottom()
+        });
         self.each("Bottom and Top are neutral", |a| {
-            a | Type::BOTTOM == a && a & Type::TOP == a && a - Type::BOTTOM == a && (a - Type::TOP).is_bottom()
+            a | Type::BOTTOM == a
+                && a & Type::TOP == a
+                && a - Type::BOTTOM == a
+                && (a - Type::TOP).is_bottom()
         });
         self.pairs("a | b == b | a", Claim::Promised, |a, b| a | b == b | a);
         self.pairs("a & b == b & a", Claim::Promised, |a, b| a & b == b & a);
-        self.pairs("a <= a | b", Claim::Promised, |a, b| a <= a | b && b <= a | b);
+        self.pairs("a <= a | b", Claim::Promised, |a, b| {
+            a <= a | b && b <= a | b
+        });
         self.pairs("a - b <= a", Claim::Promised, |a, b| a - b <= a);
-        self.pairs("a <= b gives a | b == b, a & b == a, a - b == Bottom", Claim::Promised, |a, b| {
-            !(a <= b) || (a | b == b && a & b == a && (a - b).is_bottom())
-        });
-        self.pairs("a could_be b exactly if a & b != Bottom", Claim::Promised, |a, b| {
-            a.could_be(b) == !(a & b).is_bottom() && a.could_be(b) == b.could_be(a)
-        });
+        self.pairs(
+            "a <= b gives a | b == b, a & b == a, a - b == Bottom",
+            Claim::Promised,
+            |a, b| !(a <= b) || (a | b == b && a & b == a && (a - b).is_bottom()),
+        );
+        self.pairs(
+            "a could_be b exactly if a & b != Bottom",
+            Claim::Promised,
+            |a, b| a.could_be(b) == !(a & b).is_bottom() && a.could_be(b) == b.could_be(a),
+        );
     }
 
     fn join_laws(&mut self) {
-        self.each("join(a, a) == a", |a| a.join(a) == a && a.join(Type::BOTTOM) == a);
-        self.pairs("join(a, b) == join(b, a)", Claim::Promised, |a, b| a.join(b) == b.join(a));
-        self.pairs("a <= join(a, b)", Claim::Promised, |a, b| a <= a.join(b) && b <= a.join(b));
-        self.pairs("join(a, b) != a has less height than a", Claim::Promised, |a, b| {
-            let joined = a.join(b);
-            joined == a || joined.join_height() < a.join_height()
+        self.each("join(a, a) == a", |a| {
+            a.join(a) == a && a.join(Type::BOTTOM) == a
         });
+        self.pairs("join(a, b) == join(b, a)", Claim::Promised, |a, b| {
+            a.join(b) == b.join(a)
+        });
+        self.pairs("a <= join(a, b)", Claim::Promised, |a, b| {
+            a <= a.join(b) && b <= a.join(b)
+        });
+        self.pairs(
+            "join(a, b) != a has less height than a",
+            Claim::Promised,
+            |a, b| {
+                let joined = a.join(b);
+                joined == a || joined.join_height() < a.join_height()
+            },
+        );
         self.join_is_associative();
     }
 
@@ -362,71 +461,137 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let first_failure =
-            first_failure.map(|(a, b, c)| format!("{}, {}, {}", self.types[a], self.types[b], self.types[c]));
+        let first_failure = first_failure
+            .map(|(a, b, c)| format!("{}, {}, {}", self.types[a], self.types[b], self.types[c]));
         let law = "join(join(a, b), c) == join(a, join(b, c))";
         let cases = (count * count * count) as u64;
         let claim = Claim::Promised;
-        self.results.push(LawResult { law, claim, cases, failures, first_failure, exceptions: Vec::new() });
+        self.results.push(LawResult {
+            law,
+            claim,
+            cases,
+            failures,
+            first_failure,
+            exceptions: Vec::new(),
+        });
     }
 
     /// Without specializations there is more to rely on; without lifetimes, all of it.
     fn plain_laws(&mut self) {
-        let plain: Vec<_> = self.types.iter().copied().filter(|ty| !ty.is_specialized()).collect();
-        self.triples("unspecialized: | and & are associative", Claim::Promised, &plain, |a, b, c| {
-            (a | b) | c == a | (b | c) && (a & b) & c == a & (b & c)
-        });
-        self.triples("unspecialized: | and & are monotone", Claim::Promised, &plain, |a, b, c| {
-            !(a <= b) || (a | c <= b | c && a & c <= b & c)
-        });
-        let bits: Vec<_> = plain.into_iter().filter(|ty| ty.drop_mortality() == *ty).collect();
-        self.triples("no lifetimes: Boolean algebra", Claim::Promised, &bits, |a, b, c| {
-            let not = |ty| Type::TOP - ty;
-            a & (b | c) == (a & b) | (a & c)
-                && a | (b & c) == (a | b) & (a | c)
-                && a & (a | b) == a
-                && a | (a & b) == a
-                && not(not(a)) == a
-                && not(a | b) == not(a) & not(b)
-                && (a | not(a)) == Type::TOP
-                && (a & not(a)).is_bottom()
-                && a - b == a & not(b)
-        });
+        let plain: Vec<_> = self
+            .types
+            .iter()
+            .copied()
+            .filter(|ty| !ty.is_specialized())
+            .collect();
+        self.triples(
+            "unspecialized: | and & are associative",
+            Claim::Promised,
+            &plain,
+            |a, b, c| (a | b) | c == a | (b | c) && (a & b) & c == a & (b & c),
+        );
+        self.triples(
+            "unspecialized: | and & are monotone",
+            Claim::Promised,
+            &plain,
+            |a, b, c| !(a <= b) || (a | c <= b | c && a & c <= b & c),
+        );
+        let bits: Vec<_> = plain
+            .into_iter()
+            .filter(|ty| ty.drop_mortality() == *ty)
+            .collect();
+        self.triples(
+            "no lifetimes: Boolean algebra",
+            Claim::Promised,
+            &bits,
+            |a, b, c| {
+                let not = |ty| Type::TOP - ty;
+                a & (b | c) == (a & b) | (a & c)
+                    && a | (b & c) == (a | b) & (a | c)
+                    && a & (a | b) == a
+                    && a | (a & b) == a
+                    && not(not(a)) == a
+                    && not(a | b) == not(a) & not(b)
+                    && (a | not(a)) == Type::TOP
+                    && (a & not(a)).is_bottom()
+                    && a - b == a & not(b)
+            },
+        );
     }
 
     fn unpromised(&mut self) {
         let types = self.specialized_first();
         self.pairs("a & b <= a", Claim::NotPromised, |a, b| a & b <= a);
-        self.triples("(a | b) | c == a | (b | c)", Claim::NotPromised, &types, |a, b, c| (a | b) | c == a | (b | c));
-        self.triples("(a & b) & c == a & (b & c)", Claim::NotPromised, &types, |a, b, c| (a & b) & c == a & (b & c));
-        self.triples("a <= b gives a | c <= b | c", Claim::NotPromised, &types, |a, b, c| !(a <= b) || a | c <= b | c);
-        self.triples("a <= b gives a & c <= b & c", Claim::NotPromised, &types, |a, b, c| !(a <= b) || a & c <= b & c);
-        self.triples("a & (b | c) == (a & b) | (a & c)", Claim::NotPromised, &types, |a, b, c| {
-            a & (b | c) == (a & b) | (a & c)
+        self.triples(
+            "(a | b) | c == a | (b | c)",
+            Claim::NotPromised,
+            &types,
+            |a, b, c| (a | b) | c == a | (b | c),
+        );
+        self.triples(
+            "(a & b) & c == a & (b & c)",
+            Claim::NotPromised,
+            &types,
+            |a, b, c| (a & b) & c == a & (b & c),
+        );
+        self.triples(
+            "a <= b gives a | c <= b | c",
+            Claim::NotPromised,
+            &types,
+            |a, b, c| !(a <= b) || a | c <= b | c,
+        );
+        self.triples(
+            "a <= b gives a & c <= b & c",
+            Claim::NotPromised,
+            &types,
+            |a, b, c| !(a <= b) || a & c <= b & c,
+        );
+        self.triples(
+            "a & (b | c) == (a & b) | (a & c)",
+            Claim::NotPromised,
+            &types,
+            |a, b, c| a & (b | c) == (a & b) | (a & c),
+        );
+        self.pairs("join(a, b) <= a | b", Claim::NotPromised, |a, b| {
+            a.join(b) <= a | b
         });
-        self.pairs("join(a, b) <= a | b", Claim::NotPromised, |a, b| a.join(b) <= a | b);
-        self.pairs("a <= b gives join(a, b) == b", Claim::NotPromised, |a, b| !(a <= b) || a.join(b) == b);
+        self.pairs(
+            "a <= b gives join(a, b) == b",
+            Claim::NotPromised,
+            |a, b| !(a <= b) || a.join(b) == b,
+        );
     }
 
     /// The types about the hierarchy's own classes before the others.
     fn specialized_first(&self) -> Vec<Type> {
         let classes = self.hierarchy.classes().iter();
-        let mut types: Vec<_> = classes.flat_map(|class| [Type::from_class(*class), Type::from_class_exact(*class)]).collect();
+        let mut types: Vec<_> = classes
+            .flat_map(|class| [Type::from_class(*class), Type::from_class_exact(*class)])
+            .collect();
         types.truncate(TRIPLES / 2);
-        let rest: Vec<_> = self.types.iter().copied().filter(|ty| !types.contains(ty)).collect();
+        let rest: Vec<_> = self
+            .types
+            .iter()
+            .copied()
+            .filter(|ty| !types.contains(ty))
+            .collect();
         types.extend(thinned(&rest, TRIPLES - types.len()));
         types
     }
 }
 
 fn pairs(types: &[Type]) -> impl Iterator<Item = (Type, Type)> {
-    types.iter().flat_map(|a| types.iter().map(move |b| (*a, *b)))
+    types
+        .iter()
+        .flat_map(|a| types.iter().map(move |b| (*a, *b)))
 }
 
 /// At most `count` of the types, evenly taken.
 fn thinned(types: &[Type], count: usize) -> Vec<Type> {
     let count = count.min(types.len());
-    (0..count).map(|index| types[index * types.len() / count]).collect()
+    (0..count)
+        .map(|index| types[index * types.len() / count])
+        .collect()
 }
 
 /// Whether the specification chose an answer that is not the tightest, and why: `tighter` must be just the type that the choice
@@ -438,8 +603,12 @@ fn exception(union: bool, a: Type, b: Type, tighter: Type) -> Option<Exception> 
     let objects = a.as_object().is_some() && b.as_object().is_some();
     match () {
         () if !union => None,
-        () if is_ancestor(first) && is_ancestor(second) && first != second => Some(Exception::NoCommonAncestor),
-        () if objects && first == second && tighter.spec() == Spec::Exact(first) => Some(Exception::ObjectsGiveTheClass),
+        () if is_ancestor(first) && is_ancestor(second) && first != second => {
+            Some(Exception::NoCommonAncestor)
+        }
+        () if objects && first == second && tighter.spec() == Spec::Exact(first) => {
+            Some(Exception::ObjectsGiveTheClass)
+        }
         () => None,
     }
 }

@@ -58,7 +58,13 @@ impl Values {
     }
 
     fn combine(&self, other: &Values, apply: impl Fn(u64, u64) -> u64) -> Values {
-        Values(self.0.iter().zip(&other.0).map(|(a, b)| apply(*a, *b)).collect())
+        Values(
+            self.0
+                .iter()
+                .zip(&other.0)
+                .map(|(a, b)| apply(*a, *b))
+                .collect(),
+        )
     }
 }
 
@@ -84,7 +90,9 @@ impl Model {
         }
         for classes in unwritten(hierarchy.classes()) {
             let rows = classes.iter().filter_map(|class| class.predefined());
-            let row = rows.reduce(|a, b| if a == Predefined::Object { b } else { a }).unwrap_or(Predefined::Object);
+            let row = rows
+                .reduce(|a, b| if a == Predefined::Object { b } else { a })
+                .unwrap_or(Predefined::Object);
             let open = Predefined::ALL.iter().filter(|candidate| match row {
                 Predefined::Object => !candidate.is_closed(),
                 row => **candidate == row,
@@ -93,9 +101,15 @@ impl Model {
                 model.object(row.user_bit(), classes.clone(), None);
             }
         }
-        hierarchy.objects().iter().for_each(|object| model.named_object(*object));
+        hierarchy
+            .objects()
+            .iter()
+            .for_each(|object| model.named_object(*object));
         for class in hierarchy.classes() {
-            class.as_object().into_iter().for_each(|object| model.named_object(object));
+            class
+                .as_object()
+                .into_iter()
+                .for_each(|object| model.named_object(object));
         }
         model.primitives(literals);
         model
@@ -125,7 +139,15 @@ impl Model {
     fn object(&mut self, leaf: u64, classes: Vec<ClassHandle>, exact: Option<ClassHandle>) {
         for life in [MORTAL, IMMORTAL] {
             let classes = classes.clone();
-            self.values.push(Value { leaf, life, classes, exact, object: None, integer: None, double: None });
+            self.values.push(Value {
+                leaf,
+                life,
+                classes,
+                exact,
+                object: None,
+                integer: None,
+                double: None,
+            });
         }
     }
 
@@ -134,11 +156,31 @@ impl Model {
         let Some(class) = object.class() else { return };
         let row = class.predefined().unwrap_or(Predefined::Object);
         let builtin = class.is_builtin_itself();
-        let leaf = if builtin { row.exact_bit() } else { row.user_bit() };
-        let lives = if object.is_immortal() { &[IMMORTAL][..] } else { &[MORTAL, IMMORTAL] };
+        let leaf = if builtin {
+            row.exact_bit()
+        } else {
+            row.user_bit()
+        };
+        let lives = if object.is_immortal() {
+            &[IMMORTAL][..]
+        } else {
+            &[MORTAL, IMMORTAL]
+        };
         for &life in lives {
-            let (classes, exact) = if builtin { (Vec::new(), None) } else { (family(class), Some(class)) };
-            self.values.push(Value { leaf, life, classes, exact, object: Some(object), integer: None, double: None });
+            let (classes, exact) = if builtin {
+                (Vec::new(), None)
+            } else {
+                (family(class), Some(class))
+            };
+            self.values.push(Value {
+                leaf,
+                life,
+                classes,
+                exact,
+                object: Some(object),
+                integer: None,
+                double: None,
+            });
         }
     }
 
@@ -153,17 +195,32 @@ impl Model {
             double: None,
         };
         for (leaf, _) in PRIMITIVES {
-            let mut named: Vec<Spec> = literals.iter().filter(|ty| ty.leaves() == *leaf).map(|ty| ty.spec()).collect();
+            let mut named: Vec<Spec> = literals
+                .iter()
+                .filter(|ty| ty.leaves() == *leaf)
+                .map(|ty| ty.spec())
+                .collect();
             if *leaf == Type::CBOOL.leaves() {
                 named.extend([Spec::Int(0), Spec::Int(1)]);
             } else {
-                self.values.push(Value { leaf: *leaf, ..plain.clone() });
+                self.values.push(Value {
+                    leaf: *leaf,
+                    ..plain.clone()
+                });
             }
             for (index, spec) in named.iter().enumerate() {
                 let first = !named[..index].contains(spec);
                 match spec {
-                    Spec::Int(value) if first => self.values.push(Value { leaf: *leaf, integer: Some(*value), ..plain.clone() }),
-                    Spec::Double(bits) if first => self.values.push(Value { leaf: *leaf, double: Some(*bits), ..plain.clone() }),
+                    Spec::Int(value) if first => self.values.push(Value {
+                        leaf: *leaf,
+                        integer: Some(*value),
+                        ..plain.clone()
+                    }),
+                    Spec::Double(bits) if first => self.values.push(Value {
+                        leaf: *leaf,
+                        double: Some(*bits),
+                        ..plain.clone()
+                    }),
                     _ => {}
                 }
             }
@@ -173,7 +230,7 @@ impl Model {
 
 impl Value {
     fn is_of(&self, ty: Type) -> bool {
-        let lives = self.leaf & OBJECT_BITS == 0 || self.life & ty.word & LIFE_MASK != 0;
+        let lives = self.leaf & OBJECT_BITS == 0 || self.life & ty.word() & LIFE_MASK != 0;
         let special = match ty.spec() {
             Spec::None => true,
             Spec::Class(class) => self.classes.contains(&class),
@@ -182,14 +239,21 @@ impl Value {
             Spec::Int(value) => self.integer == Some(value),
             Spec::Double(bits) => self.double == Some(bits),
         };
-        self.leaf & ty.word != 0 && lives && special
+        self.leaf & ty.word() != 0 && lives && special
     }
 }
 
 /// The class and its user bases.
 fn family(class: ClassHandle) -> Vec<ClassHandle> {
     let bases = class.mro();
-    std::iter::once(class).chain(bases.iter().copied().filter(|base| !base.is_builtin_itself())).collect()
+    std::iter::once(class)
+        .chain(
+            bases
+                .iter()
+                .copied()
+                .filter(|base| !base.is_builtin_itself()),
+        )
+        .collect()
 }
 
 /// For each class that could still be written: the user classes it would be an instance of.
@@ -199,9 +263,16 @@ fn unwritten(classes: &[ClassHandle]) -> Vec<Vec<ClassHandle>> {
     for _ in 0..JOINT_BASES {
         let mut next = Vec::new();
         for set in &last {
-            for class in classes.iter().filter(|class| !class.is_final() && !set.contains(class)) {
+            for class in classes
+                .iter()
+                .filter(|class| !class.is_final() && !set.contains(class))
+            {
                 let mut wider = set.clone();
-                wider.extend(family(*class).into_iter().filter(|base| !set.contains(base)));
+                wider.extend(
+                    family(*class)
+                        .into_iter()
+                        .filter(|base| !set.contains(base)),
+                );
                 wider.sort_unstable();
                 if agree(&wider) && !found.contains(&wider) {
                     found.push(wider.clone());
@@ -216,8 +287,14 @@ fn unwritten(classes: &[ClassHandle]) -> Vec<Vec<ClassHandle>> {
 
 /// Whether one class can inherit from all of these: one predefined base and one line of layouts.
 fn agree(classes: &[ClassHandle]) -> bool {
-    let rows: Vec<_> = classes.iter().filter_map(|class| class.predefined()).filter(|row| *row != Predefined::Object).collect();
+    let rows: Vec<_> = classes
+        .iter()
+        .filter_map(|class| class.predefined())
+        .filter(|row| *row != Predefined::Object)
+        .collect();
     let layouts: Vec<_> = classes.iter().filter(|class| class.owns_layout()).collect();
-    let line = |a: &ClassHandle, b: &ClassHandle| a.mro().contains(b) || b.mro().contains(a) || a == b;
-    rows.windows(2).all(|pair| pair[0] == pair[1]) && layouts.iter().all(|a| layouts.iter().all(|b| line(a, b)))
+    let line =
+        |a: &ClassHandle, b: &ClassHandle| a.mro().contains(b) || b.mro().contains(a) || a == b;
+    rows.windows(2).all(|pair| pair[0] == pair[1])
+        && layouts.iter().all(|a| layouts.iter().all(|b| line(a, b)))
 }

@@ -1,14 +1,15 @@
-//! The set operations, each a rule on leaves and lifetimes (one word) and a rule on specializations. The first is inlined
-//! wherever a type is used; the second is reached only if a specialization is there.
+//! The set operations. Of two types with neither lifetime nor specialization the answer is one instruction on the
+//! leaves, inlined wherever a type is used; all others are asked out of line, where a rule on leaves and lifetimes
+//! meets a rule on specializations.
 
 use std::cmp::Ordering;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Sub, SubAssign};
 
-use super::handles::ClassHandle;
+use super::handles::{ClassHandle, raw_is_subclass};
 use super::repr::{
-    KIND_CLASS, KIND_EXACT, KIND_MASK, KIND_NONE, KIND_OBJECT, KIND_SHIFT, LIFE_MASK, Spec, Type,
+    KIND_CLASS, KIND_MASK, KIND_NONE, KIND_SHIFT, LEAF_BUDGET, LEAF_MASK, LIFE_MASK, Spec, Type,
 };
-use super::table::{Leaf, OBJECT_BITS, PRIMITIVE_BITS, bit};
+use super::table::{Leaf, OBJECT_BITS, bit};
 
 /// The class all values of a specialization are instances of.
 fn class_of(spec: Spec) -> Option<ClassHandle> {
@@ -22,74 +23,110 @@ fn class_of(spec: Spec) -> Option<ClassHandle> {
 impl Type {
     #[inline]
     fn is_subtype_of(self, other: Type) -> bool {
-        let missing = self.word & !other.word & !KIND_MASK;
-        if other.word >> KIND_SHIFT == 0 { missing == 0 } else { missing == 0 && self.spec_is_within(other) }
+        if self.is_plain_with(other) {
+            self.raw & !other.raw == 0
+        } else {
+            self.is_subtype_slowly(other)
+        }
+    }
+
+    #[inline(never)]
+    fn is_subtype_slowly(self, other: Type) -> bool {
+        if ((self.raw ^ KIND_CLASS) | (other.raw ^ KIND_CLASS)) >> KIND_SHIFT != 0 {
+            return self.is_subtype_in_general(other);
+        }
+        // Two classes: by far the most frequent of these questions.
+        (self.raw & !other.raw) << (u64::BITS - LEAF_BUDGET) == 0
+            && (other.raw & !self.raw) >> LEAF_BUDGET == 0
+            && (self.payload == other.payload || raw_is_subclass(self.payload, other.payload))
+    }
+
+    #[inline(never)]
+    fn is_subtype_in_general(self, other: Type) -> bool {
+        if self.raw & !other.raw & LEAF_MASK != 0 {
+            return false;
+        }
+        // A lifetime `other` excludes must be excluded here too, unless there are no objects to have one.
+        if other.raw & !self.raw & LIFE_MASK != 0 && self.raw & OBJECT_BITS != 0 {
+            return false;
+        }
+        self.spec_is_within(other)
     }
 
     /// Whether the specialization says at least as much as `other`'s, given that leaves and lifetime do.
     fn spec_is_within(self, other: Type) -> bool {
-        if self.word == 0 || other.kind() == KIND_NONE {
+        if self.is_bottom() || other.kind() == KIND_NONE {
             return true;
         }
-        let same = self.payload == other.payload;
-        match (self.kind(), other.kind()) {
-            (KIND_CLASS | KIND_EXACT, KIND_CLASS) => same || classes_derive(self.payload, other.payload),
-            (KIND_EXACT, KIND_EXACT) | (KIND_OBJECT, KIND_OBJECT) => same,
-            (KIND_OBJECT, KIND_EXACT) => class_of(self.spec()) == class_of(other.spec()),
-            (KIND_OBJECT, KIND_CLASS) => match class_of(self.spec()) {
-                Some(class) => classes_derive(class.to_raw(), other.payload),
-                None => false,
-            },
-            (KIND_NONE, _) => false,
+        match (self.spec(), other.spec()) {
+            (Spec::Class(a) | Spec::Exact(a), Spec::Class(b)) => a.is_subclass_of(b),
+            (Spec::Exact(a), Spec::Exact(b)) => a == b,
+            (Spec::Object(a), Spec::Object(b)) => a == b,
+            (Spec::Object(a), Spec::Exact(b)) => a.class() == Some(b),
+            (Spec::Object(a), Spec::Class(b)) => {
+                a.class().is_some_and(|class| class.is_subclass_of(b))
+            }
             _ => self == other,
         }
     }
 
-    #[cold]
     #[inline(never)]
-    fn union_specialized(self, other: Type) -> Type {
+    fn union_slowly(self, other: Type) -> Type {
+        if !self.is_specialized() && !other.is_specialized() {
+            return Type::from_word(self.word() | other.word());
+        }
         if self.is_subtype_of(other) {
             return other;
         }
         if other.is_subtype_of(self) {
             return self;
         }
-        let word = (self.word | other.word) & !KIND_MASK;
+        let word = (self.word() | other.word()) & !KIND_MASK;
         let (Some(a), Some(b)) = (class_of(self.spec()), class_of(other.spec())) else {
-            return Type { word, payload: 0 };
+            return Type::from_word(word);
         };
         if self.spec() == other.spec() {
             // Only the lifetimes, or the leaves of a class, differ.
-            return Type { word: word | self.kind(), payload: self.payload };
+            return Type::with_spec(word, self.spec());
         }
-        if a == b && self.is_exact() && other.is_exact() && !(self.as_object().is_some() && other.as_object().is_some()) {
+        if a == b
+            && self.is_exact()
+            && other.is_exact()
+            && !(self.as_object().is_some() && other.as_object().is_some())
+        {
             return exact_or_plain(word, a);
         }
         match () {
             () if a.is_subclass_of(b) => class_or_plain(word, b),
             () if b.is_subclass_of(a) => class_or_plain(word, a),
-            () => Type { word, payload: 0 },
+            () => Type::from_word(word),
         }
     }
 
-    #[cold]
     #[inline(never)]
-    fn intersect_specialized(self, other: Type) -> Type {
-        let word = self.word & other.word & !KIND_MASK;
+    fn intersect_slowly(self, other: Type) -> Type {
+        let word = self.word() & other.word() & !KIND_MASK;
+        if !self.is_specialized() && !other.is_specialized() {
+            return Type::from_word(word);
+        }
         let spec = match () {
             () if self.spec_is_within(other) => self.spec(),
             () if other.spec_is_within(self) => other.spec(),
             () => match (self.spec(), other.spec()) {
-                (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b) => Spec::Class(first_by_name(a, b)),
+                (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b) => {
+                    Spec::Class(first_by_name(a, b))
+                }
                 _ => return Type::BOTTOM,
             },
         };
         Type::with_spec(word, spec)
     }
 
-    #[cold]
     #[inline(never)]
-    fn subtract_specialized(self, other: Type) -> Type {
+    fn subtract_slowly(self, other: Type) -> Type {
+        if !self.is_specialized() && !other.is_specialized() {
+            return Type::from_word(subtract_words(self.word(), other.word()));
+        }
         if self.is_subtype_of(other) {
             return Type::BOTTOM;
         }
@@ -102,23 +139,22 @@ impl Type {
         if !self.spec_is_within(other) {
             return self;
         }
-        Type::with_spec(subtract_words(self.word, other.word), self.spec())
+        Type::with_spec(subtract_words(self.word(), other.word()), self.spec())
     }
 
     /// Whether some value could be of both types.
     #[inline]
     pub fn could_be(self, other: Type) -> bool {
-        if (self.word | other.word) >> KIND_SHIFT == 0 {
-            let common = self.word & other.word;
-            return common & PRIMITIVE_BITS != 0 || (common & OBJECT_BITS != 0 && common & LIFE_MASK != 0);
+        if self.is_plain_with(other) {
+            self.raw & other.raw != 0
+        } else {
+            self.could_be_slowly(other)
         }
-        self.could_be_specialized(other)
     }
 
-    #[cold]
     #[inline(never)]
-    fn could_be_specialized(self, other: Type) -> bool {
-        if !self.unspecialized().could_be(other.unspecialized()) {
+    fn could_be_slowly(self, other: Type) -> bool {
+        if Type::from_word(self.word() & other.word() & !KIND_MASK).is_bottom() {
             return false;
         }
         if self.spec_is_within(other) || other.spec_is_within(self) {
@@ -128,25 +164,21 @@ impl Type {
     }
 }
 
-#[inline]
-fn classes_derive(class: u64, base: u64) -> bool {
-    match (ClassHandle::from_raw(class), ClassHandle::from_raw(base)) {
-        (Some(class), Some(base)) => class.is_subclass_of(base),
-        _ => false,
-    }
-}
-
 /// These leaves of the class and what derives from it; of a predefined class the leaves say it all.
 fn class_or_plain(word: u64, class: ClassHandle) -> Type {
     match () {
-        () if class.is_builtin_itself() || !class.is_alive() => Type { word, payload: 0 },
+        () if class.is_builtin_itself() || !class.is_alive() => Type::from_word(word),
         () if class.is_final() => Type::with_spec(word, Spec::Exact(class)),
         () => Type::with_spec(word, Spec::Class(class)),
     }
 }
 
 fn exact_or_plain(word: u64, class: ClassHandle) -> Type {
-    if class.is_builtin_itself() { Type { word, payload: 0 } } else { Type::with_spec(word, Spec::Exact(class)) }
+    if class.is_builtin_itself() {
+        Type::from_word(word)
+    } else {
+        Type::with_spec(word, Spec::Exact(class))
+    }
 }
 
 /// A type can name one class only, and neither of two unrelated ones is the smaller: the choice must be the same both ways around.
@@ -160,12 +192,17 @@ fn first_by_name(a: ClassHandle, b: ClassHandle) -> ClassHandle {
 const fn subtract_words(word: u64, other: u64) -> u64 {
     let rest = word & !other;
     if rest & LIFE_MASK == 0 {
-        // All our lifetimes go: leaves are taken away.
-        (rest & (OBJECT_BITS | PRIMITIVE_BITS)) | if rest & OBJECT_BITS != 0 { word & LIFE_MASK } else { 0 }
-    } else if rest & OBJECT_BITS == 0 {
+        // All our lifetimes go: leaves are taken away, and with the last object the lifetime.
+        return if rest & OBJECT_BITS == 0 {
+            rest
+        } else {
+            rest | (word & LIFE_MASK)
+        };
+    }
+    if rest & OBJECT_BITS == 0 {
         (word & OBJECT_BITS) | rest
     } else {
-        (word & (OBJECT_BITS | LIFE_MASK)) | (rest & PRIMITIVE_BITS)
+        (word & (OBJECT_BITS | LIFE_MASK)) | rest
     }
 }
 
@@ -175,8 +212,11 @@ impl BitOr for Type {
     /// The smallest representable type that holds both; see [`super`] for what is lost.
     #[inline]
     fn bitor(self, other: Type) -> Type {
-        let word = self.word | other.word;
-        if word >> KIND_SHIFT == 0 { Type { word, payload: 0 } } else { self.union_specialized(other) }
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw | other.raw)
+        } else {
+            self.union_slowly(other)
+        }
     }
 }
 
@@ -186,10 +226,11 @@ impl BitAnd for Type {
     /// A type that holds every value of both; not always a subtype of both, see [`super`].
     #[inline]
     fn bitand(self, other: Type) -> Type {
-        if (self.word | other.word) >> KIND_SHIFT == 0 {
-            return Type::from_word(self.word & other.word);
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw & other.raw)
+        } else {
+            self.intersect_slowly(other)
         }
-        self.intersect_specialized(other)
     }
 }
 
@@ -199,10 +240,11 @@ impl Sub for Type {
     /// A type that holds every value of `self` that is not one of `other`.
     #[inline]
     fn sub(self, other: Type) -> Type {
-        if (self.word | other.word) >> KIND_SHIFT == 0 {
-            return Type { word: subtract_words(self.word, other.word), payload: 0 };
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw & !other.raw)
+        } else {
+            self.subtract_slowly(other)
         }
-        self.subtract_specialized(other)
     }
 }
 
@@ -255,4 +297,3 @@ impl PartialOrd for Type {
         other.lt(self)
     }
 }
-

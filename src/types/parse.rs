@@ -25,7 +25,10 @@ impl Names {
 
     /// The names of the host's classes and objects, as types print them.
     pub fn of(host: HostId) -> Names {
-        Names { host: Some(host), ..Names::default() }
+        Names {
+            host: Some(host),
+            ..Names::default()
+        }
     }
 
     /// With one more name for an object.
@@ -89,6 +92,9 @@ pub fn evaluate(text: &str, names: &Names) -> Result<Answer, ParseError> {
     Ok(answer)
 }
 
+/// What stands between two types and makes an answer of them.
+type Comparison = fn(Type, Type) -> Answer;
+
 /// How deep braces and parentheses may be nested.
 const DEPTH: u32 = 64;
 
@@ -103,7 +109,12 @@ type Parsed<T> = Result<T, ParseError>;
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, names: &'a Names) -> Self {
-        Parser { text, at: 0, depth: 0, names }
+        Parser {
+            text,
+            at: 0,
+            depth: 0,
+            names,
+        }
     }
 
     fn rest(&self) -> &'a str {
@@ -111,7 +122,10 @@ impl<'a> Parser<'a> {
     }
 
     fn error_at<T>(&self, at: usize, message: impl Into<String>) -> Parsed<T> {
-        Err(ParseError { column: self.text[..at].chars().count() + 1, message: message.into() })
+        Err(ParseError {
+            column: self.text[..at].chars().count() + 1,
+            message: message.into(),
+        })
     }
 
     fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
@@ -139,17 +153,28 @@ impl<'a> Parser<'a> {
     }
 
     fn found(&self) -> String {
-        self.rest().chars().next().map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"))
+        self.rest()
+            .chars()
+            .next()
+            .map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"))
     }
 
     fn end(&mut self) -> Parsed<()> {
         self.space();
-        if self.rest().is_empty() { Ok(()) } else { self.error(format!("expected the end, found {}", self.found())) }
+        if self.rest().is_empty() {
+            Ok(())
+        } else {
+            self.error(format!("expected the end, found {}", self.found()))
+        }
     }
 
     fn deeper(&mut self) -> Parsed<()> {
         self.depth += 1;
-        if self.depth > DEPTH { self.error("nested too deeply") } else { Ok(()) }
+        if self.depth > DEPTH {
+            self.error("nested too deeply")
+        } else {
+            Ok(())
+        }
     }
 
     fn comparison(&mut self) -> Parsed<Answer> {
@@ -167,7 +192,7 @@ impl<'a> Parser<'a> {
         }
         let left = self.union()?;
         self.space();
-        const OPERATORS: [(&str, fn(Type, Type) -> Answer); 8] = [
+        const OPERATORS: [(&str, Comparison); 8] = [
             ("==", |a, b| Answer::Truth(a == b)),
             ("!=", |a, b| Answer::Truth(a != b)),
             ("<=", |a, b| Answer::Truth(a <= b)),
@@ -232,7 +257,10 @@ impl<'a> Parser<'a> {
     fn leaves(&mut self) -> Parsed<Type> {
         self.space();
         let start = self.at;
-        let length = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest().len());
+        let length = self
+            .rest()
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(self.rest().len());
         let word = &self.rest()[..length];
         self.at += length;
         if self.rest().starts_with('{') {
@@ -261,7 +289,10 @@ impl<'a> Parser<'a> {
         self.depth -= 1;
         match prefix.apply(ty) {
             Some(ty) => Ok(ty),
-            None => self.error_at(start, "only objects have a lifetime, and only objects can be missing"),
+            None => self.error_at(
+                start,
+                "only objects have a lifetime, and only objects can be missing",
+            ),
         }
     }
 
@@ -276,7 +307,10 @@ impl<'a> Parser<'a> {
             };
         }
         if base.leaves() & PRIMITIVE_BITS != 0 {
-            return self.error_at(start, "one specialization can't speak of objects and primitives");
+            return self.error_at(
+                start,
+                "one specialization can't speak of objects and primitives",
+            );
         }
         if let Some(ty) = self.stale(token, base, at)? {
             return Ok(ty);
@@ -287,7 +321,12 @@ impl<'a> Parser<'a> {
                 let object = self.class(token, at)?.as_object();
                 match object {
                     Some(object) => Type::from_object(object),
-                    None => return self.error_at(at, format!("the class `{token}` is not known as an object")),
+                    None => {
+                        return self.error_at(
+                            at,
+                            format!("the class `{token}` is not known as an object"),
+                        );
+                    }
                 }
             }
             () => self.named(token, base, at)?,
@@ -303,7 +342,11 @@ impl<'a> Parser<'a> {
     fn label(&mut self) -> Parsed<&'a str> {
         let start = self.at;
         let quoted = self.rest().strip_prefix('b').unwrap_or(self.rest());
-        if let Some(quote) = quoted.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
+        if let Some(quote) = quoted
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '"' | '\'' | '`'))
+        {
             let body = self.text.len() - quoted.len() + 1;
             let mut escaped = false;
             let close = self.text[body..].char_indices().find(|(_, c)| {
@@ -320,7 +363,14 @@ impl<'a> Parser<'a> {
         let end = |c: char| c == ']' || (c == ':' && !is_doubled_nan);
         self.at += self.rest().find(end).unwrap_or(self.rest().len());
         let label = self.text[start..self.at].trim_end();
-        if label.is_empty() { self.error_at(start, format!("expected a name or a literal, found {}", self.found())) } else { Ok(label) }
+        if label.is_empty() {
+            self.error_at(
+                start,
+                format!("expected a name or a literal, found {}", self.found()),
+            )
+        } else {
+            Ok(label)
+        }
     }
 
     fn lookup(&self, label: &str) -> Option<Named> {
@@ -331,25 +381,36 @@ impl<'a> Parser<'a> {
     fn class(&mut self, label: &str, at: usize) -> Parsed<ClassHandle> {
         match self.lookup(label) {
             Some(Named::Class(class)) => Ok(class),
-            Some(Named::Object(_)) => self.error_at(at, format!("`{label}` is an object, not a class")),
+            Some(Named::Object(_)) => {
+                self.error_at(at, format!("`{label}` is an object, not a class"))
+            }
             None => self.error_at(at, format!("unknown class `{label}`")),
         }
     }
 
     /// `<stale 3.1>` or `<stale object 3.1>`: what a type prints when its class or object is gone.
     fn stale(&mut self, label: &str, base: Type, at: usize) -> Parsed<Option<Type>> {
-        let Some(numbers) = label.strip_prefix("<stale ").and_then(|rest| rest.strip_suffix('>')) else {
+        let Some(numbers) = label
+            .strip_prefix("<stale ")
+            .and_then(|rest| rest.strip_suffix('>'))
+        else {
             return Ok(None);
         };
         let object = numbers.strip_prefix("object ");
         let spec = match parts(object.unwrap_or(numbers)) {
             None => None,
             Some((slot, generation)) if object.is_some() => {
-                ObjectHandle::from_parts(slot, generation).filter(|object| object.is_stale()).map(Spec::Object)
+                ObjectHandle::from_parts(slot, generation)
+                    .filter(|object| object.is_stale())
+                    .map(Spec::Object)
             }
             Some((slot, generation)) => ClassHandle::from_parts(slot, generation)
                 .filter(|class| class.is_stale())
-                .map(if self.eat(":Exact") { Spec::Exact } else { Spec::Class }),
+                .map(if self.eat(":Exact") {
+                    Spec::Exact
+                } else {
+                    Spec::Class
+                }),
         };
         let fits = match spec {
             Some(Spec::Class(_)) => base.leaves() & !Type::USER.leaves() == 0,
@@ -359,7 +420,7 @@ impl<'a> Parser<'a> {
         if !fits {
             return self.error_at(at, format!("`{base}` can't be specialized so"));
         }
-        Ok(spec.map(|spec| Type::with_spec(base.word, spec)))
+        Ok(spec.map(|spec| Type::with_spec(base.word(), spec)))
     }
 
     /// A class or an object.
@@ -389,7 +450,11 @@ impl<'a> Parser<'a> {
             return None;
         }
         let class = host.builtin_class(row)?;
-        host.register_object(ObjectDesc { immortal, ..ObjectDesc::new(label, class) }).ok()
+        host.register_object(ObjectDesc {
+            immortal,
+            ..ObjectDesc::new(label, class)
+        })
+        .ok()
     }
 }
 
@@ -409,16 +474,28 @@ fn literal(base: Type, token: &str) -> Result<Type, String> {
         };
     }
     if base == Type::CDOUBLE {
-        let bits = token.strip_prefix("nan:0x").and_then(|bits| u64::from_str_radix(bits, 16).ok());
+        let bits = token
+            .strip_prefix("nan:0x")
+            .and_then(|bits| u64::from_str_radix(bits, 16).ok());
         let nan = bits.map(f64::from_bits).filter(|value| value.is_nan());
-        let value = nan.or_else(|| if token == "nan" { Some(f64::NAN) } else { token.parse().ok() });
-        return value.map(Type::from_cdouble).ok_or_else(|| format!("`{token}` is no double"));
+        let value = nan.or_else(|| {
+            if token == "nan" {
+                Some(f64::NAN)
+            } else {
+                token.parse().ok()
+            }
+        });
+        return value
+            .map(Type::from_cdouble)
+            .ok_or_else(|| format!("`{token}` is no double"));
     }
     let value = match token.strip_prefix("0x") {
         Some(digits) => number(digits, 16),
         None => is_decimal(token).then(|| number(token, 10).unwrap_or(i128::MAX)),
     };
-    let Some(value) = value else { return Err(format!("`{token}` is no integer")) };
+    let Some(value) = value else {
+        return Err(format!("`{token}` is no integer"));
+    };
     Type::from_integer(base, value).map_err(|error| match error {
         LiteralError::OutOfRange { .. } => format!("{token} does not fit `{base}`"),
         LiteralError::NotAnInteger { .. } => error.to_string(),
@@ -434,16 +511,54 @@ struct Prefix {
 
 impl Prefix {
     const ALL: [(&'static str, Prefix); 6] = [
-        ("OptImmortal", Prefix { opt: true, life: Some(true) }),
-        ("OptMortal", Prefix { opt: true, life: Some(false) }),
-        ("Opt", Prefix { opt: true, life: None }),
-        ("Immortal", Prefix { opt: false, life: Some(true) }),
-        ("Mortal", Prefix { opt: false, life: Some(false) }),
-        ("", Prefix { opt: false, life: None }),
+        (
+            "OptImmortal",
+            Prefix {
+                opt: true,
+                life: Some(true),
+            },
+        ),
+        (
+            "OptMortal",
+            Prefix {
+                opt: true,
+                life: Some(false),
+            },
+        ),
+        (
+            "Opt",
+            Prefix {
+                opt: true,
+                life: None,
+            },
+        ),
+        (
+            "Immortal",
+            Prefix {
+                opt: false,
+                life: Some(true),
+            },
+        ),
+        (
+            "Mortal",
+            Prefix {
+                opt: false,
+                life: Some(false),
+            },
+        ),
+        (
+            "",
+            Prefix {
+                opt: false,
+                life: None,
+            },
+        ),
     ];
 
     fn apply(self, ty: Type) -> Option<Type> {
-        if (self.opt || self.life.is_some()) && (ty.is_bottom() || ty.leaves() & PRIMITIVE_BITS != 0) {
+        if (self.opt || self.life.is_some())
+            && (ty.is_bottom() || ty.leaves() & PRIMITIVE_BITS != 0)
+        {
             return None;
         }
         let ty = match self.life {
@@ -456,12 +571,23 @@ impl Prefix {
 }
 
 fn prefix(word: &str) -> Option<Prefix> {
-    Prefix::ALL.iter().find(|(text, _)| *text == word).map(|(_, prefix)| *prefix)
+    Prefix::ALL
+        .iter()
+        .find(|(text, _)| *text == word)
+        .map(|(_, prefix)| *prefix)
 }
 
 fn named_leaves(word: &str) -> Option<Type> {
-    let plain = |name: &str| NAMES.iter().find(|(known, _)| *known == name).map(|(_, mask)| Type::plain(*mask));
-    Prefix::ALL.iter().rev().find_map(|(text, prefix)| prefix.apply(plain(word.strip_prefix(text)?)?))
+    let plain = |name: &str| {
+        NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, mask)| Type::plain(*mask))
+    };
+    Prefix::ALL
+        .iter()
+        .rev()
+        .find_map(|(text, prefix)| prefix.apply(plain(word.strip_prefix(text)?)?))
 }
 
 /// `3.1`: slot and generation.

@@ -1,9 +1,11 @@
 //! The sixteen bytes of a [`Type`]: how they are laid out, and the only functions that put them together. It is
 //! separate because every other file may rely on the normal form kept here and none may build a `Type` around it.
 //!
-//! `word` holds the leaves (bit 0 up), the lifetime (two bits) and the kind of specialization (three bits);
-//! `payload` holds what the specialization is about. The lifetime sits beside the leaves so that "subset of the leaves
-//! and of the lifetimes" is a single and-not.
+//! `raw` holds the leaves (bit 0 up), two bits for the lifetimes objects are known *not* to have, and three for the kind of
+//! specialization; `payload` holds what that is about. Lifetimes are kept as what is excluded, so that a type that
+//! says nothing of mortality has nothing above its leaves: of two such types all operations are plain ones on the leaves, and one
+//! compare tells that they are such. Everything but that shortcut works on the *word*, where a lifetime bit means
+//! that there are objects that may have it.
 
 use super::handles::{ClassHandle, ObjectHandle};
 use super::table::{OBJECT_BITS, PRIMITIVE_BITS};
@@ -11,7 +13,7 @@ use super::table::{OBJECT_BITS, PRIMITIVE_BITS};
 /// A set of values, as much as sixteen bytes can say about it. See the [module page](super).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Type {
-    pub(super) word: u64,
+    pub(super) raw: u64,
     pub(super) payload: u64,
 }
 
@@ -69,13 +71,38 @@ impl Spec {
 impl Type {
     /// The unspecialized type of these leaves, mortal or immortal.
     pub(super) const fn plain(bits: u64) -> Type {
-        Type::from_word(if bits & OBJECT_BITS != 0 { bits | LIFE_MASK } else { bits })
+        Type::from_raw_plain(bits)
     }
 
-    /// An unspecialized word, brought into normal form: no objects without a lifetime, no lifetime without objects.
+    /// Leaves without lifetime and specialization.
+    #[inline]
+    pub(super) const fn from_raw_plain(raw: u64) -> Type {
+        Type { raw, payload: 0 }
+    }
+
+    /// Whether neither type has a lifetime or a specialization.
+    #[inline]
+    pub(super) const fn is_plain_with(self, other: Type) -> bool {
+        (self.raw | other.raw) >> LEAF_BUDGET == 0
+    }
+
+    /// Leaves, lifetimes and kind, with the lifetimes there can be.
+    pub(super) const fn word(self) -> u64 {
+        if self.raw & OBJECT_BITS == 0 {
+            self.raw
+        } else {
+            self.raw ^ LIFE_MASK
+        }
+    }
+
+    /// An unspecialized word as a type, in normal form: no objects without a lifetime, no lifetime without objects.
     pub(super) const fn from_word(word: u64) -> Type {
-        let word = if word & OBJECT_BITS == 0 || word & LIFE_MASK == 0 { word & PRIMITIVE_BITS } else { word };
-        Type { word, payload: 0 }
+        let has_objects = word & OBJECT_BITS != 0 && word & LIFE_MASK != 0;
+        Type::from_raw_plain(if has_objects {
+            word ^ LIFE_MASK
+        } else {
+            word & PRIMITIVE_BITS
+        })
     }
 
     /// Puts a specialized type together; a caller answers for `word`'s leaves being the specialization's.
@@ -83,17 +110,24 @@ impl Type {
     pub(super) const fn with_spec(word: u64, spec: Spec) -> Type {
         let (kind, payload) = spec.encode();
         let plain = Type::from_word(word & !KIND_MASK);
-        if plain.word == 0 { plain } else { Type { word: plain.word | kind, payload } }
+        if plain.is_bottom() {
+            plain
+        } else {
+            Type {
+                raw: plain.raw | kind,
+                payload,
+            }
+        }
     }
 
     #[inline]
     pub(super) const fn kind(self) -> u64 {
-        self.word & KIND_MASK
+        self.raw & KIND_MASK
     }
 
     #[inline]
     pub(super) const fn leaves(self) -> u64 {
-        self.word & LEAF_MASK
+        self.raw & LEAF_MASK
     }
 
     /// What the type is specialized with.
@@ -121,37 +155,34 @@ impl Type {
     /// The type without its specialization: leaves and lifetime stay.
     #[inline]
     pub const fn unspecialized(self) -> Type {
-        Type { word: self.word & !KIND_MASK, payload: 0 }
+        Type::from_raw_plain(self.raw & !KIND_MASK)
     }
 
     /// The type or a null pointer. One specialization cannot speak of both, so it is dropped.
     pub const fn opt(self) -> Type {
-        self.unspecialized().or_word(super::table::bit(super::table::Leaf::Nullptr))
-    }
-
-    const fn or_word(self, word: u64) -> Type {
-        if self.word | word == self.word { self } else { Type { word: self.word | word, payload: 0 } }
+        Type::from_raw_plain(
+            self.unspecialized().raw | super::table::bit(super::table::Leaf::Nullptr),
+        )
     }
 
     /// The part of the type whose objects are mortal; primitives stay.
     pub const fn mortal(self) -> Type {
-        self.with_life(self.word & MORTAL)
+        self.with_life(self.word() & MORTAL)
     }
 
     /// The part of the type whose objects are immortal; primitives stay.
     pub const fn immortal(self) -> Type {
-        self.with_life(self.word & IMMORTAL)
+        self.with_life(self.word() & IMMORTAL)
     }
 
     const fn with_life(self, life: u64) -> Type {
-        let plain = Type::from_word((self.word & LEAF_MASK) | life);
-        if plain.word == 0 { plain } else { Type { word: plain.word | self.kind(), payload: self.payload } }
+        Type::with_spec(self.leaves() | life, self.spec())
     }
 
     /// Whether no value is of this type.
     #[inline]
     pub const fn is_bottom(self) -> bool {
-        self.word == 0
+        self.raw == 0
     }
 
     /// Whether the type carries a specialization.

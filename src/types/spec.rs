@@ -3,7 +3,8 @@
 use super::handles::{ClassHandle, HostId, ObjectHandle};
 use super::repr::{IMMORTAL, LIFE_MASK, Spec, Type};
 use super::table::{
-    BUILTIN_EXACT_BITS, CSIGNED_BITS, Leaf, OBJECT_BITS, PRIMITIVE_BITS, PRIMITIVES, Predefined, bit,
+    BUILTIN_EXACT_BITS, CSIGNED_BITS, Leaf, OBJECT_BITS, PRIMITIVE_BITS, PRIMITIVES, Predefined,
+    bit,
 };
 
 /// Why there is no such literal.
@@ -29,7 +30,7 @@ pub enum LiteralError {
 /// The width and signedness of a primitive integer type.
 fn integer_shape(base: Type) -> Option<(u32, bool)> {
     let leaves = base.leaves();
-    let integers = Type::CINT.word | Type::CPTR.word;
+    let integers = Type::CINT.word() | Type::CPTR.word();
     if base.is_specialized() || leaves & integers == 0 {
         return None;
     }
@@ -41,7 +42,9 @@ impl Type {
     /// The class as a type: its instances and those of every class deriving from it. A predefined class gives its
     /// predefined type; a stale one gives `Object`, which claims nothing.
     pub fn from_class(class: ClassHandle) -> Type {
-        let Some(row) = class.predefined() else { return Type::OBJECT };
+        let Some(row) = class.predefined() else {
+            return Type::OBJECT;
+        };
         if class.is_builtin_itself() {
             return row.ty();
         }
@@ -53,7 +56,9 @@ impl Type {
 
     /// The class's own instances, without those of classes deriving from it.
     pub fn from_class_exact(class: ClassHandle) -> Type {
-        let Some(row) = class.predefined() else { return Type::OBJECT };
+        let Some(row) = class.predefined() else {
+            return Type::OBJECT;
+        };
         if class.is_builtin_itself() {
             return row.exact_ty();
         }
@@ -63,11 +68,27 @@ impl Type {
     /// This object and no other, immortal if that is known. The one object of `NoneType` needs no specialization; a
     /// stale object gives `Object`.
     pub fn from_object(object: ObjectHandle) -> Type {
-        let Some(class) = object.class() else { return Type::OBJECT };
-        let Some(row) = class.predefined() else { return Type::OBJECT };
-        let life = if object.is_immortal() { IMMORTAL } else { LIFE_MASK };
-        let leaf = if class.is_builtin_itself() { row.exact_bit() } else { row.user_bit() };
-        let spec = if row == Predefined::NoneType { Spec::None } else { Spec::Object(object) };
+        let Some(class) = object.class() else {
+            return Type::OBJECT;
+        };
+        let Some(row) = class.predefined() else {
+            return Type::OBJECT;
+        };
+        let life = if object.is_immortal() {
+            IMMORTAL
+        } else {
+            LIFE_MASK
+        };
+        let leaf = if class.is_builtin_itself() {
+            row.exact_bit()
+        } else {
+            row.user_bit()
+        };
+        let spec = if row == Predefined::NoneType {
+            Spec::None
+        } else {
+            Spec::Object(object)
+        };
         Type::with_spec(leaf | life, spec)
     }
 
@@ -83,26 +104,30 @@ impl Type {
 
     /// One address.
     pub fn from_cptr(address: u64) -> Type {
-        Type::with_spec(Type::CPTR.word, Spec::Int(address))
+        Type::with_spec(Type::CPTR.word(), Spec::Int(address))
     }
 
     pub(super) fn from_integer(base: Type, value: i128) -> Result<Type, LiteralError> {
         let (bits, signed) = integer_shape(base).ok_or(LiteralError::NotAnInteger { base })?;
-        let (low, high) = if signed { (-1_i128 << (bits - 1), 1_i128 << (bits - 1)) } else { (0, 1 << bits) };
+        let (low, high) = if signed {
+            (-1_i128 << (bits - 1), 1_i128 << (bits - 1))
+        } else {
+            (0, 1 << bits)
+        };
         if value < low || value >= high {
             return Err(LiteralError::OutOfRange { value, base });
         }
-        Ok(Type::with_spec(base.word, Spec::Int(value as u64)))
+        Ok(Type::with_spec(base.word(), Spec::Int(value as u64)))
     }
 
     /// One boolean.
     pub const fn from_cbool(value: bool) -> Type {
-        Type::with_spec(Type::CBOOL.word, Spec::Int(value as u64))
+        Type::with_spec(Type::CBOOL.word(), Spec::Int(value as u64))
     }
 
     /// One double, told apart from others by its bits: 0.0 is not -0.0, and a NaN is itself.
     pub const fn from_cdouble(value: f64) -> Type {
-        Type::with_spec(Type::CDOUBLE.word, Spec::Double(value.to_bits()))
+        Type::with_spec(Type::CDOUBLE.word(), Spec::Double(value.to_bits()))
     }
 
     /// The class a specialization names: all values are instances of it, or of classes deriving from it unless
@@ -120,7 +145,9 @@ impl Type {
     pub fn unique_class_in(self, host: HostId) -> Option<ClassHandle> {
         match self.spec() {
             Spec::None => host.builtin_class(self.unique_predefined()?),
-            _ => self.unique_class().filter(|class| class.host() == Some(host)),
+            _ => self
+                .unique_class()
+                .filter(|class| class.host() == Some(host)),
         }
     }
 
@@ -129,7 +156,9 @@ impl Type {
         if self.is_specialized() {
             return None;
         }
-        let same = |row: &&Predefined| self.leaves() == row.family_bits() || self.leaves() == row.exact_bit();
+        let same = |row: &&Predefined| {
+            self.leaves() == row.family_bits() || self.leaves() == row.exact_bit()
+        };
         Predefined::ALL.iter().find(same).copied()
     }
 
@@ -147,7 +176,9 @@ impl Type {
         match self.spec() {
             Spec::None if self.is_exact() => host.builtin_class(self.unique_predefined()?),
             Spec::None => None,
-            _ => self.runtime_class().filter(|class| class.host() == Some(host)),
+            _ => self
+                .runtime_class()
+                .filter(|class| class.host() == Some(host)),
         }
     }
 
@@ -163,12 +194,17 @@ impl Type {
 
     /// Whether there is one value of the type, and it is known which (of `NoneType`: one for each host).
     pub fn is_single_value(self) -> bool {
-        self.has_value_spec() || self.leaves() == bit(Leaf::NoneType) || self.leaves() == bit(Leaf::Nullptr)
+        self.has_value_spec()
+            || self.leaves() == bit(Leaf::NoneType)
+            || self.leaves() == bit(Leaf::Nullptr)
     }
 
     /// Whether the type is specialized with a value: an object or a primitive's.
     pub fn has_value_spec(self) -> bool {
-        matches!(self.spec(), Spec::Object(_) | Spec::Int(_) | Spec::Double(_))
+        matches!(
+            self.spec(),
+            Spec::Object(_) | Spec::Int(_) | Spec::Double(_)
+        )
     }
 
     /// The object of an object specialization.
@@ -184,14 +220,17 @@ impl Type {
         if self.leaves() == bit(Leaf::NoneType) {
             return host.none_object();
         }
-        self.as_object().filter(|object| object.host() == Some(host))
+        self.as_object()
+            .filter(|object| object.host() == Some(host))
     }
 
     /// The value of an integer literal, if it fits.
     pub fn as_cint(self) -> Option<i64> {
         match self.spec() {
             Spec::Int(value) if self.leaves() & CSIGNED_BITS != 0 => Some(value as i64),
-            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word != 0 => i64::try_from(value).ok(),
+            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word() != 0 => {
+                i64::try_from(value).ok()
+            }
             _ => None,
         }
     }
@@ -199,8 +238,10 @@ impl Type {
     /// The value of an integer literal that is not negative.
     pub fn as_cuint(self) -> Option<u64> {
         match self.spec() {
-            Spec::Int(value) if self.leaves() & CSIGNED_BITS != 0 => u64::try_from(value as i64).ok(),
-            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word != 0 => Some(value),
+            Spec::Int(value) if self.leaves() & CSIGNED_BITS != 0 => {
+                u64::try_from(value as i64).ok()
+            }
+            Spec::Int(value) if self.leaves() & Type::CUNSIGNED.word() != 0 => Some(value),
             _ => None,
         }
     }
@@ -234,20 +275,24 @@ impl Type {
         match self.spec() {
             Spec::Object(object) if object.is_immortal() => self,
             _ if self.leaves() & OBJECT_BITS == 0 => self,
-            _ => Type { word: self.word | LIFE_MASK, payload: self.payload },
+            _ => Type::with_spec(self.word() | LIFE_MASK, self.spec()),
         }
     }
 
     /// The type of the objects that boxing the values gives: an exact int, an exact float, a bool. None if some values
     /// have no box: objects are boxed already, pointers never are.
     pub fn as_boxed(self) -> Option<Type> {
-        let boxes = [(Type::CBOOL, Type::BOOL), (Type::CINT, Type::LONG_EXACT), (Type::CDOUBLE, Type::FLOAT_EXACT)];
+        let boxes = [
+            (Type::CBOOL, Type::BOOL),
+            (Type::CINT, Type::LONG_EXACT),
+            (Type::CDOUBLE, Type::FLOAT_EXACT),
+        ];
         let mut boxed = Type::BOTTOM;
         let mut rest = self.leaves();
         for (raw, object) in boxes {
-            if rest & raw.word != 0 {
-                boxed = Type { word: boxed.word | object.word, payload: 0 };
-                rest &= !raw.word;
+            if rest & raw.word() != 0 {
+                boxed = Type::from_word(boxed.word() | object.word());
+                rest &= !raw.word();
             }
         }
         (rest == 0).then_some(boxed)
@@ -256,7 +301,10 @@ impl Type {
     /// How many bytes a value takes in a register or a slot: a pointer's for objects. None if widths are mixed, and of `Bottom`.
     pub fn size_in_bytes(self) -> Option<u32> {
         let objects = (self.leaves() & OBJECT_BITS != 0).then_some(8);
-        let primitives = PRIMITIVES.iter().filter(|(leaf, _)| self.leaves() & leaf != 0).map(|(_, size)| *size);
+        let primitives = PRIMITIVES
+            .iter()
+            .filter(|(leaf, _)| self.leaves() & leaf != 0)
+            .map(|(_, size)| *size);
         let mut sizes = objects.into_iter().chain(primitives);
         let first = sizes.next()?;
         sizes.all(|size| size == first).then_some(first)

@@ -189,9 +189,11 @@ predefined_types! {
 /// The leaves that are objects.
 pub(crate) const OBJECT_BITS: u64 = USER_BITS | BUILTIN_EXACT_BITS;
 /// The leaves of signed integers.
-pub(crate) const CSIGNED_BITS: u64 = bit(Leaf::CInt8) | bit(Leaf::CInt16) | bit(Leaf::CInt32) | bit(Leaf::CInt64);
+pub(crate) const CSIGNED_BITS: u64 =
+    bit(Leaf::CInt8) | bit(Leaf::CInt16) | bit(Leaf::CInt32) | bit(Leaf::CInt64);
 /// The leaves of unsigned integers.
-pub(crate) const CUNSIGNED_BITS: u64 = bit(Leaf::CUInt8) | bit(Leaf::CUInt16) | bit(Leaf::CUInt32) | bit(Leaf::CUInt64);
+pub(crate) const CUNSIGNED_BITS: u64 =
+    bit(Leaf::CUInt8) | bit(Leaf::CUInt16) | bit(Leaf::CUInt32) | bit(Leaf::CUInt64);
 
 impl Predefined {
     /// The leaves of the class and of everything that derives from it.
@@ -215,7 +217,11 @@ impl Predefined {
     /// its own subclasses are counted in: for `Object` those of every open row, because a subclass may also inherit
     /// from one of them.
     pub(crate) const fn user_family_bits(self) -> u64 {
-        if let Predefined::Object = self { USER_BITS } else { self.user_bit() }
+        if let Predefined::Object = self {
+            USER_BITS
+        } else {
+            self.user_bit()
+        }
     }
 
     /// Whether this row's class is `other`'s or derives from it.
@@ -225,7 +231,10 @@ impl Predefined {
 
     /// The row whose class is spelled so.
     pub fn from_spelling(spelling: &str) -> Option<Predefined> {
-        Predefined::ALL.iter().copied().find(|row| row.spelled() == spelling)
+        Predefined::ALL
+            .iter()
+            .copied()
+            .find(|row| row.spelled() == spelling)
     }
 
     /// The type of the class with all that derives from it.
@@ -244,7 +253,10 @@ impl Predefined {
 }
 
 const _: () = {
-    assert!(LEAVES <= super::repr::LEAF_BUDGET, "the predefined types no longer fit beside lifetime and specialization");
+    assert!(
+        LEAVES <= super::repr::LEAF_BUDGET,
+        "the predefined types no longer fit beside lifetime and specialization"
+    );
     assert!(OBJECT_BITS & PRIMITIVE_BITS == 0);
     assert!((OBJECT_BITS | PRIMITIVE_BITS) == (1 << LEAVES) - 1);
     // `from_u8` undoes `as u8`.

@@ -39,13 +39,17 @@ fn to_text(ty: Type) -> String {
         Spec::Class(class) => format!("{leaves}[{}]", class_text(class)),
         Spec::Exact(class) => format!("{leaves}[{}:Exact]", class_text(class)),
         Spec::Object(object) => {
-            let suffix = if object.denotes().is_some() { ":obj" } else { "" };
+            let suffix = if object.denotes().is_some() {
+                ":obj"
+            } else {
+                ""
+            };
             format!("{leaves}[{}{suffix}]", object_text(object))
         }
         Spec::Int(value) => match () {
             () if ty.leaves() == bit(Leaf::CBool) => format!("{leaves}[{}]", value != 0),
             () if ty.leaves() == bit(Leaf::CPtr) => format!("{leaves}[{value:#x}]"),
-            () if ty.leaves() & Type::CSIGNED.word != 0 => format!("{leaves}[{}]", value as i64),
+            () if ty.leaves() & Type::CSIGNED.word() != 0 => format!("{leaves}[{}]", value as i64),
             () => format!("{leaves}[{value}]"),
         },
         Spec::Double(bits) => format!("{leaves}[{}]", double_text(f64::from_bits(bits))),
@@ -54,7 +58,10 @@ fn to_text(ty: Type) -> String {
 
 /// A stale handle has no name left, but stays itself.
 fn class_text(class: ClassHandle) -> String {
-    class.label().map_or_else(|| format!("<stale {}.{}>", class.slot(), class.generation()), |label| label.to_string())
+    class.label().map_or_else(
+        || format!("<stale {}.{}>", class.slot(), class.generation()),
+        |label| label.to_string(),
+    )
 }
 
 fn object_text(object: ObjectHandle) -> String {
@@ -72,21 +79,24 @@ fn double_text(value: f64) -> String {
 }
 
 fn leaves_text(ty: Type) -> String {
-    let word = ty.word;
+    let word = ty.word();
     if word == 0 {
         return "Bottom".to_owned();
     }
     let objects = word & OBJECT_BITS;
     let primitives = word & PRIMITIVE_BITS;
     let life = lifetime(word);
-    if life.is_empty() || objects == 0 {
-        if let Some(name) = name_of(objects | primitives) {
-            return name.to_owned();
-        }
+    if (life.is_empty() || objects == 0)
+        && let Some(name) = name_of(objects | primitives)
+    {
+        return name.to_owned();
     }
     let mut object_names = cover(objects, OBJECT_BITS);
     let nullptr = bit(Leaf::Nullptr);
-    if let ([name], true) = (object_names.as_slice(), primitives == 0 || primitives == nullptr) {
+    if let ([name], true) = (
+        object_names.as_slice(),
+        primitives == 0 || primitives == nullptr,
+    ) {
         let opt = if primitives == 0 { "" } else { "Opt" };
         return format!("{opt}{life}{name}");
     }
@@ -97,7 +107,11 @@ fn leaves_text(ty: Type) -> String {
         (life, names) if primitives == 0 => return format!("{life}{{{}}}", names.join("|")),
         (life, names) => vec![format!("{life}{{{}}}", names.join("|"))],
     };
-    parts.extend(cover(primitives, PRIMITIVE_BITS).into_iter().map(str::to_owned));
+    parts.extend(
+        cover(primitives, PRIMITIVE_BITS)
+            .into_iter()
+            .map(str::to_owned),
+    );
     parts.sort_unstable();
     match parts.as_slice() {
         [only] => only.clone(),
@@ -106,15 +120,22 @@ fn leaves_text(ty: Type) -> String {
 }
 
 fn name_of(leaves: u64) -> Option<&'static str> {
-    NAMES.iter().find(|(_, mask)| *mask == leaves).map(|(name, _)| *name)
+    NAMES
+        .iter()
+        .find(|(_, mask)| *mask == leaves)
+        .map(|(name, _)| *name)
 }
 
 /// Names that make up `leaves`, widest first taken, in alphabetical order.
 fn cover(mut leaves: u64, within: u64) -> Vec<&'static str> {
     let mut names = Vec::new();
     while leaves != 0 {
-        let fits = |(_, mask): &&(&str, u64)| mask & !leaves == 0 && *mask != 0 && mask & !within == 0;
-        let widest = NAMES.iter().filter(fits).max_by_key(|(name, mask)| (mask.count_ones(), std::cmp::Reverse(*name)));
+        let fits =
+            |(_, mask): &&(&str, u64)| mask & !leaves == 0 && *mask != 0 && mask & !within == 0;
+        let widest = NAMES
+            .iter()
+            .filter(fits)
+            .max_by_key(|(name, mask)| (mask.count_ones(), std::cmp::Reverse(*name)));
         let Some((name, mask)) = widest else { break };
         names.push(*name);
         leaves &= !mask;
@@ -136,7 +157,11 @@ pub fn predefined_names() -> Vec<(String, Type)> {
         for (prefix, ty) in [("Mortal", plain.mortal()), ("Immortal", plain.immortal())] {
             names.push((format!("{prefix}{name}"), ty));
         }
-        for (prefix, ty) in [("Opt", plain), ("OptMortal", plain.mortal()), ("OptImmortal", plain.immortal())] {
+        for (prefix, ty) in [
+            ("Opt", plain),
+            ("OptMortal", plain.mortal()),
+            ("OptImmortal", plain.immortal()),
+        ] {
             names.push((format!("{prefix}{name}"), ty.opt()));
         }
     }

@@ -3,7 +3,7 @@
 //! Frames, thread states, codes and dict tables are opaque bytes here; offsets come from [`crate::abi`]. The
 //! `_Py` functions are exported for CPython's own compiler and hold for the 3.13 series.
 
-use crate::abi as abi;
+use crate::abi;
 use pyo3_ffi::{Py_ssize_t, PyObject, PyThreadState, PyTypeObject};
 use std::ffi::{c_char, c_int};
 

@@ -21,6 +21,8 @@ mod numbers;
 mod operators;
 mod scopes;
 mod unpack;
+#[cfg(test)]
+mod tests;
 
 pub use calls::{CALL_NATIVE, MATERIALIZE_FRAME, NATIVE_VECTORCALL, ORIGINAL_VECTORCALL, call_original, find_frame_readers};
 pub use control::RERAISED;
@@ -119,6 +121,6 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::SetupAnnotations => entry!(scopes::setup_annotations, 1),
         G::BeforeWith => entry!(control::before_with, 3),
         G::HandlePending => entry!(control::handle_pending, 1),
-        G::CallInterpreted => entry!(calls::call_interpreted, 4),
+        G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
     }
 }

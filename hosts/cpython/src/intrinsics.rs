@@ -9,9 +9,11 @@ mod containers;
 mod iterators;
 mod numbers;
 mod references;
+#[cfg(test)]
+mod tests;
 mod thread;
 
-use crate::abi as abi;
+use crate::abi;
 use crate::capi::{self, Obj, field};
 use crate::helpers;
 use cladonia::facts::Effects;

@@ -64,6 +64,17 @@ pub unsafe fn class_handle(class: *mut PyTypeObject) -> ClassHandle {
     unsafe { lock().class(class) }
 }
 
+/// Register the interpreter's own class of every predefined type, so that each type has its class.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn register_builtins() {
+    for &row in Predefined::ALL {
+        // SAFETY: statics of the interpreter; the caller's promise.
+        unsafe { class_handle(predefined(row)) };
+    }
+}
+
 /// The handle of an object, which stays alive while the handle is.
 ///
 /// # Safety

@@ -20,7 +20,6 @@ use cladonia::facts::Assumption;
 use cladonia::host::{AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, StorePlan, World};
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
-use std::ptr;
 
 /// The intrinsics that access plans are made of.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +81,7 @@ impl<'a> CPythonWorld<'a> {
                 PyErr_Clear();
                 return Err(Unreliable);
             }
-            let handle = if value.is_null() { None } else { Some(objects::object_handle(value)) };
+            let handle = if value.is_null() { None } else { Some(handle_of(value).ok_or(Unreliable)?) };
             Ok((handle, Assumption::NameUnchanged { namespace: dict as u64, name: name.to_owned() }))
         }
     }
@@ -119,18 +118,18 @@ impl Drop for Name {
 
 /// The object of a handle.
 fn object_of(handle: ObjectHandle) -> Option<Obj> {
-    match handle.token() {
-        0 => None,
-        token => Some(ptr::with_exposed_provenance_mut(token as usize)),
-    }
+    Some(objects::object_ptr(handle)).filter(|object| !object.is_null())
 }
 
 /// The class of a handle.
 fn class_of(handle: ClassHandle) -> Option<*mut PyTypeObject> {
-    match handle.token() {
-        0 => None,
-        token => Some(ptr::with_exposed_provenance_mut(token as usize)),
-    }
+    Some(objects::class_ptr(handle)).filter(|class| !class.is_null())
+}
+
+/// The handle of a live object.
+unsafe fn handle_of(object: Obj) -> Option<ObjectHandle> {
+    // SAFETY: the caller's: a live object.
+    Some(unsafe { objects::object_handle(object) }).filter(|handle| handle.is_alive())
 }
 
 fn call(id: IntrinsicId, imms: &[i64]) -> IntrinsicCall {
@@ -171,7 +170,7 @@ impl World for CPythonWorld<'_> {
     }
 
     fn value(&self, object: ObjectHandle) -> ConstValue {
-        // SAFETY: the lock is held while a world is asked; the handle's object is alive.
+        // SAFETY: a live object; see the module's contract.
         object_of(object).map_or(ConstValue::Other, |object| unsafe { objects::const_value(object) })
     }
 }

@@ -103,7 +103,8 @@ fn truth_values_are_passed_as_whole_words() {
 #[test]
 fn calls_through_an_address() {
     let mut jit = jit();
-    let callee = jit.compile("(i64, f64) -> i64 {\nblock0(v0: i64, v1: f64):\n  v2 = f2i v1\n  v3 = iadd v0, v2\n  return v3\n}");
+    let callee = jit
+        .compile("(i64, f64) -> i64 {\nblock0(v0: i64, v1: f64):\n  v2 = f2i v1\n  v3 = iadd v0, v2\n  return v3\n}");
     let code = jit.compile(
         "(ptr, i64) -> i64 {\n  sig0 (i64, f64) -> i64\nblock0(v0: ptr, v1: i64):\n  v2 = fconst 2.0\n  \
          v3 = load.ptr v0\n  v4 = call_indirect sig0 v3(v1, v2)\n  v5 = call_indirect sig0 v3(v4, v2)\n  return v5\n}",

@@ -106,7 +106,8 @@ fn exits_of_one_shape_share_a_cold_block() {
             v23 = call fn0(v22, v15, v21)  ; v22 = 77
             return v23
         }
-    "#]].assert_eq(code.clif().unwrap());
+    "#]]
+    .assert_eq(code.clif().unwrap());
 }
 
 #[test]

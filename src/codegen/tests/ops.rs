@@ -2,8 +2,7 @@
 
 use super::*;
 
-const INTS: [i64; 12] =
-    [0, 1, -1, 2, -2, 7, 63, -64, 1 << 32, i64::MAX, i64::MIN, i64::MIN + 1];
+const INTS: [i64; 12] = [0, 1, -1, 2, -2, 7, 63, -64, 1 << 32, i64::MAX, i64::MIN, i64::MIN + 1];
 
 const FLOATS: [f64; 14] = [
     0.0,
@@ -26,9 +25,8 @@ const FLOATS: [f64; 14] = [
 fn check_int_binary(op: Opcode, expected: impl Fn(i64, i64) -> Option<i64>) {
     let mut jit = Jit::new();
     let name = op.info().name;
-    let code = jit.compile(&format!(
-        "(i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64):\n  v2 = {name} v0, v1\n  return v2\n}}"
-    ));
+    let code =
+        jit.compile(&format!("(i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64):\n  v2 = {name} v0, v1\n  return v2\n}}"));
     for b in INTS {
         let constant = jit.compile(&format!(
             "(i64) -> i64 {{\nblock0(v0: i64):\n  v1 = iconst {b}\n  v2 = {name} v0, v1\n  return v2\n}}"
@@ -129,7 +127,12 @@ fn uses_of_truth(ty: Ty, line: &str) -> Vec<(CompiledCode, bool)> {
         ("v3 = bnot v2\n  v4 = b2i v3\n  return v4\n}".to_owned(), true),
         (format!("br v2, block1, block2\n{branch}"), false),
         (format!("v3 = bnot v2\n  br v3, block1, block2\n{branch}"), true),
-        (format!("v3 = bnot v2\n  v4 = bnot v3\n  v5 = bor v4, v2\n  v6 = bnot v5\n  br v6, block1, block2\n{branch}"), true),
+        (
+            format!(
+                "v3 = bnot v2\n  v4 = bnot v3\n  v5 = bor v4, v2\n  v6 = bnot v5\n  br v6, block1, block2\n{branch}"
+            ),
+            true,
+        ),
         ("v3 = iconst 1\n  v4 = iconst 0\n  v5 = select.i64 v2, v3, v4\n  return v5\n}".to_owned(), false),
     ]
     .into_iter()
@@ -242,8 +245,7 @@ fn conversions() {
 #[test]
 fn truth_values() {
     type Logic = (Opcode, fn(bool, bool) -> bool);
-    let ops: [Logic; 3] =
-        [(Opcode::Band, |a, b| a & b), (Opcode::Bor, |a, b| a | b), (Opcode::Bxor, |a, b| a ^ b)];
+    let ops: [Logic; 3] = [(Opcode::Band, |a, b| a & b), (Opcode::Bor, |a, b| a | b), (Opcode::Bxor, |a, b| a ^ b)];
     let cases = [(false, false), (false, true), (true, false), (true, true)];
     for (op, expected) in ops {
         let name = op.info().name;
@@ -307,12 +309,10 @@ fn loads_widen_and_stores_narrow() {
     let mut jit = Jit::new();
     for width in Width::ALL {
         let ty = width.ty();
-        let load = jit.compile(&format!(
-            "(ptr) -> {ty} {{\nblock0(v0: ptr):\n  v1 = load.{width} v0+8\n  return v1\n}}"
-        ));
-        let store = jit.compile(&format!(
-            "(ptr, {ty}) {{\nblock0(v0: ptr, v1: {ty}):\n  store.{width} v0-8, v1\n  return\n}}"
-        ));
+        let load =
+            jit.compile(&format!("(ptr) -> {ty} {{\nblock0(v0: ptr):\n  v1 = load.{width} v0+8\n  return v1\n}}"));
+        let store =
+            jit.compile(&format!("(ptr, {ty}) {{\nblock0(v0: ptr, v1: {ty}):\n  store.{width} v0-8, v1\n  return\n}}"));
         let memory = [0u64, 0xfedc_ba98_f6f5_f4f3, 0];
         let bits = match width {
             Width::U8 => 0xf3,
@@ -350,6 +350,29 @@ fn addresses_and_stack_slots() {
     let here = 0u8;
     let distance = (&raw const here).addr().cast_signed() - call!(code, fn() -> isize,);
     assert!((0..65536).contains(&distance), "{distance}");
+}
+
+#[test]
+fn offsets_of_any_size_from_a_register_and_from_a_stack_slot() {
+    let mut jit = Jit::new();
+    for offset in [i32::MAX, i32::MIN, 1 << 30, -(1 << 30), (1 << 30) - 1] {
+        let code =
+            jit.compile(&format!("(ptr) -> i64 {{\nblock0(v0: ptr):\n  v1 = load.i64 v0{offset:+}\n  return v1\n}}"));
+        let cell = 42i64;
+        let base = (&raw const cell).wrapping_byte_sub(offset as usize);
+        assert_eq!(call!(code, fn(*const i64) -> i64, base), 42, "{offset}");
+        // The slot is left, and reached again through an operand.
+        let code = jit.compile(&format!(
+            "(i64, i64) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: i64):\n  v2 = stack_addr 0\n  store.i64 v2, v0\n  \
+             v3 = padd v2, v1\n  v4 = load.i64 v3{offset:+}\n  return v4\n}}"
+        ));
+        assert_eq!(call!(code, fn(i64, i64) -> i64, 42, -i64::from(offset)), 42, "{offset}");
+        // Never executed.
+        jit.compile(&format!(
+            "(i64) -> i64 {{\n  slot0 8\n  slot1 8\nblock0(v0: i64):\n  v1 = stack_addr 1\n  \
+             store.i64 v1{offset:+}, v0\n  v3 = load.i64 v1{offset:+}\n  return v3\n}}"
+        ));
+    }
 }
 
 #[test]

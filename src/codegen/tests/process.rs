@@ -142,3 +142,19 @@ fn a_perf_map_is_written_only_if_asked_for() {
     assert!(map.lines().any(|l| l == line(&named)), "{map}");
     assert!(!map.lines().any(|l| l == line(&silent)), "{map}");
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 256, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn every_well_formed_function_compiles(seed: u64) {
+        let helpers = lir::random::helpers();
+        let func = lir::random::func(seed, lir::Mode::Unit, &helpers);
+        let memory = CodeMemory::new(Config::new()).unwrap();
+        let exit_hook = helpers.keys().next();
+        let input = Input { func: &func, helpers: &helpers, exit_hook, unit: 1, want_text: true };
+        if let Err(error) = Codegen::new().unwrap().compile(&memory, input) {
+            panic!("{error}\n{}", lir::print(&func, &helpers));
+        }
+    }
+}

@@ -11,6 +11,7 @@
 //!
 //! Registering and naming take a lock; what a subtype test asks takes none (see `slots`).
 
+mod labels;
 mod registry;
 mod slots;
 
@@ -58,14 +59,29 @@ pub struct ClassDesc {
 
 impl ClassDesc {
     /// A user class that may be inherited from.
-    pub fn new(name: impl Into<String>, bases_mro: Vec<ClassHandle>, predefined: Predefined) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        bases_mro: Vec<ClassHandle>,
+        predefined: Predefined,
+    ) -> Self {
         let (is_builtin_itself, is_final, owns_layout, token) = (false, false, false, 0);
-        ClassDesc { name: name.into(), bases_mro, predefined, is_builtin_itself, is_final, owns_layout, token }
+        ClassDesc {
+            name: name.into(),
+            bases_mro,
+            predefined,
+            is_builtin_itself,
+            is_final,
+            owns_layout,
+            token,
+        }
     }
 
     /// The host's own class of a predefined type, under the spelling of the table.
     pub fn builtin(predefined: Predefined, bases_mro: Vec<ClassHandle>) -> Self {
-        ClassDesc { is_builtin_itself: true, ..ClassDesc::new(predefined.spelled(), bases_mro, predefined) }
+        ClassDesc {
+            is_builtin_itself: true,
+            ..ClassDesc::new(predefined.spelled(), bases_mro, predefined)
+        }
     }
 
     /// With the host's address of the class.
@@ -92,7 +108,13 @@ pub struct ObjectDesc {
 impl ObjectDesc {
     /// An object not known to live forever.
     pub fn new(name: impl Into<String>, class: ClassHandle) -> Self {
-        ObjectDesc { name: name.into(), class, immortal: false, denotes: None, token: 0 }
+        ObjectDesc {
+            name: name.into(),
+            class,
+            immortal: false,
+            denotes: None,
+            token: 0,
+        }
     }
 }
 
@@ -123,7 +145,9 @@ pub enum HandleError {
         class: String,
     },
     /// A base's own base is missing, or stands before the base.
-    #[error("the resolution order of `{name}` does not hold `{base}` after `{class}`, which derives from it")]
+    #[error(
+        "the resolution order of `{name}` does not hold `{base}` after `{class}`, which derives from it"
+    )]
     MroNotClosed {
         /// What was to be registered.
         name: String,
@@ -153,7 +177,9 @@ pub enum HandleError {
         base: String,
     },
     /// Two bases lay instances out in conflicting ways.
-    #[error("the layouts of `{first}` and `{second}` conflict, so `{name}` can't inherit from both")]
+    #[error(
+        "the layouts of `{first}` and `{second}` conflict, so `{name}` can't inherit from both"
+    )]
     LayoutConflict {
         /// What was to be registered.
         name: String,
@@ -257,7 +283,11 @@ macro_rules! handle {
             }
 
             pub(crate) fn from_parts(slot: u32, generation: u32) -> Option<Self> {
-                if generation == 0 { None } else { Self::from_raw(u64::from(generation) << 32 | u64::from(slot)) }
+                if generation == 0 {
+                    None
+                } else {
+                    Self::from_raw(u64::from(generation) << 32 | u64::from(slot))
+                }
             }
 
             #[inline]
@@ -273,7 +303,9 @@ macro_rules! handle {
             /// Whether the handle is not stale.
             #[inline]
             pub fn is_alive(self) -> bool {
-                $slots.get(self.slot()).is_some_and(|slot| slot.is_alive(self.generation()))
+                $slots
+                    .get(self.slot())
+                    .is_some_and(|slot| slot.is_alive(self.generation()))
             }
 
             /// Whether the handle once was alive and no longer is; not so of a number nobody was given yet.
@@ -283,22 +315,34 @@ macro_rules! handle {
 
             /// The name given at registration; `<stale>` for a stale handle.
             pub fn name(self) -> Arc<str> {
-                read().$arena.get(self.slot(), self.generation()).map_or_else(|| Arc::from("<stale>"), |r| r.name.clone())
+                read()
+                    .$arena
+                    .get(self.slot(), self.generation())
+                    .map_or_else(|| Arc::from("<stale>"), |r| r.name.clone())
             }
 
             /// The host's address, 0 for a stale handle.
             pub fn token(self) -> u64 {
-                read().$arena.get(self.slot(), self.generation()).map_or(0, |record| record.token)
+                read()
+                    .$arena
+                    .get(self.slot(), self.generation())
+                    .map_or(0, |record| record.token)
             }
 
             /// Whose it is; none for a stale handle.
             pub fn host(self) -> Option<HostId> {
-                read().$arena.get(self.slot(), self.generation()).map(|record| HostId(record.host))
+                read()
+                    .$arena
+                    .get(self.slot(), self.generation())
+                    .map(|record| HostId(record.host))
             }
 
             /// The name in text form: unique in its host, cut where long, quoted where a name could mislead the parser.
             pub(crate) fn label(self) -> Option<Arc<str>> {
-                read().$arena.get(self.slot(), self.generation()).map(|record| record.label.clone())
+                read()
+                    .$arena
+                    .get(self.slot(), self.generation())
+                    .map(|record| record.label.clone())
             }
 
             /// Keeps the handle from going stale while the pin lives. A stale handle gives a pin that holds nothing; ask
@@ -310,7 +354,10 @@ macro_rules! handle {
             /// A pin, unless the handle is stale.
             pub fn try_pin(self) -> Option<$Pin> {
                 let mut registry = write();
-                registry.$arena.get_mut(self.slot(), self.generation())?.pins += 1;
+                registry
+                    .$arena
+                    .get_mut(self.slot(), self.generation())?
+                    .pins += 1;
                 Some($Pin(Some(self)))
             }
         }
@@ -330,7 +377,14 @@ macro_rules! handle {
 
         impl fmt::Debug for $Handle {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}{}.{}({})", $letter, self.slot(), self.generation(), self.name())
+                write!(
+                    f,
+                    "{}{}.{}({})",
+                    $letter,
+                    self.slot(),
+                    self.generation(),
+                    self.name()
+                )
             }
         }
     };
@@ -355,28 +409,47 @@ impl Drop for ObjectPin {
     }
 }
 
+/// Whether a class, as a raw handle, properly derives from another.
+#[inline]
+pub(crate) fn raw_is_subclass(class: u64, base: u64) -> bool {
+    let Some(slot) = CLASSES.get(class as u32) else {
+        return false;
+    };
+    match slot.derives_from((class >> 32) as u32, base as u32, base) {
+        Lineage::Yes => true,
+        Lineage::No => false,
+        Lineage::Unknown => is_in_mro(class, base),
+    }
+}
+
+/// For classes with more ancestors than fit a slot.
+#[cold]
+#[inline(never)]
+fn is_in_mro(class: u64, base: u64) -> bool {
+    ClassHandle::from_raw(class)
+        .is_some_and(|class| class.mro().iter().any(|ancestor| ancestor.to_raw() == base))
+}
+
 impl ClassHandle {
     /// The method resolution order without the class itself; empty for a stale handle.
     pub fn mro(self) -> Arc<[ClassHandle]> {
-        read().classes.get(self.slot(), self.generation()).map_or_else(|| Arc::from([]), |record| record.mro.clone())
+        read()
+            .classes
+            .get(self.slot(), self.generation())
+            .map_or_else(|| Arc::from([]), |record| record.mro.clone())
     }
 
     /// Whether `other` is this class or in its resolution order. A stale class derives from itself only.
     #[inline]
     pub fn is_subclass_of(self, other: ClassHandle) -> bool {
-        if self == other {
-            return true;
-        }
-        let Some(slot) = CLASSES.get(self.slot()) else { return false };
-        match slot.derives_from(self.generation(), other.slot(), other.to_raw()) {
-            Lineage::Yes => true,
-            Lineage::No => false,
-            Lineage::Unknown => self.mro().contains(&other),
-        }
+        self == other || raw_is_subclass(self.to_raw(), other.to_raw())
     }
 
     fn meta(self) -> Option<registry::ClassMeta> {
-        CLASSES.get(self.slot())?.meta(self.generation()).map(registry::ClassMeta)
+        CLASSES
+            .get(self.slot())?
+            .meta(self.generation())
+            .map(registry::ClassMeta)
     }
 
     /// The predefined type the class is or derives from; none for a stale handle.
@@ -401,22 +474,35 @@ impl ClassHandle {
 
     /// The one base which the join climbs to from here; see [`Type::join`](super::Type::join).
     pub(crate) fn join_parent(self) -> Option<ClassHandle> {
-        read().classes.get(self.slot(), self.generation())?.join_parent
+        read()
+            .classes
+            .get(self.slot(), self.generation())?
+            .join_parent
     }
 
     /// How many steps [`join_parent`](Self::join_parent) climbs until the end.
     pub(crate) fn join_depth(self) -> u32 {
-        read().classes.get(self.slot(), self.generation()).map_or(0, |record| record.join_depth)
+        read()
+            .classes
+            .get(self.slot(), self.generation())
+            .map_or(0, |record| record.join_depth)
     }
 
     /// Whether the class owns its layout, as it was registered.
     pub fn owns_layout(self) -> bool {
-        read().classes.get(self.slot(), self.generation()).is_some_and(|record| record.owns_layout)
+        read()
+            .classes
+            .get(self.slot(), self.generation())
+            .is_some_and(|record| record.owns_layout)
     }
 
     /// The object that is this class, if registered.
     pub fn as_object(self) -> Option<ObjectHandle> {
-        read().classes.get(self.slot(), self.generation())?.object.filter(|object| object.is_alive())
+        read()
+            .classes
+            .get(self.slot(), self.generation())?
+            .object
+            .filter(|object| object.is_alive())
     }
 
     /// The host says the class is gone. The handle goes stale as soon as nothing pins it, at once if nothing does; subclasses and
@@ -436,7 +522,10 @@ impl ObjectHandle {
     /// Whether the object is known to live forever; no for a stale handle.
     #[inline]
     pub fn is_immortal(self) -> bool {
-        OBJECTS.get(self.slot()).and_then(|slot| slot.is_immortal(self.generation())).unwrap_or(false)
+        OBJECTS
+            .get(self.slot())
+            .and_then(|slot| slot.is_immortal(self.generation()))
+            .unwrap_or(false)
     }
 
     /// The class this object is, if it is one.

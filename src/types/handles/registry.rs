@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::super::table::Predefined;
+use super::labels::label_text;
 use super::slots::{CLASSES, MAX_SLOTS, OBJECTS};
 use super::{ClassDesc, ClassHandle, HandleError, ObjectDesc, ObjectHandle};
 
@@ -29,8 +30,16 @@ impl ClassMeta {
     const FINAL: u32 = 1 << 9;
 
     fn new(desc: &ClassDesc) -> Self {
-        let builtin = if desc.is_builtin_itself { Self::BUILTIN } else { 0 };
-        let is_final = if desc.is_final || (desc.is_builtin_itself && desc.predefined.is_closed()) { Self::FINAL } else { 0 };
+        let builtin = if desc.is_builtin_itself {
+            Self::BUILTIN
+        } else {
+            0
+        };
+        let is_final = if desc.is_final || (desc.is_builtin_itself && desc.predefined.is_closed()) {
+            Self::FINAL
+        } else {
+            0
+        };
         ClassMeta(desc.predefined as u32 | builtin | is_final)
     }
 
@@ -94,7 +103,10 @@ pub(super) struct Arena<R> {
 
 impl<R> Default for Arena<R> {
     fn default() -> Self {
-        Arena { slots: Vec::new(), free: Vec::new() }
+        Arena {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
     }
 }
 
@@ -108,7 +120,9 @@ impl<R> Arena<R> {
 
     /// Whether this generation of the slot lives or lived.
     pub(super) fn was_given(&self, slot: u32, generation: u32) -> bool {
-        self.slots.get(slot as usize).is_some_and(|(current, _)| generation <= *current)
+        self.slots
+            .get(slot as usize)
+            .is_some_and(|(current, _)| generation <= *current)
     }
 
     pub(super) fn get_mut(&mut self, slot: u32, generation: u32) -> Option<&mut R> {
@@ -121,7 +135,9 @@ impl<R> Arena<R> {
     /// A free slot and the generation its next inhabitant will have.
     fn vacancy(&mut self) -> Option<(u32, u32)> {
         if self.free.is_empty() {
-            let slot = u32::try_from(self.slots.len()).ok().filter(|slot| *slot < MAX_SLOTS)?;
+            let slot = u32::try_from(self.slots.len())
+                .ok()
+                .filter(|slot| *slot < MAX_SLOTS)?;
             self.slots.push((0, None));
             self.free.push(slot);
         }
@@ -139,7 +155,10 @@ impl<R> Arena<R> {
 
     /// Moves the inhabitant out. A slot whose generations are used up is not let again.
     fn vacate(&mut self, slot: u32, generation: u32) -> Option<R> {
-        let entry = self.slots.get_mut(slot as usize).filter(|(current, _)| *current == generation)?;
+        let entry = self
+            .slots
+            .get_mut(slot as usize)
+            .filter(|(current, _)| *current == generation)?;
         let record = entry.1.take()?;
         if generation < u32::MAX {
             self.free.push(slot);
@@ -173,11 +192,15 @@ impl Registry {
     }
 
     fn name(&self, class: ClassHandle) -> String {
-        self.class(class).map_or_else(|| "<stale>".to_owned(), |record| record.name.to_string())
+        self.class(class)
+            .map_or_else(|| "<stale>".to_owned(), |record| record.name.to_string())
     }
 
     fn derives(&self, class: ClassHandle, base: ClassHandle) -> bool {
-        class == base || self.class(class).is_some_and(|record| record.mro.contains(&base))
+        class == base
+            || self
+                .class(class)
+                .is_some_and(|record| record.mro.contains(&base))
     }
 
     pub(super) fn open_host(&mut self) -> u32 {
@@ -188,17 +211,36 @@ impl Registry {
 
     pub(super) fn close_host(&mut self, host: u32) {
         self.hosts.remove(&host);
-        let objects = self.objects.slots.iter().zip(0..).filter_map(|((generation, record), slot)| {
-            record.as_ref().filter(|record| record.host == host && !record.forgotten)?;
-            ObjectHandle::from_parts(slot, *generation)
-        });
+        let objects =
+            self.objects
+                .slots
+                .iter()
+                .zip(0..)
+                .filter_map(|((generation, record), slot)| {
+                    record
+                        .as_ref()
+                        .filter(|record| record.host == host && !record.forgotten)?;
+                    ObjectHandle::from_parts(slot, *generation)
+                });
         let objects = objects.collect::<Vec<_>>();
-        objects.into_iter().for_each(|object| self.forget_object(object));
-        let classes: Vec<_> = self.classes.slots.iter().zip(0..).filter_map(|((generation, record), slot)| {
-            record.as_ref().filter(|record| record.host == host && !record.forgotten)?;
-            ClassHandle::from_parts(slot, *generation)
-        }).collect();
-        classes.into_iter().for_each(|class| self.forget_class(class));
+        objects
+            .into_iter()
+            .for_each(|object| self.forget_object(object));
+        let classes: Vec<_> = self
+            .classes
+            .slots
+            .iter()
+            .zip(0..)
+            .filter_map(|((generation, record), slot)| {
+                record
+                    .as_ref()
+                    .filter(|record| record.host == host && !record.forgotten)?;
+                ClassHandle::from_parts(slot, *generation)
+            })
+            .collect();
+        classes
+            .into_iter()
+            .for_each(|class| self.forget_class(class));
         self.repeats.retain(|(owner, _), _| *owner != host);
     }
 
@@ -222,7 +264,11 @@ impl Registry {
         self.labels.get(&(host, Arc::from(label))).copied()
     }
 
-    pub(super) fn add_class(&mut self, host: u32, desc: ClassDesc) -> Result<ClassHandle, HandleError> {
+    pub(super) fn add_class(
+        &mut self,
+        host: u32,
+        desc: ClassDesc,
+    ) -> Result<ClassHandle, HandleError> {
         if !self.hosts.contains(&host) {
             return Err(HandleError::HostClosed);
         }
@@ -230,14 +276,22 @@ impl Registry {
             return self.same_class(class, &desc);
         }
         self.check_class(host, &desc)?;
-        if desc.is_builtin_itself && let Some(other) = self.builtin_class(host, desc.predefined) {
-            return Err(HandleError::AlreadyRegistered { name: desc.name, other: self.name(other) });
+        if desc.is_builtin_itself
+            && let Some(other) = self.builtin_class(host, desc.predefined)
+        {
+            return Err(HandleError::AlreadyRegistered {
+                name: desc.name,
+                other: self.name(other),
+            });
         }
         let (slot, generation) = self.classes.vacancy().ok_or(HandleError::TableFull)?;
         let class = ClassHandle::from_parts(slot, generation).ok_or(HandleError::TableFull)?;
         let hot = CLASSES.get_or_make(slot).ok_or(HandleError::TableFull)?;
         let (join_parent, join_depth) = self.join_parent(&desc);
-        let inherited = desc.bases_mro.iter().filter_map(|base| self.class(*base)?.layout);
+        let inherited = desc
+            .bases_mro
+            .iter()
+            .filter_map(|base| self.class(*base)?.layout);
         let inherited = inherited.reduce(|a, b| if self.derives(b, a) { b } else { a });
         let label = self.label(host, label_text(&desc.name), Named::Class(class));
         let meta = ClassMeta::new(&desc);
@@ -250,7 +304,11 @@ impl Registry {
             forgotten: false,
             meta,
             owns_layout: desc.owns_layout,
-            layout: if desc.owns_layout { Some(class) } else { inherited },
+            layout: if desc.owns_layout {
+                Some(class)
+            } else {
+                inherited
+            },
             join_parent,
             join_depth,
             object: None,
@@ -268,7 +326,11 @@ impl Registry {
             self.builtins.insert((host, desc.predefined), class);
         }
         self.classes.occupy(slot, generation, record);
-        let ancestors: Vec<_> = desc.bases_mro.iter().map(|base| (base.slot(), base.to_raw())).collect();
+        let ancestors: Vec<_> = desc
+            .bases_mro
+            .iter()
+            .map(|base| (base.slot(), base.to_raw()))
+            .collect();
         hot.occupy(generation, meta.0, &ancestors);
         Ok(class)
     }
@@ -281,40 +343,77 @@ impl Registry {
                 && record.owns_layout == desc.owns_layout
         });
         let other = self.name(class);
-        if agrees { Ok(class) } else { Err(HandleError::TokenInUse { name: desc.name.clone(), other }) }
+        if agrees {
+            Ok(class)
+        } else {
+            Err(HandleError::TokenInUse {
+                name: desc.name.clone(),
+                other,
+            })
+        }
     }
 
     /// Whether the description is possible: only what is checked here may be relied on by the operations on types.
     fn check_class(&self, host: u32, desc: &ClassDesc) -> Result<(), HandleError> {
         let name = || desc.name.clone();
         for (position, &base) in desc.bases_mro.iter().enumerate() {
-            let record = self.class(base).ok_or_else(|| HandleError::Stale { name: name() })?;
+            let record = self
+                .class(base)
+                .ok_or_else(|| HandleError::Stale { name: name() })?;
             if record.host != host {
-                return Err(HandleError::ForeignClass { name: name(), class: record.name.to_string() });
+                return Err(HandleError::ForeignClass {
+                    name: name(),
+                    class: record.name.to_string(),
+                });
             }
             let after = &desc.bases_mro[position + 1..];
             if after.contains(&base) {
-                return Err(HandleError::RepeatedInMro { name: name(), class: record.name.to_string() });
+                return Err(HandleError::RepeatedInMro {
+                    name: name(),
+                    class: record.name.to_string(),
+                });
             }
             if let Some(missing) = record.mro.iter().find(|grand| !after.contains(grand)) {
                 let base = self.name(*missing);
-                return Err(HandleError::MroNotClosed { name: name(), class: record.name.to_string(), base });
+                return Err(HandleError::MroNotClosed {
+                    name: name(),
+                    class: record.name.to_string(),
+                    base,
+                });
             }
             if record.meta.is_final() {
-                return Err(HandleError::ClosedBase { name: name(), base: record.name.to_string() });
+                return Err(HandleError::ClosedBase {
+                    name: name(),
+                    base: record.name.to_string(),
+                });
             }
             let found = record.meta.predefined();
             if !desc.predefined.derives_from(found) {
                 let (declared, base) = (desc.predefined, record.name.to_string());
-                return Err(HandleError::InconsistentBase { name: name(), declared, base, found });
+                return Err(HandleError::InconsistentBase {
+                    name: name(),
+                    declared,
+                    base,
+                    found,
+                });
             }
-            if let Some(other) = after.iter().find(|other| !self.could_share_a_subclass(base, **other)) {
+            if let Some(other) = after
+                .iter()
+                .find(|other| !self.could_share_a_subclass(base, **other))
+            {
                 let (first, second) = (record.name.to_string(), self.name(*other));
-                return Err(HandleError::LayoutConflict { name: name(), first, second });
+                return Err(HandleError::LayoutConflict {
+                    name: name(),
+                    first,
+                    second,
+                });
             }
         }
         if !desc.is_builtin_itself && desc.predefined.is_closed() {
-            return Err(HandleError::ClosedBase { name: name(), base: desc.predefined.spelled().to_owned() });
+            return Err(HandleError::ClosedBase {
+                name: name(),
+                base: desc.predefined.spelled().to_owned(),
+            });
         }
         Ok(())
     }
@@ -324,9 +423,17 @@ impl Registry {
     fn join_parent(&self, desc: &ClassDesc) -> (Option<ClassHandle>, u32) {
         let mut best: Option<(ClassHandle, u32)> = None;
         for &base in &desc.bases_mro {
-            let Some(record) = self.class(base) else { continue };
-            let is_direct = !desc.bases_mro.iter().any(|other| *other != base && self.derives(*other, base));
-            if is_direct && !record.meta.is_builtin_itself() && best.is_none_or(|(_, depth)| record.join_depth > depth) {
+            let Some(record) = self.class(base) else {
+                continue;
+            };
+            let is_direct = !desc
+                .bases_mro
+                .iter()
+                .any(|other| *other != base && self.derives(*other, base));
+            if is_direct
+                && !record.meta.is_builtin_itself()
+                && best.is_none_or(|(_, depth)| record.join_depth > depth)
+            {
                 best = Some((base, record.join_depth));
             }
         }
@@ -337,31 +444,56 @@ impl Registry {
         if self.derives(a, b) || self.derives(b, a) {
             return true;
         }
-        let (Some(first), Some(second)) = (self.class(a), self.class(b)) else { return false };
+        let (Some(first), Some(second)) = (self.class(a), self.class(b)) else {
+            return false;
+        };
         if first.host != second.host || first.meta.is_final() || second.meta.is_final() {
             return false;
         }
-        let (rows, layouts) = ((first.meta.predefined(), second.meta.predefined()), (first.layout, second.layout));
+        let (rows, layouts) = (
+            (first.meta.predefined(), second.meta.predefined()),
+            (first.layout, second.layout),
+        );
         let rows_agree = rows.0.derives_from(rows.1) || rows.1.derives_from(rows.0);
-        rows_agree && layouts.0.zip(layouts.1).is_none_or(|(a, b)| self.derives(a, b) || self.derives(b, a))
+        rows_agree
+            && layouts
+                .0
+                .zip(layouts.1)
+                .is_none_or(|(a, b)| self.derives(a, b) || self.derives(b, a))
     }
 
-    pub(super) fn add_object(&mut self, host: u32, desc: ObjectDesc) -> Result<ObjectHandle, HandleError> {
+    pub(super) fn add_object(
+        &mut self,
+        host: u32,
+        desc: ObjectDesc,
+    ) -> Result<ObjectHandle, HandleError> {
         if !self.hosts.contains(&host) {
             return Err(HandleError::HostClosed);
         }
         for class in [Some(desc.class), desc.denotes].into_iter().flatten() {
-            let record = self.class(class).ok_or_else(|| HandleError::Stale { name: desc.name.clone() })?;
+            let record = self.class(class).ok_or_else(|| HandleError::Stale {
+                name: desc.name.clone(),
+            })?;
             if record.host != host {
-                return Err(HandleError::ForeignClass { name: desc.name, class: record.name.to_string() });
+                return Err(HandleError::ForeignClass {
+                    name: desc.name,
+                    class: record.name.to_string(),
+                });
             }
         }
         if let Some(object) = self.object_by_token(host, desc.token) {
             return match self.object(object) {
-                Some(record) if record.class == desc.class && record.denotes == desc.denotes && object.is_immortal() == desc.immortal => {
+                Some(record)
+                    if record.class == desc.class
+                        && record.denotes == desc.denotes
+                        && object.is_immortal() == desc.immortal =>
+                {
                     Ok(object)
                 }
-                Some(record) => Err(HandleError::TokenInUse { name: desc.name, other: record.name.to_string() }),
+                Some(record) => Err(HandleError::TokenInUse {
+                    name: desc.name,
+                    other: record.name.to_string(),
+                }),
                 None => Err(HandleError::Stale { name: desc.name }),
             };
         }
@@ -371,7 +503,10 @@ impl Registry {
             None => None,
         };
         if let Some(other) = rival.and_then(|rival| self.object(rival)) {
-            return Err(HandleError::AlreadyRegistered { name: desc.name, other: other.name.to_string() });
+            return Err(HandleError::AlreadyRegistered {
+                name: desc.name,
+                other: other.name.to_string(),
+            });
         }
         let (slot, generation) = self.objects.vacancy().ok_or(HandleError::TableFull)?;
         let object = ObjectHandle::from_parts(slot, generation).ok_or(HandleError::TableFull)?;
@@ -388,21 +523,35 @@ impl Registry {
                 record.pins += 1;
             }
         }
-        if let Some(record) = desc.denotes.and_then(|class| self.classes.get_mut(class.slot(), class.generation())) {
+        if let Some(record) = desc
+            .denotes
+            .and_then(|class| self.classes.get_mut(class.slot(), class.generation()))
+        {
             record.object = Some(object);
         }
         if desc.token != 0 {
             self.object_tokens.insert((host, desc.token), object);
         }
-        let (name, class, denotes, token) = (Arc::from(desc.name), desc.class, desc.denotes, desc.token);
-        let record = ObjectRecord { host, name, label, token, pins: 0, forgotten: false, class, denotes };
+        let (name, class, denotes, token) =
+            (Arc::from(desc.name), desc.class, desc.denotes, desc.token);
+        let record = ObjectRecord {
+            host,
+            name,
+            label,
+            token,
+            pins: 0,
+            forgotten: false,
+            class,
+            denotes,
+        };
         self.objects.occupy(slot, generation, record);
         hot.occupy(generation, class.to_raw(), desc.immortal);
         Ok(object)
     }
 
     fn is_none_class(&self, class: ClassHandle) -> bool {
-        self.class(class).is_some_and(|record| record.meta.predefined() == Predefined::NoneType)
+        self.class(class)
+            .is_some_and(|record| record.meta.predefined() == Predefined::NoneType)
     }
 
     /// Takes the label for `whom`, with a number behind it if it is taken.
@@ -419,7 +568,9 @@ impl Registry {
     }
 
     pub(super) fn forget_class(&mut self, class: ClassHandle) {
-        let Some(record) = self.classes.get_mut(class.slot(), class.generation()) else { return };
+        let Some(record) = self.classes.get_mut(class.slot(), class.generation()) else {
+            return;
+        };
         record.forgotten = true;
         let (host, token, row) = (record.host, record.token, record.meta.predefined());
         if self.class_by_token(host, token) == Some(class) {
@@ -432,7 +583,9 @@ impl Registry {
     }
 
     pub(super) fn forget_object(&mut self, object: ObjectHandle) {
-        let Some(record) = self.objects.get_mut(object.slot(), object.generation()) else { return };
+        let Some(record) = self.objects.get_mut(object.slot(), object.generation()) else {
+            return;
+        };
         record.forgotten = true;
         let (host, token) = (record.host, record.token);
         if self.object_by_token(host, token) == Some(object) {
@@ -459,13 +612,18 @@ impl Registry {
     }
 
     fn free_object(&mut self, object: ObjectHandle) {
-        if !self.object(object).is_some_and(|record| record.forgotten && record.pins == 0) {
+        if !self
+            .object(object)
+            .is_some_and(|record| record.forgotten && record.pins == 0)
+        {
             return;
         }
         if let Some(slot) = OBJECTS.get(object.slot()) {
             slot.vacate();
         }
-        let Some(record) = self.objects.vacate(object.slot(), object.generation()) else { return };
+        let Some(record) = self.objects.vacate(object.slot(), object.generation()) else {
+            return;
+        };
         if record.denotes.is_none() {
             self.labels.remove(&(record.host, record.label));
         }
@@ -477,13 +635,18 @@ impl Registry {
     /// Frees those of `candidates` that nobody needs any more, and what only they needed.
     fn free_classes(&mut self, mut candidates: Vec<ClassHandle>) {
         while let Some(class) = candidates.pop() {
-            if !self.class(class).is_some_and(|record| record.forgotten && record.pins == 0) {
+            if !self
+                .class(class)
+                .is_some_and(|record| record.forgotten && record.pins == 0)
+            {
                 continue;
             }
             if let Some(slot) = CLASSES.get(class.slot()) {
                 slot.vacate();
             }
-            let Some(record) = self.classes.vacate(class.slot(), class.generation()) else { continue };
+            let Some(record) = self.classes.vacate(class.slot(), class.generation()) else {
+                continue;
+            };
             self.labels.remove(&(record.host, record.label));
             for base in record.mro.iter() {
                 if let Some(base) = self.classes.get_mut(base.slot(), base.generation()) {
@@ -491,91 +654,6 @@ impl Registry {
                 }
                 candidates.push(*base);
             }
-        }
-    }
-}
-
-/// How many characters of a literal or a name are printed.
-const SHOWN: usize = 20;
-/// How many of a name that has to be quoted, or is no literal.
-const SHOWN_NAME: usize = 60;
-
-/// How a name is written between brackets: as it is where that can't mislead the parser, else between backticks; cut
-/// where it is long.
-fn label_text(name: &str) -> String {
-    if let Some(literal) = cut_literal(name) {
-        return literal;
-    }
-    let is_plain = |c: char| c.is_alphanumeric() || "_.<>+-".contains(c);
-    let is_number = name.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    let limit = if is_number { SHOWN } else { SHOWN_NAME };
-    let cut = cut(name, limit);
-    if !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('<') {
-        return format!("{cut}{}", dots(cut, name));
-    }
-    let escaped: String = cut.chars().flat_map(escape).collect();
-    format!("`{escaped}`{}", dots(cut, name))
-}
-
-fn escape(c: char) -> Box<dyn Iterator<Item = char>> {
-    if c == '`' || c.is_control() { Box::new(c.escape_unicode()) } else { Box::new(std::iter::once(c)) }
-}
-
-fn dots(cut: &str, whole: &str) -> &'static str {
-    if cut.len() < whole.len() { "..." } else { "" }
-}
-
-fn cut(text: &str, limit: usize) -> &str {
-    text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
-}
-
-/// `name` cut to size, if it is a well-formed string or bytes literal.
-fn cut_literal(name: &str) -> Option<String> {
-    let quoted = name.strip_prefix('b').unwrap_or(name);
-    let prefix = &name[..name.len() - quoted.len()];
-    let quote = quoted.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let inner = quoted.strip_prefix(quote)?.strip_suffix(quote)?;
-    let mut escaped = false;
-    for c in inner.chars() {
-        if c.is_control() || (c == quote && !escaped) {
-            return None;
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    if escaped {
-        return None;
-    }
-    let mut shown = cut(inner, SHOWN);
-    let slashes = shown.chars().rev().take_while(|c| *c == '\\').count();
-    if shown.len() < inner.len() && slashes % 2 == 1 {
-        shown = &shown[..shown.len() - 1];
-    }
-    Some(format!("{prefix}{quote}{shown}{quote}{}", dots(shown, inner)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_keep_what_reads_well_and_quote_the_rest() {
-        for (name, label) in [
-            ("MyClass", "MyClass"),
-            ("outer.<locals>.Inner", "outer.<locals>.Inner"),
-            ("-17", "-17"),
-            ("123456789012345678901234567890", "12345678901234567890..."),
-            (r#""hello!""#, r#""hello!""#),
-            (r#""a long long long long text""#, r#""a long long long lon"..."#),
-            (r"'ab\'c'", r"'ab\'c'"),
-            (r"'0123456789012345678\'rest'", r"'0123456789012345678'..."),
-            ("b'hi'", "b'hi'"),
-            ("'not closed", "`'not closed`"),
-            ("we]ird:", "`we]ird:`"),
-            ("a`b\n", "`a\\u{60}b\\u{a}`"),
-            ("<stale 1.2>", "`<stale 1.2>`"),
-            ("", "``"),
-        ] {
-            assert_eq!(label_text(name), label);
         }
     }
 }

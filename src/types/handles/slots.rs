@@ -21,24 +21,29 @@ const ANCESTOR_SHIFT: u32 = u32::BITS - ANCESTORS.trailing_zeros();
 
 /// Blocks of slots that come into being on first use.
 pub(super) struct Slots<S> {
-    blocks: [OnceLock<Box<[S]>>; BLOCKS],
+    blocks: [OnceLock<Box<[S; BLOCK as usize]>>; BLOCKS],
 }
 
 impl<S: Default> Slots<S> {
     const fn new() -> Self {
-        Slots { blocks: [const { OnceLock::new() }; BLOCKS] }
+        Slots {
+            blocks: [const { OnceLock::new() }; BLOCKS],
+        }
     }
 
     /// The slot, if its block exists.
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&S> {
-        self.blocks.get((slot / BLOCK) as usize)?.get()?.get((slot % BLOCK) as usize)
+        Some(&self.blocks.get((slot / BLOCK) as usize)?.get()?[(slot % BLOCK) as usize])
     }
 
     /// The slot, making its block if need be; none beyond [`MAX_SLOTS`].
     pub(super) fn get_or_make(&self, slot: u32) -> Option<&S> {
         let block = self.blocks.get((slot / BLOCK) as usize)?;
-        block.get_or_init(|| (0..BLOCK).map(|_| S::default()).collect()).get((slot % BLOCK) as usize)
+        Some(
+            &block.get_or_init(|| Box::new(std::array::from_fn(|_| S::default())))
+                [(slot % BLOCK) as usize],
+        )
     }
 }
 
@@ -90,15 +95,23 @@ impl ClassSlot {
 
     /// Whether the class of this generation derives from the class `ancestor` in `ancestor_slot`.
     #[inline]
-    pub(super) fn derives_from(&self, generation: u32, ancestor_slot: u32, ancestor: u64) -> Lineage {
+    pub(super) fn derives_from(
+        &self,
+        generation: u32,
+        ancestor_slot: u32,
+        ancestor: u64,
+    ) -> Lineage {
         let read = consistent!(self, generation, {
             let multiplier = self.multiplier.load(Ordering::Relaxed);
             let index = ancestor_slot.wrapping_mul(multiplier) >> ANCESTOR_SHIFT;
-            (multiplier, self.ancestors[index as usize].load(Ordering::Relaxed))
+            (
+                multiplier,
+                self.ancestors[index as usize].load(Ordering::Relaxed),
+            )
         });
         match read {
-            Some((0, _)) => Lineage::Unknown,
             Some((_, found)) if found == ancestor => Lineage::Yes,
+            Some((0, _)) => Lineage::Unknown,
             _ => Lineage::No,
         }
     }
@@ -130,7 +143,10 @@ fn spread(ancestors: &[(u32, u64)]) -> Option<(u32, [u64; ANCESTORS])> {
     }
     let mut multiplier = 0x9e37_79b1_u32;
     'next: for _ in 0..TRIES {
-        multiplier = multiplier.wrapping_mul(0x2c92_77b5).wrapping_add(0x6d2b_79f6) | 1;
+        multiplier = multiplier
+            .wrapping_mul(0x2c92_77b5)
+            .wrapping_add(0x6d2b_79f6)
+            | 1;
         let mut table = [0; ANCESTORS];
         for &(slot, raw) in ancestors {
             let cell = &mut table[(slot.wrapping_mul(multiplier) >> ANCESTOR_SHIFT) as usize];
@@ -195,7 +211,10 @@ mod tests {
             let ancestors: Vec<_> = (0..count).map(|i| (i * 37 + 5, u64::from(i) + 1)).collect();
             let (multiplier, table) = spread(&ancestors).expect("ten ancestors fit");
             for (slot, raw) in ancestors {
-                assert_eq!(table[(slot.wrapping_mul(multiplier) >> ANCESTOR_SHIFT) as usize], raw);
+                assert_eq!(
+                    table[(slot.wrapping_mul(multiplier) >> ANCESTOR_SHIFT) as usize],
+                    raw
+                );
             }
         }
     }
@@ -207,6 +226,9 @@ mod tests {
         let slot = ClassSlot::default();
         slot.occupy(3, 0, &many);
         assert!(matches!(slot.derives_from(3, 0, 1), Lineage::Unknown));
-        assert!(matches!(slot.derives_from(2, 0, 1), Lineage::No), "another generation derives from nothing");
+        assert!(
+            matches!(slot.derives_from(2, 0, 1), Lineage::No),
+            "another generation derives from nothing"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the room as a whole; what belongs to one file is tested there.
 
 mod algebra;
+mod docs;
 mod handles;
 mod questions;
 mod seed;
@@ -42,7 +43,9 @@ object some_list: list
 #[track_caller]
 pub(super) fn eval(text: &str) -> String {
     let world = Hierarchy::parse(WORLD).expect("the world is well-formed");
-    evaluate(text, &world.names()).unwrap_or_else(|error| panic!("{text}: {error}")).to_string()
+    evaluate(text, &world.names())
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+        .to_string()
 }
 
 /// Whether `text`, a comparison, holds in the world of the examples.
@@ -50,7 +53,11 @@ pub(super) fn eval(text: &str) -> String {
 pub(super) fn check(text: &str) {
     match (eval(text).as_str(), text.split_once("==")) {
         ("true", _) => {}
-        ("false", Some((left, right))) => panic!("does not hold: {text} ({} against {})", eval(left), eval(right)),
+        ("false", Some((left, right))) => panic!(
+            "does not hold: {text} ({} against {})",
+            eval(left),
+            eval(right)
+        ),
         ("false", None) => panic!("does not hold: {text}"),
         (ty, _) => panic!("{text} is no comparison but the type {ty}"),
     }

@@ -13,7 +13,7 @@
 //! - `User[MyClass] & ObjectUser = ObjectUser[MyClass]`: `=` is `==`.
 //! - "`OptT` for every `Object` subtype": of a specialized type the specialization is lost, as in any union.
 
-use super::{check, ty, WORLD};
+use super::{WORLD, check, ty};
 use crate::types::{Hierarchy, Type};
 
 /// Makes each relation a test.
@@ -238,7 +238,13 @@ fn the_internal_representation_is_what_the_specification_shows() {
     // A class with a predefined base cannot be said to have another.
     assert_eq!(ty(&world, "User[MyInt]"), ty(&world, "LongUser[MyInt]"));
     // Exactly `MyClass` has no other predefined base.
-    assert_eq!(ty(&world, "User[MyClass:Exact]"), ty(&world, "ObjectUser[MyClass:Exact]"));
+    assert_eq!(
+        ty(&world, "User[MyClass:Exact]"),
+        ty(&world, "ObjectUser[MyClass:Exact]")
+    );
     assert_eq!(ty(&world, "MortalBytes"), Type::BYTES.mortal());
-    assert_eq!(ty(&world, "CInt32[5]"), Type::from_cint(Type::CINT32, 5).expect("in range"));
+    assert_eq!(
+        ty(&world, "CInt32[5]"),
+        Type::from_cint(Type::CINT32, 5).expect("in range")
+    );
 }

@@ -3,7 +3,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::abi as abi;
+use crate::abi;
 use crate::capi::{
     _PyDict_FromItems, _PyDict_MergeEx, _PyEval_ConversionFuncs, _PyEval_FormatKwargsError, _PyList_Extend,
     _PyList_FromArraySteal, _PySet_Update, _PyTuple_FromArraySteal, _PyUnicode_JoinArray, Obj, Thread, interned,

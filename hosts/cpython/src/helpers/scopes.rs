@@ -3,7 +3,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::abi as abi;
+use crate::abi;
 use crate::capi::{
     _PyEval_FormatExcCheckArg, _PyEval_FormatExcUnbound, _PyFunction_SetVersion, Frame, Obj, current_thread, field,
     frame_name, interned, set_field,

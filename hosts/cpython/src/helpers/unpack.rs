@@ -3,7 +3,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::abi as abi;
+use crate::abi;
 use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field};
 use pyo3_ffi::*;
 

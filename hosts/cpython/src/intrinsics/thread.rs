@@ -4,7 +4,7 @@ use super::Set;
 use crate::abi::{frame, thread};
 use cladonia::facts::Effects;
 use cladonia::host::names;
-use cladonia::lir::IntCond;
+use cladonia::lir::{IntCond, Opcode};
 use cladonia::ll::{Ty, Width};
 
 pub(super) fn define(set: &mut Set<'_>) {
@@ -16,10 +16,13 @@ pub(super) fn define(set: &mut Set<'_>) {
         let same = b.icmp(IntCond::Eq, word, expected);
         b.ret(&[same]);
     });
-    // The state cell is one word, 0 while the unit's assumptions hold. Frames stay exact, so the frame is not asked.
+    // The state cell is one word, 0 while the unit's assumptions hold. A frame with a frame object may be looked at
+    // after it has returned, when its raw locals are gone, so it goes on in the interpreter.
     set.add(names::STILL_VALID, &[Ty::Ptr, Ty::Ptr], &[Ty::Bool], Effects::READS, |b, p, _| {
         let state = b.load(Width::I64, p[1], 0);
-        let valid = b.icmp_imm(IntCond::Eq, state, 0);
+        let object = b.load(Width::I64, p[0], frame::FRAME_OBJ);
+        let either = b.op(Opcode::Ior, &[state, object]);
+        let valid = b.icmp_imm(IntCond::Eq, either, 0);
         b.ret(&[valid]);
     });
     set.add(names::SET_POSITION, &[Ty::Ptr, Ty::Ptr], &[], Effects::WRITES, |b, p, _| {

@@ -4,8 +4,8 @@
 //! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
 
 use super::classes::{Descriptor, Storage, descriptor, is_immutable, is_versioned, static_callable, storage};
-use super::{CPythonWorld, Name, call, class_of, object_of};
-use crate::abi as abi;
+use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
+use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
 use cladonia::facts::Assumption;
@@ -92,7 +92,7 @@ impl CPythonWorld<'_> {
         // SAFETY: the caller's: a live class and what it holds.
         unsafe {
             let guards = self.instance_lacks(class, name)?;
-            Some(AttrPlan::Constant { guards, value: objects::object_handle(value), method, assumptions })
+            Some(AttrPlan::Constant { guards, value: handle_of(value)?, method, assumptions })
         }
     }
 
@@ -196,7 +196,7 @@ fn class_attribute(object: Obj, name: &str) -> Option<AttrPlan> {
         let assumptions = class_assumption(objects::class_handle(class), class);
         Some(AttrPlan::Constant {
             guards: Vec::new(),
-            value: objects::object_handle(value),
+            value: handle_of(value)?,
             method: false,
             assumptions,
         })

@@ -1,9 +1,8 @@
 //! What calling a known object does.
 
-use super::{CPythonWorld, object_of};
-use crate::abi as abi;
+use super::{CPythonWorld, handle_of, object_of};
+use crate::abi;
 use crate::capi::{Obj, field};
-use crate::objects;
 use cladonia::facts::Assumption;
 use cladonia::host::{Builtin, Callee};
 use cladonia::types::ObjectHandle;
@@ -62,7 +61,7 @@ impl CPythonWorld<'_> {
                     return None;
                 }
                 for i in 0..Py_SIZE(tuple) {
-                    defaults.push(objects::object_handle(field(tuple, abi::tuple::ITEMS + 8 * i as i32)));
+                    defaults.push(handle_of(field(tuple, abi::tuple::ITEMS + 8 * i as i32))?);
                 }
             }
             let entry_cell = (self.entry_cell_for)(object);

@@ -1,6 +1,6 @@
 //! What a class says of its instances' attributes: descriptors, inline values, dictionaries.
 
-use crate::abi as abi;
+use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, PyUnstable_Type_AssignVersionTag, field};
 use pyo3_ffi::*;
 

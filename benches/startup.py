@@ -1,0 +1,56 @@
+"""What having Cladonia costs before the program's first line: medians over alternating fresh processes, in milliseconds.
+
+    python benches/startup.py [--python P] [--rounds N] [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "jit-tests"))
+import harness
+
+MOST_MS = 10.0
+#: What is timed, and what it is compared with.
+WAYS = {
+    "python -c pass": ([], "pass", None),
+    "import cladonia": ([], "import cladonia", "python -c pass"),
+    "and load the native module": ([], "import cladonia; cladonia.available()", "python -c pass"),
+    "and enable()": ([], "import cladonia; cladonia.enable()", "python -c pass"),
+    "python -m cladonia -c pass": (["-m", "cladonia"], "pass", "python -c pass"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--python")
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--check", action="store_true", help=f"exit code 1 if importing costs {MOST_MS:.0f} ms or more")
+    options = parser.parse_args()
+    python = harness.find_python(options.python)
+    reason = harness.unavailable(python)
+    if reason:
+        print(f"note: the JIT can't work in {python}: {reason}")
+    env = harness.environment(python)
+    times = {way: [] for way in WAYS}
+    for _ in range(options.rounds):
+        for way, (words, code, _) in WAYS.items():
+            started = time.perf_counter()
+            subprocess.run([python, *words, "-c", code], env=env, check=True)
+            times[way].append((time.perf_counter() - started) * 1000)
+    median = {way: statistics.median(values) for way, values in times.items()}
+    for way, (_, _, base) in WAYS.items():
+        more = f"  {median[way] - median[base]:+6.1f} ms" if base else ""
+        print(f"{way:30}{median[way]:7.1f} ms{more}")
+    cost = median["import cladonia"] - median["python -c pass"]
+    if options.check and cost >= MOST_MS:
+        sys.exit(f"importing cladonia costs {cost:.1f} ms; it must stay under {MOST_MS:.0f}")
+
+
+if __name__ == "__main__":
+    main()

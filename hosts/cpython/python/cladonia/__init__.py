@@ -1,0 +1,124 @@
+"""Cladonia: a just-in-time compiler that lives inside a stock CPython 3.13.
+
+    python -m cladonia script.py        runs a program with the JIT on
+    import cladonia; cladonia.enable()  turns it on from inside a program
+
+Nothing here is needed for a program to be right: on a Python that Cladonia can't work in, everything runs interpreted and
+`available()` says why. Importing this package is cheap; the native module is loaded by the first call that needs it.
+"""
+
+from __future__ import annotations
+
+from cladonia import _native
+from cladonia._options import STAGES, check_force_exit, check_stage, check_threshold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar, overload
+
+    from cladonia._interpreted import NotCompiled
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+__version__ = "0.1.0"
+__all__ = [
+    "NotCompiled", "STAGES", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "stats", "why_not",
+]
+
+
+def available() -> str | None:
+    """None where the JIT can work; otherwise one line that says why it can't."""
+    return _native.load().available()
+
+
+def enable(threshold: int | None = None, force_exit: str | None = None) -> None:
+    """Turn the JIT on for the whole process.
+
+    `threshold` is how often a function or loop runs interpreted before it is compiled; 0 compiles before the first execution,
+    None is the default. `force_exit` makes guards fail on purpose, for tests: "first", "seed:N" or "one-by-one:K".
+    """
+    _native.load().enable(check_threshold(threshold), check_force_exit(force_exit))
+
+
+def disable() -> None:
+    """Turn the JIT off and undo every entry it has put into a function."""
+    _native.load().disable()
+
+
+def compile(f: Callable[..., Any]) -> None:
+    """Compile `f` now. Raises `NotCompiled` with the reason if that can't be done."""
+    _native.load().compile(_function(f, "f"))
+
+
+def is_compiled(f: Callable[..., Any]) -> bool:
+    """Whether a call of `f` enters machine code."""
+    return _native.load().is_compiled(_function(f, "f"))
+
+
+def why_not(f: Callable[..., Any]) -> str | None:
+    """Why `f` is not compiled; None if it is, or if nothing has been held against it yet."""
+    return _native.load().why_not(_function(f, "f"))
+
+
+def stats() -> dict[str, Any]:
+    """What the JIT has done so far in this process: units, entries, exits, refusals, coverage."""
+    return _native.load().stats()
+
+
+def dump(f: Callable[..., Any], stage: str) -> str:
+    """The text of `f` at one stage of compilation, one of `STAGES`. Raises `NotCompiled` if `f` does not get that far."""
+    return _native.load().dump(_function(f, "f"), check_stage(stage))
+
+
+if TYPE_CHECKING:
+    @overload
+    def jit(f: F, /) -> F: ...
+    @overload
+    def jit(*, strict: bool = False) -> Callable[[F], F]: ...
+
+
+def jit(f=None, /, *, strict=False):
+    """Decorator: compile this function now, rather than when it turns out to be hot.
+
+    The function itself comes back, not a wrapper. What can't be compiled stays interpreted and `why_not` tells the reason;
+    `@jit(strict=True)` raises `NotCompiled` instead.
+    """
+    if type(strict) is not bool:
+        raise TypeError(f"strict must be True or False, not {type(strict).__name__}")
+    if f is None:
+        return lambda f: _compile_decorated(f, strict)
+    return _compile_decorated(f, strict)
+
+
+def _compile_decorated(f, strict):
+    native = _native.load()
+    function = _function(f, "f")
+    try:
+        native.compile(function)
+    except native.NotCompiled:
+        if strict:
+            raise
+    return f
+
+
+def _function(f, name):
+    """The Python function behind `f`: itself, or what a method or static method wraps."""
+    kind = type(f)
+    if kind is _FunctionType:
+        return f
+    inner = getattr(f, "__func__", None)
+    if type(inner) is _FunctionType:
+        return inner
+    raise TypeError(f"{name} must be a Python function, not {kind.__name__}")
+
+
+_FunctionType = type(_function)
+
+
+def __getattr__(name):
+    # The exception class is the native module's own, so it is looked up when first named and not at import.
+    if name == "NotCompiled":
+        globals()[name] = found = _native.load().NotCompiled
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,3 @@
+from cladonia._cli import main
+
+main()

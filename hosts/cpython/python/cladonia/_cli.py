@@ -1,0 +1,271 @@
+"""`python -m cladonia [options] script.py | -m module | -c code | -`: runs a program as python itself would, with the JIT on."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cladonia import _options, _start
+
+USAGE = """\
+usage: python -m cladonia [options] script.py [args] | -m module [args] | -c code [args] | - [args]
+
+Runs a program as python does, with the JIT on. Processes started by the program inherit the options.
+
+options:
+  --threshold N       compile what has run N times; 0 compiles before the first execution
+  --off               run interpreted
+  --stats FILE.json   write statistics when the program ends
+  --force-exit=HOW    make guards fail on purpose: first, seed:N or one-by-one:K
+  --version           print the version, and whether the JIT can work here
+  --help              print this
+"""
+
+
+class BadOption(Exception):
+    """An option on the command line that can't be used; the message names it."""
+
+
+class Command:
+    """The command line, read."""
+
+    def __init__(self):
+        self.threshold = None
+        self.off = False
+        self.stats = None
+        self.force_exit = None
+        self.kind = None  # "script", "module", "code", "stdin", "help" or "version"
+        self.what = None
+        self.args = []
+
+
+def read(argv):
+    """Read the command line; everything after the program's name is the program's."""
+    command = Command()
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if name in ("--threshold", "--stats", "--force-exit"):
+            if not equals:
+                if not rest:
+                    raise BadOption(f"{name} needs a value")
+                value = rest.pop(0)
+            _set(command, name, value)
+        elif word == "--off":
+            command.off = True
+        elif word in ("-h", "--help", "--version"):
+            command.kind = word.strip("-").replace("h", "help") if word == "-h" else word[2:]
+            return command
+        elif word[:2] in ("-m", "-c"):
+            kind = "module" if word[1] == "m" else "code"
+            if word[2:]:
+                rest.insert(0, word[2:])
+            if not rest:
+                raise BadOption(f"{word[:2]} needs a {kind if kind == 'module' else 'program text'}")
+            return _program(command, kind, rest)
+        elif word == "-":
+            return _program(command, "stdin", [word, *rest])
+        elif word.startswith("-") and word != "--":
+            raise BadOption(f"unknown option {word}")
+        else:
+            return _program(command, "script", rest if word == "--" else [word, *rest])
+    raise BadOption("no program given")
+
+
+def _program(command, kind, rest):
+    if not rest:
+        raise BadOption("no program given")
+    command.kind, command.what, command.args = kind, rest[0], rest[1:]
+    return command
+
+
+def _set(command, name, value):
+    try:
+        if name == "--threshold":
+            command.threshold = _options.parse_threshold(value, name)
+        elif name == "--force-exit":
+            command.force_exit = _options.check_force_exit(value, name)
+        elif not value:
+            raise ValueError(f"{name} needs the name of a file")
+        else:
+            command.stats = value
+    except ValueError as error:
+        raise BadOption(str(error)) from None
+
+
+def main():
+    try:
+        command = read(sys.argv[1:])
+    except BadOption as error:
+        print(f"cladonia: {error}\n{USAGE.splitlines()[0]}", file=sys.stderr)
+        sys.exit(2)
+    if command.kind == "help":
+        print(USAGE, end="")
+        return
+    if command.kind == "version":
+        import cladonia
+
+        print(f"cladonia {cladonia.__version__}: {cladonia.available() or 'the JIT can work here'}")
+        return
+    _set_environment(command)
+    run = _PROGRAMS[command.kind](command)
+    if run is None:
+        # python itself runs directories and zip files through runpy too.
+        import runpy
+
+        sys.argv = [command.what, *command.args]
+        _run(lambda: runpy._run_module_as_main("__main__", False), command)
+    else:
+        _run(run, command)
+
+
+def _set_environment(command):
+    """Put the options where the processes below this one find them."""
+    environ = os.environ
+    if command.off:
+        environ["CLADONIA_OFF"] = "1"
+        for name in _options.ON:
+            environ.pop(name, None)
+        return
+    environ.pop("CLADONIA_OFF", None)
+    environ["CLADONIA_ON"] = "1"
+    if command.threshold is not None:
+        environ["CLADONIA_THRESHOLD"] = str(command.threshold)
+    if command.force_exit is not None:
+        environ["CLADONIA_FORCE_EXIT"] = command.force_exit
+
+
+def _run(program, command):
+    """Run `program` with the JIT on, and let what it raises look as if python had run it."""
+    if command.stats or (not command.off and os.environ.get("CLADONIA_STATS")):
+        _start.write_stats_at_exit(command.stats or os.environ["CLADONIA_STATS"])
+    if not command.off:
+        _start.from_environment()
+    try:
+        program()
+    except SystemExit:
+        raise
+    except BaseException:
+        _hide_own_frames()
+        raise
+
+
+def _hide_own_frames():
+    """Make the traceback that python is about to print begin where the program begins.
+
+    The exception goes on to the interpreter, so exit codes, `-i` and an interrupt's signal are the interpreter's own; only
+    the hook it calls is stood in for, once.
+    """
+    hook = getattr(sys, "excepthook", None)
+    if hook is None:
+        return
+
+    def without_own_frames(kind, error, trace):
+        sys.excepthook = hook
+        below = trace
+        while trace is not None:
+            if trace.tb_frame.f_globals is own_globals:
+                below = trace.tb_next
+            trace = trace.tb_next
+        error.__traceback__ = below
+        sys.last_traceback = below
+        hook(kind, error, below)
+
+    own_globals = globals()
+    sys.excepthook = without_own_frames
+
+
+def _new_main(loader, **names):
+    """A fresh `__main__`, with the names python gives it."""
+    import builtins
+
+    main = type(sys)("__main__")
+    main.__dict__.update(
+        __loader__=loader, __spec__=None, __annotations__={}, __builtins__=builtins, **names)
+    sys.modules["__main__"] = main
+    return main.__dict__
+
+
+def _set_path0(path):
+    if not sys.flags.safe_path:
+        sys.path[0] = path
+
+
+def _script(command):
+    name = command.what
+    import pkgutil
+
+    if os.path.isdir(name) or (os.path.isfile(name) and pkgutil.get_importer(name) is not None):
+        name = os.path.abspath(name)
+        if sys.flags.safe_path:
+            sys.path.insert(0, name)
+        else:
+            sys.path[0] = name
+        _new_main(None)
+        return None
+    try:
+        with open(name, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        print(f"{sys.executable}: can't open file {os.path.abspath(name)!r}: [Errno {error.errno}] {error.strerror}",
+              file=sys.stderr)
+        sys.exit(2)
+    # Like python: `__file__` is absolute, and sys.path[0] is where the script really lies.
+    path = os.path.join(os.getcwd(), name)
+    from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+
+    compiled = name.endswith(".pyc")
+    loader = (SourcelessFileLoader if compiled else SourceFileLoader)("__main__", path)
+    _set_path0(os.path.dirname(_link_target(path)))
+    sys.argv = [name, *command.args]
+    namespace = _new_main(loader, __file__=path, __cached__=None)
+
+    def run():
+        code = loader.get_code("__main__") if compiled else compile(source, path, "exec", dont_inherit=True)
+        exec(code, namespace)
+
+    return run
+
+
+def _link_target(path):
+    """Where one symbolic link leads, as python follows it for sys.path[0]."""
+    try:
+        link = os.readlink(path)
+    except OSError:
+        return os.path.abspath(path)
+    return os.path.abspath(os.path.join(os.path.dirname(path), link))
+
+
+def _module(command):
+    import runpy
+
+    sys.argv = ["-m", *command.args]
+    name = command.what
+    _new_main(None)
+    return lambda: runpy._run_module_as_main(name)
+
+
+def _code(command):
+    text = command.what + "\n"
+    import linecache
+
+    from importlib.machinery import BuiltinImporter
+
+    linecache.cache["<string>"] = (len(text), None, [line + "\n" for line in text.splitlines()], "<string>")
+    sys.argv = ["-c", *command.args]
+    _set_path0("")
+    namespace = _new_main(BuiltinImporter)
+    return lambda: exec(compile(text, "<string>", "exec", dont_inherit=True), namespace)
+
+
+def _stdin(command):
+    from importlib.machinery import BuiltinImporter
+
+    sys.argv = ["-", *command.args]
+    _set_path0("")
+    namespace = _new_main(BuiltinImporter, __file__="<stdin>", __cached__=None)
+    return lambda: exec(compile(sys.stdin.buffer.read(), "<stdin>", "exec", dont_inherit=True), namespace)
+
+
+_PROGRAMS = {"script": _script, "module": _module, "code": _code, "stdin": _stdin}

@@ -1,0 +1,58 @@
+"""The API where there is no JIT: everything stays interpreted, and every question is answered with the reason."""
+
+from __future__ import annotations
+
+
+class NotCompiled(Exception):
+    """A function can't be compiled; the message is the reason."""
+
+
+class Interpreted:
+    """Stands where the native module would, with the same functions."""
+
+    NotCompiled = NotCompiled
+
+    def __init__(self, reason):
+        self._reason = reason
+
+    def available(self):
+        return self._reason
+
+    def enable(self, threshold, force_exit):
+        pass
+
+    def disable(self):
+        pass
+
+    def compile(self, f):
+        raise NotCompiled(self._reason)
+
+    def is_compiled(self, f):
+        return False
+
+    def why_not(self, f):
+        return self._reason
+
+    def stats(self):
+        return {
+            "available": self._reason,
+            "units": 0,
+            "entries": 0,
+            "exits": [],
+            "refused": {},
+            "invalidated": 0,
+            "compile_ms": 0.0,
+            "coverage": {
+                "functions_eligible": 0,
+                "functions_compiled": 0,
+                "refusals": {},
+                "units_entered": 0,
+                "native_calls": 0,
+                "interpreted_calls": 0,
+                "native_loop_iterations": 0,
+                "interpreted_loop_iterations": 0,
+            },
+        }
+
+    def dump(self, f, stage):
+        raise NotCompiled(self._reason)

@@ -1,0 +1,49 @@
+"""Finds what answers the API: the native module, or `_interpreted` with the reason why the native one can't be used.
+
+Separate so that importing the package loads no shared library.
+"""
+
+from __future__ import annotations
+
+_found = None
+
+
+def load():
+    """The module that answers the API, chosen once per process."""
+    global _found
+    if _found is None:
+        _found = _choose()
+    return _found
+
+
+def _choose():
+    import os
+
+    if os.environ.get("CLADONIA_OFF", "0") not in ("", "0"):
+        return _without("turned off by CLADONIA_OFF")
+    reason = _wrong_python()
+    if reason is not None:
+        return _without(reason)
+    try:
+        from cladonia import _cladonia
+    except ImportError as error:
+        return _without(f"the native module can't be loaded: {error}")
+    reason = _cladonia.available()
+    return _cladonia if reason is None else _without(reason)
+
+
+def _wrong_python():
+    """Why this interpreter can't even load the native module. What can only be seen from inside is `available()`'s to say."""
+    import sys
+
+    if sys.implementation.name != "cpython":
+        return f"Cladonia needs CPython 3.13; this is {sys.implementation.name}"
+    if sys.version_info[:2] != (3, 13):
+        return "Cladonia needs CPython 3.13; this is %d.%d" % sys.version_info[:2]
+    return None
+
+
+def _without(reason):
+    from cladonia._interpreted import Interpreted
+
+    return Interpreted(reason)

@@ -1,0 +1,48 @@
+"""What an option may be. The API, the command line and the environment all ask here, each with its own name for the option."""
+
+from __future__ import annotations
+
+STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
+FORCE_EXIT_FORMS = "'first', 'seed:N' or 'one-by-one:K'"
+LARGEST_THRESHOLD = 2**31 - 1
+
+#: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
+ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_STATS")
+
+
+def check_threshold(value, name="threshold"):
+    if value is None:
+        return None
+    if type(value) is not int:
+        raise TypeError(f"{name} must be an int or None, not {type(value).__name__}")
+    if not 0 <= value <= LARGEST_THRESHOLD:
+        raise ValueError(f"{name} must be from 0 to {LARGEST_THRESHOLD}, not {value}")
+    return value
+
+
+def parse_threshold(text, name):
+    """The threshold in an option's or variable's text."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{name} must be a whole number from 0, not {text!r}")
+    return check_threshold(int(text), name)
+
+
+def check_force_exit(value, name="force_exit"):
+    if value is None:
+        return None
+    if type(value) is not str:
+        raise TypeError(f"{name} must be a str or None, not {type(value).__name__}")
+    kind, colon, number = value.partition(":")
+    if value == "first":
+        return value
+    if kind in ("seed", "one-by-one") and colon and number.isascii() and number.isdigit() and int(number) < 2**64:
+        return value
+    raise ValueError(f"{name} must be {FORCE_EXIT_FORMS}, not {value!r}")
+
+
+def check_stage(value, name="stage"):
+    if type(value) is not str:
+        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    if value not in STAGES:
+        raise ValueError(f"{name} must be one of {', '.join(STAGES)}, not {value!r}")
+    return value

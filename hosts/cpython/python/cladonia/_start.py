@@ -1,0 +1,85 @@
+"""Turns the JIT on as the environment says: called by the command line, and by `cladonia.pth` in every process below it.
+
+A wrong value never breaks the program: one line on stderr, and the program runs interpreted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import cladonia
+from cladonia import _options
+
+
+def from_environment():
+    """Turn the JIT on as the CLADONIA_* variables say."""
+    environ = os.environ
+    try:
+        threshold = environ.get("CLADONIA_THRESHOLD") or None
+        if threshold is not None:
+            threshold = _options.parse_threshold(threshold, "CLADONIA_THRESHOLD")
+        force_exit = _options.check_force_exit(environ.get("CLADONIA_FORCE_EXIT") or None, "CLADONIA_FORCE_EXIT")
+    except ValueError as error:
+        print(f"cladonia: {error}; the JIT stays off", file=sys.stderr)
+        return
+    cladonia.enable(threshold, force_exit)
+
+
+def write_stats_at_exit(file):
+    """Write `stats()` to `file` when this process ends; its children write theirs beside it, with their process id in the name."""
+    import atexit
+
+    file = os.path.abspath(file)
+    os.environ["CLADONIA_STATS"] = beside = _with_pid_mark(file)
+    owner = os.getpid()
+
+    def write():
+        pid = os.getpid()
+        _write_stats(file if pid == owner else beside.replace("%p", str(pid)), pid)
+
+    atexit.register(write)
+
+
+def _with_pid_mark(file):
+    if "%p" in file:
+        return file
+    stem, extension = os.path.splitext(file)
+    return f"{stem}.%p{extension}"
+
+
+def _write_stats(file, pid):
+    import json
+
+    report = {"pid": pid, "argv": getattr(sys, "argv", []), "available": cladonia.available(), **cladonia.stats()}
+    try:
+        with open(file.replace("%p", str(pid)), "w", encoding="utf-8") as out:
+            json.dump(report, out, indent=1, default=str)
+            out.write("\n")
+    except OSError as error:
+        print(f"cladonia: the statistics can't be written: {error}", file=sys.stderr)
+
+
+def _is_command_line():
+    """Whether this process is `python -m cladonia`, which reads its own options and starts the JIT only for the program."""
+    if sys.argv[:1] != ["-m"]:
+        return False
+    given = sys.orig_argv
+    return "-mcladonia" in given or any(pair == ("-m", "cladonia") for pair in zip(given, given[1:]))
+
+
+_called = False
+
+
+def in_child():
+    """What `cladonia.pth` calls when one of the variables is set."""
+    global _called
+    if _called:  # In a virtual environment, `site` reads each .pth file twice.
+        return
+    _called = True
+    if sys.flags.ignore_environment or os.environ.get("CLADONIA_OFF", "0") not in ("", "0") or _is_command_line():
+        return
+    stats = os.environ.get("CLADONIA_STATS")
+    if stats:
+        write_stats_at_exit(stats)
+    from_environment()

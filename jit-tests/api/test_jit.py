@@ -1,0 +1,187 @@
+"""The API with a working JIT: compiling, refusing, statistics, dumps, and undoing all of it. And without one."""
+
+import subprocess
+import sys
+import unittest
+
+import cladonia
+import harness
+from support import child, needs_jit
+
+KEYS = {"units", "entries", "exits", "refused", "invalidated", "compile_ms", "coverage"}
+COVERAGE = {"functions_eligible", "functions_compiled", "refusals", "units_entered", "native_calls", "interpreted_calls",
+            "native_loop_iterations"}
+
+
+def fresh():
+    """A function no other test has compiled."""
+    namespace = {}
+    exec("def f(n):\n    s = 0\n    for i in range(n):\n        s += i * i\n    return s\n", namespace)
+    return namespace["f"]
+
+
+class Everywhere(unittest.TestCase):
+    """True with and without a JIT."""
+
+    def test_statistics_have_their_keys(self):
+        stats = cladonia.stats()
+        self.assertLessEqual(KEYS, stats.keys())
+        self.assertLessEqual(COVERAGE, stats["coverage"].keys())
+
+    def test_not_compiled_is_an_exception_class_of_one_identity(self):
+        self.assertTrue(issubclass(cladonia.NotCompiled, Exception))
+        self.assertIs(cladonia.NotCompiled, cladonia.NotCompiled)
+        with self.assertRaises(AttributeError):
+            cladonia.no_such_name
+
+    def test_without_a_jit_everything_answers_with_the_reason(self):
+        code = """if 1:
+            import cladonia
+            @cladonia.jit
+            def f(): return 5
+            cladonia.enable(threshold=0); cladonia.disable()
+            print(f(), cladonia.is_compiled(f), cladonia.why_not(f), cladonia.stats()["units"])
+            try: cladonia.compile(f)
+            except cladonia.NotCompiled as reason: print(reason)
+            try: cladonia.dump(f, "hir")
+            except cladonia.NotCompiled as reason: print(reason)"""
+        why = "turned off by CLADONIA_OFF"
+        self.assertEqual(child("-c", code, CLADONIA_OFF="1").stdout, f"5 False {why} 0\n{why}\n{why}\n")
+
+    def test_importing_loads_no_native_module(self):
+        code = "import sys, cladonia; print([m for m in sys.modules if m.endswith('_cladonia')])"
+        self.assertEqual(child("-c", code).stdout, "[]\n")
+
+    def test_another_python_gets_one_clear_line(self):
+        for version in ("3.12", "3.11", "3.10"):
+            try:
+                out = subprocess.run([f"python{version}", "-c", "import cladonia; print(cladonia.available())"], capture_output=True,
+                                     text=True, env={**harness.environment(sys.executable), "PYTHONPATH": str(harness.PACKAGE)})
+            except OSError:
+                continue
+            if out.returncode == 0:
+                self.assertEqual(out.stdout, f"Cladonia needs CPython 3.13; this is {version}\n")
+                return
+        self.skipTest("no other Python here")
+
+
+@needs_jit
+class Compiling(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(cladonia.disable)
+
+    def test_a_compiled_function_is_right_and_says_so(self):
+        f = fresh()
+        self.assertFalse(cladonia.is_compiled(f))
+        self.assertEqual([f(n) for n in (0, 1, 1000)], [0, 0, 332833500])
+        cladonia.compile(f)
+        self.assertTrue(cladonia.is_compiled(f))
+        self.assertIsNone(cladonia.why_not(f))
+        self.assertEqual([f(n) for n in (0, 1, 1000)], [0, 0, 332833500])
+        with self.assertRaises(TypeError):
+            f()
+        with self.assertRaises(TypeError):
+            f("x")
+
+    def test_compiling_twice_is_no_error(self):
+        f = fresh()
+        cladonia.compile(f)
+        cladonia.compile(f)
+        self.assertEqual(f(10), 285)
+
+    def test_threshold_zero_compiles_before_the_first_execution(self):
+        cladonia.enable(threshold=0)
+        f = fresh()
+        self.assertEqual(f(10), 285)
+        self.assertTrue(cladonia.is_compiled(f), cladonia.why_not(f))
+
+    def test_a_threshold_waits(self):
+        cladonia.enable(threshold=50)
+        f = fresh()
+        for _ in range(10):
+            f(0)
+        self.assertFalse(cladonia.is_compiled(f))
+        for _ in range(100):
+            f(0)
+        self.assertTrue(cladonia.is_compiled(f), cladonia.why_not(f))
+
+    def test_a_refusal_has_a_reason(self):
+        def generator():
+            yield 1
+
+        with self.assertRaises(cladonia.NotCompiled) as caught:
+            cladonia.compile(generator)
+        self.assertTrue(str(caught.exception))
+        self.assertFalse(cladonia.is_compiled(generator))
+        self.assertEqual(cladonia.why_not(generator), str(caught.exception))
+        self.assertEqual(list(generator()), [1])
+
+    def test_disable_undoes_every_entry(self):
+        cladonia.enable(threshold=0)
+        f, g = fresh(), fresh()
+        f(5)
+        cladonia.compile(g)
+        cladonia.disable()
+        self.assertFalse(cladonia.is_compiled(f))
+        self.assertFalse(cladonia.is_compiled(g))
+        entries = cladonia.stats()["entries"]
+        self.assertEqual((f(10), g(10)), (285, 285))
+        self.assertEqual(cladonia.stats()["entries"], entries)
+        h = fresh()
+        h(10)
+        self.assertFalse(cladonia.is_compiled(h))
+
+    def test_enabling_again_works(self):
+        for _ in range(3):
+            cladonia.enable(threshold=0)
+            f = fresh()
+            self.assertEqual(f(10), 285)
+            self.assertTrue(cladonia.is_compiled(f))
+            cladonia.disable()
+
+    def test_disable_leaves_no_monitoring_behind(self):
+        cladonia.enable(threshold=0)
+        fresh()(5)
+        cladonia.disable()
+        self.assertEqual([sys.monitoring.get_tool(i) for i in range(6) if "cladonia" in (sys.monitoring.get_tool(i) or "")], [])
+
+    def test_new_code_or_defaults_are_seen(self):
+        f = fresh()
+        cladonia.compile(f)
+        self.assertEqual(f(3), 5)
+        f.__code__ = (lambda n: n + 1).__code__
+        self.assertEqual(f(3), 4)
+        f.__defaults__ = (9,)
+        self.assertEqual(f(), 10)
+
+    def test_jit_compiles(self):
+        @cladonia.jit
+        def double(x):
+            return x + x
+
+        self.assertTrue(cladonia.is_compiled(double), cladonia.why_not(double))
+        self.assertEqual((double(4), double("a"), double(2**70)), (8, "aa", 2**71))
+
+    def test_statistics_count(self):
+        before = cladonia.stats()
+        f = fresh()
+        cladonia.compile(f)
+        for _ in range(10):
+            f(3)
+        after = cladonia.stats()
+        self.assertGreater(after["units"], before["units"])
+        self.assertGreaterEqual(after["entries"], before["entries"] + 10)
+        self.assertGreater(after["compile_ms"], before["compile_ms"])
+        for row in after["exits"]:
+            self.assertLessEqual({"function", "line", "reason", "count"}, row.keys())
+
+    def test_every_stage_has_a_dump(self):
+        f = fresh()
+        cladonia.compile(f)
+        texts = [cladonia.dump(f, stage) for stage in cladonia.STAGES]
+        self.assertTrue(all(isinstance(text, str) and text.strip() for text in texts))
+        self.assertEqual(len(set(texts)), len(cladonia.STAGES))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,203 @@
+"""What the runners of jit-tests/ and benches/ share: finding a Python, running a child, reading its statistics, showing coverage."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "hosts" / "cpython" / "python"
+WANTED = (3, 13)
+#: Every variable that could turn the JIT on or off in a child by accident.
+VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_STATS")
+LEAST_COVERAGE = 0.9
+
+
+def find_python(given: str | None = None) -> str:
+    """The Python to test: the one asked for, the virtual environment the scripts make, or any 3.13 to be found."""
+    venv = ROOT / ".venv" / "bin" / "python"
+    choices = [given] if given else [str(venv), os.environ.get("PYTHON"), sys.executable, "python3.13", "python3"]
+    for choice in choices:
+        if choice and _version(choice) == WANTED:
+            return choice
+    asked = f"{given} is not" if given else "there is no"
+    sys.exit(f"{asked} CPython {WANTED[0]}.{WANTED[1]}; give one with --python")
+
+
+def _version(python):
+    try:
+        out = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
+    except OSError:
+        return None
+    return tuple(map(int, out.stdout.split())) if out.returncode == 0 else None
+
+
+def environment(python: str, **extra: str) -> dict[str, str]:
+    """A child's environment: none of our variables unless given, a fixed hash seed, and the package's source if not installed."""
+    env = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    env["PYTHONHASHSEED"] = "0"
+    env.pop("PYTHONPATH", None)
+    if not installed(python):
+        env["PYTHONPATH"] = str(PACKAGE)
+    env.update(extra)
+    return env
+
+
+_known: dict[str, bool] = {}
+
+
+def installed(python: str) -> bool:
+    """Whether the package is installed in `python`, and not only in the source tree."""
+    if python not in _known:
+        code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('cladonia') is None)"
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        _known[python] = subprocess.run([python, "-P", "-c", code], env=env).returncode == 0
+    return _known[python]
+
+
+def unavailable(python: str) -> str | None:
+    """Why the JIT can't work in `python`; None if it can."""
+    code = "import cladonia; print(cladonia.available() or '')"
+    out = subprocess.run([python, "-P", "-c", code], env=environment(python), capture_output=True, text=True)
+    if out.returncode != 0:
+        return (out.stderr.strip().splitlines() or [f"exit code {out.returncode}"])[-1]
+    return out.stdout.strip() or None
+
+
+@dataclass
+class Ended:
+    """How a child process ended."""
+
+    stdout: bytes
+    stderr: bytes
+    code: int | None  # None when it ran out of time
+    seconds: float
+    stats: dict = field(default_factory=dict)
+
+    @property
+    def crash(self) -> str | None:
+        """The signal that killed it, by name."""
+        if self.code is None or self.code >= 0:
+            return None
+        try:
+            return signal.Signals(-self.code).name
+        except ValueError:
+            return f"signal {-self.code}"
+
+    def how(self) -> str:
+        if self.code is None:
+            return f"no end after {self.seconds:.0f} s"
+        return f"CRASH {self.crash}" if self.crash else f"exit code {self.code}"
+
+
+def run(command, *, env, timeout, cwd=None, stats: Path | None = None, stdin=None) -> Ended:
+    """Run a child in a process group of its own, so that running out of time ends its children too."""
+    started = time.monotonic()
+    child = subprocess.Popen(
+        list(map(str, command)), env=env, cwd=cwd, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, start_new_session=True)
+    code = None
+    try:
+        out, err = child.communicate(timeout=timeout)
+        code = child.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        out, err = child.communicate()
+    ended = Ended(out, err, code, time.monotonic() - started)
+    if stats is not None:
+        ended.stats = read_stats(stats)
+    return ended
+
+
+def read_stats(file: Path) -> dict:
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+class Coverage:
+    """Coverage summed over many processes, and the lines that show it."""
+
+    COUNTS = ("functions_eligible", "functions_compiled", "units_entered", "native_calls", "interpreted_calls",
+              "native_loop_iterations", "interpreted_loop_iterations")
+    FORCED = ("guards", "taken", "never_reached")
+
+    def __init__(self):
+        self.counts = dict.fromkeys(self.COUNTS + self.FORCED, 0)
+        self.refusals: dict[str, int] = {}
+        self.processes = 0
+        self.off = 0
+
+    def add(self, stats: dict) -> None:
+        self.processes += 1
+        if not stats or stats.get("available"):
+            self.off += 1
+            return
+        coverage = stats.get("coverage", {})
+        for name in self.COUNTS:
+            self.counts[name] += coverage.get(name, 0) or 0
+        for name in self.FORCED:
+            value = stats.get(name, coverage.get(name, 0)) or 0
+            self.counts[name] += value if isinstance(value, int) else len(value)
+        for reason, count in refusals(stats).items():
+            self.refusals[reason] = self.refusals.get(reason, 0) + count
+
+    @property
+    def share_compiled(self) -> float | None:
+        eligible = self.counts["functions_eligible"]
+        return self.counts["functions_compiled"] / eligible if eligible else None
+
+    @property
+    def shows_something(self) -> bool:
+        share = self.share_compiled
+        return self.off == 0 and share is not None and share >= LEAST_COVERAGE
+
+    def report(self) -> dict:
+        return {**self.counts, "refusals": self.refusals, "processes": self.processes, "processes_with_jit_off": self.off}
+
+    def lines(self, most_reasons: int = 12) -> list[str]:
+        c = self.counts
+        out = [
+            f"coverage: {c['functions_compiled']} of {c['functions_eligible']} eligible functions compiled"
+            f"{_percent(c['functions_compiled'], c['functions_eligible'])}, {c['units_entered']} entries into units",
+            f"  calls native: {_share(c['native_calls'], c['interpreted_calls'])}; "
+            f"loop iterations native: {_share(c['native_loop_iterations'], c['interpreted_loop_iterations'])}",
+        ]
+        if c["guards"]:
+            out.append(f"  forced exits: {c['guards']} guards, {c['taken']} taken, {c['never_reached']} never reached")
+        worst = sorted(self.refusals.items(), key=lambda item: (-item[1], item[0]))
+        out += [f"  refused {count:5}  {reason}" for reason, count in worst[:most_reasons]]
+        if len(worst) > most_reasons:
+            out.append(f"  and {len(worst) - most_reasons} more reasons")
+        if self.off:
+            out.append(f"  the JIT was off in {self.off} of {self.processes} processes: this run shows nothing about it")
+        elif not self.shows_something:
+            out.append(f"  fewer than {LEAST_COVERAGE:.0%} of the eligible functions compiled: this run shows nothing")
+        return out
+
+
+def refusals(stats: dict) -> dict[str, int]:
+    """Refusals by reason, whichever of its two forms the native module gives."""
+    given = stats.get("coverage", {}).get("refusals") or stats.get("refused") or {}
+    if isinstance(given, dict):
+        return {str(k): v if isinstance(v, int) else v.get("count", 1) if isinstance(v, dict) else len(v) for k, v in given.items()}
+    out: dict[str, int] = {}
+    for row in given:
+        reason = row.get("reason", "?") if isinstance(row, dict) else str(row)
+        out[reason] = out.get(reason, 0) + (row.get("count", 1) if isinstance(row, dict) else 1)
+    return out
+
+
+def _percent(part, whole):
+    return f" ({part / whole:.1%})" if whole else ""
+
+
+def _share(native, interpreted):
+    return f"{native} of {native + interpreted}{_percent(native, native + interpreted)}"

@@ -1,0 +1,173 @@
+"""Runs every program of lang/ and programs/ interpreted and under each way of compiling it, and compares what can be seen.
+
+    python jit-tests/run.py [-k WORD] [--jobs N] [--modes default,threshold0,...] [--require-jit]
+
+A program agrees when stdout, stderr (tracebacks with their lines and columns) and exit code are the interpreter's, byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import harness
+
+HERE = Path(__file__).resolve().parent
+SMALL = "lang"
+
+#: How a program is run: what `python -m cladonia` is told.
+MODES = {
+    "default": [],
+    "threshold0": ["--threshold", "0"],
+    "first": ["--threshold", "0", "--force-exit=first"],
+    "seed": ["--threshold", "0", "--force-exit=seed:{seed}"],
+    "default-first": ["--force-exit=first"],
+    "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
+}
+USUAL = ("default", "threshold0", "first", "seed", "default-first", "one-by-one")
+
+
+class Program:
+    def __init__(self, path):
+        self.path = path
+        self.small = path.parent.name == SMALL
+        self.name = f"{path.parent.name}/{path.stem}"
+        self.cells: dict[str, str] = {}
+        self.problems: list[str] = []
+        self.base = None
+
+
+def main():
+    options = arguments()
+    python = harness.find_python(options.python)
+    reason = harness.unavailable(python)
+    if reason and options.require_jit:
+        sys.exit(f"the JIT can't work in {python}: {reason}")
+    if reason:
+        print(f"note: the JIT can't work in {python}: {reason}")
+    programs = [Program(path) for folder in (SMALL, "programs") for path in sorted((HERE / folder).glob("*.py"))]
+    programs = [p for p in programs if any(word in p.name for word in options.k)] if options.k else programs
+    coverage = {mode: harness.Coverage() for mode in options.modes}
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        runner = Runner(python, options, Path(folder), coverage)
+        print(f"{'program':34}{'interp':>8}" + "".join(f"{mode:>15}" for mode in options.modes))
+        for program in pool.map(runner.program, programs):
+            print(f"{program.name:34}{program.cells['interp']:>8}"
+                  + "".join(f"{program.cells.get(mode, '-'):>15}" for mode in options.modes), flush=True)
+            for problem in program.problems:
+                print(problem)
+    for mode, covered in coverage.items():
+        if covered.processes:
+            print(f"\n[{mode}] " + "\n".join(covered.lines()))
+    failed = [p for p in programs if p.problems]
+    if failed:
+        print("\nfailed: " + " ".join(p.name for p in failed))
+    print(f"\n{len(programs) - len(failed)} passed, {len(failed)} failed")
+    sys.exit(1 if failed or not programs else 0)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("-k", action="append", metavar="WORD", help="only programs with WORD in their name")
+    parser.add_argument("--python", help="the interpreter to test (default: .venv, $PYTHON, python3.13)")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for one run of one program")
+    parser.add_argument("--modes", default=",".join(USUAL), help=f"of {', '.join(MODES)}")
+    parser.add_argument("--seeds", default="1", help="seeds of the mode `seed`, with commas")
+    parser.add_argument("--one-by-one-limit", type=int, default=12, metavar="N",
+                        help="at most N guards a program, evenly spread; 0 for every guard")
+    parser.add_argument("--diff-lines", type=int, default=30)
+    parser.add_argument("--require-jit", action="store_true", help="fail where the JIT can't work")
+    options = parser.parse_args()
+    options.modes = [mode for mode in options.modes.split(",") if mode]
+    for mode in options.modes:
+        if mode not in MODES:
+            parser.error(f"--modes: {mode!r} is none of {', '.join(MODES)}")
+    return options
+
+
+class Runner:
+    def __init__(self, python, options, folder, coverage):
+        self.python = python
+        self.options = options
+        self.folder = folder
+        self.coverage = coverage
+        self.env = harness.environment(python)
+
+    def program(self, program):
+        program.base = base = harness.run(
+            [self.python, program.path], env={**self.env, "CLADONIA_OFF": "1"}, timeout=self.options.timeout, cwd=HERE)
+        program.cells["interp"] = f"{base.seconds:.2f}s"
+        if base.code is None or base.crash:
+            program.problems.append(f"  {program.name} interpreted: {base.how()}")
+            return program
+        for mode in self.options.modes:
+            self.mode(program, mode)
+        return program
+
+    def mode(self, program, mode):
+        if mode == "seed":
+            choices = [{"seed": seed} for seed in self.options.seeds.split(",")]
+        elif mode == "one-by-one":
+            choices = [{"guard": k} for k in self.guards(program)] if program.small else []
+        else:
+            choices = [{}]
+        seconds = 0.0
+        good = True
+        for choice in choices:
+            words = [word.format(**choice) for word in MODES[mode]]
+            ended = self.child(program, words)
+            self.coverage[mode].add(ended.stats)
+            seconds += ended.seconds
+            trouble = self.difference(program, ended)
+            if trouble:
+                good = False
+                program.problems.append(f"  {program.name} {' '.join(words) or mode}: {trouble}")
+        if choices:
+            program.cells[mode] = f"{seconds:.2f}s" if good else "DIFFERS"
+
+    def child(self, program, words):
+        stats = Path(tempfile.mkdtemp(dir=self.folder)) / "stats.json"
+        command = [self.python, "-m", "cladonia", "--stats", stats, *words, program.path]
+        return harness.run(command, env=self.env, timeout=self.options.timeout, cwd=HERE, stats=stats)
+
+    def guards(self, program):
+        """The numbers of the guards to fail alone: all of them, or evenly spread ones."""
+        stats = self.child(program, ["--threshold", "0", "--force-exit=first"]).stats
+        count = stats.get("guards", stats.get("coverage", {}).get("guards", 0)) or 0
+        limit = self.options.one_by_one_limit
+        if not limit or count <= limit:
+            return range(count)
+        return sorted({round(i * (count - 1) / (limit - 1)) for i in range(limit)}) if limit > 1 else [0]
+
+    def difference(self, program, ended):
+        base = program.base
+        if ended.code is None or ended.crash:
+            return ended.how() + self.tail(ended.stderr)
+        parts = []
+        if ended.code != base.code:
+            parts.append(f"exit code {ended.code}, interpreted {base.code}")
+        for name in ("stdout", "stderr"):
+            ours, theirs = getattr(ended, name), getattr(base, name)
+            if ours != theirs:
+                lines = difflib.unified_diff(
+                    theirs.decode(errors="replace").splitlines(), ours.decode(errors="replace").splitlines(),
+                    f"{name} interpreted", f"{name} compiled", lineterm="", n=1)
+                shown = list(lines)
+                rest = len(shown) - self.options.diff_lines
+                parts.append("\n    ".join(["differs:", *(line[:300] for line in shown[:self.options.diff_lines])]
+                                           + ([f"... {rest} lines more"] if rest > 0 else [])))
+        return "; ".join(parts)
+
+    def tail(self, stderr):
+        lines = stderr.decode(errors="replace").splitlines()[-self.options.diff_lines:]
+        return "".join(f"\n    {line[:300]}" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

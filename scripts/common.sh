@@ -1,0 +1,55 @@
+# Shared by the scripts: where the repository is, which Python, the virtual environment, and building into it.
+# Sourced, not run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+venv="$root/.venv"
+
+say() { printf '\n== %s\n' "$*"; }
+fail() { printf '%s\n' "$*" >&2; exit 1; }
+
+is_wanted() { "$1" -c 'import sys; sys.exit(sys.implementation.name != "cpython" or sys.version_info[:2] != (3, 13))' 2>/dev/null; }
+
+# The CPython 3.13 to use: $PYTHON if given, or the first one found.
+find_python() {
+    if [ -n "${PYTHON:-}" ]; then
+        is_wanted "$PYTHON" || fail "Cladonia needs CPython 3.13; \$PYTHON is $("$PYTHON" -V 2>/dev/null || echo "not a Python ($PYTHON)")."
+        printf '%s\n' "$PYTHON"
+        return
+    fi
+    local choice
+    for choice in python3.13 python3 python "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13*/bin/python3.13 /usr/local/bin/python3.13 /opt/python*/bin/python3.13; do
+        if command -v "$choice" >/dev/null 2>&1 && is_wanted "$choice"; then
+            # The interpreter itself, not a shim that looks at the current directory.
+            "$choice" -c 'import sys; print(sys.executable)'
+            return
+        fi
+    done
+    fail "Cladonia needs CPython 3.13 and found none; put python3.13 on PATH or set \$PYTHON."
+}
+
+need_rust() {
+    command -v cargo >/dev/null 2>&1 || { [ -x "$HOME/.cargo/bin/cargo" ] && PATH="$HOME/.cargo/bin:$PATH"; } \
+        || fail "Rust is needed to build Cladonia: cargo is not on PATH."
+    command -v cc >/dev/null 2>&1 || fail "A C linker is needed to build Cladonia: cc is not on PATH."
+}
+
+# A virtual environment with a wheel of this checkout in it. Sets $python, the environment's interpreter.
+install_here() {
+    local base
+    base=$(find_python) || exit 1
+    need_rust
+    if ! { [ -x "$venv/bin/python" ] && is_wanted "$venv/bin/python"; }; then
+        rm -rf "$venv"
+        "$base" -m venv "$venv" || fail "the virtual environment could not be made with $base."
+    fi
+    python="$venv/bin/python"
+    export PYO3_PYTHON="$python"
+    "$python" -m pip --disable-pip-version-check install --quiet 'maturin>=1.9,<2' \
+        || fail "maturin could not be installed into .venv."
+    rm -rf "$root/target/wheels"
+    "$venv/bin/maturin" build --quiet --release --locked --manifest-path hosts/cpython/Cargo.toml \
+        --interpreter "$python" --out "$root/target/wheels" || fail "the build failed."
+    "$python" -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps --no-index "$root"/target/wheels/cladonia-*.whl \
+        || fail "the wheel could not be installed into .venv."
+}
