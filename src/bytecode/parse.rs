@@ -104,17 +104,20 @@ impl Scope {
         Scope { host, names, classes: builtins.collect(), objects: HashMap::new() }
     }
 
-    /// `"name": Row (base, ...) final = label`
+    /// `"name": Row (base, ...) final = label`, or `builtin Row = label`
     fn class(&mut self, line: &mut Line) -> Parsed<()> {
         let start = line.at;
+        if line.eat_word("builtin") {
+            let row = predefined(line)?;
+            line.expect("=")?;
+            return match self.host.builtin_class(row) {
+                Some(class) => self.declare(line.remainder(), class),
+                None => line.error_at(start, "the host has no such class"),
+            };
+        }
         let name = line.quoted("the class's name")?;
         line.expect(":")?;
-        line.space();
-        let at = line.at;
-        let row = line.word("a predefined type")?;
-        let Some(predefined) = Predefined::ALL.iter().copied().find(|p| p.name() == row) else {
-            return line.error_at(at, format!("there is no predefined class `{row}`"));
-        };
+        let predefined = predefined(line)?;
         line.expect("(")?;
         let mut bases = Vec::new();
         while !line.eat(")") {
@@ -128,12 +131,15 @@ impl Scope {
         let label = line.remainder();
         let desc = ClassDesc { is_final, ..ClassDesc::new(name, bases, predefined) };
         match self.host.register_class(desc) {
-            Ok(class) => {
-                self.classes.insert(label.to_owned(), class);
-                Ok(())
-            }
+            Ok(class) => self.declare(label, class),
             Err(refused) => line.error_at(start, refused.to_string()),
         }
+    }
+
+    fn declare(&mut self, label: &str, class: ClassHandle) -> Parsed<()> {
+        self.classes.insert(label.to_owned(), class);
+        self.objects.remove(label);
+        Ok(())
     }
 
     /// `"name": class immortal denotes class = label`
@@ -154,7 +160,11 @@ impl Scope {
         let desc = ObjectDesc { immortal, denotes, ..ObjectDesc::new(name, class) };
         match known.map_or_else(|| self.host.register_object(desc), Ok) {
             Ok(object) => {
-                self.objects.insert(label.to_owned(), object);
+                if denotes.is_none() {
+                    // The host of the text may not have met the builtin class of this name.
+                    self.classes.remove(label);
+                    self.objects.insert(label.to_owned(), object);
+                }
                 Ok(())
             }
             Err(refused) => line.error_at(start, refused.to_string()),
@@ -239,6 +249,14 @@ impl Scope {
         let immortal = matches!(row, Predefined::NoneType | Predefined::Bool);
         self.host.register_object(ObjectDesc { immortal, ..ObjectDesc::new(value.to_string(), class) }).ok()
     }
+}
+
+fn predefined(line: &mut Line) -> Parsed<Predefined> {
+    line.space();
+    let at = line.at;
+    let row = line.word("a predefined type")?;
+    let found = Predefined::ALL.iter().copied().find(|predefined| predefined.name() == row);
+    found.map_or_else(|| line.error_at(at, format!("there is no predefined class `{row}`")), Ok)
 }
 
 /// A code, of which the word `code` has been read.

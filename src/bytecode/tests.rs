@@ -9,6 +9,8 @@ object "weird name" : Point immortal = `weird name`
 object "Point": type denotes Point = Point
 object "a long string that is cut": str = "a long string that i"...
 object "None": NoneType immortal = None
+class builtin Slice = slice#2
+object "slice": slice#2 = slice
 
 code "norm" {
   file "geometry.py" 12
@@ -24,6 +26,7 @@ code "norm" {
   const ImmortalNoneType = None
   const UnicodeExact["a long string that i"...] = "a long string that is cut"
   const ImmortalObjectUser[`weird name`]
+  const Slice[slice]
   @0  resume 0                     line 12
   @1  load_fast #0                 at 2 from 1 line 13
   @2  load_fast #1                 at 2 from 1 part

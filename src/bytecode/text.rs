@@ -3,6 +3,7 @@
 //! ```text
 //! ; classes and objects that the code names, and how types print them (to the end of the line): see `Document`
 //! class "Point": Object (object) = Point
+//! class builtin Slice = slice#2
 //! object "5": int immortal = 5
 //!
 //! code "norm" {
@@ -254,7 +255,14 @@ struct Named {
 impl Named {
     fn class(&mut self, class: ClassHandle) {
         let (Some(label), Some(row)) = (class.label(), class.predefined()) else { return };
-        if class.is_builtin_itself() || !self.classes.insert(class) {
+        if !self.classes.insert(class) {
+            return;
+        }
+        if class.is_builtin_itself() {
+            // Something else may have had its name first.
+            if *label != *row.spelled() {
+                self.text.push_str(&format!("class builtin {} = {label}\n", row.name()));
+            }
             return;
         }
         let mro = class.mro();

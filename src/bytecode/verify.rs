@@ -228,8 +228,10 @@ impl Verifier<'_> {
             }
         }
         let wants_cell = matches!(op, Op::LoadDeref | Op::StoreDeref | Op::DeleteDeref | Op::LoadFromDictOrDeref);
+        // A comprehension that was inlined may make a cell of its own where the function has one of an enclosing function.
+        let wants_cell = wants_cell || op == Op::MakeCell;
         let kind = code.locals.get(arg as usize).map(|local| local.1);
-        if (wants_cell && kind == Some(LocalKind::Local)) || (op == Op::MakeCell && kind != Some(LocalKind::Cell)) {
+        if wants_cell && kind == Some(LocalKind::Local) {
             self.error(Some(pc), format!("{name} of a local that is no such cell"));
         }
     }
