@@ -72,7 +72,11 @@ impl Code {
         let scope = Scope::new(host, names.clone());
         let mut lines = Lines::new(text);
         let Some(mut line) = lines.next() else {
-            return Err(TextError { line: lines.number + 1, column: 1, message: "expected `code`, found the end".into() });
+            return Err(TextError {
+                line: lines.number + 1,
+                column: 1,
+                message: "expected `code`, found the end".into(),
+            });
         };
         if !line.eat_word("code") {
             return line.expected("`code`");
@@ -282,7 +286,8 @@ fn code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
         handlers: Vec::new(),
         local_hints: Vec::new(),
     };
-    let mut parser = CodeParser { scope, code, labels: HashMap::new(), jumps: Vec::new(), hints: Vec::new(), line: None };
+    let mut parser =
+        CodeParser { scope, code, labels: HashMap::new(), jumps: Vec::new(), hints: Vec::new(), line: None };
     loop {
         let Some(mut line) = lines.next() else {
             return Err(TextError { line: lines.number + 1, column: 1, message: "expected `}`, found the end".into() });

@@ -141,7 +141,10 @@ fn the_verifier_names_what_is_wrong() {
     check_verify("  nop 3\n  jump @0", "@0: nop has no argument 3");
     check_verify("  nop, 3\n  jump @0", "@0: nop has no second argument 3");
     check_verify("  nop at 3\n  nop at 3\n  jump @0 at 5", "@1: begins at 3, inside the instruction before");
-    check_verify("  nop at 3\n  nop at 4 part\n  jump @0 at 5", "@1: is a later part of another instruction than the one before");
+    check_verify(
+        "  nop at 3\n  nop at 4 part\n  jump @0 at 5",
+        "@1: is a later part of another instruction than the one before",
+    );
     check_verify("  nop hint [LongExact]\n  jump @0", "@0: 1 hints for 0 operands");
     check_verify("  local x\n  load_deref x\n  return_value", "@0: load_deref of a local that is no such cell");
     check_verify("  params 2\n  local x\n  jump @0", "2 parameters but 1 locals");
@@ -150,7 +153,10 @@ fn the_verifier_names_what_is_wrong() {
         "@2: its handler keeps 1 entries, but there are 0\n@5: reaches @2 with 1 entries, where others have 0",
     );
     check_verify("  nop\n  jump @0\n  handler @1..@1 -> @0 depth 0", "a handler covers @1 to @1");
-    check_verify("  nop\n  jump @0\n  handler @0..@9 -> @9 depth 5", "a handler covers @0 to @9\na handler at @9, outside the code\na handler keeps 5 entries of a stack of 2");
+    check_verify(
+        "  nop\n  jump @0\n  handler @0..@9 -> @9 depth 5",
+        "a handler covers @0 to @9\na handler at @9, outside the code\na handler keeps 5 entries of a stack of 2",
+    );
 }
 
 #[test]

@@ -270,7 +270,10 @@ impl Verifier<'_> {
                 self.error(None, format!("a handler at {target}, outside the code"));
             }
             if handler.depth > self.code.stacksize {
-                self.error(None, format!("a handler keeps {} entries of a stack of {}", handler.depth, self.code.stacksize));
+                self.error(
+                    None,
+                    format!("a handler keeps {} entries of a stack of {}", handler.depth, self.code.stacksize),
+                );
             }
         }
     }

@@ -273,7 +273,9 @@ impl Registry {
                     return self.stale_class;
                 }
                 bases.push(self.class(base));
-                if nearest == Predefined::Object && let Some(row) = predefined_row(base) {
+                if nearest == Predefined::Object
+                    && let Some(row) = predefined_row(base)
+                {
                     nearest = row;
                 }
             }
@@ -394,7 +396,10 @@ unsafe fn object_name(object: *mut PyObject) -> String {
         } else {
             std::ptr::null_mut()
         };
-        if !name.is_null() && ffi::PyUnicode_Check(name) != 0 && let Some(name) = text(name) {
+        if !name.is_null()
+            && ffi::PyUnicode_Check(name) != 0
+            && let Some(name) = text(name)
+        {
             return name;
         }
         let class = class_name(ffi::Py_TYPE(object));
