@@ -4,6 +4,9 @@
 //! one, where both agree on the family. Superinstructions are taken apart, argument prefixes folded, caches skipped, jump
 //! targets made instruction indexes. Positions are code units: `pos` of the opcode itself, `resume` of its first prefix.
 
+#[cfg(test)]
+mod tests;
+
 use crate::abi::{self, code as layout, opcodes as oc};
 use crate::owned::Owned;
 use crate::{feedback, objects};

@@ -5,6 +5,9 @@
 //! references are given up by [`release_unused`], which spares what is pinned. Everything here needs the GIL, which is also
 //! what makes the one table behind a mutex free of waiting: nothing under the lock runs Python code.
 
+#[cfg(test)]
+mod tests;
+
 use crate::abi::{self, type_};
 use crate::owned::Owned;
 use cladonia::bytecode::ConstValue;
