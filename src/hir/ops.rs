@@ -77,8 +77,6 @@ pub enum Op {
     GuardIs(ObjectHandle),
     /// Exit if the operand is null; gives the operand.
     GuardBound,
-    /// Nothing; keeps the guard that is its operand, on which something other than a value relies.
-    Anchor,
     /// Exit unless the C truth value holds.
     GuardTrue(Reason),
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
@@ -271,7 +269,7 @@ impl Op {
             && !e.runs_host_code
             && !matches!(
                 self,
-                Op::Param | Op::Arg(_) | Op::Anchor | Op::Output(_) | Op::BoxInt
+                Op::Param | Op::Arg(_) | Op::Output(_) | Op::BoxInt
                     | Op::BoxFloat
                     | Op::BoxBool
                     | Op::BoxIntIf
@@ -283,7 +281,7 @@ impl Op {
     /// Whether the op must stay even if nobody uses its result (and it cannot exit).
     pub fn has_side_effect(&self) -> bool {
         let e = self.effects();
-        e.writes || e.runs_host_code || matches!(self, Op::Check(_) | Op::CheckValid | Op::Anchor)
+        e.writes || e.runs_host_code || matches!(self, Op::Check(_) | Op::CheckValid)
     }
 
     /// Whether the result is a reference that somebody must drop or take over.
@@ -313,7 +311,6 @@ impl Op {
             Op::GuardType(_) => "guard_type",
             Op::GuardIs(_) => "guard_is",
             Op::GuardBound => "guard_bound",
-            Op::Anchor => "anchor",
             Op::GuardTrue(_) => "guard_true",
             Op::Refine(_) => "refine",
             Op::CheckValid => "check_valid",

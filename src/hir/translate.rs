@@ -731,14 +731,6 @@ impl Builder<'_> {
 
     /// Check that `v` is what `ty` says: an object, or an instance of an exact class.
     fn check_receiver(&mut self, v: Value, ty: Type) -> Value {
-        let g = self.guard_receiver(v, ty);
-        if g != v {
-            self.emit(Op::Anchor, vec![g], Type::BOTTOM);
-        }
-        g
-    }
-
-    fn guard_receiver(&mut self, v: Value, ty: Type) -> Value {
         match ty.as_object() {
             Some(object) if self.ty(v).as_object() != Some(object) => {
                 let state = self.state();
@@ -880,7 +872,6 @@ impl Builder<'_> {
             let state = self.state();
             let g = self.emit_with(Op::GuardIs(object), vec![callable], Type::from_object(object), Some(state));
             self.f.insts[g].source = Source::Guarded;
-            self.emit(Op::Anchor, vec![g], Type::BOTTOM);
             known = Some(object);
         }
         let Some(object) = known else { return false };

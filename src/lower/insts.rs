@@ -17,7 +17,7 @@ impl Lower<'_> {
         let arg = |i: usize| args[i];
         let result = match inst.op.clone() {
             Op::Param | Op::Arg(_) | Op::Const(_) | Op::Null => return,
-            Op::ConstInt(_) | Op::ConstDouble(_) | Op::ConstBool(_) | Op::Anchor => return,
+            Op::ConstInt(_) | Op::ConstDouble(_) | Op::ConstBool(_) => return,
             Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf | Op::Refine(_) => return,
             Op::LoadSlot(k) => {
                 if (k as usize) < self.locals.len() {
