@@ -135,13 +135,13 @@ fn references_are_counted_as_cpython_counts_them() {
         let list = eval("[]");
         m.run(names::INCREF, &[list as u64]);
         assert_eq!(refs(list), 2);
-        m.run(names::DECREF, &[list as u64]);
+        m.run(names::DROP, &[list as u64]);
         assert_eq!(refs(list), 1);
         // SAFETY: inside the interpreter.
         let none = unsafe { Py_None() };
         let before = refs(none);
         m.run(names::INCREF, &[none as u64]);
-        m.run(names::DECREF, &[none as u64]);
+        m.run(names::DROP, &[none as u64]);
         m.run(names::DECREF_LEAF, &[none as u64]);
         assert_eq!(refs(none), before);
         assert_eq!(m.one(names::CLASS_OF, &[list as u64]), (&raw const PyList_Type) as u64);
@@ -152,7 +152,7 @@ fn references_are_counted_as_cpython_counts_them() {
             let object = PyList_GetItem(d, 0);
             Py_INCREF(object);
             PySequence_DelItem(d, 0);
-            m.run(names::DECREF, &[object as u64]);
+            m.run(names::DROP, &[object as u64]);
             assert_eq!(PyList_Size(get(scope, "log")), 1);
         }
     });
