@@ -1,1 +1,18 @@
-//! x
+//! Cladonia: a just-in-time compiler for dynamic languages with a Python-like object model.
+//!
+//! The crate knows no particular host. A host runtime describes itself with [`host`], hands over a function as typed
+//! [`bytecode`], and gets machine code from the [`engine`].
+
+pub mod bytecode;
+pub mod code;
+pub mod codegen;
+pub mod engine;
+pub mod exits;
+pub mod facts;
+pub mod hir;
+pub mod host;
+pub mod lir;
+pub mod ll;
+pub mod lower;
+pub mod opt;
+pub mod types;

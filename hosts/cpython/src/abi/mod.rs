@@ -1,0 +1,198 @@
+//! What Cladonia knows of the interpreter's insides, and whether the interpreter that is running agrees.
+//!
+//! One module a minor version holds the layout as constants; nothing else in the crate writes an offset. They are
+//! believed only after [`validate`]: the running interpreter must be of the right version and build, its own
+//! `_Py_DebugOffsets` must agree, and live objects must hold what they were made of where the table says so.
+
+pub mod opcodes;
+mod selftest;
+mod v3_13;
+
+pub use v3_13::*;
+
+use pyo3_ffi as ffi;
+
+/// The minor version of CPython 3 that the table describes.
+pub const MINOR: u32 = 13;
+
+/// Why the interpreter is not one that Cladonia can work in.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AbiError {
+    /// Another version.
+    #[error("Cladonia needs CPython 3.13, this is {major}.{minor}")]
+    Version {
+        /// Its major version.
+        major: u32,
+        /// Its minor version.
+        minor: u32,
+    },
+    /// Another platform.
+    #[error("Cladonia needs a 64-bit little-endian platform")]
+    Platform,
+    /// No GIL.
+    #[error("Cladonia does not support the free-threaded build of CPython")]
+    FreeThreaded,
+    /// `Py_DEBUG`.
+    #[error("Cladonia does not support debug builds of CPython")]
+    Debug,
+    /// A subinterpreter.
+    #[error("Cladonia works in the main interpreter only")]
+    NotMainInterpreter,
+    /// The interpreter's own description of itself disagrees with the table.
+    #[error("the layout of this CPython differs from 3.13's: `{what}` is {found}, expected {expected}")]
+    Layout {
+        /// The field.
+        what: &'static str,
+        /// Where it is here.
+        found: u64,
+        /// Where the table has it.
+        expected: u64,
+    },
+    /// A live object does not hold what it should.
+    #[error("the self-test of CPython's layout failed: {what}")]
+    SelfTest {
+        /// What disagrees.
+        what: &'static str,
+    },
+    /// The self-test itself raised.
+    #[error("the self-test of CPython's layout could not run: {what}")]
+    Raised {
+        /// What was being made.
+        what: &'static str,
+    },
+}
+
+#[allow(non_upper_case_globals)]
+unsafe extern "C" {
+    static _PyRuntime: u8;
+    static Py_Version: std::ffi::c_ulong;
+}
+
+/// The value at `offset` bytes from `base`.
+///
+/// # Safety
+/// A `T` is there.
+#[inline]
+pub unsafe fn read<T: Copy, P>(base: *const P, offset: i32) -> T {
+    // SAFETY: as the caller says; fields of the interpreter's structs are aligned.
+    unsafe { base.byte_offset(offset as isize).cast::<T>().read() }
+}
+
+/// Puts `value` at `offset` bytes from `base`.
+///
+/// # Safety
+/// A `T` is there and may be replaced.
+#[inline]
+pub unsafe fn write<T: Copy, P>(base: *mut P, offset: i32, value: T) {
+    // SAFETY: as the caller says; fields of the interpreter's structs are aligned.
+    unsafe { base.byte_offset(offset as isize).cast::<T>().write(value) }
+}
+
+/// Checks that the interpreter that is running is one that the tables describe.
+///
+/// It compiles and runs a few lines of Python. Not checked: `interp::{TYPES, DICT_STATE, RARE_EVENTS, MONITORS,
+/// EVAL_FRAME}`, `type_::SPEC_CACHE`, `frame::RETURN_OFFSET`, for which there is nothing to compare with.
+///
+/// # Errors
+/// An [`AbiError`] names the first thing that disagrees.
+///
+/// # Safety
+/// The GIL is held and no exception is pending.
+pub unsafe fn validate() -> Result<(), AbiError> {
+    if !cfg!(all(target_pointer_width = "64", target_endian = "little")) {
+        return Err(AbiError::Platform);
+    }
+    // SAFETY: `Py_Version` is a constant of every interpreter from 3.11.
+    let version = unsafe { Py_Version };
+    let (major, minor) = ((version >> 24) as u32 & 0xff, (version >> 16) as u32 & 0xff);
+    if (major, minor) != (3, MINOR) {
+        return Err(AbiError::Version { major, minor });
+    }
+    // SAFETY: the version is right, so `_PyRuntime` begins with 3.13's `_Py_DebugOffsets`; the GIL is held.
+    unsafe {
+        check_debug_offsets((&raw const _PyRuntime).cast())?;
+        if !ffi::PySys_GetObject(c"gettotalrefcount".as_ptr()).is_null() {
+            return Err(AbiError::Debug);
+        }
+        if ffi::PyInterpreterState_Get() != ffi::PyInterpreterState_Main() {
+            return Err(AbiError::NotMainInterpreter);
+        }
+        selftest::run()
+    }
+}
+
+/// What `_Py_DebugOffsets` says, as (field, group, place in the group, value in our table).
+const DEBUG_OFFSETS: &[(&str, i32, i32, i32)] = &[
+    ("sizeof(PyThreadState)", debug::THREAD, 0, thread::SIZE),
+    ("PyThreadState.interp", debug::THREAD, 3, thread::INTERP),
+    ("PyThreadState.current_frame", debug::THREAD, 4, thread::CURRENT_FRAME),
+    ("PyThreadState.datastack_chunk", debug::THREAD, 7, thread::DATASTACK_CHUNK),
+    ("sizeof(_PyInterpreterFrame)", debug::FRAME, 0, frame::SIZE),
+    ("_PyInterpreterFrame.previous", debug::FRAME, 1, frame::PREVIOUS),
+    ("_PyInterpreterFrame.f_executable", debug::FRAME, 2, frame::EXECUTABLE),
+    ("_PyInterpreterFrame.instr_ptr", debug::FRAME, 3, frame::INSTR_PTR),
+    ("_PyInterpreterFrame.localsplus", debug::FRAME, 4, frame::LOCALSPLUS),
+    ("_PyInterpreterFrame.owner", debug::FRAME, 5, frame::OWNER),
+    ("PyCodeObject.co_filename", debug::CODE, 1, code::FILENAME),
+    ("PyCodeObject.co_name", debug::CODE, 2, code::NAME),
+    ("PyCodeObject.co_qualname", debug::CODE, 3, code::QUALNAME),
+    ("PyCodeObject.co_linetable", debug::CODE, 4, code::LINETABLE),
+    ("PyCodeObject.co_firstlineno", debug::CODE, 5, code::FIRSTLINENO),
+    ("PyCodeObject.co_argcount", debug::CODE, 6, code::ARGCOUNT),
+    ("PyCodeObject.co_localsplusnames", debug::CODE, 7, code::LOCALSPLUS_NAMES),
+    ("PyCodeObject.co_localspluskinds", debug::CODE, 8, code::LOCALSPLUS_KINDS),
+    ("PyCodeObject.co_code_adaptive", debug::CODE, 9, code::ADAPTIVE),
+    ("PyObject.ob_type", debug::OBJECT, 1, object::TYPE),
+    ("sizeof(PyTypeObject)", debug::TYPE, 0, type_::SIZE),
+    ("PyTypeObject.tp_name", debug::TYPE, 1, type_::NAME),
+    ("PyTypeObject.tp_flags", debug::TYPE, 3, type_::FLAGS),
+    ("PyTupleObject.ob_item", debug::TUPLE, 1, tuple::ITEMS),
+    ("PyTupleObject.ob_size", debug::TUPLE, 2, object::VAR_SIZE),
+    ("sizeof(PyListObject)", debug::LIST, 0, list::SIZE),
+    ("PyListObject.ob_item", debug::LIST, 1, list::ITEMS),
+    ("PyListObject.ob_size", debug::LIST, 2, object::VAR_SIZE),
+    ("sizeof(PyDictObject)", debug::DICT, 0, dict::SIZE),
+    ("PyDictObject.ma_keys", debug::DICT, 1, dict::KEYS),
+    ("PyDictObject.ma_values", debug::DICT, 2, dict::VALUES),
+    ("sizeof(PyFloatObject)", debug::FLOAT, 0, float::SIZE),
+    ("PyFloatObject.ob_fval", debug::FLOAT, 1, float::VALUE),
+    ("sizeof(PyLongObject)", debug::LONG, 0, long::SIZE),
+    ("PyLongObject.lv_tag", debug::LONG, 1, long::TAG),
+    ("PyLongObject.ob_digit", debug::LONG, 2, long::DIGITS),
+    ("PyBytesObject.ob_sval", debug::BYTES, 2, bytes::DATA),
+    ("PyASCIIObject.state", debug::UNICODE, 1, unicode::STATE),
+    ("PyASCIIObject.length", debug::UNICODE, 2, unicode::LENGTH),
+    ("sizeof(PyASCIIObject)", debug::UNICODE, 3, unicode::ASCII_DATA),
+];
+
+/// # Safety
+/// `runtime` points to the runtime state of a CPython 3.13.
+unsafe fn check_debug_offsets(runtime: *const u8) -> Result<(), AbiError> {
+    // SAFETY: the runtime state begins with a cookie and then the offsets, groups of `u64`.
+    unsafe {
+        if read::<[u8; 8], _>(runtime, 0) != *b"xdebugpy" {
+            return Err(AbiError::SelfTest { what: "_PyRuntime does not begin with _Py_DebugOffsets" });
+        }
+        // The version stands here too: a table of another minor version would be laid out in another way.
+        let version = read::<u64, _>(runtime, debug::VERSION) >> 16;
+        if version != (3 << 8 | u64::from(MINOR)) {
+            return Err(AbiError::Version { major: (version >> 8) as u32, minor: version as u32 & 0xff });
+        }
+        if read::<u64, _>(runtime, debug::FREE_THREADED) != 0 {
+            return Err(AbiError::FreeThreaded);
+        }
+        for &(what, group, place, expected) in DEBUG_OFFSETS {
+            let (found, expected) = (read::<u64, _>(runtime, group + 8 * place), expected as u64);
+            if found != expected {
+                return Err(AbiError::Layout { what, found, expected });
+            }
+        }
+        // This struct grows at its end in patch versions.
+        let (found, expected) = (read::<u64, _>(runtime, debug::INTERPRETER), interp::MONITORS as u64);
+        if found <= expected {
+            return Err(AbiError::Layout { what: "sizeof(PyInterpreterState)", found, expected });
+        }
+        Ok(())
+    }
+}

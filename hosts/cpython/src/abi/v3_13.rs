@@ -1,0 +1,320 @@
+//! Memory layout of CPython 3.13 on 64-bit platforms: byte offsets of fields, and the few values that go with them.
+//!
+//! A row is a constant in the module of its struct. `tests/probe.c` prints the same names from a header tree, a test
+//! compares; at run time [`super::validate`] compares with the interpreter that is running.
+
+macro_rules! layout {
+    ($($(#[doc = $gdoc:literal])* $group:ident { $($name:ident = $value:literal, $doc:literal;)* })*) => {
+        $(
+            $(#[doc = $gdoc])*
+            pub mod $group {
+                $(#[doc = $doc] pub const $name: i32 = $value;)*
+            }
+        )*
+        /// Every constant as (`group`, `NAME`, value).
+        pub const TABLE: &[(&str, &str, i32)] = &[$($((stringify!($group), stringify!($name), $value),)*)*];
+    };
+}
+
+layout! {
+    /// `PyObject`, `PyVarObject` and what lies before an object.
+    object {
+        REFCNT = 0, "`ob_refcnt`.";
+        TYPE = 8, "`ob_type`.";
+        VAR_SIZE = 16, "`ob_size` of objects of variable size.";
+        MANAGED_DICT = -24, "The managed dict pointer, before the object.";
+        MANAGED_WEAKREF = -32, "The managed list of weak references, before the object.";
+        GC_HEAD = 16, "Size of the collector's header before an object.";
+    }
+
+    /// `_PyInterpreterFrame`: an activation in the interpreter.
+    frame {
+        EXECUTABLE = 0, "`f_executable`.";
+        PREVIOUS = 8, "`previous`.";
+        FUNCOBJ = 16, "`f_funcobj`.";
+        GLOBALS = 24, "`f_globals`.";
+        BUILTINS = 32, "`f_builtins`.";
+        LOCALS = 40, "`f_locals`.";
+        FRAME_OBJ = 48, "`frame_obj`.";
+        INSTR_PTR = 56, "`instr_ptr`: the instruction that runs, or is next.";
+        STACKTOP = 64, "`stacktop` (i32): entries in use from slot 0, locals included.";
+        RETURN_OFFSET = 68, "`return_offset` (u16): code units from the call to where a callee returns.";
+        OWNER = 70, "`owner` (u8), one of the `OWNED_BY` values.";
+        LOCALSPLUS = 72, "`localsplus`: locals, cells, free variables, then the operand stack.";
+        SIZE = 80, "Size of the struct with one slot.";
+        OWNED_BY_THREAD = 0, "Owner: the thread's data stack.";
+        OWNED_BY_GENERATOR = 1, "Owner: a generator.";
+        OWNED_BY_FRAME_OBJECT = 2, "Owner: a frame object.";
+        OWNED_BY_CSTACK = 3, "Owner: the C stack (an entry frame of the interpreter loop).";
+    }
+
+    /// `PyThreadState`.
+    thread {
+        INTERP = 16, "`interp`.";
+        EVAL_BREAKER = 24, "`eval_breaker` (u64): events in the low byte, the monitoring version above.";
+        PY_RECURSION_REMAINING = 44, "`py_recursion_remaining` (i32).";
+        C_RECURSION_REMAINING = 52, "`c_recursion_remaining` (i32).";
+        TRACING = 60, "`tracing` (i32).";
+        CURRENT_FRAME = 72, "`current_frame`.";
+        CURRENT_EXCEPTION = 112, "`current_exception`.";
+        EXC_INFO = 120, "`exc_info`.";
+        DATASTACK_CHUNK = 232, "`datastack_chunk`.";
+        DATASTACK_TOP = 240, "`datastack_top`.";
+        DATASTACK_LIMIT = 248, "`datastack_limit`.";
+        SIZE = 304, "Size of the struct.";
+    }
+
+    /// `PyInterpreterState`: the fragile ones; the self-test checks those that are written through.
+    interp {
+        EVAL_FRAME = 8472, "`eval_frame`.";
+        FLOAT_NUMFREE = 10952, "`object_state.freelists.floats.numfree` (i32).";
+        FLOAT_ITEMS = 10960, "`object_state.freelists.floats.items`, linked through `ob_type`.";
+        FLOAT_MAXFREE = 100, "How many floats the free list keeps.";
+        FUNC_VERSION_CACHE = 17008, "`func_state.func_version_cache`: pairs of function and code, borrowed.";
+        FUNC_VERSION_CACHE_LEN = 4096, "Entries of the function version cache; a version's is at its remainder.";
+        FUNC_VERSION_CACHE_ENTRY = 16, "Size of an entry of the function version cache.";
+        TYPES = 84648, "`types`.";
+        DICT_STATE = 82560, "`dict_state`.";
+        RARE_EVENTS = 193120, "`rare_events`.";
+        MONITORS = 193136, "`monitors`.";
+    }
+
+    /// `PyCodeObject`.
+    code {
+        CONSTS = 24, "`co_consts`.";
+        NAMES = 32, "`co_names`.";
+        EXCEPTION_TABLE = 40, "`co_exceptiontable`.";
+        FLAGS = 48, "`co_flags`.";
+        ARGCOUNT = 52, "`co_argcount`.";
+        POSONLYARGCOUNT = 56, "`co_posonlyargcount`.";
+        KWONLYARGCOUNT = 60, "`co_kwonlyargcount`.";
+        STACKSIZE = 64, "`co_stacksize`.";
+        FIRSTLINENO = 68, "`co_firstlineno`.";
+        NLOCALSPLUS = 72, "`co_nlocalsplus`.";
+        FRAMESIZE = 76, "`co_framesize` (i32), in words.";
+        NLOCALS = 80, "`co_nlocals`.";
+        NCELLVARS = 84, "`co_ncellvars`.";
+        NFREEVARS = 88, "`co_nfreevars`.";
+        VERSION = 92, "`co_version` (u32).";
+        LOCALSPLUS_NAMES = 96, "`co_localsplusnames`.";
+        LOCALSPLUS_KINDS = 104, "`co_localspluskinds`.";
+        FILENAME = 112, "`co_filename`.";
+        NAME = 120, "`co_name`.";
+        QUALNAME = 128, "`co_qualname`.";
+        LINETABLE = 136, "`co_linetable`.";
+        INSTRUMENTATION_VERSION = 168, "`_co_instrumentation_version` (u64): compares equal to the eval breaker when nothing is pending.";
+        MONITORING = 176, "`_co_monitoring`.";
+        FIRST_TRACEABLE = 184, "`_co_firsttraceable` (i32), in code units.";
+        EXTRA = 192, "`co_extra`.";
+        ADAPTIVE = 200, "`co_code_adaptive`: the code units.";
+        SIZE_WITHOUT_UNITS = 200, "Size of the struct without its code units.";
+        KIND_LOCAL = 32, "`CO_FAST_LOCAL` in `co_localspluskinds`.";
+        KIND_CELL = 64, "`CO_FAST_CELL`.";
+        KIND_FREE = 128, "`CO_FAST_FREE`.";
+        KIND_HIDDEN = 16, "`CO_FAST_HIDDEN`: a local of an inlined comprehension.";
+    }
+
+    /// `PyFunctionObject`.
+    function {
+        GLOBALS = 16, "`func_globals`.";
+        BUILTINS = 24, "`func_builtins`.";
+        NAME = 32, "`func_name`.";
+        QUALNAME = 40, "`func_qualname`.";
+        CODE = 48, "`func_code`.";
+        DEFAULTS = 56, "`func_defaults`.";
+        KWDEFAULTS = 64, "`func_kwdefaults`.";
+        CLOSURE = 72, "`func_closure`.";
+        VECTORCALL = 128, "`vectorcall`.";
+        VERSION = 136, "`func_version` (u32).";
+        SIZE = 144, "Size of the struct.";
+    }
+
+    /// `PyMethodObject`: a bound method.
+    method {
+        FUNC = 16, "`im_func`.";
+        SELF = 24, "`im_self`.";
+    }
+
+    /// `PyCFunctionObject`.
+    builtin {
+        ML = 16, "`m_ml`.";
+        SELF = 24, "`m_self`.";
+    }
+
+    /// `PyDescrObject` and its kinds.
+    descr {
+        TYPE = 16, "`d_type`.";
+        METHOD = 40, "`d_method`.";
+        MEMBER = 40, "`d_member`.";
+    }
+
+    /// `PyLongObject`: value = (1 - sign) * digit for compact ints.
+    long {
+        TAG = 16, "`lv_tag` (u64): sign in the low bits, number of digits above.";
+        DIGITS = 24, "`ob_digit` (u32 each).";
+        SIZE = 32, "Size of the struct with one digit.";
+        DIGIT_BITS = 30, "Bits in a digit.";
+        NON_SIZE_BITS = 3, "Bits of the tag below the number of digits; a compact int has at most one digit.";
+        SIGN_MASK = 3, "Bits of the tag that hold the sign; 0 is positive.";
+        SIGN_ZERO = 1, "Sign: zero.";
+        SIGN_NEGATIVE = 2, "Sign: negative.";
+    }
+
+    /// `PyFloatObject`.
+    float {
+        VALUE = 16, "`ob_fval`.";
+        SIZE = 24, "Size of the struct.";
+    }
+
+    /// `PyListObject`.
+    list {
+        ITEMS = 24, "`ob_item`.";
+        ALLOCATED = 32, "`allocated`.";
+        SIZE = 40, "Size of the struct.";
+    }
+
+    /// `PyTupleObject`.
+    tuple {
+        ITEMS = 24, "`ob_item`.";
+    }
+
+    /// `PyCellObject`.
+    cell {
+        CONTENT = 16, "`ob_ref`.";
+    }
+
+    /// `PySliceObject`.
+    slice {
+        START = 16, "`start`.";
+        STOP = 24, "`stop`.";
+        STEP = 32, "`step`.";
+    }
+
+    /// `PySetObject`.
+    set {
+        FILL = 16, "`fill`.";
+        USED = 24, "`used`.";
+    }
+
+    /// `PyModuleObject`.
+    module {
+        DICT = 16, "`md_dict`.";
+    }
+
+    /// `PyDictObject`.
+    dict {
+        USED = 16, "`ma_used`.";
+        VERSION_TAG = 24, "`ma_version_tag`.";
+        KEYS = 32, "`ma_keys`.";
+        VALUES = 40, "`ma_values`.";
+        SIZE = 48, "Size of the struct.";
+    }
+
+    /// `PyDictKeysObject`: a dict's table.
+    dict_keys {
+        LOG2_SIZE = 8, "`dk_log2_size` (u8).";
+        LOG2_INDEX_BYTES = 9, "`dk_log2_index_bytes` (u8).";
+        KIND = 10, "`dk_kind` (u8), one of the `KIND` values.";
+        VERSION = 12, "`dk_version` (u32).";
+        USABLE = 16, "`dk_usable`.";
+        NENTRIES = 24, "`dk_nentries`.";
+        INDICES = 32, "`dk_indices`; the entries follow, `1 << log2_index_bytes` bytes later.";
+        UNICODE_ENTRY_SIZE = 16, "Size of an entry of a table with only strings as keys.";
+        UNICODE_ENTRY_VALUE = 8, "`me_value`.";
+        GENERAL_ENTRY_SIZE = 24, "Size of an entry of a general table (hash, key, value).";
+        GENERAL_ENTRY_KEY = 8, "`me_key`.";
+        GENERAL_ENTRY_VALUE = 16, "`me_value`.";
+        KIND_GENERAL = 0, "Kind: any keys.";
+        KIND_UNICODE = 1, "Kind: strings only.";
+        KIND_SPLIT = 2, "Kind: strings only, shared by instances that keep their own values.";
+    }
+
+    /// `PyDictValues`: the values of a split table, or inline values.
+    dict_values {
+        CAPACITY = 0, "`capacity` (u8).";
+        USED = 1, "`size` (u8).";
+        EMBEDDED = 2, "`embedded` (u8).";
+        VALID = 3, "`valid` (u8): whether the inline values are in use.";
+        VALUES = 8, "`values`.";
+    }
+
+    /// `PyTypeObject` and `PyHeapTypeObject`.
+    type_ {
+        NAME = 24, "`tp_name`.";
+        BASICSIZE = 32, "`tp_basicsize`.";
+        ITEMSIZE = 40, "`tp_itemsize`.";
+        FLAGS = 168, "`tp_flags` (u64).";
+        DICT = 264, "`tp_dict`.";
+        DICTOFFSET = 288, "`tp_dictoffset`.";
+        MRO = 344, "`tp_mro`.";
+        VERSION_TAG = 384, "`tp_version_tag` (u32).";
+        WATCHED = 408, "`tp_watched` (u8).";
+        SIZE = 416, "Size of the struct.";
+        CACHED_KEYS = 880, "`ht_cached_keys` of heap types: the keys instances share.";
+        SPEC_CACHE = 904, "`_spec_cache` of heap types.";
+        FLAG_INLINE_VALUES = 4, "Flag: instances have inline values behind `tp_basicsize`.";
+        FLAG_MANAGED_DICT = 16, "Flag: instances have a managed dict.";
+        FLAG_HEAPTYPE = 512, "Flag: the class was made at run time.";
+        FLAG_READY = 4096, "Flag: the class is complete.";
+        FLAG_VALID_VERSION_TAG = 524288, "Flag: the version tag is in use.";
+    }
+
+    /// `_PyRangeIterObject`: C longs.
+    range_iter {
+        START = 16, "`start`.";
+        STEP = 24, "`step`.";
+        LEN = 32, "`len`.";
+        SIZE = 40, "Size of the struct.";
+    }
+
+    /// `_PyListIterObject`: the list is null at the end.
+    list_iter {
+        INDEX = 16, "`it_index`.";
+        SEQ = 24, "`it_seq`.";
+    }
+
+    /// `_PyTupleIterObject`: the tuple is null at the end.
+    tuple_iter {
+        INDEX = 16, "`it_index`.";
+        SEQ = 24, "`it_seq`.";
+    }
+
+    /// `PyGenObject`.
+    generator {
+        FRAME_STATE = 67, "`gi_frame_state` (i8).";
+        FRAME = 72, "`gi_iframe`.";
+    }
+
+    /// `PyASCIIObject` and `PyCompactUnicodeObject`.
+    unicode {
+        LENGTH = 16, "`length`.";
+        HASH = 24, "`hash`.";
+        STATE = 32, "`state` (u32 of bit fields).";
+        ASCII_DATA = 40, "Data of compact ASCII strings.";
+        COMPACT_DATA = 56, "Data of other compact strings.";
+    }
+
+    /// `PyBytesObject`.
+    bytes {
+        DATA = 32, "`ob_sval`.";
+    }
+
+    /// `_Py_DebugOffsets`, at the start of `_PyRuntime`: groups of `u64`.
+    debug {
+        VERSION = 8, "`version`.";
+        FREE_THREADED = 16, "`free_threaded`.";
+        INTERPRETER = 48, "`interpreter_state`.";
+        THREAD = 152, "`thread_state`.";
+        FRAME = 224, "`interpreter_frame`.";
+        CODE = 272, "`code_object`.";
+        OBJECT = 352, "`pyobject`.";
+        TYPE = 368, "`type_object`.";
+        TUPLE = 400, "`tuple_object`.";
+        LIST = 424, "`list_object`.";
+        DICT = 448, "`dict_object`.";
+        FLOAT = 472, "`float_object`.";
+        LONG = 488, "`long_object`.";
+        BYTES = 512, "`bytes_object`.";
+        UNICODE = 536, "`unicode_object`.";
+    }
+}

@@ -1,0 +1,160 @@
+//! What CPython 3.13 exports and `pyo3_ffi` does not declare, and small readers of its structures.
+//!
+//! Frames, thread states, codes and dict tables are opaque bytes here; offsets come from [`crate::abi`]. The
+//! `_Py` functions are exported for CPython's own compiler and hold for the 3.13 series.
+
+use crate::abi;
+use pyo3_ffi::{Py_ssize_t, PyObject, PyThreadState, PyTypeObject};
+use std::ffi::{c_char, c_int};
+
+/// A reference to an object; whether it is owned or may be null, each use says.
+pub type Obj = *mut PyObject;
+/// A `PyThreadState`.
+pub type Thread = *mut u8;
+/// An `_PyInterpreterFrame`.
+pub type Frame = *mut u8;
+
+/// A row of `_PyIntrinsics_UnaryFunctions`.
+#[repr(C)]
+pub struct UnaryIntrinsic {
+    /// The function.
+    pub func: Option<unsafe extern "C" fn(Thread, Obj) -> Obj>,
+    /// Its name.
+    pub name: *const c_char,
+}
+
+/// A row of `_PyIntrinsics_BinaryFunctions`.
+#[repr(C)]
+pub struct BinaryIntrinsic {
+    /// The function.
+    pub func: Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj>,
+    /// Its name.
+    pub name: *const c_char,
+}
+
+/// An entry of `_PyEval_BinaryOps`.
+pub type BinaryFunc = unsafe extern "C" fn(Obj, Obj) -> Obj;
+/// An entry of `_PyEval_ConversionFuncs`.
+pub type ConversionFunc = unsafe extern "C" fn(Obj) -> Obj;
+/// What `PyFunctionObject.vectorcall` points to.
+pub type VectorCall = unsafe extern "C" fn(Obj, *const Obj, usize, Obj) -> Obj;
+
+#[allow(missing_docs, reason = "CPython's own, under CPython's names")]
+#[allow(improper_ctypes)]
+unsafe extern "C" {
+    pub static _PyEval_BinaryOps: [BinaryFunc; 26];
+    pub static _PyEval_ConversionFuncs: [Option<ConversionFunc>; 4];
+    pub static _PyIntrinsics_UnaryFunctions: [UnaryIntrinsic; 12];
+    pub static _PyIntrinsics_BinaryFunctions: [BinaryIntrinsic; 6];
+    pub static mut PyMethod_Type: PyTypeObject;
+
+    pub fn _Py_Dealloc(object: Obj);
+    pub fn _Py_HandlePending(thread: Thread) -> c_int;
+    pub fn _PyEval_EvalFrameDefault(thread: Thread, frame: Frame, throw: c_int) -> Obj;
+    pub fn _PyEvalFramePushAndInit(
+        thread: Thread,
+        func: Obj,
+        locals: Obj,
+        args: *const Obj,
+        count: usize,
+        kwnames: Obj,
+    ) -> Frame;
+    pub fn _PyEval_FormatExcCheckArg(thread: Thread, exc: Obj, format: *const c_char, object: Obj);
+    pub fn _PyEval_FormatExcUnbound(thread: Thread, code: Obj, slot: c_int);
+    pub fn _PyEval_FormatKwargsError(thread: Thread, func: Obj, kwargs: Obj);
+    pub fn _PyEval_MatchClass(thread: Thread, subject: Obj, class: Obj, count: Py_ssize_t, names: Obj) -> Obj;
+    pub fn _PyEval_MatchKeys(thread: Thread, map: Obj, keys: Obj) -> Obj;
+    pub fn _PyEval_UnpackIterable(
+        thread: Thread,
+        iterable: Obj,
+        before: c_int,
+        after: c_int,
+        top: *mut Obj,
+    ) -> c_int;
+    pub fn _PyObject_GetMethod(object: Obj, name: Obj, method: *mut Obj) -> c_int;
+    pub fn _PyObject_LookupSpecial(object: Obj, name: Obj) -> Obj;
+    pub fn _PyObject_FunctionStr(func: Obj) -> Obj;
+    pub fn _PySuper_Lookup(class: *mut PyTypeObject, object: Obj, name: Obj, method: *mut c_int) -> Obj;
+    pub fn _PyList_Extend(list: Obj, iterable: Obj) -> Obj;
+    pub fn _PyList_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
+    pub fn _PyTuple_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
+    pub fn _PyDict_FromItems(
+        keys: *const Obj,
+        key_step: Py_ssize_t,
+        values: *const Obj,
+        value_step: Py_ssize_t,
+        count: Py_ssize_t,
+    ) -> Obj;
+    pub fn _PyDict_MergeEx(dict: Obj, other: Obj, override_: c_int) -> c_int;
+    pub fn _PySet_Update(set: Obj, iterable: Obj) -> c_int;
+    pub fn _PyUnicode_JoinArray(separator: Obj, items: *const Obj, count: Py_ssize_t) -> Obj;
+    pub fn _PyFunction_SetVersion(func: Obj, version: u32);
+    pub fn _PyType_Lookup(class: *mut PyTypeObject, name: Obj) -> Obj;
+    pub fn PyUnstable_Type_AssignVersionTag(class: *mut PyTypeObject) -> c_int;
+}
+
+/// Read a field.
+///
+/// # Safety
+/// `base + offset` holds a `T`.
+#[inline(always)]
+pub unsafe fn field<T: Copy>(base: *const impl Sized, offset: i32) -> T {
+    // SAFETY: the caller's promise; fields of CPython structures are aligned.
+    unsafe { *base.cast::<u8>().offset(offset as isize).cast::<T>() }
+}
+
+/// Write a field.
+///
+/// # Safety
+/// `base + offset` holds a `T` that may be written.
+#[inline(always)]
+pub unsafe fn set_field<T>(base: *mut impl Sized, offset: i32, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { base.cast::<u8>().offset(offset as isize).cast::<T>().write(value) }
+}
+
+/// The current thread's state.
+#[inline(always)]
+pub fn current_thread() -> Thread {
+    // SAFETY: compiled code and its helpers run with the interpreter's lock held, so there is a thread state.
+    unsafe { pyo3_ffi::PyThreadState_GetUnchecked().cast::<PyThreadState>().cast() }
+}
+
+/// Name `index` of the frame's code, borrowed.
+///
+/// # Safety
+/// `frame` is a live frame and `index` one of its code's names.
+#[inline(always)]
+pub unsafe fn frame_name(frame: Frame, index: i64) -> Obj {
+    // SAFETY: the caller's promise; `co_names` is a tuple.
+    unsafe {
+        let code: Obj = field(frame, abi::frame::EXECUTABLE);
+        let names: Obj = field(code, abi::code::NAMES);
+        field(names, abi::tuple::ITEMS + 8 * index as i32)
+    }
+}
+
+/// The address of a singleton or type as a plain object pointer.
+macro_rules! object {
+    ($name:ident) => {
+        (&raw mut pyo3_ffi::$name).cast::<pyo3_ffi::PyObject>()
+    };
+}
+pub(crate) use object;
+
+/// An interned string, made once; null with an exception set if memory ran out.
+macro_rules! interned {
+    ($text:literal) => {{
+        static STRING: std::sync::atomic::AtomicPtr<pyo3_ffi::PyObject> =
+            std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
+        let known = STRING.load(std::sync::atomic::Ordering::Relaxed);
+        if known.is_null() {
+            let made = pyo3_ffi::PyUnicode_InternFromString(concat!($text, "\0").as_ptr().cast());
+            STRING.store(made, std::sync::atomic::Ordering::Relaxed);
+            made
+        } else {
+            known
+        }
+    }};
+}
+pub(crate) use interned;

@@ -1,0 +1,276 @@
+//! What CPython's interpreter has observed: inline caches and live values, as types to bet on.
+//!
+//! A specialised opcode in `co_code_adaptive` says which classes its operands had, by its name or by a version in its cache. Versions lead back to
+//! classes and functions: CPython 3.13 keeps a table for functions, and none for classes, so those are found by
+//! walking all classes, once, and again when a version is not known. Nothing read here is proved by it; whatever a
+//! cache names is checked (by its version) to be alive before it is touched.
+
+use crate::abi::{self, function, interp, opcodes as oc, type_};
+use crate::objects;
+use crate::owned::Owned;
+use cladonia::types::Type;
+use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+unsafe extern "C" {
+    fn PyWeakref_GetRef(reference: *mut PyObject, object: *mut *mut PyObject) -> std::ffi::c_int;
+}
+
+/// The types of live values, as bets on parameters and locals: each value's own class; `Object` where there is no value.
+///
+/// # Safety
+/// The GIL is held; each value is null or a live object.
+pub unsafe fn live_types(values: &[*mut PyObject]) -> Vec<Type> {
+    let of = |value: &*mut PyObject| {
+        if value.is_null() {
+            return Type::OBJECT;
+        }
+        // SAFETY: as the caller says.
+        unsafe { exact(ffi::Py_TYPE(*value)) }
+    };
+    values.iter().map(of).collect()
+}
+
+/// What the instruction at `unit` (an opcode in `co_code_adaptive`, with its cache behind it) says of its operands, from the deepest to the
+/// top, or, of a call, of its callee. Empty if it says nothing.
+///
+/// # Safety
+/// The GIL is held; `unit` points to a code unit of a live code object and is no argument prefix.
+pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
+    let cache = Cache(unit);
+    // SAFETY: as the caller says.
+    unsafe {
+        let opcode = unit.cast::<u8>().read();
+        if let Some((_, types)) = FIXED.iter().find(|row| row.0 == opcode) {
+            return types.to_vec();
+        }
+        match opcode {
+            oc::CONTAINS_OP_SET => vec![Type::OBJECT, Type::SET_EXACT.join(Type::FROZEN_SET_EXACT)],
+            oc::TO_BOOL_ALWAYS_TRUE => cache.class().map(|class| vec![exact(class.as_type())]).unwrap_or_default(),
+            oc::LOAD_ATTR_INSTANCE_VALUE
+            | oc::LOAD_ATTR_WITH_HINT
+            | oc::LOAD_ATTR_SLOT
+            | oc::LOAD_ATTR_PROPERTY
+            | oc::LOAD_ATTR_GETATTRIBUTE_OVERRIDDEN
+            | oc::LOAD_ATTR_METHOD_WITH_VALUES
+            | oc::LOAD_ATTR_METHOD_NO_DICT
+            | oc::LOAD_ATTR_METHOD_LAZY_DICT
+            | oc::LOAD_ATTR_NONDESCRIPTOR_WITH_VALUES
+            | oc::LOAD_ATTR_NONDESCRIPTOR_NO_DICT => {
+                cache.class().map(|class| vec![exact(class.as_type())]).unwrap_or_default()
+            }
+            oc::STORE_ATTR_INSTANCE_VALUE | oc::STORE_ATTR_SLOT | oc::STORE_ATTR_WITH_HINT => {
+                cache.class().map(|class| vec![Type::OBJECT, exact(class.as_type())]).unwrap_or_default()
+            }
+            oc::LOAD_ATTR_CLASS | oc::CALL_ALLOC_AND_ENTER_INIT => {
+                cache.class().map(|class| vec![object(class.0.as_ptr())]).unwrap_or_default()
+            }
+            oc::CALL_TYPE_1 => vec![object((&raw mut ffi::PyType_Type).cast())],
+            oc::CALL_STR_1 => vec![object((&raw mut ffi::PyUnicode_Type).cast())],
+            oc::CALL_TUPLE_1 => vec![object((&raw mut ffi::PyTuple_Type).cast())],
+            oc::CALL_PY_EXACT_ARGS
+            | oc::CALL_PY_GENERAL
+            | oc::CALL_BOUND_METHOD_EXACT_ARGS
+            | oc::CALL_BOUND_METHOD_GENERAL => {
+                function_of_version(cache.version()).map(|f| vec![object(f.as_ptr())]).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+const INT: Type = Type::LONG_EXACT;
+const FLOAT: Type = Type::FLOAT_EXACT;
+const STR: Type = Type::UNICODE_EXACT;
+const ANY: Type = Type::OBJECT;
+
+/// Specialised opcodes whose name says it all.
+const FIXED: &[(u8, &[Type])] = &[
+    (oc::BINARY_OP_ADD_INT, &[INT, INT]),
+    (oc::BINARY_OP_SUBTRACT_INT, &[INT, INT]),
+    (oc::BINARY_OP_MULTIPLY_INT, &[INT, INT]),
+    (oc::BINARY_OP_ADD_FLOAT, &[FLOAT, FLOAT]),
+    (oc::BINARY_OP_SUBTRACT_FLOAT, &[FLOAT, FLOAT]),
+    (oc::BINARY_OP_MULTIPLY_FLOAT, &[FLOAT, FLOAT]),
+    (oc::BINARY_OP_ADD_UNICODE, &[STR, STR]),
+    (oc::BINARY_OP_INPLACE_ADD_UNICODE, &[STR, STR]),
+    (oc::COMPARE_OP_INT, &[INT, INT]),
+    (oc::COMPARE_OP_FLOAT, &[FLOAT, FLOAT]),
+    (oc::COMPARE_OP_STR, &[STR, STR]),
+    (oc::BINARY_SUBSCR_DICT, &[Type::DICT_EXACT, ANY]),
+    (oc::BINARY_SUBSCR_LIST_INT, &[Type::LIST_EXACT, INT]),
+    (oc::BINARY_SUBSCR_TUPLE_INT, &[Type::TUPLE_EXACT, INT]),
+    (oc::BINARY_SUBSCR_STR_INT, &[STR, INT]),
+    (oc::STORE_SUBSCR_DICT, &[ANY, Type::DICT_EXACT, ANY]),
+    (oc::STORE_SUBSCR_LIST_INT, &[ANY, Type::LIST_EXACT, INT]),
+    (oc::CONTAINS_OP_DICT, &[ANY, Type::DICT_EXACT]),
+    (oc::UNPACK_SEQUENCE_TWO_TUPLE, &[Type::TUPLE_EXACT]),
+    (oc::UNPACK_SEQUENCE_TUPLE, &[Type::TUPLE_EXACT]),
+    (oc::UNPACK_SEQUENCE_LIST, &[Type::LIST_EXACT]),
+    (oc::FOR_ITER_LIST, &[Type::LIST_ITER]),
+    (oc::FOR_ITER_TUPLE, &[Type::TUPLE_ITER]),
+    (oc::FOR_ITER_RANGE, &[Type::RANGE_ITER]),
+    (oc::FOR_ITER_GEN, &[Type::GEN]),
+    (oc::TO_BOOL_BOOL, &[Type::BOOL]),
+    (oc::TO_BOOL_INT, &[INT]),
+    (oc::TO_BOOL_LIST, &[Type::LIST_EXACT]),
+    (oc::TO_BOOL_NONE, &[Type::NONE_TYPE]),
+    (oc::TO_BOOL_STR, &[STR]),
+];
+
+/// # Safety
+/// The GIL is held; `class` is a live class.
+unsafe fn exact(class: *mut PyTypeObject) -> Type {
+    // SAFETY: as the caller says.
+    Type::from_class_exact(unsafe { objects::class_handle(class) })
+}
+
+/// # Safety
+/// The GIL is held; `object` is a live object.
+unsafe fn object(object: *mut PyObject) -> Type {
+    // SAFETY: as the caller says.
+    Type::from_object(unsafe { objects::object_handle(object) })
+}
+
+/// An instruction with its inline cache.
+struct Cache(*const u16);
+
+impl Cache {
+    /// The version that follows the counter, in every family that has one.
+    ///
+    /// # Safety
+    /// The instruction is of such a family.
+    unsafe fn version(&self) -> u32 {
+        // SAFETY: the cache is three units at least: a counter, then the version, low half first.
+        unsafe { u32::from(self.0.add(2).read()) | u32::from(self.0.add(3).read()) << 16 }
+    }
+
+    /// The class with the cache's version.
+    ///
+    /// # Safety
+    /// The GIL is held; the instruction is of a family whose cache has a class's version.
+    unsafe fn class(&self) -> Option<LiveClass> {
+        // SAFETY: as the caller says.
+        unsafe { class_of_version(self.version()) }
+    }
+}
+
+/// A class, held.
+pub struct LiveClass(Owned);
+
+impl LiveClass {
+    /// The class.
+    pub fn as_type(&self) -> *mut PyTypeObject {
+        self.0.as_ptr().cast()
+    }
+}
+
+/// The function that has this version now.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
+    if version == 0 {
+        return None;
+    }
+    let place = (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
+    // SAFETY: the interpreter clears an entry before its function dies; the validation has found the table where it is.
+    unsafe {
+        let f = abi::read::<*mut PyObject, _>(ffi::PyInterpreterState_Get(), interp::FUNC_VERSION_CACHE + place);
+        if f.is_null() || abi::read::<u32, _>(f, function::VERSION) != version {
+            return None;
+        }
+        Owned::borrow(f)
+    }
+}
+
+/// Classes by version, held weakly.
+#[derive(Default)]
+struct Versions {
+    classes: HashMap<u32, Owned>,
+    /// Versions that a walk did not find: no class will have them again.
+    gone: HashSet<u32>,
+}
+
+static VERSIONS: LazyLock<Mutex<Versions>> = LazyLock::new(Mutex::default);
+
+/// The class that has this version now.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn class_of_version(version: u32) -> Option<LiveClass> {
+    if version == 0 {
+        return None;
+    }
+    let mut versions = VERSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: as the caller says; no Python code runs under the lock.
+    unsafe {
+        if let Some(class) = versions.get(version) {
+            return Some(class);
+        }
+        if versions.gone.contains(&version) {
+            return None;
+        }
+        versions.walk();
+        let found = versions.get(version);
+        if found.is_none() {
+            versions.gone.insert(version);
+        }
+        found
+    }
+}
+
+impl Versions {
+    /// # Safety
+    /// The GIL is held.
+    unsafe fn get(&self, version: u32) -> Option<LiveClass> {
+        let reference = self.classes.get(&version)?;
+        let mut class = std::ptr::null_mut();
+        // SAFETY: the map holds weak references to classes.
+        unsafe {
+            if PyWeakref_GetRef(reference.as_ptr(), &mut class) < 0 {
+                ffi::PyErr_Clear();
+            }
+            let class = Owned::take(class)?;
+            (abi::read::<u32, _>(class.as_ptr(), type_::VERSION_TAG) == version).then_some(LiveClass(class))
+        }
+    }
+
+    /// Finds every class from `object` down. What can't be asked (out of memory) is left out.
+    ///
+    /// # Safety
+    /// The GIL is held.
+    unsafe fn walk(&mut self) {
+        self.classes.clear();
+        if self.gone.len() > 10_000 {
+            self.gone.clear();
+        }
+        // SAFETY: the list of subclasses holds live classes; `type.__subclasses__` itself runs no Python code, whatever a
+        // metaclass does.
+        unsafe {
+            let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
+            let Some(subclasses) = Owned::take(ffi::PyObject_GetAttrString(meta, c"__subclasses__".as_ptr())) else {
+                return;
+            };
+            let mut seen = HashSet::new();
+            let mut todo: Vec<Owned> = Owned::borrow((&raw mut ffi::PyBaseObject_Type).cast()).into_iter().collect();
+            while let Some(class) = todo.pop() {
+                if !seen.insert(class.as_ptr() as usize) {
+                    continue;
+                }
+                let version = abi::read::<u32, _>(class.as_ptr(), type_::VERSION_TAG);
+                if version != 0
+                    && let Some(weak) = Owned::take(ffi::PyWeakref_NewRef(class.as_ptr(), std::ptr::null_mut()))
+                {
+                    self.classes.insert(version, weak);
+                }
+                let list = Owned::take(ffi::PyObject_CallOneArg(subclasses.as_ptr(), class.as_ptr()));
+                let Some(list) = list else { continue };
+                for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
+                    todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));
+                }
+            }
+        }
+    }
+}

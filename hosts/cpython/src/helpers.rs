@@ -1,0 +1,126 @@
+//! The functions behind every general operation: each does exactly what CPython 3.13's interpreter does for the
+//! bytecode, with the same errors, texts and order.
+//!
+//! # Safety contract of all helpers
+//! They are called by compiled code only, with the interpreter's lock held. Operands are borrowed, live references;
+//! a variadic array's references are taken over (also on error), and its entries may be overwritten; outputs are new
+//! references and are written only on success. `thread` is the current thread, `frame` its current frame. A failing
+//! helper leaves an exception set.
+//!
+//! [`all`] lists them with the signatures their Rust types have; the host's builder compares these with what the
+//! core expects, so that a helper with a wrong type is an error at import.
+
+mod attributes;
+mod build;
+mod calls;
+mod control;
+mod import;
+mod matching;
+pub mod native;
+mod numbers;
+mod operators;
+mod scopes;
+mod unpack;
+#[cfg(test)]
+mod tests;
+
+pub use calls::{CALL_NATIVE, MATERIALIZE_FRAME, NATIVE_VECTORCALL, ORIGINAL_VECTORCALL, call_original, find_frame_readers};
+pub use control::RERAISED;
+pub use native::Entry;
+pub(crate) use native::entry;
+pub use numbers::{box_float, box_int};
+pub use unpack::iter_end;
+
+use cladonia::hir::{GeneralOp, MATH};
+
+/// Whether `CALL_INTRINSIC_1` with this number can be compiled.
+pub fn intrinsic1_supported(number: u32) -> bool {
+    (1..=11).contains(&number)
+}
+
+/// Whether `CALL_INTRINSIC_2` with this number can be compiled.
+pub fn intrinsic2_supported(number: u32) -> bool {
+    (1..=5).contains(&number)
+}
+
+/// Every helper the core asks for, but for the exit hook, which is the runtime's.
+pub fn all() -> Vec<(&'static str, Entry)> {
+    let general = GeneralOp::ALL.iter().map(|&op| (op.info().name, helper_of(op)));
+    let math = [entry!(numbers::float_pow, 2), entry!(numbers::float_mod, 2), entry!(numbers::float_floordiv, 2)];
+    general.chain(MATH.iter().map(|row| row.0).zip(math)).collect()
+}
+
+fn helper_of(op: GeneralOp) -> Entry {
+    use GeneralOp as G;
+    match op {
+        G::Binary => entry!(operators::binary, 3),
+        G::Compare => entry!(operators::compare, 3),
+        G::CompareBool => entry!(operators::compare_bool, 3),
+        G::Contains => entry!(operators::contains, 2),
+        G::Truth => entry!(operators::truth, 1),
+        G::Negative => entry!(operators::negative, 1),
+        G::Invert => entry!(operators::invert, 1),
+        G::GetItem => entry!(operators::get_item, 2),
+        G::SetItem => entry!(operators::set_item, 3),
+        G::DelItem => entry!(operators::del_item, 2),
+        G::GetSlice => entry!(operators::get_slice, 3),
+        G::SetSlice => entry!(operators::set_slice, 4),
+        G::BuildSlice => entry!(operators::build_slice, 3),
+        G::LoadAttr => entry!(attributes::load_attr, 3),
+        G::StoreAttr => entry!(attributes::store_attr, 4),
+        G::DeleteAttr => entry!(attributes::delete_attr, 3),
+        G::LoadMethod => entry!(attributes::load_method, 4),
+        G::LoadSuperAttr => entry!(attributes::load_super_attr, 7),
+        G::LoadGlobal => entry!(scopes::load_global, 2),
+        G::LoadName => entry!(scopes::load_name, 2),
+        G::StoreName => entry!(scopes::store_name, 3),
+        G::DeleteName => entry!(scopes::delete_name, 2),
+        G::StoreGlobal => entry!(scopes::store_global, 3),
+        G::DeleteGlobal => entry!(scopes::delete_global, 2),
+        G::LoadLocals => entry!(scopes::load_locals, 1),
+        G::LoadFromDictOrGlobals => entry!(scopes::load_from_dict_or_globals, 3),
+        G::LoadFromDictOrDeref => entry!(scopes::load_from_dict_or_deref, 3),
+        G::MakeCell => entry!(scopes::make_cell, 2),
+        G::CopyFreeVars => entry!(scopes::copy_free_vars, 2),
+        G::Call => entry!(calls::call, 4),
+        G::CallEx => entry!(calls::call_ex, 4),
+        G::CallIntrinsic1 => entry!(calls::call_intrinsic_1, 3),
+        G::CallIntrinsic2 => entry!(calls::call_intrinsic_2, 4),
+        G::GetIter => entry!(unpack::get_iter, 1),
+        G::IterNext => entry!(unpack::iter_next, 3),
+        G::BuildTuple => entry!(build::build_tuple, 2),
+        G::BuildList => entry!(build::build_list, 2),
+        G::BuildSet => entry!(build::build_set, 2),
+        G::BuildMap => entry!(build::build_map, 2),
+        G::BuildConstKeyMap => entry!(build::build_const_key_map, 3),
+        G::BuildString => entry!(build::build_string, 2),
+        G::ListAppend => entry!(build::list_append, 2),
+        G::ListExtend => entry!(build::list_extend, 3),
+        G::SetAdd => entry!(build::set_add, 2),
+        G::SetUpdate => entry!(build::set_update, 2),
+        G::MapAdd => entry!(build::map_add, 3),
+        G::DictUpdate => entry!(build::dict_update, 3),
+        G::DictMerge => entry!(build::dict_merge, 4),
+        G::UnpackSequence => entry!(unpack::unpack_sequence, 4),
+        G::UnpackEx => entry!(unpack::unpack_ex, 4),
+        G::FormatSimple => entry!(build::format_simple, 1),
+        G::FormatWithSpec => entry!(build::format_with_spec, 2),
+        G::ConvertValue => entry!(build::convert_value, 2),
+        G::MakeFunction => entry!(scopes::make_function, 2),
+        G::SetFunctionAttribute => entry!(scopes::set_function_attribute, 3),
+        G::LoadBuildClass => entry!(scopes::load_build_class, 1),
+        G::LoadAssertionError => entry!(control::load_assertion_error, 0),
+        G::Raise => entry!(control::raise, 4),
+        G::ImportName => entry!(import::import_name, 5),
+        G::ImportFrom => entry!(import::import_from, 4),
+        G::MatchMapping => entry!(matching::match_mapping, 1),
+        G::MatchSequence => entry!(matching::match_sequence, 1),
+        G::MatchKeys => entry!(matching::match_keys, 3),
+        G::MatchClass => entry!(matching::match_class, 5),
+        G::GetLen => entry!(operators::get_len, 1),
+        G::SetupAnnotations => entry!(scopes::setup_annotations, 1),
+        G::BeforeWith => entry!(control::before_with, 3),
+        G::HandlePending => entry!(control::handle_pending, 1),
+        G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
+    }
+}

@@ -1,0 +1,75 @@
+//! Attributes: load, store, delete, method lookup, `super()`.
+//!
+//! Safety: the contract of [`super`].
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::capi::{_PyObject_GetMethod, _PySuper_Lookup, Frame, Obj, frame_name, object};
+use pyo3_ffi::*;
+use std::ptr;
+
+pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
+    PyObject_GetAttr(a, frame_name(frame, name))
+}
+
+pub unsafe extern "C" fn store_attr(frame: Frame, name: i64, a: Obj, value: Obj) -> i64 {
+    i64::from(PyObject_SetAttr(a, frame_name(frame, name), value))
+}
+
+pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
+    i64::from(PyObject_SetAttr(a, frame_name(frame, name), ptr::null_mut()))
+}
+
+/// Outputs: the function and `self`, or the attribute and null.
+pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut Obj) -> i64 {
+    let mut method = ptr::null_mut();
+    let unbound = _PyObject_GetMethod(a, frame_name(frame, name), &mut method);
+    if method.is_null() {
+        return -1;
+    }
+    *out = method;
+    *out.add(1) = if unbound != 0 { Py_NewRef(a) } else { ptr::null_mut() };
+    0
+}
+
+/// `flags & 1`: a method is wanted; `flags & 2`: `super` was written with two arguments.
+///
+/// The builtin `super` is not instantiated (as in the interpreter's specialised forms); whatever else the name
+/// stands for is called.
+pub unsafe extern "C" fn load_super_attr(
+    frame: Frame,
+    name: i64,
+    flags: i64,
+    super_: Obj,
+    class: Obj,
+    self_: Obj,
+    out: *mut Obj,
+) -> i64 {
+    let name = frame_name(frame, name);
+    let attribute = if super_ == object!(PySuper_Type) && PyType_Check(class) != 0 {
+        let mut is_method = 0;
+        let generic = (*Py_TYPE(self_)).tp_getattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
+        let wanted = if flags & 1 != 0 && generic { &raw mut is_method } else { ptr::null_mut() };
+        let attribute = _PySuper_Lookup(class.cast(), self_, name, wanted);
+        if is_method != 0 && !attribute.is_null() {
+            *out = attribute;
+            *out.add(1) = Py_NewRef(self_);
+            return 0;
+        }
+        attribute
+    } else {
+        let args = [class, self_];
+        let proxy = PyObject_Vectorcall(super_, args.as_ptr(), (flags & 2) as usize, ptr::null_mut());
+        if proxy.is_null() {
+            return -1;
+        }
+        let attribute = PyObject_GetAttr(proxy, name);
+        Py_DECREF(proxy);
+        attribute
+    };
+    if attribute.is_null() {
+        return -1;
+    }
+    *out = attribute;
+    *out.add(1) = ptr::null_mut();
+    0
+}

@@ -1,0 +1,64 @@
+//! Arithmetic on raw values, and boxing that cannot fail.
+//!
+//! Safety: the contract of [`super`].
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::capi::Obj;
+use pyo3_ffi::*;
+
+/// C's `pow`. The operation raises, and the caller must leave, where the result is not finite though both operands
+/// are: zero to a negative power, a negative base with a fractional exponent, overflow.
+pub unsafe extern "C" fn float_pow(a: f64, b: f64) -> f64 {
+    a.powf(b)
+}
+
+/// `a % b` as `float.__mod__` gives it; `b` is not zero.
+pub unsafe extern "C" fn float_mod(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    if rest == 0.0 {
+        0f64.copysign(b)
+    } else if (b < 0.0) != (rest < 0.0) {
+        rest + b
+    } else {
+        rest
+    }
+}
+
+/// `a // b` as `float.__floordiv__` gives it; `b` is not zero.
+pub unsafe extern "C" fn float_floordiv(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    let mut quotient = (a - rest) / b;
+    if rest != 0.0 && (b < 0.0) != (rest < 0.0) {
+        quotient -= 1.0;
+    }
+    if quotient == 0.0 {
+        return 0f64.copysign(a / b);
+    }
+    let floor = quotient.floor();
+    if quotient - floor > 0.5 { floor + 1.0 } else { floor }
+}
+
+/// A new float. Exits box values where nothing may fail: without memory for 24 bytes the process ends.
+pub unsafe extern "C" fn box_float(value: f64) -> Obj {
+    boxed(|| PyFloat_FromDouble(value))
+}
+
+/// A new reference to an int; ends the process if there is no memory.
+pub unsafe extern "C" fn box_int(value: i64) -> Obj {
+    boxed(|| PyLong_FromLongLong(value))
+}
+
+unsafe fn boxed(make: impl Fn() -> Obj) -> Obj {
+    let object = make();
+    if object.is_null() { retry(make) } else { object }
+}
+
+#[cold]
+unsafe fn retry(make: impl Fn() -> Obj) -> Obj {
+    PyErr_Clear();
+    let object = make();
+    if object.is_null() {
+        Py_FatalError(c"cladonia: no memory to box a number".as_ptr());
+    }
+    object
+}

@@ -1,0 +1,85 @@
+//! Operators, subscripts, slices, truth and length.
+//!
+//! Safety: the contract of [`super`].
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::capi::{_PyEval_BinaryOps, Obj};
+use pyo3_ffi::*;
+use std::ptr;
+
+pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
+    _PyEval_BinaryOps[op as usize](a, b)
+}
+
+pub unsafe extern "C" fn compare(op: i64, a: Obj, b: Obj) -> Obj {
+    PyObject_RichCompare(a, b, op as i32)
+}
+
+/// Not `PyObject_RichCompareBool`, which takes identical objects for equal.
+pub unsafe extern "C" fn compare_bool(op: i64, a: Obj, b: Obj) -> i64 {
+    let result = PyObject_RichCompare(a, b, op as i32);
+    if result.is_null() {
+        return -1;
+    }
+    let truth = PyObject_IsTrue(result);
+    Py_DECREF(result);
+    i64::from(truth)
+}
+
+/// The container is the second operand.
+pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
+    i64::from(PySequence_Contains(container, item))
+}
+
+pub unsafe extern "C" fn truth(a: Obj) -> i64 {
+    i64::from(PyObject_IsTrue(a))
+}
+
+pub unsafe extern "C" fn negative(a: Obj) -> Obj {
+    PyNumber_Negative(a)
+}
+
+pub unsafe extern "C" fn invert(a: Obj) -> Obj {
+    PyNumber_Invert(a)
+}
+
+pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
+    PyObject_GetItem(a, key)
+}
+
+pub unsafe extern "C" fn set_item(a: Obj, key: Obj, value: Obj) -> i64 {
+    i64::from(PyObject_SetItem(a, key, value))
+}
+
+pub unsafe extern "C" fn del_item(a: Obj, key: Obj) -> i64 {
+    i64::from(PyObject_DelItem(a, key))
+}
+
+pub unsafe extern "C" fn get_slice(a: Obj, start: Obj, stop: Obj) -> Obj {
+    let slice = PySlice_New(start, stop, ptr::null_mut());
+    if slice.is_null() {
+        return slice;
+    }
+    let result = PyObject_GetItem(a, slice);
+    Py_DECREF(slice);
+    result
+}
+
+pub unsafe extern "C" fn set_slice(a: Obj, start: Obj, stop: Obj, value: Obj) -> i64 {
+    let slice = PySlice_New(start, stop, ptr::null_mut());
+    if slice.is_null() {
+        return -1;
+    }
+    let status = PyObject_SetItem(a, slice, value);
+    Py_DECREF(slice);
+    i64::from(status)
+}
+
+pub unsafe extern "C" fn build_slice(start: Obj, stop: Obj, step: Obj) -> Obj {
+    PySlice_New(start, stop, step)
+}
+
+pub unsafe extern "C" fn get_len(a: Obj) -> Obj {
+    let length = PyObject_Length(a);
+    if length < 0 { ptr::null_mut() } else { PyLong_FromSsize_t(length) }
+}

@@ -1,0 +1,232 @@
+//! Names: globals, builtins, namespaces, cells; and what makes functions and classes.
+//!
+//! Safety: the contract of [`super`].
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::abi;
+use crate::capi::{
+    _PyEval_FormatExcCheckArg, _PyEval_FormatExcUnbound, _PyFunction_SetVersion, Frame, Obj, current_thread, field,
+    frame_name, interned, set_field,
+};
+use pyo3_ffi::*;
+use std::ffi::CStr;
+use std::ptr;
+
+unsafe fn globals(frame: Frame) -> Obj {
+    field(frame, abi::frame::GLOBALS)
+}
+
+unsafe fn builtins(frame: Frame) -> Obj {
+    field(frame, abi::frame::BUILTINS)
+}
+
+/// The namespace, borrowed; null (without an exception) in functions.
+unsafe fn namespace(frame: Frame) -> Obj {
+    field(frame, abi::frame::LOCALS)
+}
+
+unsafe fn name_error(name: Obj) {
+    _PyEval_FormatExcCheckArg(current_thread(), PyExc_NameError, c"name '%.200s' is not defined".as_ptr(), name);
+}
+
+/// The namespace, or a `SystemError` about `name`.
+unsafe fn namespace_for(frame: Frame, text: &'static CStr, name: Obj) -> Option<Obj> {
+    let locals = namespace(frame);
+    if locals.is_null() {
+        PyErr_Format(PyExc_SystemError, text.as_ptr(), name);
+        return None;
+    }
+    Some(locals)
+}
+
+pub unsafe extern "C" fn load_global(frame: Frame, name: i64) -> Obj {
+    global_or_builtin(frame, frame_name(frame, name))
+}
+
+unsafe fn global_or_builtin(frame: Frame, name: Obj) -> Obj {
+    let (globals, builtins) = (globals(frame), builtins(frame));
+    let mut value = ptr::null_mut();
+    if PyDict_CheckExact(globals) != 0 && PyDict_CheckExact(builtins) != 0 {
+        if PyDict_GetItemRef(globals, name, &mut value) == 0 && PyDict_GetItemRef(builtins, name, &mut value) == 0 {
+            name_error(name);
+        }
+    } else if PyMapping_GetOptionalItem(globals, name, &mut value) == 0
+        && PyMapping_GetOptionalItem(builtins, name, &mut value) == 0
+    {
+        name_error(name);
+    }
+    value
+}
+
+pub unsafe extern "C" fn load_name(frame: Frame, name: i64) -> Obj {
+    let locals = namespace(frame);
+    if locals.is_null() {
+        PyErr_SetString(PyExc_SystemError, c"no locals".as_ptr());
+        return ptr::null_mut();
+    }
+    let name = frame_name(frame, name);
+    let mut value = ptr::null_mut();
+    if PyMapping_GetOptionalItem(locals, name, &mut value) == 0
+        && PyDict_GetItemRef(globals(frame), name, &mut value) == 0
+        && PyMapping_GetOptionalItem(builtins(frame), name, &mut value) == 0
+    {
+        name_error(name);
+    }
+    value
+}
+
+pub unsafe extern "C" fn store_name(frame: Frame, name: i64, value: Obj) -> i64 {
+    let name = frame_name(frame, name);
+    let Some(locals) = namespace_for(frame, c"no locals found when storing %R", name) else { return -1 };
+    i64::from(if PyDict_CheckExact(locals) != 0 {
+        PyDict_SetItem(locals, name, value)
+    } else {
+        PyObject_SetItem(locals, name, value)
+    })
+}
+
+pub unsafe extern "C" fn delete_name(frame: Frame, name: i64) -> i64 {
+    let name = frame_name(frame, name);
+    let Some(locals) = namespace_for(frame, c"no locals when deleting %R", name) else { return -1 };
+    if PyObject_DelItem(locals, name) != 0 {
+        // The interpreter replaces whatever was raised.
+        name_error(name);
+        return -1;
+    }
+    0
+}
+
+pub unsafe extern "C" fn store_global(frame: Frame, name: i64, value: Obj) -> i64 {
+    i64::from(PyDict_SetItem(globals(frame), frame_name(frame, name), value))
+}
+
+pub unsafe extern "C" fn delete_global(frame: Frame, name: i64) -> i64 {
+    let name = frame_name(frame, name);
+    match PyDict_Pop(globals(frame), name, ptr::null_mut()) {
+        0 => {
+            name_error(name);
+            -1
+        }
+        found if found < 0 => -1,
+        _ => 0,
+    }
+}
+
+pub unsafe extern "C" fn load_locals(frame: Frame) -> Obj {
+    let locals = namespace(frame);
+    if locals.is_null() {
+        PyErr_SetString(PyExc_SystemError, c"no locals".as_ptr());
+        return locals;
+    }
+    Py_NewRef(locals)
+}
+
+pub unsafe extern "C" fn load_from_dict_or_globals(frame: Frame, name: i64, mapping: Obj) -> Obj {
+    let name = frame_name(frame, name);
+    let mut value = ptr::null_mut();
+    if PyMapping_GetOptionalItem(mapping, name, &mut value) != 0 {
+        return value;
+    }
+    global_or_builtin(frame, name)
+}
+
+pub unsafe extern "C" fn load_from_dict_or_deref(frame: Frame, slot: i64, mapping: Obj) -> Obj {
+    let code: Obj = field(frame, abi::frame::EXECUTABLE);
+    let names: Obj = field(code, abi::code::LOCALSPLUS_NAMES);
+    let name: Obj = field(names, abi::tuple::ITEMS + 8 * slot as i32);
+    let mut value = ptr::null_mut();
+    if PyMapping_GetOptionalItem(mapping, name, &mut value) != 0 {
+        return value;
+    }
+    let cell: Obj = field(frame, abi::frame::LOCALSPLUS + 8 * slot as i32);
+    let content: Obj = field(cell, abi::cell::CONTENT);
+    if content.is_null() {
+        _PyEval_FormatExcUnbound(current_thread(), code, slot as i32);
+        return content;
+    }
+    Py_NewRef(content)
+}
+
+pub unsafe extern "C" fn make_cell(frame: Frame, slot: i64) -> i64 {
+    let at = abi::frame::LOCALSPLUS + 8 * slot as i32;
+    let initial: Obj = field(frame, at);
+    let cell = PyCell_New(initial);
+    if cell.is_null() {
+        return -1;
+    }
+    set_field(frame, at, cell);
+    Py_XDECREF(initial);
+    0
+}
+
+pub unsafe extern "C" fn copy_free_vars(frame: Frame, count: i64) -> i64 {
+    let code: Obj = field(frame, abi::frame::EXECUTABLE);
+    let func: Obj = field(frame, abi::frame::FUNCOBJ);
+    let closure: Obj = field(func, abi::function::CLOSURE);
+    let slots: i32 = field(code, abi::code::NLOCALSPLUS);
+    let count = count as i32;
+    for i in 0..count {
+        let cell: Obj = field(closure, abi::tuple::ITEMS + 8 * i);
+        set_field(frame, abi::frame::LOCALSPLUS + 8 * (slots - count + i), Py_NewRef(cell));
+    }
+    0
+}
+
+pub unsafe extern "C" fn make_function(frame: Frame, code: Obj) -> Obj {
+    let func = PyFunction_New(code, globals(frame));
+    if !func.is_null() {
+        _PyFunction_SetVersion(func, field(code, abi::code::VERSION));
+    }
+    func
+}
+
+/// The function was just made: nothing watches it yet and the field is empty.
+pub unsafe extern "C" fn set_function_attribute(which: i64, func: Obj, value: Obj) -> i64 {
+    let func = func.cast::<PyFunctionObject>();
+    let place = match which {
+        1 => &raw mut (*func).func_defaults,
+        2 => &raw mut (*func).func_kwdefaults,
+        4 => &raw mut (*func).func_annotations,
+        _ => &raw mut (*func).func_closure,
+    };
+    *place = Py_NewRef(value);
+    0
+}
+
+pub unsafe extern "C" fn load_build_class(frame: Frame) -> Obj {
+    let name = interned!("__build_class__");
+    let mut value = ptr::null_mut();
+    if !name.is_null() && PyMapping_GetOptionalItem(builtins(frame), name, &mut value) == 0 {
+        PyErr_SetString(PyExc_NameError, c"__build_class__ not found".as_ptr());
+    }
+    value
+}
+
+pub unsafe extern "C" fn setup_annotations(frame: Frame) -> i64 {
+    let locals = namespace(frame);
+    if locals.is_null() {
+        PyErr_SetString(PyExc_SystemError, c"no locals found when setting up annotations".as_ptr());
+        return -1;
+    }
+    let name = interned!("__annotations__");
+    let mut known = ptr::null_mut();
+    if name.is_null() {
+        return -1;
+    }
+    match PyMapping_GetOptionalItem(locals, name, &mut known) {
+        0 => {
+            let made = PyDict_New();
+            if made.is_null() {
+                return -1;
+            }
+            let status = PyObject_SetItem(locals, name, made);
+            Py_DECREF(made);
+            i64::from(status)
+        }
+        1 => {
+            Py_DECREF(known);
+            0
+        }
+        _ => -1,
+    }
+}

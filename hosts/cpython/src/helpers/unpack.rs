@@ -1,0 +1,70 @@
+//! Iteration and unpacking.
+//!
+//! Safety: the contract of [`super`].
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::abi;
+use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field};
+use pyo3_ffi::*;
+
+pub unsafe extern "C" fn get_iter(a: Obj) -> Obj {
+    PyObject_GetIter(a)
+}
+
+pub unsafe extern "C" fn iter_next(_thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
+    let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
+        // `for` over the hidden argument of a generator expression that was called by hand.
+        PyErr_Format(PyExc_TypeError, c"'%.200s' object is not an iterator".as_ptr(), (*Py_TYPE(iter)).tp_name);
+        return -1;
+    };
+    let item = next(iter);
+    if !item.is_null() {
+        *out = item;
+        return 1;
+    }
+    if !PyErr_Occurred().is_null() {
+        if PyErr_ExceptionMatches(PyExc_StopIteration) == 0 {
+            return -1;
+        }
+        PyErr_Clear();
+    }
+    0
+}
+
+pub unsafe extern "C" fn unpack_sequence(thread: Thread, count: i64, a: Obj, out: *mut Obj) -> i64 {
+    let tuple = PyTuple_CheckExact(a) != 0;
+    if (tuple || PyList_CheckExact(a) != 0) && Py_SIZE(a) as i64 == count {
+        let items: *const Obj = if tuple {
+            a.cast::<u8>().add(abi::tuple::ITEMS as usize).cast()
+        } else {
+            field(a, abi::list::ITEMS)
+        };
+        for i in 0..count as usize {
+            *out.add(i) = Py_NewRef(*items.add(i));
+        }
+        return 0;
+    }
+    unpack(thread, a, count as usize, -1, out)
+}
+
+/// The immediate: items before the star in the low byte, items after it above.
+pub unsafe extern "C" fn unpack_ex(thread: Thread, counts: i64, a: Obj, out: *mut Obj) -> i64 {
+    unpack(thread, a, (counts & 0xff) as usize, (counts >> 8) as i32, out)
+}
+
+/// The interpreter fills its stack downwards, so that the first item comes out last.
+unsafe fn unpack(thread: Thread, a: Obj, before: usize, after: i32, out: *mut Obj) -> i64 {
+    let total = if after < 0 { before } else { before + 1 + after as usize };
+    if _PyEval_UnpackIterable(thread, a, before as i32, after, out.add(total)) == 0 {
+        return -1;
+    }
+    std::slice::from_raw_parts_mut(out, total).reverse();
+    0
+}
+
+/// Let an exhausted list or tuple iterator drop what it iterates over, as its own `next` does.
+pub unsafe extern "C" fn iter_end(iter: Obj) {
+    if let Some(next) = (*Py_TYPE(iter)).tp_iternext {
+        Py_XDECREF(next(iter));
+    }
+}

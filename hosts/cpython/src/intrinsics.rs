@@ -1,0 +1,144 @@
+//! Operations on CPython's objects as LIR, and the description of the host they belong to.
+//!
+//! An intrinsic is copied into compiled code: its hot path is inline, what is rare sits in cold blocks that call a
+//! helper, and where it does not apply it fails, so that the unit exits. The standard names are the core's
+//! ([`cladonia::host::names`]); [`attributes`] has those that this host's access plans name.
+
+pub mod attributes;
+mod containers;
+mod iterators;
+mod numbers;
+mod references;
+#[cfg(test)]
+mod tests;
+mod thread;
+
+use crate::abi;
+use crate::capi::{self, Obj, field};
+use crate::helpers;
+use cladonia::facts::Effects;
+use cladonia::host::{Host, HostBuilder, HostError};
+use cladonia::lir::{Builder, Func, HelperId, Signature, Value};
+use cladonia::ll::Ty;
+use pyo3_ffi::*;
+
+/// A helper of the runtime's: name, address, parameters, results.
+pub type ExtraHelper<'a> = (&'static str, usize, &'a [Ty], &'a [Ty]);
+
+/// What the intrinsics need to know of the running interpreter.
+struct Context {
+    /// `_Py_Dealloc(object)`.
+    dealloc: HelperId,
+    /// `(f64) -> object`, never null.
+    box_float: HelperId,
+    /// `(i64) -> object`, never null.
+    box_int: HelperId,
+    /// `(iterator)`: the exhausted iterator's own `next`, which drops what it iterates over.
+    iter_end: HelperId,
+    /// The interpreter, if its float free list is where the layout says.
+    float_freelist: Option<u64>,
+    /// The int -5, if the small ints lie in a row.
+    small_ints: Option<u64>,
+}
+
+/// The intrinsics while they are being collected.
+struct Set<'a> {
+    host: &'a mut HostBuilder,
+    context: Context,
+}
+
+impl Set<'_> {
+    /// Define an intrinsic: its body is built from its parameters.
+    fn add(
+        &mut self,
+        name: &'static str,
+        params: &[Ty],
+        results: &[Ty],
+        effects: Effects,
+        body: impl FnOnce(&mut Builder<'_>, &[Value], &Context),
+    ) {
+        let mut func = Func::new(name, Signature::new(params, results));
+        let args = func.params().to_vec();
+        body(&mut Builder::new(&mut func), &args, &self.context);
+        self.host.intrinsic(name, effects, func);
+    }
+}
+
+/// Describe this interpreter to the compiler; `extra` are the runtime's helpers, the exit hook among them.
+///
+/// # Errors
+/// A [`HostError`] names a helper or intrinsic that does not fit the core's tables.
+///
+/// # Panics
+/// If called without the interpreter's lock.
+pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
+    let mut host = HostBuilder::new("CPython 3.13", crate::objects::host());
+    // SAFETY: the interpreter's lock is held; the singletons are immortal.
+    unsafe {
+        helpers::find_frame_readers();
+        host.singletons(Py_None() as u64, Py_True() as u64, Py_False() as u64);
+    }
+    host.frame_slots(abi::frame::LOCALSPLUS);
+    for (name, entry) in helpers::all() {
+        host.helper(name, entry.address, &entry.params, &entry.results);
+    }
+    for &(name, address, params, results) in extra {
+        host.helper(name, address, params, results);
+    }
+    let mut own = |name, entry: helpers::Entry| host.helper(name, entry.address, &entry.params, &entry.results);
+    let context = Context {
+        dealloc: own("dealloc", helpers::entry!(capi::_Py_Dealloc, 1)),
+        box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
+        box_int: own("box_int", helpers::entry!(helpers::box_int, 1)),
+        iter_end: own("iter_end", helpers::entry!(helpers::iter_end, 1)),
+        // SAFETY: the lock is held.
+        float_freelist: unsafe { float_freelist() },
+        // SAFETY: the lock is held.
+        small_ints: unsafe { small_ints() },
+    };
+    let mut set = Set { host: &mut host, context };
+    references::define(&mut set);
+    numbers::define(&mut set);
+    containers::define(&mut set);
+    iterators::define(&mut set);
+    thread::define(&mut set);
+    attributes::define(&mut set);
+    host.finish()
+}
+
+/// The interpreter whose float free list compiled code may push to and pop from: it must be where the layout says,
+/// which is tried out with two floats.
+unsafe fn float_freelist() -> Option<u64> {
+    // SAFETY: reads of interpreter memory inside its structure; freed floats are looked at only through the list.
+    unsafe {
+        let interp: *mut u8 = field(capi::current_thread(), abi::thread::INTERP);
+        let count = || field::<i32>(interp, abi::interp::FLOAT_NUMFREE);
+        let head = || field::<Obj>(interp, abi::interp::FLOAT_ITEMS);
+        let (a, b) = (PyFloat_FromDouble(1.5), PyFloat_FromDouble(2.5));
+        if a.is_null() || b.is_null() {
+            PyErr_Clear();
+            Py_XDECREF(a);
+            Py_XDECREF(b);
+            return None;
+        }
+        let (before, first) = (count(), head());
+        let plausible = (0..=abi::interp::FLOAT_MAXFREE - 2).contains(&before) && (before == 0) == first.is_null();
+        Py_DECREF(a);
+        let one = count() == before + 1 && head() == a;
+        Py_DECREF(b);
+        let two = count() == before + 2 && head() == b;
+        // The link to the next free float is in the type's place.
+        let linked = two && field::<Obj>(b, abi::object::TYPE) == a && field::<Obj>(a, abi::object::TYPE) == first;
+        (plausible && one && linked).then_some(interp as u64)
+    }
+}
+
+/// The address of the int -5 if the ints from -5 to 256 are an array.
+unsafe fn small_ints() -> Option<u64> {
+    // SAFETY: the lock is held; small ints are immortal.
+    unsafe {
+        let first = PyLong_FromLong(-5) as u64;
+        let in_row = (-5..=256).all(|i| PyLong_FromLong(i) as u64 == first + (i + 5) as u64 * abi::long::SIZE as u64);
+        in_row.then_some(first)
+    }
+}

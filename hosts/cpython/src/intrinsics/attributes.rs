@@ -1,0 +1,113 @@
+//! What access plans are made of: checks of an object's dictionary and values, loads and stores of fields.
+//!
+//! All of them take the object first, whose exact class has been checked, and constants last. Offsets count from the
+//! object's address. A check gives nothing and fails where the plan does not hold.
+
+use super::Set;
+use crate::abi::{dict_keys, dict_values, object};
+use cladonia::facts::Effects;
+use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
+use cladonia::ll::{Ty, Width};
+
+/// `(object, valid)`: the inline values, whose `valid` byte is at that offset, are in use.
+pub const CHECK_INLINE_VALUES: &str = "check_inline_values";
+/// `(object, place)`: the word at the offset is null: an inline value that is not set, or a dictionary not made.
+pub const CHECK_NULL: &str = "check_null";
+/// `(object, keys, count)`: the keys that the class's instances share have not grown, so that a name that was not
+/// among them is on no instance with inline values.
+pub const CHECK_SHARED_KEYS: &str = "check_shared_keys";
+/// `(object, place) -> value`: a slot or inline value; fails if it is not set.
+pub const LOAD_FIELD: &str = "load_field";
+/// `(object, value, place) -> old`: store a slot; the old value may be null.
+pub const STORE_SLOT: &str = "store_slot";
+/// `(object, value, values, index) -> old`: store an inline value; `values` is the offset of the values' header. Fails
+/// if the values are not in use or the object has a dictionary.
+pub const STORE_INLINE_VALUE: &str = "store_inline_value";
+
+const PTR: Ty = Ty::Ptr;
+const INT: Ty = Ty::I64;
+
+pub(super) fn define(set: &mut Set<'_>) {
+    set.add(CHECK_INLINE_VALUES, &[PTR, INT], &[], Effects::READS, |b, p, _| {
+        let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+        let valid = b.load(Width::U8, place, 0);
+        let is_valid = b.icmp_imm(IntCond::Ne, valid, 0);
+        check(b, is_valid);
+    });
+    set.add(CHECK_NULL, &[PTR, INT], &[], Effects::READS, |b, p, _| {
+        let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+        let word = b.load(Width::Ptr, place, 0);
+        let none = b.is_null(word);
+        check(b, none);
+    });
+    set.add(CHECK_SHARED_KEYS, &[PTR, INT, INT], &[], Effects::READS, |b, p, _| {
+        let keys = b.op(Opcode::I2p, &[p[1]]);
+        let count = b.load(Width::I64, keys, dict_keys::NENTRIES);
+        let same = b.icmp(IntCond::Eq, count, p[2]);
+        check(b, same);
+    });
+    set.add(LOAD_FIELD, &[PTR, INT], &[PTR], Effects::READS, |b, p, _| {
+        let (unset, set) = (b.cold_block(), b.block());
+        let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+        let value = b.load(Width::Ptr, place, 0);
+        let none = b.is_null(value);
+        b.br(none, unset, &[], set, &[]);
+        b.switch_to(set);
+        b.ret(&[value]);
+        b.switch_to(unset);
+        b.terminate(Term::Fail);
+    });
+    set.add(STORE_SLOT, &[PTR, PTR, INT], &[PTR], Effects::WRITES, |b, p, _| {
+        let place = b.op(Opcode::Padd, &[p[0], p[2]]);
+        let old = b.load(Width::Ptr, place, 0);
+        b.store(Width::Ptr, place, 0, p[1]);
+        b.ret(&[old]);
+    });
+    set.add(STORE_INLINE_VALUE, &[PTR, PTR, INT, INT], &[PTR], Effects::WRITES, |b, p, _| {
+        store_inline_value(b, p[0], p[1], p[2], p[3]);
+    });
+}
+
+/// Go on if `cond` holds, and end the intrinsic both ways.
+fn check(b: &mut Builder<'_>, cond: Value) {
+    let fail = b.cold_block();
+    b.guard(cond, fail);
+    b.ret(&[]);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+}
+
+fn store_inline_value(b: &mut Builder<'_>, owner: Value, value: Value, values_at: Value, index: Value) {
+    let (fail, first, done) = (b.cold_block(), b.cold_block(), b.block());
+    let dict = b.load(Width::Ptr, owner, object::MANAGED_DICT);
+    let no_dict = b.is_null(dict);
+    b.guard(no_dict, fail);
+    let values = b.op(Opcode::Padd, &[owner, values_at]);
+    let valid = b.load(Width::U8, values, dict_values::VALID);
+    let is_valid = b.icmp_imm(IntCond::Ne, valid, 0);
+    b.guard(is_valid, fail);
+    let three = b.iconst(3);
+    let bytes = b.op(Opcode::Ishl, &[index, three]);
+    let place = b.op(Opcode::Padd, &[values, bytes]);
+    let old = b.load(Width::Ptr, place, dict_values::VALUES);
+    b.store(Width::Ptr, place, dict_values::VALUES, value);
+    let is_first = b.is_null(old);
+    b.br(is_first, first, &[], done, &[]);
+    b.switch_to(done);
+    b.ret(&[old]);
+    // The first value of this name: its index goes to the end of the order of insertion, an array of bytes behind
+    // the values.
+    b.switch_to(first);
+    let capacity = b.load(Width::U8, values, dict_values::CAPACITY);
+    let used = b.load(Width::U8, values, dict_values::USED);
+    let order = b.op(Opcode::Ishl, &[capacity, three]);
+    let order = b.op(Opcode::Padd, &[values, order]);
+    let end = b.op(Opcode::Padd, &[order, used]);
+    b.store(Width::U8, end, dict_values::VALUES, index);
+    let one = b.iconst(1);
+    let more = b.op(Opcode::Iadd, &[used, one]);
+    b.store(Width::U8, values, dict_values::USED, more);
+    b.jump(done, &[]);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+}

@@ -1,0 +1,70 @@
+//! Lists, tuples and cells.
+
+use super::Set;
+use crate::abi::{cell, list, object, tuple};
+use cladonia::facts::Effects;
+use cladonia::host::names;
+use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
+use cladonia::ll::{Ty, Width};
+
+const PTR: Ty = Ty::Ptr;
+
+pub(super) fn define(set: &mut Set<'_>) {
+    set.add(names::LIST_LEN, &[PTR], &[Ty::I64], Effects::READS, |b, p, _| length(b, p));
+    set.add(names::TUPLE_LEN, &[PTR], &[Ty::I64], Effects::NONE, |b, p, _| length(b, p));
+    set.add(names::LIST_GET, &[PTR, Ty::I64], &[PTR], Effects::READS, |b, p, _| {
+        let items = b.load(Width::Ptr, p[0], list::ITEMS);
+        let place = element(b, items, p[1]);
+        let item = b.load(Width::Ptr, place, 0);
+        b.ret(&[item]);
+    });
+    set.add(names::LIST_SET, &[PTR, Ty::I64, PTR], &[PTR], Effects::WRITES, |b, p, _| {
+        let items = b.load(Width::Ptr, p[0], list::ITEMS);
+        let place = element(b, items, p[1]);
+        let old = b.load(Width::Ptr, place, 0);
+        b.store(Width::Ptr, place, 0, p[2]);
+        b.ret(&[old]);
+    });
+    set.add(names::LIST_APPEND, &[PTR, PTR], &[], Effects::WRITES, |b, p, _| {
+        let full = b.cold_block();
+        let size = b.load(Width::I64, p[0], object::VAR_SIZE);
+        let allocated = b.load(Width::I64, p[0], list::ALLOCATED);
+        let room = b.icmp(IntCond::Slt, size, allocated);
+        b.guard(room, full);
+        let items = b.load(Width::Ptr, p[0], list::ITEMS);
+        let place = element(b, items, size);
+        b.store(Width::Ptr, place, 0, p[1]);
+        let one = b.iconst(1);
+        let more = b.op(Opcode::Iadd, &[size, one]);
+        b.store(Width::I64, p[0], object::VAR_SIZE, more);
+        b.ret(&[]);
+        b.switch_to(full);
+        b.terminate(Term::Fail);
+    });
+    set.add(names::TUPLE_GET, &[PTR, Ty::I64], &[PTR], Effects::NONE, |b, p, _| {
+        let place = element(b, p[0], p[1]);
+        let item = b.load(Width::Ptr, place, tuple::ITEMS);
+        b.ret(&[item]);
+    });
+    set.add(names::CELL_GET, &[PTR], &[PTR], Effects::READS, |b, p, _| {
+        let content = b.load(Width::Ptr, p[0], cell::CONTENT);
+        b.ret(&[content]);
+    });
+    set.add(names::CELL_SET, &[PTR, PTR], &[PTR], Effects::WRITES, |b, p, _| {
+        let old = b.load(Width::Ptr, p[0], cell::CONTENT);
+        b.store(Width::Ptr, p[0], cell::CONTENT, p[1]);
+        b.ret(&[old]);
+    });
+}
+
+fn length(b: &mut Builder<'_>, p: &[Value]) {
+    let size = b.load(Width::I64, p[0], object::VAR_SIZE);
+    b.ret(&[size]);
+}
+
+/// The address of word `index` from `base` on.
+pub(super) fn element(b: &mut Builder<'_>, base: Value, index: Value) -> Value {
+    let three = b.iconst(3);
+    let bytes = b.op(Opcode::Ishl, &[index, three]);
+    b.op(Opcode::Padd, &[base, bytes])
+}

@@ -1,0 +1,82 @@
+//! Reference counts. An immortal object's count has its low half negative (as `i32`) and never changes.
+
+use super::{Context, Set};
+use crate::abi::{interp, object};
+use cladonia::facts::Effects;
+use cladonia::host::names;
+use cladonia::lir::{Block, Builder, IntCond, Value};
+use cladonia::ll::{Ty, Width};
+
+pub(super) fn define(set: &mut Set<'_>) {
+    set.add(names::INCREF, &[Ty::Ptr], &[], Effects::WRITES, |b, p, _| {
+        let count = b.load(Width::U32, p[0], object::REFCNT);
+        let immortal = b.icmp_imm(IntCond::Eq, count, 0xffff_ffff);
+        let (bump, done) = (b.block(), b.block());
+        b.br(immortal, done, &[], bump, &[]);
+        b.switch_to(bump);
+        let one = b.iconst(1);
+        let more = b.op(cladonia::lir::Opcode::Iadd, &[count, one]);
+        b.store(Width::U32, p[0], object::REFCNT, more);
+        b.jump(done, &[]);
+        b.switch_to(done);
+        b.ret(&[]);
+    });
+    set.add(names::DECREF, &[Ty::Ptr], &[], Effects { raises: false, ..Effects::ANY }, |b, p, context| {
+        decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
+    });
+    set.add(names::DECREF_LEAF, &[Ty::Ptr], &[], Effects::WRITES, |b, p, context| {
+        decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
+    });
+    set.add(names::DECREF_FLOAT, &[Ty::Ptr], &[], Effects::WRITES, |b, p, context| {
+        let Some(interpreter) = context.float_freelist else {
+            decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
+            return;
+        };
+        decref(b, p[0], |b, done| {
+            let interpreter = b.pconst(interpreter);
+            let free = b.load(Width::I32, interpreter, interp::FLOAT_NUMFREE);
+            // Unsigned: the list is closed by a count of -1 when the interpreter ends.
+            let room = b.icmp_imm(IntCond::Ult, free, i64::from(interp::FLOAT_MAXFREE));
+            let (push, full) = (b.block(), b.cold_block());
+            b.br(room, push, &[], full, &[]);
+            b.switch_to(push);
+            let one = b.iconst(1);
+            let more = b.op(cladonia::lir::Opcode::Iadd, &[free, one]);
+            let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
+            b.store(Width::Ptr, p[0], object::TYPE, head);
+            b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, p[0]);
+            b.store(Width::I32, interpreter, interp::FLOAT_NUMFREE, more);
+            b.jump(done, &[]);
+            b.switch_to(full);
+            call_dealloc(b, p[0], context, done);
+        });
+    });
+    set.add(names::CLASS_OF, &[Ty::Ptr], &[Ty::Ptr], Effects::READS, |b, p, _| {
+        let class = b.load(Width::Ptr, p[0], object::TYPE);
+        b.ret(&[class]);
+    });
+}
+
+/// Drop a reference; `last` fills the block for the last one and jumps to the block it is given.
+fn decref(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<'_>, Block)) {
+    let count = b.load(Width::I32, p, object::REFCNT);
+    let immortal = b.icmp_imm(IntCond::Slt, count, 0);
+    let (drop, die, done) = (b.block(), b.block(), b.block());
+    b.br(immortal, done, &[], drop, &[]);
+    b.switch_to(drop);
+    let one = b.iconst(1);
+    let less = b.op(cladonia::lir::Opcode::Isub, &[count, one]);
+    b.store(Width::I32, p, object::REFCNT, less);
+    let dead = b.icmp_imm(IntCond::Eq, less, 0);
+    b.br(dead, die, &[], done, &[]);
+    b.switch_to(die);
+    last(b, done);
+    b.switch_to(done);
+    b.ret(&[]);
+}
+
+/// Not a cold block itself: temporaries die as a rule. The call is the rare part only for floats.
+fn call_dealloc(b: &mut Builder<'_>, p: Value, context: &Context, done: Block) {
+    b.call(context.dealloc, &[p], &[]);
+    b.jump(done, &[]);
+}

@@ -1,0 +1,340 @@
+//! Each intrinsic as machine code, on objects of a running interpreter.
+
+use super::{attributes as plan, describe};
+use crate::abi;
+use crate::capi::{Obj, current_thread, field};
+use crate::testing::{get, run, with_python};
+use cladonia::code::{CodeMemory, Config};
+use cladonia::codegen::{Codegen, CompiledCode, Input};
+use cladonia::hir::EXIT_HOOK;
+use cladonia::host::{Host, names};
+use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
+use cladonia::ll::{Ty, Width};
+use pyo3_ffi::*;
+
+extern "C" fn no_exit(_unit: i64, _exit: i64, _buffer: *mut u8) -> Obj {
+    std::process::abort()
+}
+
+fn host() -> Host {
+    let exit = no_exit as extern "C" fn(i64, i64, *mut u8) -> Obj;
+    describe(&[(EXIT_HOOK, exit as usize, &[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr])]).expect("a complete host")
+}
+
+/// The compiled intrinsics: `(operands, results) -> whether it applied`.
+struct Machine {
+    host: Host,
+    memory: CodeMemory,
+    codegen: Codegen,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        Machine { host: host(), memory: CodeMemory::new(Config::new()).unwrap(), codegen: Codegen::new().unwrap() }
+    }
+
+    fn compile(&mut self, name: &str) -> CompiledCode {
+        let intrinsic = &self.host.intrinsics[self.host.intrinsic(name)];
+        let mut func = Func::new(name, Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::I64]));
+        let (operands, results) = (func.params()[0], func.params()[1]);
+        let b = &mut Builder::new(&mut func);
+        let mut args = Vec::new();
+        for (i, &ty) in intrinsic.func.signature.params.iter().enumerate() {
+            let at = 8 * i as i32;
+            args.push(match ty {
+                Ty::Ptr => b.load(Width::Ptr, operands, at),
+                Ty::F64 => b.load(Width::F64, operands, at),
+                Ty::I64 => b.load(Width::I64, operands, at),
+                Ty::Bool => {
+                    let word = b.load(Width::I64, operands, at);
+                    b.icmp_imm(IntCond::Ne, word, 0)
+                }
+            });
+        }
+        let failed = b.cold_block();
+        let values = b.inline(&intrinsic.func, &args, Some(failed));
+        for (i, (&value, &ty)) in values.iter().zip(&intrinsic.func.signature.results).enumerate() {
+            let (width, value) = match ty {
+                Ty::Ptr => (Width::Ptr, value),
+                Ty::F64 => (Width::F64, value),
+                Ty::I64 => (Width::I64, value),
+                Ty::Bool => (Width::I64, b.op(Opcode::B2i, &[value])),
+            };
+            b.store(width, results, 8 * i as i32, value);
+        }
+        let one = b.iconst(1);
+        b.ret(&[one]);
+        b.switch_to(failed);
+        let zero = b.iconst(0);
+        b.ret(&[zero]);
+        let input = Input { func: &func, helpers: &self.host.helpers, exit_hook: None, unit: 0, want_text: false };
+        self.codegen.compile(&self.memory, input).expect(name)
+    }
+
+    /// Run an intrinsic; `None` if it failed.
+    fn run(&mut self, name: &str, operands: &[u64]) -> Option<[u64; 2]> {
+        let code = self.compile(name);
+        let mut results = [0u64; 2];
+        // SAFETY: the code was compiled with this signature; the test passes operands of the right types.
+        let applied = unsafe {
+            let f: extern "C" fn(*const u64, *mut u64) -> i64 = std::mem::transmute(code.entry());
+            f(operands.as_ptr(), results.as_mut_ptr())
+        };
+        (applied != 0).then_some(results)
+    }
+
+    fn one(&mut self, name: &str, operands: &[u64]) -> u64 {
+        self.run(name, operands).unwrap_or_else(|| panic!("{name} failed"))[0]
+    }
+}
+
+/// The value of a Python expression, a new reference.
+fn eval(source: &str) -> Obj {
+    let scope = run(&format!("value = {source}"), &[]);
+    // SAFETY: inside the interpreter.
+    unsafe {
+        let value = Py_NewRef(get(scope, "value"));
+        Py_DECREF(scope);
+        value
+    }
+}
+
+fn refs(object: Obj) -> u32 {
+    // SAFETY: a live object.
+    unsafe { field(object, 0) }
+}
+
+/// `__repr__` of an object, which is dropped.
+fn shown(object: u64) -> String {
+    // SAFETY: a reference to a live object.
+    unsafe {
+        let object = object as Obj;
+        let text = PyObject_Repr(object);
+        let shown = std::ffi::CStr::from_ptr(PyUnicode_AsUTF8(text)).to_str().unwrap().to_owned();
+        Py_DECREF(text);
+        Py_DECREF(object);
+        shown
+    }
+}
+
+#[test]
+fn the_fast_paths_are_taken_on_this_interpreter() {
+    with_python(|| {
+        // SAFETY: inside the interpreter.
+        unsafe {
+            assert!(super::float_freelist().is_some());
+            assert!(super::small_ints().is_some());
+        }
+    });
+}
+
+#[test]
+fn references_are_counted_as_cpython_counts_them() {
+    with_python(|| {
+        let mut m = Machine::new();
+        let list = eval("[]");
+        m.run(names::INCREF, &[list as u64]);
+        assert_eq!(refs(list), 2);
+        m.run(names::DECREF, &[list as u64]);
+        assert_eq!(refs(list), 1);
+        // SAFETY: inside the interpreter.
+        let none = unsafe { Py_None() };
+        let before = refs(none);
+        m.run(names::INCREF, &[none as u64]);
+        m.run(names::DECREF, &[none as u64]);
+        m.run(names::DECREF_LEAF, &[none as u64]);
+        assert_eq!(refs(none), before);
+        assert_eq!(m.one(names::CLASS_OF, &[list as u64]), (&raw const PyList_Type) as u64);
+        let scope = run("log = []\nclass D:\n  def __del__(self): log.append(1)\nd = [D()]", &[]);
+        let d = get(scope, "d");
+        // SAFETY: the list holds the only reference, which is taken out of it.
+        unsafe {
+            let object = PyList_GetItem(d, 0);
+            Py_INCREF(object);
+            PySequence_DelItem(d, 0);
+            m.run(names::DECREF, &[object as u64]);
+            assert_eq!(PyList_Size(get(scope, "log")), 1);
+        }
+    });
+}
+
+#[test]
+fn ints_go_to_raw_values_and_back() {
+    with_python(|| {
+        let mut m = Machine::new();
+        for value in [0, 1, -1, 5, -5, -6, 256, 257, (1 << 30) - 1, 1 << 30, -(1 << 30), (1 << 60) - 1, 1 - (1 << 60)] {
+            let boxed = m.one(names::INT_BOX, &[value as u64]);
+            // SAFETY: a live int.
+            assert_eq!(unsafe { PyLong_AsLongLong(boxed as Obj) }, value);
+            assert_eq!(m.one(names::INT_UNBOX, &[boxed]) as i64, value);
+            assert_eq!(shown(boxed), value.to_string());
+        }
+        for value in [i64::MAX, i64::MIN, 1 << 60, -(1 << 60)] {
+            let boxed = m.one(names::INT_BOX, &[value as u64]);
+            assert_eq!(m.run(names::INT_UNBOX, &[boxed]), None);
+            assert_eq!(shown(boxed), value.to_string());
+        }
+        for (text, value) in [("True", 1), ("False", 0)] {
+            let object = eval(text) as u64;
+            assert_eq!(m.one(names::BOOL_UNBOX, &[object]), value);
+            assert_eq!(m.one(names::BOOL_BOX, &[value]), object);
+        }
+    });
+}
+
+#[test]
+fn floats_come_from_the_free_list_and_go_back() {
+    with_python(|| {
+        let mut m = Machine::new();
+        // SAFETY: inside the interpreter; reads of the free list where the layout says it is.
+        let numfree = || unsafe {
+            let interp: *mut u8 = field(current_thread(), abi::thread::INTERP);
+            field::<i32>(interp, abi::interp::FLOAT_NUMFREE)
+        };
+        for value in [0.0f64, -0.0, 1.5, f64::NAN, f64::INFINITY] {
+            let boxed = m.one(names::FLOAT_BOX, &[value.to_bits()]);
+            assert_eq!(refs(boxed as Obj), 1);
+            assert_eq!(m.one(names::FLOAT_UNBOX, &[boxed]), value.to_bits());
+            let before = numfree();
+            m.run(names::DECREF_FLOAT, &[boxed]);
+            assert!(numfree() == before + 1 || before == 100);
+        }
+        // More than the list holds, in both directions.
+        let many: Vec<u64> = (0..300).map(|i| m.one(names::FLOAT_BOX, &[f64::from(i).to_bits()])).collect();
+        assert_eq!(numfree(), 0);
+        for (i, &boxed) in many.iter().enumerate() {
+            assert_eq!(m.one(names::FLOAT_UNBOX, &[boxed]), (i as f64).to_bits());
+            m.run(names::DECREF_FLOAT, &[boxed]);
+        }
+        assert_eq!(numfree(), abi::interp::FLOAT_MAXFREE);
+        run("x = sum([i * 0.5 for i in range(1000)])\nassert x == 249750.0", &[]);
+    });
+}
+
+#[test]
+fn lists_tuples_and_cells_are_read_and_written() {
+    with_python(|| {
+        let mut m = Machine::new();
+        let (list, tuple) = (eval("[None] * 3"), eval("(7, 8)"));
+        let item = eval("99");
+        assert_eq!(m.one(names::LIST_LEN, &[list as u64]), 3);
+        assert_eq!(m.one(names::TUPLE_LEN, &[tuple as u64]), 2);
+        // SAFETY: live containers.
+        unsafe {
+            assert_eq!(m.one(names::LIST_GET, &[list as u64, 1]), PyList_GetItem(list, 1) as u64);
+            assert_eq!(m.one(names::TUPLE_GET, &[tuple as u64, 1]), PyTuple_GetItem(tuple, 1) as u64);
+            let old = PyList_GetItem(list, 2) as u64;
+            assert_eq!(m.one(names::LIST_SET, &[list as u64, 2, item as u64]), old);
+            assert_eq!(PyList_GetItem(list, 2), item);
+            // A repeated list has no room to grow; one that has grown has.
+            assert_eq!(m.run(names::LIST_APPEND, &[list as u64, item as u64]), None);
+            PyList_Append(list, item);
+            assert!(m.run(names::LIST_APPEND, &[list as u64, item as u64]).is_some());
+            assert_eq!(shown(list as u64), "[None, None, 99, 99, 99]");
+            let cell = PyCell_New(std::ptr::null_mut());
+            assert_eq!(m.one(names::CELL_GET, &[cell as u64]), 0);
+            assert_eq!(m.one(names::CELL_SET, &[cell as u64, Py_NewRef(item) as u64]), 0);
+            assert_eq!(m.one(names::CELL_GET, &[cell as u64]), item as u64);
+            Py_DECREF(cell);
+        }
+    });
+}
+
+#[test]
+fn iterators_advance_and_end_as_their_own_next_does() {
+    with_python(|| {
+        let mut m = Machine::new();
+        let range = eval("iter(range(5, -4, -3))") as u64;
+        let values: Vec<_> = (0..5).map(|_| m.run(names::RANGE_NEXT, &[range]).unwrap()).collect();
+        assert_eq!(values, [[5, 1], [2, 1], [(-1i64) as u64, 1], [0, 0], [0, 0]]);
+        for (name, sequence) in [(names::LIST_ITER_NEXT, "[1, 2]"), (names::TUPLE_ITER_NEXT, "(1, 2)")] {
+            let scope = run(&format!("s = {sequence}\ni, j = iter(s), iter(s)"), &[]);
+            let (s, i) = (get(scope, "s"), get(scope, "i"));
+            let before = refs(s);
+            assert_eq!(shown_borrowed(m.one(name, &[i as u64])), "1");
+            assert_eq!(shown_borrowed(m.one(name, &[i as u64])), "2");
+            assert_eq!(refs(s), before);
+            assert_eq!(m.one(name, &[i as u64]), 0);
+            assert_eq!(refs(s), before - 1);
+            assert_eq!(m.one(name, &[i as u64]), 0);
+            run("list(j)\nassert i.__reduce__() == j.__reduce__()", &[("i", i), ("j", get(scope, "j"))]);
+        }
+    });
+}
+
+fn shown_borrowed(object: u64) -> String {
+    // SAFETY: a live object.
+    unsafe { Py_INCREF(object as Obj) };
+    shown(object)
+}
+
+#[test]
+fn attributes_are_reached_by_their_places() {
+    with_python(|| {
+        let mut m = Machine::new();
+        let scope = run(
+            "class C:\n  def __init__(self, *names):\n    for n in names: setattr(self, n, n * 2)\n\
+             for _ in range(50): C('a', 'b', 'c')\n\
+             full, part, bare, dicted = C('a', 'b', 'c'), C('b'), C(), C('a')\n\
+             dicted.__dict__ = {'a': 1}\nshared = C('a')\nshared.__dict__\n\
+             class S:\n  __slots__ = 'x', 'y'\ns = S()\ns.x = 'sx'",
+            &[],
+        );
+        let at = |name| get(scope, name) as u64;
+        let class = get(scope, "C");
+        // SAFETY: a live class with inline values.
+        let (size, keys) = unsafe {
+            (field::<i64>(class, abi::type_::BASICSIZE), field::<u64>(class, abi::type_::CACHED_KEYS))
+        };
+        let (valid, place) = ((size + 3) as u64, |i: i64| (size + 8 + 8 * i) as u64);
+        for (name, in_use) in [("full", true), ("part", true), ("bare", true), ("dicted", false), ("shared", true)] {
+            assert_eq!(m.run(plan::CHECK_INLINE_VALUES, &[at(name), valid]).is_some(), in_use, "{name}");
+        }
+        assert_eq!(shown_borrowed(m.one(plan::LOAD_FIELD, &[at("full"), place(1)])), "'bb'");
+        assert_eq!(m.run(plan::LOAD_FIELD, &[at("bare"), place(1)]), None);
+        assert!(m.run(plan::CHECK_NULL, &[at("bare"), place(1)]).is_some());
+        assert!(m.run(plan::CHECK_NULL, &[at("full"), place(1)]).is_none());
+        assert!(m.run(plan::CHECK_SHARED_KEYS, &[at("full"), keys, 3]).is_some());
+        assert!(m.run(plan::CHECK_SHARED_KEYS, &[at("full"), keys, 2]).is_none());
+        let value = eval("'new'");
+        for (name, index, order) in [("bare", 2, "['c']"), ("part", 0, "['b', 'a']"), ("full", 1, "['a', 'b', 'c']")] {
+            // SAFETY: a live object.
+            unsafe { Py_INCREF(value) };
+            let old = m.one(plan::STORE_INLINE_VALUE, &[at(name), value as u64, size as u64, index]);
+            assert_eq!(old != 0, name == "full");
+            run(&format!("assert list(o.__dict__) == {order}, o.__dict__"), &[("o", get(scope, name))]);
+        }
+        for name in ["dicted", "shared"] {
+            assert_eq!(m.run(plan::STORE_INLINE_VALUE, &[at(name), value as u64, size as u64, 0]), None, "{name}");
+        }
+        // SAFETY: a live slot descriptor.
+        let offsets = ["x", "y"].map(|name| unsafe {
+            let descriptor = PyObject_GetAttrString(get(scope, "S"), std::ffi::CString::new(name).unwrap().as_ptr());
+            let def: *const PyMemberDef = field(descriptor, abi::descr::MEMBER);
+            (*def).offset as u64
+        });
+        assert_eq!(shown_borrowed(m.one(plan::LOAD_FIELD, &[at("s"), offsets[0]])), "'sx'");
+        assert_eq!(m.run(plan::LOAD_FIELD, &[at("s"), offsets[1]]), None);
+        assert_eq!(m.one(plan::STORE_SLOT, &[at("s"), value as u64, offsets[1]]), 0);
+        run("assert s.y == 'new'", &[("s", get(scope, "s"))]);
+    });
+}
+
+#[test]
+fn state_is_compared_word_by_word() {
+    with_python(|| {
+        let mut m = Machine::new();
+        let thread = current_thread();
+        // SAFETY: the current thread's state.
+        let word: u64 = unsafe { field(thread, abi::thread::EVAL_BREAKER) };
+        let (same, other) = (word, word + 256);
+        assert_eq!(m.one(names::NOTHING_PENDING, &[thread as u64, &raw const same as u64]), 1);
+        assert_eq!(m.one(names::NOTHING_PENDING, &[thread as u64, &raw const other as u64]), 0);
+        let (valid, gone) = (0u64, 1u64);
+        assert_eq!(m.one(names::STILL_VALID, &[0, &raw const valid as u64]), 1);
+        assert_eq!(m.one(names::STILL_VALID, &[0, &raw const gone as u64]), 0);
+        let mut frame = [0u64; 10];
+        m.run(names::SET_POSITION, &[&raw mut frame as u64, 4711]);
+        assert_eq!(frame[7], 4711);
+    });
+}

@@ -1,0 +1,407 @@
+//! CPython's classes and objects as handles of `cladonia::types`, and back.
+//!
+//! A handle is given out once an address, and the object behind it is kept alive (a strong reference) while the handle
+//! may be used: so an address in compiled code, or in a [`Type`](cladonia::types::Type), is never somebody else's. The
+//! references are given up by [`release_unused`], which spares what is pinned. Everything here needs the GIL, which is also
+//! what makes the one table behind a mutex free of waiting: nothing under the lock runs Python code.
+
+use crate::abi::{self, type_};
+use crate::owned::Owned;
+use cladonia::bytecode::ConstValue;
+use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Predefined};
+use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+unsafe extern "C" {
+    static mut PyMethod_Type: PyTypeObject;
+}
+
+struct Class {
+    handle: ClassHandle,
+    /// The resolution order the handle was registered with: another one makes the class another type.
+    mro: usize,
+    /// Keeps the class and that order alive; none for a class of the interpreter itself.
+    held: Option<(Owned, Owned)>,
+}
+
+struct Object {
+    handle: ObjectHandle,
+    held: Owned,
+}
+
+struct Registry {
+    host: HostId,
+    classes: HashMap<usize, Class>,
+    objects: HashMap<usize, Object>,
+    /// What was replaced or forgotten while something still pinned it.
+    retired_classes: Vec<(ClassHandle, (Owned, Owned))>,
+    retired_objects: Vec<(ObjectHandle, Owned)>,
+    stale_class: ClassHandle,
+    stale_object: ObjectHandle,
+}
+
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| Mutex::new(Registry::new()));
+
+fn lock() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The host under which CPython's classes and objects are registered.
+pub fn host() -> HostId {
+    lock().host
+}
+
+/// The handle of a class, registered with all it inherits from.
+///
+/// A class whose resolution order can't be told to the core (a metaclass made a strange one, or the table is full) gets a stale
+/// handle, of which nothing is claimed.
+///
+/// # Safety
+/// The GIL is held; `class` is a live, ready class.
+pub unsafe fn class_handle(class: *mut PyTypeObject) -> ClassHandle {
+    // SAFETY: as the caller says.
+    unsafe { lock().class(class) }
+}
+
+/// Register the interpreter's own class of every predefined type, so that each type has its class.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn register_builtins() {
+    for &row in Predefined::ALL {
+        // SAFETY: statics of the interpreter; the caller's promise.
+        unsafe { class_handle(predefined(row)) };
+    }
+}
+
+/// The handle of an object, which stays alive while the handle is.
+///
+/// # Safety
+/// The GIL is held; `object` is a live object.
+pub unsafe fn object_handle(object: *mut PyObject) -> ObjectHandle {
+    // SAFETY: as the caller says.
+    unsafe { lock().object(object) }
+}
+
+/// The class of a handle; null for a stale handle, or one that is not CPython's.
+pub fn class_ptr(class: ClassHandle) -> *mut PyTypeObject {
+    if class.host() == Some(host()) { class.token() as *mut PyTypeObject } else { std::ptr::null_mut() }
+}
+
+/// The object of a handle; null for a stale handle, or one that is not CPython's.
+pub fn object_ptr(object: ObjectHandle) -> *mut PyObject {
+    if object.host() == Some(host()) { object.token() as *mut PyObject } else { std::ptr::null_mut() }
+}
+
+/// The value of an object that compiled code computes with: only of exactly these classes, as a subclass may behave differently.
+///
+/// # Safety
+/// The GIL is held; `object` is a live object.
+pub unsafe fn const_value(object: *mut PyObject) -> ConstValue {
+    // SAFETY: as the caller says; the exact class says which function may be called.
+    unsafe {
+        if object == ffi::Py_None() {
+            ConstValue::None
+        } else if object == ffi::Py_True() || object == ffi::Py_False() {
+            ConstValue::Bool(object == ffi::Py_True())
+        } else if ffi::PyLong_CheckExact(object) != 0 {
+            let mut overflow = 0;
+            let value = ffi::PyLong_AsLongLongAndOverflow(object, &mut overflow);
+            if overflow == 0 { ConstValue::Int(value) } else { ConstValue::Other }
+        } else if ffi::PyFloat_CheckExact(object) != 0 {
+            ConstValue::Float(ffi::PyFloat_AS_DOUBLE(object))
+        } else if ffi::PyUnicode_CheckExact(object) != 0 {
+            text(object).map_or(ConstValue::Other, ConstValue::Str)
+        } else {
+            ConstValue::Other
+        }
+    }
+}
+
+/// The text of a string, unless it has a lone surrogate in it.
+///
+/// # Safety
+/// The GIL is held; `object` is a live `str`.
+pub unsafe fn text(object: *mut PyObject) -> Option<String> {
+    let mut length = 0;
+    // SAFETY: as the caller says; the string owns the buffer while it lives.
+    unsafe {
+        let data = ffi::PyUnicode_AsUTF8AndSize(object, &mut length);
+        if data.is_null() {
+            ffi::PyErr_Clear();
+            return None;
+        }
+        let bytes = std::slice::from_raw_parts(data.cast::<u8>(), length as usize);
+        std::str::from_utf8(bytes).ok().map(str::to_owned)
+    }
+}
+
+/// Gives up every class and object that no unit pins (pins are those of `cladonia::types`). To be called when no compile is under
+/// way, since what a compile has not pinned yet is given up too. Says how many were given up.
+///
+/// # Safety
+/// The GIL is held. Giving up a reference may run finalisers, thus any Python code.
+pub unsafe fn release_unused() -> usize {
+    // The lock is let go before the references are: a finaliser may come back here.
+    let released = lock().release_unused();
+    released.len()
+}
+
+/// Whether reference counting leaves the object alone for ever.
+///
+/// # Safety
+/// The GIL is held; `object` is a live object.
+pub unsafe fn is_immortal(object: *mut PyObject) -> bool {
+    // SAFETY: as the caller says.
+    unsafe { abi::read::<i32, _>(object, abi::object::REFCNT) < 0 }
+}
+
+/// The interpreter's own class of each predefined type.
+///
+/// # Safety
+/// The interpreter is running.
+unsafe fn predefined(row: Predefined) -> *mut PyTypeObject {
+    use Predefined as P;
+    // SAFETY: these are statics of the interpreter.
+    unsafe {
+        match row {
+            P::Object => &raw mut ffi::PyBaseObject_Type,
+            P::BaseException => ffi::PyExc_BaseException.cast(),
+            P::BuiltinMethod => &raw mut ffi::PyCFunction_Type,
+            P::ByteArray => &raw mut ffi::PyByteArray_Type,
+            P::Bytes => &raw mut ffi::PyBytes_Type,
+            P::Dict => &raw mut ffi::PyDict_Type,
+            P::Float => &raw mut ffi::PyFloat_Type,
+            P::FrozenSet => &raw mut ffi::PyFrozenSet_Type,
+            P::List => &raw mut ffi::PyList_Type,
+            P::Long => &raw mut ffi::PyLong_Type,
+            P::Module => &raw mut ffi::PyModule_Type,
+            P::Set => &raw mut ffi::PySet_Type,
+            P::Tuple => &raw mut ffi::PyTuple_Type,
+            P::Type => &raw mut ffi::PyType_Type,
+            P::Unicode => &raw mut ffi::PyUnicode_Type,
+            P::Bool => &raw mut ffi::PyBool_Type,
+            P::Cell => &raw mut ffi::PyCell_Type,
+            P::Code => &raw mut ffi::PyCode_Type,
+            P::DictItemIter => &raw mut ffi::PyDictIterItem_Type,
+            P::DictKeyIter => &raw mut ffi::PyDictIterKey_Type,
+            P::Frame => &raw mut ffi::PyFrame_Type,
+            P::Func => &raw mut ffi::PyFunction_Type,
+            P::Gen => &raw mut ffi::PyGen_Type,
+            P::ListIter => &raw mut ffi::PyListIter_Type,
+            P::Method => &raw mut PyMethod_Type,
+            P::MethodDescr => &raw mut ffi::PyMethodDescr_Type,
+            P::NoneType => ffi::Py_TYPE(ffi::Py_None()),
+            P::Range => &raw mut ffi::PyRange_Type,
+            P::RangeIter => &raw mut ffi::PyRangeIter_Type,
+            P::Slice => &raw mut ffi::PySlice_Type,
+            P::TupleIter => &raw mut ffi::PyTupleIter_Type,
+        }
+    }
+}
+
+/// The predefined type that a class itself is.
+///
+/// # Safety
+/// The interpreter is running.
+unsafe fn predefined_row(class: *mut PyTypeObject) -> Option<Predefined> {
+    // SAFETY: as the caller says.
+    Predefined::ALL.iter().copied().find(|row| unsafe { predefined(*row) } == class)
+}
+
+impl Registry {
+    fn new() -> Registry {
+        let host = HostId::new();
+        // A host of its own, closed at once, gives a handle each that will be stale for ever.
+        let nobody = HostId::new();
+        let stale = nobody
+            .register_class(ClassDesc::builtin(Predefined::Object, Vec::new()))
+            .and_then(|class| Ok((class, nobody.register_object(ObjectDesc::new("nothing", class))?)));
+        nobody.close();
+        let (stale_class, stale_object) = stale.expect("a new host takes `object` and an instance of it");
+        Registry {
+            host,
+            classes: HashMap::new(),
+            objects: HashMap::new(),
+            retired_classes: Vec::new(),
+            retired_objects: Vec::new(),
+            stale_class,
+            stale_object,
+        }
+    }
+
+    /// # Safety
+    /// The GIL is held; `class` is a live class.
+    unsafe fn class(&mut self, class: *mut PyTypeObject) -> ClassHandle {
+        // SAFETY: as the caller says.
+        let mro = unsafe { abi::read::<*mut PyObject, _>(class, type_::MRO) };
+        if let Some(known) = self.classes.get(&(class as usize))
+            && known.mro == mro as usize
+            && known.handle.is_alive()
+        {
+            return known.handle;
+        }
+        // Its bases were changed, or it was forgotten.
+        if let Some(old) = self.classes.remove(&(class as usize)) {
+            old.handle.forget();
+            self.retired_classes.extend(old.held.map(|held| (old.handle, held)));
+        }
+        // SAFETY: as the caller says.
+        unsafe { self.register_class(class, mro) }
+    }
+
+    /// # Safety
+    /// The GIL is held; `class` is a live class with resolution order `mro`.
+    unsafe fn register_class(&mut self, class: *mut PyTypeObject, mro: *mut PyObject) -> ClassHandle {
+        // SAFETY: as the caller says; a resolution order is a tuple of classes, alive while the class is.
+        unsafe {
+            let mut bases = Vec::new();
+            let mut nearest = Predefined::Object;
+            let own_row = predefined_row(class);
+            if mro.is_null() {
+                return self.stale_class;
+            }
+            for i in 0..ffi::PyTuple_GET_SIZE(mro) {
+                let base = ffi::PyTuple_GET_ITEM(mro, i).cast::<PyTypeObject>();
+                if base == class {
+                    continue;
+                }
+                // A base comes after what derives from it, so its own order is shorter, unless a metaclass has made a
+                // knot of them.
+                if ffi::PyTuple_GET_SIZE(mro) <= order_length(base) {
+                    return self.stale_class;
+                }
+                bases.push(self.class(base));
+                if nearest == Predefined::Object && let Some(row) = predefined_row(base) {
+                    nearest = row;
+                }
+            }
+            let flags = ffi::PyType_GetFlags(class);
+            let is_heap = flags & ffi::Py_TPFLAGS_HEAPTYPE != 0;
+            let desc = ClassDesc {
+                name: class_name(class),
+                bases_mro: bases,
+                predefined: own_row.unwrap_or(nearest),
+                is_builtin_itself: own_row.is_some(),
+                is_final: flags & ffi::Py_TPFLAGS_BASETYPE == 0,
+                owns_layout: false,
+                token: class as u64,
+            };
+            let Ok(handle) = self.host.register_class(desc) else { return self.stale_class };
+            let held = if is_heap { Owned::borrow(class.cast()).zip(Owned::borrow(mro)) } else { None };
+            self.classes.insert(class as usize, Class { handle, mro: mro as usize, held });
+            handle
+        }
+    }
+
+    /// # Safety
+    /// The GIL is held; `object` is a live object.
+    unsafe fn object(&mut self, object: *mut PyObject) -> ObjectHandle {
+        // SAFETY: as the caller says.
+        unsafe {
+            let class = self.class(ffi::Py_TYPE(object));
+            if let Some(known) = self.objects.get(&(object as usize))
+                && known.handle.class() == Some(class)
+            {
+                return known.handle;
+            }
+            // It was forgotten, or its class is another now.
+            if let Some(old) = self.objects.remove(&(object as usize)) {
+                old.handle.forget();
+                self.retired_objects.push((old.handle, old.held));
+            }
+            let denotes = (ffi::PyType_Check(object) != 0).then(|| self.class(object.cast()));
+            let desc = ObjectDesc {
+                name: object_name(object),
+                class,
+                immortal: is_immortal(object),
+                denotes: denotes.filter(|class| class.is_alive()),
+                token: object as u64,
+            };
+            let Ok(handle) = self.host.register_object(desc) else { return self.stale_object };
+            let Some(held) = Owned::borrow(object) else { return self.stale_object };
+            self.objects.insert(object as usize, Object { handle, held });
+            handle
+        }
+    }
+
+    fn release_unused(&mut self) -> Vec<Owned> {
+        let mut released = Vec::new();
+        for object in self.objects.values() {
+            object.handle.forget();
+        }
+        let dead: Vec<usize> = self.objects.iter().filter(|(_, o)| !o.handle.is_alive()).map(|(at, _)| *at).collect();
+        released.extend(dead.into_iter().filter_map(|at| Some(self.objects.remove(&at)?.held)));
+        released.extend(self.retired_objects.extract_if(.., |(handle, _)| !handle.is_alive()).map(|(_, held)| held));
+
+        for class in self.classes.values() {
+            if class.held.is_some() {
+                class.handle.forget();
+            }
+        }
+        let dead: Vec<usize> = self.classes.iter().filter(|(_, c)| !c.handle.is_alive()).map(|(at, _)| *at).collect();
+        let classes = dead.into_iter().filter_map(|at| self.classes.remove(&at)?.held);
+        let retired = self.retired_classes.extract_if(.., |(handle, _)| !handle.is_alive()).map(|(_, held)| held);
+        released.extend(classes.chain(retired).flat_map(|(class, mro)| [class, mro]));
+        released
+    }
+}
+
+/// How many classes are in the resolution order of a class.
+///
+/// # Safety
+/// `class` is a live class.
+unsafe fn order_length(class: *mut PyTypeObject) -> isize {
+    // SAFETY: as the caller says; the order is a tuple or null.
+    unsafe {
+        let mro = abi::read::<*mut PyObject, _>(class, type_::MRO);
+        if mro.is_null() { 0 } else { ffi::PyTuple_GET_SIZE(mro) }
+    }
+}
+
+/// # Safety
+/// `class` is a live class.
+unsafe fn class_name(class: *mut PyTypeObject) -> String {
+    // SAFETY: the name is a C string, alive while the class is.
+    let name = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_string_lossy();
+    // Static classes have their module before the name.
+    name.rsplit('.').next().unwrap_or_default().to_owned()
+}
+
+/// How an object is written: a literal, a name, or else its class's name. No Python code runs.
+///
+/// # Safety
+/// The GIL is held; `object` is a live object.
+unsafe fn object_name(object: *mut PyObject) -> String {
+    // SAFETY: as the caller says; the class says what the object is.
+    unsafe {
+        match const_value(object) {
+            ConstValue::None => return "None".to_owned(),
+            ConstValue::Bool(value) => return if value { "True" } else { "False" }.to_owned(),
+            ConstValue::Int(value) => return value.to_string(),
+            ConstValue::Float(value) => return format!("{value:?}"),
+            ConstValue::Str(value) => return format!("{value:?}"),
+            ConstValue::Other => {}
+        }
+        if ffi::PyType_Check(object) != 0 {
+            return class_name(object.cast());
+        }
+        let name = if ffi::Py_TYPE(object) == &raw mut ffi::PyFunction_Type {
+            abi::read::<*mut PyObject, _>(object, abi::function::QUALNAME)
+        } else if ffi::Py_TYPE(object) == &raw mut ffi::PyCode_Type {
+            abi::read::<*mut PyObject, _>(object, abi::code::QUALNAME)
+        } else {
+            std::ptr::null_mut()
+        };
+        if !name.is_null() && ffi::PyUnicode_Check(name) != 0 && let Some(name) = text(name) {
+            return name;
+        }
+        let class = class_name(ffi::Py_TYPE(object));
+        if ffi::PyCFunction_Check(object) != 0 {
+            let def = abi::read::<*mut ffi::PyMethodDef, _>(object, abi::builtin::ML);
+            return std::ffi::CStr::from_ptr((*def).ml_name).to_string_lossy().into_owned();
+        }
+        class
+    }
+}

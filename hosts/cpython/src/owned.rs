@@ -1,0 +1,57 @@
+//! One strong reference to an object, dropped with it.
+
+use pyo3_ffi::{Py_DECREF, Py_INCREF, PyErr_Clear, PyObject};
+use std::ptr::NonNull;
+
+/// A strong reference. Made, used and dropped under the GIL.
+#[derive(Debug)]
+pub struct Owned(NonNull<PyObject>);
+
+// SAFETY: an `Owned` is a counted pointer; every function that makes or drops one demands the GIL, which is what makes
+// it right to do so on any thread.
+unsafe impl Send for Owned {}
+
+impl Owned {
+    /// Takes over the reference that a call of the C API gave; a null (with its exception, which is dropped) is `None`.
+    ///
+    /// # Safety
+    /// The GIL is held; `object` is null or a strong reference of the caller's.
+    pub unsafe fn take(object: *mut PyObject) -> Option<Owned> {
+        let owned = NonNull::new(object).map(Owned);
+        if owned.is_none() {
+            // SAFETY: the GIL is held.
+            unsafe { PyErr_Clear() };
+        }
+        owned
+    }
+
+    /// A new reference to an object that somebody else holds; `None` for null.
+    ///
+    /// # Safety
+    /// The GIL is held; `object` is null or a live object.
+    pub unsafe fn borrow(object: *mut PyObject) -> Option<Owned> {
+        let object = NonNull::new(object)?;
+        // SAFETY: the object is alive and the GIL is held.
+        unsafe { Py_INCREF(object.as_ptr()) };
+        Some(Owned(object))
+    }
+
+    /// The object, which lives as long as `self` at least.
+    pub fn as_ptr(&self) -> *mut PyObject {
+        self.0.as_ptr()
+    }
+
+    /// Gives the reference away.
+    pub fn into_ptr(self) -> *mut PyObject {
+        let object = self.0.as_ptr();
+        std::mem::forget(self);
+        object
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours, and the GIL is held wherever an `Owned` is dropped.
+        unsafe { Py_DECREF(self.0.as_ptr()) };
+    }
+}

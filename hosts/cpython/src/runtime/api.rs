@@ -1,0 +1,428 @@
+//! The module `_cladonia`: what Python sees.
+
+use super::capi::*;
+use super::compiling::{self, Refusal};
+use super::function_state;
+use super::healing::ForceExit;
+use super::monitoring::{self, Monitor};
+use super::units::{self, UnitRef};
+use super::{Options, frames, is_started, rt, stats};
+use pyo3_ffi::*;
+use std::cell::UnsafeCell;
+use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+
+/// Why the JIT cannot work here, if it cannot: decided when the module is made.
+static mut UNAVAILABLE: Option<String> = None;
+/// `NotCompiled`.
+static mut NOT_COMPILED: Object = null_mut();
+
+/// A table that Python reads and that is never changed after it was made.
+struct Table<T>(UnsafeCell<T>);
+// SAFETY: read by Python under the GIL.
+unsafe impl<T> Sync for Table<T> {}
+
+macro_rules! fastcall {
+    ($name:literal, $function:expr, $doc:literal) => {
+        PyMethodDef {
+            ml_name: $name.as_ptr(),
+            ml_meth: PyMethodDefPointer { PyCFunctionFast: $function },
+            ml_flags: METH_FASTCALL,
+            ml_doc: $doc.as_ptr(),
+        }
+    };
+}
+
+static METHODS: Table<[PyMethodDef; 9]> = Table(UnsafeCell::new([
+    fastcall!(c"available", available, c"None, or one line that says why the JIT cannot work here."),
+    fastcall!(c"enable", enable, c"enable(threshold, force_exit): compile and enter hot code."),
+    fastcall!(c"disable", disable, c"Undo every entry and compile nothing more."),
+    fastcall!(c"compile", compile, c"compile(f): compile a function now, or raise NotCompiled."),
+    fastcall!(c"is_compiled", is_compiled, c"is_compiled(f): whether calls of f enter machine code."),
+    fastcall!(c"why_not", why_not, c"why_not(f): why f is not compiled, or None."),
+    fastcall!(c"stats", stats_dict, c"Counters, as a dict."),
+    fastcall!(c"dump", dump, c"dump(f, stage): the text of f at one stage of compilation."),
+    PyMethodDef::zeroed(),
+]));
+
+/// The callbacks that are given to others: monitoring's two, and what the process runs when it forks or ends.
+static CALLBACKS: Table<[PyMethodDef; 3]> = Table(UnsafeCell::new([
+    fastcall!(c"cladonia_start", monitoring::on_start, c""),
+    fastcall!(c"cladonia_jump", monitoring::on_jump, c""),
+    PyMethodDef::zeroed(),
+]));
+static HOOKS: Table<[PyMethodDef; 2]> = Table(UnsafeCell::new([
+    fastcall!(c"cladonia_after_fork", after_fork, c""),
+    fastcall!(c"cladonia_at_exit", at_exit, c""),
+]));
+
+static MODULE: Table<PyModuleDef> = Table(UnsafeCell::new(PyModuleDef {
+    m_base: PyModuleDef_HEAD_INIT,
+    m_name: c"_cladonia".as_ptr(),
+    m_doc: c"The native part of cladonia.".as_ptr(),
+    m_size: -1,
+    m_methods: METHODS.0.get().cast(),
+    m_slots: null_mut(),
+    m_traverse: None,
+    m_clear: None,
+    m_free: None,
+}));
+
+/// Make the module. `start` brings the runtime up (it calls [`super::start`]) or says why that cannot be done.
+///
+/// # Safety
+/// Called by the import system, with the GIL.
+pub unsafe fn make_module(start: impl FnOnce(Object) -> Result<(), String>) -> Object {
+    // SAFETY: the tables live for ever; statics are written under the GIL.
+    unsafe {
+        let module = PyModule_Create(MODULE.0.get());
+        if module.is_null() {
+            return module;
+        }
+        if NOT_COMPILED.is_null() {
+            NOT_COMPILED = PyErr_NewExceptionWithDoc(
+                c"cladonia.NotCompiled".as_ptr(),
+                c"A function can't be compiled; the message is the reason.".as_ptr(),
+                null_mut(),
+                null_mut(),
+            );
+            if NOT_COMPILED.is_null() {
+                Py_DECREF(module);
+                return null_mut();
+            }
+        }
+        if PyModule_AddObjectRef(module, c"NotCompiled".as_ptr(), NOT_COMPILED) < 0 {
+            Py_DECREF(module);
+            return null_mut();
+        }
+        if !is_started() {
+            let started = catch_unwind(AssertUnwindSafe(|| start(NOT_COMPILED)))
+                .unwrap_or_else(|_| Err("it failed while it started".to_owned()));
+            UNAVAILABLE = started.err();
+            PyErr_Clear();
+        }
+        module
+    }
+}
+
+/// The entry that plain functions are born with, read from a fresh one.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn pristine_vectorcall() -> Option<*const std::ffi::c_void> {
+    // SAFETY: objects are made and given up here.
+    unsafe {
+        let globals = PyDict_New();
+        let func = PyRun_StringFlags(c"lambda: None".as_ptr(), Py_eval_input, globals, globals, null_mut());
+        Py_XDECREF(globals);
+        if func.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        let entry = get(func.cast(), super::abi::function::VECTORCALL);
+        Py_DECREF(func);
+        Some(entry)
+    }
+}
+
+fn unavailable() -> Option<String> {
+    // SAFETY: written once, when the module was made.
+    unsafe { (*(&raw const UNAVAILABLE)).clone() }
+}
+
+/// Run the body of a function of the module; a panic becomes an exception.
+fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(object)) => object,
+        Ok(Err(())) => null_mut(),
+        Err(_) => raise(unsafe { PyExc_SystemError }, "cladonia failed; the function stays interpreted"),
+    }
+}
+
+fn raise(class: Object, message: &str) -> Object {
+    let message = CString::new(message.replace('\0', "?")).unwrap_or_default();
+    // SAFETY: the class is an exception class.
+    unsafe { PyErr_SetString(class, message.as_ptr()) };
+    null_mut()
+}
+
+fn not_compiled(reason: &str) -> Result<Object, ()> {
+    // SAFETY: set when the module was made.
+    raise(unsafe { NOT_COMPILED }, reason);
+    Err(())
+}
+
+fn none() -> Result<Object, ()> {
+    // SAFETY: None is immortal.
+    Ok(unsafe { Py_NewRef(Py_None()) })
+}
+
+fn boolean(value: bool) -> Result<Object, ()> {
+    // SAFETY: the GIL is held.
+    Ok(unsafe { PyBool_FromLong(value as _) })
+}
+
+/// Exactly `N` arguments.
+unsafe fn arguments<const N: usize>(args: *mut Object, count: Py_ssize_t) -> Result<[Object; N], ()> {
+    if count as usize != N {
+        // SAFETY: the class is an exception class.
+        raise(unsafe { PyExc_TypeError }, &format!("{N} arguments are needed, not {count}"));
+        return Err(());
+    }
+    // SAFETY: the array has `count` entries.
+    Ok(std::array::from_fn(|i| unsafe { *args.add(i) }))
+}
+
+/// The one argument, a Python function.
+unsafe fn function(object: Object) -> Result<Object, ()> {
+    // SAFETY: the argument is an object.
+    unsafe {
+        if PyFunction_Check(object) == 0 {
+            raise(PyExc_TypeError, "f must be a Python function");
+            return Err(());
+        }
+    }
+    Ok(object)
+}
+
+unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| match unavailable() {
+        Some(reason) => Ok(stats::text(&reason)),
+        None => none(),
+    })
+}
+
+unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [threshold, force] = arguments::<2>(args, count)?;
+        if unavailable().is_some() {
+            return none();
+        }
+        let mut options = Options::default();
+        if threshold != Py_None() {
+            let value = PyLong_AsLongLong(threshold);
+            if value < 0 {
+                if PyErr_Occurred().is_null() {
+                    raise(PyExc_ValueError, "threshold must not be negative");
+                }
+                return Err(());
+            }
+            options.threshold = value as u64;
+        }
+        if force != Py_None() {
+            options.force = ForceExit::parse(&text(force));
+            if options.force.is_none() {
+                raise(PyExc_ValueError, "force_exit must be 'first', 'seed:N' or 'one-by-one:K'");
+                return Err(());
+            }
+        }
+        ready()?;
+        rt().options = options;
+        rt().on = true;
+        if Monitor::start(&*CALLBACKS.0.get()).is_err() {
+            rt().on = false;
+            return Err(());
+        }
+        none()
+    })
+}
+
+/// Everything that compiled code relies on is watched, and will be undone.
+unsafe fn ready() -> Result<(), ()> {
+    // SAFETY: the GIL is held.
+    unsafe {
+        if let Err(kind) = rt().watches.start() {
+            raise(PyExc_RuntimeError, &format!("no {kind} watcher is free"));
+            return Err(());
+        }
+        frames::interpose_getter();
+        static mut HOOKED: bool = false;
+        if HOOKED {
+            return Ok(());
+        }
+        HOOKED = true;
+        let hooks = HOOKS.0.get().cast::<PyMethodDef>();
+        let os = PyImport_ImportModule(c"os".as_ptr());
+        let hook = PyCFunction_NewEx(hooks, null_mut(), null_mut());
+        let register = if os.is_null() { null_mut() } else { PyObject_GetAttrString(os, c"register_at_fork".as_ptr()) };
+        if !register.is_null() && !hook.is_null() {
+            let (args, named) = (PyTuple_New(0), PyDict_New());
+            PyDict_SetItemString(named, c"after_in_child".as_ptr(), hook);
+            let done = PyObject_Call(register, args, named);
+            Py_XDECREF(done);
+            Py_DECREF(args);
+            Py_DECREF(named);
+        }
+        Py_XDECREF(register);
+        Py_XDECREF(hook);
+        Py_XDECREF(os);
+        // A platform without fork needs no hook.
+        PyErr_Clear();
+        let atexit = PyImport_ImportModule(c"atexit".as_ptr());
+        let hook = PyCFunction_NewEx(hooks.add(1), null_mut(), null_mut());
+        if !atexit.is_null() && !hook.is_null() {
+            Py_XDECREF(PyObject_CallMethod(atexit, c"register".as_ptr(), c"O".as_ptr(), hook));
+        }
+        Py_XDECREF(hook);
+        Py_XDECREF(atexit);
+        if PyErr_Occurred().is_null() { Ok(()) } else { Err(()) }
+    }
+}
+
+unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        if is_started() {
+            // SAFETY: the GIL is held.
+            unsafe { undo() };
+        }
+        none()
+    })
+}
+
+/// Undo every entry, retire every unit, and hear of nothing any more.
+unsafe fn undo() {
+    // SAFETY: functions and units in the tables are alive; the GIL is held.
+    unsafe {
+        rt().on = false;
+        let functions: Vec<usize> = rt().functions.keys().copied().collect();
+        for func in functions {
+            function_state::uninstall(func as Object);
+        }
+        let all: Vec<UnitRef> = rt().codes.values().flat_map(|s| s.units()).collect();
+        let invalidated = rt().totals.invalidated;
+        for unit in all {
+            units::invalidate(unit);
+        }
+        rt().totals.invalidated = invalidated;
+        for state in rt().codes.values_mut() {
+            for entry in &mut state.entries {
+                (entry.versions, entry.recompile) = (0, false);
+            }
+            state.loops.clear();
+            state.calls = 0;
+        }
+        Monitor::stop();
+        rt().watches.stop();
+        frames::restore_getter();
+        units::reclaim();
+    }
+}
+
+unsafe extern "C" fn compile(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func] = arguments::<1>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        ready()?;
+        match compiling::compile_function(func, &[]) {
+            Ok(()) if !rt().functions.contains_key(&(func as usize)) => {
+                not_compiled("its calls already go somewhere else")
+            }
+            Ok(()) => none(),
+            Err(Refusal::Lasting(reason)) => not_compiled(&reason),
+            Err(Refusal::Busy) => not_compiled("the compiler is at work"),
+        }
+    })
+}
+
+unsafe extern "C" fn is_compiled(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func] = arguments::<1>(args, count)?;
+        let func = function(func)?;
+        boolean(is_started() && is_native(func))
+    })
+}
+
+unsafe fn is_native(func: Object) -> bool {
+    // SAFETY: the caller has a function.
+    unsafe {
+        let (code, globals, builtins) = function_state::parts_of(func);
+        rt().functions.contains_key(&(func as usize))
+            && rt()
+                .codes
+                .get(&(code as usize))
+                .and_then(|s| s.entry(globals, builtins))
+                .is_some_and(|e| e.unit.is_some())
+    }
+}
+
+unsafe extern "C" fn why_not(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func] = arguments::<1>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return Ok(stats::text(&reason));
+        }
+        let (code, ..) = function_state::parts_of(func);
+        match rt().codes.get(&(code as usize)).and_then(|s| s.refused.as_deref()) {
+            Some(reason) if !is_native(func) => Ok(stats::text(reason)),
+            _ => none(),
+        }
+    })
+}
+
+unsafe extern "C" fn stats_dict(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        if let Some(reason) = unavailable() {
+            raise(unsafe { PyExc_RuntimeError }, &reason);
+            return Err(());
+        }
+        // SAFETY: the GIL is held.
+        let dict = unsafe { stats::dict() };
+        if dict.is_null() { Err(()) } else { Ok(dict) }
+    })
+}
+
+unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func, stage] = arguments::<2>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        let stage = text(stage);
+        match compiling::dumps(func) {
+            Ok(dumps) => match dumps.into_iter().find(|(name, _)| *name == stage) {
+                Some((_, found)) => Ok(stats::text(&found)),
+                None => not_compiled(&format!("there is no text of the stage {stage}")),
+            },
+            Err(Refusal::Lasting(reason)) => not_compiled(&reason),
+            Err(Refusal::Busy) => not_compiled("the compiler is at work"),
+        }
+    })
+}
+
+unsafe extern "C" fn after_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        if let Some(engine) = &mut rt().engine {
+            (rt().front.after_fork)(engine);
+        }
+        none()
+    })
+}
+
+unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        rt().finished = true;
+        // Statistics may be asked for by handlers that were registered earlier and so run later: only entries and
+        // events are undone.
+        // SAFETY: the GIL is held.
+        unsafe {
+            rt().on = false;
+            let functions: Vec<usize> = rt().functions.keys().copied().collect();
+            for func in functions {
+                function_state::uninstall(func as Object);
+            }
+            Monitor::stop();
+        }
+        none()
+    })
+}

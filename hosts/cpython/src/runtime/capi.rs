@@ -1,0 +1,252 @@
+//! The parts of CPython's C interface that `pyo3-ffi` lacks: declared by hand, in one place.
+//!
+//! All of these are exported by every 3.13 library; most are private by name and stable inside a minor version.
+
+use super::abi;
+use pyo3_ffi::*;
+use std::ffi::{c_char, c_int, c_void};
+
+/// A thread state; its fields are reached through [`abi::thread`].
+pub type Thread = *mut u8;
+/// An interpreter frame; its fields are reached through [`abi::frame`].
+pub type Frame = *mut u8;
+/// A borrowed or owned object, as the context says.
+pub type Object = *mut PyObject;
+
+unsafe extern "C" {
+    /// Run a frame to its end. The frame is the top of the data stack and not yet linked.
+    pub fn _PyEval_EvalFrameDefault(ts: Thread, frame: Frame, throwflag: c_int) -> Object;
+    /// Clear a frame that has been unlinked, giving up its references, and pop it off the data stack.
+    pub fn _PyEval_FrameClearAndPop(ts: Thread, frame: Frame);
+    /// Push a frame with arguments bound; takes over `func` and the arguments.
+    pub fn _PyEvalFramePushAndInit(
+        ts: Thread,
+        func: Object,
+        locals: Object,
+        args: *const Object,
+        argcount: usize,
+        kwnames: Object,
+    ) -> Frame;
+    /// Pop a frame off the data stack, with its chunk if it was the first there.
+    pub fn _PyThreadState_PopFrame(ts: Thread, frame: Frame);
+    /// Tell monitoring tools of an exception.
+    pub fn _PyEval_MonitorRaise(ts: Thread, frame: Frame, instr: *const u8);
+    /// Do what the eval breaker asks for.
+    pub fn _Py_HandlePending(ts: Thread) -> c_int;
+    /// Give a function another entry; sets its version to 0.
+    pub fn PyFunction_SetVectorcall(func: Object, entry: *const c_void);
+    /// Give a function a version.
+    pub fn _PyFunction_SetVersion(func: Object, version: u32);
+    /// Free an object whose count is zero.
+    pub fn _Py_Dealloc(object: Object);
+    /// Register a callback for function events.
+    pub fn PyFunction_AddWatcher(callback: FunctionWatcher) -> c_int;
+    /// Unregister it.
+    pub fn PyFunction_ClearWatcher(id: c_int) -> c_int;
+    /// Register a callback for changes of watched dicts.
+    pub fn PyDict_AddWatcher(callback: DictWatcher) -> c_int;
+    /// Register a callback for changes of watched classes.
+    pub fn PyType_AddWatcher(callback: TypeWatcher) -> c_int;
+    /// Unregister it.
+    pub fn PyType_ClearWatcher(id: c_int) -> c_int;
+    /// Watch a class.
+    pub fn PyType_Watch(id: c_int, class: Object) -> c_int;
+    /// Give a class a version, without which its changes are not reported.
+    pub fn PyUnstable_Type_AssignVersionTag(class: Object) -> c_int;
+    /// Register a callback for the making and freeing of code objects.
+    pub fn PyCode_AddWatcher(callback: CodeWatcher) -> c_int;
+    /// Unregister it.
+    pub fn PyCode_ClearWatcher(id: c_int) -> c_int;
+    /// The line of an instruction (its offset in bytes).
+    pub fn PyCode_Addr2Line(code: Object, offset: c_int) -> c_int;
+}
+
+/// The current thread.
+#[inline(always)]
+pub fn current_thread() -> Thread {
+    // SAFETY: always allowed; the GIL is held, so there is one.
+    unsafe { PyThreadState_GetUnchecked().cast() }
+}
+
+/// `PyFunction_WatchCallback`: event, function, new value.
+pub type FunctionWatcher = unsafe extern "C" fn(c_int, Object, Object) -> c_int;
+/// `PyDict_WatchCallback`: event, dict, key, new value.
+pub type DictWatcher = unsafe extern "C" fn(c_int, Object, Object, Object) -> c_int;
+/// `PyType_WatchCallback`.
+pub type TypeWatcher = unsafe extern "C" fn(Object) -> c_int;
+/// `PyCode_WatchCallback`: event, code.
+pub type CodeWatcher = unsafe extern "C" fn(c_int, Object) -> c_int;
+/// A vectorcall entry.
+pub type Vectorcall = unsafe extern "C" fn(Object, *const Object, usize, Object) -> Object;
+
+/// `PyFunction_EVENT_DESTROY` and the others that matter.
+pub mod function_event {
+    /// The function is being freed.
+    pub const DESTROY: i32 = 1;
+    /// `__code__` is being replaced.
+    pub const MODIFY_CODE: i32 = 2;
+    /// `__defaults__` is being replaced.
+    pub const MODIFY_DEFAULTS: i32 = 3;
+    /// `__kwdefaults__` is being replaced.
+    pub const MODIFY_KWDEFAULTS: i32 = 4;
+}
+
+/// `PyDict_EVENT_*`.
+pub mod dict_event {
+    /// A key was added.
+    pub const ADDED: i32 = 0;
+    /// A key's value was replaced.
+    pub const MODIFIED: i32 = 1;
+    /// A key was deleted.
+    pub const DELETED: i32 = 2;
+}
+
+/// `PY_CODE_EVENT_DESTROY`.
+pub const CODE_DESTROY: i32 = 1;
+
+/// Bit of `nargsf` that says that the word before the arguments may be used.
+pub const ARGUMENTS_OFFSET: usize = 1 << 63;
+
+/// Read a field.
+///
+/// # Safety
+/// `base + offset` holds a `T`.
+#[inline(always)]
+pub unsafe fn get<T: Copy>(base: *const u8, offset: i32) -> T {
+    // SAFETY: the caller's promise; fields are naturally aligned.
+    unsafe { base.offset(offset as isize).cast::<T>().read() }
+}
+
+/// Write a field.
+///
+/// # Safety
+/// `base + offset` holds a `T` that may be overwritten.
+#[inline(always)]
+pub unsafe fn put<T: Copy>(base: *mut u8, offset: i32, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { base.offset(offset as isize).cast::<T>().write(value) }
+}
+
+/// Constants of a code object that the runtime needs at every turn.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeShape {
+    /// The code object.
+    pub code: Object,
+    /// Local slots.
+    pub nlocalsplus: i32,
+    /// Words of a frame.
+    pub framesize: i32,
+    /// Positional parameters.
+    pub argcount: i32,
+    /// Keyword-only parameters.
+    pub kwonly: i32,
+    /// `co_flags`.
+    pub flags: i32,
+    /// Index of the first traceable unit.
+    pub first_traceable: i32,
+}
+
+impl CodeShape {
+    /// Read them.
+    ///
+    /// # Safety
+    /// `code` is a code object.
+    pub unsafe fn of(code: Object) -> CodeShape {
+        let base = code.cast::<u8>();
+        // SAFETY: a code object has these fields.
+        unsafe {
+            CodeShape {
+                code,
+                nlocalsplus: get(base, abi::code::NLOCALSPLUS),
+                framesize: get(base, abi::code::FRAMESIZE),
+                argcount: get(base, abi::code::ARGCOUNT),
+                kwonly: get(base, abi::code::KWONLYARGCOUNT),
+                flags: get(base, abi::code::FLAGS),
+                first_traceable: get(base, abi::code::FIRST_TRACEABLE),
+            }
+        }
+    }
+
+    /// Whether there is a `*args`.
+    pub fn varargs(&self) -> bool {
+        self.flags & CO_VARARGS != 0
+    }
+
+    /// Whether there is a `**kwargs`.
+    pub fn varkeywords(&self) -> bool {
+        self.flags & CO_VARKEYWORDS != 0
+    }
+
+    /// Whether locals are slots.
+    pub fn optimized(&self) -> bool {
+        self.flags & CO_OPTIMIZED != 0
+    }
+
+    /// Parameters of a native entry: positional and keyword-only ones, `*args`, `**kwargs`.
+    pub fn arity(&self) -> usize {
+        self.argcount as usize + self.kwonly as usize + self.varargs() as usize + self.varkeywords() as usize
+    }
+
+    /// Whether positional arguments are all there is.
+    pub fn is_plain(&self) -> bool {
+        self.kwonly == 0 && !self.varargs() && !self.varkeywords()
+    }
+
+    /// Address of the first code unit.
+    pub fn units(&self) -> *mut u8 {
+        self.code.cast::<u8>().wrapping_offset(abi::code::ADAPTIVE as isize)
+    }
+
+    /// Words that a native frame has behind the interpreter's: a shadow for each local, whether it is bound (for
+    /// those that may not be), and the unit's token.
+    pub fn extra_words(&self) -> i32 {
+        2 * self.nlocalsplus + 1
+    }
+
+    /// Byte offset in the frame of the shadow of local `slot`.
+    pub fn shadow(&self, slot: i32) -> i32 {
+        8 * (self.framesize + slot)
+    }
+
+    /// Byte offset in the frame of the unit's token.
+    pub fn token(&self) -> i32 {
+        8 * (self.framesize + 2 * self.nlocalsplus)
+    }
+
+    /// The qualified name, for people.
+    pub fn name(&self) -> String {
+        // SAFETY: the field is a str.
+        unsafe { text(get(self.code.cast(), abi::code::QUALNAME)) }
+    }
+
+    /// The line of the instruction at `pos` (code units).
+    pub fn line(&self, pos: u32) -> i32 {
+        // SAFETY: the code object is alive; any offset is allowed.
+        unsafe { PyCode_Addr2Line(self.code, 2 * pos as c_int) }
+    }
+}
+
+const CO_OPTIMIZED: i32 = 1;
+const CO_VARARGS: i32 = 4;
+const CO_VARKEYWORDS: i32 = 8;
+
+/// The text of a str object, lossily; the empty text of anything else.
+///
+/// # Safety
+/// `object` is null or an object.
+pub unsafe fn text(object: Object) -> String {
+    // SAFETY: the type is checked; the UTF-8 form lives as long as the object.
+    unsafe {
+        if object.is_null() || PyUnicode_Check(object) == 0 {
+            return String::new();
+        }
+        let mut size: Py_ssize_t = 0;
+        let data: *const c_char = PyUnicode_AsUTF8AndSize(object, &mut size);
+        if data.is_null() {
+            PyErr_Clear();
+            return String::new();
+        }
+        let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size as usize);
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}

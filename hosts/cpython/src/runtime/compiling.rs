@@ -1,0 +1,314 @@
+//! Requests to the compiler, and the installation of what it makes.
+//!
+//! A compile runs under the GIL from the request to the installation, so nothing it relied on can change between.
+
+use super::capi::*;
+use super::function_state::{self, Entry, LoopState, MOST_VERSIONS, state_of};
+use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
+use super::{frames, healing, rt};
+use cladonia::bytecode::{Code, Pc};
+use cladonia::codegen::CompiledCode;
+use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
+use cladonia::host::World;
+use cladonia::lir::Func;
+use cladonia::types::Type;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// What turns the interpreter's things into the compiler's: given once, at the start.
+#[derive(Clone, Copy)]
+pub struct Front {
+    /// A code object as typed bytecode, with the globals and builtins it runs with.
+    pub translate: fn(code: Object, globals: Object, builtins: Object) -> Result<Code, CompileError>,
+    /// The type of a live value (or of an empty slot).
+    pub live_type: fn(value: Object) -> Type,
+    /// The program as it is now, for code with these globals and builtins.
+    pub world: fn(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World>,
+    /// Start code memory afresh in a forked child.
+    pub after_fork: fn(engine: &mut Engine),
+    /// Keep the text forms of what is compiled from now on, or not.
+    pub keep_text: fn(engine: &mut Engine, keep: bool),
+}
+
+/// Why a compile gave nothing: a lasting reason, or only not now.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The function stays interpreted.
+    Lasting(String),
+    /// The compiler is at work already, or the process ends.
+    Busy,
+}
+
+/// Compile a stub.
+///
+/// # Errors
+/// The compiler's.
+pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
+    let Some(mut engine) = rt().engine.take() else {
+        return Err(CompileError::Internal("the compiler is at work".into()));
+    };
+    let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
+    rt().engine = Some(engine);
+    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_else(|| "a panic".to_owned())
+}
+
+/// Compile one unit; it is in no table yet.
+///
+/// # Safety
+/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack.
+unsafe fn compile_unit(
+    shape: CodeShape,
+    globals: Object,
+    builtins: Object,
+    kind: Kind,
+    live: &[Type],
+) -> Result<UnitRef, Refusal> {
+    if rt().engine.is_none() || rt().finished {
+        return Err(Refusal::Busy);
+    }
+    units::reclaim();
+    if !frames::fits(&shape) {
+        return Err(Refusal::Lasting(format!("{} locals exceed the limit", shape.nlocalsplus)));
+    }
+    // SAFETY: the caller's promise.
+    let state = unsafe { state_of(shape.code) };
+    state.tried = true;
+    // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
+    let code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+        .map_err(|e| Refusal::Lasting(e.to_string()))?;
+    let entry = match kind {
+        Kind::Function => Start::Function,
+        Kind::Loop { pos, .. } => {
+            Start::Loop(code.pc_at(pos).ok_or_else(|| Refusal::Lasting("no instruction at the loop".into()))?)
+        }
+    };
+    // SAFETY: the caller's promise.
+    let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
+    unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
+    if rt().options.force.is_some() {
+        unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
+    }
+    let parts = UnitParts {
+        token: unit.token(),
+        pending_cell: unit.pending.as_ptr() as u64,
+        state_cell: unit.state.as_ptr() as u64,
+        enter: frames::enter(&unit),
+        leave: frames::leave(&unit),
+        position_base: shape.units() as u64,
+        position_scale: 2,
+        force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
+    };
+    let avoid = state.avoid.clone();
+    let started = Instant::now();
+    let mut engine = rt().engine.take().expect("checked above");
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let world = (rt().front.world)(&engine, globals, builtins);
+        engine.compile(Request { code: &code, entry, live, world: &*world, parts, avoid: &avoid })
+    }));
+    rt().engine = Some(engine);
+    rt().totals.compile_ns += started.elapsed().as_nanos() as u64;
+    let compiled = made
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+        .map_err(|e| Refusal::Lasting(e.to_string()))?;
+    unit.finish(compiled);
+    healing::prepare(&mut unit);
+    rt().totals.units += 1;
+    // SAFETY: as above; nothing has run since `state` was taken that could free it.
+    unsafe { state_of(shape.code) }.compiled = true;
+    let unit = Box::into_raw(unit);
+    // SAFETY: the unit is alive.
+    if unsafe { !rt().watches.register(unit) } {
+        // SAFETY: nobody has seen it yet.
+        drop(unsafe { Box::from_raw(unit) });
+        return Err(Refusal::Lasting("what it relies on cannot be watched".into()));
+    }
+    Ok(unit)
+}
+
+/// Compile a function and let its calls run natively.
+///
+/// # Errors
+/// A [`Refusal`]; a lasting one is recorded.
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise, here and below.
+    unsafe {
+        let (code, globals, builtins) = function_state::parts_of(func);
+        let state = state_of(code);
+        if let Some(reason) = &state.refused {
+            return Err(Refusal::Lasting(reason.clone()));
+        }
+        let shape = state.shape;
+        if !shape.optimized() {
+            return Err(refuse(code, "its locals are a namespace".into()));
+        }
+        let Some(entry) = function_state::entry_of(func) else {
+            return Err(refuse(code, "it runs in too many namespaces, or code memory is full".into()));
+        };
+        if entry.unit.is_none() {
+            if entry.versions >= MOST_VERSIONS {
+                return Err(refuse(code, format!("its bets failed in {MOST_VERSIONS} versions")));
+            }
+            let made = match compile_unit(shape, globals, builtins, Kind::Function, live) {
+                Ok(unit) => unit,
+                Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
+                Err(busy) => return Err(busy),
+            };
+            let entry = function_state::entry_of(func).expect("made above");
+            entry.unit = Some(made);
+            entry.versions += 1;
+            entry.recompile = false;
+        }
+        ensure_stub(func)?;
+        let entry = function_state::entry_of(func).expect("made above");
+        if let Some(unit) = entry.unit {
+            entry.cell.set((*unit).entry() as u64);
+        }
+        function_state::install(func);
+        Ok(())
+    }
+}
+
+unsafe fn ensure_stub(func: Object) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let entry: *mut Entry = function_state::entry_of(func).ok_or(Refusal::Busy)?;
+        if (*entry).stub.is_none() {
+            let (code, ..) = function_state::parts_of(func);
+            match compile_stub(super::entries::stub(&*entry)) {
+                Ok(stub) => (*entry).stub = Some(stub),
+                Err(error) => return Err(refuse(code, error.to_string())),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Record that a function stays interpreted.
+fn refuse(code: Object, reason: String) -> Refusal {
+    // SAFETY: the code object is alive.
+    let state = unsafe { state_of(code) };
+    state.refused = Some(reason.clone());
+    Refusal::Lasting(reason)
+}
+
+/// A unit for going on from inside a frame, compiled if there is none yet.
+///
+/// # Errors
+/// A [`Refusal`]; a lasting one is recorded.
+///
+/// # Safety
+/// The code object is alive and `live` are the types of the frame's locals and stack.
+pub unsafe fn compile_loop(
+    shape: CodeShape,
+    globals: Object,
+    builtins: Object,
+    kind: Kind,
+    live: &[Type],
+) -> Result<UnitRef, Refusal> {
+    let Kind::Loop { pos, .. } = kind else { return Err(Refusal::Busy) };
+    // SAFETY: the caller's promise.
+    unsafe {
+        let state = state_of(shape.code);
+        if let Some(unit) = state.loop_unit(kind, globals, builtins) {
+            return Ok(unit);
+        }
+        if let Some(reason) = &state.loops_refused {
+            return Err(Refusal::Lasting(reason.clone()));
+        }
+        let slot: &mut LoopState = state.loops.entry(pos).or_default();
+        if slot.closed || slot.versions >= MOST_VERSIONS {
+            slot.closed = true;
+            return Err(Refusal::Lasting(format!("its bets failed in {MOST_VERSIONS} versions")));
+        }
+        match compile_unit(shape, globals, builtins, kind, live) {
+            Ok(unit) => {
+                let slot = state_of(shape.code).loops.entry(pos).or_default();
+                slot.versions += 1;
+                slot.units.push(unit);
+                Ok(unit)
+            }
+            Err(Refusal::Lasting(reason)) => {
+                let state = state_of(shape.code);
+                state.loops.entry(pos).or_default().closed = true;
+                state.loops_refused.get_or_insert_with(|| reason.clone());
+                if !shape.optimized() || state.refused.is_none() && !state.has_function_unit() {
+                    state.refused.get_or_insert_with(|| reason.clone());
+                }
+                Err(Refusal::Lasting(reason))
+            }
+            Err(busy) => Err(busy),
+        }
+    }
+}
+
+/// Whether a function lost its unit and may get another.
+///
+/// # Safety
+/// `code` is a code object.
+pub unsafe fn wants_recompile(code: Object) -> bool {
+    let runtime = rt();
+    runtime.on
+        && runtime.engine.is_some()
+        && runtime.codes.get(&(code as usize)).is_some_and(|s| s.entries.iter().any(|e| e.recompile))
+}
+
+/// Compile a function again. What is wrong is recorded; the call that asked goes on in the interpreter.
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn recompile(func: Object) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (code, ..) = function_state::parts_of(func);
+        match compile_function(func, &[]) {
+            Ok(()) | Err(Refusal::Busy) => {}
+            Err(Refusal::Lasting(reason)) => function_state::give_up(code, &reason),
+        }
+    }
+}
+
+/// The text forms of a function, of a unit that is compiled for this and never entered.
+///
+/// # Errors
+/// A [`Refusal`].
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (code, globals, builtins) = function_state::parts_of(func);
+        let shape = CodeShape::of(code);
+        let keep_text = rt().front.keep_text;
+        if let Some(engine) = &mut rt().engine {
+            keep_text(engine, true);
+        }
+        let made = compile_unit(shape, globals, builtins, Kind::Function, &[]);
+        if let Some(engine) = &mut rt().engine {
+            keep_text(engine, false);
+        }
+        let unit = made?;
+        let dumps = (*unit).unit.as_mut().map(|u| std::mem::take(&mut u.dumps)).unwrap_or_default();
+        rt().watches.forget(unit);
+        drop(Box::from_raw(unit));
+        rt().totals.units -= 1;
+        Ok(dumps)
+    }
+}
+
+/// The position in the typed bytecode of an exit record, for people.
+pub fn line_of(unit: &UnitState, pc: Pc) -> i32 {
+    unit.positions.get(pc.0 as usize).map_or(0, |p| unit.shape.line(p.0))
+}

@@ -1,0 +1,394 @@
+//! The ways into native code: vectorcall stubs, fallbacks for native callers, and binding of arguments.
+//!
+//! An **entry stub** has the signature of a vectorcall and calls through the entry cell; it is shared by all functions
+//! of one code object and namespace. A **fallback** has the signature of a native entry and runs the call in the
+//! interpreter; the cell holds it while there is no unit.
+
+use super::capi::*;
+use super::function_state::{self, Entry};
+use super::units::{Busy, UnitRef};
+use super::{abi, compiling, monitoring, rt};
+use abi::thread as t;
+use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
+use cladonia::ll::{Ty, Width};
+use pyo3_ffi::*;
+use std::ffi::c_void;
+
+/// Events of the eval breaker that cannot raise: another thread wants the lock, a collection is due, a request to stop
+/// or to merge reference counts.
+const HARMLESS: u64 = 1 | 1 << 4 | 1 << 5 | 1 << 6;
+/// The events in the eval breaker's word; the rest is the version of monitoring.
+pub const EVENTS: u64 = 0xff;
+
+/// What `enter` calls when the eval-breaker word is not the one that the unit knows: 1 to go on natively, 0 to run this
+/// call in the interpreter.
+pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
+    let _busy = Busy::new();
+    // SAFETY: the unit is being entered, and nothing is freed while busy.
+    unsafe {
+        let unit = &*(token as UnitRef);
+        for _ in 0..4 {
+            if !unit.is_valid() {
+                return 0;
+            }
+            let word: u64 = get(ts, t::EVAL_BREAKER);
+            if word & !EVENTS != unit.pending.get() {
+                if monitoring::is_observed(&unit.shape) {
+                    return 0;
+                }
+                unit.pending.set(word & !EVENTS);
+            }
+            if word & EVENTS == 0 {
+                return 1;
+            }
+            if word & EVENTS & !HARMLESS != 0 || _Py_HandlePending(ts) != 0 {
+                return 0;
+            }
+        }
+        0
+    }
+}
+
+/// LIR of the stub `(function, arguments, nargsf, kwnames) -> object`.
+pub fn stub(entry: &Entry) -> Func {
+    let shape = entry.shape;
+    let arity = shape.arity();
+    let mut func = Func::new(
+        format!("entry of {}", shape.name()),
+        Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::I64, Ty::Ptr], &[Ty::Ptr]),
+    );
+    let (callee, args, nargsf, kwnames) = {
+        let p = func.params();
+        (p[0], p[1], p[2], p[3])
+    };
+    let mut b = Builder::new(&mut func);
+    let go = b.block();
+    let params: Vec<_> = (0..arity).map(|_| b.param(go, Ty::Ptr)).collect();
+    let slow = b.cold_block();
+    if shape.is_plain() {
+        let (count_ok, fast) = (b.block(), b.block());
+        let no_names = b.is_null(kwnames);
+        b.br(no_names, count_ok, &[], slow, &[]);
+        b.switch_to(count_ok);
+        let one = b.iconst(1);
+        let shifted = b.op(Opcode::Ishl, &[nargsf, one]);
+        let exact = b.icmp_imm(IntCond::Eq, shifted, 2 * arity as i64);
+        b.br(exact, fast, &[], slow, &[]);
+        b.switch_to(fast);
+        let mut values = Vec::with_capacity(arity);
+        for index in 0..arity {
+            let value = b.load(Width::Ptr, args, 8 * index as i32);
+            // An immortal count is all ones in its low half; it wraps to zero and is not stored.
+            let count = b.load(Width::U32, value, abi::object::REFCNT);
+            let count = b.op(Opcode::Iadd, &[count, one]);
+            let limit = b.icmp_imm(IntCond::Ne, count, 1 << 32);
+            let (mortal, next) = (b.block(), b.block());
+            b.br(limit, mortal, &[], next, &[]);
+            b.switch_to(mortal);
+            b.store(Width::U32, value, abi::object::REFCNT, count);
+            b.jump(next, &[]);
+            b.switch_to(next);
+            values.push(value);
+        }
+        b.jump(go, &values);
+    } else {
+        b.jump(slow, &[]);
+    }
+
+    b.switch_to(slow);
+    let slot = b.slot(8 * arity.max(1) as u32);
+    let bound = b.stack_addr(slot);
+    let helper = b.pconst(bind as *const () as u64);
+    let five = [Ty::Ptr, Ty::Ptr, Ty::I64, Ty::Ptr, Ty::Ptr];
+    let status = b.call_indirect(Signature::new(&five, &[Ty::I64]), helper, &[callee, args, nargsf, kwnames, bound])[0];
+    let (native, other) = (b.block(), b.block());
+    let ok = b.icmp_imm(IntCond::Eq, status, 1);
+    b.br(ok, native, &[], other, &[]);
+    b.switch_to(native);
+    let values: Vec<_> = (0..arity).map(|i| b.load(Width::Ptr, bound, 8 * i as i32)).collect();
+    b.jump(go, &values);
+    b.switch_to(other);
+    let helper = b.pconst(call_original as *const () as u64);
+    let four = [Ty::Ptr, Ty::Ptr, Ty::I64, Ty::Ptr];
+    let result = b.call_indirect(Signature::new(&four, &[Ty::Ptr]), helper, &[callee, args, nargsf, kwnames])[0];
+    b.ret(&[result]);
+
+    b.switch_to(go);
+    let helper = b.pconst(PyThreadState_GetUnchecked as *const () as u64);
+    let ts = b.call_indirect(Signature::new(&[], &[Ty::Ptr]), helper, &[])[0];
+    let cell = b.pconst(entry.cell.as_ptr() as u64);
+    let target = b.load(Width::Ptr, cell, 0);
+    let mut all = vec![ts, callee];
+    all.extend(params);
+    let result = b.call_indirect(Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]), target, &all)[0];
+    b.ret(&[result]);
+    func
+}
+
+macro_rules! fallbacks {
+    ($($name:ident($($arg:ident),*);)*) => {
+        $(
+            unsafe extern "C" fn $name(ts: Thread, func: Object $(, $arg: Object)*) -> Object {
+                let mut args: [Object; 0 $(+ { let _ = stringify!($arg); 1 })*] = [$($arg),*];
+                // SAFETY: a native call's promises.
+                unsafe { call_interpreted(ts, func, args.as_mut_ptr(), args.len() as i64) }
+            }
+        )*
+        /// The fallback of a small arity, which needs no compiler (one may be asked for while it is at work).
+        pub fn small_fallback(arity: usize) -> Option<u64> {
+            const ALL: &[fn() -> u64] = &[$(|| $name as *const () as u64),*];
+            ALL.get(arity).map(|address| address())
+        }
+    };
+}
+
+fallbacks! {
+    fallback_0();
+    fallback_1(a);
+    fallback_2(a, b);
+    fallback_3(a, b, c);
+    fallback_4(a, b, c, d);
+    fallback_5(a, b, c, d, e);
+    fallback_6(a, b, c, d, e, f);
+    fallback_7(a, b, c, d, e, f, g);
+    fallback_8(a, b, c, d, e, f, g, h);
+    fallback_9(a, b, c, d, e, f, g, h, i);
+    fallback_10(a, b, c, d, e, f, g, h, i, j);
+    fallback_11(a, b, c, d, e, f, g, h, i, j, k);
+    fallback_12(a, b, c, d, e, f, g, h, i, j, k, l);
+}
+
+/// LIR of the fallback for native callers of functions with more parameters.
+pub fn fallback(arity: usize) -> Func {
+    let mut func =
+        Func::new(format!("interpreted call of {arity}"), Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]));
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    let slot = b.slot(8 * arity.max(1) as u32);
+    let array = b.stack_addr(slot);
+    for (index, &param) in params[2..].iter().enumerate() {
+        b.store(Width::Ptr, array, 8 * index as i32, param);
+    }
+    let helper = b.pconst(call_interpreted as *const () as u64);
+    let count = b.iconst(arity as i64);
+    let signature = Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64], &[Ty::Ptr]);
+    let result = b.call_indirect(signature, helper, &[params[0], params[1], array, count])[0];
+    b.ret(&[result]);
+    func
+}
+
+/// The entry that functions are born with.
+pub unsafe extern "C" fn call_original(func: Object, args: *const Object, nargsf: usize, kwnames: Object) -> Object {
+    let _busy = Busy::new();
+    let original = rt().original_vectorcall;
+    // SAFETY: the arguments are those of a vectorcall.
+    unsafe { std::mem::transmute::<*const c_void, Vectorcall>(original)(func, args, nargsf, kwnames) }
+}
+
+/// Run a call with bound arguments in the interpreter; `args` are taken over. Native callers come here through the
+/// fallback, and units whose frame could not be made.
+pub unsafe extern "C" fn call_interpreted(ts: Thread, func: Object, args: *mut Object, count: i64) -> Object {
+    let _busy = Busy::new();
+    // SAFETY: a native call's promises: `func` is alive, the array holds owned references.
+    unsafe {
+        rt().totals.interpreted_calls += 1;
+        let code: Object = get(func.cast(), abi::function::CODE);
+        let shape = CodeShape::of(code);
+        let c_left: i32 = get(ts, t::C_RECURSION_REMAINING);
+        if c_left <= super::frames::C_RECURSION_RESERVE {
+            function_state::give_up(code, "deep recursion");
+        } else if compiling::wants_recompile(code) {
+            compiling::recompile(func);
+        }
+        let bound = std::slice::from_raw_parts_mut(args, count as usize);
+        if shape.is_plain() {
+            return finish_call(func, bound, bound.len(), std::ptr::null_mut());
+        }
+        spread(func, &shape, bound)
+    }
+}
+
+/// Call with an array of owned references, the last ones named, and drop them.
+unsafe fn finish_call(func: Object, args: &mut [Object], positional: usize, kwnames: Object) -> Object {
+    // SAFETY: the array holds references for the duration of the call.
+    unsafe {
+        let result = call_original(func, args.as_ptr(), positional, kwnames);
+        for &mut object in args {
+            Py_DECREF(object);
+        }
+        result
+    }
+}
+
+/// Call with keyword-only, star and double-star parameters in bound form.
+unsafe fn spread(func: Object, shape: &CodeShape, bound: &mut [Object]) -> Object {
+    // SAFETY: bound arguments are in the order of the code's parameters: see `bind`.
+    unsafe {
+        let (argcount, kwonly) = (shape.argcount as usize, shape.kwonly as usize);
+        let mut flat: Vec<Object> = bound[..argcount].iter().map(|&o| Py_NewRef(o)).collect();
+        let mut names: Vec<Object> = Vec::new();
+        let mut named: Vec<Object> = Vec::new();
+        for index in argcount..argcount + kwonly {
+            names.push(Py_NewRef(parameter_name(shape, index)));
+            named.push(Py_NewRef(bound[index]));
+        }
+        let mut next = argcount + kwonly;
+        if shape.varargs() {
+            for index in 0..PyTuple_Size(bound[next]) {
+                flat.push(Py_NewRef(PyTuple_GetItem(bound[next], index)));
+            }
+            next += 1;
+        }
+        if shape.varkeywords() {
+            let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+            while PyDict_Next(bound[next], &mut at, &mut key, &mut value) != 0 {
+                names.push(Py_NewRef(key));
+                named.push(Py_NewRef(value));
+            }
+        }
+        for &mut object in bound {
+            Py_DECREF(object);
+        }
+        let positional = flat.len();
+        flat.append(&mut named);
+        let kwnames = if names.is_empty() { std::ptr::null_mut() } else { PyTuple_New(names.len() as Py_ssize_t) };
+        if kwnames.is_null() && !names.is_empty() {
+            flat.iter().chain(&names).for_each(|&o| Py_DECREF(o));
+            return std::ptr::null_mut();
+        }
+        for (index, name) in names.into_iter().enumerate() {
+            PyTuple_SetItem(kwnames, index as Py_ssize_t, name);
+        }
+        let result = finish_call(func, &mut flat, positional, kwnames);
+        Py_XDECREF(kwnames);
+        result
+    }
+}
+
+/// The name of a parameter, borrowed.
+unsafe fn parameter_name(shape: &CodeShape, index: usize) -> Object {
+    // SAFETY: parameters are the first locals.
+    unsafe { PyTuple_GetItem(get(shape.code.cast(), abi::code::LOCALSPLUS_NAMES), index as Py_ssize_t) }
+}
+
+/// Bind the arguments of a vectorcall as the interpreter would: owned references for each parameter to `out`, in the
+/// order of the code's locals. Gives 1; 0 (and nothing owned) where the interpreter must be asked, because the call is
+/// wrong or unusual.
+unsafe extern "C" fn bind(func: Object, args: *const Object, nargsf: usize, kwnames: Object, out: *mut Object) -> i64 {
+    // SAFETY: a vectorcall's promises; `out` has room for the code's arity.
+    unsafe {
+        let code: Object = get(func.cast(), abi::function::CODE);
+        let shape = CodeShape::of(code);
+        let arity = shape.arity();
+        let out = std::slice::from_raw_parts_mut(out, arity);
+        out.fill(std::ptr::null_mut());
+        if bind_all(func, &shape, args, nargsf & !ARGUMENTS_OFFSET, kwnames, out).is_some() {
+            return 1;
+        }
+        for &mut object in out {
+            Py_XDECREF(object);
+        }
+        // Whatever went wrong, the interpreter will say it in its own words.
+        PyErr_Clear();
+        0
+    }
+}
+
+unsafe fn bind_all(
+    func: Object,
+    shape: &CodeShape,
+    args: *const Object,
+    given: usize,
+    kwnames: Object,
+    out: &mut [Object],
+) -> Option<()> {
+    // SAFETY: as of `bind`.
+    unsafe {
+        let (argcount, kwonly) = (shape.argcount as usize, shape.kwonly as usize);
+        let named = argcount + kwonly;
+        for (index, place) in out.iter_mut().enumerate().take(given.min(argcount)) {
+            *place = Py_NewRef(*args.add(index));
+        }
+        let mut next = named;
+        if shape.varargs() {
+            let extra = given.saturating_sub(argcount);
+            let tuple = PyTuple_New(extra as Py_ssize_t);
+            if tuple.is_null() {
+                return None;
+            }
+            for index in 0..extra {
+                PyTuple_SetItem(tuple, index as Py_ssize_t, Py_NewRef(*args.add(argcount + index)));
+            }
+            out[next] = tuple;
+            next += 1;
+        } else if given > argcount {
+            return None;
+        }
+        if shape.varkeywords() {
+            out[next] = PyDict_New();
+            if out[next].is_null() {
+                return None;
+            }
+        }
+        let keywords = if kwnames.is_null() { 0 } else { PyTuple_Size(kwnames) as usize };
+        let positional_only: i32 = get(shape.code.cast(), abi::code::POSONLYARGCOUNT);
+        for index in 0..keywords {
+            let name = PyTuple_GetItem(kwnames, index as Py_ssize_t);
+            let value = *args.add(given + index);
+            match find_parameter(shape, name, positional_only as usize, named)? {
+                Some(place) if out[place].is_null() => out[place] = Py_NewRef(value),
+                Some(_) => return None,
+                None if shape.varkeywords() => {
+                    if PyDict_SetItem(out[next], name, value) < 0 {
+                        return None;
+                    }
+                }
+                None => return None,
+            }
+        }
+        let defaults: Object = get(func.cast(), abi::function::DEFAULTS);
+        let count = if defaults.is_null() { 0 } else { PyTuple_Size(defaults) as usize };
+        for (index, place) in out.iter_mut().enumerate().take(argcount) {
+            if place.is_null() {
+                let from_end = argcount - index;
+                if from_end > count {
+                    return None;
+                }
+                *place = Py_NewRef(PyTuple_GetItem(defaults, (count - from_end) as Py_ssize_t));
+            }
+        }
+        let kwdefaults: Object = get(func.cast(), abi::function::KWDEFAULTS);
+        for index in argcount..named {
+            if out[index].is_null() {
+                if kwdefaults.is_null() {
+                    return None;
+                }
+                let value = PyDict_GetItemWithError(kwdefaults, parameter_name(shape, index));
+                if value.is_null() {
+                    return None;
+                }
+                out[index] = Py_NewRef(value);
+            }
+        }
+        Some(())
+    }
+}
+
+/// The parameter of this name, if it may be given by name; `None` if the comparison raised.
+unsafe fn find_parameter(shape: &CodeShape, name: Object, first: usize, named: usize) -> Option<Option<usize>> {
+    // SAFETY: names are strings.
+    unsafe {
+        if PyUnicode_Check(name) == 0 {
+            return None;
+        }
+        for pass in 0..2 {
+            for index in first..named {
+                let parameter = parameter_name(shape, index);
+                if parameter == name || pass == 1 && PyUnicode_Compare(parameter, name) == 0 {
+                    return Some(Some(index));
+                }
+            }
+        }
+        Some(None)
+    }
+}

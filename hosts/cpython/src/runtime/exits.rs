@@ -1,0 +1,332 @@
+//! The exit hook: from an exit record back to the interpreter.
+//!
+//! A function unit's frame becomes the interpreter's and is run to its end from here; a loop unit's frame already is
+//! the interpreter's, which goes on in it when the hook has returned [`GO_ON`] through the unit.
+
+use super::capi::*;
+use super::units::{Kind, UnitRef};
+use super::{abi, frames, healing};
+use abi::{frame as f, thread as t};
+use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
+use pyo3_ffi::*;
+
+/// What a loop unit returns when the interpreter is to go on in the frame.
+pub const GO_ON: usize = 1;
+
+/// Opcodes of 3.13 that the runtime lets the interpreter execute from units of its own.
+const RETURN_VALUE: u8 = 36;
+const RERAISE: u8 = 102;
+
+/// Code units outside any code object. The interpreter only looks at `instr_ptr`, so it executes them in whatever
+/// frame is pointed at them. Several, because a handler is looked up by the distance from the code object's start as
+/// a 32-bit number, which must not fall into that code.
+#[repr(C, align(8))]
+struct Units([[u8; 2]; 64]);
+static RETURN_UNITS: Units = Units([[RETURN_VALUE, 0]; 64]);
+static RERAISE_UNITS: Units = Units([[RERAISE, 1]; 64]);
+
+/// A unit that returns the top of the stack.
+pub fn return_unit() -> *const u8 {
+    RETURN_UNITS.0[0].as_ptr()
+}
+
+/// A unit that raises the exception on the stack again, the position of the raising instruction below it, where
+/// `shape` has no handler.
+fn reraise_unit(shape: &CodeShape) -> Option<*const u8> {
+    let units = unit_count(shape);
+    RERAISE_UNITS.0.iter().map(|u| u.as_ptr()).find(|&p| {
+        let distance = ((p as isize - shape.units() as isize) / 2) as i32;
+        distance < 0 || distance as i64 > units
+    })
+}
+
+/// Code units of a code object.
+fn unit_count(shape: &CodeShape) -> i64 {
+    // SAFETY: the code object is alive.
+    unsafe { get::<isize>(shape.code.cast(), abi::object::VAR_SIZE) as i64 }
+}
+
+/// What compiled code calls to leave: see [`cladonia::host`] for the convention.
+///
+/// # Safety
+/// Called by a unit with its own token, one of its exits, and that exit's words.
+pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Object {
+    // SAFETY: the unit is running, so its state is alive; `activations` keeps it so until the hook returns.
+    unsafe {
+        let unit = token as UnitRef;
+        (*unit).activations.set((*unit).activations.get() + 1);
+        let ts = *buffer as Thread;
+        let frame = *buffer.add(1) as Frame;
+        // The record is shared with nobody who changes it: units are only ever replaced.
+        let record: *const ExitRecord = &(&(*unit).unit).as_ref().expect("a running unit").exits[number as usize];
+        let result = leave(ts, frame, unit, &*record, number, buffer);
+        (*unit).activations.set((*unit).activations.get() - 1);
+        result
+    }
+}
+
+unsafe fn leave(ts: Thread, frame: Frame, unit: UnitRef, record: &ExitRecord, number: u64, buffer: *const u64) -> Object {
+    // SAFETY: the exit hook's promises.
+    unsafe {
+        let state = &*unit;
+        let (shape, kind) = (state.shape, state.kind);
+        let (pos, resume) = state.positions[record.pc.0 as usize];
+        let at = shape.units().add(2 * pos as usize);
+        // A pending exception must survive what boxing and dropping do.
+        let exception = if record.kind == ExitKind::Raise { PyErr_GetRaisedException() } else { std::ptr::null_mut() };
+        put(frame, f::INSTR_PTR, at);
+        let mut drops = Vec::new();
+        let mut lost = std::ptr::null_mut();
+        if !frames::is_materialised(frame) {
+            for &(slot, source) in &record.locals {
+                let place = f::LOCALSPLUS + 8 * slot as i32;
+                let value = value_of(source, buffer, get(frame, place), &mut lost);
+                let old: Object = get(frame, place);
+                if old != value {
+                    put(frame, place, value);
+                    drops.push(old);
+                }
+            }
+        } else {
+            for &(_, source) in &record.locals {
+                if let Source::Owned(n) = source {
+                    drops.push(*buffer.add(n as usize) as Object);
+                }
+            }
+        }
+        let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
+        for (index, &source) in record.stack.iter().enumerate() {
+            let place = base + 8 * index as i32;
+            let value = value_of(source, buffer, get(frame, place), &mut lost);
+            put(frame, place, value);
+        }
+        put(frame, f::STACKTOP, shape.nlocalsplus + record.stack.len() as i32);
+        write_names(frame, shape, record, buffer, &mut lost);
+        healing::count_exit(unit, number as usize, record);
+        for object in drops {
+            Py_XDECREF(object);
+        }
+
+        let raised = if !exception.is_null() { exception } else { lost };
+        if !lost.is_null() && lost != raised {
+            Py_DECREF(lost);
+        }
+        if raised.is_null() {
+            put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
+            return go_on(ts, frame, kind);
+        }
+        PyErr_SetRaisedException(raised);
+        raise(ts, frame, &shape, kind, pos)
+    }
+}
+
+/// The object of a source, owned. If it cannot be made, None stands for it and the exception goes to `lost`.
+unsafe fn value_of(source: Source, buffer: *const u64, current: Object, lost: &mut Object) -> Object {
+    let word = |n: u32| {
+        debug_assert!(n >= CONTEXT_WORDS, "a source in the context words");
+        // SAFETY: the record's words are in the buffer.
+        unsafe { *buffer.add(n as usize) }
+    };
+    // SAFETY: words that the record calls objects are objects or null.
+    let value = unsafe {
+        match source {
+            Source::Keep => return current,
+            Source::Null => return std::ptr::null_mut(),
+            Source::Owned(n) => return word(n) as Object,
+            Source::Borrowed(n) => {
+                Py_XINCREF(word(n) as Object);
+                return word(n) as Object;
+            }
+            Source::Int(n) => PyLong_FromLongLong(word(n) as i64),
+            Source::Float(n) => PyFloat_FromDouble(f64::from_bits(word(n))),
+            Source::Bool(n) => PyBool_FromLong((word(n) & 1 != 0) as _),
+            Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => return std::ptr::null_mut(),
+            Source::IntIf(n, _) => PyLong_FromLongLong(word(n) as i64),
+            Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
+        }
+    };
+    if !value.is_null() {
+        return value;
+    }
+    // SAFETY: boxing failed, so an exception is pending; the first one is kept.
+    unsafe {
+        let error = PyErr_GetRaisedException();
+        if lost.is_null() {
+            *lost = error;
+        } else {
+            Py_XDECREF(error);
+        }
+        Py_NewRef(Py_None())
+    }
+}
+
+/// Write the module-level names that the unit held back.
+unsafe fn write_names(frame: Frame, shape: CodeShape, record: &ExitRecord, buffer: *const u64, lost: &mut Object) {
+    // SAFETY: a frame of code with a namespace has one; names are a tuple of strings.
+    unsafe {
+        if record.names.is_empty() {
+            return;
+        }
+        let namespace: Object = get(frame, f::LOCALS);
+        let names: Object = get(shape.code.cast(), abi::code::NAMES);
+        for write in &record.names {
+            let name = PyTuple_GetItem(names, write.name as Py_ssize_t);
+            let value = value_of(write.source, buffer, std::ptr::null_mut(), lost);
+            let failed = if value.is_null() {
+                PyObject_DelItem(namespace, name) < 0
+            } else {
+                PyObject_SetItem(namespace, name, value) < 0
+            };
+            Py_XDECREF(value);
+            if failed {
+                let error = PyErr_GetRaisedException();
+                if lost.is_null() {
+                    *lost = error;
+                } else {
+                    Py_XDECREF(error);
+                }
+            }
+        }
+    }
+}
+
+/// Let the interpreter go on at the frame's `instr_ptr`.
+unsafe fn go_on(ts: Thread, frame: Frame, kind: Kind) -> Object {
+    match kind {
+        Kind::Loop { .. } => GO_ON as Object,
+        // SAFETY: the frame is complete and the innermost one of its thread.
+        Kind::Function => unsafe {
+            frames::own(frame);
+            unlink(ts, frame);
+            _PyEval_EvalFrameDefault(ts, frame, 0)
+        },
+    }
+}
+
+/// Take a native frame out of the thread's chain and give back the recursion it took.
+unsafe fn unlink(ts: Thread, frame: Frame) {
+    // SAFETY: the frame is `current_frame`.
+    unsafe {
+        put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
+        put::<i32>(ts, t::PY_RECURSION_REMAINING, get::<i32>(ts, t::PY_RECURSION_REMAINING) + 1);
+        put::<i32>(ts, t::C_RECURSION_REMAINING, get::<i32>(ts, t::C_RECURSION_REMAINING) + 1);
+    }
+}
+
+/// What the interpreter does at its label `error`, for the exception that is pending.
+unsafe fn raise(ts: Thread, frame: Frame, shape: &CodeShape, kind: Kind, pos: u32) -> Object {
+    // SAFETY: the frame is the innermost one, `instr_ptr` at the raising instruction, the stack as the record says.
+    unsafe {
+        let at = shape.units().add(2 * pos as usize);
+        let object = PyEval_GetFrame();
+        if !object.is_null() {
+            PyTraceBack_Here(object);
+        }
+        _PyEval_MonitorRaise(ts, frame, at);
+        let handler = handler_of(shape, pos);
+        let depth = handler.map_or(0, |h| h.depth as i32);
+        let exception = PyErr_GetRaisedException();
+        let mut top: i32 = get(frame, f::STACKTOP);
+        let base = shape.nlocalsplus;
+        while top > base + depth {
+            top -= 1;
+            let object: Object = get(frame, f::LOCALSPLUS + 8 * top);
+            put::<i32>(frame, f::STACKTOP, top);
+            Py_XDECREF(object);
+        }
+        let mut push = |object: Object| {
+            put(frame, f::LOCALSPLUS + 8 * top, object);
+            top += 1;
+            put(frame, f::STACKTOP, top);
+        };
+        if let Some(handler) = handler {
+            if handler.lasti {
+                push(PyLong_FromLong(pos as _));
+            }
+            push(exception);
+            put(frame, f::INSTR_PTR, shape.units().add(2 * handler.target as usize));
+            return go_on(ts, frame, kind);
+        }
+        // Nobody here handles it. The interpreter may have somebody to tell that the frame is left, and must itself
+        // leave its own frames.
+        let told = super::monitoring::is_observed(shape);
+        if (kind != Kind::Function || told)
+            && let Some(unit) = reraise_unit(shape)
+        {
+            push(PyLong_FromLong(pos as _));
+            push(exception);
+            put(frame, f::INSTR_PTR, unit);
+            return go_on(ts, frame, kind);
+        }
+        PyErr_SetRaisedException(exception);
+        if kind != Kind::Function {
+            return std::ptr::null_mut();
+        }
+        frames::own(frame);
+        unlink(ts, frame);
+        _PyEval_FrameClearAndPop(ts, frame);
+        std::ptr::null_mut()
+    }
+}
+
+/// A loop unit has returned null without an exit: raise the pending exception (with the traceback it has) out of the
+/// frame, past its handlers.
+///
+/// # Safety
+/// The frame is the interpreter's and the innermost one, its stack empty; an exception is pending.
+pub unsafe fn raise_from(frame: Frame, shape: &CodeShape) {
+    // SAFETY: the caller's promise; the stack has room, because it had for what the unit took.
+    unsafe {
+        let exception = PyErr_GetRaisedException();
+        let Some(unit) = reraise_unit(shape) else { return PyErr_SetRaisedException(exception) };
+        let at: *mut u8 = get(frame, f::INSTR_PTR);
+        let pos = (at as isize - shape.units() as isize) / 2;
+        let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
+        put(frame, base, PyLong_FromLong(pos as _));
+        put(frame, base + 8, exception);
+        put::<i32>(frame, f::STACKTOP, shape.nlocalsplus + 2);
+        put(frame, f::INSTR_PTR, unit);
+    }
+}
+
+/// An entry of a code object's exception table, in code units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct HandlerEntry {
+    target: u32,
+    depth: u32,
+    lasti: bool,
+}
+
+/// The handler of an exception raised at `pos`.
+fn handler_of(shape: &CodeShape, pos: u32) -> Option<HandlerEntry> {
+    // SAFETY: the table is a bytes object that the code object owns.
+    let table = unsafe {
+        let bytes: Object = get(shape.code.cast(), abi::code::EXCEPTION_TABLE);
+        let size: isize = get(bytes.cast(), abi::object::VAR_SIZE);
+        std::slice::from_raw_parts(bytes.cast::<u8>().offset(abi::bytes::DATA as isize), size as usize)
+    };
+    find_handler(table, pos)
+}
+
+fn find_handler(table: &[u8], pos: u32) -> Option<HandlerEntry> {
+    let mut rest = table.iter().copied();
+    let mut number = || -> Option<u32> {
+        let mut byte = rest.next()?;
+        let mut value = (byte & 63) as u32;
+        while byte & 64 != 0 {
+            byte = rest.next()?;
+            value = value << 6 | (byte & 63) as u32;
+        }
+        Some(value)
+    };
+    loop {
+        let (start, size, target, depth_lasti) = (number()?, number()?, number()?, number()?);
+        if start > pos {
+            return None;
+        }
+        if pos < start + size {
+            return Some(HandlerEntry { target, depth: depth_lasti >> 1, lasti: depth_lasti & 1 != 0 });
+        }
+    }
+}
+

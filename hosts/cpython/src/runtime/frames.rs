@@ -1,0 +1,470 @@
+//! Native frames: real interpreter frames that compiled code runs in.
+//!
+//! # Layout
+//! ```text
+//! interpreter's frame                    | the unit's own words
+//! specials | localsplus | operand stack  | one shadow per local | token
+//! ```
+//! A boxed local is an owned reference in its slot; a raw one leaves the slot null and its bits in the shadow. The
+//! frame's references to code and function are borrowed: its unit holds the code, its caller the function. Its
+//! `return_offset`, which the interpreter only uses in frames that it is calling from, holds a mark.
+//!
+//! # Invariants
+//! - A marked frame is linked in its thread, and its token is of a unit that is not freed.
+//! - Whatever may outlive the unit's activation (a frame object, a resumed interpreter) first gets a frame without
+//!   mark and with references of its own.
+
+use super::capi::*;
+use super::units::{Busy, UnitRef, UnitState};
+use super::abi;
+use abi::{frame as f, thread as t};
+use cladonia::exits::Source;
+use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature, Term, Value};
+use cladonia::ll::{Ty, Width};
+use pyo3_ffi::*;
+use std::ffi::CStr;
+
+/// `return_offset` of a native frame.
+pub const NATIVE: u16 = 0xC1AD;
+/// The same of one whose raw locals were put into their slots, which are the truth from then on.
+pub const MATERIALISED: u16 = 0xC1AE;
+/// C recursion left to other code: native calls deeper than this run interpreted.
+pub const C_RECURSION_RESERVE: i32 = 4500;
+/// Up to this many locals are cleared and dropped by unrolled code.
+const UNROLLED: i32 = 16;
+
+/// The token in a native frame.
+///
+/// # Safety
+/// `frame` is linked in a thread whose state cannot change now.
+pub unsafe fn native_token(frame: Frame) -> Option<u64> {
+    // SAFETY: a linked frame has these fields; a marked one was made by a unit or lent to one.
+    unsafe {
+        let mark: u16 = get(frame, f::RETURN_OFFSET);
+        let owner: u8 = get(frame, f::OWNER);
+        if owner != f::OWNED_BY_THREAD as u8 || (mark != NATIVE && mark != MATERIALISED) {
+            return None;
+        }
+        let shape = CodeShape::of(get(frame, f::EXECUTABLE));
+        Some(get(frame, shape.token()))
+    }
+}
+
+/// Whether a frame's raw locals are in their slots.
+///
+/// # Safety
+/// `frame` is a frame.
+pub unsafe fn is_materialised(frame: Frame) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { get::<u16>(frame, f::RETURN_OFFSET) == MATERIALISED }
+}
+
+/// The word with `stacktop`, `return_offset` and `owner` of a new native frame.
+fn status_word(nlocalsplus: i32) -> i64 {
+    nlocalsplus as i64 | (NATIVE as i64) << 32 | (f::OWNED_BY_THREAD as i64) << 48
+}
+
+fn call_host(b: &mut Builder<'_>, address: usize, args: &[Value], params: &[Ty], results: &[Ty]) -> Vec<Value> {
+    let callee = b.pconst(address as u64);
+    b.call_indirect(Signature::new(params, results), callee, args)
+}
+
+/// LIR that makes and links a frame: `(thread, function) -> frame`, failing where the slow way must be taken.
+pub fn enter(unit: &UnitState) -> Func {
+    let shape = unit.shape;
+    let mut func = Func::new("enter", Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::Ptr]));
+    let (ts, callee) = (func.params()[0], func.params()[1]);
+    let mut b = Builder::new(&mut func);
+    let fail = b.cold_block();
+
+    // Anything pending, or another version of monitoring than the unit knows of?
+    let word = b.load(Width::I64, ts, t::EVAL_BREAKER);
+    let cell = b.pconst(unit.pending.as_ptr() as u64);
+    let expected = b.load(Width::I64, cell, 0);
+    let quiet = b.icmp(IntCond::Eq, word, expected);
+    let (slow, room) = (b.cold_block(), b.block());
+    b.br(quiet, room, &[], slow, &[]);
+    b.switch_to(slow);
+    let token = b.iconst(unit.token() as i64);
+    let ok = call_host(&mut b, super::entries::entry_check as *const () as usize, &[ts, token], &[Ty::Ptr, Ty::I64], &[Ty::I64])[0];
+    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
+    b.br(ok, room, &[], fail, &[]);
+
+    b.switch_to(room);
+    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
+    let enough = b.icmp_imm(IntCond::Sgt, py, 0);
+    b.guard(enough, fail);
+    let c = b.load(Width::I32, ts, t::C_RECURSION_REMAINING);
+    let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE as i64);
+    b.guard(enough, fail);
+    let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
+    let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
+    let new_top = b.padd_imm(top, 8 * (shape.framesize + shape.extra_words()) as i64);
+    let fits = b.icmp(IntCond::Ult, new_top, limit);
+    let (bump, grow, fill) = (b.block(), b.cold_block(), b.block());
+    let frame = b.param(fill, Ty::Ptr);
+    b.br(fits, bump, &[], grow, &[]);
+
+    b.switch_to(grow);
+    let pushed = call_host(&mut b, push_chunk as *const () as usize, &[ts, callee], &[Ty::Ptr, Ty::Ptr], &[Ty::Ptr])[0];
+    let none = b.is_null(pushed);
+    b.br(none, fail, &[], fill, &[pushed]);
+
+    b.switch_to(bump);
+    b.store(Width::Ptr, ts, t::DATASTACK_TOP, new_top);
+    b.jump(fill, &[top]);
+
+    b.switch_to(fill);
+    let null = b.pconst(0);
+    let code = b.pconst(shape.code as u64);
+    let previous = b.load(Width::Ptr, ts, t::CURRENT_FRAME);
+    let globals = b.pconst(unit.globals as u64);
+    let builtins = b.pconst(unit.builtins as u64);
+    let start = b.pconst(shape.units() as u64 + 2 * shape.first_traceable as u64);
+    for (offset, value) in [
+        (f::EXECUTABLE, code),
+        (f::PREVIOUS, previous),
+        (f::FUNCOBJ, callee),
+        (f::GLOBALS, globals),
+        (f::BUILTINS, builtins),
+        (f::LOCALS, null),
+        (f::FRAME_OBJ, null),
+        (f::INSTR_PTR, start),
+    ] {
+        b.store(Width::Ptr, frame, offset, value);
+    }
+    let status = b.iconst(status_word(shape.nlocalsplus));
+    b.store(Width::I64, frame, f::STACKTOP, status);
+    if shape.nlocalsplus <= UNROLLED {
+        for slot in 0..shape.nlocalsplus {
+            b.store(Width::Ptr, frame, f::LOCALSPLUS + 8 * slot, null);
+        }
+    } else {
+        let (head, done) = (b.block(), b.block());
+        let index = b.param(head, Ty::I64);
+        let zero = b.iconst(0);
+        b.jump(head, &[zero]);
+        b.switch_to(head);
+        let eight = b.iconst(8);
+        let bytes = b.op(Opcode::Imul, &[index, eight]);
+        let slot = b.op(Opcode::Padd, &[frame, bytes]);
+        b.store(Width::Ptr, slot, f::LOCALSPLUS, null);
+        let one = b.iconst(1);
+        let next = b.op(Opcode::Iadd, &[index, one]);
+        let more = b.icmp_imm(IntCond::Slt, next, shape.nlocalsplus as i64);
+        b.br(more, head, &[next], done, &[]);
+        b.switch_to(done);
+    }
+    let token = b.iconst(unit.token() as i64);
+    b.store(Width::I64, frame, shape.token(), token);
+    b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
+    let minus = b.iconst(-1);
+    let py = b.op(Opcode::Iadd, &[py, minus]);
+    b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
+    let c = b.op(Opcode::Iadd, &[c, minus]);
+    b.store(Width::I32, ts, t::C_RECURSION_REMAINING, c);
+    let counter = b.pconst(unit.entries.as_ptr() as u64);
+    let count = b.load(Width::I64, counter, 0);
+    let one = b.iconst(1);
+    let count = b.op(Opcode::Iadd, &[count, one]);
+    b.store(Width::I64, counter, 0, count);
+    b.ret(&[frame]);
+
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+    func
+}
+
+/// LIR that unlinks a frame, drops what its slots hold, and pops it: `(thread, frame) -> ()`.
+pub fn leave(unit: &UnitState) -> Func {
+    let shape = unit.shape;
+    let mut func = Func::new("leave", Signature::new(&[Ty::Ptr, Ty::Ptr], &[]));
+    let (ts, frame) = (func.params()[0], func.params()[1]);
+    let mut b = Builder::new(&mut func);
+    let previous = b.load(Width::Ptr, frame, f::PREVIOUS);
+    b.store(Width::Ptr, ts, t::CURRENT_FRAME, previous);
+    for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
+        let n = b.load(Width::I32, ts, offset);
+        let one = b.iconst(1);
+        let n = b.op(Opcode::Iadd, &[n, one]);
+        b.store(Width::I32, ts, offset, n);
+    }
+    let (drop, seen, done) = (b.block(), b.cold_block(), b.block());
+    let object = b.load(Width::Ptr, frame, f::FRAME_OBJ);
+    let private = b.is_null(object);
+    b.br(private, drop, &[], seen, &[]);
+
+    b.switch_to(seen);
+    call_host(&mut b, clear_seen as *const () as usize, &[ts, frame], &[Ty::Ptr, Ty::Ptr], &[]);
+    b.jump(done, &[]);
+
+    b.switch_to(drop);
+    if shape.nlocalsplus <= UNROLLED {
+        for slot in 0..shape.nlocalsplus {
+            drop_slot(&mut b, frame, f::LOCALSPLUS + 8 * slot);
+        }
+    } else {
+        let count = b.iconst(shape.nlocalsplus as i64);
+        call_host(&mut b, drop_locals as *const () as usize, &[frame, count], &[Ty::Ptr, Ty::I64], &[]);
+    }
+    // The first frame of a chunk takes the chunk with it.
+    let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
+    let first = b.padd_imm(chunk, CHUNK_DATA);
+    let is_first = b.icmp(IntCond::Eq, frame, first);
+    let (pop_chunk, pop) = (b.cold_block(), b.block());
+    b.br(is_first, pop_chunk, &[], pop, &[]);
+    b.switch_to(pop_chunk);
+    call_host(&mut b, _PyThreadState_PopFrame as *const () as usize, &[ts, frame], &[Ty::Ptr, Ty::Ptr], &[]);
+    b.jump(done, &[]);
+    b.switch_to(pop);
+    b.store(Width::Ptr, ts, t::DATASTACK_TOP, frame);
+    b.jump(done, &[]);
+    b.switch_to(done);
+    b.ret(&[]);
+    func
+}
+
+/// Bytes before the data of `_PyStackChunk`: previous, size, top.
+const CHUNK_DATA: i64 = 24;
+
+/// Drop the reference in a slot, if there is one.
+fn drop_slot(b: &mut Builder<'_>, frame: Value, offset: i32) {
+    let object = b.load(Width::Ptr, frame, offset);
+    let null = b.is_null(object);
+    let (some, mortal, dead, next) = (b.block(), b.block(), b.cold_block(), b.block());
+    b.br(null, next, &[], some, &[]);
+    b.switch_to(some);
+    // An immortal object's count is negative as a 32-bit number.
+    let low = b.load(Width::I32, object, abi::object::REFCNT);
+    let immortal = b.icmp_imm(IntCond::Slt, low, 0);
+    b.br(immortal, next, &[], mortal, &[]);
+    b.switch_to(mortal);
+    let count = b.load(Width::I64, object, abi::object::REFCNT);
+    let minus = b.iconst(-1);
+    let count = b.op(Opcode::Iadd, &[count, minus]);
+    b.store(Width::I64, object, abi::object::REFCNT, count);
+    let zero = b.icmp_imm(IntCond::Eq, count, 0);
+    b.br(zero, dead, &[], next, &[]);
+    b.switch_to(dead);
+    call_host(b, free_local as *const () as usize, &[object], &[Ty::Ptr], &[]);
+    b.jump(next, &[]);
+    b.switch_to(next);
+}
+
+/// Free an object that a local of an unlinked frame held. While its finaliser runs, nothing on the frame chain shows
+/// that a unit is on the native stack.
+unsafe extern "C" fn free_local(object: Object) {
+    let _busy = Busy::new();
+    // SAFETY: the count has just become zero.
+    unsafe { _Py_Dealloc(object) };
+}
+
+/// [`free_local`] for many locals.
+unsafe extern "C" fn drop_locals(frame: Frame, count: i64) {
+    let _busy = Busy::new();
+    for slot in 0..count as i32 {
+        // SAFETY: the frame is unlinked but not popped; each slot is null or owned.
+        unsafe {
+            let object: Object = get(frame, f::LOCALSPLUS + 8 * slot);
+            if !object.is_null() {
+                put::<Object>(frame, f::LOCALSPLUS + 8 * slot, std::ptr::null_mut());
+                Py_DECREF(object);
+            }
+        }
+    }
+}
+
+/// Clear and pop an unlinked frame that a frame object refers to.
+unsafe extern "C" fn clear_seen(ts: Thread, frame: Frame) {
+    let _busy = Busy::new();
+    // SAFETY: the frame is the top of the data stack; it gets the references that the interpreter drops.
+    unsafe {
+        own(frame);
+        _PyEval_FrameClearAndPop(ts, frame);
+    }
+}
+
+/// Make a native frame the interpreter's: references of its own, no mark.
+///
+/// # Safety
+/// `frame` is a native frame that a function unit made.
+pub unsafe fn own(frame: Frame) {
+    // SAFETY: code and function are alive, because the unit and its caller hold them.
+    unsafe {
+        Py_INCREF(get(frame, f::EXECUTABLE));
+        Py_INCREF(get(frame, f::FUNCOBJ));
+        put::<u16>(frame, f::RETURN_OFFSET, 0);
+    }
+}
+
+/// A frame in a new chunk of the data stack, because the old one is full; null (and no exception) if there is no
+/// memory.
+unsafe extern "C" fn push_chunk(ts: Thread, func: Object) -> Frame {
+    let _busy = Busy::new();
+    // SAFETY: called from `enter`, on the current thread. The arguments are immortal; the frame they end up in is
+    // about to be overwritten, and its two counted references are given back here.
+    unsafe {
+        let code: Object = get(func.cast(), abi::function::CODE);
+        let shape = CodeShape::of(code);
+        // Believing that the chunk is full makes the interpreter push another. It takes the limit from the chunk
+        // when it comes back to this one.
+        let limit: *mut u8 = get(ts, t::DATASTACK_LIMIT);
+        let top: *mut u8 = get(ts, t::DATASTACK_TOP);
+        put(ts, t::DATASTACK_LIMIT, top);
+        let none = Py_None();
+        let args = vec![none; shape.argcount as usize + 1];
+        Py_INCREF(func);
+        let count = if shape.is_plain() { shape.argcount as usize } else { 0 };
+        let frame = if shape.is_plain() {
+            _PyEvalFramePushAndInit(ts, func, std::ptr::null_mut(), args.as_ptr(), count, std::ptr::null_mut())
+        } else {
+            Py_DECREF(func);
+            std::ptr::null_mut()
+        };
+        if frame.is_null() {
+            PyErr_Clear();
+            put(ts, t::DATASTACK_LIMIT, limit);
+            return std::ptr::null_mut();
+        }
+        Py_DECREF(code);
+        Py_DECREF(func);
+        let top: *mut u8 = get(ts, t::DATASTACK_TOP);
+        put(ts, t::DATASTACK_TOP, top.add(8 * shape.extra_words() as usize));
+        frame
+    }
+}
+
+/// Put the raw locals of a native frame into their slots, so that others can see and set them. Gives a negative status
+/// with an exception if there is no memory.
+///
+/// # Safety
+/// `frame` is linked in a thread.
+pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
+    // SAFETY: a marked frame carries its unit's token; shadows of the locals in the raw map were stored before the
+    // call-out that led here.
+    unsafe {
+        let Some(token) = native_token(frame) else { return 0 };
+        if is_materialised(frame) {
+            return 0;
+        }
+        let unit = &*(token as UnitRef);
+        let at: *mut u8 = get(frame, f::INSTR_PTR);
+        let pos = (at as isize - unit.shape.units() as isize) / 2;
+        for (slot, source) in raw_locals(unit, pos as u32) {
+            let word: u64 = get(frame, unit.shape.shadow(slot as i32));
+            let object = match source {
+                Source::Int(_) => PyLong_FromLongLong(word as i64),
+                Source::Float(_) => PyFloat_FromDouble(f64::from_bits(word)),
+                Source::Bool(_) => PyBool_FromLong((word != 0) as _),
+                Source::IntIf(_, bound) | Source::FloatIf(_, bound)
+                    if get::<u64>(frame, unit.shape.shadow(bound as i32)) == 0 =>
+                {
+                    continue;
+                }
+                Source::IntIf(..) => PyLong_FromLongLong(word as i64),
+                Source::FloatIf(..) => PyFloat_FromDouble(f64::from_bits(word)),
+                _ => continue,
+            };
+            if object.is_null() {
+                return -1;
+            }
+            let place = f::LOCALSPLUS + 8 * slot as i32;
+            let old: Object = get(frame, place);
+            put(frame, place, object);
+            Py_XDECREF(old);
+        }
+        put(frame, f::RETURN_OFFSET, MATERIALISED);
+        0
+    }
+}
+
+/// [`materialise`] for a builtin that is about to read its caller's locals.
+///
+/// # Safety
+/// `frame` is the innermost frame of the thread.
+pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if materialise(frame) < 0 {
+            // The builtin reports the next failure itself; this one has left a local out.
+            PyErr_Clear();
+        }
+    }
+}
+
+/// The raw locals while the instruction at `pos` calls out.
+fn raw_locals(unit: &UnitState, pos: u32) -> Vec<(u32, Source)> {
+    let Some(compiled) = &unit.unit else { return Vec::new() };
+    compiled
+        .raw_maps
+        .iter()
+        .find(|map| unit.positions.get(map.pc.0 as usize).is_some_and(|p| p.0 == pos))
+        .map(|map| map.locals.clone())
+        .unwrap_or_default()
+}
+
+static mut ORIGINAL_GETTER: Option<getter> = None;
+
+unsafe extern "C" fn f_locals(object: Object, closure: *mut std::ffi::c_void) -> Object {
+    // SAFETY: a frame object has its frame behind two pointers; it is null once the frame is cleared.
+    unsafe {
+        let frame: Frame = get(object.cast(), FRAME_OBJECT_FRAME);
+        if !frame.is_null() && get::<u8>(frame, f::OWNER) == f::OWNED_BY_THREAD as u8 && materialise(frame) < 0 {
+            return std::ptr::null_mut();
+        }
+        match ORIGINAL_GETTER {
+            Some(original) => original(object, closure),
+            None => std::ptr::null_mut(),
+        }
+    }
+}
+
+/// `f_frame` of a frame object.
+const FRAME_OBJECT_FRAME: i32 = 24;
+/// `f_trace` of a frame object.
+pub const FRAME_OBJECT_TRACE: i32 = 32;
+/// `f_extra_locals` of a frame object.
+pub const FRAME_OBJECT_EXTRA: i32 = 48;
+
+/// Let `frame.f_locals` see the raw locals of native frames; undone by [`restore_getter`].
+pub fn interpose_getter() {
+    with_getter(|row| {
+        // SAFETY: the GIL is held; descriptors refer to this row, so they see the new getter.
+        unsafe {
+            if (*(&raw const ORIGINAL_GETTER)).is_none() {
+                ORIGINAL_GETTER = row.get;
+                row.get = Some(f_locals);
+            }
+        }
+    });
+}
+
+/// Take the getter back out, unless somebody else has replaced it since.
+pub fn restore_getter() {
+    with_getter(|row| {
+        // SAFETY: as above.
+        unsafe {
+            if row.get.is_some_and(|g| g as usize == f_locals as *const () as usize) {
+                row.get = (*(&raw mut ORIGINAL_GETTER)).take();
+            }
+        }
+    });
+}
+
+fn with_getter(change: impl FnOnce(&mut PyGetSetDef)) {
+    // SAFETY: the table of a static class ends with a row without a name.
+    unsafe {
+        let mut row = PyFrame_Type.tp_getset;
+        while !row.is_null() && !(*row).name.is_null() {
+            if CStr::from_ptr((*row).name) == c"f_locals" {
+                return change(&mut *row);
+            }
+            row = row.add(1);
+        }
+    }
+}
+
+/// Whether native frames may be made at all: the words behind a frame must fit a chunk.
+pub fn fits(shape: &CodeShape) -> bool {
+    shape.extra_words() < 900
+}

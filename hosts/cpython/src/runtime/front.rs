@@ -1,0 +1,74 @@
+//! The start of the runtime: the compiler with its host's description, and what turns the interpreter's things into the
+//! compiler's.
+
+use super::capi::Object;
+use super::compiling::Front;
+use super::{api, exits, frames, function_state, rt};
+use crate::world::CPythonWorld;
+use crate::{abi, decode, feedback, helpers, intrinsics, objects};
+use cladonia::bytecode::Code;
+use cladonia::code::{CodeMemory, Config};
+use cladonia::engine::{CompileError, Engine};
+use cladonia::hir::EXIT_HOOK;
+use cladonia::host::World;
+use cladonia::ll::Ty;
+use cladonia::types::Type;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Bring the runtime up.
+///
+/// # Errors
+/// One line that says why the JIT cannot work in this process.
+///
+/// # Safety
+/// Called once, with the GIL and no exception pending.
+pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        abi::validate().map_err(|e| e.to_string())?;
+        objects::register_builtins();
+        let original = api::pristine_vectorcall().ok_or("no function can be made")?;
+        helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
+        helpers::MATERIALIZE_FRAME.store(frames::materialise_for_builtin as *const () as usize, Ordering::Relaxed);
+        let exit = (EXIT_HOOK, exits::exit as *const () as usize, &[Ty::I64, Ty::I64, Ty::Ptr][..], &[Ty::Ptr][..]);
+        let host = intrinsics::describe(&[exit]).map_err(|e| e.to_string())?;
+        let memory = CodeMemory::new(Config::new()).map_err(|e| e.to_string())?;
+        let engine = Engine::new(Arc::new(host), memory).map_err(|e| e.to_string())?;
+        let front = Front { translate, live_type, world, after_fork, keep_text };
+        super::start(engine, front, original, not_compiled);
+        Ok(())
+    }
+}
+
+fn translate(code: Object, _globals: Object, _builtins: Object) -> Result<Code, CompileError> {
+    // SAFETY: a live code object, with the GIL.
+    unsafe { decode::decode(code) }.map_err(|e| CompileError::Internal(e.to_string()))
+}
+
+fn live_type(value: Object) -> Type {
+    // SAFETY: null or a live object, with the GIL.
+    unsafe { feedback::live_types(&[value])[0] }
+}
+
+fn entry_cell_for(func: Object) -> u64 {
+    // SAFETY: asked only for Python functions, with the GIL.
+    unsafe { function_state::entry_cell(func).unwrap_or(0) }
+}
+
+fn is_unstable(namespace: u64, name: &str) -> bool {
+    rt().watches.is_unstable(namespace, name)
+}
+
+fn world(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World> {
+    // SAFETY: the namespaces are alive as long as the function that is compiled.
+    Box::new(unsafe { CPythonWorld::new(engine.host(), globals, builtins, &entry_cell_for, &is_unstable) })
+}
+
+fn after_fork(engine: &mut Engine) {
+    engine.memory().after_fork_in_child();
+}
+
+fn keep_text(engine: &mut Engine, keep: bool) {
+    engine.keep_dumps = keep;
+}

@@ -1,0 +1,319 @@
+//! What is known of a code object, its functions and their entries.
+
+use super::capi::*;
+use super::units::{Kind, UnitRef};
+use super::{abi, entries, rt, units};
+use cladonia::bytecode::Pc;
+use cladonia::codegen::CompiledCode;
+use cladonia::exits::Reason;
+use pyo3_ffi::*;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::ffi::c_void;
+
+/// Versions of one entry, the first included, before its function stays interpreted.
+pub const MOST_VERSIONS: u32 = 5;
+/// Namespaces that one code object is compiled for.
+const MOST_NAMESPACES: usize = 4;
+
+/// What is known of a code object.
+pub struct CodeState {
+    /// Its constants.
+    pub shape: CodeShape,
+    /// Interpreted calls counted.
+    pub calls: u64,
+    /// Interpreted starts after there was an entry.
+    pub bypassed: u64,
+    /// Entries, one for each pair of globals and builtins.
+    pub entries: Vec<Box<Entry>>,
+    /// Loops by position.
+    pub loops: HashMap<u32, LoopState>,
+    /// Bets that failed too often.
+    pub avoid: HashSet<(Pc, Reason)>,
+    /// Why calls are not compiled.
+    pub refused: Option<String>,
+    /// Why running frames are not taken over.
+    pub loops_refused: Option<String>,
+    /// Whether a compile was ever tried.
+    pub tried: bool,
+    /// Whether there ever was a unit.
+    pub compiled: bool,
+}
+
+/// The entry of the functions of one code object and namespace.
+pub struct Entry {
+    /// The code object's constants.
+    pub shape: CodeShape,
+    /// Globals.
+    pub globals: Object,
+    /// Builtins.
+    pub builtins: Object,
+    /// What native callers jump through.
+    pub cell: Box<Cell<u64>>,
+    /// The fallback of this arity.
+    pub fallback: u64,
+    /// The vectorcall stub, made when first installed.
+    pub stub: Option<CompiledCode>,
+    /// The unit.
+    pub unit: Option<UnitRef>,
+    /// Units made.
+    pub versions: u32,
+    /// Whether the unit was lost and another may be made.
+    pub recompile: bool,
+}
+
+/// A loop (or the start) of a code object, entered from running frames.
+#[derive(Default)]
+pub struct LoopState {
+    /// Back edges counted.
+    pub count: u64,
+    /// Units, by namespace and stack depth.
+    pub units: Vec<UnitRef>,
+    /// Units made.
+    pub versions: u32,
+    /// Entries refused because of the frame's state.
+    pub misfits: u32,
+    /// Whether nothing more is tried.
+    pub closed: bool,
+}
+
+/// A function whose vectorcall was replaced.
+#[derive(Clone, Copy, Debug)]
+pub struct Installed {
+    /// Its code object.
+    pub code: Object,
+    /// Its version before.
+    pub version: u32,
+    /// Its entry before.
+    pub original: *const c_void,
+}
+
+impl CodeState {
+    /// Nothing known yet.
+    pub fn new(shape: CodeShape) -> CodeState {
+        CodeState {
+            shape,
+            calls: 0,
+            bypassed: 0,
+            entries: Vec::new(),
+            loops: HashMap::new(),
+            avoid: HashSet::new(),
+            refused: None,
+            loops_refused: None,
+            tried: false,
+            compiled: false,
+        }
+    }
+
+    /// The entry of a namespace.
+    pub fn entry(&self, globals: Object, builtins: Object) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.globals == globals && e.builtins == builtins).map(|e| &**e)
+    }
+
+    /// The same, to change.
+    pub fn entry_mut(&mut self, globals: Object, builtins: Object) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|e| e.globals == globals && e.builtins == builtins).map(|e| &mut **e)
+    }
+
+    /// Take an invalidated unit out of the tables.
+    pub fn detach(&mut self, unit: UnitRef) {
+        for entry in &mut self.entries {
+            if entry.unit == Some(unit) {
+                entry.unit = None;
+                entry.cell.set(entry.fallback);
+                entry.recompile = entry.versions < MOST_VERSIONS;
+                if !entry.recompile && self.refused.is_none() {
+                    self.refused = Some(format!("its bets failed in {MOST_VERSIONS} versions"));
+                }
+            }
+        }
+        for state in self.loops.values_mut() {
+            state.units.retain(|&u| u != unit);
+            state.closed |= state.units.is_empty() && state.versions >= MOST_VERSIONS;
+        }
+    }
+
+    /// All units.
+    pub fn units(&self) -> Vec<UnitRef> {
+        let functions = self.entries.iter().filter_map(|e| e.unit);
+        functions.chain(self.loops.values().flat_map(|l| l.units.iter().copied())).collect()
+    }
+
+    /// Whether a call of one of its functions may run natively.
+    pub fn has_function_unit(&self) -> bool {
+        self.entries.iter().any(|e| e.unit.is_some())
+    }
+
+    /// Whether a loop can be entered here.
+    pub fn loop_unit(&self, kind: Kind, globals: Object, builtins: Object) -> Option<UnitRef> {
+        let Kind::Loop { pos, .. } = kind else { return None };
+        // SAFETY: units in tables are alive.
+        self.loops.get(&pos)?.units.iter().copied().find(|&u| unsafe {
+            (*u).kind == kind && (*u).globals == globals && (*u).builtins == builtins
+        })
+    }
+}
+
+/// The state of a code object, made when first asked for.
+///
+/// # Safety
+/// `code` is a code object.
+pub unsafe fn state_of(code: Object) -> &'static mut CodeState {
+    // SAFETY: the caller's promise.
+    rt().codes.entry(code as usize).or_insert_with(|| Box::new(CodeState::new(unsafe { CodeShape::of(code) })))
+}
+
+/// Code, globals and builtins of a function.
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn parts_of(func: Object) -> (Object, Object, Object) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let base = func.cast::<u8>();
+        (get(base, abi::function::CODE), get(base, abi::function::GLOBALS), get(base, abi::function::BUILTINS))
+    }
+}
+
+/// The entry of a function, made with its fallback if it has none. `None` if the code object has too many namespaces
+/// or the fallback cannot be compiled.
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn entry_of(func: Object) -> Option<&'static mut Entry> {
+    // SAFETY: the caller's promise.
+    let (code, globals, builtins) = unsafe { parts_of(func) };
+    // SAFETY: a function's code is a code object.
+    let state = unsafe { state_of(code) };
+    if state.entry(globals, builtins).is_none() {
+        if state.entries.len() >= MOST_NAMESPACES {
+            return None;
+        }
+        let fallback = fallback_of(state.shape.arity())?;
+        state.entries.push(Box::new(Entry {
+            shape: state.shape,
+            globals,
+            builtins,
+            cell: Box::new(Cell::new(fallback)),
+            fallback,
+            stub: None,
+            unit: None,
+            versions: 0,
+            recompile: false,
+        }));
+    }
+    state.entry_mut(globals, builtins)
+}
+
+/// Address of the cell that native callers of a function jump through: what `World::callee` answers.
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn entry_cell(func: Object) -> Option<u64> {
+    // SAFETY: the caller's promise.
+    unsafe { entry_of(func).map(|e| e.cell.as_ptr() as u64) }
+}
+
+fn fallback_of(arity: usize) -> Option<u64> {
+    if let Some(address) = entries::small_fallback(arity) {
+        return Some(address);
+    }
+    if let Some(code) = rt().fallbacks.get(&arity) {
+        return Some(code.entry() as u64);
+    }
+    let code = super::compiling::compile_stub(entries::fallback(arity)).ok()?;
+    let address = code.entry() as u64;
+    rt().fallbacks.insert(arity, code);
+    Some(address)
+}
+
+/// Let calls of a function go through its entry.
+///
+/// # Safety
+/// `func` is a Python function whose entry has a stub.
+pub unsafe fn install(func: Object) -> bool {
+    // SAFETY: the caller's promise; `PyFunction_SetVectorcall` clears the version, so that every call site that was
+    // specialised for the function asks anew.
+    unsafe {
+        if rt().functions.contains_key(&(func as usize)) {
+            return true;
+        }
+        let (code, ..) = parts_of(func);
+        let Some(entry) = entry_of(func) else { return false };
+        let Some(stub) = &entry.stub else { return false };
+        let target = stub.entry().cast::<c_void>();
+        let original: *const c_void = get(func.cast(), abi::function::VECTORCALL);
+        if original != rt().original_vectorcall {
+            return false;
+        }
+        let version: u32 = get(func.cast(), abi::function::VERSION);
+        rt().functions.insert(func as usize, Installed { code, version, original });
+        PyFunction_SetVectorcall(func, target);
+        true
+    }
+}
+
+/// Give a function its own entry back, and its version if nothing about it has changed.
+///
+/// # Safety
+/// `func` is a Python function that is alive.
+pub unsafe fn uninstall(func: Object) {
+    let Some(installed) = rt().functions.remove(&(func as usize)) else { return };
+    // SAFETY: the caller's promise.
+    unsafe {
+        PyFunction_SetVectorcall(func, installed.original);
+        if get::<Object>(func.cast(), abi::function::CODE) == installed.code && installed.version != 0 {
+            _PyFunction_SetVersion(func, installed.version);
+        }
+    }
+}
+
+/// Uninstall all functions of a code object.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn uninstall_all_of(code: Object) {
+    let functions: Vec<usize> = rt().functions.iter().filter(|(_, i)| i.code == code).map(|(&f, _)| f).collect();
+    for func in functions {
+        // SAFETY: functions in the table are alive: their destruction takes them out.
+        unsafe { uninstall(func as Object) };
+    }
+}
+
+/// Leave a code object to the interpreter from now on.
+///
+/// # Safety
+/// `code` is a code object.
+pub unsafe fn give_up(code: Object, reason: &str) {
+    // SAFETY: the caller's promise; functions and units in the tables are alive.
+    unsafe {
+        uninstall_all_of(code);
+        let state = state_of(code);
+        state.refused.get_or_insert_with(|| reason.to_owned());
+        let units: Vec<UnitRef> = state.entries.iter().filter_map(|e| e.unit).collect();
+        for entry in &mut state.entries {
+            entry.recompile = false;
+            entry.versions = MOST_VERSIONS;
+        }
+        for unit in units {
+            units::invalidate(unit);
+        }
+    }
+}
+
+/// Forget a code object that is being freed, or whose last function is: its units are retired.
+///
+/// # Safety
+/// No function of it is installed.
+pub unsafe fn forget(code: usize) {
+    let Some(state) = rt().codes.get(&code) else { return };
+    for unit in state.units() {
+        // SAFETY: units in tables are alive.
+        unsafe { units::invalidate(unit) };
+    }
+    if let Some(state) = rt().codes.remove(&code) {
+        rt().totals.forget(&state);
+        // Native callers may still hold the address of a cell, and a stub may be on a native stack.
+        rt().buried.extend(state.entries);
+    }
+}

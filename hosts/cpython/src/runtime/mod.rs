@@ -1,0 +1,160 @@
+//! The runtime: everything between compiled code and the interpreter that hosts it.
+//!
+//! # Terms
+//! A **unit** is one piece of compiled code, for calls of a function or for going on from inside a running frame. A
+//! **native frame** is a real interpreter frame that a unit runs in; it carries a mark and the unit's token. The
+//! **entry cell** of a function holds the address that native callers jump through: its unit, or a **fallback** that
+//! runs the call in the interpreter.
+//!
+//! # Rooms
+//! | file | owns |
+//! | --- | --- |
+//! | `capi` | what `pyo3-ffi` does not declare |
+//! | `units` | a unit's state, invalidation, freeing |
+//! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
+//! | `exits` | the exit hook: from an exit record to the interpreter |
+//! | `front` | the start, and what turns the interpreter's things into the compiler's |
+//! | `entries` | entry stubs, fallbacks, binding of arguments |
+//! | `function_state` | what is known of a code object and its functions |
+//! | `compiling` | requests to the compiler, installation |
+//! | `monitoring` | hotness, on-stack replacement |
+//! | `watchers` | assumptions and what breaks them |
+//! | `healing` | failing bets, recompiles, forced exits |
+//! | `stats`, `api` | what Python sees |
+//!
+//! # Invariants
+//! - All state is under the GIL. A borrow of [`rt`] never lasts over a call that may run Python code.
+//! - No panic crosses into C: every entry from C that may run the compiler catches it.
+
+pub use crate::abi as abi;
+
+pub mod api;
+pub mod capi;
+pub mod compiling;
+pub mod entries;
+pub mod exits;
+pub mod frames;
+pub mod front;
+pub mod function_state;
+pub mod healing;
+pub mod monitoring;
+pub mod stats;
+pub mod units;
+pub mod watchers;
+
+use capi::Object;
+use cladonia::engine::Engine;
+use function_state::{CodeState, Installed};
+use healing::ForceExit;
+use std::collections::HashMap;
+use std::ffi::c_void;
+
+/// Options of `enable`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Interpreted calls before a function is compiled; 0 compiles before the first.
+    pub threshold: u64,
+    /// Guards that fail on purpose.
+    pub force: Option<ForceExit>,
+}
+
+impl Options {
+    /// Back edges before a loop is compiled.
+    pub fn loop_threshold(&self) -> u64 {
+        self.threshold * BACK_EDGES_PER_CALL
+    }
+}
+
+/// Calls before a function is compiled, if nothing else is asked for.
+pub const DEFAULT_THRESHOLD: u64 = 30;
+const BACK_EDGES_PER_CALL: u64 = 20;
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { threshold: DEFAULT_THRESHOLD, force: None }
+    }
+}
+
+/// All state of the runtime.
+pub struct Runtime {
+    /// Whether hot code is compiled and entered.
+    pub on: bool,
+    /// Whether the process is ending: nothing is compiled or installed any more.
+    pub finished: bool,
+    /// Options.
+    pub options: Options,
+    /// What turns the interpreter's things into the compiler's.
+    pub front: compiling::Front,
+    /// Entries of forgotten code objects, which native code may still refer to.
+    pub buried: Vec<Box<function_state::Entry>>,
+    /// The compiler; absent while it works, so that nothing it runs can ask it again.
+    pub engine: Option<Engine>,
+    /// What is known of code objects, by address.
+    pub codes: HashMap<usize, Box<CodeState>>,
+    /// Functions whose entry was replaced, by address.
+    pub functions: HashMap<usize, Installed>,
+    /// Units that may not be entered any more but may still be running.
+    pub retired: Vec<units::UnitRef>,
+    /// Who watches what.
+    pub watches: watchers::Watches,
+    /// The monitoring tool.
+    pub monitor: monitoring::Monitor,
+    /// Fallback stubs by arity.
+    pub fallbacks: HashMap<usize, cladonia::codegen::CompiledCode>,
+    /// The entry that functions are born with.
+    pub original_vectorcall: *const c_void,
+    /// `NotCompiled`.
+    pub not_compiled: Object,
+    /// Sums.
+    pub totals: stats::Totals,
+    /// Guards numbered so far, over all units (for forced exits one by one).
+    pub guards_numbered: u64,
+}
+
+static mut RUNTIME: *mut Runtime = std::ptr::null_mut();
+
+/// The runtime.
+///
+/// # Panics
+/// Before [`start`]. The GIL must be held, and the borrow must end before anything that may run Python code.
+#[inline]
+pub fn rt() -> &'static mut Runtime {
+    // SAFETY: set once by `start` and never freed; all callers hold the GIL and keep the borrow short (see above).
+    unsafe {
+        assert!(!RUNTIME.is_null(), "the runtime has not been started");
+        &mut *RUNTIME
+    }
+}
+
+/// Whether [`start`] has been called.
+pub fn is_started() -> bool {
+    // SAFETY: a read of a word that is written once, under the GIL.
+    unsafe { !RUNTIME.is_null() }
+}
+
+/// Bring the runtime up: nothing is watched or counted before `enable`.
+///
+/// # Safety
+/// Called once, with the GIL, from the main interpreter; `original_vectorcall` is the entry of plain functions.
+pub unsafe fn start(engine: Engine, front: compiling::Front, original_vectorcall: *const c_void, not_compiled: Object) {
+    let runtime = Box::new(Runtime {
+        on: false,
+        finished: false,
+        options: Options::default(),
+        front,
+        buried: Vec::new(),
+        engine: Some(engine),
+        codes: HashMap::new(),
+        functions: HashMap::new(),
+        retired: Vec::new(),
+        watches: watchers::Watches::default(),
+        monitor: monitoring::Monitor::default(),
+        fallbacks: HashMap::new(),
+        original_vectorcall,
+        not_compiled,
+        totals: stats::Totals::default(),
+        guards_numbered: 0,
+    });
+    // SAFETY: the caller's promise.
+    unsafe { RUNTIME = Box::into_raw(runtime) };
+}

@@ -1,0 +1,406 @@
+//! Hotness and on-stack replacement, through `sys.monitoring`.
+//!
+//! A tool of our own hears of each start of a function and each jump, counts them, and switches its events off where
+//! it has decided. A jump's callback may also run the rest of the activation natively: the interpreter has stored its
+//! stack pointer before the call and reads it, with `instr_ptr`, after it, so the frame may have gone anywhere.
+
+use super::capi::*;
+use super::compiling::{self, Refusal};
+use super::entries::EVENTS;
+use super::frames::{self, FRAME_OBJECT_EXTRA, FRAME_OBJECT_TRACE};
+use super::function_state::state_of;
+use super::units::{Kind, UnitRef};
+use super::{abi, exits, rt};
+use abi::{frame as f, thread as t};
+use cladonia::types::Type;
+use pyo3_ffi::*;
+use std::ffi::{c_int, c_void};
+use std::panic::catch_unwind;
+
+/// The monitoring tool.
+#[derive(Default)]
+pub struct Monitor {
+    /// Its id, while it is in use.
+    pub tool: Option<u8>,
+    /// `sys.monitoring.DISABLE`, held.
+    disable: usize,
+}
+
+/// Ids from the highest that is nobody's by convention.
+const CANDIDATES: [u8; 6] = [4, 3, 5, 2, 1, 0];
+/// Event numbers.
+const PY_START: i64 = 0;
+const JUMP: i64 = 7;
+/// Bits per event tables in the interpreter and in a code object.
+const GLOBAL_EVENTS: usize = 15;
+const LOCAL_EVENTS: usize = 10;
+/// `what_event` when there is none.
+const NO_EVENT: i32 = -1;
+/// `tstate->what_event`, after `tracing`.
+const WHAT_EVENT: i32 = t::TRACING + 4;
+/// Interpreted starts of compiled code after which they are not looked at any more.
+const MOST_BYPASSED: u64 = 200;
+/// Frames that do not fit, after which a loop is left alone.
+const MOST_MISFITS: u32 = 1000;
+
+impl Monitor {
+    /// Take a tool id and ask for the events.
+    ///
+    /// # Safety
+    /// The GIL is held; the borrow is of no table (Python code runs).
+    pub unsafe fn start(functions: &[PyMethodDef; 3]) -> Result<(), ()> {
+        // SAFETY: objects are made and given up here.
+        unsafe {
+            if rt().monitor.tool.is_some() {
+                return Ok(());
+            }
+            let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
+            let monitoring = Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+            if rt().monitor.disable == 0 {
+                rt().monitor.disable =
+                    Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr())).check()?.leak() as usize;
+            }
+            let mut tool = None;
+            for id in CANDIDATES {
+                let name = PyObject_CallMethod(monitoring.0, c"get_tool".as_ptr(), c"i".as_ptr(), id as c_int);
+                let name = Holder(name).check()?;
+                if name.0 == Py_None() {
+                    tool = Some(id);
+                    break;
+                }
+            }
+            let Some(id) = tool else {
+                PyErr_SetString(PyExc_RuntimeError, c"no monitoring tool id is free".as_ptr());
+                return Err(());
+            };
+            let done = PyObject_CallMethod(
+                monitoring.0,
+                c"use_tool_id".as_ptr(),
+                c"is".as_ptr(),
+                id as c_int,
+                c"cladonia".as_ptr(),
+            );
+            Holder(done).check()?;
+            rt().monitor.tool = Some(id);
+            for (event, function) in [(PY_START, &functions[0]), (JUMP, &functions[1])] {
+                let callback =
+                    Holder(PyCFunction_NewEx((&raw const *function).cast_mut(), std::ptr::null_mut(), std::ptr::null_mut()))
+                        .check()?;
+                let done = PyObject_CallMethod(
+                    monitoring.0,
+                    c"register_callback".as_ptr(),
+                    c"iiO".as_ptr(),
+                    id as c_int,
+                    1 << event,
+                    callback.0,
+                );
+                Holder(done).check()?;
+            }
+            set_events(monitoring.0, id, 1 << PY_START | 1 << JUMP)
+        }
+    }
+
+    /// Give the events and the tool id back.
+    ///
+    /// # Safety
+    /// As of [`Monitor::start`].
+    pub unsafe fn stop() {
+        // SAFETY: as there; errors cannot be helped.
+        unsafe {
+            let Some(id) = rt().monitor.tool.take() else { return };
+            let _ = (|| -> Result<(), ()> {
+                let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
+                let monitoring = Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+                set_events(monitoring.0, id, 0)?;
+                for event in [PY_START, JUMP] {
+                    let done = PyObject_CallMethod(
+                        monitoring.0,
+                        c"register_callback".as_ptr(),
+                        c"iiO".as_ptr(),
+                        id as c_int,
+                        1 << event,
+                        Py_None(),
+                    );
+                    Holder(done).check()?;
+                }
+                Holder(PyObject_CallMethod(monitoring.0, c"free_tool_id".as_ptr(), c"i".as_ptr(), id as c_int)).check()?;
+                Ok(())
+            })();
+            PyErr_Clear();
+        }
+    }
+
+    fn disable(&self) -> Object {
+        // SAFETY: a reference to the object is held.
+        unsafe { Py_NewRef(self.disable as Object) }
+    }
+}
+
+unsafe fn set_events(monitoring: Object, id: u8, events: c_int) -> Result<(), ()> {
+    // SAFETY: the caller's objects are alive.
+    unsafe {
+        let done = PyObject_CallMethod(monitoring, c"set_events".as_ptr(), c"ii".as_ptr(), id as c_int, events);
+        Holder(done).check().map(|_| ())
+    }
+}
+
+struct Holder(Object);
+
+impl Holder {
+    fn check(self) -> Result<Holder, ()> {
+        if self.0.is_null() { Err(()) } else { Ok(self) }
+    }
+
+    fn leak(self) -> Object {
+        let object = self.0;
+        std::mem::forget(self);
+        object
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours.
+        unsafe { Py_XDECREF(self.0) };
+    }
+}
+
+/// Whether anybody else is told what this code does: other tools, `sys.settrace`, `sys.setprofile`.
+pub fn is_observed(shape: &CodeShape) -> bool {
+    let ours = rt().monitor.tool.map_or(0, |id| 1u8 << id);
+    // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
+    unsafe {
+        let interp = PyInterpreterState_Main().cast::<u8>();
+        let global = std::slice::from_raw_parts(interp.offset(abi::interp::MONITORS as isize), GLOBAL_EVENTS);
+        if global.iter().any(|tools| tools & !ours != 0) {
+            return true;
+        }
+        let local: *const u8 = get(shape.code.cast(), abi::code::MONITORING);
+        !local.is_null() && std::slice::from_raw_parts(local, LOCAL_EVENTS).iter().any(|tools| tools & !ours != 0)
+    }
+}
+
+/// Callback of `PY_START`: `(code, offset)`.
+pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter calls with the code object and the offset.
+    catch_unwind(|| unsafe { if count == 2 { start_event(*args) } else { none() } }).unwrap_or_else(|_| none())
+}
+
+/// Callback of `JUMP`: `(code, offset, destination)`.
+pub unsafe extern "C" fn on_jump(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter calls with the code object and two offsets in bytes.
+    let event = || unsafe {
+        if count != 3 {
+            return none();
+        }
+        let (from, to) = (PyLong_AsLong(*args.add(1)), PyLong_AsLong(*args.add(2)));
+        jump_event(*args, from, to)
+    };
+    catch_unwind(event).unwrap_or_else(|_| none())
+}
+
+fn none() -> Object {
+    // SAFETY: None is immortal.
+    unsafe { Py_NewRef(Py_None()) }
+}
+
+unsafe fn start_event(code: Object) -> Object {
+    // SAFETY: the callback's promises: the innermost frame has just started.
+    unsafe {
+        let runtime = rt();
+        if !runtime.on || runtime.finished {
+            return runtime.monitor.disable();
+        }
+        let ts = current_thread();
+        let frame: Frame = get(ts, t::CURRENT_FRAME);
+        if get::<Object>(frame, f::EXECUTABLE) != code {
+            return none();
+        }
+        let state = state_of(code);
+        state.calls += 1;
+        runtime.totals.interpreted_calls += 1;
+        let threshold = runtime.options.threshold;
+        if state.calls < threshold || is_observed(&state.shape) {
+            return none();
+        }
+        let shape = state.shape;
+        let func: Object = get(frame, f::FUNCOBJ);
+        if shape.optimized() && state.refused.is_none() {
+            if rt().functions.contains_key(&(func as usize)) {
+                // It was reached by a way that does not ask the function: a specialised call of its class.
+                let state = state_of(code);
+                state.bypassed += 1;
+                if state.bypassed > MOST_BYPASSED && threshold > 0 {
+                    return rt().monitor.disable();
+                }
+            } else {
+                let live = live_types(frame, &shape, 0);
+                if let Err(Refusal::Busy) = compiling::compile_function(func, &live) {
+                    return none();
+                }
+            }
+        }
+        let state = state_of(code);
+        if threshold == 0 && state.loops_refused.is_none() && (state.refused.is_none() || !shape.optimized()) {
+            let at: *mut u8 = get(frame, f::INSTR_PTR);
+            let pos = ((at as isize - shape.units() as isize) / 2) as u32;
+            return enter_loop(ts, frame, shape, pos);
+        }
+        // Back edges are still counted: only the starts are done with.
+        if state_of(code).refused.is_some() { rt().monitor.disable() } else { none() }
+    }
+}
+
+unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
+    // SAFETY: the callback's promises.
+    unsafe {
+        let runtime = rt();
+        if to > from || !runtime.on || runtime.finished {
+            return runtime.monitor.disable();
+        }
+        let ts = current_thread();
+        let frame: Frame = get(ts, t::CURRENT_FRAME);
+        if get::<Object>(frame, f::EXECUTABLE) != code {
+            return none();
+        }
+        let loop_threshold = runtime.options.loop_threshold();
+        runtime.totals.interpreted_iterations += 1;
+        let state = state_of(code);
+        if state.loops_refused.is_some() {
+            return runtime.monitor.disable();
+        }
+        let pos = (to / 2) as u32;
+        let slot = state.loops.entry(pos).or_default();
+        if slot.closed {
+            return runtime.monitor.disable();
+        }
+        slot.count += 1;
+        if slot.count < loop_threshold {
+            return none();
+        }
+        let shape = state.shape;
+        // A function with a hot loop is hot: its next call should not begin in the interpreter.
+        let func: Object = get(frame, f::FUNCOBJ);
+        if shape.optimized()
+            && state.refused.is_none()
+            && !is_observed(&shape)
+            && !rt().functions.contains_key(&(func as usize))
+        {
+            let _ = compiling::compile_function(func, &[]);
+        }
+        enter_loop(ts, frame, shape, pos)
+    }
+}
+
+/// Types of a frame's locals, and of `depth` entries of its stack.
+unsafe fn live_types(frame: Frame, shape: &CodeShape, depth: u32) -> Vec<Type> {
+    let live_type = rt().front.live_type;
+    (0..shape.nlocalsplus + depth as i32)
+        // SAFETY: these slots hold objects or null.
+        .map(|slot| unsafe { live_type(get(frame, f::LOCALSPLUS + 8 * slot)) })
+        .collect()
+}
+
+/// Go on natively in the interpreter's frame at `pos`, if that can be done. Gives what the callback returns.
+unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Object {
+    // SAFETY: the frame is the innermost one, and the interpreter is in a monitoring callback for it.
+    unsafe {
+        let stacktop: i32 = get(frame, f::STACKTOP);
+        let kind = Kind::Loop { pos, depth: (stacktop - shape.nlocalsplus) as u32 };
+        if is_observed(&shape) {
+            return none();
+        }
+        if !is_fit(ts, frame, &shape) {
+            let slot = state_of(shape.code).loops.entry(pos).or_default();
+            slot.misfits += 1;
+            slot.closed |= slot.misfits > MOST_MISFITS;
+            return none();
+        }
+        let (globals, builtins): (Object, Object) = (get(frame, f::GLOBALS), get(frame, f::BUILTINS));
+        let unit = match state_of(shape.code).loop_unit(kind, globals, builtins) {
+            Some(unit) => unit,
+            None => {
+                let Kind::Loop { depth, .. } = kind else { return none() };
+                let live = live_types(frame, &shape, depth);
+                match compiling::compile_loop(shape, globals, builtins, kind, &live) {
+                    Ok(unit) => unit,
+                    Err(Refusal::Lasting(_)) => return rt().monitor.disable(),
+                    Err(Refusal::Busy) => return none(),
+                }
+            }
+        };
+        run_loop(ts, frame, &shape, unit);
+        none()
+    }
+}
+
+/// Whether a frame can be lent to a unit: it must be the thread's newest, with room behind it, and seen by nobody.
+unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
+    // SAFETY: the frame is the innermost one of the thread.
+    unsafe {
+        if get::<u8>(frame, f::OWNER) != f::OWNED_BY_THREAD as u8 || frames::native_token(frame).is_some() {
+            return false;
+        }
+        if get::<i32>(ts, t::TRACING) != 1 || get::<i32>(ts, t::C_RECURSION_REMAINING) <= frames::C_RECURSION_RESERVE {
+            return false;
+        }
+        let end = frame.add(8 * shape.framesize as usize);
+        let limit: *mut u8 = get(ts, t::DATASTACK_LIMIT);
+        if get::<*mut u8>(ts, t::DATASTACK_TOP) != end || end.add(8 * shape.extra_words() as usize) >= limit {
+            return false;
+        }
+        // A frame object that only the frame holds (an exception passed through here once) is as good as none.
+        let object: Object = get(frame, f::FRAME_OBJ);
+        if object.is_null() {
+            return true;
+        }
+        let extra: Object = get(object.cast(), FRAME_OBJECT_EXTRA);
+        if Py_REFCNT(object) != 1 || !get::<Object>(object.cast(), FRAME_OBJECT_TRACE).is_null() || !extra.is_null() {
+            return false;
+        }
+        put::<Object>(frame, f::FRAME_OBJ, std::ptr::null_mut());
+        Py_DECREF(object);
+        true
+    }
+}
+
+/// Run a loop unit on a frame that is fit for it, and leave the frame where the interpreter is to go on.
+unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
+    // SAFETY: the unit is valid and `activations` keeps it; the frame is lent to it until the call returns.
+    unsafe {
+        (*unit).activations.set((*unit).activations.get() + 1);
+        (*unit).entries.set((*unit).entries.get() + 1);
+        rt().totals.loop_entries += 1;
+        (*unit).pending.set(get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS);
+        let end = frame.add(8 * shape.framesize as usize);
+        put(ts, t::DATASTACK_TOP, end.add(8 * shape.extra_words() as usize));
+        put::<u64>(frame, shape.token(), (*unit).token());
+        let return_offset: u16 = get(frame, f::RETURN_OFFSET);
+        put::<u16>(frame, f::RETURN_OFFSET, frames::NATIVE);
+        // The unit moves the stack entries out; nobody may find them in the frame meanwhile.
+        put::<i32>(frame, f::STACKTOP, shape.nlocalsplus);
+        // The interpreter is not in a callback as far as the program can tell.
+        let (tracing, what): (i32, i32) = (get(ts, t::TRACING), get(ts, WHAT_EVENT));
+        put::<i32>(ts, t::TRACING, tracing - 1);
+        put::<i32>(ts, WHAT_EVENT, NO_EVENT);
+
+        let entry: unsafe extern "C" fn(Thread, Frame) -> Object = std::mem::transmute((*unit).entry());
+        let result = entry(ts, frame);
+
+        put::<i32>(ts, t::TRACING, tracing);
+        put::<i32>(ts, WHAT_EVENT, what);
+        put::<u16>(frame, f::RETURN_OFFSET, return_offset);
+        put(ts, t::DATASTACK_TOP, end);
+        (*unit).activations.set((*unit).activations.get() - 1);
+        if result as usize == exits::GO_ON {
+            return;
+        }
+        if result.is_null() {
+            exits::raise_from(frame, shape);
+            return;
+        }
+        put(frame, f::LOCALSPLUS + 8 * shape.nlocalsplus, result);
+        put::<i32>(frame, f::STACKTOP, shape.nlocalsplus + 1);
+        put::<*const c_void>(frame, f::INSTR_PTR, exits::return_unit().cast());
+    }
+}

@@ -1,0 +1,181 @@
+//! Counters, and the dict that `stats()` gives.
+
+use super::capi::Object;
+use super::function_state::CodeState;
+use super::units::UnitState;
+use super::{compiling, healing, rt};
+use pyo3_ffi::*;
+use std::collections::BTreeMap;
+use std::ffi::CString;
+
+/// Function, line, reason of an exit.
+type ExitKey = (String, i32, &'static str);
+
+/// Sums over the process, with what freed units had counted.
+#[derive(Default)]
+pub struct Totals {
+    /// Units made.
+    pub units: u64,
+    /// Units invalidated.
+    pub invalidated: u64,
+    /// Time in the compiler.
+    pub compile_ns: u64,
+    /// Calls that ran in the interpreter, as far as they were seen.
+    pub interpreted_calls: u64,
+    /// Back edges that ran in the interpreter, as far as they were seen.
+    pub interpreted_iterations: u64,
+    /// Running frames that were taken over.
+    pub loop_entries: u64,
+    /// Exits taken.
+    pub exits: u64,
+    /// Guards that were to fail on purpose.
+    pub guards: u64,
+    /// Forced guards of freed units that never failed.
+    never_reached: u64,
+    entries: u64,
+    units_entered: u64,
+    exit_counts: BTreeMap<ExitKey, u64>,
+    eligible: u64,
+    compiled: u64,
+    refused: BTreeMap<String, u64>,
+}
+
+impl Totals {
+    /// Add the counts of a unit.
+    pub fn absorb(&mut self, unit: &UnitState) {
+        self.entries += unit.entries.get();
+        self.units_entered += (unit.entries.get() != 0) as u64;
+        self.never_reached += healing::never_reached(unit);
+        let Some(compiled) = &unit.unit else { return };
+        for (record, &count) in compiled.exits.iter().zip(&unit.exit_counts) {
+            if count != 0 {
+                let key = (unit.shape.name(), compiling::line_of(unit, record.pc), record.reason.name());
+                *self.exit_counts.entry(key).or_default() += count;
+            }
+        }
+    }
+
+    /// Add what is known of a code object that is going away.
+    pub fn forget(&mut self, state: &CodeState) {
+        self.eligible += state.tried as u64;
+        self.compiled += state.compiled as u64;
+        if state.tried
+            && let Some(reason) = &state.refused
+        {
+            *self.refused.entry(reason.clone()).or_default() += 1;
+        }
+    }
+
+    fn copy(&self) -> Totals {
+        Totals { exit_counts: self.exit_counts.clone(), refused: self.refused.clone(), ..*self }
+    }
+}
+
+/// The sums as of now, live units included.
+fn sums() -> Totals {
+    let mut sums = rt().totals.copy();
+    for state in rt().codes.values() {
+        sums.forget(state);
+        for unit in state.units() {
+            // SAFETY: units in tables are alive.
+            sums.absorb(unsafe { &*unit });
+        }
+    }
+    for &unit in &rt().retired {
+        // SAFETY: retired units are alive until they are freed.
+        sums.absorb(unsafe { &*unit });
+    }
+    sums
+}
+
+/// What `stats()` gives; null with an exception.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn dict() -> Object {
+    let sums = sums();
+    // SAFETY: each object is made here and given to the dict.
+    unsafe {
+        let dict = Dict::new();
+        let exits = PyList_New(0);
+        for ((function, line, reason), count) in &sums.exit_counts {
+            let row = Dict::new();
+            row.set("function", text(function));
+            row.set("line", PyLong_FromLong(*line as _));
+            row.set("reason", text(reason));
+            row.set("count", number(*count));
+            PyList_Append(exits, row.0);
+            Py_DECREF(row.0);
+        }
+        dict.set("available", Py_NewRef(Py_None()));
+        dict.set("units", number(sums.units));
+        dict.set("entries", number(sums.entries));
+        dict.set("exits", exits);
+        dict.set("refused", counts(&sums.refused));
+        dict.set("invalidated", number(sums.invalidated));
+        dict.set("compile_ms", PyFloat_FromDouble(sums.compile_ns as f64 / 1e6));
+        let coverage = Dict::new();
+        coverage.set("functions_eligible", number(sums.eligible));
+        coverage.set("functions_compiled", number(sums.compiled));
+        coverage.set("refusals", counts(&sums.refused));
+        coverage.set("units_entered", number(sums.units_entered));
+        coverage.set("native_calls", number(sums.entries - sums.loop_entries));
+        coverage.set("interpreted_calls", number(sums.interpreted_calls));
+        coverage.set("native_loop_entries", number(sums.loop_entries));
+        // Compiled loops do not count themselves.
+        coverage.set("native_loop_iterations", Py_NewRef(Py_None()));
+        coverage.set("interpreted_loop_iterations", number(sums.interpreted_iterations));
+        dict.set("coverage", coverage.0);
+        let forced = Dict::new();
+        forced.set("guards", number(sums.guards));
+        forced.set("taken", number(sums.guards - sums.never_reached));
+        forced.set("never_reached", number(sums.never_reached));
+        dict.set("forced_exits", forced.0);
+        if PyErr_Occurred().is_null() {
+            dict.0
+        } else {
+            Py_DECREF(dict.0);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+struct Dict(Object);
+
+impl Dict {
+    fn new() -> Dict {
+        // SAFETY: the GIL is held.
+        Dict(unsafe { PyDict_New() })
+    }
+
+    /// Set a key, taking the value over.
+    fn set(&self, key: &str, value: Object) {
+        let Ok(key) = CString::new(key) else { return };
+        // SAFETY: null is what failed before; the exception stays pending for the caller.
+        unsafe {
+            if !value.is_null() && !self.0.is_null() {
+                PyDict_SetItemString(self.0, key.as_ptr(), value);
+            }
+            Py_XDECREF(value);
+        }
+    }
+}
+
+fn counts(map: &BTreeMap<String, u64>) -> Object {
+    let dict = Dict::new();
+    for (key, &count) in map {
+        dict.set(&key.replace('\0', ""), number(count));
+    }
+    dict.0
+}
+
+fn number(n: u64) -> Object {
+    // SAFETY: the GIL is held.
+    unsafe { PyLong_FromUnsignedLongLong(n) }
+}
+
+/// A str.
+pub fn text(s: &str) -> Object {
+    // SAFETY: the bytes are UTF-8 and live for the call.
+    unsafe { PyUnicode_FromStringAndSize(s.as_ptr().cast(), s.len() as Py_ssize_t) }
+}

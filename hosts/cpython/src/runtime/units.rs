@@ -1,0 +1,229 @@
+//! Units and their life: made by a compile, entered through cells, invalidated, retired, freed.
+//!
+//! # The life of a unit
+//! ```text
+//! compiled --installed--> live --invalidated--> retired --no frame inside--> freed
+//! ```
+//! A unit's **token**, which its frames carry and the exit hook is given, is the address of its [`UnitState`], so the
+//! state must outlive every activation. A retired unit is freed by [`reclaim`] once no thread has a native frame with
+//! its token, no exit of it is being served, and nothing runs between a native entry and its frame ([`Busy`]).
+
+use super::abi;
+use super::capi::{CodeShape, Frame, Object, get};
+use super::{frames, rt};
+use cladonia::engine::Unit;
+use cladonia::exits::ExitKind;
+use cladonia::facts::Assumption;
+use pyo3_ffi::*;
+use std::cell::Cell;
+
+/// Where a unit begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A call.
+    Function,
+    /// An instruction of a running frame: its position in code units, and the stack depth there.
+    Loop {
+        /// The position.
+        pos: u32,
+        /// Entries on the operand stack.
+        depth: u32,
+    },
+}
+
+/// A unit as the runtime sees it. The cells are read and written by compiled code.
+pub struct UnitState {
+    /// The eval-breaker word with which the unit need not ask what is pending.
+    pub pending: Cell<u64>,
+    /// Not zero once the unit may no longer run.
+    pub state: Cell<u64>,
+    /// How often it was entered.
+    pub entries: Cell<u64>,
+    /// Exits being served, and loops being entered.
+    pub activations: Cell<u64>,
+    /// Its code object; the unit holds a reference.
+    pub shape: CodeShape,
+    /// Globals of the functions it serves.
+    pub globals: Object,
+    /// Their builtins.
+    pub builtins: Object,
+    /// Where it begins.
+    pub kind: Kind,
+    /// What the compiler made; `None` only while it is at work.
+    pub unit: Option<Unit>,
+    /// For each instruction of the typed bytecode: the host's position and where to resume.
+    pub positions: Vec<(u32, u32)>,
+    /// How often each exit was taken.
+    pub exit_counts: Vec<u64>,
+    /// Countdown words of forced exits, one an exit record.
+    pub force: Option<Box<[u64]>>,
+}
+
+/// Exit records that a table of forced exits has room for.
+pub const FORCE_CAPACITY: usize = 65536;
+
+impl UnitState {
+    /// The state of a unit about to be compiled, with a token that stays its own.
+    ///
+    /// # Safety
+    /// `shape` is of a code object that is alive.
+    pub unsafe fn new(shape: CodeShape, globals: Object, builtins: Object, kind: Kind) -> Box<UnitState> {
+        // SAFETY: the caller's promise.
+        unsafe { Py_INCREF(shape.code) };
+        Box::new(UnitState {
+            pending: Cell::new(0),
+            state: Cell::new(0),
+            entries: Cell::new(0),
+            activations: Cell::new(0),
+            shape,
+            globals,
+            builtins,
+            kind,
+            unit: None,
+            positions: Vec::new(),
+            exit_counts: Vec::new(),
+            force: None,
+        })
+    }
+
+    /// The number that stands for this unit in frames and exits.
+    pub fn token(&self) -> u64 {
+        std::ptr::from_ref(self) as u64
+    }
+
+    /// The native entry.
+    pub fn entry(&self) -> *const u8 {
+        self.unit.as_ref().map_or(std::ptr::null(), |u| u.code.entry())
+    }
+
+    /// Whether it may be entered.
+    pub fn is_valid(&self) -> bool {
+        self.state.get() == 0
+    }
+
+    /// Take over what the compiler made.
+    pub fn finish(&mut self, unit: Unit) {
+        self.exit_counts = vec![0; unit.exits.len()];
+        self.unit = Some(unit);
+    }
+
+    /// The exits that are bets: the ones that can be forced.
+    pub fn guards(&self) -> impl Iterator<Item = usize> + '_ {
+        let exits = self.unit.as_ref().map_or(&[][..], |u| &u.exits);
+        exits.iter().enumerate().filter(|(_, e)| e.kind == ExitKind::Resume && e.reason.is_bet()).map(|(i, _)| i)
+    }
+
+    /// What it relies on.
+    pub fn assumptions(&self) -> &[Assumption] {
+        self.unit.as_ref().map_or(&[], |u| &u.assumptions)
+    }
+
+    /// The unit behind a token.
+    ///
+    /// # Safety
+    /// The token is of a unit that is not freed, and no other borrow of it is mutable.
+    pub unsafe fn of_token<'a>(token: u64) -> &'a UnitState {
+        // SAFETY: a token is the state's address.
+        unsafe { &*(token as *const UnitState) }
+    }
+}
+
+impl Drop for UnitState {
+    fn drop(&mut self) {
+        // SAFETY: the reference taken by `new`; the GIL is held.
+        unsafe { Py_DECREF(self.shape.code) };
+    }
+}
+
+/// A unit that is shared by tables and compiled code, by its token.
+pub type UnitRef = *mut UnitState;
+
+/// How many calls are between a native entry and its frame, or are dropping the locals of an unlinked frame, over all
+/// threads: then code may be on a native stack without a frame that shows it.
+static BUSY: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// Keeps all units while it lives.
+pub struct Busy(());
+
+impl Busy {
+    /// Nothing is freed from here on.
+    pub fn new() -> Busy {
+        BUSY.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Busy(())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        BUSY.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// In a forked child only the forking thread lives on: what others were doing is not counted any more, but what they
+/// were running may not be told apart, so nothing that was busy is ever freed.
+pub fn is_busy() -> bool {
+    BUSY.load(std::sync::atomic::Ordering::Relaxed) != 0
+}
+
+/// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
+///
+/// # Safety
+/// The unit is alive; the GIL is held.
+pub unsafe fn invalidate(unit: UnitRef) {
+    // SAFETY: the caller's promise; only cells are written.
+    let state = unsafe { &*unit };
+    if !state.is_valid() {
+        return;
+    }
+    state.state.set(1);
+    let rt = rt();
+    rt.totals.invalidated += 1;
+    rt.watches.forget(unit);
+    if let Some(code) = rt.codes.get_mut(&(state.shape.code as usize)) {
+        code.detach(unit);
+    }
+    rt.retired.push(unit);
+}
+
+/// Free the retired units that nothing runs in.
+pub fn reclaim() {
+    if rt().retired.is_empty() && rt().buried.is_empty() || is_busy() {
+        return;
+    }
+    // SAFETY: the GIL is held, so no chain of frames changes while it is walked.
+    let inside = unsafe { tokens_in_frames() };
+    let (free, keep): (Vec<UnitRef>, Vec<UnitRef>) = std::mem::take(&mut rt().retired).into_iter().partition(|&u| {
+        // SAFETY: retired units are alive until they are freed here.
+        unsafe { (*u).activations.get() == 0 && !inside.contains(&(u as u64)) }
+    });
+    if keep.is_empty() && inside.is_empty() {
+        rt().buried.clear();
+    }
+    rt().retired = keep;
+    for unit in free {
+        // SAFETY: the pointer came from `Box::into_raw` and is in no table any more.
+        let unit = unsafe { Box::from_raw(unit) };
+        rt().totals.absorb(&unit);
+        drop(unit);
+    }
+}
+
+/// The tokens of all native frames of all threads.
+unsafe fn tokens_in_frames() -> std::collections::HashSet<u64> {
+    let mut tokens = std::collections::HashSet::new();
+    // SAFETY: threads and their frames do not change while the GIL is held here.
+    unsafe {
+        let mut ts = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+        while !ts.is_null() {
+            let mut frame: Frame = get(ts.cast(), abi::thread::CURRENT_FRAME);
+            while !frame.is_null() {
+                if let Some(token) = frames::native_token(frame) {
+                    tokens.insert(token);
+                }
+                frame = get(frame, abi::frame::PREVIOUS);
+            }
+            ts = PyThreadState_Next(ts);
+        }
+    }
+    tokens
+}

@@ -1,0 +1,297 @@
+//! Assumptions, and CPython's watchers that tell when one is broken.
+//!
+//! One watcher of each kind serves all units: its callback finds out whom a change concerns. A dict watcher hears of
+//! every store into a watched dict, so what is not relied on must be sorted out fast: keys are compared by address,
+//! which is enough because the names of globals are interned.
+
+use super::capi::*;
+use super::function_state;
+use super::units::{self, UnitRef};
+use super::{abi, rt};
+use cladonia::facts::Assumption;
+use pyo3_ffi::*;
+use std::collections::{HashMap, HashSet};
+use std::ffi::c_int;
+
+/// Who relies on what.
+#[derive(Default)]
+pub struct Watches {
+    ids: Ids,
+    /// By dict, then by name (the interned string, to which a reference is held).
+    names: HashMap<usize, HashMap<usize, HashSet<UnitRef>>>,
+    classes: HashMap<usize, HashSet<UnitRef>>,
+    functions: HashMap<usize, HashSet<UnitRef>>,
+    /// Names that changed after they had been relied on.
+    unstable: HashSet<(usize, String)>,
+}
+
+#[derive(Default)]
+struct Ids {
+    function: Option<c_int>,
+    dict: Option<c_int>,
+    class: Option<c_int>,
+    code: Option<c_int>,
+}
+
+impl Watches {
+    /// Register the callbacks. Gives what is missing if the interpreter has no room for them.
+    ///
+    /// # Errors
+    /// The kind of watcher that could not be had.
+    pub fn start(&mut self) -> Result<(), &'static str> {
+        // SAFETY: the GIL is held; callbacks live as long as the process.
+        unsafe {
+            let take = |place: &mut Option<c_int>, id: c_int, kind| {
+                if id < 0 {
+                    PyErr_Clear();
+                    return Err(kind);
+                }
+                *place = Some(id);
+                Ok(())
+            };
+            if self.ids.function.is_none() {
+                take(&mut self.ids.function, PyFunction_AddWatcher(function_changed), "function")?;
+            }
+            if self.ids.dict.is_none() {
+                take(&mut self.ids.dict, PyDict_AddWatcher(dict_changed), "dict")?;
+            }
+            if self.ids.class.is_none() {
+                take(&mut self.ids.class, PyType_AddWatcher(class_changed), "type")?;
+            }
+            if self.ids.code.is_none() {
+                take(&mut self.ids.code, PyCode_AddWatcher(code_changed), "code")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Watch what a unit relies on. Gives false if that cannot be done.
+    ///
+    /// # Safety
+    /// The unit is alive, and its assumptions hold.
+    pub unsafe fn register(&mut self, unit: UnitRef) -> bool {
+        // SAFETY: the caller's promise: tokens of live handles are addresses of objects.
+        unsafe {
+            for assumption in (*unit).assumptions() {
+                let ok = match assumption {
+                    Assumption::NameUnchanged { namespace, name } => self.watch_name(*namespace as usize, name, unit),
+                    Assumption::ClassUnchanged(class) => self.watch_class(class.token() as usize, unit),
+                    Assumption::FunctionUnchanged(func) => {
+                        self.functions.entry(func.token() as usize).or_default().insert(unit);
+                        func.token() != 0 && self.ids.function.is_some()
+                    }
+                };
+                if !ok {
+                    self.forget(unit);
+                    return false;
+                }
+            }
+            true
+        }
+    }
+
+    unsafe fn watch_name(&mut self, dict: usize, name: &str, unit: UnitRef) -> bool {
+        let Some(id) = self.ids.dict else { return false };
+        // SAFETY: the namespace is alive: the functions that are compiled hold it.
+        unsafe {
+            let mut key = PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as Py_ssize_t);
+            if key.is_null() {
+                PyErr_Clear();
+                return false;
+            }
+            PyUnicode_InternInPlace(&mut key);
+            if !self.names.contains_key(&dict) && PyDict_Watch(id, dict as Object) < 0 {
+                PyErr_Clear();
+                Py_DECREF(key);
+                return false;
+            }
+            let units = self.names.entry(dict).or_default();
+            if units.contains_key(&(key as usize)) {
+                Py_DECREF(key);
+            }
+            units.entry(key as usize).or_default().insert(unit);
+            true
+        }
+    }
+
+    unsafe fn watch_class(&mut self, class: usize, unit: UnitRef) -> bool {
+        let Some(id) = self.ids.class else { return false };
+        if class == 0 {
+            return false;
+        }
+        // SAFETY: the class is alive. Without a version its changes would not be reported; a change of a base is one
+        // of each subclass that has a version.
+        unsafe {
+            if PyType_Watch(id, class as Object) < 0 {
+                PyErr_Clear();
+                return false;
+            }
+            if PyUnstable_Type_AssignVersionTag(class as Object) == 0 {
+                return false;
+            }
+        }
+        self.classes.entry(class).or_default().insert(unit);
+        true
+    }
+
+    /// A unit relies on nothing any more.
+    pub fn forget(&mut self, unit: UnitRef) {
+        // Dicts, classes stay watched: to watch one again is no cheaper than to hear of its changes.
+        for units in self.names.values_mut().flat_map(HashMap::values_mut) {
+            units.remove(&unit);
+        }
+        for units in self.classes.values_mut().chain(self.functions.values_mut()) {
+            units.remove(&unit);
+        }
+        self.functions.retain(|_, units| !units.is_empty());
+        self.classes.retain(|_, units| !units.is_empty());
+    }
+
+    /// Whether a name changed after it had been relied on.
+    pub fn is_unstable(&self, namespace: u64, name: &str) -> bool {
+        !self.unstable.is_empty() && self.unstable.contains(&(namespace as usize, name.to_owned()))
+    }
+
+    /// Unregister the callbacks.
+    pub fn stop(&mut self) {
+        // SAFETY: the ids are ours; the GIL is held.
+        unsafe {
+            if let Some(id) = self.ids.function.take() {
+                PyFunction_ClearWatcher(id);
+            }
+            if let Some(id) = self.ids.dict.take() {
+                PyDict_ClearWatcher(id);
+            }
+            if let Some(id) = self.ids.class.take() {
+                PyType_ClearWatcher(id);
+            }
+            if let Some(id) = self.ids.code.take() {
+                PyCode_ClearWatcher(id);
+            }
+            PyErr_Clear();
+        }
+    }
+}
+
+/// Invalidate units. Nothing of Python's runs here, so a callback may do it in the middle of anything.
+fn invalidate_all(units: Vec<UnitRef>) {
+    for unit in units {
+        // SAFETY: units in the tables are alive, and invalidating one frees none.
+        unsafe { units::invalidate(unit) };
+    }
+}
+
+fn set(units: Option<&HashSet<UnitRef>>) -> Vec<UnitRef> {
+    units.map(|u| u.iter().copied().collect()).unwrap_or_default()
+}
+
+unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) -> c_int {
+    let runtime = rt();
+    if event < function_event::DESTROY {
+        return 0;
+    }
+    invalidate_all(set(runtime.watches.functions.get(&(func as usize))));
+    // SAFETY: the function is alive, even while it is being destroyed.
+    unsafe {
+        match event {
+            function_event::DESTROY => {
+                runtime.watches.functions.remove(&(func as usize));
+                if let Some(installed) = rt().functions.remove(&(func as usize)) {
+                    release_code(installed.code);
+                }
+            }
+            // The stub binds defaults as they are at each call, but another code object is another function.
+            function_event::MODIFY_CODE => function_state::uninstall(func),
+            _ => {}
+        }
+    }
+    0
+}
+
+/// Let go of a code object's units if only they, and the function that is being destroyed, keep it alive.
+unsafe fn release_code(code: Object) {
+    let runtime = rt();
+    if runtime.functions.values().any(|i| i.code == code) {
+        return;
+    }
+    let Some(state) = runtime.codes.get(&(code as usize)) else { return };
+    let retired = runtime.retired.iter();
+    // SAFETY: units in tables are alive, and each holds a reference to its code object.
+    unsafe {
+        let ours = state.units().len() + retired.filter(|&&u| (*u).shape.code == code).count();
+        if Py_REFCNT(code) as usize <= ours + 1 {
+            function_state::forget(code as usize);
+        }
+    }
+}
+
+unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: Object) -> c_int {
+    let runtime = rt();
+    let Some(names) = runtime.watches.names.get(&(dict as usize)) else { return 0 };
+    if !(0..=dict_event::DELETED).contains(&event) {
+        // Cleared, cloned into or freed: nothing in it can be relied on.
+        let units: HashSet<UnitRef> = names.values().flatten().copied().collect();
+        let keys: Vec<usize> = names.keys().copied().collect();
+        invalidate_all(units.into_iter().collect());
+        if event == DEALLOCATED {
+            rt().watches.names.remove(&(dict as usize));
+            rt().watches.unstable.retain(|(d, _)| *d != dict as usize);
+            for key in keys {
+                // SAFETY: the reference that `watch_name` took; a string's death runs no code of the program.
+                unsafe { Py_DECREF(key as Object) };
+            }
+        }
+        return 0;
+    }
+    let Some(name) = interned(key) else { return 0 };
+    let Some(units) = names.get(&name) else { return 0 };
+    // SAFETY: the dict is being changed, so it and the key are alive; a lookup of a string runs no code.
+    unsafe {
+        if event == dict_event::MODIFIED && PyDict_GetItemWithError(dict, key) == new {
+            return 0;
+        }
+        if units.is_empty() {
+            return 0;
+        }
+        let units = set(Some(units));
+        rt().watches.unstable.insert((dict as usize, text(name as Object)));
+        invalidate_all(units);
+    }
+    0
+}
+
+/// `PyDict_EVENT_DEALLOCATED`.
+const DEALLOCATED: c_int = 5;
+
+/// The address of the interned string equal to a key.
+fn interned(key: Object) -> Option<usize> {
+    // SAFETY: the key is alive; its class is checked.
+    unsafe {
+        if key.is_null() || PyUnicode_CheckExact(key) == 0 {
+            return None;
+        }
+        let state: u32 = get(key.cast(), abi::unicode::STATE);
+        if state & 3 != 0 {
+            return Some(key as usize);
+        }
+        let mut copy = key;
+        Py_INCREF(copy);
+        PyUnicode_InternInPlace(&mut copy);
+        let address = copy as usize;
+        Py_DECREF(copy);
+        Some(address)
+    }
+}
+
+unsafe extern "C" fn class_changed(class: Object) -> c_int {
+    invalidate_all(set(rt().watches.classes.get(&(class as usize))));
+    0
+}
+
+unsafe extern "C" fn code_changed(event: c_int, code: Object) -> c_int {
+    if event == CODE_DESTROY && rt().codes.contains_key(&(code as usize)) {
+        // SAFETY: nothing refers to the code object any more, so no function of it is installed.
+        unsafe { function_state::forget(code as usize) };
+    }
+    0
+}

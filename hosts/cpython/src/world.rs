@@ -1,0 +1,176 @@
+//! The program's state as one compile sees it: what globals are, how attributes are reached, what callees do.
+//!
+//! Everything is read under the interpreter's lock and nothing is changed, but that a class may get a version tag (without
+//! one CPython does not report its changes). Whatever an answer relies on comes with it, as an assumption to be
+//! watched or as a check in the plan; where neither would do, the answer is that nothing is known.
+//!
+//! # Safety contract
+//! A token of a live handle is the address of an object that the handle registry keeps alive. A [`CPythonWorld`] is
+//! used with the interpreter's lock held.
+
+mod attributes;
+mod callees;
+mod classes;
+
+use crate::capi::Obj;
+use crate::intrinsics::attributes as plan;
+use crate::objects;
+use cladonia::bytecode::{Code, ConstValue, Op};
+use cladonia::facts::Assumption;
+use cladonia::host::{AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, StorePlan, World};
+use cladonia::types::{ClassHandle, ObjectHandle, Type};
+use pyo3_ffi::*;
+
+/// The intrinsics that access plans are made of.
+#[derive(Clone, Copy, Debug)]
+struct PlanIds {
+    check_inline_values: IntrinsicId,
+    check_null: IntrinsicId,
+    check_shared_keys: IntrinsicId,
+    load_field: IntrinsicId,
+    store_slot: IntrinsicId,
+    store_inline_value: IntrinsicId,
+}
+
+/// The interpreter's state for one compile.
+pub struct CPythonWorld<'a> {
+    ids: PlanIds,
+    globals: Obj,
+    builtins: Obj,
+    entry_cell_for: &'a dyn Fn(Obj) -> u64,
+    unstable: &'a dyn Fn(u64, &str) -> bool,
+}
+
+impl<'a> CPythonWorld<'a> {
+    /// The world of a function with these globals and builtins (as in its frame).
+    ///
+    /// `entry_cell_for` gives the address of a function's entry cell, or 0 if it has none. `unstable` says that a name
+    /// of a namespace (its dict's address) has changed too often to be relied on.
+    ///
+    /// # Safety
+    /// The interpreter's lock is held, and both objects live, as long as this is used.
+    pub unsafe fn new(
+        host: &Host,
+        globals: Obj,
+        builtins: Obj,
+        entry_cell_for: &'a dyn Fn(Obj) -> u64,
+        unstable: &'a dyn Fn(u64, &str) -> bool,
+    ) -> CPythonWorld<'a> {
+        let ids = PlanIds {
+            check_inline_values: host.intrinsic(plan::CHECK_INLINE_VALUES),
+            check_null: host.intrinsic(plan::CHECK_NULL),
+            check_shared_keys: host.intrinsic(plan::CHECK_SHARED_KEYS),
+            load_field: host.intrinsic(plan::LOAD_FIELD),
+            store_slot: host.intrinsic(plan::STORE_SLOT),
+            store_inline_value: host.intrinsic(plan::STORE_INLINE_VALUE),
+        };
+        CPythonWorld { ids, globals, builtins, entry_cell_for, unstable }
+    }
+
+    /// What an exact dict holds under a name, and the assumption that it stays: `Ok(None)` if it holds nothing,
+    /// an error if it cannot be relied on.
+    fn look_up(&self, dict: Obj, name: &str) -> Result<(Option<ObjectHandle>, Assumption), Unreliable> {
+        // SAFETY: see the module's contract; the value is registered before its dict could drop it.
+        unsafe {
+            if PyDict_CheckExact(dict) == 0 || (self.unstable)(dict as u64, name) {
+                return Err(Unreliable);
+            }
+            let key = Name::new(name).ok_or(Unreliable)?;
+            let value = PyDict_GetItemWithError(dict, key.0);
+            if value.is_null() && !PyErr_Occurred().is_null() {
+                PyErr_Clear();
+                return Err(Unreliable);
+            }
+            let handle = if value.is_null() { None } else { Some(handle_of(value).ok_or(Unreliable)?) };
+            Ok((handle, Assumption::NameUnchanged { namespace: dict as u64, name: name.to_owned() }))
+        }
+    }
+}
+
+/// A name cannot be relied on.
+#[derive(Debug)]
+struct Unreliable;
+
+/// An interned string of our own.
+struct Name(Obj);
+
+impl Name {
+    fn new(text: &str) -> Option<Name> {
+        // SAFETY: the lock is held.
+        unsafe {
+            let mut object = PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as Py_ssize_t);
+            if object.is_null() {
+                PyErr_Clear();
+                return None;
+            }
+            PyUnicode_InternInPlace(&mut object);
+            Some(Name(object))
+        }
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours.
+        unsafe { Py_DECREF(self.0) }
+    }
+}
+
+/// The object of a handle.
+fn object_of(handle: ObjectHandle) -> Option<Obj> {
+    Some(objects::object_ptr(handle)).filter(|object| !object.is_null())
+}
+
+/// The class of a handle.
+fn class_of(handle: ClassHandle) -> Option<*mut PyTypeObject> {
+    Some(objects::class_ptr(handle)).filter(|class| !class.is_null())
+}
+
+/// The handle of a live object.
+unsafe fn handle_of(object: Obj) -> Option<ObjectHandle> {
+    // SAFETY: the caller's: a live object.
+    Some(unsafe { objects::object_handle(object) }).filter(|handle| handle.is_alive())
+}
+
+fn call(id: IntrinsicId, imms: &[i64]) -> IntrinsicCall {
+    IntrinsicCall { id, imms: imms.to_vec() }
+}
+
+/// Whether the code itself rebinds the name outside its local slots.
+fn rebinds(code: &Code, name: &str) -> bool {
+    code.instrs.iter().any(|instr| {
+        matches!(instr.op, Op::StoreGlobal | Op::DeleteGlobal | Op::StoreName | Op::DeleteName)
+            && code.names.get(instr.arg as usize).is_some_and(|n| n == name)
+    })
+}
+
+impl World for CPythonWorld<'_> {
+    fn global(&self, code: &Code, name: &str) -> Option<Global> {
+        if rebinds(code, name) {
+            return None;
+        }
+        let (found, here) = self.look_up(self.globals, name).ok()?;
+        if let Some(value) = found {
+            return Some(Global { value, assumptions: vec![here] });
+        }
+        let (found, builtin) = self.look_up(self.builtins, name).ok()?;
+        found.map(|value| Global { value, assumptions: vec![here, builtin] })
+    }
+
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
+        self.plan_load(receiver, name).unwrap_or(AttrPlan::General)
+    }
+
+    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
+        self.plan_store(receiver, name).unwrap_or(StorePlan::General)
+    }
+
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        self.find_callee(callee).unwrap_or(Callee::Unknown)
+    }
+
+    fn value(&self, object: ObjectHandle) -> ConstValue {
+        // SAFETY: a live object; see the module's contract.
+        object_of(object).map_or(ConstValue::Other, |object| unsafe { objects::const_value(object) })
+    }
+}

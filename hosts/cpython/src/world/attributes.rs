@@ -1,0 +1,204 @@
+//! Access plans: how an attribute of an instance, a class or a module is loaded and stored.
+//!
+//! The order of a lookup is the interpreter's: what the class has and decides itself (slots, properties), then what
+//! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
+
+use super::classes::{Descriptor, Storage, descriptor, is_immutable, is_versioned, static_callable, storage};
+use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
+use crate::abi;
+use crate::capi::{_PyType_Lookup, Obj, field};
+use crate::objects;
+use cladonia::facts::Assumption;
+use cladonia::host::{AttrPlan, IntrinsicCall, StorePlan};
+use cladonia::types::{ClassHandle, Type};
+use pyo3_ffi::*;
+use std::ptr;
+
+impl CPythonWorld<'_> {
+    pub(super) fn plan_load(&self, receiver: Type, name: &str) -> Option<AttrPlan> {
+        if let Some(handle) = receiver.as_object_in(objects::host()) {
+            let object = object_of(handle)?;
+            // SAFETY: a live object.
+            let kind = unsafe { Py_TYPE(object) };
+            if kind == &raw mut PyModule_Type {
+                return self.module_attribute(object, name);
+            }
+            if kind == &raw mut PyType_Type {
+                return class_attribute(object, name);
+            }
+            // SAFETY: a live class.
+            if unsafe { PyType_HasFeature(kind, Py_TPFLAGS_HEAPTYPE) } != 0 {
+                // An instance's class may be assigned to, and nothing watches that.
+                return None;
+            }
+        }
+        let handle = receiver.runtime_class_in(objects::host())?;
+        let class = class_of(handle)?;
+        // SAFETY: a live class and a str; see the module's contract.
+        unsafe {
+            let generic = (*class).tp_getattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
+            if !generic || !is_versioned(class) {
+                return None;
+            }
+            self.instance_attribute(class, &Name::new(name)?, class_assumption(handle, class))
+        }
+    }
+
+    unsafe fn instance_attribute(
+        &self,
+        class: *mut PyTypeObject,
+        name: &Name,
+        assumptions: Vec<Assumption>,
+    ) -> Option<AttrPlan> {
+        // SAFETY: the caller's: a live class.
+        unsafe {
+            let field = |guards, offset| AttrPlan::Field {
+                guards,
+                load: call(self.ids.load_field, &[offset]),
+                assumptions: assumptions.clone(),
+            };
+            let found = descriptor(class, name.0);
+            match found {
+                Descriptor::Data | Descriptor::NonData => None,
+                Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
+                Descriptor::Absent => {
+                    let Storage::Inline(values) = storage(class) else { return None };
+                    let index = values.index_of(name.0)?;
+                    Some(field(vec![call(self.ids.check_inline_values, &[values.valid()])], values.place(index)))
+                }
+                Descriptor::Method(value) => self.class_constant(class, name, value, true, assumptions),
+                Descriptor::Plain(value) => {
+                    // A default in the class that instances override: bet that this one does.
+                    if let Storage::Inline(values) = storage(class)
+                        && let Some(index) = values.index_of(name.0)
+                    {
+                        let guards = vec![call(self.ids.check_inline_values, &[values.valid()])];
+                        return Some(field(guards, values.place(index)));
+                    }
+                    self.class_constant(class, name, value, false, assumptions)
+                }
+            }
+        }
+    }
+
+    unsafe fn class_constant(
+        &self,
+        class: *mut PyTypeObject,
+        name: &Name,
+        value: Obj,
+        method: bool,
+        assumptions: Vec<Assumption>,
+    ) -> Option<AttrPlan> {
+        // SAFETY: the caller's: a live class and what it holds.
+        unsafe {
+            let guards = self.instance_lacks(class, name)?;
+            Some(AttrPlan::Constant { guards, value: handle_of(value)?, method, assumptions })
+        }
+    }
+
+    /// Checks that an instance has nothing of its own by this name.
+    unsafe fn instance_lacks(&self, class: *mut PyTypeObject, name: &Name) -> Option<Vec<IntrinsicCall>> {
+        // SAFETY: the caller's: a live class.
+        unsafe {
+            match storage(class) {
+                Storage::None => Some(Vec::new()),
+                Storage::Dict(offset) => Some(vec![call(self.ids.check_null, &[offset])]),
+                Storage::Inline(values) => {
+                    let lacks = match values.index_of(name.0) {
+                        Some(index) => call(self.ids.check_null, &[values.place(index)]),
+                        None => call(self.ids.check_shared_keys, &[values.keys(), values.count()]),
+                    };
+                    Some(vec![call(self.ids.check_inline_values, &[values.valid()]), lacks])
+                }
+                Storage::Other => None,
+            }
+        }
+    }
+
+    fn module_attribute(&self, module: Obj, name: &str) -> Option<AttrPlan> {
+        // SAFETY: a live module.
+        unsafe {
+            let key = Name::new(name)?;
+            if !_PyType_Lookup(&raw mut PyModule_Type, key.0).is_null() {
+                return None;
+            }
+            let dict: Obj = field(module, abi::module::DICT);
+            let (found, unchanged) = self.look_up(dict, name).ok()?;
+            found.map(|value| AttrPlan::Constant {
+                guards: Vec::new(),
+                value,
+                method: false,
+                assumptions: vec![unchanged],
+            })
+        }
+    }
+
+    pub(super) fn plan_store(&self, receiver: Type, name: &str) -> Option<StorePlan> {
+        if receiver.as_object().is_some() {
+            return None;
+        }
+        let handle = receiver.runtime_class_in(objects::host())?;
+        let class = class_of(handle)?;
+        // SAFETY: a live class and a str; see the module's contract.
+        unsafe {
+            let generic = (*class).tp_setattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericSetAttr as setattrofunc));
+            if !generic || !is_versioned(class) {
+                return None;
+            }
+            let name = Name::new(name)?;
+            let store = match descriptor(class, name.0) {
+                Descriptor::Slot { offset, writable: true } => call(self.ids.store_slot, &[offset]),
+                Descriptor::Slot { .. } | Descriptor::Data => return None,
+                _ => {
+                    let Storage::Inline(values) = storage(class) else { return None };
+                    call(self.ids.store_inline_value, &[values.offset, values.index_of(name.0)?])
+                }
+            };
+            Some(StorePlan::Field { guards: Vec::new(), store, assumptions: class_assumption(handle, class) })
+        }
+    }
+}
+
+fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assumption> {
+    // SAFETY: a live class.
+    if unsafe { is_immutable(class) } { Vec::new() } else { vec![Assumption::ClassUnchanged(handle)] }
+}
+
+/// An attribute of a class whose own class is `type`.
+fn class_attribute(object: Obj, name: &str) -> Option<AttrPlan> {
+    let class = object.cast::<PyTypeObject>();
+    // SAFETY: a live class and a str.
+    unsafe {
+        let name = Name::new(name)?;
+        if let Descriptor::Data | Descriptor::Slot { .. } = descriptor(&raw mut PyType_Type, name.0) {
+            return None;
+        }
+        if !is_versioned(class) {
+            return None;
+        }
+        let found = _PyType_Lookup(class, name.0);
+        if found.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        let kind = Py_TYPE(found);
+        // What is asked of a class binds nothing: functions and method descriptors come out as they are.
+        let value = if (*kind).tp_descr_get.is_none()
+            || kind == &raw mut PyFunction_Type
+            || kind == &raw mut PyMethodDescr_Type
+        {
+            found
+        } else if kind == &raw mut PyStaticMethod_Type {
+            static_callable(found)
+        } else {
+            return None;
+        };
+        let assumptions = class_assumption(objects::class_handle(class), class);
+        Some(AttrPlan::Constant {
+            guards: Vec::new(),
+            value: handle_of(value)?,
+            method: false,
+            assumptions,
+        })
+    }
+}

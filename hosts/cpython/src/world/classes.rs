@@ -1,0 +1,165 @@
+//! What a class says of its instances' attributes: descriptors, inline values, dictionaries.
+
+use crate::abi;
+use crate::capi::{_PyType_Lookup, Obj, PyUnstable_Type_AssignVersionTag, field};
+use pyo3_ffi::*;
+
+/// How a class attribute takes part in looking up an attribute of an instance.
+pub(super) enum Descriptor {
+    /// The class has no such attribute.
+    Absent,
+    /// A slot at this offset, of objects; whether it may be stored to.
+    Slot {
+        /// Bytes from the object.
+        offset: i64,
+        /// Whether it may be stored to.
+        writable: bool,
+    },
+    /// It decides itself, before the instance is asked (properties and the like).
+    Data,
+    /// A function or method descriptor, which binds the instance; the instance goes first.
+    Method(Obj),
+    /// Any other value that does not bind, as it is found; the instance goes first.
+    Plain(Obj),
+    /// It binds in a way of its own; the instance goes first.
+    NonData,
+}
+
+/// Whether changes of the class are reported, or impossible.
+pub(super) unsafe fn is_versioned(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class.
+    unsafe { PyUnstable_Type_AssignVersionTag(class) != 0 }
+}
+
+/// Whether the class and its bases can never change.
+pub(super) unsafe fn is_immutable(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class. Bases of an immutable class are immutable.
+    unsafe { PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) != 0 }
+}
+
+/// What instances of `class` find under `name` in their class.
+pub(super) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descriptor {
+    // SAFETY: the caller's: a live class and a str. What the lookup gives is borrowed from the class.
+    unsafe {
+        let found = _PyType_Lookup(class, name);
+        if found.is_null() {
+            PyErr_Clear();
+            return Descriptor::Absent;
+        }
+        let kind = Py_TYPE(found);
+        if kind == &raw mut PyMemberDescr_Type {
+            return member(class, found).unwrap_or(Descriptor::Data);
+        }
+        if (*kind).tp_descr_set.is_some() {
+            return Descriptor::Data;
+        }
+        if PyType_HasFeature(kind, Py_TPFLAGS_METHOD_DESCRIPTOR) != 0 {
+            return Descriptor::Method(found);
+        }
+        match (*kind).tp_descr_get {
+            None => Descriptor::Plain(found),
+            Some(_) if kind == &raw mut PyStaticMethod_Type => Descriptor::Plain(static_callable(found)),
+            Some(_) => Descriptor::NonData,
+        }
+    }
+}
+
+/// What a `staticmethod` holds, borrowed.
+pub(super) unsafe fn static_callable(method: Obj) -> Obj {
+    // SAFETY: the caller's: a `staticmethod`, whose callable follows the object's head.
+    unsafe { field(method, abi::object::VAR_SIZE) }
+}
+
+unsafe fn member(class: *mut PyTypeObject, found: Obj) -> Option<Descriptor> {
+    // SAFETY: `found` is a member descriptor.
+    unsafe {
+        let owner: *mut PyTypeObject = field(found, abi::descr::TYPE);
+        let def: *const PyMemberDef = field(found, abi::descr::MEMBER);
+        let readonly = (*def).flags & Py_READONLY != 0;
+        let fits = (*def).type_code == Py_T_OBJECT_EX
+            && (*def).flags & !Py_READONLY == 0
+            && (*def).offset > 0
+            && PyType_IsSubtype(class, owner) != 0;
+        fits.then(|| Descriptor::Slot { offset: (*def).offset as i64, writable: !readonly })
+    }
+}
+
+/// Where instances keep what is not in slots.
+pub(super) enum Storage {
+    /// Nowhere: they have no dictionary.
+    None,
+    /// In values right behind the object, named by keys that the class's instances share.
+    Inline(InlineValues),
+    /// In a dictionary, of which there is a pointer at this offset (null until it is needed).
+    Dict(i64),
+    /// In a way that plans do not know.
+    Other,
+}
+
+/// The inline values of a class's instances.
+#[derive(Clone, Copy)]
+pub(super) struct InlineValues {
+    /// Bytes from the object to the values' header.
+    pub(super) offset: i64,
+    /// The shared keys.
+    keys: *const u8,
+}
+
+/// Where the class's instances keep their attributes.
+pub(super) unsafe fn storage(class: *mut PyTypeObject) -> Storage {
+    // SAFETY: the caller's: a live class.
+    unsafe {
+        let flags: u64 = field(class, abi::type_::FLAGS);
+        let dict_offset: isize = field(class, abi::type_::DICTOFFSET);
+        if flags & abi::type_::FLAG_INLINE_VALUES as u64 != 0 {
+            let keys: *const u8 = field(class, abi::type_::CACHED_KEYS);
+            let basicsize: isize = field(class, abi::type_::BASICSIZE);
+            if keys.is_null() {
+                return Storage::Other;
+            }
+            return Storage::Inline(InlineValues { offset: basicsize as i64, keys });
+        }
+        match dict_offset {
+            _ if flags & abi::type_::FLAG_MANAGED_DICT as u64 != 0 => Storage::Dict(i64::from(abi::object::MANAGED_DICT)),
+            0 => Storage::None,
+            offset if offset > 0 => Storage::Dict(offset as i64),
+            _ => Storage::Other,
+        }
+    }
+}
+
+impl InlineValues {
+    /// The place of a name among the values, if some instance has had it. Places never change.
+    pub(super) unsafe fn index_of(self, name: Obj) -> Option<i64> {
+        // SAFETY: the keys live as long as their class; entries of a table of strings are pairs of key and value.
+        unsafe {
+            let log2_index_bytes: u8 = field(self.keys, abi::dict_keys::LOG2_INDEX_BYTES);
+            let entries = self.keys.offset(abi::dict_keys::INDICES as isize).add(1 << log2_index_bytes);
+            (0..self.count()).find(|&i| {
+                let key: Obj = field(entries, i as i32 * abi::dict_keys::UNICODE_ENTRY_SIZE);
+                !key.is_null() && (key == name || PyUnicode_Compare(key, name) == 0)
+            })
+        }
+    }
+
+    /// How many names there are.
+    pub(super) unsafe fn count(self) -> i64 {
+        // SAFETY: as above.
+        unsafe { field(self.keys, abi::dict_keys::NENTRIES) }
+    }
+
+    /// The address of the keys.
+    pub(super) fn keys(self) -> i64 {
+        self.keys as i64
+    }
+
+    /// Bytes from the object to the byte that says that the values are in use.
+    pub(super) fn valid(self) -> i64 {
+        self.offset + i64::from(abi::dict_values::VALID)
+    }
+
+    /// Bytes from the object to a value.
+    pub(super) fn place(self, index: i64) -> i64 {
+        self.offset + i64::from(abi::dict_values::VALUES) + 8 * index
+    }
+}

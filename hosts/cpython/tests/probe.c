@@ -1,0 +1,239 @@
+/* Prints the layout constants that `src/abi/v3_13.rs` checks in, one `group.NAME value` a line, from the headers of
+ * the interpreter it is compiled against. `tests/abi.rs` compiles and runs it and compares. */
+#define Py_BUILD_CORE 1
+#include <Python.h>
+#include <stddef.h>
+#include <stdio.h>
+#include "internal/pycore_code.h"
+#include "internal/pycore_ceval_state.h"
+#include "internal/pycore_dict.h"
+#include "internal/pycore_frame.h"
+#include "internal/pycore_function.h"
+#include "internal/pycore_genobject.h"
+#include "internal/pycore_interp.h"
+#include "internal/pycore_list.h"
+#include "internal/pycore_long.h"
+#include "internal/pycore_moduleobject.h"
+#include "internal/pycore_object.h"
+#include "internal/pycore_range.h"
+#include "internal/pycore_runtime.h"
+#include "internal/pycore_tuple.h"
+#include "internal/pycore_typeobject.h"
+
+#define V(group, name, value) printf(#group "." #name " %lld\n", (long long)(value))
+#define O(group, name, type, field) V(group, name, offsetof(type, field))
+#define S(group, type) V(group, SIZE, sizeof(type))
+
+typedef struct _PyInterpreterFrame Frame;
+typedef struct PyCodeObject Code;
+typedef struct _dictkeysobject Keys;
+typedef struct _dictvalues Values;
+
+int main(void)
+{
+    O(object, REFCNT, PyObject, ob_refcnt);
+    O(object, TYPE, PyObject, ob_type);
+    O(object, VAR_SIZE, PyVarObject, ob_size);
+    V(object, MANAGED_DICT, MANAGED_DICT_OFFSET);
+    V(object, MANAGED_WEAKREF, MANAGED_WEAKREF_OFFSET);
+    V(object, GC_HEAD, sizeof(PyGC_Head));
+
+    O(frame, EXECUTABLE, Frame, f_executable);
+    O(frame, PREVIOUS, Frame, previous);
+    O(frame, FUNCOBJ, Frame, f_funcobj);
+    O(frame, GLOBALS, Frame, f_globals);
+    O(frame, BUILTINS, Frame, f_builtins);
+    O(frame, LOCALS, Frame, f_locals);
+    O(frame, FRAME_OBJ, Frame, frame_obj);
+    O(frame, INSTR_PTR, Frame, instr_ptr);
+    O(frame, STACKTOP, Frame, stacktop);
+    O(frame, RETURN_OFFSET, Frame, return_offset);
+    O(frame, OWNER, Frame, owner);
+    O(frame, LOCALSPLUS, Frame, localsplus);
+    S(frame, Frame);
+    V(frame, OWNED_BY_THREAD, FRAME_OWNED_BY_THREAD);
+    V(frame, OWNED_BY_GENERATOR, FRAME_OWNED_BY_GENERATOR);
+    V(frame, OWNED_BY_FRAME_OBJECT, FRAME_OWNED_BY_FRAME_OBJECT);
+    V(frame, OWNED_BY_CSTACK, FRAME_OWNED_BY_CSTACK);
+
+    O(thread, INTERP, PyThreadState, interp);
+    O(thread, EVAL_BREAKER, PyThreadState, eval_breaker);
+    O(thread, PY_RECURSION_REMAINING, PyThreadState, py_recursion_remaining);
+    O(thread, C_RECURSION_REMAINING, PyThreadState, c_recursion_remaining);
+    O(thread, TRACING, PyThreadState, tracing);
+    O(thread, CURRENT_FRAME, PyThreadState, current_frame);
+    O(thread, CURRENT_EXCEPTION, PyThreadState, current_exception);
+    O(thread, EXC_INFO, PyThreadState, exc_info);
+    O(thread, DATASTACK_CHUNK, PyThreadState, datastack_chunk);
+    O(thread, DATASTACK_TOP, PyThreadState, datastack_top);
+    O(thread, DATASTACK_LIMIT, PyThreadState, datastack_limit);
+    S(thread, PyThreadState);
+
+    O(interp, EVAL_FRAME, PyInterpreterState, eval_frame);
+    O(interp, FLOAT_NUMFREE, PyInterpreterState, object_state.freelists.floats.numfree);
+    O(interp, FLOAT_ITEMS, PyInterpreterState, object_state.freelists.floats.items);
+    V(interp, FLOAT_MAXFREE, PyFloat_MAXFREELIST);
+    O(interp, FUNC_VERSION_CACHE, PyInterpreterState, func_state.func_version_cache);
+    V(interp, FUNC_VERSION_CACHE_LEN,
+      sizeof(((PyInterpreterState *)0)->func_state.func_version_cache) / sizeof(struct _func_version_cache_item));
+    V(interp, FUNC_VERSION_CACHE_ENTRY, sizeof(struct _func_version_cache_item));
+    O(interp, TYPES, PyInterpreterState, types);
+    O(interp, DICT_STATE, PyInterpreterState, dict_state);
+    O(interp, RARE_EVENTS, PyInterpreterState, rare_events);
+    O(interp, MONITORS, PyInterpreterState, monitors);
+
+    O(code, CONSTS, Code, co_consts);
+    O(code, NAMES, Code, co_names);
+    O(code, EXCEPTION_TABLE, Code, co_exceptiontable);
+    O(code, FLAGS, Code, co_flags);
+    O(code, ARGCOUNT, Code, co_argcount);
+    O(code, POSONLYARGCOUNT, Code, co_posonlyargcount);
+    O(code, KWONLYARGCOUNT, Code, co_kwonlyargcount);
+    O(code, STACKSIZE, Code, co_stacksize);
+    O(code, FIRSTLINENO, Code, co_firstlineno);
+    O(code, NLOCALSPLUS, Code, co_nlocalsplus);
+    O(code, FRAMESIZE, Code, co_framesize);
+    O(code, NLOCALS, Code, co_nlocals);
+    O(code, NCELLVARS, Code, co_ncellvars);
+    O(code, NFREEVARS, Code, co_nfreevars);
+    O(code, VERSION, Code, co_version);
+    O(code, LOCALSPLUS_NAMES, Code, co_localsplusnames);
+    O(code, LOCALSPLUS_KINDS, Code, co_localspluskinds);
+    O(code, FILENAME, Code, co_filename);
+    O(code, NAME, Code, co_name);
+    O(code, QUALNAME, Code, co_qualname);
+    O(code, LINETABLE, Code, co_linetable);
+    O(code, INSTRUMENTATION_VERSION, Code, _co_instrumentation_version);
+    O(code, MONITORING, Code, _co_monitoring);
+    O(code, FIRST_TRACEABLE, Code, _co_firsttraceable);
+    O(code, EXTRA, Code, co_extra);
+    O(code, ADAPTIVE, Code, co_code_adaptive);
+    V(code, SIZE_WITHOUT_UNITS, offsetof(Code, co_code_adaptive));
+    V(code, KIND_LOCAL, CO_FAST_LOCAL);
+    V(code, KIND_CELL, CO_FAST_CELL);
+    V(code, KIND_FREE, CO_FAST_FREE);
+    V(code, KIND_HIDDEN, CO_FAST_HIDDEN);
+
+    O(function, GLOBALS, PyFunctionObject, func_globals);
+    O(function, BUILTINS, PyFunctionObject, func_builtins);
+    O(function, NAME, PyFunctionObject, func_name);
+    O(function, QUALNAME, PyFunctionObject, func_qualname);
+    O(function, CODE, PyFunctionObject, func_code);
+    O(function, DEFAULTS, PyFunctionObject, func_defaults);
+    O(function, KWDEFAULTS, PyFunctionObject, func_kwdefaults);
+    O(function, CLOSURE, PyFunctionObject, func_closure);
+    O(function, VECTORCALL, PyFunctionObject, vectorcall);
+    O(function, VERSION, PyFunctionObject, func_version);
+    S(function, PyFunctionObject);
+
+    O(method, FUNC, PyMethodObject, im_func);
+    O(method, SELF, PyMethodObject, im_self);
+    O(builtin, ML, PyCFunctionObject, m_ml);
+    O(builtin, SELF, PyCFunctionObject, m_self);
+    O(descr, TYPE, PyDescrObject, d_type);
+    O(descr, METHOD, PyMethodDescrObject, d_method);
+    O(descr, MEMBER, PyMemberDescrObject, d_member);
+
+    O(long, TAG, PyLongObject, long_value.lv_tag);
+    O(long, DIGITS, PyLongObject, long_value.ob_digit);
+    S(long, PyLongObject);
+    V(long, DIGIT_BITS, PyLong_SHIFT);
+    V(long, NON_SIZE_BITS, NON_SIZE_BITS);
+    V(long, SIGN_MASK, SIGN_MASK);
+    V(long, SIGN_ZERO, SIGN_ZERO);
+    V(long, SIGN_NEGATIVE, SIGN_NEGATIVE);
+
+    O(float, VALUE, PyFloatObject, ob_fval);
+    S(float, PyFloatObject);
+
+    O(list, ITEMS, PyListObject, ob_item);
+    O(list, ALLOCATED, PyListObject, allocated);
+    S(list, PyListObject);
+    O(tuple, ITEMS, PyTupleObject, ob_item);
+    O(cell, CONTENT, PyCellObject, ob_ref);
+    O(slice, START, PySliceObject, start);
+    O(slice, STOP, PySliceObject, stop);
+    O(slice, STEP, PySliceObject, step);
+    O(set, FILL, PySetObject, fill);
+    O(set, USED, PySetObject, used);
+    O(module, DICT, PyModuleObject, md_dict);
+
+    O(dict, USED, PyDictObject, ma_used);
+    O(dict, VERSION_TAG, PyDictObject, ma_version_tag);
+    O(dict, KEYS, PyDictObject, ma_keys);
+    O(dict, VALUES, PyDictObject, ma_values);
+    S(dict, PyDictObject);
+    O(dict_keys, LOG2_SIZE, Keys, dk_log2_size);
+    O(dict_keys, LOG2_INDEX_BYTES, Keys, dk_log2_index_bytes);
+    O(dict_keys, KIND, Keys, dk_kind);
+    O(dict_keys, VERSION, Keys, dk_version);
+    O(dict_keys, USABLE, Keys, dk_usable);
+    O(dict_keys, NENTRIES, Keys, dk_nentries);
+    O(dict_keys, INDICES, Keys, dk_indices);
+    V(dict_keys, UNICODE_ENTRY_SIZE, sizeof(PyDictUnicodeEntry));
+    O(dict_keys, UNICODE_ENTRY_VALUE, PyDictUnicodeEntry, me_value);
+    V(dict_keys, GENERAL_ENTRY_SIZE, sizeof(PyDictKeyEntry));
+    O(dict_keys, GENERAL_ENTRY_KEY, PyDictKeyEntry, me_key);
+    O(dict_keys, GENERAL_ENTRY_VALUE, PyDictKeyEntry, me_value);
+    V(dict_keys, KIND_GENERAL, DICT_KEYS_GENERAL);
+    V(dict_keys, KIND_UNICODE, DICT_KEYS_UNICODE);
+    V(dict_keys, KIND_SPLIT, DICT_KEYS_SPLIT);
+    O(dict_values, CAPACITY, Values, capacity);
+    O(dict_values, USED, Values, size);
+    O(dict_values, EMBEDDED, Values, embedded);
+    O(dict_values, VALID, Values, valid);
+    O(dict_values, VALUES, Values, values);
+
+    O(type_, NAME, PyTypeObject, tp_name);
+    O(type_, BASICSIZE, PyTypeObject, tp_basicsize);
+    O(type_, ITEMSIZE, PyTypeObject, tp_itemsize);
+    O(type_, FLAGS, PyTypeObject, tp_flags);
+    O(type_, DICT, PyTypeObject, tp_dict);
+    O(type_, DICTOFFSET, PyTypeObject, tp_dictoffset);
+    O(type_, MRO, PyTypeObject, tp_mro);
+    O(type_, VERSION_TAG, PyTypeObject, tp_version_tag);
+    O(type_, WATCHED, PyTypeObject, tp_watched);
+    S(type_, PyTypeObject);
+    O(type_, CACHED_KEYS, PyHeapTypeObject, ht_cached_keys);
+    O(type_, SPEC_CACHE, PyHeapTypeObject, _spec_cache);
+    V(type_, FLAG_INLINE_VALUES, Py_TPFLAGS_INLINE_VALUES);
+    V(type_, FLAG_MANAGED_DICT, Py_TPFLAGS_MANAGED_DICT);
+    V(type_, FLAG_HEAPTYPE, Py_TPFLAGS_HEAPTYPE);
+    V(type_, FLAG_READY, Py_TPFLAGS_READY);
+    V(type_, FLAG_VALID_VERSION_TAG, Py_TPFLAGS_VALID_VERSION_TAG);
+
+    O(range_iter, START, _PyRangeIterObject, start);
+    O(range_iter, STEP, _PyRangeIterObject, step);
+    O(range_iter, LEN, _PyRangeIterObject, len);
+    S(range_iter, _PyRangeIterObject);
+    O(list_iter, INDEX, _PyListIterObject, it_index);
+    O(list_iter, SEQ, _PyListIterObject, it_seq);
+    O(tuple_iter, INDEX, _PyTupleIterObject, it_index);
+    O(tuple_iter, SEQ, _PyTupleIterObject, it_seq);
+    O(generator, FRAME_STATE, PyGenObject, gi_frame_state);
+    O(generator, FRAME, PyGenObject, gi_iframe);
+
+    O(unicode, LENGTH, PyASCIIObject, length);
+    O(unicode, HASH, PyASCIIObject, hash);
+    O(unicode, STATE, PyASCIIObject, state);
+    V(unicode, ASCII_DATA, sizeof(PyASCIIObject));
+    V(unicode, COMPACT_DATA, sizeof(PyCompactUnicodeObject));
+    O(bytes, DATA, PyBytesObject, ob_sval);
+
+    O(debug, VERSION, _Py_DebugOffsets, version);
+    O(debug, FREE_THREADED, _Py_DebugOffsets, free_threaded);
+    O(debug, INTERPRETER, _Py_DebugOffsets, interpreter_state);
+    O(debug, THREAD, _Py_DebugOffsets, thread_state);
+    O(debug, FRAME, _Py_DebugOffsets, interpreter_frame);
+    O(debug, CODE, _Py_DebugOffsets, code_object);
+    O(debug, OBJECT, _Py_DebugOffsets, pyobject);
+    O(debug, TYPE, _Py_DebugOffsets, type_object);
+    O(debug, TUPLE, _Py_DebugOffsets, tuple_object);
+    O(debug, LIST, _Py_DebugOffsets, list_object);
+    O(debug, DICT, _Py_DebugOffsets, dict_object);
+    O(debug, FLOAT, _Py_DebugOffsets, float_object);
+    O(debug, LONG, _Py_DebugOffsets, long_object);
+    O(debug, BYTES, _Py_DebugOffsets, bytes_object);
+    O(debug, UNICODE, _Py_DebugOffsets, unicode_object);
+    return 0;
+}

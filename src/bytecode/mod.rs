@@ -1,0 +1,157 @@
+//! Typed bytecode: one stack-machine form for every host and version, with what the host declared or observed.
+//!
+//! # Terms
+//! A [`Code`] is one function or module body: instructions, constants, names, handlers. A **position** is the host's
+//! own offset of an instruction, which exits and tracebacks need. A **hint** is a bet: types that were observed at an
+//! instruction or in a local; nothing is ever proved by one.
+//!
+//! # Invariants
+//! - Jump targets are instruction indexes; stack depths agree wherever paths join (the verifier checks both).
+//! - Constants and observed objects are handles of [`crate::types`]; nothing here can reach the host's memory.
+
+mod ops;
+
+pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};
+
+use crate::types::{ObjectHandle, Type};
+use std::fmt;
+
+/// An instruction's index in its code, printed `@12`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Pc(pub u32);
+
+impl fmt::Display for Pc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}", self.0)
+    }
+}
+
+/// One instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instr {
+    /// The op.
+    pub op: Op,
+    /// Its argument.
+    pub arg: u32,
+    /// The second argument of the few ops that have one.
+    pub arg2: u32,
+    /// The host's offset of the instruction (CPython: in code units).
+    pub pos: u32,
+    /// Where the host's interpreter must start to execute it again (before its argument prefixes).
+    pub resume: u32,
+    /// Whether the host can resume here: false in the middle of a host instruction that was taken apart.
+    pub resumable: bool,
+    /// Observed operand types from the deepest operand to the top, or the observed callee (for calls); may be empty.
+    pub hint: Vec<Type>,
+    /// The source line, if known.
+    pub line: u32,
+}
+
+/// A range of instructions and its exception handler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Handler {
+    /// First instruction covered.
+    pub start: Pc,
+    /// First instruction after.
+    pub end: Pc,
+    /// The handler.
+    pub target: Pc,
+    /// Stack depth to unwind to.
+    pub depth: u32,
+    /// Whether the position of the raising instruction is pushed too.
+    pub lasti: bool,
+}
+
+/// What a local slot is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LocalKind {
+    /// A plain local.
+    Local,
+    /// A local in a cell of its own.
+    Cell,
+    /// A cell of an enclosing function.
+    Free,
+}
+
+/// A constant.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Const {
+    /// The object, exactly typed.
+    pub object: ObjectHandle,
+    /// Its value if it is one of the kinds compiled code computes with.
+    pub value: ConstValue,
+}
+
+/// The value of a constant or known object.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ConstValue {
+    /// `None`.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// An int that fits 64 bits.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A string.
+    Str(String),
+    /// Anything else.
+    Other,
+}
+
+/// A function's or module's code.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Code {
+    /// Qualified name.
+    pub name: String,
+    /// File.
+    pub file: String,
+    /// First line.
+    pub line: u32,
+    /// Positional parameters (positional-only ones included); they are the first locals.
+    pub argcount: u32,
+    /// Keyword-only parameters.
+    pub kwonly: u32,
+    /// Whether there is a `*args`.
+    pub varargs: bool,
+    /// Whether there is a `**kwargs`.
+    pub varkeywords: bool,
+    /// Generator, coroutine or asynchronous generator.
+    pub is_generator: bool,
+    /// Whether locals are slots (false: a namespace, as in modules and class bodies).
+    pub optimized: bool,
+    /// Local slots in frame order: name, kind.
+    pub locals: Vec<(String, LocalKind)>,
+    /// Operand stack size.
+    pub stacksize: u32,
+    /// Constants.
+    pub consts: Vec<Const>,
+    /// Names of globals and attributes.
+    pub names: Vec<String>,
+    /// Instructions.
+    pub instrs: Vec<Instr>,
+    /// Exception table; the innermost handler of an instruction is the last that covers it.
+    pub handlers: Vec<Handler>,
+    /// Observed types of the locals at the entry (live values), or empty.
+    pub local_hints: Vec<Type>,
+}
+
+impl Code {
+    /// The instruction at `pc`.
+    ///
+    /// # Panics
+    /// If `pc` is outside the code.
+    pub fn instr(&self, pc: Pc) -> &Instr {
+        &self.instrs[pc.0 as usize]
+    }
+
+    /// The innermost handler that covers `pc`.
+    pub fn handler_at(&self, pc: Pc) -> Option<&Handler> {
+        self.handlers.iter().rev().find(|h| h.start <= pc && pc < h.end)
+    }
+
+    /// The instruction at the host's offset `pos`, if one starts there.
+    pub fn pc_at(&self, pos: u32) -> Option<Pc> {
+        self.instrs.iter().position(|i| i.resumable && (i.pos == pos || i.resume == pos)).map(|i| Pc(i as u32))
+    }
+}

@@ -1,0 +1,214 @@
+//! One reservation of address space, and the protection of its pages.
+
+use super::runs::{FreeRuns, Run};
+use super::symbols::{PerfMap, Symbols};
+use super::{CodeMemoryError, Config};
+use memmap2::{MmapMut, MmapOptions};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One reservation.
+pub(super) struct Arena {
+    page: usize,
+    pages: usize,
+    used_pages: AtomicUsize,
+    /// Set in a forked child, where the locks below may be held by threads that do not exist.
+    abandoned: AtomicBool,
+    /// The parent process's arena, whose code this process still runs.
+    previous: Option<Arc<Arena>>,
+    perf_map: Option<PerfMap>,
+    debugger: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Made at the first use.
+    mapping: Option<MmapMut>,
+    free: FreeRuns,
+    symbols: Symbols,
+}
+
+/// A writable run, not yet sealed: where it is in memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub(super) run: Run,
+    /// Address of the first byte.
+    pub(super) address: usize,
+    /// Bytes.
+    pub(super) len: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Access {
+    None,
+    Write,
+    Execute,
+}
+
+impl Arena {
+    /// An arena that is reserved when it is first used.
+    pub(super) fn new(config: Config, previous: Option<Arc<Arena>>) -> Arena {
+        // SAFETY: `sysconf` has no preconditions.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+        let pages = config.limit.div_ceil(page);
+        Arena {
+            page,
+            pages,
+            used_pages: AtomicUsize::new(0),
+            abandoned: AtomicBool::new(false),
+            previous,
+            perf_map: config.perf_map.then(PerfMap::new),
+            debugger: config.debugger,
+            state: Mutex::new(State { mapping: None, free: FreeRuns::all(pages), symbols: Symbols::default() }),
+        }
+    }
+
+    /// Make sure that the address space is there; gives its first address.
+    pub(super) fn reserve(&self) -> Result<usize, CodeMemoryError> {
+        let mut state = self.lock();
+        if let Some(mapping) = &state.mapping {
+            return Ok(mapping.as_ptr().expose_provenance());
+        }
+        let bytes = self.limit();
+        let failed = |e: io::Error| CodeMemoryError::Reserve { bytes, reason: e.to_string() };
+        if isize::try_from(bytes).is_err() {
+            return Err(failed(io::Error::from(io::ErrorKind::OutOfMemory)));
+        }
+        let mapping = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().map_err(failed)?;
+        let base = mapping.as_ptr().expose_provenance();
+        protect(base, bytes, Access::None).map_err(failed)?;
+        state.mapping = Some(mapping);
+        Ok(base)
+    }
+
+    pub(super) fn used(&self) -> usize {
+        self.used_pages.load(Ordering::Relaxed) * self.page
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.pages.saturating_mul(self.page)
+    }
+
+    /// A writable run of at least `bytes`.
+    pub(super) fn allocate(&self, bytes: usize) -> Result<Placed, CodeMemoryError> {
+        let base = self.reserve()?;
+        let pages = bytes.div_ceil(self.page).max(1);
+        let Some(run) = self.lock().free.take(pages) else {
+            return Err(CodeMemoryError::Full {
+                requested: pages.saturating_mul(self.page),
+                used: self.used(),
+                limit: self.limit(),
+            });
+        };
+        let placed = Placed { run, address: base + run.start * self.page, len: pages * self.page };
+        if let Err(error) = self.change(&placed, Access::Write) {
+            self.lock().free.give(run);
+            return Err(error);
+        }
+        self.used_pages.fetch_add(pages, Ordering::Relaxed);
+        Ok(placed)
+    }
+
+    /// Make a written run executable, for good.
+    pub(super) fn seal(&self, placed: &Placed) -> Result<(), CodeMemoryError> {
+        synchronise_instructions(placed);
+        self.change(placed, Access::Execute)
+    }
+
+    /// Give a run back. Nobody executes or reads it any more.
+    pub(super) fn free(&self, placed: &Placed) {
+        if self.abandoned.load(Ordering::Relaxed) {
+            return;
+        }
+        // SAFETY: the run is inside the mapping, whole pages, and belongs to a unit that is being dropped.
+        unsafe {
+            libc::madvise(std::ptr::with_exposed_provenance_mut(placed.address), placed.len, libc::MADV_DONTNEED)
+        };
+        // If the system refuses, the pages stay as they are until they are used again: harmless.
+        let _ = self.change(placed, Access::None);
+        let mut state = self.lock();
+        state.symbols.remove(placed.address, placed.len);
+        state.free.give(placed.run);
+        drop(state);
+        self.used_pages.fetch_sub(placed.run.pages, Ordering::Relaxed);
+    }
+
+    /// Name the code at an address.
+    pub(super) fn name(&self, address: usize, len: usize, name: &str) {
+        self.lock().symbols.insert(address, len, name, self.debugger);
+        if let Some(perf_map) = &self.perf_map {
+            perf_map.append(address, len, name);
+        }
+    }
+
+    /// The name of the code at an address, also of the process this one was forked from.
+    pub(super) fn lookup(&self, address: usize) -> Option<String> {
+        let own = if self.abandoned.load(Ordering::Relaxed) {
+            self.state.try_lock().ok()?.symbols.find(address)
+        } else {
+            self.lock().symbols.find(address)
+        };
+        own.or_else(|| self.previous.as_ref()?.lookup(address))
+    }
+
+    /// From now on neither wait for this arena's lock nor change its pages.
+    pub(super) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // The state is consistent between any two statements that could panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, placed: &Placed, access: Access) -> Result<(), CodeMemoryError> {
+        protect(placed.address, placed.len, access).map_err(|e| CodeMemoryError::Protect {
+            bytes: placed.len,
+            wanted: match access {
+                Access::None => "inaccessible",
+                Access::Write => "writable",
+                Access::Execute => "executable",
+            },
+            reason: e.to_string(),
+        })
+    }
+}
+
+fn protect(address: usize, len: usize, access: Access) -> io::Result<()> {
+    let protection = match access {
+        Access::None => libc::PROT_NONE,
+        Access::Write => libc::PROT_READ | libc::PROT_WRITE,
+        Access::Execute => libc::PROT_READ | libc::PROT_EXEC,
+    };
+    // SAFETY: the range is whole pages of a mapping of ours, which no Rust reference points into.
+    match unsafe { libc::mprotect(std::ptr::with_exposed_provenance_mut(address), len, protection) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Make what was written visible to instruction fetch. On x86-64 the hardware does this.
+#[cfg(target_arch = "x86_64")]
+fn synchronise_instructions(_placed: &Placed) {}
+
+/// Make what was written visible to instruction fetch, on all cores.
+#[cfg(target_arch = "aarch64")]
+fn synchronise_instructions(placed: &Placed) {
+    unsafe extern "C" {
+        fn __clear_cache(start: *mut libc::c_void, end: *mut libc::c_void);
+    }
+    let start = std::ptr::with_exposed_provenance_mut::<libc::c_void>(placed.address);
+    // SAFETY: the range is mapped and readable.
+    unsafe { __clear_cache(start, start.byte_add(placed.len)) };
+    // Cores that run on must refetch: `membarrier` with SYNC_CORE (registered by the same call pair) does that. If the
+    // kernel lacks it there is nothing better, and entering fresh pages by an indirect branch is what remains.
+    #[cfg(target_os = "linux")]
+    // SAFETY: `membarrier` touches no memory of ours.
+    unsafe {
+        const PRIVATE_EXPEDITED_SYNC_CORE: i32 = 1 << 5;
+        const REGISTER_PRIVATE_EXPEDITED_SYNC_CORE: i32 = 1 << 6;
+        libc::syscall(libc::SYS_membarrier, REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+        libc::syscall(libc::SYS_membarrier, PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+    }
+}

@@ -1,0 +1,98 @@
+//! Exits: one shared cold block for each shape of values, which fills the exit buffer and calls the hook.
+
+use super::CodegenError;
+use super::emit::Emitter;
+use crate::exits::ExitId;
+use crate::lir::{Signature, Value};
+use crate::ll::Ty;
+use cranelift_codegen::cursor::Cursor;
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
+use cranelift_entity::EntityRef;
+use std::collections::HashMap;
+
+/// Bytes of one value in the exit buffer.
+const WORD: u32 = 8;
+
+/// The shared blocks of a function. Integers and addresses are one to the machine, so they are one in a shape.
+#[derive(Default)]
+pub(super) struct ExitBlocks {
+    by_shape: HashMap<Vec<ir::Type>, ir::Block>,
+    /// In the order they were made, so that the same input gives the same code.
+    blocks: Vec<ir::Block>,
+}
+
+impl Emitter<'_> {
+    /// Leave by an exit: go to the block of the values' shape.
+    pub(super) fn exit(&mut self, exit: ExitId, args: &[Value]) -> Result<(), CodegenError> {
+        let mut call = Vec::<BlockArg>::with_capacity(args.len() + 1);
+        let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
+        call.push(number.into());
+        let mut shape = Vec::with_capacity(args.len());
+        for &arg in args {
+            let value = self.value(arg)?;
+            shape.push(self.cursor.func.dfg.value_type(value));
+            call.push(value.into());
+        }
+        let func = &mut *self.cursor.func;
+        let block = *self.exits.by_shape.entry(shape).or_insert_with_key(|shape| {
+            let block = func.dfg.make_block();
+            func.dfg.append_block_param(block, types::I64);
+            for &ty in shape {
+                func.dfg.append_block_param(block, ty);
+            }
+            self.exits.blocks.push(block);
+            block
+        });
+        self.cursor.ins().jump(block, &call);
+        Ok(())
+    }
+
+    /// Fill the shared blocks, after all others.
+    pub(super) fn emit_exit_blocks(mut self) -> Result<(), CodegenError> {
+        if self.exits.blocks.is_empty() {
+            return Ok(());
+        }
+        let hook = self.exit_hook()?;
+        let words = self.exits.by_shape.keys().map(Vec::len).max().unwrap_or(0) as u32;
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, words.max(1) * WORD, 3);
+        let buffer = self.cursor.func.create_sized_stack_slot(data);
+        for block in std::mem::take(&mut self.exits.blocks) {
+            self.cursor.func.layout.append_block(block);
+            self.cursor.func.layout.set_cold(block);
+            self.cursor.goto_bottom(block);
+            let params = self.cursor.func.dfg.block_params(block).to_vec();
+            let address = self.cursor.ins().stack_addr(types::I64, buffer, 0);
+            for (place, &param) in params[1..].iter().enumerate() {
+                let word = match self.cursor.func.dfg.value_type(param) {
+                    types::I8 => self.cursor.ins().uextend(types::I64, param),
+                    _ => param,
+                };
+                self.cursor.ins().store(MemFlagsData::trusted(), word, address, (place as u32 * WORD) as i32);
+            }
+            let unit = self.cursor.ins().iconst(types::I64, self.input.unit.cast_signed());
+            let call = self.cursor.ins().call(hook, &[unit, params[0], address]);
+            let result = self.cursor.func.dfg.first_result(call);
+            self.cursor.ins().return_(&[result]);
+        }
+        Ok(())
+    }
+
+    fn exit_hook(&self) -> Result<ir::FuncRef, CodegenError> {
+        let func = self.input.func;
+        let id = self.input.exit_hook.ok_or_else(|| CodegenError::NoExitHook { func: func.name.clone() })?;
+        let helper = &self.input.helpers[id];
+        if helper.signature != Signature::new(&[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr]) {
+            return Err(CodegenError::ExitSignature {
+                what: format!("the exit hook `{}`", helper.name),
+                expected: "(i64, i64, ptr) -> ptr",
+            });
+        }
+        if func.signature.results != [Ty::Ptr] {
+            return Err(CodegenError::ExitSignature {
+                what: format!("the result of `{}`, which has exits,", func.name),
+                expected: "one ptr",
+            });
+        }
+        self.helper(id)
+    }
+}

@@ -1,0 +1,273 @@
+//! Code generation: LIR to Cranelift IR to bytes. Its only input is LIR.
+//!
+//! # How
+//! LIR is in SSA form with block parameters, as Cranelift's IR is, so each function is translated in one walk in
+//! reverse postorder (definitions before uses), without Cranelift's front end. Cranelift selects instructions and
+//! allocates registers; it does not optimise, because that is done on HIR. `cranelift-jit` links each function as a
+//! module of its own over the pages of [`CodeMemory`].
+//!
+//! # Exits
+//! All exits with the same types of values share one cold block. Its parameters are the exit's number and the values;
+//! it stores the values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a compare, a
+//! branch, and in the cold part the moves of its values.
+//!
+//! # Invariants
+//! - No input ends in a panic: what Cranelift refuses, or panics over, is a [`CodegenError`].
+//! - Emitted code refers to nothing but the addresses in LIR and the helpers; it needs no tables at run time.
+
+mod emit;
+mod exits;
+mod ops;
+mod text;
+
+use crate::code::{CodeMemory, CodeMemoryError, UnitPages};
+use crate::lir::{self, Block, Helper, HelperId};
+use cranelift_codegen::Context;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_entity::PrimaryMap;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, ModuleError};
+use emit::{Emitter, Scratch};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What to compile.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The function: a unit, so without [`lir::Term::Fail`].
+    pub func: &'a lir::Func,
+    /// The host's helpers.
+    pub helpers: &'a PrimaryMap<HelperId, Helper>,
+    /// What exits call: `(unit: i64, exit: i64, buffer: ptr) -> ptr`. Needed if the function has an exit.
+    pub exit_hook: Option<HelperId>,
+    /// The token that the exit hook is given.
+    pub unit: u64,
+    /// Whether to keep the text forms.
+    pub want_text: bool,
+}
+
+/// Why no code was made.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CodegenError {
+    /// Cranelift does not know this machine.
+    #[error("no code generator for this machine: {0}")]
+    Machine(String),
+    /// A unit fails: only an intrinsic may.
+    #[error("{block} of `{func}` ends in `fail`, which only intrinsics may")]
+    Fail {
+        /// The function.
+        func: String,
+        /// The block.
+        block: Block,
+    },
+    /// A function with exits must be given a hook.
+    #[error("`{func}` has exits but there is no exit hook to call")]
+    NoExitHook {
+        /// The function.
+        func: String,
+    },
+    /// The exit hook has another signature, or the function returns something other than what the hook gives.
+    #[error("{what} must be {expected}")]
+    ExitSignature {
+        /// What is wrong.
+        what: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// The LIR verifier found faults. Only debug builds ask it.
+    #[error(transparent)]
+    Verifier(#[from] lir::VerifierErrors),
+    /// The function is not well formed.
+    #[error("malformed LIR function `{func}`: {what}")]
+    Malformed {
+        /// The function.
+        func: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The function is larger than Cranelift takes.
+    #[error("`{func}` is too large for the code generator")]
+    TooLarge {
+        /// The function.
+        func: String,
+    },
+    /// There is no room for the code.
+    #[error(transparent)]
+    Memory(#[from] CodeMemoryError),
+    /// Cranelift failed in another way.
+    #[error("the code generator failed on `{func}`: {what}")]
+    Internal {
+        /// The function.
+        func: String,
+        /// What it said.
+        what: String,
+    },
+}
+
+/// Machine code of one function. Dropping it frees its pages, so it must not be dropped while the code runs or may
+/// still be called.
+#[derive(Debug)]
+pub struct CompiledCode {
+    entry: usize,
+    size: usize,
+    clif: Option<String>,
+    asm: Option<String>,
+    /// Freed when this is dropped.
+    pages: UnitPages,
+}
+
+impl CompiledCode {
+    /// Where the code begins. It is called with the C calling convention of the machine.
+    pub fn entry(&self) -> *const u8 {
+        std::ptr::with_exposed_provenance(self.entry)
+    }
+
+    /// Bytes of code, with its constants.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Bytes of code memory that it keeps, in whole pages.
+    pub fn footprint(&self) -> usize {
+        self.pages.size()
+    }
+
+    /// Cranelift's intermediate form, if it was asked for.
+    pub fn clif(&self) -> Option<&str> {
+        self.clif.as_deref()
+    }
+
+    /// The machine instructions, if they were asked for.
+    pub fn asm(&self) -> Option<&str> {
+        self.asm.as_deref()
+    }
+}
+
+/// The code generator, with what it uses again from one function to the next.
+pub struct Codegen {
+    isa: OwnedTargetIsa,
+    context: Context,
+    scratch: Scratch,
+}
+
+impl Codegen {
+    /// A code generator for this machine.
+    ///
+    /// # Errors
+    /// [`CodegenError::Machine`] if there is none.
+    pub fn new() -> Result<Codegen, CodegenError> {
+        let mut flags = settings::builder();
+        let values = [
+            ("opt_level", "none"),
+            ("regalloc_algorithm", "backtracking"),
+            ("preserve_frame_pointers", "true"),
+            ("is_pic", "false"),
+            ("use_colocated_libcalls", "false"),
+            // A frame of more than a page must not step over the guard page.
+            ("enable_probestack", "true"),
+            ("probestack_strategy", "inline"),
+            // Nothing unwinds through compiled code, and frame pointers serve debuggers and profilers.
+            ("unwind_info", "false"),
+            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        ];
+        for (name, value) in values {
+            flags.set(name, value).map_err(|e| CodegenError::Machine(format!("{name}: {e}")))?;
+        }
+        let isa = cranelift_native::builder()
+            .map_err(|e| CodegenError::Machine(e.to_owned()))?
+            .finish(settings::Flags::new(flags))
+            .map_err(|e| CodegenError::Machine(e.to_string()))?;
+        Ok(Codegen { isa, context: Context::new(), scratch: Scratch::default() })
+    }
+
+    /// Compile one function into `memory`.
+    ///
+    /// # Errors
+    /// A [`CodegenError`]; nothing of the function is kept then.
+    pub fn compile(&mut self, memory: &CodeMemory, input: Input) -> Result<CompiledCode, CodegenError> {
+        let result = catch_unwind(AssertUnwindSafe(|| self.compile_inner(memory, &input)));
+        if !matches!(result, Ok(Ok(_))) {
+            // What a failure left half done is not used again.
+            self.context = Context::new();
+            self.scratch = Scratch::default();
+        }
+        result.unwrap_or_else(|panic| {
+            let what = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("panic")
+                .to_owned();
+            Err(CodegenError::Internal { func: input.func.name.clone(), what })
+        })
+    }
+
+    fn compile_inner(&mut self, memory: &CodeMemory, input: &Input) -> Result<CompiledCode, CodegenError> {
+        if cfg!(debug_assertions) {
+            lir::verify(input.func, lir::Mode::Unit, input.helpers)?;
+        }
+        let (provider, pages) = memory.unit();
+        let helpers = self.scratch.walk(input.func, input.exit_hook)?;
+        let mut builder = JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
+        builder.memory_provider(Box::new(provider));
+        for &id in &helpers {
+            let helper = input.helpers.get(id).ok_or_else(|| malformed(input.func, format!("no {id}")))?;
+            builder.symbol(symbol(id), std::ptr::with_exposed_provenance(helper.address));
+        }
+        let mut module = JITModule::new(builder);
+
+        self.context.clear();
+        self.context.set_disasm(input.want_text);
+        let context = &mut self.context;
+        Emitter::new(input, &mut module, &mut context.func, &mut self.scratch).emit(&helpers)?;
+        let clif = input.want_text.then(|| text::clif(&context.func, input, &helpers));
+
+        let failed = |e: ModuleError| from_module_error(input.func, e);
+        let id = module.declare_function("unit", Linkage::Local, &context.func.signature).map_err(failed)?;
+        module.define_function(id, context).map_err(failed)?;
+        module.finalize_definitions().map_err(failed)?;
+        let entry = module.get_finalized_function(id);
+        let compiled = context.compiled_code().ok_or_else(|| malformed(input.func, "no code".to_owned()))?;
+        let size = compiled.code_buffer().len();
+        let asm = compiled.vcode.as_deref().map(|vcode| text::asm(vcode, input, &helpers));
+        pages.name(entry, size, &input.func.name);
+        Ok(CompiledCode { entry: entry.expose_provenance(), size, clif, asm, pages })
+    }
+}
+
+impl fmt::Debug for Codegen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Codegen").field("isa", &self.isa.triple().to_string()).finish_non_exhaustive()
+    }
+}
+
+/// The linker's name of a helper. Not the host's: that could hide a library function that Cranelift itself calls.
+fn symbol(id: HelperId) -> String {
+    format!("{id}")
+}
+
+fn malformed(func: &lir::Func, what: String) -> CodegenError {
+    CodegenError::Malformed { func: func.name.clone(), what }
+}
+
+fn from_module_error(func: &lir::Func, error: ModuleError) -> CodegenError {
+    use cranelift_codegen::CodegenError as Cranelift;
+    let func = func.name.clone();
+    match error {
+        ModuleError::Allocation { err } => match err.get_ref().and_then(|e| e.downcast_ref::<CodeMemoryError>()) {
+            Some(error) => CodegenError::Memory(error.clone()),
+            None => CodegenError::Internal { func, what: err.to_string() },
+        },
+        ModuleError::Compilation(Cranelift::CodeTooLarge | Cranelift::ImplLimitExceeded) => {
+            CodegenError::TooLarge { func }
+        }
+        ModuleError::Compilation(Cranelift::Verifier(errors)) => {
+            CodegenError::Internal { func, what: format!("Cranelift's verifier: {errors}") }
+        }
+        other => CodegenError::Internal { func, what: other.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Tests of generated code: each writes a tiny function, compiles it and runs it.
+
+use super::*;
+use crate::code::Config;
+use crate::lir::{FloatCond, IntCond, Opcode, Signature, parse};
+use crate::ll::{Ty, Width};
+use expect_test::expect;
+
+mod calls;
+mod exits;
+mod ops;
+mod process;
+
+/// A code generator with memory and helpers.
+struct Jit {
+    codegen: Codegen,
+    memory: CodeMemory,
+    helpers: PrimaryMap<HelperId, Helper>,
+    hook: Option<HelperId>,
+}
+
+impl Jit {
+    fn new() -> Jit {
+        Jit {
+            codegen: Codegen::new().unwrap(),
+            memory: CodeMemory::new(Config::new()).unwrap(),
+            helpers: PrimaryMap::new(),
+            hook: None,
+        }
+    }
+
+    fn helper(&mut self, name: &'static str, address: *const (), params: &[Ty], results: &[Ty]) -> HelperId {
+        let signature = Signature::new(params, results);
+        self.helpers.push(Helper { name, address: address.expose_provenance(), signature })
+    }
+
+    /// Compile a function given as `(params) -> results { ... }`.
+    fn try_compile(&mut self, text: &str) -> Result<CompiledCode, CodegenError> {
+        let func = parse(&format!("function test{text}"), &self.helpers).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        self.compile_func(&func)
+    }
+
+    fn compile_func(&mut self, func: &lir::Func) -> Result<CompiledCode, CodegenError> {
+        let input = Input { func, helpers: &self.helpers, exit_hook: self.hook, unit: 77, want_text: true };
+        self.codegen.compile(&self.memory, input)
+    }
+
+    fn compile(&mut self, text: &str) -> CompiledCode {
+        self.try_compile(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+}
+
+/// Call compiled code as a function of the given type.
+macro_rules! call {
+    ($code:expr, fn($($ty:ty),*) -> $ret:ty, $($arg:expr),*) => {{
+        // SAFETY: the test compiled the code with this signature, and holds it.
+        let function: extern "C" fn($($ty),*) -> $ret = unsafe { std::mem::transmute($code.entry()) };
+        function($($arg),*)
+    }};
+}
+use call;
+
+#[test]
+fn faults_are_errors_and_leave_the_generator_usable() {
+    let mut jit = Jit::new();
+    let error = jit.try_compile("() -> i64 {\nblock0:\n  fail\n}").unwrap_err();
+    expect![[r#"
+        LIR function `test` is not well formed:
+          block0, end: only an intrinsic may fail"#]]
+    .assert_eq(&error.to_string());
+
+    let error = jit.try_compile("() -> ptr {\nblock0:\n  exit exit0()\n}").unwrap_err();
+    assert_eq!(error, CodegenError::NoExitHook { func: "test".to_owned() });
+    assert_eq!(jit.memory.used(), 0);
+
+    let code = jit.compile("() -> i64 {\nblock0:\n  v0 = iconst 5\n  return v0\n}");
+    assert_eq!(call!(code, fn() -> i64,), 5);
+}
+
+#[test]
+fn what_the_verifier_would_find_is_no_panic_without_it() {
+    // Release builds do not verify, so the emitter is asked directly.
+    let helpers = PrimaryMap::new();
+    for (text, what) in [
+        ("(i64) -> i64 {\nblock0(v0: i64):\n  fail\n}", "ends in `fail`"),
+        ("() -> ptr {\nblock0:\n  v0 = stack_addr 3\n  return v0\n}", "no stack slot 3"),
+        ("() -> ptr {\nblock0:\n}", "no terminator"),
+        (
+            "(bool) -> i64 {\nblock0(v0: bool):\n  br v0, block1, block2\nblock1:\n  v1 = iconst 1\n  jump block2\n\
+             block2:\n  return v2\nblock3:\n  v2 = iconst 0\n  return v2\n}",
+            "v2 is used where it is not defined",
+        ),
+    ] {
+        let func = parse(&format!("function test{text}"), &helpers).unwrap();
+        let mut codegen = Codegen::new().unwrap();
+        let input = Input { func: &func, helpers: &helpers, exit_hook: None, unit: 0, want_text: false };
+        let result = codegen.scratch.walk(&func, None).and_then(|called| {
+            let mut module =
+                JITModule::new(JITBuilder::with_isa(codegen.isa.clone(), cranelift_module::default_libcall_names()));
+            Emitter::new(&input, &mut module, &mut codegen.context.func, &mut codegen.scratch).emit(&called)
+        });
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+#[test]
+fn a_full_arena_is_an_error_and_dropping_a_unit_makes_room() {
+    let mut jit = Jit::new();
+    jit.memory = CodeMemory::new(Config::new().limit(1)).unwrap();
+    let text = "() -> i64 {\nblock0:\n  v0 = iconst 5\n  return v0\n}";
+    let first = jit.compile(text);
+    assert_eq!(jit.memory.used(), jit.memory.limit());
+    let error = jit.try_compile(text).unwrap_err();
+    assert!(matches!(error, CodegenError::Memory(CodeMemoryError::Full { .. })), "{error}");
+    let entry = first.entry();
+    drop(first);
+    assert_eq!(jit.memory.used(), 0);
+    let second = jit.compile(text);
+    assert_eq!(second.entry(), entry);
+    assert_eq!(call!(second, fn() -> i64,), 5);
+}
+
+#[test]
+fn a_function_too_large_is_an_error() {
+    // A frame of more than 4 GiB.
+    let text = "() -> ptr {\n  slot0 2147483648\n  slot1 2147483648\nblock0:\n  v0 = stack_addr 1\n  return v0\n}";
+    let mut jit = Jit::new();
+    assert_eq!(jit.try_compile(text).unwrap_err(), CodegenError::TooLarge { func: "test".to_owned() });
+    assert_eq!(jit.memory.used(), 0);
+}

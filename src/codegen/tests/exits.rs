@@ -1,0 +1,146 @@
+//! Exits: what the hook sees, and how blocks are shared.
+
+use super::*;
+use std::cell::RefCell;
+
+thread_local! {
+    static SEEN: RefCell<(u64, i64, Vec<u64>)> = const { RefCell::new((0, 0, Vec::new())) };
+}
+
+/// Reads four words of the buffer.
+extern "C" fn hook(unit: u64, exit: i64, buffer: *const u64) -> *const u8 {
+    // SAFETY: every function here has an exit of four values, so the buffer has four words.
+    let words = unsafe { std::slice::from_raw_parts(buffer, 4) }.to_vec();
+    SEEN.set((unit, exit, words));
+    std::ptr::without_provenance(0x99)
+}
+
+fn jit() -> Jit {
+    let mut jit = Jit::new();
+    jit.hook = Some(jit.helper("exit_hook", hook as *const (), &[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr]));
+    jit
+}
+
+#[test]
+fn the_hook_gets_unit_number_and_one_word_for_each_value() {
+    let code = jit().compile(
+        "(ptr, i64, f64, bool) -> ptr {\nblock0(v0: ptr, v1: i64, v2: f64, v3: bool):\n  exit exit5(v0, v1, v2, v3)\n}",
+    );
+    let result = call!(code, fn(u64, i64, f64, bool) -> u64, 7, -1, 2.5, true);
+    assert_eq!(result, 0x99);
+    assert_eq!(SEEN.take(), (77, 5, vec![7, u64::MAX, 2.5f64.to_bits(), 1]));
+}
+
+#[test]
+fn exits_of_one_shape_share_a_cold_block() {
+    let mut jit = jit();
+    let code = jit.compile(
+        "(ptr, i64, f64) -> ptr {\n\
+         block0(v0: ptr, v1: i64, v2: f64):\n  v3 = iconst 10\n  v4 = icmp slt v1, v3\n  br v4, block1, block3\n\
+         block1:\n  v5, v6 = iadd_ovf v1, v1\n  br v6, block4, block2\n\
+         block2:\n  v7 = icmp eq v5, v3\n  br v7, block5, block6\n\
+         block3 cold:\n  exit exit0(v0, v1, v1, v2)\n\
+         block4 cold:\n  v8 = p2i v0\n  exit exit1(v1, v0, v8, v2)\n\
+         block5 cold:\n  exit exit2(v2)\n\
+         block6:\n  return v0\n}",
+    );
+    let run = |a: i64| {
+        SEEN.take();
+        let result = call!(code, fn(u64, i64, f64) -> u64, 3, a, 0.5);
+        (result, SEEN.with_borrow(|seen| seen.1), SEEN.with_borrow(|seen| seen.2.clone()))
+    };
+    assert_eq!(run(4), (3, 0, vec![]));
+    assert_eq!(run(10), (0x99, 0, vec![3, 10, 10, 0.5f64.to_bits()]));
+    let (result, exit, words) = run(i64::MIN);
+    assert_eq!((result, exit, &words[..3]), (0x99, 1, &[i64::MIN.cast_unsigned(), 3, 3][..]));
+    let (result, exit, words) = run(5);
+    assert_eq!((result, exit, words[0]), (0x99, 2, 0.5f64.to_bits()));
+    expect![[r#"
+        function %test(i64, i64, f64) -> i64 system_v {
+            ss0 = explicit_slot 32, align = 8
+            sig0 = (i64, i64, i64) -> i64 system_v
+            fn0 = u0:0 sig0 ; exit_hook
+
+        block0(v0: i64, v1: i64, v2: f64):
+            v3 = iconst.i64 10
+            v4 = icmp slt v1, v3  ; v3 = 10
+            brif v4, block1, block3
+
+        block1:
+            v5, v6 = sadd_overflow.i64 v1, v1
+            brif v6, block4, block2
+
+        block2:
+            v13 = icmp.i64 eq v5, v3  ; v3 = 10
+            brif v13, block5, block6
+
+        block3 cold:
+            v17 = iconst.i64 0
+            jump block7(v17, v0, v1, v1, v2)  ; v17 = 0
+
+        block4 cold:
+            v7 = iconst.i64 1
+            jump block7(v7, v1, v0, v0, v2)  ; v7 = 1
+
+        block5 cold:
+            v14 = iconst.i64 2
+            jump block8(v14, v2)  ; v14 = 2
+
+        block6:
+            return v0
+
+        block7(v8: i64, v9: i64, v10: i64, v11: i64, v12: f64) cold:
+            v18 = stack_addr.i64 ss0
+            store notrap aligned v9, v18
+            store notrap aligned v10, v18+8
+            store notrap aligned v11, v18+16
+            store notrap aligned v12, v18+24
+            v19 = iconst.i64 77
+            v20 = call fn0(v19, v8, v18)  ; v19 = 77
+            return v20
+
+        block8(v15: i64, v16: f64) cold:
+            v21 = stack_addr.i64 ss0
+            store notrap aligned v16, v21
+            v22 = iconst.i64 77
+            v23 = call fn0(v22, v15, v21)  ; v22 = 77
+            return v23
+        }
+    "#]]
+    .assert_eq(code.clif().unwrap());
+}
+
+#[test]
+fn what_only_cold_blocks_reach_is_cold() {
+    let code = jit().compile(
+        "(bool) -> ptr {\nblock0(v0: bool):\n  br v0, block1, block2\n\
+         block1:\n  v1 = pconst 1\n  return v1\n\
+         block2 cold:\n  br v0, block3, block4\n\
+         block3:\n  jump block4\n\
+         block4:\n  br v0, block1, block5\n\
+         block5:\n  v2 = iconst 1\n  v3 = fconst 1.0\n  exit exit0(v2, v2, v2, v3)\n}",
+    );
+    let heads: Vec<&str> = code.clif().unwrap().lines().filter(|line| line.starts_with("block")).collect();
+    let cold = heads.iter().filter(|head| head.ends_with("cold:")).count();
+    assert_eq!((heads.len(), cold), (7, 5), "{heads:?}");
+}
+
+#[test]
+fn a_hook_of_another_signature_is_refused() {
+    let mut jit = Jit::new();
+    jit.hook = Some(jit.helper("odd_hook", hook as *const (), &[Ty::I64], &[Ty::Ptr]));
+    let error = jit.try_compile("() -> ptr {\nblock0:\n  exit exit0()\n}").unwrap_err();
+    expect!["the exit hook `odd_hook` must be (i64, i64, ptr) -> ptr"].assert_eq(&error.to_string());
+}
+
+#[test]
+fn an_exit_without_values_has_a_buffer_too() {
+    extern "C" fn hook(unit: u64, exit: u64, buffer: u64) -> u64 {
+        assert_ne!(buffer, 0);
+        unit * 1000 + exit
+    }
+    let mut jit = Jit::new();
+    jit.hook = Some(jit.helper("exit_hook", hook as *const (), &[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr]));
+    let code = jit.compile("() -> ptr {\nblock0:\n  exit exit3()\n}");
+    assert_eq!(call!(code, fn() -> u64,), 77003);
+}

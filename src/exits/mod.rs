@@ -1,0 +1,217 @@
+//! Exit records: what the host needs to go on where compiled code leaves.
+//!
+//! An exit is taken when a guard fails (the instruction is executed again by the host's interpreter), when a helper
+//! raised (the exception is pending), or when the unit must give way (tracing, invalidation). The record is data: it
+//! names, for each local and stack entry of the frame, where its value is. Compiled code only stores the values that
+//! the record lists, in order, into the exit buffer.
+
+use crate::bytecode::Pc;
+use cranelift_entity::entity_impl;
+use std::fmt;
+
+/// An exit of a unit, printed `exit7`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExitId(u32);
+entity_impl!(ExitId, "exit");
+
+/// How the host goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ExitKind {
+    /// Execute the instruction at `pc` (again), with the stack as recorded.
+    Resume,
+    /// An exception is pending, raised by the instruction at `pc`; the recorded stack is what it had not consumed.
+    Raise,
+}
+
+/// Why compiled code leaves; each reason has a counter and a name for people.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Reason {
+    /// A value has not the class that was bet on.
+    Type,
+    /// An int has more digits than a machine word takes.
+    IntTooLarge,
+    /// Integer arithmetic left 64 bits.
+    Overflow,
+    /// An index is outside its list or tuple, or negative where that is not compiled.
+    Bounds,
+    /// A division by zero, or a shift by a negative or large count: the interpreter raises or computes.
+    Domain,
+    /// A value is not the object that was bet on.
+    Identity,
+    /// A local, cell or attribute has no value.
+    Unbound,
+    /// An attribute is not where it was bet to be.
+    Shape,
+    /// A sequence has not the length that was bet on.
+    Length,
+    /// Something the unit assumed was changed.
+    Invalidated,
+    /// Tracing or monitoring was switched on, or the frame was opened to others.
+    Observed,
+    /// The instruction is not compiled natively.
+    NotCompiled,
+    /// A helper raised an exception.
+    Raised,
+}
+
+impl Reason {
+    /// All reasons.
+    pub const ALL: [Reason; 13] = [
+        Reason::Type,
+        Reason::IntTooLarge,
+        Reason::Overflow,
+        Reason::Bounds,
+        Reason::Domain,
+        Reason::Identity,
+        Reason::Unbound,
+        Reason::Shape,
+        Reason::Length,
+        Reason::Invalidated,
+        Reason::Observed,
+        Reason::NotCompiled,
+        Reason::Raised,
+    ];
+
+    /// The name shown in statistics and text forms.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Type => "type",
+            Reason::IntTooLarge => "int_too_large",
+            Reason::Overflow => "overflow",
+            Reason::Bounds => "bounds",
+            Reason::Domain => "domain",
+            Reason::Identity => "identity",
+            Reason::Unbound => "unbound",
+            Reason::Shape => "shape",
+            Reason::Length => "length",
+            Reason::Invalidated => "invalidated",
+            Reason::Observed => "observed",
+            Reason::NotCompiled => "not_compiled",
+            Reason::Raised => "raised",
+        }
+    }
+
+    /// Whether the reason is a bet that failed, so that recompiling without it helps.
+    pub fn is_bet(self) -> bool {
+        !matches!(
+            self,
+            Reason::Invalidated | Reason::Observed | Reason::NotCompiled | Reason::Raised
+        )
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a value is, and what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Source {
+    /// The slot already holds it (a local whose object lives in the frame).
+    Keep,
+    /// No value (an unbound local, a null on the stack).
+    Null,
+    /// An object in the exit buffer whose reference the frame takes over.
+    Owned(u32),
+    /// An object in the exit buffer; the frame takes a new reference.
+    Borrowed(u32),
+    /// A signed 64-bit integer in the exit buffer, to be boxed.
+    Int(u32),
+    /// A double in the exit buffer, to be boxed.
+    Float(u32),
+    /// 0 or 1 in the exit buffer, to be boxed as a truth value.
+    Bool(u32),
+    /// An integer as above if the second word is 1; no value (an unbound local) if it is 0.
+    IntIf(u32, u32),
+    /// A double as above if the second word is 1; no value if it is 0.
+    FloatIf(u32, u32),
+}
+
+impl Source {
+    /// The place in the exit buffer, if there is one.
+    pub fn slot(self) -> Option<u32> {
+        match self {
+            Source::Keep | Source::Null => None,
+            Source::Owned(n)
+            | Source::Borrowed(n)
+            | Source::Int(n)
+            | Source::Float(n)
+            | Source::Bool(n)
+            | Source::IntIf(n, _)
+            | Source::FloatIf(n, _) => Some(n),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Keep => write!(f, "keep"),
+            Source::Null => write!(f, "null"),
+            Source::Owned(n) => write!(f, "owned {n}"),
+            Source::Borrowed(n) => write!(f, "borrowed {n}"),
+            Source::Int(n) => write!(f, "int {n}"),
+            Source::Float(n) => write!(f, "float {n}"),
+            Source::Bool(n) => write!(f, "bool {n}"),
+            Source::IntIf(n, m) => write!(f, "int {n} if {m}"),
+            Source::FloatIf(n, m) => write!(f, "float {n} if {m}"),
+        }
+    }
+}
+
+/// A local, or a module-level name, to be written before the host goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NameWrite {
+    /// Index in the code's names.
+    pub name: u32,
+    /// The value.
+    pub source: Source,
+}
+
+/// One exit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ExitRecord {
+    /// How the host goes on.
+    pub kind: ExitKind,
+    /// Why.
+    pub reason: Reason,
+    /// The instruction.
+    pub pc: Pc,
+    /// One source for each local that is not [`Source::Keep`]: (slot, source).
+    pub locals: Vec<(u32, Source)>,
+    /// Module-level names whose newest value is not yet in the namespace.
+    pub names: Vec<NameWrite>,
+    /// The operand stack from the bottom.
+    pub stack: Vec<Source>,
+    /// Number of words in the exit buffer, the two of the context (thread, frame) first.
+    pub words: u32,
+}
+
+/// Words at the start of every exit buffer: the thread state and the frame.
+pub const CONTEXT_WORDS: u32 = 2;
+
+impl fmt::Display for ExitRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ExitKind::Resume => "resume",
+            ExitKind::Raise => "raise",
+        };
+        write!(f, "{kind} {} {}", self.pc, self.reason)?;
+        for (slot, source) in &self.locals {
+            write!(f, ", local {slot} = {source}")?;
+        }
+        for name in &self.names {
+            write!(f, ", name {} = {}", name.name, name.source)?;
+        }
+        write!(f, ", stack [")?;
+        for (i, source) in self.stack.iter().enumerate() {
+            if i > 0 {
+                write!(f, ", ")?;
+            }
+            write!(f, "{source}")?;
+        }
+        write!(f, "]")
+    }
+}

@@ -1,0 +1,351 @@
+//! HIR functions: values, blocks, frame states.
+
+use super::ops::Op;
+use crate::bytecode::{Code, Pc};
+use crate::facts::{Assumption, Source};
+use crate::types::Type;
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
+use std::sync::Arc;
+
+/// A value, which is the instruction that defines it; printed `v12`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(u32);
+entity_impl!(Value, "v");
+
+/// A block, printed `bb3`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block(u32);
+entity_impl!(Block, "bb");
+
+/// A frame state, printed `fs5`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StateId(u32);
+entity_impl!(StateId, "fs");
+
+/// An entry of the operand stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The value.
+    pub value: Value,
+    /// Whether the stack holds a reference of its own (else it is borrowed from a local or a constant).
+    pub owned: bool,
+}
+
+/// What the interpreter needs to go on at an instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FrameState {
+    /// The instruction.
+    pub pc: Pc,
+    /// The locals.
+    pub locals: Vec<Value>,
+    /// The operand stack from the bottom.
+    pub stack: Vec<Entry>,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    /// The op.
+    pub op: Op,
+    /// Operands.
+    pub args: Vec<Value>,
+    /// The result's type (`Bottom` if there is none).
+    pub ty: Type,
+    /// Where the type comes from.
+    pub source: Source,
+    /// For ops that may exit, raise or run host code: the state before the bytecode instruction.
+    pub state: Option<StateId>,
+    /// The bytecode instruction.
+    pub pc: Pc,
+}
+
+/// A block and the values for its parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Edge {
+    /// The target.
+    pub block: Block,
+    /// One value for each parameter.
+    pub args: Vec<Value>,
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Term {
+    /// Jump.
+    Jump(Edge),
+    /// Branch on a C truth value.
+    Branch {
+        /// The condition.
+        cond: Value,
+        /// If it holds.
+        then: Edge,
+        /// If not.
+        els: Edge,
+    },
+    /// Return the object (owned).
+    Return(Value),
+    /// The operation before never comes back normally.
+    Unreachable,
+}
+
+impl Term {
+    /// The edges out.
+    pub fn edges(&self) -> Vec<&Edge> {
+        match self {
+            Term::Jump(e) => vec![e],
+            Term::Branch { then, els, .. } => vec![then, els],
+            _ => vec![],
+        }
+    }
+
+    /// The edges out, to change.
+    pub fn edges_mut(&mut self) -> Vec<&mut Edge> {
+        match self {
+            Term::Jump(e) => vec![e],
+            Term::Branch { then, els, .. } => vec![then, els],
+            _ => vec![],
+        }
+    }
+}
+
+/// What a block parameter stands for in the interpreter's frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A local.
+    Local(u32),
+    /// A stack entry.
+    Stack(u32),
+    /// Whether a raw local is bound.
+    Bound(u32),
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct BlockData {
+    /// Parameters and their places.
+    pub params: Vec<(Value, Place)>,
+    /// Instructions in order.
+    pub insts: Vec<Value>,
+    /// The terminator.
+    pub term: Term,
+    /// The state at the start of the block (for checks put on edges into it).
+    pub entry_state: FrameState,
+    /// The locals at the end.
+    pub out_locals: Vec<Value>,
+    /// Whether a back edge leads here.
+    pub is_loop_header: bool,
+}
+
+/// A function in HIR.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its bytecode.
+    pub code: Arc<Code>,
+    /// Instructions by value.
+    pub insts: PrimaryMap<Value, Inst>,
+    /// Blocks.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// Reachable blocks in reverse postorder; the first is the entry.
+    pub order: Vec<Block>,
+    /// Frame states.
+    pub states: PrimaryMap<StateId, FrameState>,
+    /// What must be watched.
+    pub assumptions: Vec<Assumption>,
+    aliases: SecondaryMap<Value, PackedOption<Value>>,
+}
+
+impl Function {
+    /// A function without blocks.
+    pub fn new(code: Arc<Code>) -> Function {
+        Function {
+            code,
+            insts: PrimaryMap::new(),
+            blocks: PrimaryMap::new(),
+            order: Vec::new(),
+            states: PrimaryMap::new(),
+            assumptions: Vec::new(),
+            aliases: SecondaryMap::new(),
+        }
+    }
+
+    /// The entry block.
+    pub fn entry(&self) -> Block {
+        self.order[0]
+    }
+
+    /// The value that stands for `v` now.
+    pub fn resolve(&self, mut v: Value) -> Value {
+        while let Some(next) = self.aliases[v].expand() {
+            v = next;
+        }
+        v
+    }
+
+    /// Let `new` stand for `old` everywhere.
+    pub fn replace(&mut self, old: Value, new: Value) {
+        let (old, new) = (self.resolve(old), self.resolve(new));
+        if old != new {
+            self.aliases[old] = new.into();
+        }
+    }
+
+    /// The instruction of a value (resolved).
+    pub fn inst(&self, v: Value) -> &Inst {
+        &self.insts[self.resolve(v)]
+    }
+
+    /// The op of a value.
+    pub fn op(&self, v: Value) -> &Op {
+        &self.inst(v).op
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, v: Value) -> Type {
+        self.inst(v).ty
+    }
+
+    /// Operand `i` of a value, resolved.
+    pub fn arg(&self, v: Value, i: usize) -> Value {
+        self.resolve(self.inst(v).args[i])
+    }
+
+    /// Write the aliases into every use, and forget them.
+    pub fn apply_aliases(&mut self) {
+        let aliases = std::mem::take(&mut self.aliases);
+        let find = |mut v: Value| {
+            while let Some(next) = aliases[v].expand() {
+                v = next;
+            }
+            v
+        };
+        for inst in self.insts.values_mut() {
+            inst.args.iter_mut().for_each(|a| *a = find(*a));
+        }
+        let fix_state = |s: &mut FrameState| {
+            s.locals.iter_mut().for_each(|l| *l = find(*l));
+            s.stack.iter_mut().for_each(|e| e.value = find(e.value));
+        };
+        self.states.values_mut().for_each(fix_state);
+        for block in self.blocks.values_mut() {
+            block.out_locals.iter_mut().for_each(|l| *l = find(*l));
+            fix_state(&mut block.entry_state);
+            match &mut block.term {
+                Term::Branch { cond, .. } => *cond = find(*cond),
+                Term::Return(v) => *v = find(*v),
+                _ => {}
+            }
+            for edge in block.term.edges_mut() {
+                edge.args.iter_mut().for_each(|a| *a = find(*a));
+            }
+        }
+        let replaced: Vec<bool> = self.insts.keys().map(|v| aliases[v].is_some()).collect();
+        for block in self.blocks.values_mut() {
+            block.insts.retain(|v| !replaced[v.index()]);
+        }
+    }
+
+    /// Whether dropping a reference to `v` may run code of the program.
+    pub fn drop_runs_host_code(&self, v: Value) -> bool {
+        let ty = self.ty(v);
+        let quiet = Type::LONG_EXACT
+            | Type::FLOAT_EXACT
+            | Type::BOOL
+            | Type::UNICODE_EXACT
+            | Type::BYTES_EXACT
+            | Type::NONE_TYPE
+            | Type::RANGE
+            | Type::RANGE_ITER
+            | Type::NULLPTR
+            | Type::PRIMITIVE;
+        !(ty.unspecialized() <= quiet) && !matches!(self.op(v), Op::Const(_))
+    }
+
+    /// Whether the instruction may run code of the program.
+    pub fn may_run_host_code(&self, v: Value) -> bool {
+        let inst = self.inst(v);
+        match inst.op {
+            Op::Decref => self.drop_runs_host_code(inst.args[0]),
+            _ => inst.op.effects().runs_host_code,
+        }
+    }
+
+    /// Predecessors of each block (one entry an edge).
+    pub fn predecessors(&self) -> SecondaryMap<Block, Vec<Block>> {
+        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for &block in &self.order {
+            for edge in self.blocks[block].term.edges() {
+                preds[edge.block].push(block);
+            }
+        }
+        preds
+    }
+
+    /// Recompute `order` as the reverse postorder of what is reachable.
+    pub fn compute_order(&mut self, entry: Block) {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut post = Vec::new();
+        let mut stack = vec![(entry, 0usize)];
+        seen[entry.index()] = true;
+        while let Some((block, next)) = stack.pop() {
+            let edges = self.blocks[block].term.edges();
+            // The last edge first: loop bodies then come right after their headers.
+            if next < edges.len() {
+                let target = edges[edges.len() - 1 - next].block;
+                stack.push((block, next + 1));
+                if !seen[target.index()] {
+                    seen[target.index()] = true;
+                    stack.push((target, 0));
+                }
+            } else {
+                post.push(block);
+            }
+        }
+        post.reverse();
+        self.order = post;
+    }
+
+    /// Immediate dominators by block (the entry's is itself), over `order`.
+    pub fn dominators(&self) -> SecondaryMap<Block, PackedOption<Block>> {
+        let mut number = vec![usize::MAX; self.blocks.len()];
+        for (i, b) in self.order.iter().enumerate() {
+            number[b.index()] = i;
+        }
+        let preds = self.predecessors();
+        let mut idom: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
+        idom[self.order[0]] = self.order[0].into();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &b in &self.order[1..] {
+                let mut new: Option<Block> = None;
+                for &p in &preds[b] {
+                    if idom[p].is_none() {
+                        continue;
+                    }
+                    new = Some(match new {
+                        None => p,
+                        Some(mut a) => {
+                            let mut c = p;
+                            while a != c {
+                                while number[a.index()] > number[c.index()] {
+                                    a = idom[a].expect("a dominator");
+                                }
+                                while number[c.index()] > number[a.index()] {
+                                    c = idom[c].expect("a dominator");
+                                }
+                            }
+                            a
+                        }
+                    });
+                }
+                if let Some(new) = new
+                    && idom[b].expand() != Some(new)
+                {
+                    idom[b] = new.into();
+                    changed = true;
+                }
+            }
+        }
+        idom
+    }
+}

@@ -1,0 +1,285 @@
+//! General operations: what bytecode does to objects of any type, each by one helper of the host.
+//!
+//! One row an operation. The helper's C signature follows from the row, in this order: thread and frame if the row
+//! asks for them, immediates (`i64`), operands (objects; borrowed), then for a variadic row the address of an array
+//! with the remaining operands (objects or nulls; their references are taken over, also when it raises) and their
+//! number, then for a row with outputs the address of an array that the helper fills with new references.
+
+use crate::ll::Ty;
+
+/// What a general operation gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gives {
+    /// A new reference; null if it raised.
+    Object,
+    /// Nothing; a negative status if it raised.
+    Nothing,
+    /// A truth value as 0 or 1; negative if it raised.
+    Bool,
+    /// 1 and an output, 0 at the end of the iteration, negative if it raised.
+    Next,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct GeneralInfo {
+    /// The name of the op and of the host's helper.
+    pub name: &'static str,
+    /// Whether the thread is passed.
+    pub thread: bool,
+    /// Whether the frame is passed.
+    pub frame: bool,
+    /// Number of immediates.
+    pub imms: u32,
+    /// Number of borrowed operands.
+    pub operands: u32,
+    /// Whether an array of further operands follows.
+    pub variadic: bool,
+    /// Whether the helper fills an array of outputs.
+    pub outputs: bool,
+    /// The result.
+    pub gives: Gives,
+    /// Whether it can raise or run host code at all.
+    pub raises: bool,
+}
+
+/// A helper that the core calls, with the signature it must have.
+#[derive(Clone, Debug)]
+pub struct HelperRow {
+    /// The name.
+    pub name: &'static str,
+    /// Parameters.
+    pub params: Vec<Ty>,
+    /// Results.
+    pub results: Vec<Ty>,
+}
+
+macro_rules! general_ops {
+    ($($(#[$doc:meta])* $op:ident $name:literal ($($ctx:ident)*) $imms:literal $operands:literal $gives:ident;)*) => {
+        /// A general operation.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[repr(u8)]
+        pub enum GeneralOp { $($(#[$doc])* $op),* }
+        impl GeneralOp {
+            /// All operations, in table order.
+            pub const ALL: &'static [GeneralOp] = &[$(GeneralOp::$op),*];
+            /// The operation's row.
+            pub fn info(self) -> &'static GeneralInfo {
+                const TABLE: &[GeneralInfo] = &[$({
+                    const CTX: &[&str] = &[$(stringify!($ctx)),*];
+                    GeneralInfo {
+                        name: $name,
+                        thread: has(CTX, "thread"),
+                        frame: has(CTX, "frame"),
+                        imms: $imms,
+                        operands: $operands,
+                        variadic: has(CTX, "variadic"),
+                        outputs: has(CTX, "outputs"),
+                        gives: Gives::$gives,
+                        raises: !has(CTX, "safe"),
+                    }
+                }),*];
+                &TABLE[self as usize]
+            }
+        }
+    };
+}
+
+const fn has(list: &[&str], word: &str) -> bool {
+    let mut i = 0;
+    while i < list.len() {
+        let (a, b) = (list[i].as_bytes(), word.as_bytes());
+        if a.len() == b.len() {
+            let mut j = 0;
+            while j < a.len() && a[j] == b[j] {
+                j += 1;
+            }
+            if j == a.len() {
+                return true;
+            }
+        }
+        i += 1;
+    }
+    false
+}
+
+general_ops! {
+    /// `a op b`; the immediate is the bytecode's operator number (in-place forms included).
+    Binary "binary_op" () 1 2 Object;
+    /// A comparison; the immediate is the comparison's number.
+    Compare "compare" () 1 2 Object;
+    /// The truth of a comparison.
+    CompareBool "compare_bool" () 1 2 Bool;
+    /// Whether the second operand contains the first.
+    Contains "contains" () 0 2 Bool;
+    /// The truth of an object.
+    Truth "truth" () 0 1 Bool;
+    /// `-a`.
+    Negative "negative" () 0 1 Object;
+    /// `~a`.
+    Invert "invert" () 0 1 Object;
+    /// `a[b]`.
+    GetItem "get_item" () 0 2 Object;
+    /// `a[b] = c`.
+    SetItem "set_item" () 0 3 Nothing;
+    /// `del a[b]`.
+    DelItem "del_item" () 0 2 Nothing;
+    /// `a[b:c]`.
+    GetSlice "get_slice" () 0 3 Object;
+    /// `a[b:c] = d`.
+    SetSlice "set_slice" () 0 4 Nothing;
+    /// A slice object; the step may be null.
+    BuildSlice "build_slice" () 0 3 Object;
+    /// Attribute; the immediate is the index in the code's names.
+    LoadAttr "load_attr" (frame) 1 1 Object;
+    /// `a.name = b`.
+    StoreAttr "store_attr" (frame) 1 2 Nothing;
+    /// `del a.name`.
+    DeleteAttr "delete_attr" (frame) 1 1 Nothing;
+    /// Method lookup: two outputs, callable and self, or attribute and null.
+    LoadMethod "load_method" (frame outputs) 1 1 Nothing;
+    /// `super().name`: immediates are the name's index and the bytecode's flags; operands super, class, self; two
+    /// outputs as for a method (the second null without the method flag).
+    LoadSuperAttr "load_super_attr" (frame outputs) 2 3 Nothing;
+    /// A global or builtin.
+    LoadGlobal "load_global" (frame) 1 0 Object;
+    /// A name of the namespace, the globals or the builtins.
+    LoadName "load_name" (frame) 1 0 Object;
+    /// Store into the namespace.
+    StoreName "store_name" (frame) 1 1 Nothing;
+    /// Delete from the namespace.
+    DeleteName "delete_name" (frame) 1 0 Nothing;
+    /// Store a global.
+    StoreGlobal "store_global" (frame) 1 1 Nothing;
+    /// Delete a global.
+    DeleteGlobal "delete_global" (frame) 1 0 Nothing;
+    /// The namespace.
+    LoadLocals "load_locals" (frame) 0 0 Object;
+    /// A name of the operand (a mapping), the globals or the builtins.
+    LoadFromDictOrGlobals "load_from_dict_or_globals" (frame) 1 1 Object;
+    /// A name of the operand (a mapping), or what the cell in the slot holds.
+    LoadFromDictOrDeref "load_from_dict_or_deref" (frame) 1 1 Object;
+    /// Put the slot's object into a new cell in that slot.
+    MakeCell "make_cell" (frame) 1 0 Nothing;
+    /// Copy the closure's cells into the frame's last n slots.
+    CopyFreeVars "copy_free_vars" (frame safe) 1 0 Nothing;
+    /// Call: array of callable, self or null, positional arguments, keyword values; the operand is the tuple of
+    /// keyword names or null. (The number passed is that of the whole array.)
+    Call "call" (thread variadic) 0 1 Object;
+    /// `a(*b, **c)`; c may be null.
+    CallEx "call_ex" (thread) 0 3 Object;
+    /// A one-operand intrinsic of the bytecode; the immediate is its number.
+    CallIntrinsic1 "call_intrinsic_1" (thread) 1 1 Object;
+    /// A two-operand intrinsic of the bytecode.
+    CallIntrinsic2 "call_intrinsic_2" (thread) 1 2 Object;
+    /// `iter(a)`.
+    GetIter "get_iter" () 0 1 Object;
+    /// Next item: one output.
+    IterNext "iter_next" (thread outputs) 0 1 Next;
+    /// A tuple.
+    BuildTuple "build_tuple" (variadic) 0 0 Object;
+    /// A list.
+    BuildList "build_list" (variadic) 0 0 Object;
+    /// A set.
+    BuildSet "build_set" (variadic) 0 0 Object;
+    /// A dict of keys and values in turn.
+    BuildMap "build_map" (variadic) 0 0 Object;
+    /// A dict of values; the operand is the tuple of keys.
+    BuildConstKeyMap "build_const_key_map" (variadic) 0 1 Object;
+    /// A string of strings.
+    BuildString "build_string" (variadic) 0 0 Object;
+    /// Append b to list a.
+    ListAppend "list_append_object" () 0 2 Nothing;
+    /// Extend list a by b.
+    ListExtend "list_extend" (thread) 0 2 Nothing;
+    /// Add b to set a.
+    SetAdd "set_add" () 0 2 Nothing;
+    /// Add the items of b to set a.
+    SetUpdate "set_update" () 0 2 Nothing;
+    /// `a[b] = c` in a dict.
+    MapAdd "map_add" () 0 3 Nothing;
+    /// Update dict a by mapping b.
+    DictUpdate "dict_update" (thread) 0 2 Nothing;
+    /// Merge mapping b into dict a for a call of c.
+    DictMerge "dict_merge" (thread) 0 3 Nothing;
+    /// Unpack into as many outputs as the immediate says (the first item first).
+    UnpackSequence "unpack_sequence" (thread outputs) 1 1 Nothing;
+    /// Unpack with a star: outputs are the items before, the list, the items after.
+    UnpackEx "unpack_ex" (thread outputs) 1 1 Nothing;
+    /// `format(a, "")`.
+    FormatSimple "format_simple" () 0 1 Object;
+    /// `format(a, b)`.
+    FormatWithSpec "format_with_spec" () 0 2 Object;
+    /// `str`, `repr`, `ascii` (1, 2, 3).
+    ConvertValue "convert_value" () 1 1 Object;
+    /// A function of a code object.
+    MakeFunction "make_function" (frame) 0 1 Object;
+    /// Set an attribute of function a to b (1 defaults, 2 keyword defaults, 4 annotations, 8 closure).
+    SetFunctionAttribute "set_function_attribute" (safe) 1 2 Nothing;
+    /// `__build_class__`.
+    LoadBuildClass "load_build_class" (frame) 0 0 Object;
+    /// `AssertionError`.
+    LoadAssertionError "load_assertion_error" () 0 0 Object;
+    /// Raise: the immediate is the number of operands that are not null (0, 1, 2).
+    Raise "raise" (thread) 1 2 Nothing;
+    /// Import: immediate name; operands level, list of names.
+    ImportName "import_name" (thread frame) 1 2 Object;
+    /// `from a import name`.
+    ImportFrom "import_from" (thread frame) 1 1 Object;
+    /// Whether a is a mapping.
+    MatchMapping "match_mapping" (safe) 0 1 Bool;
+    /// Whether a is a sequence.
+    MatchSequence "match_sequence" (safe) 0 1 Bool;
+    /// Values of keys b in a, or None.
+    MatchKeys "match_keys" (thread) 0 2 Object;
+    /// Attributes of a for class pattern b with names c, or None; the immediate is the number of positional patterns.
+    MatchClass "match_class" (thread) 1 3 Object;
+    /// `len(a)` as an int object.
+    GetLen "get_len" () 0 1 Object;
+    /// Make `__annotations__`.
+    SetupAnnotations "setup_annotations" (frame) 0 0 Nothing;
+    /// `with a`: outputs are `__exit__` and what `__enter__` gave.
+    BeforeWith "before_with" (thread outputs) 0 1 Nothing;
+    /// Do what is pending: signals, giving up the lock, collection.
+    HandlePending "handle_pending" (thread) 0 0 Nothing;
+    /// Run a call of function a in the interpreter (array: its arguments).
+    CallInterpreted "call_interpreted" (thread variadic) 0 1 Object;
+}
+
+/// Helpers over raw values.
+pub const MATH: &[(&str, &[Ty], &[Ty])] = &[
+    ("float_pow", &[Ty::F64, Ty::F64], &[Ty::F64]),
+    ("float_mod", &[Ty::F64, Ty::F64], &[Ty::F64]),
+    ("float_floordiv", &[Ty::F64, Ty::F64], &[Ty::F64]),
+];
+
+/// The helper that exits call: `(unit, exit, buffer) -> object`.
+pub const EXIT_HOOK: &str = "exit";
+
+/// Every helper that a host must have.
+pub fn helpers() -> Vec<HelperRow> {
+    let mut rows: Vec<HelperRow> = GeneralOp::ALL
+        .iter()
+        .map(|op| {
+            let info = op.info();
+            let mut params = Vec::new();
+            params.extend(info.thread.then_some(Ty::Ptr));
+            params.extend(info.frame.then_some(Ty::Ptr));
+            params.extend((0..info.imms).map(|_| Ty::I64));
+            params.extend((0..info.operands).map(|_| Ty::Ptr));
+            if info.variadic {
+                params.extend([Ty::Ptr, Ty::I64]);
+            }
+            params.extend(info.outputs.then_some(Ty::Ptr));
+            let result = if info.gives == Gives::Object { Ty::Ptr } else { Ty::I64 };
+            HelperRow { name: info.name, params, results: vec![result] }
+        })
+        .collect();
+    rows.extend(MATH.iter().map(|&(name, params, results)| HelperRow {
+        name,
+        params: params.to_vec(),
+        results: results.to_vec(),
+    }));
+    rows.push(HelperRow { name: EXIT_HOOK, params: vec![Ty::I64, Ty::I64, Ty::Ptr], results: vec![Ty::Ptr] });
+    rows
+}

@@ -1,0 +1,35 @@
+//! HIR: the SSA form on which facts are found and rewriting is done.
+//!
+//! # Terms
+//! A **value** is an instruction's result; a **block** has parameters where paths join; a **frame state** says what
+//! the interpreter needs to go on at a bytecode instruction. A **guard** is an instruction that exits unless a bet
+//! holds. **General** ops work on objects through the host's helpers, **primitive** ops on C values; `box_*` and
+//! `unbox_*` join them. A box is virtual: it is made only where something needs the object.
+//!
+//! # Canonical form
+//! - Every value has one definition that dominates its uses; every value has a [`crate::types::Type`] and the source
+//!   of that fact.
+//! - References are explicit: what the interpreter counts, `incref` and `decref` count, at the same places. The slot
+//!   of a local owns its object. On a value that has no object (a C value, or a virtual box) they do nothing.
+//! - Every op that may exit, raise or run code of the program has a frame state.
+//!
+//! # Deliberately absent
+//! No layouts and no addresses of the host's structures: those are in the host's intrinsics. No decision between
+//! boxed and raw: that follows in `lower`.
+
+mod build;
+mod function;
+mod general;
+mod ops;
+mod text;
+mod translate;
+mod typing;
+mod verify;
+
+pub use build::{MAX_INSTRS, Start, Unsupported, build, remove_trivial_params};
+pub(crate) use build::is_builtin_exact;
+pub use function::{Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value};
+pub use general::{EXIT_HOOK, GeneralInfo, GeneralOp, Gives, HelperRow, MATH, helpers};
+pub use ops::{Cmp, Op};
+pub use verify::{VerifierErrors, verify};
+pub use typing::{builtin as builtin_type, general as general_type, iterator_of};

@@ -1,0 +1,379 @@
+//! The HIR op table: what each op is called, what it does, and the type it gives.
+
+use super::general::GeneralOp;
+use crate::exits::Reason;
+use crate::facts::Effects;
+use crate::host::IntrinsicCall;
+use crate::types::{ObjectHandle, Type};
+
+/// A comparison of primitive values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Cmp {
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl Cmp {
+    /// The comparison with this bytecode number.
+    pub fn from_arg(n: u32) -> Option<Cmp> {
+        [Cmp::Lt, Cmp::Le, Cmp::Eq, Cmp::Ne, Cmp::Gt, Cmp::Ge].get(n as usize).copied()
+    }
+
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cmp::Lt => "lt",
+            Cmp::Le => "le",
+            Cmp::Eq => "eq",
+            Cmp::Ne => "ne",
+            Cmp::Gt => "gt",
+            Cmp::Ge => "ge",
+        }
+    }
+}
+
+/// An op of the HIR. General ops work on objects; primitive ops on the lattice's C types; `Box*` and `Unbox*` join
+/// the two. Operands are in the instruction, immediates here.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// A parameter of a block.
+    Param,
+    /// An argument of the function unit, already in its slot.
+    Arg(u32),
+    /// What a local slot (or, after the locals, a stack entry) holds when the unit is entered, or after an op that
+    /// fills slots; borrowed from the slot.
+    LoadSlot(u32),
+    /// An object.
+    Const(ObjectHandle),
+    /// A C integer.
+    ConstInt(i64),
+    /// A C double, by its bits.
+    ConstDouble(u64),
+    /// A C truth value.
+    ConstBool(bool),
+    /// No object.
+    Null,
+
+    /// The local's slot takes over the operand's reference.
+    StoreSlot(u32),
+    /// Take a reference.
+    Incref,
+    /// Drop a reference.
+    Decref,
+
+    /// Exit unless the operand has the type; gives the operand.
+    GuardType(Type),
+    /// Exit unless the operand is the object; gives the operand.
+    GuardIs(ObjectHandle),
+    /// Exit if the operand is null; gives the operand.
+    GuardBound,
+    /// Exit unless the C truth value holds.
+    GuardTrue(Reason),
+    /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
+    Refine(Type),
+    /// Exit if the unit was invalidated or its frame opened to others.
+    CheckValid,
+    /// Do pending work; exit if the unit must give way.
+    CheckPending,
+
+    /// The int object of a C integer.
+    BoxInt,
+    /// The float object of a C double.
+    BoxFloat,
+    /// The bool object of a C truth value.
+    BoxBool,
+    /// The int object of a C integer if the second operand holds, else no object (an unbound local).
+    BoxIntIf,
+    /// The float object of a C double if the second operand holds, else no object.
+    BoxFloatIf,
+    /// The value of an exact int; exits if it has more than two digits.
+    UnboxInt,
+    /// The value of an exact float.
+    UnboxFloat,
+    /// The value of a bool.
+    UnboxBool,
+
+    /// `a + b`; exits on overflow.
+    IntAdd,
+    /// `a - b`; exits on overflow.
+    IntSub,
+    /// `a * b`; exits on overflow.
+    IntMul,
+    /// `a // b`; exits if b is zero, or on overflow.
+    IntFloorDiv,
+    /// `a % b`; exits if b is zero, or on overflow.
+    IntMod,
+    /// `a / b` as a double; exits if b is zero or an operand is beyond 2^53.
+    IntTrueDiv,
+    /// `a & b`
+    IntAnd,
+    /// `a | b`
+    IntOr,
+    /// `a ^ b`
+    IntXor,
+    /// `a << b`; exits on a negative or large count, or on overflow.
+    IntShl,
+    /// `a >> b`; exits on a negative count.
+    IntShr,
+    /// `-a`; exits on overflow.
+    IntNeg,
+    /// `~a`
+    IntInvert,
+    /// Comparison.
+    IntCmp(Cmp),
+    /// The nearest double.
+    IntToDouble,
+    /// The same double; exits beyond 2^53.
+    IntToDoubleExact,
+    /// 0 or 1.
+    BoolToInt,
+
+    /// `a + b`
+    FloatAdd,
+    /// `a - b`
+    FloatSub,
+    /// `a * b`
+    FloatMul,
+    /// `a / b`; exits if b is zero.
+    FloatDiv,
+    /// `a // b`; exits if b is zero.
+    FloatFloorDiv,
+    /// `a % b`; exits if b is zero.
+    FloatMod,
+    /// `a ** b`; exits unless a > 0 and the result is finite.
+    FloatPow,
+    /// `-a`
+    FloatNeg,
+    /// `abs(a)`
+    FloatAbs,
+    /// Square root; exits if a is negative or nan.
+    FloatSqrt,
+    /// The integer part; exits unless it fits 63 bits.
+    FloatToInt,
+    /// IEEE comparison.
+    FloatCmp(Cmp),
+
+    /// `not a`
+    BoolNot,
+    /// Whether two objects are one.
+    Is,
+    /// Whether there is no object.
+    IsNull,
+    /// Whether the object is the host's None.
+    IsNone,
+
+    /// Length of a list.
+    ListLen,
+    /// Length of a tuple.
+    TupleLen,
+    /// A Python index made an offset: operands index and length; exits if out of range.
+    Index,
+    /// Item of a list at an offset in range, borrowed.
+    ListGet,
+    /// Replace an item (list, offset, object): takes over the object, gives the old item, owned.
+    ListSet,
+    /// Item of a tuple at an offset in range, borrowed.
+    TupleGet,
+    /// Append to a list (list, object): takes over the object.
+    ListAppend,
+    /// What a cell holds, borrowed, or null.
+    CellGet,
+    /// Replace what a cell holds: takes over the object, gives the old content, owned, or null.
+    CellSet,
+    /// Whether a range iterator had a next value; the value is output 0, a C integer.
+    RangeNext,
+    /// Next item of a list iterator, borrowed, or null.
+    ListIterNext,
+    /// Next item of a tuple iterator, borrowed, or null.
+    TupleIterNext,
+    /// Output of the operand's operation.
+    Output(u32),
+    /// A check of the host's on an object; exits with `Reason::Shape`.
+    Check(IntrinsicCall),
+    /// A load of the host's from an object, borrowed; exits with `Reason::Shape`.
+    Load(IntrinsicCall),
+    /// A store of the host's into an object (object, value): takes over the value, gives the old one or null.
+    Store(IntrinsicCall),
+
+    /// A general operation.
+    General(GeneralOp, [i64; 2]),
+    /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
+    /// references are taken over.
+    CallDirect(u64),
+}
+
+/// What `decref`ing or computing may do, and how an op leaves.
+impl Op {
+    /// Why the op may exit, if it may (a guard that resumes at its instruction).
+    pub fn exit_reason(&self) -> Option<Reason> {
+        Some(match self {
+            Op::GuardType(_) => Reason::Type,
+            Op::GuardIs(_) => Reason::Identity,
+            Op::GuardBound => Reason::Unbound,
+            Op::GuardTrue(reason) => *reason,
+            Op::CheckValid => Reason::Invalidated,
+            Op::CheckPending => Reason::Observed,
+            Op::UnboxInt => Reason::IntTooLarge,
+            Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntNeg => Reason::Overflow,
+            Op::IntFloorDiv | Op::IntMod | Op::IntTrueDiv | Op::IntShr | Op::IntToDoubleExact => Reason::Domain,
+            Op::IntShl => Reason::Overflow,
+            Op::FloatDiv | Op::FloatFloorDiv | Op::FloatMod | Op::FloatPow => Reason::Domain,
+            Op::FloatSqrt | Op::FloatToInt => Reason::Domain,
+            Op::Index => Reason::Bounds,
+            Op::Check(_) | Op::Load(_) | Op::Store(_) | Op::ListAppend => Reason::Shape,
+            _ => return None,
+        })
+    }
+
+    /// Whether the op calls helpers that may raise (an exit of the raising kind).
+    pub fn raises(&self) -> bool {
+        match self {
+            Op::General(op, _) => op.info().raises,
+            Op::CallDirect(_) | Op::CheckPending => true,
+            _ => false,
+        }
+    }
+
+    /// Effects on memory; a `Decref`'s depend on its operand's type (see [`super::Function::may_run_host_code`]).
+    pub fn effects(&self) -> Effects {
+        match self {
+            Op::General(op, _) if !op.info().raises => Effects { raises: false, ..Effects::ANY },
+            Op::General(..) | Op::CallDirect(_) | Op::CheckPending | Op::Decref => Effects::ANY,
+            Op::StoreSlot(_) | Op::Incref => Effects { writes: true, ..Effects::NONE },
+            Op::ListSet | Op::ListAppend | Op::CellSet | Op::RangeNext | Op::ListIterNext | Op::TupleIterNext => {
+                Effects::WRITES
+            }
+            Op::Store(_) => Effects::WRITES,
+            Op::LoadSlot(_) | Op::ListLen | Op::ListGet | Op::CellGet | Op::Check(_) | Op::Load(_) | Op::CheckValid => {
+                Effects::READS
+            }
+            _ => Effects::NONE,
+        }
+    }
+
+    /// Whether equal operands give an equal result wherever it is computed: such ops may be numbered and hoisted.
+    pub fn is_pure(&self) -> bool {
+        let e = self.effects();
+        !e.reads
+            && !e.writes
+            && !e.runs_host_code
+            && !matches!(
+                self,
+                Op::Param | Op::Arg(_) | Op::Output(_) | Op::BoxInt
+                    | Op::BoxFloat
+                    | Op::BoxBool
+                    | Op::BoxIntIf
+                    | Op::BoxFloatIf
+                    | Op::CheckValid
+            )
+    }
+
+    /// Whether the op must stay even if nobody uses its result (and it cannot exit).
+    pub fn has_side_effect(&self) -> bool {
+        let e = self.effects();
+        e.writes || e.runs_host_code || matches!(self, Op::Check(_) | Op::CheckValid)
+    }
+
+    /// Whether the result is a reference that somebody must drop or take over.
+    pub fn gives_owned(&self) -> bool {
+        match self {
+            Op::General(op, _) => op.info().gives == super::general::Gives::Object,
+            Op::CallDirect(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf => true,
+            Op::ListSet | Op::CellSet | Op::Store(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The name in the text form.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Op::Param => "param",
+            Op::Arg(_) => "arg",
+            Op::LoadSlot(_) => "load_slot",
+            Op::Const(_) => "const",
+            Op::ConstInt(_) => "const_int",
+            Op::ConstDouble(_) => "const_double",
+            Op::ConstBool(_) => "const_bool",
+            Op::Null => "null",
+            Op::StoreSlot(_) => "store_slot",
+            Op::Incref => "incref",
+            Op::Decref => "decref",
+            Op::GuardType(_) => "guard_type",
+            Op::GuardIs(_) => "guard_is",
+            Op::GuardBound => "guard_bound",
+            Op::GuardTrue(_) => "guard_true",
+            Op::Refine(_) => "refine",
+            Op::CheckValid => "check_valid",
+            Op::CheckPending => "check_pending",
+            Op::BoxInt => "box_int",
+            Op::BoxFloat => "box_float",
+            Op::BoxBool => "box_bool",
+            Op::BoxIntIf => "box_int_if",
+            Op::BoxFloatIf => "box_float_if",
+            Op::UnboxInt => "unbox_int",
+            Op::UnboxFloat => "unbox_float",
+            Op::UnboxBool => "unbox_bool",
+            Op::IntAdd => "int_add",
+            Op::IntSub => "int_sub",
+            Op::IntMul => "int_mul",
+            Op::IntFloorDiv => "int_floordiv",
+            Op::IntMod => "int_mod",
+            Op::IntTrueDiv => "int_truediv",
+            Op::IntAnd => "int_and",
+            Op::IntOr => "int_or",
+            Op::IntXor => "int_xor",
+            Op::IntShl => "int_shl",
+            Op::IntShr => "int_shr",
+            Op::IntNeg => "int_neg",
+            Op::IntInvert => "int_invert",
+            Op::IntCmp(_) => "int_cmp",
+            Op::IntToDouble => "int_to_double",
+            Op::IntToDoubleExact => "int_to_double_exact",
+            Op::BoolToInt => "bool_to_int",
+            Op::FloatAdd => "float_add",
+            Op::FloatSub => "float_sub",
+            Op::FloatMul => "float_mul",
+            Op::FloatDiv => "float_div",
+            Op::FloatFloorDiv => "float_floordiv",
+            Op::FloatMod => "float_mod",
+            Op::FloatPow => "float_pow",
+            Op::FloatNeg => "float_neg",
+            Op::FloatAbs => "float_abs",
+            Op::FloatSqrt => "float_sqrt",
+            Op::FloatToInt => "float_to_int",
+            Op::FloatCmp(_) => "float_cmp",
+            Op::BoolNot => "bool_not",
+            Op::Is => "is",
+            Op::IsNull => "is_null",
+            Op::IsNone => "is_none",
+            Op::ListLen => "list_len",
+            Op::TupleLen => "tuple_len",
+            Op::Index => "index",
+            Op::ListGet => "list_get",
+            Op::ListSet => "list_set",
+            Op::TupleGet => "tuple_get",
+            Op::ListAppend => "list_append",
+            Op::CellGet => "cell_get",
+            Op::CellSet => "cell_set",
+            Op::RangeNext => "range_next",
+            Op::ListIterNext => "list_iter_next",
+            Op::TupleIterNext => "tuple_iter_next",
+            Op::Output(_) => "output",
+            Op::Check(_) => "check",
+            Op::Load(_) => "load",
+            Op::Store(_) => "store",
+            Op::General(op, _) => op.info().name,
+            Op::CallDirect(_) => "call_direct",
+        }
+    }
+}

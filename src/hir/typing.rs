@@ -1,0 +1,94 @@
+//! Result types of general operations, from the types of their operands. What stands here is proved by the language's
+//! rules, not bet on.
+
+use super::GeneralOp as G;
+use crate::bytecode::{BinaryOp, INPLACE};
+use crate::host::Builtin;
+use crate::types::Type;
+
+/// The result type of a general operation.
+pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
+    let object = Type::OBJECT;
+    match op {
+        G::Binary => binary(imms[0] as u32, args[0], args[1]),
+        G::Compare => {
+            let plain = Type::LONG_EXACT | Type::FLOAT_EXACT | Type::UNICODE_EXACT | Type::BOOL;
+            if args.iter().all(|a| *a <= plain) { Type::BOOL } else { object }
+        }
+        G::CompareBool | G::Contains | G::Truth | G::MatchMapping | G::MatchSequence | G::IterNext => Type::CBOOL,
+        G::Negative => match args[0] {
+            a if a <= Type::FLOAT_EXACT => Type::FLOAT_EXACT,
+            a if a <= (Type::LONG_EXACT | Type::BOOL) => Type::LONG_EXACT,
+            _ => object,
+        },
+        G::Invert if args[0] <= Type::LONG_EXACT => Type::LONG_EXACT,
+        G::GetItem if args[0] <= Type::UNICODE_EXACT => Type::UNICODE_EXACT,
+        G::GetSlice => match args[0] {
+            a if a <= Type::LIST_EXACT => Type::LIST_EXACT,
+            a if a <= Type::TUPLE_EXACT => Type::TUPLE_EXACT,
+            a if a <= Type::UNICODE_EXACT => Type::UNICODE_EXACT,
+            _ => object,
+        },
+        G::BuildSlice => Type::SLICE,
+        G::BuildTuple => Type::TUPLE_EXACT,
+        G::BuildList => Type::LIST_EXACT,
+        G::BuildSet => Type::SET_EXACT,
+        G::BuildMap | G::BuildConstKeyMap => Type::DICT_EXACT,
+        G::BuildString => Type::UNICODE_EXACT,
+        G::MakeFunction => Type::FUNC,
+        G::GetLen => Type::LONG_EXACT,
+        _ if op.info().gives == super::Gives::Object => object,
+        _ => Type::BOTTOM,
+    }
+}
+
+fn binary(arg: u32, a: Type, b: Type) -> Type {
+    let int = |t: Type| t <= (Type::LONG_EXACT | Type::BOOL);
+    let number = |t: Type| t <= (Type::LONG_EXACT | Type::BOOL | Type::FLOAT_EXACT);
+    let Some(op) = BinaryOp::from_arg(arg % INPLACE) else { return Type::OBJECT };
+    use BinaryOp::*;
+    match op {
+        Add | Subtract | Multiply | FloorDivide | Remainder if int(a) && int(b) => Type::LONG_EXACT,
+        LeftShift | RightShift if int(a) && int(b) => Type::LONG_EXACT,
+        And | Or | Xor if a <= Type::BOOL && b <= Type::BOOL => Type::BOOL,
+        And | Or | Xor if int(a) && int(b) => Type::LONG_EXACT,
+        TrueDivide if int(a) && int(b) => Type::FLOAT_EXACT,
+        Add | Subtract | Multiply | TrueDivide | FloorDivide | Remainder
+            if number(a) && number(b) && (a <= Type::FLOAT_EXACT || b <= Type::FLOAT_EXACT) =>
+        {
+            Type::FLOAT_EXACT
+        }
+        Add if a <= Type::UNICODE_EXACT && b <= Type::UNICODE_EXACT => Type::UNICODE_EXACT,
+        Add if a <= Type::LIST_EXACT && b <= Type::LIST_EXACT => Type::LIST_EXACT,
+        Add if a <= Type::TUPLE_EXACT && b <= Type::TUPLE_EXACT => Type::TUPLE_EXACT,
+        Multiply if a <= Type::LIST_EXACT && int(b) => Type::LIST_EXACT,
+        Multiply if a <= Type::UNICODE_EXACT && int(b) => Type::UNICODE_EXACT,
+        Remainder if a <= Type::UNICODE_EXACT && int(b) => Type::UNICODE_EXACT,
+        _ => Type::OBJECT,
+    }
+}
+
+/// The type of `iter(x)`, and whether it is proved (a range too long for machine words has another iterator).
+pub fn iterator_of(ty: Type) -> Option<(Type, bool)> {
+    if ty <= Type::RANGE {
+        Some((Type::RANGE_ITER, false))
+    } else if ty <= Type::LIST_EXACT {
+        Some((Type::LIST_ITER, true))
+    } else if ty <= Type::TUPLE_EXACT {
+        Some((Type::TUPLE_ITER, true))
+    } else {
+        None
+    }
+}
+
+/// The type of a call of a builtin.
+pub fn builtin(b: Builtin) -> Type {
+    match b {
+        Builtin::Range => Type::RANGE,
+        Builtin::Len | Builtin::Ord => Type::LONG_EXACT,
+        Builtin::Chr => Type::UNICODE_EXACT,
+        Builtin::IsInstance | Builtin::Bool => Type::BOOL,
+        Builtin::Sqrt => Type::FLOAT_EXACT,
+        _ => Type::OBJECT,
+    }
+}

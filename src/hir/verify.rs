@@ -1,0 +1,161 @@
+//! The HIR verifier: reports every fault, each with its place.
+
+use super::function::{Block, FrameState, Function, Term, Value};
+use super::ops::Op;
+use crate::types::Type;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use std::fmt;
+
+/// Faults found, each as place and message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VerifierErrors(pub Vec<String>);
+
+impl fmt::Display for VerifierErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+impl std::error::Error for VerifierErrors {}
+
+/// Check the canonical form of `f`.
+///
+/// # Errors
+/// All faults: a use that its definition does not dominate, an edge with the wrong number of values, an operand of
+/// the wrong kind, an op that may leave without a frame state.
+pub fn verify(f: &Function) -> Result<(), VerifierErrors> {
+    let mut checker = Checker { f, faults: Vec::new(), place: SecondaryMap::new(), depth: SecondaryMap::new() };
+    checker.run();
+    if checker.faults.is_empty() { Ok(()) } else { Err(VerifierErrors(checker.faults)) }
+}
+
+struct Checker<'a> {
+    f: &'a Function,
+    faults: Vec<String>,
+    /// Block and index (parameters are 0) of each definition.
+    place: SecondaryMap<Value, Option<(Block, usize)>>,
+    depth: SecondaryMap<Block, u32>,
+}
+
+impl Checker<'_> {
+    fn run(&mut self) {
+        let f = self.f;
+        for &b in &f.order {
+            for &(p, _) in &f.blocks[b].params {
+                self.place[p] = Some((b, 0));
+            }
+            for (i, &v) in f.blocks[b].insts.iter().enumerate() {
+                if self.place[v].is_some() {
+                    self.faults.push(format!("{b}: {v} stands twice"));
+                }
+                self.place[v] = Some((b, i + 1));
+            }
+        }
+        let idom = f.dominators();
+        for &b in &f.order {
+            let up = idom[b].expect("a reachable block");
+            self.depth[b] = if up == b { 0 } else { self.depth[up] + 1 };
+        }
+        for &b in &f.order {
+            for (i, &v) in f.blocks[b].insts.iter().enumerate() {
+                self.inst(b, i + 1, v, &idom);
+            }
+            let end = usize::MAX;
+            let data = &f.blocks[b];
+            match &data.term {
+                Term::Branch { cond, .. } => {
+                    self.uses(b, end, *cond, &idom);
+                    if !(f.ty(*cond) <= Type::CBOOL) {
+                        self.faults.push(format!("{b}: branch on {cond}, a {}", f.ty(*cond)));
+                    }
+                }
+                Term::Return(v) => self.uses(b, end, *v, &idom),
+                _ => {}
+            }
+            for &v in &data.out_locals {
+                self.uses(b, end, v, &idom);
+            }
+            for edge in data.term.edges() {
+                let params = &f.blocks[edge.block].params;
+                if params.len() != edge.args.len() {
+                    self.faults.push(format!(
+                        "{b}: {} values for the {} parameters of {}",
+                        edge.args.len(),
+                        params.len(),
+                        edge.block
+                    ));
+                }
+                for (&a, &(p, _)) in edge.args.iter().zip(params) {
+                    self.uses(b, end, a, &idom);
+                    let raw = |v: Value| f.ty(v) <= Type::PRIMITIVE && !(f.ty(v) <= Type::NULLPTR);
+                    if raw(p) != raw(a) && !f.ty(a).is_bottom() && !f.ty(p).is_bottom() {
+                        self.faults.push(format!("{b}: {a} ({}) for {p} ({})", f.ty(a), f.ty(p)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn inst(&mut self, b: Block, i: usize, v: Value, idom: &Idom) {
+        let f = self.f;
+        let inst = &f.insts[v];
+        for &a in &inst.args {
+            self.uses(b, i, a, idom);
+        }
+        let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
+        if leaves && inst.state.is_none() {
+            self.faults.push(format!("{b}: {v} = {} may leave but has no frame state", inst.op.name()));
+        }
+        if let Some(state) = inst.state {
+            self.state(b, i, &f.states[state], idom);
+        }
+        let want = match &inst.op {
+            Op::UnboxInt => Some(Type::LONG_EXACT),
+            Op::UnboxFloat => Some(Type::FLOAT_EXACT),
+            Op::UnboxBool => Some(Type::BOOL),
+            Op::BoxInt | Op::BoxIntIf => Some(Type::CINT64),
+            Op::BoxFloat | Op::BoxFloatIf => Some(Type::CDOUBLE),
+            Op::BoxBool | Op::BoolNot | Op::GuardTrue(_) => Some(Type::CBOOL),
+            Op::ListLen | Op::ListGet | Op::ListSet | Op::ListAppend => Some(Type::LIST_EXACT),
+            Op::TupleLen | Op::TupleGet => Some(Type::TUPLE_EXACT),
+            _ => None,
+        };
+        if let Some(want) = want {
+            let have = f.ty(inst.args[0]);
+            if !(have <= want) {
+                self.faults.push(format!("{b}: {v} = {} of {}, a {have}", inst.op.name(), inst.args[0]));
+            }
+        }
+    }
+
+    fn state(&mut self, b: Block, i: usize, state: &FrameState, idom: &Idom) {
+        for &v in &state.locals {
+            self.uses(b, i, v, idom);
+        }
+        for e in &state.stack {
+            self.uses(b, i, e.value, idom);
+        }
+    }
+
+    fn uses(&mut self, b: Block, i: usize, v: Value, idom: &Idom) {
+        let v = self.f.resolve(v);
+        let Some((at, index)) = self.place[v] else {
+            self.faults.push(format!("{b}: {v} ({}) is used but stands nowhere", self.f.op(v).name()));
+            return;
+        };
+        let ok = if at == b {
+            index < i
+        } else {
+            let mut up = b;
+            while self.depth[up] > self.depth[at] {
+                up = idom[up].expect("a reachable block");
+            }
+            up == at
+        };
+        if !ok {
+            self.faults.push(format!("{b}: {v} is used where {at} does not dominate (index {})", v.index()));
+        }
+    }
+}
+
+type Idom = SecondaryMap<Block, cranelift_entity::packed_option::PackedOption<Block>>;

@@ -1,0 +1,422 @@
+//! The embedding interface: what a host runtime tells the compiler about itself and its world.
+//!
+//! A host supplies, once, a [`Host`]: helpers (functions of its own that compiled code calls), intrinsics (operations
+//! on its objects written as LIR, copied into compiled code) and the addresses of its singletons. For each compile
+//! it answers questions about the program through a [`World`]: what a global is, where an attribute lies, what a
+//! callee is. `src/` never names a host: layouts, tags, reference counts and frames enter only here.
+//!
+//! # Calling convention of compiled code
+//! - A **function unit** is called as `(thread, function, arg0, ... argN) -> object`. Arguments are owned by the
+//!   callee, the result by the caller; null means that an exception is pending.
+//! - A **loop unit** (on-stack replacement) is called as `(thread, frame) -> object` on a frame of the host's
+//!   interpreter. It gives the function's result, or null, or whatever the exit hook returned.
+//! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
+//!   `exit_hook(unit token, exit number, buffer)`.
+
+use crate::bytecode::{Code, ConstValue};
+use crate::facts::{Assumption, Effects};
+use crate::lir::{Func, Helper, HelperId, Signature, Term};
+use crate::ll::Ty;
+use crate::types::{HostId, ObjectHandle, Type};
+use cranelift_entity::{PrimaryMap, entity_impl};
+use std::collections::HashMap;
+
+/// An intrinsic of the host, printed `intrinsic3` or by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IntrinsicId(u32);
+entity_impl!(IntrinsicId, "intrinsic");
+
+/// An operation on the host's objects, written as LIR.
+#[derive(Clone, Debug)]
+pub struct Intrinsic {
+    /// The name, unique in the host.
+    pub name: &'static str,
+    /// The body; a [`Term::Fail`] in it means that the operation does not apply and the unit must exit.
+    pub func: Func,
+    /// What it does.
+    pub effects: Effects,
+}
+
+impl Intrinsic {
+    /// Whether some path fails.
+    pub fn can_fail(&self) -> bool {
+        self.func.blocks.values().any(|b| matches!(b.term, Some(Term::Fail)))
+    }
+}
+
+/// The standard intrinsics: those that the core itself asks for, by name. A host may have more, which its access
+/// plans name by [`IntrinsicId`].
+pub mod names {
+    macro_rules! names {
+        ($($(#[$doc:meta])* $id:ident = $name:literal ($($p:ident),*) -> ($($r:ident),*);)*) => {
+            $($(#[$doc])* pub const $id: &str = $name;)*
+            /// Every standard intrinsic with its signature; [`super::HostBuilder::finish`] checks them.
+            pub const STANDARD: &[(&str, &[crate::ll::Ty], &[crate::ll::Ty])] =
+                &[$(($name, &[$(crate::ll::Ty::$p),*], &[$(crate::ll::Ty::$r),*])),*];
+        };
+    }
+    names! {
+        /// Take a reference.
+        INCREF = "incref" (Ptr) -> ();
+        /// Drop a reference; may run host code.
+        DECREF = "decref" (Ptr) -> ();
+        /// Drop a reference to an object whose death runs no host code (int, float, str, ...).
+        DECREF_LEAF = "decref_leaf" (Ptr) -> ();
+        /// Drop a reference to an exact float.
+        DECREF_FLOAT = "decref_float" (Ptr) -> ();
+        /// An object's class.
+        CLASS_OF = "class_of" (Ptr) -> (Ptr);
+        /// Value of an exact int; fails if it has more than two digits.
+        INT_UNBOX = "int_unbox" (Ptr) -> (I64);
+        /// A new reference to the int of a value.
+        INT_BOX = "int_box" (I64) -> (Ptr);
+        /// Value of an exact float.
+        FLOAT_UNBOX = "float_unbox" (Ptr) -> (F64);
+        /// A new float.
+        FLOAT_BOX = "float_box" (F64) -> (Ptr);
+        /// Value of a bool.
+        BOOL_UNBOX = "bool_unbox" (Ptr) -> (Bool);
+        /// The bool (immortal).
+        BOOL_BOX = "bool_box" (Bool) -> (Ptr);
+        /// Length of a list.
+        LIST_LEN = "list_len" (Ptr) -> (I64);
+        /// Item of a list, borrowed; the index is in range.
+        LIST_GET = "list_get" (Ptr, I64) -> (Ptr);
+        /// Replace an item of a list: takes over the reference, gives the old item; the index is in range.
+        LIST_SET = "list_set" (Ptr, I64, Ptr) -> (Ptr);
+        /// Append to a list, taking over the reference; fails if the list must grow.
+        LIST_APPEND = "list_append" (Ptr, Ptr) -> ();
+        /// Length of a tuple.
+        TUPLE_LEN = "tuple_len" (Ptr) -> (I64);
+        /// Item of a tuple, borrowed; the index is in range.
+        TUPLE_GET = "tuple_get" (Ptr, I64) -> (Ptr);
+        /// What a cell holds, borrowed, or null.
+        CELL_GET = "cell_get" (Ptr) -> (Ptr);
+        /// Replace what a cell holds: takes over the reference, gives the old content (or null).
+        CELL_SET = "cell_set" (Ptr, Ptr) -> (Ptr);
+        /// Next value of a range iterator, and whether there was one.
+        RANGE_NEXT = "range_next" (Ptr) -> (I64, Bool);
+        /// Next item of a list iterator, borrowed, or null at the end (which is then marked in the iterator).
+        LIST_ITER_NEXT = "list_iter_next" (Ptr) -> (Ptr);
+        /// The same for a tuple iterator.
+        TUPLE_ITER_NEXT = "tuple_iter_next" (Ptr) -> (Ptr);
+        /// Whether nothing is pending (signals, tracing, a request to give way) for this thread and unit: the
+        /// address is the unit's cell with the expected eval-breaker word.
+        NOTHING_PENDING = "nothing_pending" (Ptr, Ptr) -> (Bool);
+        /// Whether the frame is still private and the unit still valid; the second operand is the unit's state cell.
+        STILL_VALID = "still_valid" (Ptr, Ptr) -> (Bool);
+        /// Record in the frame which instruction runs (the host's position as a byte address in its code).
+        SET_POSITION = "set_position" (Ptr, Ptr) -> ();
+    }
+}
+
+/// Everything constant about a host: made once with [`HostBuilder`].
+#[derive(Debug)]
+pub struct Host {
+    /// The host's name, for messages.
+    pub name: &'static str,
+    /// Under which its classes and objects are registered; their tokens are their addresses.
+    pub id: HostId,
+    /// Helpers by number.
+    pub helpers: PrimaryMap<HelperId, Helper>,
+    /// Intrinsics by number.
+    pub intrinsics: PrimaryMap<IntrinsicId, Intrinsic>,
+    /// Byte offset in a frame of local slot 0; slots are 8 bytes apart.
+    pub frame_slots: i32,
+    /// Address of the object for None.
+    pub none: u64,
+    /// Address of the object for true.
+    pub true_: u64,
+    /// Address of the object for false.
+    pub false_: u64,
+    helper_names: HashMap<&'static str, HelperId>,
+    intrinsic_names: HashMap<&'static str, IntrinsicId>,
+}
+
+/// What is wrong with a host's description.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum HostError {
+    /// A standard intrinsic is missing.
+    #[error("the host `{host}` has no intrinsic `{name}`; define it with HostBuilder::intrinsic")]
+    MissingIntrinsic {
+        /// The host.
+        host: &'static str,
+        /// The intrinsic.
+        name: &'static str,
+    },
+    /// A helper that the core calls is missing.
+    #[error("the host `{host}` has no helper `{name}`; define it with HostBuilder::helper")]
+    MissingHelper {
+        /// The host.
+        host: &'static str,
+        /// The helper.
+        name: &'static str,
+    },
+    /// A helper or intrinsic has another signature than the core expects.
+    #[error("`{name}` of the host `{host}` has the signature {found}, but {expected} is expected")]
+    WrongSignature {
+        /// The host.
+        host: &'static str,
+        /// The helper or intrinsic.
+        name: &'static str,
+        /// Its signature.
+        found: String,
+        /// The one expected.
+        expected: String,
+    },
+    /// Two helpers or two intrinsics have one name.
+    #[error("the host `{host}` defines `{name}` twice")]
+    Duplicate {
+        /// The host.
+        host: &'static str,
+        /// The name.
+        name: &'static str,
+    },
+}
+
+/// Collects a host's description and checks it.
+#[derive(Debug)]
+pub struct HostBuilder {
+    host: Host,
+    duplicate: Option<&'static str>,
+}
+
+impl HostBuilder {
+    /// A description without helpers and intrinsics.
+    pub fn new(name: &'static str, id: HostId) -> HostBuilder {
+        HostBuilder {
+            host: Host {
+                name,
+                id,
+                helpers: PrimaryMap::new(),
+                intrinsics: PrimaryMap::new(),
+                frame_slots: 0,
+                none: 0,
+                true_: 0,
+                false_: 0,
+                helper_names: HashMap::new(),
+                intrinsic_names: HashMap::new(),
+            },
+            duplicate: None,
+        }
+    }
+
+    /// The addresses of the singletons.
+    pub fn singletons(&mut self, none: u64, true_: u64, false_: u64) -> &mut Self {
+        (self.host.none, self.host.true_, self.host.false_) = (none, true_, false_);
+        self
+    }
+
+    /// Where a frame's local slots begin.
+    pub fn frame_slots(&mut self, offset: i32) -> &mut Self {
+        self.host.frame_slots = offset;
+        self
+    }
+
+    /// Add a helper with the C calling convention.
+    pub fn helper(&mut self, name: &'static str, address: usize, params: &[Ty], results: &[Ty]) -> HelperId {
+        let id = self.host.helpers.push(Helper { name, address, signature: Signature::new(params, results) });
+        if self.host.helper_names.insert(name, id).is_some() {
+            self.duplicate = Some(name);
+        }
+        id
+    }
+
+    /// Add an intrinsic.
+    pub fn intrinsic(&mut self, name: &'static str, effects: Effects, func: Func) -> IntrinsicId {
+        let id = self.host.intrinsics.push(Intrinsic { name, func, effects });
+        if self.host.intrinsic_names.insert(name, id).is_some() {
+            self.duplicate = Some(name);
+        }
+        id
+    }
+
+    /// The finished description.
+    ///
+    /// # Errors
+    /// A [`HostError`] names what is missing, doubled or wrongly typed.
+    pub fn finish(self) -> Result<Host, HostError> {
+        let host = self.host;
+        if let Some(name) = self.duplicate {
+            return Err(HostError::Duplicate { host: host.name, name });
+        }
+        for &(name, params, results) in names::STANDARD {
+            let id = host
+                .intrinsic_names
+                .get(name)
+                .ok_or(HostError::MissingIntrinsic { host: host.name, name })?;
+            check_signature(&host, name, &host.intrinsics[*id].func.signature, params, results)?;
+        }
+        for row in crate::hir::helpers() {
+            let id =
+                host.helper_names.get(row.name).ok_or(HostError::MissingHelper { host: host.name, name: row.name })?;
+            check_signature(&host, row.name, &host.helpers[*id].signature, &row.params, &row.results)?;
+        }
+        Ok(host)
+    }
+}
+
+fn check_signature(
+    host: &Host,
+    name: &'static str,
+    found: &Signature,
+    params: &[Ty],
+    results: &[Ty],
+) -> Result<(), HostError> {
+    if found.params == params && found.results == results {
+        return Ok(());
+    }
+    Err(HostError::WrongSignature {
+        host: host.name,
+        name,
+        found: format!("{:?} -> {:?}", found.params, found.results),
+        expected: format!("{params:?} -> {results:?}"),
+    })
+}
+
+impl Host {
+    /// The helper of this name.
+    ///
+    /// # Panics
+    /// If there is none: [`HostBuilder::finish`] has checked the core's names.
+    pub fn helper(&self, name: &str) -> HelperId {
+        *self.helper_names.get(name).unwrap_or_else(|| panic!("no helper `{name}`"))
+    }
+
+    /// The intrinsic of this name.
+    ///
+    /// # Panics
+    /// If there is none: [`HostBuilder::finish`] has checked the core's names.
+    pub fn intrinsic(&self, name: &str) -> IntrinsicId {
+        *self.intrinsic_names.get(name).unwrap_or_else(|| panic!("no intrinsic `{name}`"))
+    }
+}
+
+/// A use of an intrinsic with constant operands after the object's (and the value's, for stores).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct IntrinsicCall {
+    /// The intrinsic.
+    pub id: IntrinsicId,
+    /// Constant `i64` operands that follow the others.
+    pub imms: Vec<i64>,
+}
+
+/// How an attribute of an object of a known class is reached, once the class is checked.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AttrPlan {
+    /// Not known: the general operation.
+    General,
+    /// A field: `guards` on the object, then `load` gives the value (borrowed; it fails where the attribute is
+    /// missing).
+    Field {
+        /// Checks `(object, imms...) -> ()`, each of which may fail.
+        guards: Vec<IntrinsicCall>,
+        /// `(object, imms...) -> ptr`, borrowed, may fail.
+        load: IntrinsicCall,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+    /// A constant of the class (or the object itself is a constant: a module or a class).
+    Constant {
+        /// Checks on the object that it has nothing of its own by this name.
+        guards: Vec<IntrinsicCall>,
+        /// The value.
+        value: ObjectHandle,
+        /// Whether it is a function that binds the object as its first argument.
+        method: bool,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+}
+
+/// How an attribute of an object of a known class is stored.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StorePlan {
+    /// Not known: the general operation.
+    General,
+    /// A field: `guards`, then `store` takes over the reference and gives the old value (or null); it may fail
+    /// before it has done anything.
+    Field {
+        /// Checks `(object, imms...) -> ()`.
+        guards: Vec<IntrinsicCall>,
+        /// `(object, value, imms...) -> ptr`.
+        store: IntrinsicCall,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+}
+
+/// A builtin whose meaning the compiler knows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Builtin {
+    /// `len`
+    Len,
+    /// `range` (the class)
+    Range,
+    /// `abs`
+    Abs,
+    /// `min` of two
+    Min,
+    /// `max` of two
+    Max,
+    /// `int` (the class)
+    Int,
+    /// `float` (the class)
+    Float,
+    /// `bool` (the class)
+    Bool,
+    /// `isinstance`
+    IsInstance,
+    /// `math.sqrt`
+    Sqrt,
+    /// `list.append` (the method descriptor)
+    ListAppend,
+    /// `chr`
+    Chr,
+    /// `ord`
+    Ord,
+}
+
+/// What a known object does when it is called.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Callee {
+    /// Not known: the general call.
+    Unknown,
+    /// A function of the program that can be entered directly.
+    Function {
+        /// Positional parameters.
+        argcount: u32,
+        /// Values for the last parameters, as constants.
+        defaults: Vec<ObjectHandle>,
+        /// Address of a cell with the address of the function's native entry, or of a stub with the same calling
+        /// convention that runs it in the interpreter.
+        entry_cell: u64,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+    /// A builtin.
+    Builtin(Builtin),
+}
+
+/// The value of a global.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Global {
+    /// The object.
+    pub value: ObjectHandle,
+    /// What must be watched.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// The program's state as one compile sees it.
+pub trait World {
+    /// The value of global (or builtin) `name` of `code`, if it may be relied on.
+    fn global(&self, code: &Code, name: &str) -> Option<Global>;
+    /// How to load attribute `name` of an object of type `receiver` (one exact class, or one object).
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan;
+    /// How to store attribute `name` of an object of type `receiver` (one exact class).
+    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan;
+    /// What calling `callee` does.
+    fn callee(&self, callee: ObjectHandle) -> Callee;
+    /// The value of a known object.
+    fn value(&self, object: ObjectHandle) -> ConstValue;
+}

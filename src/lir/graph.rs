@@ -1,0 +1,422 @@
+//! LIR functions: values, blocks, instructions, terminators, and the builder that makes them.
+
+use super::ops::{FloatCond, IntCond, Opcode};
+use crate::exits::ExitId;
+use crate::ll::{Field, Ty, Width};
+use cranelift_entity::{PrimaryMap, entity_impl};
+
+/// A value, printed `v3`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(u32);
+entity_impl!(Value, "v");
+
+/// A block, printed `block2`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block(u32);
+entity_impl!(Block, "block");
+
+/// A helper of the host, by its place in the host's helper table; printed `helper4` or by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HelperId(u32);
+entity_impl!(HelperId, "helper");
+
+/// A signature used by `call_indirect`, printed `sig1`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SigId(u32);
+entity_impl!(SigId, "sig");
+
+/// Parameter and result types of something that can be called.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Signature {
+    /// Parameters.
+    pub params: Vec<Ty>,
+    /// Results, at most two.
+    pub results: Vec<Ty>,
+}
+
+impl Signature {
+    /// A signature.
+    pub fn new(params: &[Ty], results: &[Ty]) -> Signature {
+        Signature { params: params.to_vec(), results: results.to_vec() }
+    }
+}
+
+/// What a helper of the host is: its name, address, signature and effects.
+#[derive(Clone, Debug)]
+pub struct Helper {
+    /// The name, unique in the host.
+    pub name: &'static str,
+    /// Its address in this process.
+    pub address: usize,
+    /// Its signature (C calling convention).
+    pub signature: Signature,
+}
+
+/// An immediate operand.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Imm {
+    /// None.
+    None,
+    /// An integer.
+    Int(i64),
+    /// The bits of a double.
+    Float(u64),
+    /// An address; the name is for the text form only.
+    Addr(u64),
+    /// An integer condition.
+    IntCond(IntCond),
+    /// A float condition.
+    FloatCond(FloatCond),
+    /// A memory access.
+    Mem {
+        /// What is read or written.
+        width: Width,
+        /// Bytes added to the address.
+        offset: i32,
+    },
+    /// A helper.
+    Helper(HelperId),
+    /// A signature.
+    Sig(SigId),
+}
+
+/// An instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Inst {
+    /// The op.
+    pub op: Opcode,
+    /// Its operands.
+    pub args: Vec<Value>,
+    /// Its immediate.
+    pub imm: Imm,
+    /// Its results.
+    pub results: Vec<Value>,
+}
+
+/// A block and the values for its parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockCall {
+    /// The target.
+    pub block: Block,
+    /// One value for each of its parameters.
+    pub args: Vec<Value>,
+}
+
+impl BlockCall {
+    /// A jump target.
+    pub fn new(block: Block, args: Vec<Value>) -> BlockCall {
+        BlockCall { block, args }
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Term {
+    /// Unconditional jump.
+    Jump(BlockCall),
+    /// Two-way branch.
+    Br {
+        /// The condition, a `bool`.
+        cond: Value,
+        /// Where to go if it holds.
+        then: BlockCall,
+        /// Where to go if not.
+        els: BlockCall,
+    },
+    /// Return from the function.
+    Return(Vec<Value>),
+    /// In an intrinsic: the operation does not apply; the inliner binds this to the caller's exit.
+    Fail,
+    /// Leave by an exit record: the values are stored to the exit buffer, the host's exit hook is called with the unit,
+    /// the exit's number and the buffer, and the function returns what the hook returns.
+    Exit {
+        /// The record.
+        exit: ExitId,
+        /// The values it names.
+        args: Vec<Value>,
+    },
+    /// Control never comes here (after a helper that does not return).
+    Unreachable,
+}
+
+/// A block: parameters, instructions, terminator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockData {
+    /// Parameters.
+    pub params: Vec<Value>,
+    /// Instructions, in order.
+    pub insts: Vec<Inst>,
+    /// The terminator; `None` only while the block is being built.
+    pub term: Option<Term>,
+    /// Only exits and slow paths come here.
+    pub cold: bool,
+}
+
+/// A LIR function: the only input of code generation, and what a host writes its intrinsics as.
+#[derive(Clone, Debug)]
+pub struct Func {
+    /// The name, for symbols and text.
+    pub name: String,
+    /// Parameter and result types; the entry block's parameters are the function's.
+    pub signature: Signature,
+    /// The type of each value.
+    pub values: PrimaryMap<Value, Ty>,
+    /// All blocks; those not in `order` do not exist.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// Blocks in layout order; the first is the entry.
+    pub order: Vec<Block>,
+    /// Signatures for `call_indirect`.
+    pub sigs: PrimaryMap<SigId, Signature>,
+    /// Sizes in bytes of the stack slots (8-byte aligned).
+    pub slots: Vec<u32>,
+}
+
+impl Func {
+    /// An empty function with its entry block made.
+    pub fn new(name: impl Into<String>, signature: Signature) -> Func {
+        let mut func = Func {
+            name: name.into(),
+            signature,
+            values: PrimaryMap::new(),
+            blocks: PrimaryMap::new(),
+            order: Vec::new(),
+            sigs: PrimaryMap::new(),
+            slots: Vec::new(),
+        };
+        let entry = func.make_block();
+        for ty in func.signature.params.clone() {
+            func.add_param(entry, ty);
+        }
+        func.order.push(entry);
+        func
+    }
+
+    /// The entry block.
+    pub fn entry(&self) -> Block {
+        self.order[0]
+    }
+
+    /// The function's parameters.
+    pub fn params(&self) -> &[Value] {
+        &self.blocks[self.entry()].params
+    }
+
+    /// A new block, not yet in the layout.
+    pub fn make_block(&mut self) -> Block {
+        self.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: None, cold: false })
+    }
+
+    /// A new parameter of a block.
+    pub fn add_param(&mut self, block: Block, ty: Ty) -> Value {
+        let value = self.values.push(ty);
+        self.blocks[block].params.push(value);
+        value
+    }
+}
+
+/// Builds a function block by block.
+///
+/// `switch_to` puts a block into the layout and makes it current; every block must be given a terminator once.
+pub struct Builder<'a> {
+    /// The function under construction.
+    pub func: &'a mut Func,
+    current: Block,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder that stands in the entry block.
+    pub fn new(func: &'a mut Func) -> Builder<'a> {
+        let current = func.entry();
+        Builder { func, current }
+    }
+
+    /// The block that instructions go to.
+    pub fn current(&self) -> Block {
+        self.current
+    }
+
+    /// Whether the current block still lacks its terminator.
+    pub fn is_open(&self) -> bool {
+        self.func.blocks[self.current].term.is_none()
+    }
+
+    /// A new block.
+    pub fn block(&mut self) -> Block {
+        self.func.make_block()
+    }
+
+    /// A new block that only exits and slow paths reach.
+    pub fn cold_block(&mut self) -> Block {
+        let block = self.func.make_block();
+        self.func.blocks[block].cold = true;
+        block
+    }
+
+    /// A new parameter.
+    pub fn param(&mut self, block: Block, ty: Ty) -> Value {
+        self.func.add_param(block, ty)
+    }
+
+    /// Go on in `block`, appending it to the layout if it is not there.
+    pub fn switch_to(&mut self, block: Block) {
+        if !self.func.order.contains(&block) {
+            self.func.order.push(block);
+        }
+        self.current = block;
+    }
+
+    /// Append an instruction with results of the given types.
+    pub fn push(&mut self, op: Opcode, args: Vec<Value>, imm: Imm, results: &[Ty]) -> Vec<Value> {
+        let results: Vec<Value> = results.iter().map(|&ty| self.func.values.push(ty)).collect();
+        debug_assert!(self.is_open(), "{} is already terminated", self.current);
+        self.func.blocks[self.current].insts.push(Inst { op, args, imm, results: results.clone() });
+        results
+    }
+
+    /// Append an op whose row gives one result type.
+    pub fn op(&mut self, op: Opcode, args: &[Value]) -> Value {
+        let results = op.info().results.expect("an op with fixed results");
+        self.push(op, args.to_vec(), Imm::None, results)[0]
+    }
+
+    /// Append an op with two results (value, overflowed).
+    pub fn op2(&mut self, op: Opcode, a: Value, b: Value) -> (Value, Value) {
+        let r = self.push(op, vec![a, b], Imm::None, &[Ty::I64, Ty::Bool]);
+        (r[0], r[1])
+    }
+
+    /// An integer constant.
+    pub fn iconst(&mut self, v: i64) -> Value {
+        self.push(Opcode::Iconst, vec![], Imm::Int(v), &[Ty::I64])[0]
+    }
+
+    /// A truth constant.
+    pub fn bconst(&mut self, v: bool) -> Value {
+        self.push(Opcode::Bconst, vec![], Imm::Int(v as i64), &[Ty::Bool])[0]
+    }
+
+    /// A double constant.
+    pub fn fconst(&mut self, v: f64) -> Value {
+        self.push(Opcode::Fconst, vec![], Imm::Float(v.to_bits()), &[Ty::F64])[0]
+    }
+
+    /// An address constant.
+    pub fn pconst(&mut self, address: u64) -> Value {
+        self.push(Opcode::Pconst, vec![], Imm::Addr(address), &[Ty::Ptr])[0]
+    }
+
+    /// Compare integers or addresses.
+    pub fn icmp(&mut self, cond: IntCond, a: Value, b: Value) -> Value {
+        self.push(Opcode::Icmp, vec![a, b], Imm::IntCond(cond), &[Ty::Bool])[0]
+    }
+
+    /// Compare an integer with a constant.
+    pub fn icmp_imm(&mut self, cond: IntCond, a: Value, b: i64) -> Value {
+        let b = self.iconst(b);
+        self.icmp(cond, a, b)
+    }
+
+    /// Whether an address is null.
+    pub fn is_null(&mut self, p: Value) -> Value {
+        let zero = self.pconst(0);
+        self.icmp(IntCond::Eq, p, zero)
+    }
+
+    /// Compare doubles.
+    pub fn fcmp(&mut self, cond: FloatCond, a: Value, b: Value) -> Value {
+        self.push(Opcode::Fcmp, vec![a, b], Imm::FloatCond(cond), &[Ty::Bool])[0]
+    }
+
+    /// `a` if `cond`, else `b`.
+    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        let ty = self.func.values[a];
+        self.push(Opcode::Select, vec![cond, a, b], Imm::None, &[ty])[0]
+    }
+
+    /// Load from `ptr + offset`.
+    pub fn load(&mut self, width: Width, ptr: Value, offset: i32) -> Value {
+        self.push(Opcode::Load, vec![ptr], Imm::Mem { width, offset }, &[width.ty()])[0]
+    }
+
+    /// Store to `ptr + offset`.
+    pub fn store(&mut self, width: Width, ptr: Value, offset: i32, value: Value) {
+        self.push(Opcode::Store, vec![ptr, value], Imm::Mem { width, offset }, &[]);
+    }
+
+    /// Load a field.
+    pub fn load_field(&mut self, ptr: Value, field: Field) -> Value {
+        self.load(field.width, ptr, field.offset)
+    }
+
+    /// Store a field.
+    pub fn store_field(&mut self, ptr: Value, field: Field, value: Value) {
+        self.store(field.width, ptr, field.offset, value);
+    }
+
+    /// Address plus a constant number of bytes.
+    pub fn padd_imm(&mut self, ptr: Value, bytes: i64) -> Value {
+        let n = self.iconst(bytes);
+        self.op(Opcode::Padd, &[ptr, n])
+    }
+
+    /// A new stack slot of `bytes`.
+    pub fn slot(&mut self, bytes: u32) -> i64 {
+        self.func.slots.push(bytes);
+        self.func.slots.len() as i64 - 1
+    }
+
+    /// The address of a stack slot.
+    pub fn stack_addr(&mut self, slot: i64) -> Value {
+        self.push(Opcode::StackAddr, vec![], Imm::Int(slot), &[Ty::Ptr])[0]
+    }
+
+    /// Call a helper; `results` are its signature's.
+    pub fn call(&mut self, helper: HelperId, args: &[Value], results: &[Ty]) -> Vec<Value> {
+        self.push(Opcode::Call, args.to_vec(), Imm::Helper(helper), results)
+    }
+
+    /// Call through an address.
+    pub fn call_indirect(&mut self, sig: Signature, callee: Value, args: &[Value]) -> Vec<Value> {
+        let results = sig.results.clone();
+        let sig = match self.func.sigs.iter().find(|(_, s)| **s == sig) {
+            Some((id, _)) => id,
+            None => self.func.sigs.push(sig),
+        };
+        let mut all = vec![callee];
+        all.extend_from_slice(args);
+        self.push(Opcode::CallIndirect, all, Imm::Sig(sig), &results)
+    }
+
+    /// End the current block.
+    pub fn terminate(&mut self, term: Term) {
+        let block = &mut self.func.blocks[self.current];
+        debug_assert!(block.term.is_none(), "{} is already terminated", self.current);
+        block.term = Some(term);
+    }
+
+    /// Jump.
+    pub fn jump(&mut self, block: Block, args: &[Value]) {
+        self.terminate(Term::Jump(BlockCall::new(block, args.to_vec())));
+    }
+
+    /// Branch.
+    pub fn br(&mut self, cond: Value, then: Block, then_args: &[Value], els: Block, els_args: &[Value]) {
+        self.terminate(Term::Br {
+            cond,
+            then: BlockCall::new(then, then_args.to_vec()),
+            els: BlockCall::new(els, els_args.to_vec()),
+        });
+    }
+
+    /// Go on in a new block if `cond` holds; else to `els` (a cold block without parameters).
+    pub fn guard(&mut self, cond: Value, els: Block) {
+        let next = self.block();
+        self.br(cond, next, &[], els, &[]);
+        self.switch_to(next);
+    }
+
+    /// Return.
+    pub fn ret(&mut self, values: &[Value]) {
+        self.terminate(Term::Return(values.to_vec()));
+    }
+}

@@ -1,0 +1,99 @@
+//! Copying a LIR function into another: how a host's intrinsics become part of compiled code.
+
+use super::graph::{Block, BlockCall, Builder, Func, Term, Value};
+use super::ops::Opcode;
+use super::Imm;
+use std::collections::HashMap;
+
+impl Builder<'_> {
+    /// Copy `callee`'s body here with `args` for its parameters and go on after its return.
+    ///
+    /// A [`Term::Fail`] in the callee jumps to `on_fail`, which takes no parameters. Gives the returned values.
+    ///
+    /// # Panics
+    /// If the argument count differs, or the callee can fail and `on_fail` is `None`: the caller's op table promised
+    /// an exit.
+    pub fn inline(&mut self, callee: &Func, args: &[Value], on_fail: Option<Block>) -> Vec<Value> {
+        assert_eq!(callee.params().len(), args.len(), "arguments of {}", callee.name);
+        let mut values: HashMap<Value, Value> =
+            callee.params().iter().copied().zip(args.iter().copied()).collect();
+        let slot_base = self.func.slots.len() as i64;
+        self.func.slots.extend_from_slice(&callee.slots);
+        // The common case is one straight block: no new block, no jump.
+        if callee.order.len() == 1 {
+            let data = &callee.blocks[callee.entry()];
+            if let Some(Term::Return(results)) = &data.term {
+                self.copy_insts(callee, callee.entry(), &mut values, slot_base);
+                return results.iter().map(|v| values[v]).collect();
+            }
+        }
+        let done = self.block();
+        let results: Vec<Value> =
+            callee.signature.results.iter().map(|&ty| self.param(done, ty)).collect();
+        let mut blocks: HashMap<Block, Block> = HashMap::new();
+        for &block in &callee.order[1..] {
+            let data = &callee.blocks[block];
+            let copy = self.block();
+            self.func.blocks[copy].cold = data.cold;
+            for &param in &data.params {
+                let new = self.param(copy, callee.values[param]);
+                values.insert(param, new);
+            }
+            blocks.insert(block, copy);
+        }
+        for (index, &block) in callee.order.iter().enumerate() {
+            if index > 0 {
+                self.switch_to(blocks[&block]);
+            }
+            self.copy_insts(callee, block, &mut values, slot_base);
+            let call = |c: &BlockCall| {
+                BlockCall::new(blocks[&c.block], c.args.iter().map(|v| values[v]).collect())
+            };
+            let term = match callee.blocks[block].term.as_ref().expect("a finished intrinsic") {
+                Term::Jump(target) => Term::Jump(call(target)),
+                Term::Br { cond, then, els } => {
+                    Term::Br { cond: values[cond], then: call(then), els: call(els) }
+                }
+                Term::Return(rets) => {
+                    Term::Jump(BlockCall::new(done, rets.iter().map(|v| values[v]).collect()))
+                }
+                Term::Fail => Term::Jump(BlockCall::new(
+                    on_fail.unwrap_or_else(|| panic!("{} may fail but its op has no exit", callee.name)),
+                    Vec::new(),
+                )),
+                Term::Exit { .. } => panic!("intrinsic {} holds an exit", callee.name),
+                Term::Unreachable => Term::Unreachable,
+            };
+            self.terminate(term);
+        }
+        self.switch_to(done);
+        results
+    }
+
+    fn copy_insts(
+        &mut self,
+        callee: &Func,
+        block: Block,
+        values: &mut HashMap<Value, Value>,
+        slot_base: i64,
+    ) {
+        for inst in &callee.blocks[block].insts {
+            let imm = match (inst.op, inst.imm) {
+                (Opcode::StackAddr, Imm::Int(n)) => Imm::Int(n + slot_base),
+                (Opcode::CallIndirect, Imm::Sig(sig)) => {
+                    let sig = callee.sigs[sig].clone();
+                    let id = match self.func.sigs.iter().find(|(_, s)| **s == sig) {
+                        Some((id, _)) => id,
+                        None => self.func.sigs.push(sig),
+                    };
+                    Imm::Sig(id)
+                }
+                (_, imm) => imm,
+            };
+            let types: Vec<_> = inst.results.iter().map(|&v| callee.values[v]).collect();
+            let args = inst.args.iter().map(|v| values[v]).collect();
+            let results = self.push(inst.op, args, imm, &types);
+            values.extend(inst.results.iter().copied().zip(results));
+        }
+    }
+}

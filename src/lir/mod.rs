@@ -1,0 +1,31 @@
+//! LIR: low-level ops over low-level types, the only input of code generation.
+//!
+//! # Terms
+//! A **function** is blocks with parameters; a **value** has one [`Ty`](crate::ll::Ty) and one definition that
+//! dominates its uses; an **intrinsic** is a function the host wrote, copied into compiled code by the inliner; an
+//! **exit** leaves the function by a record of `exits`.
+//!
+//! # Invariants
+//! - Every block in `order` has a terminator; the entry has the signature's parameters and no predecessors.
+//! - `Fail` stands only in intrinsics, `Exit` only in units.
+//! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper calls.
+
+mod cfg;
+mod graph;
+mod inline;
+mod lex;
+mod ops;
+mod parse;
+#[cfg(test)]
+pub(crate) mod random;
+mod text;
+mod verify;
+
+pub use cfg::Cfg;
+pub use graph::{
+    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature, Term, Value,
+};
+pub use ops::{Effect, FloatCond, ImmKind, IntCond, OpInfo, Opcode};
+pub use parse::{ParseError, parse};
+pub use text::print;
+pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

@@ -1,0 +1,203 @@
+//! Call-outs: general operations through helpers, and calls of known functions.
+
+use super::Lower;
+use crate::hir::{GeneralOp, Gives, Value};
+use crate::host::names;
+use crate::lir::{self, IntCond, Signature};
+use crate::ll::{Ty, Width};
+use crate::types::Type;
+
+impl Lower<'_> {
+    pub(super) fn general(&mut self, v: Value, op: GeneralOp, imms: [i64; 2]) {
+        let info = op.info();
+        let args = self.f.inst(v).args.clone();
+        self.publish(v);
+        let mut operands = Vec::new();
+        if info.thread {
+            operands.push(self.thread);
+        }
+        if info.frame {
+            operands.push(self.frame);
+        }
+        for &imm in &imms[..info.imms as usize] {
+            operands.push(self.b.iconst(imm));
+        }
+        let (fixed, rest) = args.split_at(info.operands as usize);
+        let mut fresh = Vec::new();
+        for &a in fixed {
+            let (p, made) = self.object(a);
+            if made {
+                fresh.push((a, p));
+            }
+            operands.push(p);
+        }
+        if info.variadic {
+            let slot = self.b.slot(8 * rest.len().max(1) as u32);
+            let pointers: Vec<lir::Value> = rest.iter().map(|&a| self.moved(a)).collect();
+            let buffer = self.b.stack_addr(slot);
+            for (i, p) in pointers.into_iter().enumerate() {
+                self.b.store(Width::Ptr, buffer, 8 * i as i32, p);
+            }
+            operands.push(buffer);
+            operands.push(self.b.iconst(rest.len() as i64));
+        }
+        let count = self.output_counts.get(&v).copied().unwrap_or(0);
+        // The helper fills as many as its row says, read or not.
+        let capacity = count.max(match op {
+            GeneralOp::UnpackSequence => imms[0] as u32,
+            GeneralOp::UnpackEx => ((imms[0] & 0xff) + (imms[0] >> 8) + 1) as u32,
+            _ => 2,
+        });
+        let outputs = info.outputs.then(|| {
+            let slot = self.b.slot(8 * capacity);
+            self.b.stack_addr(slot)
+        });
+        operands.extend(outputs);
+        let ty = if info.gives == Gives::Object { Ty::Ptr } else { Ty::I64 };
+        let helper = self.host.helper(info.name);
+        let result = self.b.call(helper, &operands, &[ty])[0];
+        for (a, p) in fresh {
+            self.drop_fresh(a, p);
+        }
+        if info.raises {
+            let failed = if info.gives == Gives::Object {
+                self.b.is_null(result)
+            } else {
+                self.b.icmp_imm(IntCond::Slt, result, 0)
+            };
+            let state = self.f.inst(v).state.expect("an operation that may raise has a state");
+            let raise = self.raise_exit(state);
+            let go = self.b.block();
+            self.b.br(failed, raise, &[], go, &[]);
+            self.b.switch_to(go);
+        }
+        match info.gives {
+            Gives::Object => {
+                self.values.insert(v, result);
+            }
+            Gives::Bool | Gives::Next => {
+                let truth = self.b.icmp_imm(IntCond::Ne, result, 0);
+                self.values.insert(v, truth);
+            }
+            Gives::Nothing => {}
+        }
+        if let Some(buffer) = outputs {
+            let loads = (0..count).map(|i| self.b.load(Width::Ptr, buffer, 8 * i as i32)).collect();
+            self.outputs.insert(v, loads);
+        }
+    }
+
+    pub(super) fn call_direct(&mut self, v: Value, cell: u64) {
+        let args = self.f.inst(v).args.clone();
+        self.publish(v);
+        let mut operands = vec![self.thread, self.object(args[0]).0];
+        for &a in &args[1..] {
+            operands.push(self.moved(a));
+        }
+        let cell = self.b.pconst(cell);
+        let entry = self.b.load(Width::Ptr, cell, 0);
+        let sig = Signature { params: vec![Ty::Ptr; operands.len()], results: vec![Ty::Ptr] };
+        let result = self.b.call_indirect(sig, entry, &operands)[0];
+        let failed = self.b.is_null(result);
+        let state = self.f.inst(v).state.expect("a call has a state");
+        let raise = self.raise_exit(state);
+        let go = self.b.block();
+        self.b.br(failed, raise, &[], go, &[]);
+        self.b.switch_to(go);
+        self.values.insert(v, result);
+    }
+
+    /// Do pending work if there is any; leave if the unit must give way.
+    pub(super) fn check_pending(&mut self, v: Value) {
+        let cell = self.b.pconst(self.parts.pending_cell);
+        let quiet = self.intrinsic(names::NOTHING_PENDING, &[self.thread, cell])[0];
+        // The force table counts this exit too.
+        let exit = self.guard_exit(v);
+        let (slow, go) = (self.b.cold_block(), self.b.block());
+        self.b.br(quiet, go, &[], slow, &[]);
+        self.b.switch_to(slow);
+        let (position, shadows) = (self.position, self.shadows.clone());
+        self.publish(v);
+        let helper = self.host.helper("handle_pending");
+        let status = self.b.call(helper, &[self.thread], &[Ty::I64])[0];
+        let failed = self.b.icmp_imm(IntCond::Slt, status, 0);
+        let state = self.f.inst(v).state.expect("a check has a state");
+        let raise = self.raise_exit(state);
+        let done = self.b.cold_block();
+        self.b.br(failed, raise, &[], done, &[]);
+        self.b.switch_to(done);
+        let quiet = self.intrinsic(names::NOTHING_PENDING, &[self.thread, cell])[0];
+        let again = self.b.cold_block();
+        self.b.br(quiet, again, &[], exit, &[]);
+        self.b.switch_to(again);
+        let state_cell = self.b.pconst(self.parts.state_cell);
+        let valid = self.intrinsic(names::STILL_VALID, &[self.frame, state_cell])[0];
+        self.b.br(valid, go, &[], exit, &[]);
+        self.b.switch_to(go);
+        (self.position, self.shadows) = (position, shadows);
+        self.position = None;
+    }
+
+    pub(super) fn incref(&mut self, v: Value) {
+        if self.needs_no_count(v) {
+            return;
+        }
+        let p = self.object(v).0;
+        self.unless_null(v, p, |s| {
+            s.intrinsic(names::INCREF, &[p]);
+        });
+    }
+
+    pub(super) fn decref(&mut self, v: Value, dropped: Value) {
+        if self.needs_no_count(dropped) {
+            return;
+        }
+        let ty = self.f.ty(dropped);
+        let p = self.object(dropped).0;
+        let name = if ty <= Type::FLOAT_EXACT {
+            names::DECREF_FLOAT
+        } else if !self.f.drop_runs_host_code(dropped) {
+            names::DECREF_LEAF
+        } else {
+            self.publish(v);
+            names::DECREF
+        };
+        self.unless_null(dropped, p, |s| {
+            s.intrinsic(name, &[p]);
+        });
+    }
+
+    /// Raw values, boxes not made, and immortal objects are not counted.
+    fn needs_no_count(&self, v: Value) -> bool {
+        let root = {
+            let mut r = self.f.resolve(v);
+            while matches!(
+                self.f.op(r),
+                crate::hir::Op::GuardType(_)
+                    | crate::hir::Op::GuardIs(_)
+                    | crate::hir::Op::GuardBound
+                    | crate::hir::Op::Refine(_)
+            ) {
+                r = self.f.arg(r, 0);
+            }
+            r
+        };
+        self.repr(v) != super::Repr::Object
+            || matches!(self.f.op(root), crate::hir::Op::Const(o) if o.is_immortal())
+            || (!self.f.ty(v).is_bottom() && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE))
+    }
+
+    pub(super) fn unless_null(&mut self, v: Value, p: lir::Value, then: impl FnOnce(&mut Self)) {
+        if self.f.ty(v) <= Type::OBJECT {
+            then(self);
+            return;
+        }
+        let null = self.b.is_null(p);
+        let (some, go) = (self.b.block(), self.b.block());
+        self.b.br(null, go, &[], some, &[]);
+        self.b.switch_to(some);
+        then(self);
+        self.b.jump(go, &[]);
+        self.b.switch_to(go);
+    }
+}

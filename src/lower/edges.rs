@@ -1,0 +1,104 @@
+//! Terminators and edges: where a local moves between its slot and a register.
+
+use super::{Lower, Repr};
+use crate::engine::Entry;
+use crate::hir::{Block, Edge, Place, Term};
+use crate::host::names;
+use crate::lir;
+use crate::ll::Width;
+
+impl Lower<'_> {
+    pub(super) fn terminator(&mut self, block: Block) {
+        match &self.f.blocks[block].term {
+            Term::Jump(edge) => self.edge(edge),
+            Term::Branch { cond, then, els } => {
+                let cond = self.raw(*cond);
+                let (t, t_direct) = self.branch_target(then);
+                let (e, e_direct) = self.branch_target(els);
+                self.b.br(cond, t, &[], e, &[]);
+                let locals = self.locals.clone();
+                for (edge, target, direct) in [(then, t, t_direct), (els, e, e_direct)] {
+                    if !direct {
+                        self.b.switch_to(target);
+                        self.locals = locals.clone();
+                        self.edge(edge);
+                    }
+                }
+            }
+            Term::Return(v) => {
+                let result = self.moved(*v);
+                if self.entry == Entry::Function {
+                    let pc = self.f.blocks[block].insts.last().map_or(self.f.blocks[block].entry_state.pc, |v| {
+                        self.f.inst(*v).pc
+                    });
+                    self.publish_position(pc);
+                    let leave = &self.parts.leave;
+                    self.b.inline(leave, &[self.thread, self.frame], None);
+                }
+                self.b.ret(&[result]);
+            }
+            Term::Unreachable => self.b.terminate(lir::Term::Unreachable),
+        }
+    }
+
+    /// The block a branch goes to for an edge: the target itself if nothing happens on the way.
+    fn branch_target(&mut self, edge: &Edge) -> (lir::Block, bool) {
+        if edge.args.is_empty() && self.transitions(edge).is_empty() {
+            (self.blocks[&edge.block], true)
+        } else {
+            (self.b.block(), false)
+        }
+    }
+
+    /// Locals that are an object in their slot on one side of the edge and raw on the other.
+    fn transitions(&self, edge: &Edge) -> Vec<(u32, Repr, Repr)> {
+        let target = &self.f.blocks[edge.block].entry_state.locals;
+        (0..target.len())
+            .filter_map(|k| {
+                let (from, to) = (self.repr(self.locals[k]), self.repr(target[k]));
+                (from.is_raw() != to.is_raw()).then_some((k as u32, from, to))
+            })
+            .collect()
+    }
+
+    fn edge(&mut self, edge: &Edge) {
+        let params = self.f.blocks[edge.block].params.clone();
+        // Raw operands are read before slots change.
+        let args: Vec<lir::Value> = edge
+            .args
+            .iter()
+            .zip(&params)
+            .map(|(&a, &(p, _))| if self.repr(p).is_raw() { self.raw_of(a) } else { self.moved(a) })
+            .collect();
+        for (k, from, to) in self.transitions(edge) {
+            let offset = self.slot_offset(k);
+            if from == Repr::Object && to.is_raw() {
+                // A number: its death is silent.
+                let old = self.b.load(Width::Ptr, self.frame, offset);
+                self.intrinsic(names::DECREF_LEAF, &[old]);
+                let null = self.b.pconst(0);
+                self.b.store(Width::Ptr, self.frame, offset, null);
+            } else if from.is_raw() && to == Repr::Object {
+                let index = params
+                    .iter()
+                    .position(|&(_, place)| place == Place::Local(k))
+                    .expect("a local whose representation changes has a parameter");
+                self.b.store(Width::Ptr, self.frame, offset, args[index]);
+            }
+        }
+        let target = self.blocks[&edge.block];
+        self.b.jump(target, &args);
+    }
+
+    /// The raw value of a C value or of a virtual box.
+    fn raw_of(&mut self, v: crate::hir::Value) -> lir::Value {
+        match self.repr(v) {
+            Repr::Int(raw)
+            | Repr::Double(raw)
+            | Repr::Bool(raw)
+            | Repr::IntIf(raw, _)
+            | Repr::DoubleIf(raw, _) => self.raw(raw),
+            other => panic!("{v} is {other:?}, not raw"),
+        }
+    }
+}

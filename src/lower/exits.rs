@@ -1,0 +1,187 @@
+//! Exit records and the cold blocks that leave through them.
+
+use super::{Lower, Repr};
+use crate::bytecode::Pc;
+use crate::engine::RawMap;
+use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, Reason, Source};
+use crate::hir::{Op, StateId, Value};
+use crate::host::names;
+use crate::lir::{self, IntCond, Opcode, Term};
+use crate::ll::Width;
+use cranelift_entity::EntityRef;
+
+/// The values an exit passes, each once.
+struct Words {
+    hir: Vec<Value>,
+    args: Vec<lir::Value>,
+}
+
+impl Lower<'_> {
+    /// A cold block that leaves with `state`; what it needs is computed there.
+    pub(super) fn exit_block(&mut self, kind: ExitKind, reason: Reason, state: StateId) -> lir::Block {
+        let here = self.b.current();
+        let block = self.b.cold_block();
+        self.b.switch_to(block);
+        let state = &self.f.states[state];
+        let mut words = Words { hir: Vec::new(), args: vec![self.thread, self.frame] };
+        let mut locals = Vec::new();
+        for (k, &v) in state.locals.iter().enumerate() {
+            if self.repr(v).is_raw() {
+                locals.push((k as u32, self.source(&mut words, v, true)));
+            }
+        }
+        let stack = state.stack.iter().map(|e| self.source(&mut words, e.value, e.owned)).collect();
+        let exit = ExitId::new(self.exits.len());
+        self.exits.push(ExitRecord {
+            kind,
+            reason,
+            pc: state.pc,
+            locals,
+            names: Vec::new(),
+            stack,
+            words: words.args.len() as u32,
+        });
+        self.b.terminate(Term::Exit { exit, args: words.args });
+        self.b.switch_to(here);
+        block
+    }
+
+    fn source(&mut self, words: &mut Words, v: Value, owned: bool) -> Source {
+        let v = self.f.resolve(v);
+        let repr = self.repr(v);
+        let key = match repr {
+            Repr::Null => return Source::Null,
+            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => raw,
+            Repr::IntIf(raw, _) | Repr::DoubleIf(raw, _) => raw,
+            Repr::Object => v,
+        };
+        let bound = match repr {
+            Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) => Some(self.word(words, bound)),
+            _ => None,
+        };
+        let index = match words.hir.iter().position(|w| *w == key) {
+            Some(i) => i as u32 + CONTEXT_WORDS,
+            None => {
+                let value = if repr.is_raw() { self.raw(key) } else { self.object(v).0 };
+                words.hir.push(key);
+                words.args.push(value);
+                words.args.len() as u32 - 1
+            }
+        };
+        match repr {
+            Repr::Int(_) => Source::Int(index),
+            Repr::Double(_) => Source::Float(index),
+            Repr::Bool(_) => Source::Bool(index),
+            Repr::IntIf(..) => Source::IntIf(index, bound.expect("a flag")),
+            Repr::DoubleIf(..) => Source::FloatIf(index, bound.expect("a flag")),
+            _ if owned && !matches!(self.f.op(v), Op::Const(o) if o.is_immortal()) => Source::Owned(index),
+            _ => Source::Borrowed(index),
+        }
+    }
+
+    /// The place of a raw value among the words.
+    fn word(&mut self, words: &mut Words, raw: Value) -> u32 {
+        let raw = self.f.resolve(raw);
+        if let Some(i) = words.hir.iter().position(|w| *w == raw) {
+            return i as u32 + CONTEXT_WORDS;
+        }
+        let value = self.raw(raw);
+        words.hir.push(raw);
+        words.args.push(value);
+        words.args.len() as u32 - 1
+    }
+
+    /// Go on only if `ok`; else resume the interpreter at the instruction of `v`.
+    pub(super) fn guard(&mut self, v: Value, ok: lir::Value) {
+        let exit = self.guard_exit(v);
+        self.b.guard(ok, exit);
+    }
+
+    /// The exit of a guard; with forced exits its countdown is looked at here first.
+    pub(super) fn guard_exit(&mut self, v: Value) -> lir::Block {
+        let inst = self.f.inst(v);
+        let reason = inst.op.exit_reason().expect("an op that may exit");
+        let state = inst.state.unwrap_or_else(|| panic!("{v} may exit but has no frame state"));
+        let number = self.exits.len();
+        let exit = self.exit_block(ExitKind::Resume, reason, state);
+        if let Some(table) = self.parts.force_table {
+            let cell = self.b.pconst(table + 8 * number as u64);
+            let count = self.b.load(Width::I64, cell, 0);
+            let armed = self.b.icmp_imm(IntCond::Ne, count, 0);
+            let (down, go) = (self.b.cold_block(), self.b.block());
+            self.b.br(armed, down, &[], go, &[]);
+            self.b.switch_to(down);
+            let one = self.b.iconst(1);
+            let left = self.b.op(Opcode::Isub, &[count, one]);
+            self.b.store(Width::I64, cell, 0, left);
+            let now = self.b.icmp_imm(IntCond::Eq, left, 0);
+            self.b.br(now, exit, &[], go, &[]);
+            self.b.switch_to(go);
+        }
+        exit
+    }
+
+    /// The block to go to when a helper has raised.
+    pub(super) fn raise_exit(&mut self, state: StateId) -> lir::Block {
+        self.exit_block(ExitKind::Raise, Reason::Raised, state)
+    }
+
+    /// Make the frame true for whoever looks at it while a call-out of instruction `v` runs.
+    pub(super) fn publish(&mut self, v: Value) {
+        let inst = self.f.inst(v);
+        let pc = match inst.state {
+            Some(state) => self.f.states[state].pc,
+            None => inst.pc,
+        };
+        self.publish_position(pc);
+        let Some(state) = inst.state else { return };
+        self.publish_locals(pc, &self.f.states[state].locals.clone());
+    }
+
+    pub(super) fn publish_position(&mut self, pc: Pc) {
+        let pos = self.code.instr(pc).pos;
+        if self.position != Some(pos) {
+            let address = self.parts.position_base + self.parts.position_scale as u64 * pos as u64;
+            let p = self.b.pconst(address);
+            self.intrinsic(names::SET_POSITION, &[self.frame, p]);
+            self.position = Some(pos);
+        }
+    }
+
+    /// Store whether local `k` is bound, behind the words of the locals; gives the number of that word.
+    fn publish_bound(&mut self, k: u32, bound: Value) -> u32 {
+        let word = self.code.locals.len() as u32 + k;
+        let flag = self.raw(bound);
+        let flag = self.b.op(Opcode::B2i, &[flag]);
+        self.b.store(Width::I64, self.frame, self.shadow_offset(word), flag);
+        word
+    }
+
+    fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
+        let mut map = Vec::new();
+        for (k, &v) in locals.iter().enumerate() {
+            let k = k as u32;
+            let (source, raw) = match self.repr(v) {
+                Repr::Int(raw) => (Source::Int(k), raw),
+                Repr::Double(raw) => (Source::Float(k), raw),
+                Repr::Bool(raw) => (Source::Bool(k), raw),
+                Repr::IntIf(raw, bound) => (Source::IntIf(k, self.publish_bound(k, bound)), raw),
+                Repr::DoubleIf(raw, bound) => (Source::FloatIf(k, self.publish_bound(k, bound)), raw),
+                _ => continue,
+            };
+            map.push((k, source));
+            if self.shadows.get(&k) == Some(&raw) {
+                continue;
+            }
+            let value = self.raw(raw);
+            let (width, value) = match source {
+                Source::Float(_) | Source::FloatIf(..) => (Width::F64, value),
+                Source::Bool(_) => (Width::I64, self.b.op(Opcode::B2i, &[value])),
+                _ => (Width::I64, value),
+            };
+            self.b.store(width, self.frame, self.shadow_offset(k), value);
+            self.shadows.insert(k, raw);
+        }
+        self.raw_maps.insert(pc, RawMap { pc, locals: map });
+    }
+}

@@ -1,0 +1,449 @@
+//! Instructions: primitive ops as LIR, accesses through the host's intrinsics.
+
+use super::{Lower, Repr};
+use crate::hir::{Cmp, Op, Value};
+use crate::host::{IntrinsicCall, names};
+use crate::lir::{self, FloatCond, IntCond, Opcode};
+use crate::ll::{Ty, Width};
+use crate::types::Type;
+
+/// Integers up to this size are doubles without loss.
+const EXACT_DOUBLE: i64 = 1 << 53;
+
+impl Lower<'_> {
+    pub(super) fn inst(&mut self, v: Value) {
+        let inst = self.f.inst(v);
+        let args = inst.args.clone();
+        let arg = |i: usize| args[i];
+        let result = match inst.op.clone() {
+            Op::Param | Op::Arg(_) | Op::Const(_) | Op::Null => return,
+            Op::ConstInt(_) | Op::ConstDouble(_) | Op::ConstBool(_) => return,
+            Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf | Op::Refine(_) => return,
+            Op::LoadSlot(k) => {
+                if (k as usize) < self.locals.len() {
+                    self.locals[k as usize] = v;
+                }
+                self.b.load(Width::Ptr, self.frame, self.slot_offset(k))
+            }
+            Op::StoreSlot(k) => return self.store_slot(k, arg(0)),
+            Op::Incref => return self.incref(arg(0)),
+            Op::Decref => return self.decref(v, arg(0)),
+
+            Op::GuardType(ty) => return self.guard_type(v, arg(0), ty),
+            Op::GuardIs(object) => {
+                let (p, _) = self.object(arg(0));
+                let want = self.b.pconst(object.token());
+                let ok = self.b.icmp(IntCond::Eq, p, want);
+                return self.guard(v, ok);
+            }
+            Op::GuardBound => {
+                if let Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) = self.repr(arg(0)) {
+                    let ok = self.raw(bound);
+                    return self.guard(v, ok);
+                }
+                if self.repr(arg(0)).is_raw() {
+                    return;
+                }
+                let (p, _) = self.object(arg(0));
+                let null = self.b.is_null(p);
+                let ok = self.b.op(Opcode::Bnot, &[null]);
+                return self.guard(v, ok);
+            }
+            Op::GuardTrue(_) => {
+                let ok = self.raw(arg(0));
+                return self.guard(v, ok);
+            }
+            Op::CheckValid => {
+                let cell = self.b.pconst(self.parts.state_cell);
+                let ok = self.intrinsic(names::STILL_VALID, &[self.frame, cell])[0];
+                return self.guard(v, ok);
+            }
+            Op::CheckPending => return self.check_pending(v),
+
+            Op::UnboxInt => self.fallible(v, names::INT_UNBOX, arg(0)),
+            Op::UnboxFloat => self.unbox(names::FLOAT_UNBOX, arg(0)),
+            Op::UnboxBool => self.unbox(names::BOOL_UNBOX, arg(0)),
+
+            Op::IntAdd => self.overflowing(v, Opcode::IaddOvf),
+            Op::IntSub => self.overflowing(v, Opcode::IsubOvf),
+            Op::IntMul => self.overflowing(v, Opcode::ImulOvf),
+            Op::IntNeg => {
+                let (zero, a) = (self.b.iconst(0), self.raw(arg(0)));
+                let (r, o) = self.b.op2(Opcode::IsubOvf, zero, a);
+                let ok = self.b.op(Opcode::Bnot, &[o]);
+                self.guard(v, ok);
+                r
+            }
+            Op::IntFloorDiv => self.divide(v, true),
+            Op::IntMod => self.divide(v, false),
+            Op::IntTrueDiv => {
+                let (a, b) = (self.raw(arg(0)), self.raw(arg(1)));
+                let ok = self.b.icmp_imm(IntCond::Ne, b, 0);
+                let (x, y) = (self.fits_double(a), self.fits_double(b));
+                let both = self.b.op(Opcode::Band, &[x, y]);
+                let ok = self.b.op(Opcode::Band, &[ok, both]);
+                self.guard(v, ok);
+                let (a, b) = (self.b.op(Opcode::I2f, &[a]), self.b.op(Opcode::I2f, &[b]));
+                self.b.op(Opcode::Fdiv, &[a, b])
+            }
+            Op::IntAnd => self.plain(v, Opcode::Iand),
+            Op::IntOr => self.plain(v, Opcode::Ior),
+            Op::IntXor => self.plain(v, Opcode::Ixor),
+            Op::IntShl => {
+                let (a, n) = (self.raw(arg(0)), self.raw(arg(1)));
+                let small = self.b.icmp_imm(IntCond::Ult, n, 63);
+                let exit = self.guard_exit(v);
+                self.b.guard(small, exit);
+                let r = self.b.op(Opcode::Ishl, &[a, n]);
+                let back = self.b.op(Opcode::Isshr, &[r, n]);
+                let ok = self.b.icmp(IntCond::Eq, back, a);
+                self.b.guard(ok, exit);
+                r
+            }
+            Op::IntShr => {
+                let (a, n) = (self.raw(arg(0)), self.raw(arg(1)));
+                let ok = self.b.icmp_imm(IntCond::Sge, n, 0);
+                self.guard(v, ok);
+                let most = self.b.iconst(63);
+                let small = self.b.icmp(IntCond::Slt, n, most);
+                let n = self.b.select(small, n, most);
+                self.b.op(Opcode::Isshr, &[a, n])
+            }
+            Op::IntInvert => self.plain(v, Opcode::Inot),
+            Op::IntCmp(c) => {
+                let (a, b) = (self.raw(arg(0)), self.raw(arg(1)));
+                self.b.icmp(int_cond(c), a, b)
+            }
+            Op::IntToDouble => self.plain(v, Opcode::I2f),
+            Op::IntToDoubleExact => {
+                let a = self.raw(arg(0));
+                let ok = self.fits_double(a);
+                self.guard(v, ok);
+                self.b.op(Opcode::I2f, &[a])
+            }
+            Op::BoolToInt => self.plain(v, Opcode::B2i),
+
+            Op::FloatAdd => self.plain(v, Opcode::Fadd),
+            Op::FloatSub => self.plain(v, Opcode::Fsub),
+            Op::FloatMul => self.plain(v, Opcode::Fmul),
+            Op::FloatNeg => self.plain(v, Opcode::Fneg),
+            Op::FloatAbs => self.plain(v, Opcode::Fabs),
+            Op::FloatDiv => {
+                self.nonzero(v, arg(1));
+                self.plain(v, Opcode::Fdiv)
+            }
+            Op::FloatFloorDiv => {
+                self.nonzero(v, arg(1));
+                self.math(v, "float_floordiv")
+            }
+            Op::FloatMod => {
+                self.nonzero(v, arg(1));
+                self.math(v, "float_mod")
+            }
+            Op::FloatPow => {
+                let a = self.raw(arg(0));
+                let zero = self.b.fconst(0.0);
+                let ok = self.b.fcmp(FloatCond::Gt, a, zero);
+                let exit = self.guard_exit(v);
+                self.b.guard(ok, exit);
+                let r = self.math(v, "float_pow");
+                // A finite result minus itself is zero; nothing else is.
+                let d = self.b.op(Opcode::Fsub, &[r, r]);
+                let ok = self.b.fcmp(FloatCond::Eq, d, zero);
+                self.b.guard(ok, exit);
+                r
+            }
+            Op::FloatSqrt => {
+                let a = self.raw(arg(0));
+                let zero = self.b.fconst(0.0);
+                let ok = self.b.fcmp(FloatCond::Ge, a, zero);
+                self.guard(v, ok);
+                self.b.op(Opcode::Fsqrt, &[a])
+            }
+            Op::FloatToInt => {
+                let a = self.raw(arg(0));
+                let limit = self.b.fconst(4.0e18);
+                let size = self.b.op(Opcode::Fabs, &[a]);
+                let ok = self.b.fcmp(FloatCond::Lt, size, limit);
+                self.guard(v, ok);
+                self.b.op(Opcode::F2i, &[a])
+            }
+            Op::FloatCmp(c) => {
+                let (a, b) = (self.raw(arg(0)), self.raw(arg(1)));
+                self.b.fcmp(float_cond(c), a, b)
+            }
+            Op::BoolNot => self.plain(v, Opcode::Bnot),
+
+            Op::Is => {
+                let ((a, fresh_a), (b, fresh_b)) = (self.object(arg(0)), self.object(arg(1)));
+                let r = self.b.icmp(IntCond::Eq, a, b);
+                if fresh_a {
+                    self.drop_fresh(arg(0), a);
+                }
+                if fresh_b {
+                    self.drop_fresh(arg(1), b);
+                }
+                r
+            }
+            Op::IsNull => match self.repr(arg(0)) {
+                Repr::Object => {
+                    let (p, _) = self.object(arg(0));
+                    self.b.is_null(p)
+                }
+                Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) => {
+                    let bound = self.raw(bound);
+                    self.b.op(Opcode::Bnot, &[bound])
+                }
+                r => self.b.bconst(r == Repr::Null),
+            },
+            Op::IsNone => match self.repr(arg(0)) {
+                Repr::Object => {
+                    let (p, _) = self.object(arg(0));
+                    let none = self.b.pconst(self.host.none);
+                    self.b.icmp(IntCond::Eq, p, none)
+                }
+                _ => self.b.bconst(false),
+            },
+
+            Op::ListLen => self.access(names::LIST_LEN, &[arg(0)]),
+            Op::TupleLen => self.access(names::TUPLE_LEN, &[arg(0)]),
+            Op::Index => {
+                let (i, len) = (self.raw(arg(0)), self.raw(arg(1)));
+                let wrapped = self.b.op(Opcode::Iadd, &[i, len]);
+                let negative = self.b.icmp_imm(IntCond::Slt, i, 0);
+                let offset = self.b.select(negative, wrapped, i);
+                let ok = self.b.icmp(IntCond::Ult, offset, len);
+                self.guard(v, ok);
+                offset
+            }
+            Op::ListGet => self.access(names::LIST_GET, &[arg(0), arg(1)]),
+            Op::TupleGet => self.access(names::TUPLE_GET, &[arg(0), arg(1)]),
+            Op::ListSet => self.access(names::LIST_SET, &[arg(0), arg(1), arg(2)]),
+            Op::ListAppend => {
+                let exit = self.guard_exit(v);
+                let (list, item) = (self.object(arg(0)).0, self.moved(arg(1)));
+                let id = self.host.intrinsic(names::LIST_APPEND);
+                self.b.inline(&self.host.intrinsics[id].func, &[list, item], Some(exit));
+                return;
+            }
+            Op::CellGet => self.access(names::CELL_GET, &[arg(0)]),
+            Op::CellSet => self.access(names::CELL_SET, &[arg(0), arg(1)]),
+            Op::RangeNext => {
+                let (iter, _) = self.object(arg(0));
+                let r = self.intrinsic(names::RANGE_NEXT, &[iter]);
+                self.outputs.insert(v, vec![r[0]]);
+                r[1]
+            }
+            Op::ListIterNext => self.access(names::LIST_ITER_NEXT, &[arg(0)]),
+            Op::TupleIterNext => self.access(names::TUPLE_ITER_NEXT, &[arg(0)]),
+            Op::Output(n) => {
+                let of = self.f.resolve(arg(0));
+                self.outputs[&of][n as usize]
+            }
+            Op::Check(call) => {
+                self.host_access(v, &call, &[arg(0)]);
+                return;
+            }
+            Op::Load(call) => self.host_access(v, &call, &[arg(0)]).expect("a load gives a value"),
+            Op::Store(call) => self.host_access(v, &call, &[arg(0), arg(1)]).expect("a store gives the old value"),
+
+            Op::General(op, imms) => return self.general(v, op, imms),
+            Op::CallDirect(cell) => return self.call_direct(v, cell),
+        };
+        self.values.insert(v, result);
+    }
+
+    fn store_slot(&mut self, k: u32, new: Value) {
+        let old = std::mem::replace(&mut self.locals[k as usize], new);
+        let offset = self.slot_offset(k);
+        match self.repr(new) {
+            Repr::Object => {
+                let p = self.object(new).0;
+                self.b.store(Width::Ptr, self.frame, offset, p);
+            }
+            _ if self.repr(old) == Repr::Object => {
+                let null = self.b.pconst(0);
+                self.b.store(Width::Ptr, self.frame, offset, null);
+            }
+            _ => {}
+        }
+    }
+
+    fn guard_type(&mut self, v: Value, a: Value, want: Type) {
+        if let Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) = self.repr(a) {
+            let ok = self.raw(bound);
+            return self.guard(v, ok);
+        }
+        if self.repr(a).is_raw() {
+            // A virtual box of another class cannot be: the guard's type was possible.
+            return;
+        }
+        let (p, _) = self.object(a);
+        let exit = self.guard_exit(v);
+        if !(self.f.ty(a) <= Type::OBJECT) {
+            let null = self.b.is_null(p);
+            let go = self.b.block();
+            self.b.br(null, exit, &[], go, &[]);
+            self.b.switch_to(go);
+        }
+        let ok = if want <= Type::NONE_TYPE {
+            let none = self.b.pconst(self.host.none);
+            self.b.icmp(IntCond::Eq, p, none)
+        } else {
+            let class = want
+                .runtime_class()
+                .or_else(|| want.unique_class_in(self.host.id))
+                .unwrap_or_else(|| panic!("a guard on {want}, which is not one class"));
+            let found = self.intrinsic(names::CLASS_OF, &[p])[0];
+            let class = self.b.pconst(class.token());
+            self.b.icmp(IntCond::Eq, found, class)
+        };
+        self.b.guard(ok, exit);
+    }
+
+    fn fits_double(&mut self, a: lir::Value) -> lir::Value {
+        let limit = self.b.iconst(EXACT_DOUBLE);
+        let up = self.b.op(Opcode::Iadd, &[a, limit]);
+        self.b.icmp_imm(IntCond::Ule, up, 2 * EXACT_DOUBLE)
+    }
+
+    fn nonzero(&mut self, v: Value, b: Value) {
+        if let Op::ConstDouble(bits) = self.f.op(b)
+            && f64::from_bits(*bits) != 0.0
+        {
+            return;
+        }
+        let b = self.raw(b);
+        let zero = self.b.fconst(0.0);
+        let ok = self.b.fcmp(FloatCond::Ne, b, zero);
+        self.guard(v, ok);
+    }
+
+    fn plain(&mut self, v: Value, op: Opcode) -> lir::Value {
+        let args: Vec<lir::Value> = self.f.inst(v).args.clone().into_iter().map(|a| self.raw(a)).collect();
+        self.b.op(op, &args)
+    }
+
+    fn math(&mut self, v: Value, helper: &'static str) -> lir::Value {
+        let args: Vec<lir::Value> = self.f.inst(v).args.clone().into_iter().map(|a| self.raw(a)).collect();
+        let helper = self.host.helper(helper);
+        self.b.call(helper, &args, &[Ty::F64])[0]
+    }
+
+    fn overflowing(&mut self, v: Value, op: Opcode) -> lir::Value {
+        let (a, b) = (self.f.arg(v, 0), self.f.arg(v, 1));
+        let (a, b) = (self.raw(a), self.raw(b));
+        let (r, o) = self.b.op2(op, a, b);
+        let exit = self.guard_exit(v);
+        let go = self.b.block();
+        self.b.br(o, exit, &[], go, &[]);
+        self.b.switch_to(go);
+        r
+    }
+
+    /// Python's floor division or remainder: rounded down, the remainder with the divisor's sign.
+    fn divide(&mut self, v: Value, quotient: bool) -> lir::Value {
+        let (a, b) = (self.f.arg(v, 0), self.f.arg(v, 1));
+        let constant = match self.f.op(b) {
+            Op::ConstInt(n) if *n > 0 => Some(*n),
+            _ => None,
+        };
+        let (a, b) = (self.raw(a), self.raw(b));
+        if constant.is_none() {
+            // Zero raises; with -1 the smallest integer overflows (and -1 is rare).
+            let exit = self.guard_exit(v);
+            let zero = self.b.icmp_imm(IntCond::Ne, b, 0);
+            self.b.guard(zero, exit);
+            let minus = self.b.icmp_imm(IntCond::Ne, b, -1);
+            self.b.guard(minus, exit);
+        }
+        if let Some(n) = constant
+            && n & (n - 1) == 0
+        {
+            return if quotient {
+                let shift = self.b.iconst(n.trailing_zeros() as i64);
+                self.b.op(Opcode::Isshr, &[a, shift])
+            } else {
+                let mask = self.b.iconst(n - 1);
+                self.b.op(Opcode::Iand, &[a, mask])
+            };
+        }
+        let q = self.b.op(Opcode::Sdiv, &[a, b]);
+        let product = self.b.op(Opcode::Imul, &[q, b]);
+        let r = self.b.op(Opcode::Isub, &[a, product]);
+        let inexact = self.b.icmp_imm(IntCond::Ne, r, 0);
+        let signs = self.b.op(Opcode::Ixor, &[r, b]);
+        let differ = self.b.icmp_imm(IntCond::Slt, signs, 0);
+        let adjust = self.b.op(Opcode::Band, &[inexact, differ]);
+        if quotient {
+            let one = self.b.op(Opcode::B2i, &[adjust]);
+            self.b.op(Opcode::Isub, &[q, one])
+        } else {
+            let moved = self.b.op(Opcode::Iadd, &[r, b]);
+            self.b.select(adjust, moved, r)
+        }
+    }
+
+    fn unbox(&mut self, name: &str, a: Value) -> lir::Value {
+        match self.repr(a) {
+            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) | Repr::DoubleIf(raw, _) => self.raw(raw),
+            _ => {
+                let (p, _) = self.object(a);
+                self.intrinsic(name, &[p])[0]
+            }
+        }
+    }
+
+    fn fallible(&mut self, v: Value, name: &str, a: Value) -> lir::Value {
+        if let Repr::Int(raw) | Repr::IntIf(raw, _) = self.repr(a) {
+            return self.raw(raw);
+        }
+        let (p, _) = self.object(a);
+        let exit = self.guard_exit(v);
+        let id = self.host.intrinsic(name);
+        self.b.inline(&self.host.intrinsics[id].func, &[p], Some(exit))[0]
+    }
+
+    /// A standard access: objects as pointers (a stored object is passed on), C values raw.
+    fn access(&mut self, name: &str, args: &[Value]) -> lir::Value {
+        let args: Vec<lir::Value> = args
+            .iter()
+            .map(|&a| if self.f.ty(a) <= Type::PRIMITIVE && !(self.f.ty(a) <= Type::NULLPTR) {
+                self.raw(a)
+            } else {
+                self.moved(a)
+            })
+            .collect();
+        self.intrinsic(name, &args)[0]
+    }
+
+    fn host_access(&mut self, v: Value, call: &IntrinsicCall, objects: &[Value]) -> Option<lir::Value> {
+        let mut args: Vec<lir::Value> = objects.iter().map(|&a| self.moved(a)).collect();
+        let exit = self.guard_exit(v);
+        args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
+        let func = &self.host.intrinsics[call.id].func;
+        self.b.inline(func, &args, Some(exit)).first().copied()
+    }
+}
+
+fn int_cond(c: Cmp) -> IntCond {
+    match c {
+        Cmp::Lt => IntCond::Slt,
+        Cmp::Le => IntCond::Sle,
+        Cmp::Eq => IntCond::Eq,
+        Cmp::Ne => IntCond::Ne,
+        Cmp::Gt => IntCond::Sgt,
+        Cmp::Ge => IntCond::Sge,
+    }
+}
+
+fn float_cond(c: Cmp) -> FloatCond {
+    match c {
+        Cmp::Lt => FloatCond::Lt,
+        Cmp::Le => FloatCond::Le,
+        Cmp::Eq => FloatCond::Eq,
+        Cmp::Ne => FloatCond::Ne,
+        Cmp::Gt => FloatCond::Gt,
+        Cmp::Ge => FloatCond::Ge,
+    }
+}

@@ -1,0 +1,335 @@
+//! From HIR to LIR: one representation for each value, references where they are, exits as records.
+//!
+//! # How values are represented
+//! A C value is raw. An object is a pointer, except a box of a raw value, which is **virtual**: the pointer is made
+//! where something needs the object, and the raw value travels in its place otherwise (to exits too). A local's slot
+//! in the frame holds its object as an owned reference, or nothing while the local is raw.
+//!
+//! # Call-outs
+//! Before anything that may run code of the program, the unit stores the instruction's position and the words of the
+//! raw locals into the frame, so that whoever looks sees the truth; `raw_maps` says which locals are raw where.
+//!
+//! # Deliberately absent
+//! `lower` adds no bets: every exit here comes from an op of HIR that has a frame state. It knows no offset of the
+//! host but the distance of slots.
+
+mod calls;
+mod edges;
+mod exits;
+mod insts;
+
+use crate::bytecode::{Code, Pc};
+use crate::engine::{Entry, RawMap, UnitParts};
+use crate::exits::ExitRecord;
+use crate::hir::{self, Function, Op, Value};
+use crate::host::{Host, names};
+use crate::lir::{self, Builder, Func, Signature};
+use crate::ll::{Ty, Width};
+use crate::types::Type;
+use std::collections::HashMap;
+
+/// What lowering gives.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The unit.
+    pub func: Func,
+    /// Its exits.
+    pub exits: Vec<ExitRecord>,
+    /// Raw locals by call-out.
+    pub raw_maps: Vec<RawMap>,
+}
+
+/// How a value is represented.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Repr {
+    /// No object.
+    Null,
+    /// A pointer to an object (or null where the type allows it).
+    Object,
+    /// A 64-bit integer: the value named.
+    Int(Value),
+    /// A double.
+    Double(Value),
+    /// A truth value.
+    Bool(Value),
+    /// A 64-bit integer if the second value holds, else no object.
+    IntIf(Value, Value),
+    /// A double if the second value holds, else no object.
+    DoubleIf(Value, Value),
+}
+
+impl Repr {
+    /// Whether the value is raw.
+    pub fn is_raw(self) -> bool {
+        !matches!(self, Repr::Null | Repr::Object)
+    }
+}
+
+/// The representation of `v`.
+pub fn repr(f: &Function, v: Value) -> Repr {
+    let v = f.resolve(v);
+    match f.op(v) {
+        Op::Null => Repr::Null,
+        Op::BoxInt => Repr::Int(f.arg(v, 0)),
+        Op::BoxFloat => Repr::Double(f.arg(v, 0)),
+        Op::BoxBool => Repr::Bool(f.arg(v, 0)),
+        Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
+        Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
+        // The same object as its operand.
+        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) => repr(f, f.arg(v, 0)),
+        _ => match f.ty(v) {
+            t if t.is_bottom() => Repr::Object,
+            t if t <= Type::CINT64 => Repr::Int(v),
+            t if t <= Type::CDOUBLE => Repr::Double(v),
+            t if t <= Type::CBOOL => Repr::Bool(v),
+            _ => Repr::Object,
+        },
+    }
+}
+
+pub(crate) struct Lower<'a> {
+    f: &'a Function,
+    code: &'a Code,
+    host: &'a Host,
+    parts: &'a UnitParts,
+    entry: Entry,
+    b: Builder<'a>,
+    values: HashMap<Value, lir::Value>,
+    blocks: HashMap<hir::Block, lir::Block>,
+    exits: Vec<ExitRecord>,
+    raw_maps: HashMap<Pc, RawMap>,
+    thread: lir::Value,
+    frame: lir::Value,
+    /// The locals where we stand.
+    locals: Vec<Value>,
+    /// The position stored in the frame, if known here.
+    position: Option<u32>,
+    /// The raw words stored in the frame, if known here.
+    shadows: HashMap<u32, Value>,
+    /// Number of outputs read from each operation that has some, and where they are.
+    outputs: HashMap<Value, Vec<lir::Value>>,
+    output_counts: HashMap<Value, u32>,
+}
+
+/// Lower `f`.
+///
+/// # Panics
+/// If `f` is not in canonical form (the verifier's and builder's promise).
+pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowered {
+    let code = f.code.clone();
+    let mut params = vec![Ty::Ptr, Ty::Ptr];
+    if entry == Entry::Function {
+        params.extend((0..code.argcount).map(|_| Ty::Ptr));
+    }
+    let mut func = Func::new(code.name.clone(), Signature { params, results: vec![Ty::Ptr] });
+    let (thread, second) = (func.params()[0], func.params()[1]);
+    let args: Vec<lir::Value> = func.params()[2..].to_vec();
+    let mut output_counts: HashMap<Value, u32> = HashMap::new();
+    for &b in &f.order {
+        for &v in &f.blocks[b].insts {
+            if let Op::Output(n) = f.op(v) {
+                let count = output_counts.entry(f.arg(v, 0)).or_default();
+                *count = (*count).max(n + 1);
+            }
+        }
+    }
+    let (exits, raw_maps) = {
+        let mut lower = Lower {
+            f,
+            code: &code,
+            host,
+            parts,
+            entry,
+            b: Builder::new(&mut func),
+            values: HashMap::new(),
+            blocks: HashMap::new(),
+            exits: Vec::new(),
+            raw_maps: HashMap::new(),
+            thread,
+            frame: second,
+            locals: Vec::new(),
+            position: None,
+            shadows: HashMap::new(),
+            outputs: HashMap::new(),
+            output_counts,
+        };
+        lower.run(second, &args);
+        (lower.exits, lower.raw_maps)
+    };
+    let mut raw_maps: Vec<RawMap> = raw_maps.into_values().collect();
+    raw_maps.sort_by_key(|m| m.pc);
+    Lowered { func, exits, raw_maps }
+}
+
+impl Lower<'_> {
+    fn run(&mut self, second: lir::Value, args: &[lir::Value]) {
+        for &block in &self.f.order[1..] {
+            let lb = self.b.block();
+            for &(p, _) in &self.f.blocks[block].params {
+                let ty = self.ty_of(p);
+                let v = self.b.param(lb, ty);
+                self.values.insert(p, v);
+            }
+            self.blocks.insert(block, lb);
+        }
+        if self.entry == Entry::Function {
+            self.enter(second, args);
+        }
+        for (i, &block) in self.f.order.iter().enumerate() {
+            if i > 0 {
+                let lb = self.blocks[&block];
+                self.b.switch_to(lb);
+            }
+            self.position = None;
+            self.shadows.clear();
+            self.locals = self.f.blocks[block].entry_state.locals.clone();
+            for &v in &self.f.blocks[block].insts {
+                self.inst(v);
+            }
+            self.terminator(block);
+        }
+    }
+
+    /// Make the frame, or run the call the slow way.
+    fn enter(&mut self, function: lir::Value, args: &[lir::Value]) {
+        let slow = self.b.cold_block();
+        let enter = &self.parts.enter;
+        let frame = self.b.inline(enter, &[self.thread, function], Some(slow));
+        let after = self.b.current();
+        self.b.switch_to(slow);
+        let slot = self.b.slot(8 * args.len().max(1) as u32);
+        let buffer = self.b.stack_addr(slot);
+        for (i, &arg) in args.iter().enumerate() {
+            self.b.store(Width::Ptr, buffer, 8 * i as i32, arg);
+        }
+        let n = self.b.iconst(args.len() as i64);
+        let helper = self.host.helper("call_interpreted");
+        let r = self.b.call(helper, &[self.thread, function, buffer, n], &[Ty::Ptr]);
+        self.b.ret(&r);
+        self.b.switch_to(after);
+        self.frame = frame[0];
+        for (k, &arg) in args.iter().enumerate() {
+            self.b.store(Width::Ptr, self.frame, self.slot_offset(k as u32), arg);
+        }
+        let entry = self.f.entry();
+        for &v in &self.f.blocks[entry].insts {
+            if let Op::Arg(k) = self.f.op(v) {
+                self.values.insert(v, args[*k as usize]);
+            }
+        }
+    }
+
+    fn slot_offset(&self, k: u32) -> i32 {
+        self.host.frame_slots + 8 * k as i32
+    }
+
+    /// Where the raw word of local `k` is kept during call-outs.
+    fn shadow_offset(&self, k: u32) -> i32 {
+        self.host.frame_slots + 8 * (self.code.locals.len() as i32 + self.code.stacksize as i32 + k as i32)
+    }
+
+    /// The LIR type of a value's definition.
+    fn ty_of(&self, v: Value) -> Ty {
+        match repr(self.f, v) {
+            Repr::Int(_) => Ty::I64,
+            Repr::Double(_) => Ty::F64,
+            Repr::Bool(_) => Ty::Bool,
+            _ => Ty::Ptr,
+        }
+    }
+
+    fn repr(&self, v: Value) -> Repr {
+        repr(self.f, v)
+    }
+
+    /// Inline a standard intrinsic that cannot fail.
+    fn intrinsic(&mut self, name: &str, args: &[lir::Value]) -> Vec<lir::Value> {
+        let host = self.host;
+        let id = host.intrinsic(name);
+        self.b.inline(&host.intrinsics[id].func, args, None)
+    }
+
+    /// The raw value of a C value.
+    fn raw(&mut self, v: Value) -> lir::Value {
+        let v = self.f.resolve(v);
+        match self.f.op(v) {
+            Op::ConstInt(n) => self.b.iconst(*n),
+            Op::ConstDouble(bits) => self.b.fconst(f64::from_bits(*bits)),
+            Op::ConstBool(c) => self.b.bconst(*c),
+            Op::Refine(_) | Op::GuardTrue(_) => {
+                let inner = self.f.arg(v, 0);
+                self.raw(inner)
+            }
+            op => *self.values.get(&v).unwrap_or_else(|| panic!("{v} = {op:?} has no value yet")),
+        }
+    }
+
+    /// The pointer of an object; the second part says whether it was made here (a new reference).
+    fn object(&mut self, v: Value) -> (lir::Value, bool) {
+        let v = self.f.resolve(v);
+        match self.repr(v) {
+            Repr::Null => (self.b.pconst(0), false),
+            Repr::Int(raw) => {
+                let raw = self.raw(raw);
+                (self.intrinsic(names::INT_BOX, &[raw])[0], true)
+            }
+            Repr::Double(raw) => {
+                let raw = self.raw(raw);
+                (self.intrinsic(names::FLOAT_BOX, &[raw])[0], true)
+            }
+            Repr::Bool(raw) => {
+                let raw = self.raw(raw);
+                (self.intrinsic(names::BOOL_BOX, &[raw])[0], false)
+            }
+            Repr::IntIf(raw, bound) => (self.box_if(names::INT_BOX, raw, bound), true),
+            Repr::DoubleIf(raw, bound) => (self.box_if(names::FLOAT_BOX, raw, bound), true),
+            Repr::Object => {
+                let mut v = v;
+                loop {
+                    match self.f.op(v) {
+                        Op::Const(object) => return (self.b.pconst(object.token()), false),
+                        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) => v = self.f.arg(v, 0),
+                        op => {
+                            let p = *self.values.get(&v).unwrap_or_else(|| panic!("{v} = {op:?} has no value yet"));
+                            return (p, false);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn box_if(&mut self, boxing: &str, raw: Value, bound: Value) -> lir::Value {
+        let (raw, bound) = (self.raw(raw), self.raw(bound));
+        let (some, done) = (self.b.block(), self.b.block());
+        let result = self.b.param(done, Ty::Ptr);
+        let null = self.b.pconst(0);
+        self.b.br(bound, some, &[], done, &[null]);
+        self.b.switch_to(some);
+        let p = self.intrinsic(boxing, &[raw])[0];
+        self.b.jump(done, &[p]);
+        self.b.switch_to(done);
+        result
+    }
+
+    /// The pointer of an object whose reference is passed on: a box is made, anything else is owned already.
+    fn moved(&mut self, v: Value) -> lir::Value {
+        self.object(v).0
+    }
+
+    /// Drop the reference of a box made for one use.
+    fn drop_fresh(&mut self, v: Value, p: lir::Value) {
+        match self.repr(v) {
+            Repr::Double(_) => {
+                self.intrinsic(names::DECREF_FLOAT, &[p]);
+            }
+            Repr::Int(_) => {
+                self.intrinsic(names::DECREF_LEAF, &[p]);
+            }
+            Repr::IntIf(..) | Repr::DoubleIf(..) => self.unless_null(v, p, |s| {
+                s.intrinsic(names::DECREF_LEAF, &[p]);
+            }),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Value numbering over the dominator tree, and motion of invariant guards and computations out of loops.
+
+use super::Context;
+use crate::hir::{Block, Function, Op, Term, Value, is_builtin_exact};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use std::collections::{HashMap, HashSet};
+
+/// Hoist, then number.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let hoisted = hoist(f, cx);
+    number(f) | hoisted
+}
+
+/// Whether the op may be numbered across blocks. A guard on a user's class may not: the class may be assigned.
+fn is_stable(op: &Op) -> bool {
+    match op {
+        Op::GuardType(t) => is_builtin_exact(*t),
+        op => op.is_pure() && !matches!(op, Op::Null | Op::GuardTrue(_)),
+    }
+}
+
+/// Whether the op depends on memory that only host code (and the ops named in `kills`) changes.
+fn is_memory(op: &Op) -> bool {
+    matches!(op, Op::GuardType(_) | Op::Check(_) | Op::ListLen)
+}
+
+fn number(f: &mut Function) -> bool {
+    let idom = f.dominators();
+    let mut children: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for &b in &f.order[1..] {
+        children[idom[b].expect("a reachable block")].push(b);
+    }
+    let mut changed = false;
+    let mut table: HashMap<(Op, Vec<Value>), Value> = HashMap::new();
+    walk(f, f.entry(), &children, &mut table, &mut changed);
+    changed
+}
+
+fn walk(
+    f: &mut Function,
+    b: Block,
+    children: &SecondaryMap<Block, Vec<Block>>,
+    table: &mut HashMap<(Op, Vec<Value>), Value>,
+    changed: &mut bool,
+) {
+    // An explicit stack of scopes: generated code may be deep.
+    enum Step {
+        Enter(Block),
+        Leave(Vec<(Op, Vec<Value>)>),
+    }
+    let mut work = vec![Step::Enter(b)];
+    while let Some(step) = work.pop() {
+        match step {
+            Step::Leave(keys) => {
+                for key in keys {
+                    table.remove(&key);
+                }
+            }
+            Step::Enter(b) => {
+                let mut added = Vec::new();
+                let mut memory: HashMap<(Op, Vec<Value>), Value> = HashMap::new();
+                for v in f.blocks[b].insts.clone() {
+                    let op = f.insts[v].op.clone();
+                    let args: Vec<Value> = f.insts[v].args.iter().map(|a| f.resolve(*a)).collect();
+                    if is_stable(&op) {
+                        let key = (op, args);
+                        if let Some(&first) = table.get(&key) {
+                            f.replace(v, first);
+                            *changed = true;
+                        } else {
+                            table.insert(key.clone(), v);
+                            added.push(key);
+                        }
+                    } else if is_memory(&op) {
+                        let key = (op, args);
+                        if let Some(&first) = memory.get(&key) {
+                            f.replace(v, first);
+                            *changed = true;
+                        } else {
+                            memory.insert(key, v);
+                        }
+                    } else if f.may_run_host_code(v) || matches!(op, Op::ListAppend) {
+                        memory.clear();
+                    }
+                }
+                work.push(Step::Leave(added));
+                work.extend(children[b].iter().map(|c| Step::Enter(*c)));
+            }
+        }
+    }
+}
+
+/// Move invariant instructions to the block before their loop.
+fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
+    let idom = f.dominators();
+    let dominates = |a: Block, mut b: Block| loop {
+        if a == b {
+            return true;
+        }
+        match idom[b].expand() {
+            Some(up) if up != b => b = up,
+            _ => return false,
+        }
+    };
+    let preds = f.predecessors();
+    let mut changed = false;
+    // Inner loops come later in the order: hoist from them first, then on from the outer ones.
+    for header in f.order.clone().into_iter().rev() {
+        let (back, outside): (Vec<Block>, Vec<Block>) = preds[header].iter().partition(|p| dominates(header, **p));
+        let [before] = outside[..] else { continue };
+        if back.is_empty() || !matches!(f.blocks[before].term, Term::Jump(_)) {
+            continue;
+        }
+        let mut body: HashSet<Block> = HashSet::from([header]);
+        let mut work = back.clone();
+        while let Some(b) = work.pop() {
+            if body.insert(b) {
+                work.extend(preds[b].iter().copied());
+            }
+        }
+        let mut inside = vec![false; f.insts.len()];
+        for &b in &body {
+            for v in f.blocks[b].insts.iter().chain(f.blocks[b].params.iter().map(|(p, _)| p)) {
+                inside[v.index()] = true;
+            }
+        }
+        let pc = f.blocks[header].entry_state.pc;
+        for b in f.order.clone() {
+            if !body.contains(&b) {
+                continue;
+            }
+            let always = back.iter().all(|e| dominates(b, *e));
+            for v in f.blocks[b].insts.clone() {
+                let inst = &f.insts[v];
+                let movable = match inst.op.exit_reason() {
+                    None => is_stable(&inst.op),
+                    Some(reason) => {
+                        always
+                            && matches!(inst.op, Op::GuardType(_) | Op::UnboxInt)
+                            && is_stable(&inst.op)
+                            && !cx.avoid.contains(&(pc, reason))
+                    }
+                };
+                if !movable || inst.args.iter().any(|a| inside[f.resolve(*a).index()]) {
+                    continue;
+                }
+                if inst.op.exit_reason().is_some() {
+                    let state = super::unbox::edge_state(f, before, 0, header);
+                    f.insts[v].state = Some(state);
+                }
+                f.blocks[b].insts.retain(|x| *x != v);
+                f.blocks[before].insts.push(v);
+                inside[v.index()] = false;
+                changed = true;
+            }
+        }
+    }
+    changed
+}

@@ -1,0 +1,171 @@
+//! Local simplification: guards that are proved, boxes that are unboxed at once, constants.
+
+use super::Context;
+use crate::bytecode::ConstValue;
+use crate::hir::{Cmp, Edge, Function, Op, Term, Value};
+use crate::types::Type;
+
+/// Simplify every instruction once, in dominance order.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let mut changed = false;
+    for b in f.order.clone() {
+        for v in f.blocks[b].insts.clone() {
+            changed |= simplify(f, cx, v);
+        }
+        changed |= fold_branch(f, b);
+    }
+    if changed {
+        f.apply_aliases();
+        let entry = f.entry();
+        f.compute_order(entry);
+        crate::hir::remove_trivial_params(f);
+    }
+    changed
+}
+
+fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
+    let inst = &f.insts[v];
+    let arg = |i: usize| f.resolve(inst.args[i]);
+    let ty = |i: usize| f.ty(inst.args[i]);
+    match &inst.op {
+        Op::GuardType(t) | Op::Refine(t) if ty(0) <= *t => replace(f, v, inst.args[0]),
+        Op::Refine(_) if matches!(f.op(arg(0)), Op::BoxIntIf | Op::BoxFloatIf) => {
+            // The bytecode says that the local is bound here.
+            let boxed = arg(0);
+            let raw = f.arg(boxed, 0);
+            let (op, ty) = match f.op(boxed) {
+                Op::BoxIntIf => (Op::BoxInt, Type::LONG_EXACT),
+                _ => (Op::BoxFloat, Type::FLOAT_EXACT),
+            };
+            let inst = &mut f.insts[v];
+            (inst.op, inst.ty, inst.args) = (op, ty, vec![raw]);
+            true
+        }
+        Op::GuardBound if ty(0) <= Type::OBJECT => replace(f, v, inst.args[0]),
+        Op::GuardIs(object) if ty(0).as_object() == Some(*object) => replace(f, v, inst.args[0]),
+        Op::UnboxInt | Op::UnboxFloat | Op::UnboxBool => {
+            let mut a = arg(0);
+            // A check that a raw local is bound stands for itself; its value is the raw one.
+            while matches!(f.op(a), Op::GuardBound | Op::GuardType(_) | Op::Refine(_)) {
+                a = f.arg(a, 0);
+            }
+            let inner = match (&inst.op, f.op(a)) {
+                (Op::UnboxInt, Op::BoxInt | Op::BoxIntIf)
+                | (Op::UnboxFloat, Op::BoxFloat | Op::BoxFloatIf)
+                | (Op::UnboxBool, Op::BoxBool) => Some(f.arg(a, 0)),
+                _ => None,
+            };
+            if let Some(inner) = inner {
+                return replace(f, v, inner);
+            }
+            let object = match f.op(a) {
+                Op::Const(object) => *object,
+                _ => return false,
+            };
+            let constant = match (&inst.op, cx.world.value(object)) {
+                (Op::UnboxInt, ConstValue::Int(n)) => Op::ConstInt(n),
+                (Op::UnboxFloat, ConstValue::Float(x)) => Op::ConstDouble(x.to_bits()),
+                (Op::UnboxBool, ConstValue::Bool(b)) => Op::ConstBool(b),
+                _ => return false,
+            };
+            become_constant(f, v, constant)
+        }
+        Op::BoolNot => match f.op(arg(0)) {
+            Op::BoolNot => {
+                let inner = f.arg(arg(0), 0);
+                replace(f, v, inner)
+            }
+            Op::ConstBool(b) => {
+                let b = !*b;
+                become_constant(f, v, Op::ConstBool(b))
+            }
+            _ => false,
+        },
+        Op::IsNone => {
+            let t = ty(0);
+            if t <= Type::NONE_TYPE {
+                become_constant(f, v, Op::ConstBool(true))
+            } else if !t.could_be(Type::NONE_TYPE) {
+                become_constant(f, v, Op::ConstBool(false))
+            } else {
+                false
+            }
+        }
+        Op::Is => {
+            let (a, b) = (arg(0), arg(1));
+            let (ta, tb) = (ty(0), ty(1));
+            if a == b {
+                become_constant(f, v, Op::ConstBool(true))
+            } else if !ta.could_be(tb) {
+                become_constant(f, v, Op::ConstBool(false))
+            } else if tb <= Type::NONE_TYPE {
+                f.insts[v].op = Op::IsNone;
+                f.insts[v].args = vec![a];
+                true
+            } else {
+                false
+            }
+        }
+        Op::GuardTrue(_) if matches!(f.op(arg(0)), Op::ConstBool(true)) => {
+            f.insts[v].op = Op::Refine(Type::CBOOL);
+            f.insts[v].state = None;
+            true
+        }
+        Op::IntCmp(c) => {
+            let (c, a, b) = (*c, arg(0), arg(1));
+            match (f.op(a), f.op(b)) {
+                (Op::ConstInt(x), Op::ConstInt(y)) => {
+                    let r = compare(c, x, y);
+                    become_constant(f, v, Op::ConstBool(r))
+                }
+                _ => false,
+            }
+        }
+        Op::IntToDouble | Op::IntToDoubleExact => match f.op(arg(0)) {
+            Op::ConstInt(n) if n.unsigned_abs() <= 1 << 53 => {
+                let bits = (*n as f64).to_bits();
+                become_constant(f, v, Op::ConstDouble(bits))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn compare(c: Cmp, x: &i64, y: &i64) -> bool {
+    match c {
+        Cmp::Lt => x < y,
+        Cmp::Le => x <= y,
+        Cmp::Eq => x == y,
+        Cmp::Ne => x != y,
+        Cmp::Gt => x > y,
+        Cmp::Ge => x >= y,
+    }
+}
+
+fn replace(f: &mut Function, v: Value, new: Value) -> bool {
+    f.replace(v, new);
+    true
+}
+
+fn become_constant(f: &mut Function, v: Value, op: Op) -> bool {
+    let inst = &mut f.insts[v];
+    inst.ty = match op {
+        Op::ConstInt(_) => Type::CINT64,
+        Op::ConstDouble(_) => Type::CDOUBLE,
+        _ => Type::CBOOL,
+    };
+    inst.op = op;
+    inst.args.clear();
+    inst.state = None;
+    true
+}
+
+/// A branch on a constant becomes a jump.
+fn fold_branch(f: &mut Function, b: crate::hir::Block) -> bool {
+    let Term::Branch { cond, then, els } = &f.blocks[b].term else { return false };
+    let Op::ConstBool(c) = f.op(*cond) else { return false };
+    let edge: Edge = if *c { then.clone() } else { els.clone() };
+    f.blocks[b].term = Term::Jump(edge);
+    true
+}

@@ -1,0 +1,267 @@
+//! General operations on operands of known types become primitive ones.
+//!
+//! The types are proved or guarded here already; what the primitive form adds are its own checks (digits, overflow,
+//! bounds, zero), each an op with the frame state of the instruction.
+
+use super::Context;
+use crate::bytecode::{BinaryOp, INPLACE};
+use crate::exits::Reason;
+use crate::hir::{Block, Cmp, Function, GeneralOp as G, Inst, Op, StateId, Value};
+use crate::types::Type;
+
+/// Rewrite every general operation whose operand types allow it.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let mut changed = false;
+    for b in f.order.clone() {
+        let insts = std::mem::take(&mut f.blocks[b].insts);
+        for v in insts {
+            let mut rw = Rewriter { f, cx, block: b, at: v };
+            match rw.rewrite() {
+                Some(new) => {
+                    f.replace(v, new);
+                    changed = true;
+                }
+                None => f.blocks[b].insts.push(v),
+            }
+        }
+    }
+    changed
+}
+
+/// Emits before the instruction `at`, into the block's list under construction.
+struct Rewriter<'a, 'b> {
+    f: &'a mut Function,
+    cx: &'a Context<'b>,
+    block: Block,
+    at: Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Float,
+}
+
+impl Rewriter<'_, '_> {
+    fn emit(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
+        let pc = self.f.insts[self.at].pc;
+        let state = (op.exit_reason().is_some() || matches!(op, Op::Decref)).then(|| self.state());
+        let v = self.f.insts.push(Inst { op, args, ty, source: crate::facts::Source::Proved, state, pc });
+        self.f.blocks[self.block].insts.push(v);
+        v
+    }
+
+    fn state(&self) -> StateId {
+        self.f.insts[self.at].state.expect("a general operation has a state")
+    }
+
+    fn avoids(&self, reason: Reason) -> bool {
+        let pc = self.f.states[self.state()].pc;
+        self.cx.avoid.contains(&(pc, reason))
+    }
+
+    fn arg(&self, i: usize) -> Value {
+        self.f.arg(self.at, i)
+    }
+
+    fn ty(&self, i: usize) -> Type {
+        self.f.ty(self.arg(i))
+    }
+
+    fn kind(&self, i: usize) -> Option<Kind> {
+        let t = self.ty(i);
+        if t.is_bottom() {
+            None
+        } else if t <= Type::LONG_EXACT {
+            Some(Kind::Int)
+        } else if t <= Type::FLOAT_EXACT {
+            Some(Kind::Float)
+        } else {
+            None
+        }
+    }
+
+    fn int(&mut self, i: usize) -> Value {
+        let a = self.arg(i);
+        self.emit(Op::UnboxInt, vec![a], Type::CINT64)
+    }
+
+    fn double(&mut self, i: usize, exact: bool) -> Value {
+        let a = self.arg(i);
+        if self.kind(i) == Some(Kind::Float) {
+            return self.emit(Op::UnboxFloat, vec![a], Type::CDOUBLE);
+        }
+        let n = self.int(i);
+        self.emit(if exact { Op::IntToDoubleExact } else { Op::IntToDouble }, vec![n], Type::CDOUBLE)
+    }
+
+    fn box_int(&mut self, v: Value) -> Value {
+        self.emit(Op::BoxInt, vec![v], Type::LONG_EXACT)
+    }
+
+    fn box_float(&mut self, v: Value) -> Value {
+        self.emit(Op::BoxFloat, vec![v], Type::FLOAT_EXACT)
+    }
+
+    /// The value that replaces the instruction, or `None` to keep it.
+    fn rewrite(&mut self) -> Option<Value> {
+        let Op::General(op, imms) = self.f.insts[self.at].op else { return None };
+        match op {
+            G::Binary => self.binary(BinaryOp::from_arg(imms[0] as u32 % INPLACE)?),
+            G::CompareBool => self.compare(Cmp::from_arg(imms[0] as u32)?),
+            G::Truth => self.truth(),
+            G::Negative => match self.kind(0)? {
+                Kind::Int if !self.avoids(Reason::Overflow) && !self.avoids(Reason::IntTooLarge) => {
+                    let a = self.int(0);
+                    let r = self.emit(Op::IntNeg, vec![a], Type::CINT64);
+                    Some(self.box_int(r))
+                }
+                Kind::Float => {
+                    let a = self.double(0, false);
+                    let r = self.emit(Op::FloatNeg, vec![a], Type::CDOUBLE);
+                    Some(self.box_float(r))
+                }
+                Kind::Int => None,
+            },
+            G::Invert if self.kind(0)? == Kind::Int && !self.avoids(Reason::IntTooLarge) => {
+                let a = self.int(0);
+                let r = self.emit(Op::IntInvert, vec![a], Type::CINT64);
+                Some(self.box_int(r))
+            }
+            G::GetItem => self.get_item(),
+            G::SetItem => self.set_item(),
+            _ => None,
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp) -> Option<Value> {
+        use BinaryOp::*;
+        let (a, b) = (self.kind(0)?, self.kind(1)?);
+        if self.avoids(Reason::IntTooLarge) && (a == Kind::Int || b == Kind::Int) {
+            return None;
+        }
+        if a == Kind::Int && b == Kind::Int {
+            let (prim, reason) = match op {
+                Add => (Op::IntAdd, Reason::Overflow),
+                Subtract => (Op::IntSub, Reason::Overflow),
+                Multiply => (Op::IntMul, Reason::Overflow),
+                FloorDivide => (Op::IntFloorDiv, Reason::Domain),
+                Remainder => (Op::IntMod, Reason::Domain),
+                TrueDivide => (Op::IntTrueDiv, Reason::Domain),
+                And => (Op::IntAnd, Reason::IntTooLarge),
+                Or => (Op::IntOr, Reason::IntTooLarge),
+                Xor => (Op::IntXor, Reason::IntTooLarge),
+                LeftShift => (Op::IntShl, Reason::Overflow),
+                RightShift => (Op::IntShr, Reason::Domain),
+                _ => return None,
+            };
+            if self.avoids(reason) {
+                return None;
+            }
+            let (x, y) = (self.int(0), self.int(1));
+            return Some(if op == TrueDivide {
+                let r = self.emit(prim, vec![x, y], Type::CDOUBLE);
+                self.box_float(r)
+            } else {
+                let r = self.emit(prim, vec![x, y], Type::CINT64);
+                self.box_int(r)
+            });
+        }
+        let prim = match op {
+            Add => Op::FloatAdd,
+            Subtract => Op::FloatSub,
+            Multiply => Op::FloatMul,
+            TrueDivide => Op::FloatDiv,
+            FloorDivide => Op::FloatFloorDiv,
+            Remainder => Op::FloatMod,
+            Power => Op::FloatPow,
+            _ => return None,
+        };
+        if prim.exit_reason().is_some_and(|r| self.avoids(r)) {
+            return None;
+        }
+        let (x, y) = (self.double(0, false), self.double(1, false));
+        let r = self.emit(prim, vec![x, y], Type::CDOUBLE);
+        Some(self.box_float(r))
+    }
+
+    fn compare(&mut self, c: Cmp) -> Option<Value> {
+        let (a, b) = (self.kind(0)?, self.kind(1)?);
+        if self.avoids(Reason::IntTooLarge) && (a == Kind::Int || b == Kind::Int) {
+            return None;
+        }
+        if a == Kind::Int && b == Kind::Int {
+            let (x, y) = (self.int(0), self.int(1));
+            return Some(self.emit(Op::IntCmp(c), vec![x, y], Type::CBOOL));
+        }
+        if a != b && self.avoids(Reason::Domain) {
+            return None;
+        }
+        let (x, y) = (self.double(0, true), self.double(1, true));
+        Some(self.emit(Op::FloatCmp(c), vec![x, y], Type::CBOOL))
+    }
+
+    fn truth(&mut self) -> Option<Value> {
+        let t = self.ty(0);
+        if t.is_bottom() {
+            return None;
+        }
+        let a = self.arg(0);
+        if t <= Type::BOOL {
+            return Some(self.emit(Op::UnboxBool, vec![a], Type::CBOOL));
+        }
+        if t <= Type::NONE_TYPE {
+            return Some(self.emit(Op::ConstBool(false), vec![], Type::CBOOL));
+        }
+        let n = match self.kind(0) {
+            Some(Kind::Int) if !self.avoids(Reason::IntTooLarge) => self.int(0),
+            Some(Kind::Float) => {
+                let x = self.double(0, false);
+                let zero = self.emit(Op::ConstDouble(0), vec![], Type::CDOUBLE);
+                return Some(self.emit(Op::FloatCmp(Cmp::Ne), vec![x, zero], Type::CBOOL));
+            }
+            _ if t <= Type::LIST_EXACT => self.emit(Op::ListLen, vec![a], Type::CINT64),
+            _ if t <= Type::TUPLE_EXACT => self.emit(Op::TupleLen, vec![a], Type::CINT64),
+            _ => return None,
+        };
+        let zero = self.emit(Op::ConstInt(0), vec![], Type::CINT64);
+        Some(self.emit(Op::IntCmp(Cmp::Ne), vec![n, zero], Type::CBOOL))
+    }
+
+    /// The checked offset for an access to the sequence `args[0]` at `args[1]`.
+    fn offset(&mut self) -> Option<(Value, Value, bool)> {
+        let list = self.ty(0) <= Type::LIST_EXACT;
+        if !list && !(self.ty(0) <= Type::TUPLE_EXACT)
+            || self.ty(0).is_bottom()
+            || self.kind(1)? != Kind::Int
+            || self.avoids(Reason::Bounds)
+            || self.avoids(Reason::IntTooLarge)
+        {
+            return None;
+        }
+        let seq = self.arg(0);
+        let index = self.int(1);
+        let len = self.emit(if list { Op::ListLen } else { Op::TupleLen }, vec![seq], Type::CINT64);
+        let offset = self.emit(Op::Index, vec![index, len], Type::CINT64);
+        Some((seq, offset, list))
+    }
+
+    fn get_item(&mut self) -> Option<Value> {
+        let (seq, offset, list) = self.offset()?;
+        let v = self.emit(if list { Op::ListGet } else { Op::TupleGet }, vec![seq, offset], Type::OBJECT);
+        self.emit(Op::Incref, vec![v], Type::BOTTOM);
+        Some(v)
+    }
+
+    fn set_item(&mut self) -> Option<Value> {
+        if !(self.ty(0) <= Type::LIST_EXACT) {
+            return None;
+        }
+        let (list, offset, _) = self.offset()?;
+        let value = self.arg(2);
+        self.emit(Op::Incref, vec![value], Type::BOTTOM);
+        let old = self.emit(Op::ListSet, vec![list, offset, value], Type::OBJECT);
+        self.emit(Op::Decref, vec![old], Type::BOTTOM);
+        Some(old)
+    }
+}

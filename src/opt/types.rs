@@ -1,0 +1,79 @@
+//! Types of values to a fixpoint: block parameters start with nothing and take what their edges bring.
+
+use super::Context;
+use crate::hir::{Function, Op, Value, general_type};
+use crate::types::Type;
+
+/// Recompute all types.
+pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
+    let before: Vec<Type> = f.insts.values().map(|i| i.ty).collect();
+    for b in f.order.clone() {
+        for (p, _) in f.blocks[b].params.clone() {
+            f.insts[p].ty = Type::BOTTOM;
+        }
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for b in f.order.clone() {
+            for v in f.blocks[b].insts.clone() {
+                let new = transfer(f, v);
+                if new != f.insts[v].ty {
+                    f.insts[v].ty = new;
+                    changed = true;
+                }
+            }
+            let term = f.blocks[b].term.clone();
+            for edge in term.edges() {
+                for (i, &arg) in edge.args.iter().enumerate() {
+                    let p = f.blocks[edge.block].params[i].0;
+                    let new = f.insts[p].ty.join(widen(f.ty(arg)));
+                    if new != f.insts[p].ty {
+                        f.insts[p].ty = new;
+                        changed = true;
+                    }
+                }
+            }
+        }
+    }
+    f.insts.values().map(|i| i.ty).ne(before)
+}
+
+/// A parameter does not keep single values: they would only be widened one by one.
+fn widen(ty: Type) -> Type {
+    if ty.has_value_spec() && ty <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::PRIMITIVE) {
+        ty.unspecialized()
+    } else {
+        ty
+    }
+}
+
+fn transfer(f: &Function, v: Value) -> Type {
+    let inst = &f.insts[v];
+    let arg = |i: usize| f.ty(inst.args[i]);
+    match &inst.op {
+        Op::GuardType(t) | Op::Refine(t) => {
+            let a = arg(0);
+            if a.is_bottom() || a <= *t {
+                return a;
+            }
+            let both = a & *t;
+            if both.is_bottom() { *t } else { both }
+        }
+        Op::GuardBound => {
+            let a = arg(0);
+            if a.is_bottom() {
+                return a;
+            }
+            let bound = a - Type::NULLPTR;
+            if bound.is_bottom() { Type::OBJECT } else { bound }
+        }
+        Op::General(op, imms) => {
+            let types: Vec<Type> = inst.args.iter().map(|a| f.ty(*a)).collect();
+            let new = general_type(*op, *imms, &types);
+            // The builder may know more (a builtin's result).
+            if new == Type::OBJECT { inst.ty } else { new }
+        }
+        _ => inst.ty,
+    }
+}

@@ -1,0 +1,270 @@
+//! Block parameters that carry numbers become raw: the loop variables that stay in registers.
+//!
+//! A parameter of one numeric class is made raw if some edge brings it a fresh box (or a numeric constant, or another
+//! such parameter). The other edges unbox; an int that has too many digits exits there, with the state of the
+//! target's start.
+
+use super::Context;
+use crate::exits::Reason;
+use crate::hir::{Block, BlockData, Edge, Function, FrameState, Inst, Op, Place, StateId, Term, Value};
+use crate::types::Type;
+use cranelift_entity::SecondaryMap;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Float,
+    Bool,
+}
+
+/// A parameter to be made raw.
+#[derive(Clone, Copy)]
+struct Chosen {
+    block: Block,
+    param: Value,
+    kind: Kind,
+    /// The local may be unbound: a truth value goes with the number.
+    maybe: bool,
+}
+
+impl Kind {
+    fn of(ty: Type) -> Option<Kind> {
+        if ty.is_bottom() {
+            None
+        } else if ty <= Type::BOOL {
+            Some(Kind::Bool)
+        } else if ty <= Type::LONG_EXACT {
+            Some(Kind::Int)
+        } else if ty <= Type::FLOAT_EXACT {
+            Some(Kind::Float)
+        } else {
+            None
+        }
+    }
+
+    fn boxing(self) -> (Op, Op, Type, Type) {
+        match self {
+            Kind::Int => (Op::BoxInt, Op::UnboxInt, Type::CINT64, Type::LONG_EXACT),
+            Kind::Float => (Op::BoxFloat, Op::UnboxFloat, Type::CDOUBLE, Type::FLOAT_EXACT),
+            Kind::Bool => (Op::BoxBool, Op::UnboxBool, Type::CBOOL, Type::BOOL),
+        }
+    }
+}
+
+/// Unbox parameters.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let chosen = choose(f, cx);
+    if chosen.is_empty() {
+        return false;
+    }
+    // First every parameter gets its raw twin and a box for its uses, so that edges between them need nothing.
+    for &Chosen { block: b, param: p, kind, maybe } in &chosen {
+        let (mut boxing, _, raw_ty, mut ty) = kind.boxing();
+        let pc = f.insts[p].pc;
+        let raw = f.insts.push(Inst { op: Op::Param, args: vec![], ty: raw_ty, ..f.insts[p].clone() });
+        let mut args = vec![raw];
+        if maybe {
+            let bound = f.insts.push(Inst { op: Op::Param, args: vec![], ty: Type::CBOOL, ..f.insts[p].clone() });
+            let index = f.blocks[b].params.iter().position(|(v, _)| *v == p).expect("a parameter of its block");
+            let Place::Local(k) = f.blocks[b].params[index].1 else { unreachable!("only locals may be unbound") };
+            f.blocks[b].params.push((bound, Place::Bound(k)));
+            // The edges carry the object once more, until they are rewritten below.
+            for pred in f.order.clone() {
+                for edge in f.blocks[pred].term.edges_mut() {
+                    if edge.block == b {
+                        let arg = edge.args[index];
+                        edge.args.push(arg);
+                    }
+                }
+            }
+            args.push(bound);
+            ty = ty.opt();
+            boxing = if kind == Kind::Int { Op::BoxIntIf } else { Op::BoxFloatIf };
+        }
+        let boxed = f.insts.push(Inst {
+            op: boxing,
+            args,
+            ty,
+            source: crate::facts::Source::Proved,
+            state: None,
+            pc,
+        });
+        let slot = f.blocks[b].params.iter_mut().find(|(v, _)| *v == p).expect("a parameter of its block");
+        slot.0 = raw;
+        f.blocks[b].insts.insert(0, boxed);
+        f.replace(p, boxed);
+    }
+    for &Chosen { block: target, param, kind, maybe } in &chosen {
+        let raw = f.arg(param, 0);
+        let bound = maybe.then(|| f.arg(param, 1));
+        for pred in f.order.clone() {
+            for n in 0..f.blocks[pred].term.edges().len() {
+                if f.blocks[pred].term.edges()[n].block == target {
+                    if let Some(bound) = bound {
+                        bound_on_edge(f, pred, n, target, bound);
+                    }
+                    unbox_on_edge(f, pred, n, target, raw, kind);
+                }
+            }
+        }
+    }
+    f.apply_aliases();
+    let entry = f.entry();
+    f.compute_order(entry);
+    true
+}
+
+fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
+    let mut candidate: SecondaryMap<Value, Option<Kind>> = SecondaryMap::new();
+    let mut list = Vec::new();
+    for &b in &f.order {
+        let pc = f.blocks[b].entry_state.pc;
+        for (index, &(p, place)) in f.blocks[b].params.iter().enumerate() {
+            let ty = f.ty(p);
+            let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
+            let Some(kind) = Kind::of(if maybe { ty - Type::NULLPTR } else { ty }) else { continue };
+            if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_)) || !maybe_on_edges(f, b, index)) {
+                continue;
+            }
+            if kind == Kind::Int && cx.avoid.contains(&(pc, Reason::IntTooLarge)) {
+                continue;
+            }
+            list.push(Chosen { block: b, param: p, kind, maybe });
+        }
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &Chosen { block: b, param: p, kind, .. } in &list {
+            if candidate[p].is_some() {
+                continue;
+            }
+            let index = f.blocks[b].params.iter().position(|(v, _)| *v == p).expect("a parameter of its block");
+            let fresh = f.order.iter().flat_map(|&pred| f.blocks[pred].term.edges()).any(|edge| {
+                edge.block == b && {
+                    let a = f.resolve(edge.args[index]);
+                    match f.op(a) {
+                        Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf => true,
+                        Op::Param => a != p && candidate[a] == Some(kind),
+                        _ => false,
+                    }
+                }
+            });
+            if fresh {
+                candidate[p] = Some(kind);
+                changed = true;
+            }
+        }
+    }
+    // A parameter that relies on another one must not outlive its refusal: those that bring it a maybe-unbound value are
+    // boxes or parameters chosen here.
+    list.into_iter().filter(|c| candidate[c.param].is_some()).collect()
+}
+
+/// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
+fn maybe_on_edges(f: &Function, b: Block, index: usize) -> bool {
+    let param = f.blocks[b].params[index].0;
+    f.order.iter().flat_map(|&pred| f.blocks[pred].term.edges()).filter(|edge| edge.block == b).all(|edge| {
+        let a = f.resolve(edge.args[index]);
+        a == param || f.ty(a) <= Type::OBJECT || matches!(f.op(a), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
+    })
+}
+
+/// Whether the local is bound, on an edge.
+fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: Value) {
+    let index = f.blocks[target].params.iter().position(|(v, _)| *v == bound).expect("a parameter of its block");
+    let arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
+    let flag = match f.op(arg) {
+        Op::BoxIntIf | Op::BoxFloatIf => f.arg(arg, 1),
+        op => {
+            let op = Op::ConstBool(!matches!(op, Op::Null));
+            append_constant(f, pred, op, Type::CBOOL)
+        }
+    };
+    f.blocks[pred].term.edges_mut()[n].args[index] = flag;
+}
+
+fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
+    let pc = f.blocks[block].entry_state.pc;
+    let v =
+        f.insts.push(Inst { op, args: vec![], ty, source: crate::facts::Source::Proved, state: None, pc });
+    f.blocks[block].insts.push(v);
+    v
+}
+
+fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Value, kind: Kind) {
+    let index = f.blocks[target].params.iter().position(|(v, _)| *v == raw).expect("a parameter of its block");
+    let arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
+    let (boxing, unboxing, raw_ty, _) = kind.boxing();
+    if *f.op(arg) == boxing || matches!(f.op(arg), Op::BoxIntIf | Op::BoxFloatIf) {
+        let inner = f.arg(arg, 0);
+        f.blocks[pred].term.edges_mut()[n].args[index] = inner;
+        return;
+    }
+    if matches!(f.op(arg), Op::Null) {
+        // Never read: the local is not bound.
+        let op = if kind == Kind::Float { Op::ConstDouble(0) } else { Op::ConstInt(0) };
+        let nothing = append_constant(f, pred, op, raw_ty);
+        f.blocks[pred].term.edges_mut()[n].args[index] = nothing;
+        return;
+    }
+    // An unboxing that may exit must not run where the edge is not taken.
+    let (pred, n) = if f.blocks[pred].term.edges().len() > 1 { (split(f, pred, n), 0) } else { (pred, n) };
+    let state = (kind == Kind::Int).then(|| edge_state(f, pred, n, target));
+    let pc = f.blocks[target].entry_state.pc;
+    let v = f.insts.push(Inst {
+        op: unboxing,
+        args: vec![arg],
+        ty: raw_ty,
+        source: crate::facts::Source::Proved,
+        state,
+        pc,
+    });
+    f.blocks[pred].insts.push(v);
+    f.blocks[pred].term.edges_mut()[n].args[index] = v;
+}
+
+/// A new block on an edge.
+pub(super) fn split(f: &mut Function, pred: Block, n: usize) -> Block {
+    let edge = f.blocks[pred].term.edges()[n].clone();
+    let target = edge.block;
+    let out_locals = f.blocks[pred].out_locals.clone();
+    let mut entry_state = f.blocks[target].entry_state.clone();
+    substitute(f, &mut entry_state, target, &edge.args, &out_locals);
+    let new = f.blocks.push(BlockData {
+        params: Vec::new(),
+        insts: Vec::new(),
+        term: Term::Jump(edge),
+        entry_state,
+        out_locals,
+        is_loop_header: false,
+    });
+    *f.blocks[pred].term.edges_mut()[n] = Edge { block: new, args: Vec::new() };
+    // Keep the order usable: right after its predecessor.
+    let at = f.order.iter().position(|b| *b == pred).expect("a reachable block");
+    f.order.insert(at + 1, new);
+    new
+}
+
+/// The frame state at the end of an edge, in terms of the values that travel along it.
+pub(super) fn edge_state(f: &mut Function, pred: Block, n: usize, target: Block) -> StateId {
+    let mut state = f.blocks[target].entry_state.clone();
+    let args = f.blocks[pred].term.edges()[n].args.clone();
+    let locals = f.blocks[pred].out_locals.clone();
+    substitute(f, &mut state, target, &args, &locals);
+    f.states.push(state)
+}
+
+fn substitute(f: &Function, state: &mut FrameState, target: Block, args: &[Value], out_locals: &[Value]) {
+    // Locals at the end of the predecessor are the truth; stack entries come from the parameters.
+    for (k, local) in state.locals.iter_mut().enumerate() {
+        *local = out_locals[k];
+    }
+    for (i, &(_, place)) in f.blocks[target].params.iter().enumerate() {
+        if let Place::Stack(k) = place {
+            let arg = args[i];
+            // An edge that was made raw already carries the inner value: box it again for the state.
+            state.stack[k as usize].value = arg;
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The join: what a fixpoint accumulates with.
+//!
+//! `|` answers as tightly as the specification wants and therefore depends on the order in which it is applied: of two
+//! sibling classes it keeps nothing, of a class and its sibling's parent it keeps the parent. A fixpoint needs the
+//! opposite: an answer that depends on *what* was joined and never on the order, and a chain that ends.
+//!
+//! So the join lives on a simpler order. Leaves and lifetimes are ordered by inclusion, and specializations form a
+//! tree: an object stands under its class `:Exact`, that under the class, and each class under *one* of its bases, the
+//! one with the longest way up (the first such in its resolution order), predefined classes and `object` being the root that says
+//! nothing. The join is the union of the first two and the nearest common ancestor of the third. Each of the three is a
+//! semilattice, hence the join is: commutative, associative, idempotent. Every step up the tree is a step up in `<=`, hence the join
+//! lies above both. A chain has at most one step for each leaf, two for the lifetimes, and one for each level of the tree.
+//!
+//! The price is paid under multiple inheritance: a class joined with a base that is not on its way up gives what
+//! the two have in common, where `|` gives the base. In return siblings keep their common parent, where `|` loses it.
+
+use super::handles::ClassHandle;
+use super::repr::{KIND_MASK, Spec, Type};
+use super::table::LEAVES;
+
+impl Type {
+    /// An upper bound of both, the same in whatever order several types are joined.
+    #[inline]
+    pub fn join(self, other: Type) -> Type {
+        if self.is_plain_with(other) {
+            self | other
+        } else {
+            self.join_slowly(other)
+        }
+    }
+
+    fn join_slowly(self, other: Type) -> Type {
+        if self == other || other.is_bottom() {
+            return self;
+        }
+        if self.is_bottom() {
+            return other;
+        }
+        let word = (self.word() | other.word()) & !KIND_MASK;
+        if !self.is_specialized() || !other.is_specialized() {
+            return Type::from_word(word);
+        }
+        let (mut a, mut b) = (Rung::of(self), Rung::of(other));
+        while let (Some(low), Some(high)) = (a, b) {
+            if low == high {
+                return Type::with_spec(word, low.spec);
+            }
+            let (low_height, high_height) = (low.level(), high.level());
+            if low_height >= high_height {
+                a = low.parent();
+            }
+            if high_height >= low_height {
+                b = high.parent();
+            }
+        }
+        Type::from_word(word)
+    }
+
+    /// The most steps up a chain of joins can take from this type, as the classes are now: one for each leaf and lifetime, and one
+    /// for each level of the tree the specialization has above it.
+    pub fn join_height(self) -> u32 {
+        if self.is_bottom() {
+            // Whatever comes first may be anywhere; from there the bound is its own.
+            return u32::MAX;
+        }
+        let levels = Rung::of(self).map_or(0, |rung| rung.level() + 1);
+        LEAVES + 2 - (self.word() & !KIND_MASK).count_ones() + levels
+    }
+}
+
+/// A place in the tree of specializations other than its root; literals of different leaves are different places.
+#[derive(Clone, Copy, PartialEq)]
+struct Rung {
+    spec: Spec,
+    literal_leaf: u64,
+}
+
+impl Rung {
+    fn of(ty: Type) -> Option<Rung> {
+        let literal_leaf = if matches!(ty.spec(), Spec::Int(_)) {
+            ty.leaves()
+        } else {
+            0
+        };
+        ty.is_specialized().then_some(Rung {
+            spec: ty.spec(),
+            literal_leaf,
+        })
+    }
+
+    /// How many steps there are to the root's children.
+    fn level(self) -> u32 {
+        let mut level = 0;
+        let mut rung = self;
+        loop {
+            match rung.spec {
+                // Below a class all levels are known without climbing.
+                Spec::Class(class) => return level + class.join_depth(),
+                _ => match rung.parent() {
+                    Some(parent) => (level, rung) = (level + 1, parent),
+                    None => return level,
+                },
+            }
+        }
+    }
+
+    fn parent(self) -> Option<Rung> {
+        let up = |spec| {
+            Some(Rung {
+                spec,
+                literal_leaf: 0,
+            })
+        };
+        let base = |class: ClassHandle| {
+            class
+                .join_parent()
+                .and_then(|parent| up(Spec::Class(parent)))
+        };
+        match self.spec {
+            Spec::Object(object) => object
+                .class()
+                .filter(|class| !class.is_builtin_itself())
+                .and_then(|class| up(Spec::Exact(class))),
+            Spec::Exact(class) if class.is_final() => base(class),
+            Spec::Exact(class) if class.is_alive() => up(Spec::Class(class)),
+            Spec::Class(class) => base(class),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The set operations. Of two types with neither lifetime nor specialization the answer is one instruction on the
+//! leaves, inlined wherever a type is used; all others are asked out of line, where a rule on leaves and lifetimes
+//! meets a rule on specializations.
+
+use std::cmp::Ordering;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Sub, SubAssign};
+
+use super::handles::{ClassHandle, raw_is_subclass};
+use super::repr::{
+    KIND_CLASS, KIND_MASK, KIND_NONE, KIND_SHIFT, LEAF_BUDGET, LEAF_MASK, LIFE_MASK, Spec, Type,
+};
+use super::table::{Leaf, OBJECT_BITS, bit};
+
+/// The class all values of a specialization are instances of.
+fn class_of(spec: Spec) -> Option<ClassHandle> {
+    match spec {
+        Spec::Class(class) | Spec::Exact(class) => Some(class),
+        Spec::Object(object) => object.class(),
+        Spec::None | Spec::Int(_) | Spec::Double(_) => None,
+    }
+}
+
+impl Type {
+    #[inline]
+    fn is_subtype_of(self, other: Type) -> bool {
+        if self.is_plain_with(other) {
+            self.raw & !other.raw == 0
+        } else {
+            self.is_subtype_slowly(other)
+        }
+    }
+
+    #[inline(never)]
+    fn is_subtype_slowly(self, other: Type) -> bool {
+        if ((self.raw ^ KIND_CLASS) | (other.raw ^ KIND_CLASS)) >> KIND_SHIFT != 0 {
+            return self.is_subtype_in_general(other);
+        }
+        // Two classes: by far the most frequent of these questions.
+        (self.raw & !other.raw) << (u64::BITS - LEAF_BUDGET) == 0
+            && (other.raw & !self.raw) >> LEAF_BUDGET == 0
+            && (self.payload == other.payload || raw_is_subclass(self.payload, other.payload))
+    }
+
+    #[inline(never)]
+    fn is_subtype_in_general(self, other: Type) -> bool {
+        if self.raw & !other.raw & LEAF_MASK != 0 {
+            return false;
+        }
+        // A lifetime `other` excludes must be excluded here too, unless there are no objects to have one.
+        if other.raw & !self.raw & LIFE_MASK != 0 && self.raw & OBJECT_BITS != 0 {
+            return false;
+        }
+        self.spec_is_within(other)
+    }
+
+    /// Whether the specialization says at least as much as `other`'s, given that leaves and lifetime do.
+    fn spec_is_within(self, other: Type) -> bool {
+        if self.is_bottom() || other.kind() == KIND_NONE {
+            return true;
+        }
+        match (self.spec(), other.spec()) {
+            (Spec::Class(a) | Spec::Exact(a), Spec::Class(b)) => a.is_subclass_of(b),
+            (Spec::Exact(a), Spec::Exact(b)) => a == b,
+            (Spec::Object(a), Spec::Object(b)) => a == b,
+            (Spec::Object(a), Spec::Exact(b)) => a.class() == Some(b),
+            (Spec::Object(a), Spec::Class(b)) => {
+                a.class().is_some_and(|class| class.is_subclass_of(b))
+            }
+            _ => self == other,
+        }
+    }
+
+    #[inline(never)]
+    fn union_slowly(self, other: Type) -> Type {
+        if !self.is_specialized() && !other.is_specialized() {
+            return Type::from_word(self.word() | other.word());
+        }
+        if self.is_subtype_of(other) {
+            return other;
+        }
+        if other.is_subtype_of(self) {
+            return self;
+        }
+        let word = (self.word() | other.word()) & !KIND_MASK;
+        let (Some(a), Some(b)) = (class_of(self.spec()), class_of(other.spec())) else {
+            return Type::from_word(word);
+        };
+        if self.spec() == other.spec() {
+            // Only the lifetimes, or the leaves of a class, differ.
+            return Type::with_spec(word, self.spec());
+        }
+        if a == b
+            && self.is_exact()
+            && other.is_exact()
+            && !(self.as_object().is_some() && other.as_object().is_some())
+        {
+            return exact_or_plain(word, a);
+        }
+        match () {
+            () if a.is_subclass_of(b) => class_or_plain(word, b),
+            () if b.is_subclass_of(a) => class_or_plain(word, a),
+            () => Type::from_word(word),
+        }
+    }
+
+    #[inline(never)]
+    fn intersect_slowly(self, other: Type) -> Type {
+        let word = self.word() & other.word() & !KIND_MASK;
+        if !self.is_specialized() && !other.is_specialized() {
+            return Type::from_word(word);
+        }
+        let spec = match () {
+            () if self.spec_is_within(other) => self.spec(),
+            () if other.spec_is_within(self) => other.spec(),
+            () => match (self.spec(), other.spec()) {
+                (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b) => {
+                    Spec::Class(first_by_name(a, b))
+                }
+                _ => return Type::BOTTOM,
+            },
+        };
+        Type::with_spec(word, spec)
+    }
+
+    #[inline(never)]
+    fn subtract_slowly(self, other: Type) -> Type {
+        if !self.is_specialized() && !other.is_specialized() {
+            return Type::from_word(subtract_words(self.word(), other.word()));
+        }
+        if self.is_subtype_of(other) {
+            return Type::BOTTOM;
+        }
+        if self.leaves() == bit(Leaf::CBool) {
+            // The one primitive with so few values that what is left has a name.
+            if let Some(value) = other.as_cbool() {
+                return Type::from_cbool(!value);
+            }
+        }
+        if !self.spec_is_within(other) {
+            return self;
+        }
+        Type::with_spec(subtract_words(self.word(), other.word()), self.spec())
+    }
+
+    /// Whether some value could be of both types.
+    #[inline]
+    pub fn could_be(self, other: Type) -> bool {
+        if self.is_plain_with(other) {
+            self.raw & other.raw != 0
+        } else {
+            self.could_be_slowly(other)
+        }
+    }
+
+    #[inline(never)]
+    fn could_be_slowly(self, other: Type) -> bool {
+        if Type::from_word(self.word() & other.word() & !KIND_MASK).is_bottom() {
+            return false;
+        }
+        if self.spec_is_within(other) || other.spec_is_within(self) {
+            return true;
+        }
+        matches!((self.spec(), other.spec()), (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b))
+    }
+}
+
+/// These leaves of the class and what derives from it; of a predefined class the leaves say it all.
+fn class_or_plain(word: u64, class: ClassHandle) -> Type {
+    match () {
+        () if class.is_builtin_itself() || !class.is_alive() => Type::from_word(word),
+        () if class.is_final() => Type::with_spec(word, Spec::Exact(class)),
+        () => Type::with_spec(word, Spec::Class(class)),
+    }
+}
+
+fn exact_or_plain(word: u64, class: ClassHandle) -> Type {
+    if class.is_builtin_itself() {
+        Type::from_word(word)
+    } else {
+        Type::with_spec(word, Spec::Exact(class))
+    }
+}
+
+/// A type can name one class only, and neither of two unrelated ones is the smaller: the choice must be the same both ways around.
+fn first_by_name(a: ClassHandle, b: ClassHandle) -> ClassHandle {
+    if (a.name(), a) <= (b.name(), b) { a } else { b }
+}
+
+/// Leaves and lifetimes without those of `other`. Objects are a rectangle of leaves by lifetimes; what is left is
+/// representable only if `other` spans one side of it, otherwise the rectangle stays whole.
+#[inline]
+const fn subtract_words(word: u64, other: u64) -> u64 {
+    let rest = word & !other;
+    if rest & LIFE_MASK == 0 {
+        // All our lifetimes go: leaves are taken away, and with the last object the lifetime.
+        return if rest & OBJECT_BITS == 0 {
+            rest
+        } else {
+            rest | (word & LIFE_MASK)
+        };
+    }
+    if rest & OBJECT_BITS == 0 {
+        (word & OBJECT_BITS) | rest
+    } else {
+        (word & (OBJECT_BITS | LIFE_MASK)) | rest
+    }
+}
+
+impl BitOr for Type {
+    type Output = Type;
+
+    /// The smallest representable type that holds both; see [`super`] for what is lost.
+    #[inline]
+    fn bitor(self, other: Type) -> Type {
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw | other.raw)
+        } else {
+            self.union_slowly(other)
+        }
+    }
+}
+
+impl BitAnd for Type {
+    type Output = Type;
+
+    /// A type that holds every value of both; not always a subtype of both, see [`super`].
+    #[inline]
+    fn bitand(self, other: Type) -> Type {
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw & other.raw)
+        } else {
+            self.intersect_slowly(other)
+        }
+    }
+}
+
+impl Sub for Type {
+    type Output = Type;
+
+    /// A type that holds every value of `self` that is not one of `other`.
+    #[inline]
+    fn sub(self, other: Type) -> Type {
+        if self.is_plain_with(other) {
+            Type::from_raw_plain(self.raw & !other.raw)
+        } else {
+            self.subtract_slowly(other)
+        }
+    }
+}
+
+impl BitOrAssign for Type {
+    fn bitor_assign(&mut self, other: Type) {
+        *self = *self | other;
+    }
+}
+
+impl BitAndAssign for Type {
+    fn bitand_assign(&mut self, other: Type) {
+        *self = *self & other;
+    }
+}
+
+impl SubAssign for Type {
+    fn sub_assign(&mut self, other: Type) {
+        *self = *self - other;
+    }
+}
+
+impl PartialOrd for Type {
+    fn partial_cmp(&self, other: &Type) -> Option<Ordering> {
+        match (self.is_subtype_of(*other), other.is_subtype_of(*self)) {
+            (true, true) => Some(Ordering::Equal),
+            (true, false) => Some(Ordering::Less),
+            (false, true) => Some(Ordering::Greater),
+            (false, false) => None,
+        }
+    }
+
+    /// Whether every value of `self` is one of `other`.
+    #[inline]
+    fn le(&self, other: &Type) -> bool {
+        self.is_subtype_of(*other)
+    }
+
+    #[inline]
+    fn ge(&self, other: &Type) -> bool {
+        other.is_subtype_of(*self)
+    }
+
+    #[inline]
+    fn lt(&self, other: &Type) -> bool {
+        self != other && self.is_subtype_of(*other)
+    }
+
+    #[inline]
+    fn gt(&self, other: &Type) -> bool {
+        other.lt(self)
+    }
+}
