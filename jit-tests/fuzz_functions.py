@@ -30,6 +30,7 @@ import harness
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
 SECONDS_PER_WORKER = 120
+HYPOTHESIS_BATCH = 100
 
 
 # ---- making cases -------------------------------------------------------------------------------------------------------
@@ -422,27 +423,29 @@ def with_hypothesis(run, seed, deadline):
     import hypothesis
     from hypothesis import HealthCheck, Phase, strategies
 
-    class Over(BaseException):
-        pass
+    def batch(number):
+        @hypothesis.seed(seed * 1_000_003 + number)
+        @hypothesis.settings(max_examples=HYPOTHESIS_BATCH, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+                             phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False)
+        @hypothesis.given(strategies.data())
+        def cases(data):
+            run(Maker(lambda n: data.draw(strategies.integers(0, n - 1))).case())
 
-    @hypothesis.seed(seed)
-    @hypothesis.settings(max_examples=10**9, database=None, deadline=None, suppress_health_check=list(HealthCheck),
-                         phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False)
-    @hypothesis.given(strategies.data())
-    def hunt(data):
-        if time.monotonic() > deadline:
-            raise Over
-        run(Maker(lambda n: data.draw(strategies.integers(0, n - 1))).case())
+        cases()
 
-    def guarded():
-        try:
-            hunt()
-        except Over:
-            return None
-        except Disagreement as error:
-            return str(error)
+    def hunt():
+        number = 0
+        while time.monotonic() < deadline:
+            try:
+                batch(number)
+            except Disagreement as error:
+                return str(error)
+            except hypothesis.errors.Flaky as error:
+                return f"disagreed once, not again: {error.__cause__ or error.__context__ or error}"
+            number += 1
+        return None
 
-    return guarded
+    return hunt
 
 
 def with_random(run, seed, deadline):
