@@ -887,7 +887,11 @@ impl Builder<'_> {
                     return false;
                 }
                 self.assume(assumptions);
-                self.own_operands(n + 2);
+                // The unit keeps a known function alive: no reference of the call's own.
+                for i in base + 1..self.stack.len() {
+                    self.own(i);
+                }
+                self.start_instr();
                 let state = self.state_without(n + 2);
                 let function = self.object(object);
                 let mut args = vec![function];

@@ -417,6 +417,8 @@ pub trait World {
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan;
     /// What calling `callee` does.
     fn callee(&self, callee: ObjectHandle) -> Callee;
+    /// The items of a known object, if it is an exact tuple.
+    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>>;
     /// The value of a known object.
     fn value(&self, object: ObjectHandle) -> ConstValue;
 }

@@ -6,8 +6,7 @@ use cranelift_entity::SecondaryMap;
 
 /// Keep what has effects, what may be seen at an exit, and what those need.
 ///
-/// A guard whose result is unused goes too: a bet nobody relies on need not be checked. Checks that protect later
-/// memory accesses (`guard_true`, `check`) stay.
+/// Guards stay even if nothing names their result: what was folded by the type they gave does not.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let mut live: SecondaryMap<Value, bool> = SecondaryMap::new();
     let mut work: Vec<Value> = Vec::new();
@@ -15,7 +14,8 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         let data = &f.blocks[b];
         for &v in &data.insts {
             let op = f.op(v);
-            let keep = op.has_side_effect() || matches!(op, Op::GuardTrue(_) | Op::GuardBound);
+            let keep = op.has_side_effect()
+                || matches!(op, Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_));
             if keep {
                 work.push(v);
             }

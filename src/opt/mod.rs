@@ -36,6 +36,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
             after(name, f);
         }
     };
+    step(f, "simplify", simplify::run);
     for _ in 0..2 {
         step(f, "types", types::run);
         step(f, "specialise", specialise::run);

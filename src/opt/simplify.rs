@@ -111,6 +111,25 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             f.insts[v].state = None;
             true
         }
+        Op::TupleLen | Op::TupleGet => {
+            let Op::Const(tuple) = *f.op(arg(0)) else { return false };
+            let get = matches!(inst.op, Op::TupleGet);
+            let index = if get {
+                let Op::ConstInt(index) = *f.op(arg(1)) else { return false };
+                index as usize
+            } else {
+                0
+            };
+            let Some(items) = cx.world.tuple_items(tuple) else { return false };
+            if !get {
+                return become_constant(f, v, Op::ConstInt(items.len() as i64));
+            }
+            // The tuple is a constant of the unit, which keeps its items alive.
+            let Some(&item) = items.get(index) else { return false };
+            let inst = &mut f.insts[v];
+            (inst.op, inst.ty, inst.args) = (Op::Const(item), Type::from_object(item), Vec::new());
+            true
+        }
         Op::IntCmp(c) => {
             let (c, a, b) = (*c, arg(0), arg(1));
             match (f.op(a), f.op(b)) {

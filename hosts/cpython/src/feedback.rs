@@ -69,10 +69,8 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
             oc::CALL_TYPE_1 => vec![object((&raw mut ffi::PyType_Type).cast())],
             oc::CALL_STR_1 => vec![object((&raw mut ffi::PyUnicode_Type).cast())],
             oc::CALL_TUPLE_1 => vec![object((&raw mut ffi::PyTuple_Type).cast())],
-            oc::CALL_PY_EXACT_ARGS
-            | oc::CALL_PY_GENERAL
-            | oc::CALL_BOUND_METHOD_EXACT_ARGS
-            | oc::CALL_BOUND_METHOD_GENERAL => {
+            // The function of a bound method is not what is called.
+            oc::CALL_PY_EXACT_ARGS | oc::CALL_PY_GENERAL => {
                 function_of_version(cache.version()).map(|f| vec![object(f.as_ptr())]).unwrap_or_default()
             }
             _ => Vec::new(),

@@ -169,6 +169,16 @@ impl World for CPythonWorld<'_> {
         self.find_callee(callee).unwrap_or(Callee::Unknown)
     }
 
+    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
+        let tuple = object_of(object)?;
+        // SAFETY: the lock is held while a world is asked; a tuple owns its items.
+        unsafe {
+            (PyTuple_CheckExact(tuple) != 0).then(|| {
+                (0..PyTuple_Size(tuple)).map(|i| objects::object_handle(PyTuple_GetItem(tuple, i))).collect()
+            })
+        }
+    }
+
     fn value(&self, object: ObjectHandle) -> ConstValue {
         // SAFETY: a live object; see the module's contract.
         object_of(object).map_or(ConstValue::Other, |object| unsafe { objects::const_value(object) })

@@ -6,7 +6,7 @@ use super::{abi, entries, rt, units};
 use cladonia::bytecode::Pc;
 use cladonia::codegen::CompiledCode;
 use cladonia::exits::Reason;
-use pyo3_ffi::*;
+
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;

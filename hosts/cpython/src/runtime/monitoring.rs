@@ -286,7 +286,9 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
             && !is_observed(&shape)
             && !rt().functions.contains_key(&(func as usize))
         {
-            let _ = compiling::compile_function(func, &[]);
+            // What the parameters hold now is the best bet on what they will be called with.
+            let live = live_types(frame, &shape, 0);
+            let _ = compiling::compile_function(func, &live);
         }
         enter_loop(ts, frame, shape, pos)
     }
