@@ -120,7 +120,6 @@ for _ in range(5):
         unfinished(o, 350)
     except TypeError as error:
         print(error, rc(o) - before)
-    del error
 print(rc(o) - before)
 none, small = rc(None), rc(7)
 passes(None, 400)
