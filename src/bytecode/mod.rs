@@ -9,9 +9,18 @@
 //! - Jump targets are instruction indexes; stack depths agree wherever paths join (the verifier checks both).
 //! - Constants and observed objects are handles of [`crate::types`]; nothing here can reach the host's memory.
 
+mod builder;
 mod ops;
+mod parse;
+#[cfg(test)]
+mod tests;
+mod text;
+mod verify;
 
+pub use builder::{BuildError, CodeBuilder, Label};
 pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};
+pub use parse::{Document, TextError};
+pub use verify::{Successors, VerifierError, VerifierErrors};
 
 use crate::types::{ObjectHandle, Type};
 use std::fmt;

@@ -151,6 +151,8 @@ pub struct Function {
     pub states: PrimaryMap<StateId, FrameState>,
     /// What must be watched.
     pub assumptions: Vec<Assumption>,
+    /// Values whose types were used for something that does not name them: their guards must stay.
+    pub relied_on: Vec<Value>,
     aliases: SecondaryMap<Value, PackedOption<Value>>,
 }
 
@@ -164,6 +166,7 @@ impl Function {
             order: Vec::new(),
             states: PrimaryMap::new(),
             assumptions: Vec::new(),
+            relied_on: Vec::new(),
             aliases: SecondaryMap::new(),
         }
     }
@@ -186,6 +189,14 @@ impl Function {
         let (old, new) = (self.resolve(old), self.resolve(new));
         if old != new {
             self.aliases[old] = new.into();
+        }
+    }
+
+    /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`.
+    pub fn rely_on(&mut self, v: Value) {
+        let v = self.resolve(v);
+        if !matches!(self.insts[v].op, Op::Const(_) | Op::Null | Op::Arg(_)) && !self.relied_on.contains(&v) {
+            self.relied_on.push(v);
         }
     }
 
@@ -238,6 +249,7 @@ impl Function {
                 edge.args.iter_mut().for_each(|a| *a = find(*a));
             }
         }
+        self.relied_on.iter_mut().for_each(|v| *v = find(*v));
         let replaced: Vec<bool> = self.insts.keys().map(|v| aliases[v].is_some()).collect();
         for block in self.blocks.values_mut() {
             block.insts.retain(|v| !replaced[v.index()]);

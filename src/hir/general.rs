@@ -256,6 +256,9 @@ pub const MATH: &[(&str, &[Ty], &[Ty])] = &[
 /// The helper that exits call: `(unit, exit, buffer) -> object`.
 pub const EXIT_HOOK: &str = "exit";
 
+/// The helper that ends the life of an object without references: `(object) -> ()`. It may run host code.
+pub const DEALLOC: &str = "dealloc";
+
 /// Every helper that a host must have.
 pub fn helpers() -> Vec<HelperRow> {
     let mut rows: Vec<HelperRow> = GeneralOp::ALL
@@ -280,6 +283,7 @@ pub fn helpers() -> Vec<HelperRow> {
         params: params.to_vec(),
         results: results.to_vec(),
     }));
+    rows.push(HelperRow { name: DEALLOC, params: vec![Ty::Ptr], results: vec![] });
     rows.push(HelperRow { name: EXIT_HOOK, params: vec![Ty::I64, Ty::I64, Ty::Ptr], results: vec![Ty::Ptr] });
     rows
 }

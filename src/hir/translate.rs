@@ -778,6 +778,7 @@ impl Builder<'_> {
                 let g = self.check_receiver(receiver, ty);
                 self.assume(assumptions);
                 self.checks(g, &guards);
+                self.f.rely_on(g);
                 let v = self.object(value);
                 self.f.insts[v].source = Source::Assumed;
                 if method {
@@ -862,6 +863,7 @@ impl Builder<'_> {
     fn call_known(&mut self, instr: &Instr, base: usize, n: usize) -> bool {
         let (callable, this) = (self.stack[base].value, self.stack[base + 1].value);
         let mut known = self.ty(callable).as_object();
+        let mut guarded = None;
         if known.is_none()
             && let Some(object) = instr.hint.first().and_then(|t| t.as_object())
             && !self.avoid.contains(&(self.pc, Reason::Identity))
@@ -872,6 +874,7 @@ impl Builder<'_> {
             let state = self.state();
             let g = self.emit_with(Op::GuardIs(object), vec![callable], Type::from_object(object), Some(state));
             self.f.insts[g].source = Source::Guarded;
+            guarded = Some(g);
             known = Some(object);
         }
         let Some(object) = known else { return false };
@@ -893,7 +896,8 @@ impl Builder<'_> {
                 }
                 self.start_instr();
                 let state = self.state_without(n + 2);
-                let function = self.object(object);
+                // The guard, if there is one, is what the call relies on.
+                let function = guarded.unwrap_or(callable);
                 let mut args = vec![function];
                 args.extend(self.top_values(given));
                 for &default in &defaults[defaults.len() - (argcount - given)..] {

@@ -58,8 +58,8 @@ pub mod names {
     names! {
         /// Take a reference.
         INCREF = "incref" (Ptr) -> ();
-        /// Drop a reference; may run host code.
-        DECREF = "decref" (Ptr) -> ();
+        /// Drop a reference; fails when it was the last one: the object must then be given to the helper `dealloc`.
+        DROP = "drop" (Ptr) -> ();
         /// Drop a reference to an object whose death runs no host code (int, float, str, ...).
         DECREF_LEAF = "decref_leaf" (Ptr) -> ();
         /// Drop a reference to an exact float.

@@ -1,7 +1,7 @@
 //! Call-outs: general operations through helpers, and calls of known functions.
 
 use super::Lower;
-use crate::hir::{GeneralOp, Gives, Value};
+use crate::hir::{DEALLOC, GeneralOp, Gives, Value};
 use crate::host::names;
 use crate::lir::{self, IntCond, Signature};
 use crate::ll::{Ty, Width};
@@ -159,12 +159,30 @@ impl Lower<'_> {
         } else if !self.f.drop_runs_host_code(dropped) {
             names::DECREF_LEAF
         } else {
-            self.publish(v);
-            names::DECREF
+            return self.unless_null(dropped, p, |s| s.drop_object(v, p));
         };
         self.unless_null(dropped, p, |s| {
             s.intrinsic(name, &[p]);
         });
+    }
+
+    /// Drop a reference to any object. The frame is made true for others only where the object dies.
+    fn drop_object(&mut self, v: Value, p: lir::Value) {
+        let last = self.b.cold_block();
+        let id = self.host.intrinsic(names::DROP);
+        let host = self.host;
+        self.b.inline(&host.intrinsics[id].func, &[p], Some(last));
+        let go = self.b.block();
+        self.b.jump(go, &[]);
+        self.b.switch_to(last);
+        let (position, shadows) = (self.position, self.shadows.clone());
+        self.publish(v);
+        self.b.call(host.helper(DEALLOC), &[p], &[]);
+        self.b.jump(go, &[]);
+        self.b.switch_to(go);
+        // What the object's death has stored holds only there.
+        self.shadows = shadows.into_iter().filter(|(k, raw)| self.shadows.get(k) == Some(raw)).collect();
+        self.position = position.filter(|p| self.position == Some(*p));
     }
 
     /// Raw values, boxes not made, and immortal objects are not counted.

@@ -31,6 +31,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             work.extend(edge.args.iter().map(|v| f.resolve(*v)));
         }
     }
+    work.extend(f.relied_on.iter().map(|v| f.resolve(*v)));
     while let Some(v) = work.pop() {
         if std::mem::replace(&mut live[v], true) {
             continue;

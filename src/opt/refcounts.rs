@@ -43,7 +43,16 @@ fn object_of(f: &Function, mut v: Value) -> Value {
 
 fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> {
     let v = object_of(f, f.arg(insts[from], 0));
+    // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
+    // while a local keeps the object alive: then it could as well have been dropped before.
+    let mut crossed = false;
     for (j, &inst) in insts.iter().enumerate().skip(from + 1) {
+        if crossed
+            && !matches!(f.op(inst), Op::Decref)
+            && f.insts[inst].args.iter().any(|a| object_of(f, *a) == v)
+        {
+            return None;
+        }
         match f.op(inst) {
             Op::Decref if object_of(f, f.arg(inst, 0)) == v => return Some(j),
             // An object of a quiet class dies without touching others.
@@ -53,11 +62,18 @@ fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> 
             Op::StoreSlot(_) if object_of(f, f.arg(inst, 0)) == v => return None,
             Op::StoreSlot(_) => {}
             Op::Param => return None,
+            Op::ListSet if object_of(f, f.insts[inst].args[2]) != v => {}
+            Op::Decref if is_local(f, inst, v) => crossed = true,
             op if op.effects().writes || op.effects().runs_host_code => return None,
             _ => {}
         }
     }
     None
+}
+
+/// Whether a local holds the object while `inst` runs.
+fn is_local(f: &Function, inst: Value, v: Value) -> bool {
+    f.insts[inst].state.is_some_and(|s| f.states[s].locals.iter().any(|l| object_of(f, *l) == v))
 }
 
 fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {

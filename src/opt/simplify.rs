@@ -83,9 +83,12 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
         },
         Op::IsNone => {
             let t = ty(0);
+            let a = arg(0);
             if t <= Type::NONE_TYPE {
+                f.rely_on(a);
                 become_constant(f, v, Op::ConstBool(true))
             } else if !t.could_be(Type::NONE_TYPE) {
+                f.rely_on(a);
                 become_constant(f, v, Op::ConstBool(false))
             } else {
                 false
@@ -97,8 +100,11 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             if a == b {
                 become_constant(f, v, Op::ConstBool(true))
             } else if !ta.could_be(tb) {
+                f.rely_on(a);
+                f.rely_on(b);
                 become_constant(f, v, Op::ConstBool(false))
             } else if tb <= Type::NONE_TYPE {
+                f.rely_on(b);
                 f.insts[v].op = Op::IsNone;
                 f.insts[v].args = vec![a];
                 true

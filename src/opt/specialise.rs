@@ -211,6 +211,7 @@ impl Rewriter<'_, '_> {
             return Some(self.emit(Op::UnboxBool, vec![a], Type::CBOOL));
         }
         if t <= Type::NONE_TYPE {
+            self.f.rely_on(a);
             return Some(self.emit(Op::ConstBool(false), vec![], Type::CBOOL));
         }
         let n = match self.kind(0) {

@@ -9,6 +9,7 @@ use crate::exits::Reason;
 use crate::hir::{Block, BlockData, Edge, Function, FrameState, Inst, Op, Place, StateId, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
+use std::collections::HashSet;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -123,7 +124,7 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
             let ty = f.ty(p);
             let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
             let Some(kind) = Kind::of(if maybe { ty - Type::NULLPTR } else { ty }) else { continue };
-            if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_)) || !maybe_on_edges(f, b, index)) {
+            if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_))) {
                 continue;
             }
             if kind == Kind::Int && cx.avoid.contains(&(pc, Reason::IntTooLarge)) {
@@ -156,17 +157,26 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
             }
         }
     }
-    // A parameter that relies on another one must not outlive its refusal: those that bring it a maybe-unbound value are
-    // boxes or parameters chosen here.
-    list.into_iter().filter(|c| candidate[c.param].is_some()).collect()
+    list.retain(|c| candidate[c.param].is_some());
+    // A parameter that may be unbound needs to be told on each edge; one that relies on another goes with it.
+    loop {
+        let before = list.len();
+        let chosen: HashSet<Value> = list.iter().map(|c| c.param).collect();
+        list.retain(|c| !c.maybe || bound_is_known(f, c, &chosen));
+        if list.len() == before {
+            return list;
+        }
+    }
 }
 
 /// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
-fn maybe_on_edges(f: &Function, b: Block, index: usize) -> bool {
-    let param = f.blocks[b].params[index].0;
-    f.order.iter().flat_map(|&pred| f.blocks[pred].term.edges()).filter(|edge| edge.block == b).all(|edge| {
+fn bound_is_known(f: &Function, c: &Chosen, chosen: &HashSet<Value>) -> bool {
+    let index = f.blocks[c.block].params.iter().position(|(v, _)| *v == c.param).expect("a parameter of its block");
+    f.order.iter().flat_map(|&pred| f.blocks[pred].term.edges()).filter(|edge| edge.block == c.block).all(|edge| {
         let a = f.resolve(edge.args[index]);
-        a == param || f.ty(a) <= Type::OBJECT || matches!(f.op(a), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
+        chosen.contains(&a)
+            || f.ty(a) <= Type::OBJECT
+            || matches!(f.op(a), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
     })
 }
 

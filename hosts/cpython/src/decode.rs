@@ -4,11 +4,14 @@
 //! one, where both agree on the family. Superinstructions are taken apart, argument prefixes folded, caches skipped, jump
 //! targets made instruction indexes. Positions are code units: `pos` of the opcode itself, `resume` of its first prefix.
 
+#[cfg(test)]
+mod tests;
+
 use crate::abi::{self, code as layout, opcodes as oc};
 use crate::owned::Owned;
 use crate::{feedback, objects};
 use cladonia::bytecode::{ArgKind, Code, Const, Handler, Instr, LocalKind, Op, Pc};
-use pyo3_ffi::{self as ffi, PyObject, Py_ssize_t};
+use pyo3_ffi::{self as ffi, Py_ssize_t, PyObject};
 
 /// Why a code object was not decoded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -129,7 +132,10 @@ impl Decoded {
 }
 
 /// Decodes deoptimised code units. `hints` is asked with the position and the opcode of each instruction.
-fn decode_units(bytes: &[u8], mut hints: impl FnMut(u32, u8) -> Vec<cladonia::types::Type>) -> Result<Decoded, DecodeError> {
+fn decode_units(
+    bytes: &[u8],
+    mut hints: impl FnMut(u32, u8) -> Vec<cladonia::types::Type>,
+) -> Result<Decoded, DecodeError> {
     let units = bytes.len() / 2;
     let mut decoded = Decoded { instrs: Vec::with_capacity(units), at_unit: vec![NOWHERE; units + 1] };
     let mut unit = 0;
@@ -337,7 +343,13 @@ fn decode_handlers(table: &[u8], code: &Decoded) -> Result<Vec<Handler>, DecodeE
         let (end, target, depth) = entry().ok_or(DecodeError::ExceptionTable)?;
         let at = |unit| code.at(unit).ok_or(DecodeError::ExceptionTable);
         let end = if end as usize + 1 == code.at_unit.len() { Pc(code.instrs.len() as u32) } else { at(end)? };
-        handlers.push(Handler { start: at(start)?, end, target: at(target)?, depth: depth >> 1, lasti: depth & 1 != 0 });
+        handlers.push(Handler {
+            start: at(start)?,
+            end,
+            target: at(target)?,
+            depth: depth >> 1,
+            lasti: depth & 1 != 0,
+        });
     }
     Ok(handlers)
 }
@@ -416,7 +428,8 @@ unsafe fn lossy(string: *mut PyObject) -> String {
         if let Some(text) = objects::text(string) {
             return text;
         }
-        let bytes = Owned::take(ffi::PyUnicode_AsEncodedString(string, c"utf-8".as_ptr(), c"backslashreplace".as_ptr()));
+        let bytes =
+            Owned::take(ffi::PyUnicode_AsEncodedString(string, c"utf-8".as_ptr(), c"backslashreplace".as_ptr()));
         bytes.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes_of(bytes.as_ptr())).into_owned())
     }
 }

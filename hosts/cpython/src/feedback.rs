@@ -5,6 +5,9 @@
 //! walking all classes, once, and again when a version is not known. Nothing read here is proved by it; whatever a
 //! cache names is checked (by its version) to be alive before it is touched.
 
+#[cfg(test)]
+mod tests;
+
 use crate::abi::{self, function, interp, opcodes as oc, type_};
 use crate::objects;
 use crate::owned::Owned;

@@ -10,12 +10,13 @@ mod iterators;
 mod numbers;
 mod references;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod thread;
 
 use crate::abi;
 use crate::capi::{self, Obj, field};
 use crate::helpers;
+use crate::objects;
 use cladonia::facts::Effects;
 use cladonia::host::{Host, HostBuilder, HostError};
 use cladonia::lir::{Builder, Func, HelperId, Signature, Value};
@@ -72,7 +73,7 @@ impl Set<'_> {
 /// # Panics
 /// If called without the interpreter's lock.
 pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
-    let mut host = HostBuilder::new("CPython 3.13", crate::objects::host());
+    let mut host = HostBuilder::new("CPython 3.13", objects::host());
     // SAFETY: the interpreter's lock is held; the singletons are immortal.
     unsafe {
         helpers::find_frame_readers();

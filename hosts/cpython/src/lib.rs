@@ -9,6 +9,8 @@ pub mod intrinsics;
 pub mod objects;
 pub mod owned;
 pub mod runtime;
+#[cfg(test)]
+mod testing;
 pub mod world;
 
 /// The module's entry for the import system.

@@ -5,6 +5,9 @@
 //! references are given up by [`release_unused`], which spares what is pinned. Everything here needs the GIL, which is also
 //! what makes the one table behind a mutex free of waiting: nothing under the lock runs Python code.
 
+#[cfg(test)]
+mod tests;
+
 use crate::abi::{self, type_};
 use crate::owned::Owned;
 use cladonia::bytecode::ConstValue;
@@ -273,7 +276,9 @@ impl Registry {
                     return self.stale_class;
                 }
                 bases.push(self.class(base));
-                if nearest == Predefined::Object && let Some(row) = predefined_row(base) {
+                if nearest == Predefined::Object
+                    && let Some(row) = predefined_row(base)
+                {
                     nearest = row;
                 }
             }
@@ -394,7 +399,10 @@ unsafe fn object_name(object: *mut PyObject) -> String {
         } else {
             std::ptr::null_mut()
         };
-        if !name.is_null() && ffi::PyUnicode_Check(name) != 0 && let Some(name) = text(name) {
+        if !name.is_null()
+            && ffi::PyUnicode_Check(name) != 0
+            && let Some(name) = text(name)
+        {
             return name;
         }
         let class = class_name(ffi::Py_TYPE(object));

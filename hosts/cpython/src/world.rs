@@ -11,6 +11,8 @@
 mod attributes;
 mod callees;
 mod classes;
+#[cfg(test)]
+mod tests;
 
 use crate::capi::Obj;
 use crate::intrinsics::attributes as plan;

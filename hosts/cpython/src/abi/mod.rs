@@ -6,6 +6,8 @@
 
 pub mod opcodes;
 mod selftest;
+#[cfg(test)]
+mod tests;
 mod v3_13;
 
 pub use v3_13::*;

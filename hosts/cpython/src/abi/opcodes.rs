@@ -1,7 +1,7 @@
 //! The opcodes of CPython 3.13: numbers, inline caches, and which general opcode each specialised or instrumented one
 //! stands for.
 //!
-//! `tests/test_opcodes.py` compares the table with the `opcode` module of the interpreter.
+//! A test compares the table with the `opcode` module of the interpreter.
 
 macro_rules! opcodes {
     (

@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::owned::Owned;
-use pyo3_ffi::{PyObject, PyTypeObject, Py_ssize_t};
+use pyo3_ffi::{Py_ssize_t, PyObject, PyTypeObject};
 use std::ptr::null_mut;
 
 unsafe extern "C" {
@@ -101,7 +101,10 @@ pub(super) unsafe fn run() -> Checked {
 unsafe fn scalars() -> Checked {
     unsafe {
         let value = made("a float", ffi::PyFloat_FromDouble(1234.5))?;
-        expect("PyObject.ob_type", read::<*mut PyTypeObject, _>(value.as_ptr(), object::TYPE) == &raw mut ffi::PyFloat_Type)?;
+        expect(
+            "PyObject.ob_type",
+            read::<*mut PyTypeObject, _>(value.as_ptr(), object::TYPE) == &raw mut ffi::PyFloat_Type,
+        )?;
         expect("PyObject.ob_refcnt", read::<isize, _>(value.as_ptr(), object::REFCNT) == 1)?;
         expect("PyFloatObject.ob_fval", read::<f64, _>(value.as_ptr(), float::VALUE) == 1234.5)?;
         float_free_list(value)?;
@@ -139,11 +142,8 @@ unsafe fn float_free_list(value: Owned) -> Checked {
         let head = read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS);
         expect("the length of the float free list", (0..=interp::FLOAT_MAXFREE).contains(&before))?;
         // With the list full, the float would go back to the allocator: take one out first.
-        let spare = if before == interp::FLOAT_MAXFREE {
-            Some(made("a float", ffi::PyFloat_FromDouble(0.25))?)
-        } else {
-            None
-        };
+        let spare =
+            if before == interp::FLOAT_MAXFREE { Some(made("a float", ffi::PyFloat_FromDouble(0.25))?) } else { None };
         let (before, head) = match &spare {
             Some(spare) => {
                 expect("the head of the float free list", spare.as_ptr() == head)?;
@@ -154,7 +154,10 @@ unsafe fn float_free_list(value: Owned) -> Checked {
         drop(value);
         let after = read::<i32, _>(interpreter, interp::FLOAT_NUMFREE);
         expect("the length of the float free list", after == before + 1)?;
-        expect("the head of the float free list", read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS) == address)?;
+        expect(
+            "the head of the float free list",
+            read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS) == address,
+        )?;
         expect("the links of the float free list", read::<*mut PyObject, _>(address, object::TYPE) == head)?;
         let again = made("a float", ffi::PyFloat_FromDouble(-2.5))?;
         expect("the head of the float free list", again.as_ptr() == address)?;
@@ -270,11 +273,19 @@ unsafe fn iterators() -> Checked {
         let iterator = made("an iterator", ffi::PyObject_GetIter(items.as_ptr()))?;
         drop(made("an item", ffi::PyIter_Next(iterator.as_ptr()))?);
         expect("_PyListIterObject.it_index", read::<Py_ssize_t, _>(iterator.as_ptr(), list_iter::INDEX) == 1)?;
-        expect("_PyListIterObject.it_seq", read::<*mut PyObject, _>(iterator.as_ptr(), list_iter::SEQ) == items.as_ptr())
+        expect(
+            "_PyListIterObject.it_seq",
+            read::<*mut PyObject, _>(iterator.as_ptr(), list_iter::SEQ) == items.as_ptr(),
+        )
     }
 }
 
-unsafe fn attribute_is(object: *mut PyObject, name: &std::ffi::CStr, what: &'static str, found: *mut PyObject) -> Checked {
+unsafe fn attribute_is(
+    object: *mut PyObject,
+    name: &std::ffi::CStr,
+    what: &'static str,
+    found: *mut PyObject,
+) -> Checked {
     unsafe {
         let attribute = made(what, ffi::PyObject_GetAttrString(object, name.as_ptr()))?;
         expect(what, attribute.as_ptr() == found)
@@ -307,8 +318,7 @@ unsafe fn function(f: *mut PyObject, globals: *mut PyObject) -> Checked {
         let version = read::<u32, _>(f, function::VERSION);
         expect("PyFunctionObject.func_version", version != 0 && version == read::<u32, _>(c, code::VERSION))?;
         let place = (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
-        let cached =
-            read::<[*mut PyObject; 2], _>(ffi::PyInterpreterState_Get(), interp::FUNC_VERSION_CACHE + place);
+        let cached = read::<[*mut PyObject; 2], _>(ffi::PyInterpreterState_Get(), interp::FUNC_VERSION_CACHE + place);
         expect("the cache of function versions", cached == [f, c])?;
         code_object(c)?;
         expect("PyCodeObject.co_ncellvars", read::<i32, _>(c, code::NCELLVARS) == 1)?;
@@ -390,9 +400,24 @@ unsafe fn instance(point: *mut PyObject, bound: *mut PyObject) -> Checked {
         expect("PyTypeObject.tp_flags", flags == ffi::PyType_GetFlags(class) as u64)?;
         let wanted = type_::FLAG_INLINE_VALUES | type_::FLAG_MANAGED_DICT | type_::FLAG_HEAPTYPE | type_::FLAG_READY;
         expect("the flags of a class", flags & wanted as u64 == wanted as u64)?;
-        number_is(class.cast(), c"__basicsize__", "PyTypeObject.tp_basicsize", read::<isize, _>(class, type_::BASICSIZE) as i32)?;
-        number_is(class.cast(), c"__itemsize__", "PyTypeObject.tp_itemsize", read::<isize, _>(class, type_::ITEMSIZE) as i32)?;
-        number_is(class.cast(), c"__dictoffset__", "PyTypeObject.tp_dictoffset", read::<isize, _>(class, type_::DICTOFFSET) as i32)?;
+        number_is(
+            class.cast(),
+            c"__basicsize__",
+            "PyTypeObject.tp_basicsize",
+            read::<isize, _>(class, type_::BASICSIZE) as i32,
+        )?;
+        number_is(
+            class.cast(),
+            c"__itemsize__",
+            "PyTypeObject.tp_itemsize",
+            read::<isize, _>(class, type_::ITEMSIZE) as i32,
+        )?;
+        number_is(
+            class.cast(),
+            c"__dictoffset__",
+            "PyTypeObject.tp_dictoffset",
+            read::<isize, _>(class, type_::DICTOFFSET) as i32,
+        )?;
         attribute_is(class.cast(), c"__mro__", "PyTypeObject.tp_mro", read::<*mut PyObject, _>(class, type_::MRO))?;
         let namespace = read::<*mut PyObject, _>(class, type_::DICT);
         let method = Owned::borrow(ffi::PyDict_GetItemString(namespace, c"method".as_ptr()));
@@ -415,7 +440,10 @@ unsafe fn instance(point: *mut PyObject, bound: *mut PyObject) -> Checked {
         let x = made("a name", ffi::PyUnicode_InternFromString(c"x".as_ptr()))?;
         keys_hold(read::<*mut u8, _>(class, type_::CACHED_KEYS), dict_keys::KIND_SPLIT, x.as_ptr())?;
 
-        expect("PyMethodObject.im_func", read::<*mut PyObject, _>(bound, method::FUNC) == method.map_or(null_mut(), |m| m.as_ptr()))?;
+        expect(
+            "PyMethodObject.im_func",
+            read::<*mut PyObject, _>(bound, method::FUNC) == method.map_or(null_mut(), |m| m.as_ptr()),
+        )?;
         expect("PyMethodObject.im_self", read::<*mut PyObject, _>(bound, method::SELF) == point)?;
         // The class must notice a change.
         let none = ffi::Py_None();
@@ -463,7 +491,9 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
         let none = ffi::Py_None();
         match checked {
             Ok(()) => ffi::Py_NewRef(none),
-            Err(AbiError::SelfTest { what }) => ffi::PyUnicode_FromStringAndSize(what.as_ptr().cast(), what.len() as Py_ssize_t),
+            Err(AbiError::SelfTest { what }) => {
+                ffi::PyUnicode_FromStringAndSize(what.as_ptr().cast(), what.len() as Py_ssize_t)
+            }
             Err(_) => ffi::Py_NewRef(none),
         }
     }
@@ -517,7 +547,10 @@ unsafe fn frames(look: *mut PyObject, recursion_1: *mut PyObject, recursion_2: *
             made("a builtin", ffi::PyCFunction_NewEx(def.cast_mut(), null_mut(), null_mut()))
         };
         let check = native(0)?;
-        expect("PyCFunctionObject.m_ml", read::<*const ffi::PyMethodDef, _>(check.as_ptr(), builtin::ML) == &raw const METHODS.0[0])?;
+        expect(
+            "PyCFunctionObject.m_ml",
+            read::<*const ffi::PyMethodDef, _>(check.as_ptr(), builtin::ML) == &raw const METHODS.0[0],
+        )?;
         expect("PyCFunctionObject.m_self", read::<*mut PyObject, _>(check.as_ptr(), builtin::SELF).is_null())?;
         let marker = made("a marker", ffi::PyFloat_FromDouble(77.5))?;
         let found = made(
@@ -537,7 +570,10 @@ unsafe fn frames(look: *mut PyObject, recursion_1: *mut PyObject, recursion_2: *
             Ok(ffi::PyLong_AsLong(n.as_ptr()))
         };
         let (one, two) = (depth(recursion_1)?, depth(recursion_2)?);
-        expect("PyThreadState.py_recursion_remaining", one == two + 1 && two > 0 && one <= ffi::Py_GetRecursionLimit().into())
+        expect(
+            "PyThreadState.py_recursion_remaining",
+            one == two + 1 && two > 0 && one <= ffi::Py_GetRecursionLimit().into(),
+        )
     }
 }
 
@@ -546,10 +582,16 @@ unsafe fn thread_state() -> Checked {
         let tstate = ffi::PyThreadState_Get();
         let interpreter = read::<*mut ffi::PyInterpreterState, _>(tstate, thread::INTERP);
         expect("PyThreadState.interp", interpreter == ffi::PyInterpreterState_Get())?;
-        expect("PyThreadState.c_recursion_remaining", (1..=100_000).contains(&read::<i32, _>(tstate, thread::C_RECURSION_REMAINING)))?;
+        expect(
+            "PyThreadState.c_recursion_remaining",
+            (1..=100_000).contains(&read::<i32, _>(tstate, thread::C_RECURSION_REMAINING)),
+        )?;
         expect("PyThreadState.tracing", (0..1000).contains(&read::<i32, _>(tstate, thread::TRACING)))?;
         expect("PyThreadState.exc_info", read::<usize, _>(tstate, thread::EXC_INFO) > 4096)?;
-        expect("PyThreadState.current_exception", read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION).is_null())?;
+        expect(
+            "PyThreadState.current_exception",
+            read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION).is_null(),
+        )?;
         ffi::PyErr_SetNone(ffi::PyExc_ValueError);
         let pending = read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION);
         let raised = Owned::take(PyErr_GetRaisedException());

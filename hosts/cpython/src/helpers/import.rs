@@ -82,6 +82,11 @@ def make(name):
     if !maker.is_null() {
         let stub = PyObject_CallOneArg(maker, name);
         if !stub.is_null() {
+            // Compiled, it would only end up here again.
+            if crate::runtime::is_started() {
+                let code = field(stub, abi::function::CODE);
+                crate::runtime::function_state::give_up(code, "it raises what an import can't");
+            }
             value = PyObject_CallOneArg(stub, module);
             Py_DECREF(stub);
             if value.is_null() {

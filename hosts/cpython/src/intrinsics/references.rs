@@ -4,7 +4,7 @@ use super::{Context, Set};
 use crate::abi::{interp, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
-use cladonia::lir::{Block, Builder, IntCond, Value};
+use cladonia::lir::{Block, Builder, IntCond, Term, Value};
 use cladonia::ll::{Ty, Width};
 
 pub(super) fn define(set: &mut Set<'_>) {
@@ -21,8 +21,8 @@ pub(super) fn define(set: &mut Set<'_>) {
         b.switch_to(done);
         b.ret(&[]);
     });
-    set.add(names::DECREF, &[Ty::Ptr], &[], Effects { raises: false, ..Effects::ANY }, |b, p, context| {
-        decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
+    set.add(names::DROP, &[Ty::Ptr], &[], Effects::WRITES, |b, p, _| {
+        decref(b, p[0], |b, _| b.terminate(Term::Fail));
     });
     set.add(names::DECREF_LEAF, &[Ty::Ptr], &[], Effects::WRITES, |b, p, context| {
         decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));

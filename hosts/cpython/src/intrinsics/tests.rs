@@ -7,7 +7,7 @@ use crate::testing::{get, run, with_python};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::codegen::{Codegen, CompiledCode, Input};
 use cladonia::hir::EXIT_HOOK;
-use cladonia::host::{Host, names};
+use cladonia::host::{Host, IntrinsicId, names};
 use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
@@ -22,20 +22,20 @@ fn host() -> Host {
 }
 
 /// The compiled intrinsics: `(operands, results) -> whether it applied`.
-struct Machine {
-    host: Host,
+pub(crate) struct Machine {
+    pub(crate) host: Host,
     memory: CodeMemory,
     codegen: Codegen,
 }
 
 impl Machine {
-    fn new() -> Machine {
+    pub(crate) fn new() -> Machine {
         Machine { host: host(), memory: CodeMemory::new(Config::new()).unwrap(), codegen: Codegen::new().unwrap() }
     }
 
-    fn compile(&mut self, name: &str) -> CompiledCode {
-        let intrinsic = &self.host.intrinsics[self.host.intrinsic(name)];
-        let mut func = Func::new(name, Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::I64]));
+    fn compile(&mut self, id: IntrinsicId) -> CompiledCode {
+        let intrinsic = &self.host.intrinsics[id];
+        let mut func = Func::new(intrinsic.name, Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::I64]));
         let (operands, results) = (func.params()[0], func.params()[1]);
         let b = &mut Builder::new(&mut func);
         let mut args = Vec::new();
@@ -68,12 +68,16 @@ impl Machine {
         let zero = b.iconst(0);
         b.ret(&[zero]);
         let input = Input { func: &func, helpers: &self.host.helpers, exit_hook: None, unit: 0, want_text: false };
-        self.codegen.compile(&self.memory, input).expect(name)
+        self.codegen.compile(&self.memory, input).expect(intrinsic.name)
     }
 
     /// Run an intrinsic; `None` if it failed.
     fn run(&mut self, name: &str, operands: &[u64]) -> Option<[u64; 2]> {
-        let code = self.compile(name);
+        self.run_id(self.host.intrinsic(name), operands)
+    }
+
+    pub(crate) fn run_id(&mut self, id: IntrinsicId, operands: &[u64]) -> Option<[u64; 2]> {
+        let code = self.compile(id);
         let mut results = [0u64; 2];
         // SAFETY: the code was compiled with this signature; the test passes operands of the right types.
         let applied = unsafe {
@@ -135,13 +139,13 @@ fn references_are_counted_as_cpython_counts_them() {
         let list = eval("[]");
         m.run(names::INCREF, &[list as u64]);
         assert_eq!(refs(list), 2);
-        m.run(names::DECREF, &[list as u64]);
+        m.run(names::DROP, &[list as u64]);
         assert_eq!(refs(list), 1);
         // SAFETY: inside the interpreter.
         let none = unsafe { Py_None() };
         let before = refs(none);
         m.run(names::INCREF, &[none as u64]);
-        m.run(names::DECREF, &[none as u64]);
+        m.run(names::DROP, &[none as u64]);
         m.run(names::DECREF_LEAF, &[none as u64]);
         assert_eq!(refs(none), before);
         assert_eq!(m.one(names::CLASS_OF, &[list as u64]), (&raw const PyList_Type) as u64);
@@ -152,7 +156,7 @@ fn references_are_counted_as_cpython_counts_them() {
             let object = PyList_GetItem(d, 0);
             Py_INCREF(object);
             PySequence_DelItem(d, 0);
-            m.run(names::DECREF, &[object as u64]);
+            m.run(names::DROP, &[object as u64]);
             assert_eq!(PyList_Size(get(scope, "log")), 1);
         }
     });
@@ -262,7 +266,7 @@ fn iterators_advance_and_end_as_their_own_next_does() {
     });
 }
 
-fn shown_borrowed(object: u64) -> String {
+pub(crate) fn shown_borrowed(object: u64) -> String {
     // SAFETY: a live object.
     unsafe { Py_INCREF(object as Obj) };
     shown(object)

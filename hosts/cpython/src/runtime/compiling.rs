@@ -13,6 +13,7 @@ use cladonia::host::World;
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// What turns the interpreter's things into the compiler's: given once, at the start.
@@ -60,6 +61,34 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "a panic".to_owned())
 }
 
+/// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_ONLY` has parts of
+/// qualified names with commas between `CLADONIA_FIRST` a number of units, `CLADONIA_LOG` tells each.
+fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
+    struct Wanted {
+        only: Vec<String>,
+        first: Option<u64>,
+        log: bool,
+    }
+    static WANTED: OnceLock<Wanted> = OnceLock::new();
+    let wanted = WANTED.get_or_init(|| Wanted {
+        only: std::env::var("CLADONIA_ONLY").map_or(Vec::new(), |s| s.split(',').map(str::to_owned).collect()),
+        first: std::env::var("CLADONIA_FIRST").ok().and_then(|s| s.parse().ok()),
+        log: std::env::var_os("CLADONIA_LOG").is_some(),
+    });
+    let name = || shape.name();
+    if !wanted.only.is_empty() && !wanted.only.iter().any(|part| name().contains(part)) {
+        return false;
+    }
+    let number = rt().totals.units;
+    if wanted.first.is_some_and(|first| number >= first) {
+        return false;
+    }
+    if wanted.log {
+        eprintln!("cladonia: unit {number}: {} line {} {kind:?}", name(), shape.line(0));
+    }
+    true
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
@@ -75,6 +104,9 @@ unsafe fn compile_unit(
         return Err(Refusal::Busy);
     }
     units::reclaim();
+    if !is_wanted(&shape, kind) {
+        return Err(Refusal::Lasting("left out on purpose".into()));
+    }
     if !frames::fits(&shape) {
         return Err(Refusal::Lasting(format!("{} locals exceed the limit", shape.nlocalsplus)));
     }

@@ -1,0 +1,150 @@
+//! The tables against the headers and the modules of the interpreter that the tests embed.
+
+use super::{AbiError, check_debug_offsets, opcodes, read, v3_13, validate};
+use crate::testing::{get, run, with_python};
+use cladonia::bytecode::{BinaryOp, INPLACE};
+use pyo3_ffi::*;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn the_interpreter_that_runs_validates_again_and_again() {
+    with_python(|| {
+        for _ in 0..300 {
+            // SAFETY: the lock is held.
+            assert_eq!(unsafe { validate() }, Ok(()));
+        }
+    });
+}
+
+unsafe extern "C" fn validate_here(_: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
+    // SAFETY: called by Python code.
+    let message = unsafe { validate() }.map_or_else(|error| error.to_string(), |()| "ok".to_owned());
+    // SAFETY: the same.
+    unsafe { PyUnicode_FromStringAndSize(message.as_ptr().cast(), message.len() as Py_ssize_t) }
+}
+
+#[test]
+fn tracers_and_monitors_do_not_disturb_the_validation() {
+    static DEF: crate::testing::Method = crate::testing::Method::new(c"validate", validate_here, METH_NOARGS);
+    with_python(|| {
+        run(
+            "
+import sys
+def tracer(*_):
+    return tracer
+sys.settrace(tracer)
+sys.setprofile(lambda *_: None)
+assert validate() == 'ok', validate()
+sys.settrace(None)
+sys.setprofile(None)
+sys.monitoring.use_tool_id(3, 'test')
+sys.monitoring.register_callback(3, sys.monitoring.events.INSTRUCTION, lambda *_: None)
+sys.monitoring.set_events(3, sys.monitoring.events.INSTRUCTION)
+assert validate() == 'ok', validate()
+sys.monitoring.set_events(3, 0)
+sys.monitoring.free_tool_id(3)
+assert validate() == 'ok'
+",
+            &[("validate", DEF.object())],
+        );
+    });
+}
+
+#[test]
+fn a_layout_that_differs_is_named() {
+    unsafe extern "C" {
+        static _PyRuntime: [u8; 1024];
+    }
+    with_python(|| {
+        // SAFETY: the runtime state is far larger than that.
+        let mut copy = unsafe { (&raw const _PyRuntime).read() };
+        // SAFETY: a copy of the offsets.
+        let check = |copy: &[u8; 1024]| unsafe { check_debug_offsets(copy.as_ptr()) };
+        assert_eq!(check(&copy), Ok(()));
+        let at = (v3_13::debug::LIST + 8) as usize;
+        copy[at] += 8;
+        let error = check(&copy).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the layout of this CPython differs from 3.13's: `PyListObject.ob_item` is 32, expected 24"
+        );
+        copy[at] -= 8;
+        copy[v3_13::debug::FREE_THREADED as usize] = 1;
+        assert_eq!(check(&copy), Err(AbiError::FreeThreaded));
+        copy[v3_13::debug::VERSION as usize + 2] = 14;
+        assert_eq!(check(&copy), Err(AbiError::Version { major: 3, minor: 14 }));
+        copy[0] = 0;
+        assert!(matches!(check(&copy), Err(AbiError::SelfTest { .. })));
+        // SAFETY: eight bytes of the copy.
+        assert_eq!(unsafe { read::<u8, _>(copy.as_ptr(), 1) }, b'd');
+    });
+}
+
+/// Runs `tests/probe.c` against the headers of the interpreter; none if there are none, or no compiler.
+fn probe() -> Option<String> {
+    let include = with_python(|| {
+        let scope = run("import sysconfig\npath = sysconfig.get_paths()['include']", &[]);
+        // SAFETY: a string of the script.
+        unsafe { crate::objects::text(get(scope, "path")) }
+    })?;
+    if !Path::new(&include).join("internal/pycore_frame.h").exists() {
+        eprintln!("skipped: no internal headers in {include}");
+        return None;
+    }
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/probe.c");
+    let program = std::env::temp_dir().join(format!("cladonia-probe-{}", std::process::id()));
+    let compiled = Command::new(compiler).arg("-w").arg("-I").arg(include).arg(source).arg("-o").arg(&program).status();
+    let Ok(status) = compiled else {
+        eprintln!("skipped: no C compiler");
+        return None;
+    };
+    assert!(status.success(), "the probe does not compile");
+    let output = Command::new(&program).output().expect("the probe runs");
+    let _ = std::fs::remove_file(program);
+    Some(String::from_utf8(output.stdout).expect("the probe prints ASCII"))
+}
+
+#[test]
+fn the_table_is_what_the_headers_say() {
+    let Some(printed) = probe() else { return };
+    let ours: Vec<String> =
+        v3_13::TABLE.iter().map(|(group, name, value)| format!("{group}.{name} {value}")).collect();
+    let theirs: Vec<&str> = printed.lines().collect();
+    assert_eq!(ours, theirs);
+}
+
+#[test]
+fn the_opcodes_are_those_of_the_opcode_module() {
+    let rows: Vec<String> = opcodes::ALL
+        .iter()
+        .map(|(name, number, caches, general)| format!("({name:?}, {number}, {caches}, {general}),"))
+        .collect();
+    let source = format!(
+        "
+import opcode, _opcode_metadata as metadata
+ours = [{}]
+numbers = {{**metadata._specialized_opmap, **{{k: v for k, v in opcode.opmap.items() if v < 256}}}}
+assert {{name: number for name, number, _, _ in ours}} == numbers
+family = {{form: base for base, forms in metadata._specializations.items() for form in forms}}
+for name, number, caches, general in ours:
+    base = family.get(name, name).removeprefix('INSTRUMENTED_')
+    if base in ('LINE', 'INSTRUCTION'):
+        base = 'CACHE'
+    assert general == numbers[base], name
+    assert caches == opcode._inline_cache_entries.get(base, 0), name
+",
+        rows.concat()
+    );
+    with_python(|| run(&source, &[]));
+}
+
+#[test]
+fn binary_operators_have_the_interpreters_numbers() {
+    let inplace = |op: &BinaryOp| format!("{}=", op.symbol());
+    let ours: Vec<String> =
+        BinaryOp::ALL.iter().map(|op| op.symbol().to_owned()).chain(BinaryOp::ALL.iter().map(inplace)).collect();
+    assert_eq!(BinaryOp::ALL.len(), INPLACE as usize);
+    with_python(|| run(&format!("import opcode\nassert [op for _, op in opcode._nb_ops] == {ours:?}"), &[]));
+}

@@ -1,0 +1,116 @@
+//! Hints of functions that have been run.
+
+use super::*;
+use crate::decode::decode;
+use crate::testing::{Method, get, run, with_python};
+use pyo3_ffi::Py_ssize_t;
+
+/// The hints of a code object, a line each: op, source line, types.
+unsafe extern "C" fn hinted(_: *mut PyObject, code: *mut PyObject) -> *mut PyObject {
+    // SAFETY: called by Python code.
+    unsafe {
+        let code = decode(code).expect("a compiler's code");
+        let mut text = String::new();
+        for instr in code.instrs.iter().filter(|instr| !instr.hint.is_empty()) {
+            let hints: Vec<String> = instr.hint.iter().map(Type::to_string).collect();
+            text += &format!("{} {}\n", instr.op.info().name, hints.join(", "));
+        }
+        ffi::PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as Py_ssize_t)
+    }
+}
+
+static HINTED: Method = Method::new(c"hinted", hinted, ffi::METH_O);
+
+/// Runs `body` (the body of a function `f` with `setup` before it) until it is specialised, and compares its hints.
+#[track_caller]
+fn check(setup: &str, body: &str, expected: &[&str]) {
+    let script = format!(
+        "{setup}\ndef f():\n    {}\nfor _ in range(100): f()\nfound = hinted(f.__code__)\n",
+        body.replace('\n', "\n    ")
+    );
+    let found = with_python(|| {
+        let scope = run(&script, &[("hinted", HINTED.object())]);
+        // SAFETY: a string of the script.
+        unsafe { objects::text(get(scope, "found")) }
+    });
+    let found = found.expect("plain text");
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines, expected, "of\n{body}");
+}
+
+#[test]
+fn operators_name_their_operands() {
+    check("a, b, c, s = 1, 2, 1.5, 'x'", "a + b", &["binary_op LongExact, LongExact"]);
+    check("a, b, c, s = 1, 2, 1.5, 'x'", "c * c", &["binary_op FloatExact, FloatExact"]);
+    check("a, b, c, s = 1, 2, 1.5, 'x'", "s + s", &["binary_op UnicodeExact, UnicodeExact"]);
+    check("a, b, c, s = 1, 2, 1.5, 'x'", "a < b", &["compare_op LongExact, LongExact"]);
+    check("a, b, c, s = 1, 2, 1.5, 'x'", "a / b", &[]);
+}
+
+#[test]
+fn containers_name_their_class() {
+    let setup = "l, t, d, s, i = [1], (1,), {1: 2}, {1}, 0";
+    check(setup, "l[i]", &["binary_subscr ListExact, LongExact"]);
+    check(setup, "t[i]", &["binary_subscr TupleExact, LongExact"]);
+    check(setup, "d[1]", &["binary_subscr DictExact, Object"]);
+    check(setup, "l[i] = 3", &["store_subscr Object, ListExact, LongExact"]);
+    check(setup, "i in d", &["contains_op Object, DictExact"]);
+    check(setup, "i in s", &["contains_op Object, {FrozenSetExact|SetExact}"]);
+    check(setup, "if l: pass", &["to_bool ListExact"]);
+    check(setup, "for x in l: pass", &["for_iter ListIter"]);
+    check(setup, "for x in range(2): pass", &["for_iter RangeIter"]);
+}
+
+#[test]
+fn attributes_and_calls_name_classes_and_functions() {
+    let setup = "
+class FeedbackPoint:
+    def __init__(self): self.x = 1
+    def method(self): return 1
+    kind = 7
+def feedback_callee(x): return x
+p = FeedbackPoint()";
+    check(setup, "p.x", &["load_attr ObjectUser[FeedbackPoint:Exact]"]);
+    // Other classes of the same name follow, each its own.
+    check(setup, "p.x = 2", &["store_attr Object, ObjectUser[FeedbackPoint#2:Exact]"]);
+    check(
+        setup,
+        "p.method()",
+        &["load_attr ObjectUser[FeedbackPoint#3:Exact]", "call Func[FeedbackPoint.method]"],
+    );
+    check(setup, "FeedbackPoint.kind", &["load_attr TypeExact[FeedbackPoint#4:obj]"]);
+    check(setup, "feedback_callee(1)", &["call Func[feedback_callee]"]);
+    check(setup, "FeedbackPoint()", &["call TypeExact[FeedbackPoint#5:obj]"]);
+    check(setup, "str(1)", &["call ImmortalTypeExact[str:obj]"]);
+}
+
+#[test]
+fn a_version_that_is_gone_gives_nothing() {
+    with_python(|| {
+        // SAFETY: the lock is held.
+        unsafe {
+            assert!(class_of_version(0).is_none());
+            assert!(class_of_version(u32::MAX).is_none());
+            assert!(class_of_version(u32::MAX).is_none());
+            assert!(function_of_version(0).is_none());
+            let scope = run("class Gone: pass\nGone().x = 1\ngone = Gone", &[]);
+            let class = get(scope, "gone").cast::<PyTypeObject>();
+            let version = abi::read::<u32, _>(class, type_::VERSION_TAG);
+            assert_eq!(class_of_version(version).map(|found| found.as_type()), Some(class));
+            assert_eq!(ffi::PyObject_SetAttrString(class.cast(), c"y".as_ptr(), scope), 0);
+            assert!(class_of_version(version).is_none(), "the class has changed");
+        }
+    });
+}
+
+#[test]
+fn live_values_give_their_exact_class() {
+    with_python(|| {
+        let scope = run("a, b, c, d = 1, True, [], 2.5", &[]);
+        let mut values = ["a", "b", "c", "d"].map(|name| get(scope, name)).to_vec();
+        values.push(std::ptr::null_mut());
+        // SAFETY: objects of the script, and null.
+        let types = unsafe { live_types(&values) };
+        assert_eq!(types, [INT, Type::BOOL, Type::LIST_EXACT, FLOAT, Type::OBJECT]);
+    });
+}

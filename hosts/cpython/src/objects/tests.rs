@@ -1,0 +1,115 @@
+//! Handles of live classes and objects.
+
+use super::*;
+use crate::testing::{get, run, with_python};
+use cladonia::types::Type;
+
+fn class_of(scope: *mut PyObject, name: &str) -> ClassHandle {
+    // SAFETY: a class of the script, inside `with_python`.
+    unsafe { class_handle(get(scope, name).cast()) }
+}
+
+fn object_of(scope: *mut PyObject, name: &str) -> ObjectHandle {
+    // SAFETY: an object of the script, inside `with_python`.
+    unsafe { object_handle(get(scope, name)) }
+}
+
+#[test]
+fn classes_keep_their_handle_and_their_place_in_the_hierarchy() {
+    with_python(|| {
+        let scope = run("class A(int): pass\nclass B(A): pass\nclass C: pass\nInt, Bool, C1 = int, bool, complex", &[]);
+        let (a, b, c) = (class_of(scope, "A"), class_of(scope, "B"), class_of(scope, "C"));
+        assert_eq!(a, class_of(scope, "A"));
+        assert!(b.is_subclass_of(a) && !a.is_subclass_of(b) && !c.is_subclass_of(a));
+        assert_eq!(a.predefined(), Some(Predefined::Long));
+        assert_eq!(c.predefined(), Some(Predefined::Object));
+        assert_eq!(Type::from_class_exact(class_of(scope, "Int")), Type::LONG_EXACT);
+        assert_eq!(Type::from_class(class_of(scope, "Bool")), Type::BOOL);
+        assert!(!class_of(scope, "C1").is_builtin_itself());
+        assert_eq!(class_ptr(b), get(scope, "B").cast());
+    });
+}
+
+#[test]
+fn another_resolution_order_is_another_class() {
+    with_python(|| {
+        let scope = run("class A: pass\nclass B: pass\nclass C(A): pass", &[]);
+        let (a, b, before) = (class_of(scope, "A"), class_of(scope, "B"), class_of(scope, "C"));
+        run("C.__bases__ = (B,)", &[("B", get(scope, "B")), ("C", get(scope, "C"))]);
+        let after = class_of(scope, "C");
+        assert_ne!(before, after);
+        assert!(after.is_subclass_of(b) && !after.is_subclass_of(a));
+        assert!(!before.is_alive() && class_ptr(before).is_null());
+    });
+}
+
+#[test]
+fn a_strange_resolution_order_claims_nothing() {
+    with_python(|| {
+        let script = "
+class Base: pass
+class Meta(type):
+    def mro(cls): return [cls, object, Base]
+class Strange(Base, metaclass=Meta): pass
+strange = Strange()";
+        let scope = run(script, &[]);
+        assert!(!class_of(scope, "Strange").is_alive());
+        assert_eq!(Type::from_class_exact(class_of(scope, "Strange")), Type::OBJECT);
+        assert!(!object_of(scope, "strange").is_alive());
+        assert!(object_ptr(object_of(scope, "strange")).is_null());
+    });
+}
+
+#[test]
+fn objects_live_while_their_handle_does() {
+    with_python(|| {
+        let script = "
+import weakref
+class Held: pass
+held = Held()
+dead = []
+weakref.finalize(held, dead.append, 1)";
+        let scope = run(script, &[]);
+        let handle = object_of(scope, "held");
+        let pin = handle.pin();
+        run("del scope['held']", &[("scope", scope)]);
+        assert!(!object_ptr(handle).is_null());
+        // SAFETY: the lock is held.
+        unsafe { release_unused() };
+        run("assert not dead", &[("dead", get(scope, "dead"))]);
+        assert!(handle.is_alive(), "it is pinned");
+        // SAFETY: the object is alive.
+        assert_eq!(unsafe { object_handle(object_ptr(handle)) }, handle);
+        drop(pin);
+        assert!(!handle.is_alive());
+        // SAFETY: the lock is held.
+        unsafe { release_unused() };
+        run("assert dead", &[("dead", get(scope, "dead"))]);
+    });
+}
+
+#[test]
+fn constants_have_values_only_if_they_are_exactly_of_a_known_class() {
+    with_python(|| {
+        let script = "
+class Sub(int): pass
+big, small, sub, text, broken, yes = 1 << 63, -(1 << 63), Sub(3), 'a\\0é', '\\ud800', True";
+        let scope = run(script, &[]);
+        // SAFETY: objects of the script.
+        let value = |name: &str| unsafe { const_value(get(scope, name)) };
+        assert_eq!(value("big"), ConstValue::Other);
+        assert_eq!(value("small"), ConstValue::Int(i64::MIN));
+        assert_eq!(value("sub"), ConstValue::Other);
+        assert_eq!(value("text"), ConstValue::Str("a\0é".to_owned()));
+        assert_eq!(value("broken"), ConstValue::Other);
+        assert_eq!(value("yes"), ConstValue::Bool(true));
+    });
+}
+
+#[test]
+fn handles_of_other_hosts_have_no_address_here() {
+    let other = HostId::new();
+    let class = other.register_class(ClassDesc::builtin(Predefined::Object, Vec::new()).with_token(0x1000)).unwrap();
+    assert!(class_ptr(class).is_null());
+    other.close();
+}

@@ -1,0 +1,214 @@
+//! Plans are made for classes of a running interpreter, and carried out on their instances.
+
+use super::CPythonWorld;
+use crate::capi::Obj;
+use crate::intrinsics::tests::{Machine, shown_borrowed};
+use crate::objects;
+use crate::testing::{get, run, with_python};
+use cladonia::facts::Assumption;
+use cladonia::host::{AttrPlan, Builtin, Callee, IntrinsicCall, StorePlan, World};
+use cladonia::types::Type;
+use pyo3_ffi::*;
+
+const CLASSES: &str = "
+import math, sys
+class Plain:
+    default = 'class default'
+    shadowed = 'class'
+    @staticmethod
+    def static(): pass
+    @property
+    def computed(self): return 1
+    def __init__(self, **kw):
+        self.__dict__.update(kw) if 'via_dict' in kw else [setattr(self, k, kw[k]) for k in kw]
+    def method(self): pass
+class Slotted:
+    __slots__ = 'x', 'y'
+    def method(self): pass
+class Dynamic:
+    def __getattr__(self, name): return name
+class Guarded:
+    def __setattr__(self, name, value): pass
+class Number(int):
+    def method(self): pass
+for _ in range(40): Plain(a=1, b=2, shadowed=3)
+full, bare, more = Plain(a=1, b=2, shadowed=3), Plain(), Plain()
+slotted = Slotted()
+slotted.x = 'sx'
+dynamic, guarded, number, numbered = Dynamic(), Guarded(), Number(5), Number(6)
+numbered.extra = 1
+items = [1]
+def plain(a, b=2): return a + b
+def starred(*a): pass
+def keyword(*, k): pass
+def gen(): yield
+";
+
+fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
+    with_python(|| {
+        let mut machine = Machine::new();
+        let scope = run(CLASSES, &[]);
+        let cell = |function: Obj| function as u64 + 1;
+        let unstable = |_, name: &str| name == "unstable";
+        // SAFETY: inside the interpreter.
+        let world = unsafe { CPythonWorld::new(&machine.host, scope, PyEval_GetBuiltins(), &cell, &unstable) };
+        test(&world, &mut machine, scope);
+    });
+}
+
+/// The exact class of what a name stands for.
+fn class_type(scope: Obj, name: &str) -> Type {
+    // SAFETY: a live object.
+    unsafe { Type::from_class_exact(objects::class_handle(Py_TYPE(get(scope, name)))) }
+}
+
+/// Just this object.
+fn object_type(object: Obj) -> Type {
+    // SAFETY: a live object.
+    unsafe { Type::from_object(objects::object_handle(object)) }
+}
+
+fn applies(machine: &mut Machine, call: &IntrinsicCall, operands: &[u64]) -> Option<u64> {
+    let imms = call.imms.iter().map(|&imm| imm as u64);
+    let operands: Vec<u64> = operands.iter().copied().chain(imms).collect();
+    machine.run_id(call.id, &operands).map(|results| results[0])
+}
+
+/// Carry a plan out: what it loads, or why it gave up.
+fn load(world: &CPythonWorld<'_>, machine: &mut Machine, scope: Obj, object: &str, name: &str) -> String {
+    let at = get(scope, object) as u64;
+    let (guards, value) = match world.load_attr(class_type(scope, object), name) {
+        AttrPlan::General => return "general".to_owned(),
+        AttrPlan::Field { guards, load, .. } => (guards, Err(load)),
+        AttrPlan::Constant { guards, value, method, .. } => (guards, Ok((value, method))),
+    };
+    if guards.iter().any(|guard| applies(machine, guard, &[at]).is_none()) {
+        return "guard".to_owned();
+    }
+    match value {
+        Ok((_, true)) => "method".to_owned(),
+        Ok((value, false)) => shown_borrowed(value.token()),
+        Err(load) => applies(machine, &load, &[at]).map_or("unset".to_owned(), shown_borrowed),
+    }
+}
+
+#[test]
+fn loads_give_what_the_interpreter_gives_or_nothing() {
+    with_world(|world, m, scope| {
+        let cases = [
+            ("full", "a", "1"),
+            ("full", "b", "2"),
+            ("bare", "a", "unset"),
+            ("full", "method", "method"),
+            ("full", "default", "'class default'"),
+            ("full", "shadowed", "3"),
+            ("bare", "shadowed", "unset"),
+            ("full", "computed", "general"),
+            ("full", "absent", "general"),
+            ("slotted", "x", "'sx'"),
+            ("slotted", "y", "unset"),
+            ("slotted", "method", "method"),
+            ("dynamic", "anything", "general"),
+            ("number", "method", "method"),
+            ("numbered", "method", "guard"),
+            ("items", "append", "method"),
+            ("items", "__class__", "general"),
+        ];
+        for (object, name, expected) in cases {
+            assert_eq!(load(world, m, scope, object, name), expected, "{object}.{name}");
+        }
+        assert!(load(world, m, scope, "full", "static").contains("Plain.static"));
+        // An instance that hides the class's method, and one with a dictionary of its own.
+        let AttrPlan::Constant { guards, assumptions, .. } = world.load_attr(class_type(scope, "full"), "method") else {
+            panic!("no plan");
+        };
+        assert!(matches!(assumptions[..], [Assumption::ClassUnchanged(_)]));
+        let mut holds = |name| guards.iter().all(|guard| applies(m, guard, &[get(scope, name) as u64]).is_some());
+        assert!(holds("bare") && holds("more"));
+        run("more.method = 5", &[("more", get(scope, "more"))]);
+        assert!(!holds("more"));
+        run("bare.__dict__ = {'method': 6}", &[("bare", get(scope, "bare"))]);
+        assert!(!holds("bare"));
+    });
+}
+
+#[test]
+fn stores_put_the_value_where_the_interpreter_finds_it() {
+    with_world(|world, m, scope| {
+        for (object, name, expected) in [
+            ("full", "a", true),
+            ("bare", "b", true),
+            ("slotted", "y", true),
+            ("full", "computed", false),
+            ("full", "absent", false),
+            ("guarded", "a", false),
+            ("items", "a", false),
+            ("number", "a", false),
+        ] {
+            let plan = world.store_attr(class_type(scope, object), name);
+            let StorePlan::Field { guards, store, .. } = plan else {
+                assert!(!expected, "{object}.{name}");
+                continue;
+            };
+            assert!(expected && guards.is_empty(), "{object}.{name}");
+            let object = get(scope, object);
+            // SAFETY: the interpreter's lock is held; the store takes the reference.
+            let value = unsafe { PyUnicode_FromString(c"stored".as_ptr()) };
+            applies(m, &store, &[object as u64, value as u64]).expect("the store applies");
+            run(&format!("assert o.{name} == 'stored'"), &[("o", object)]);
+        }
+    });
+}
+
+#[test]
+fn known_objects_have_constant_attributes() {
+    with_world(|world, _, scope| {
+        let value = |object: &str, name: &str| match world.load_attr(object_type(get(scope, object)), name) {
+            AttrPlan::Constant { guards, value, method: false, assumptions } if guards.is_empty() => {
+                Some((shown_borrowed(value.token()), assumptions.len()))
+            }
+            AttrPlan::General => None,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(value("math", "pi"), Some(("3.141592653589793".to_owned(), 1)));
+        assert_eq!(value("math", "__dict__"), None);
+        assert_eq!(value("math", "unstable"), None);
+        assert_eq!(value("Plain", "default"), Some(("'class default'".to_owned(), 1)));
+        assert!(value("Plain", "method").unwrap().0.contains("function Plain.method"));
+        assert!(value("Plain", "static").unwrap().0.contains("function Plain.static"));
+        assert_eq!(value("Plain", "computed"), None);
+        assert_eq!(value("Plain", "__name__"), None);
+        assert_eq!(value("Plain", "mro"), None);
+        assert_eq!(value("full", "a"), None);
+    });
+}
+
+#[test]
+fn callees_are_known_by_what_they_are() {
+    with_world(|world, _, scope| {
+        let callee = |object: Obj| {
+            // SAFETY: a live object.
+            world.callee(unsafe { objects::object_handle(object) })
+        };
+        let Callee::Function { argcount: 2, defaults, entry_cell, assumptions } = callee(get(scope, "plain")) else {
+            panic!("no function");
+        };
+        assert_eq!(defaults.iter().map(|d| shown_borrowed(d.token())).collect::<Vec<_>>(), ["2"]);
+        assert_eq!((entry_cell, assumptions.len()), (get(scope, "plain") as u64 + 1, 1));
+        for name in ["starred", "keyword", "gen", "full"] {
+            assert_eq!(callee(get(scope, name)), Callee::Unknown, "{name}");
+        }
+        let known = run("import math\nfrom builtins import *\nappend = list.append\nsqrt = math.sqrt\nvalues = len, range, \
+                         abs, min, max, int, float, bool, isinstance, sqrt, append, chr, ord", &[]);
+        use Builtin as B;
+        let expected = [
+            B::Len, B::Range, B::Abs, B::Min, B::Max, B::Int, B::Float, B::Bool, B::IsInstance, B::Sqrt, B::ListAppend,
+            B::Chr, B::Ord,
+        ];
+        for (i, builtin) in expected.into_iter().enumerate() {
+            // SAFETY: a live tuple.
+            let object = unsafe { PyTuple_GetItem(get(known, "values"), i as Py_ssize_t) };
+            assert_eq!(callee(object), Callee::Builtin(builtin));
+        }
+    });
+}

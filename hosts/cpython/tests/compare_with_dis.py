@@ -1,0 +1,150 @@
+"""Compares the text form of decoded code objects with what the `dis` module says of them.
+
+The host's Rust tests run it on a sample of the standard library. By itself, with Cladonia installed, it takes all of it:
+`python compare_with_dis.py [one_in]`.
+"""
+
+import dis
+import glob
+import os
+import re
+import sys
+import types
+import warnings
+
+APART = {
+    "LOAD_FAST_LOAD_FAST": ("load_fast", "load_fast"),
+    "STORE_FAST_LOAD_FAST": ("store_fast", "load_fast"),
+    "STORE_FAST_STORE_FAST": ("store_fast", "store_fast"),
+}
+RENAMED = {"JUMP_FORWARD": "jump", "END_FOR": "pop_top"}
+
+
+def expected(code):
+    """Instructions (op, argument, second argument, position, resume, resumable, line) and handlers, as `dis` has them."""
+    rows, at_unit, prefix = [], {}, None
+    for i in dis.get_instructions(code):
+        unit = i.offset // 2
+        at_unit[unit] = len(rows)
+        if i.opname == "EXTENDED_ARG":
+            prefix = unit if prefix is None else prefix
+            continue
+        resume, prefix = (unit if prefix is None else prefix), None
+        where = (unit, resume)
+        line, arg, arg2 = i.line_number or 0, i.arg or 0, 0
+        if i.opname in APART:
+            first, second = APART[i.opname]
+            rows.append([first, arg >> 4, 0, *where, True, line])
+            rows.append([second, arg & 15, 0, *where, False, line])
+            continue
+        if i.opname in ("LOAD_GLOBAL", "LOAD_ATTR"):
+            arg, arg2 = arg >> 1, arg & 1
+        elif i.opname == "LOAD_SUPER_ATTR":
+            arg, arg2 = arg >> 2, arg & 3
+        elif i.opname == "COMPARE_OP":
+            arg, arg2 = arg >> 5, arg >> 4 & 1
+        elif i.jump_target is not None:
+            # The interpreter leaves a loop behind END_FOR and POP_TOP.
+            arg = ("unit", i.jump_target // 2 + (2 if i.opname == "FOR_ITER" else 0))
+        rows.append([RENAMED.get(i.opname, i.opname.lower()), arg, arg2, *where, True, line])
+    for row in rows:
+        if isinstance(row[1], tuple):
+            row[1] = at_unit[row[1][1]]
+    at_unit[len(code.co_code) // 2] = len(rows)
+    handlers = [
+        [at_unit[e.start // 2], at_unit[e.end // 2], at_unit[e.target // 2], e.depth, e.lasti]
+        for e in dis._parse_exception_table(code)
+    ]
+    return rows, handlers
+
+
+INSTR = re.compile(r"  @(\d+) +(\w+)(?: (?! )([^ ,]+)(?:, (\d+))?)?(.*)")
+HINT = re.compile(r" *hint \[.*\](?=$| at | part| line | ;)")
+HANDLER = re.compile(r"  handler @(\d+)\.\.@(\d+) -> @(\d+) depth (\d+)( lasti)?")
+OPERATORS = "+ & // << @ * % | ** >> - / ^".split()
+COMPARISONS = "< <= == != > >=".split()
+
+
+def parsed(text):
+    """What the text form says, in the same shape."""
+    rows, handlers, locals_, names, line = [], [], [], [], 0
+    for text_line in text.split("\n"):
+        word, _, rest = text_line.strip().partition(" ")
+        if text_line.startswith("  @"):
+            index, op, arg, arg2, tail = INSTR.fullmatch(text_line).groups()
+            assert int(index) == len(rows)
+            tail = HINT.sub("", tail.partition(" ; ")[0])
+            at, start = re.search(r" at (\d+)", tail), re.search(r" from (\d+)", tail)
+            pos = int(at[1]) if at else len(rows)
+            new_line = re.search(r" line (\d+)", tail)
+            line = int(new_line[1]) if new_line else line
+            arg = number(op, arg, locals_, names)
+            rows.append([op, arg, int(arg2 or 0), pos, int(start[1]) if start else pos, " part" not in tail, line])
+        elif match := HANDLER.fullmatch(text_line):
+            handlers.append([*map(int, match.groups()[:4]), match[5] is not None])
+        elif text_line.startswith("  file "):
+            line = int(rest.rpartition(" ")[2])
+        elif text_line.startswith("  local "):
+            locals_.append(rest.split(":")[0].split(" ")[0])
+        elif text_line.startswith("  name "):
+            names.append(rest)
+    return rows, handlers
+
+
+def number(op, arg, locals_, names):
+    if arg is None:
+        return 0
+    if arg[0] in "#@" and arg[1:].isdigit():
+        return int(arg[1:])
+    if arg.isdigit():
+        return int(arg)
+    if op == "binary_op":
+        return OPERATORS.index(arg) if arg in OPERATORS else OPERATORS.index(arg[:-1]) + 13
+    if op == "compare_op":
+        return COMPARISONS.index(arg)
+    return (locals_ if "fast" in op or "deref" in op or op == "make_cell" else names).index(arg)
+
+
+def compare(code, text):
+    assert not text.startswith("error"), f"{code}: {text}"
+    for theirs, ours in zip(expected(code), parsed(text), strict=True):
+        for a, b in zip(theirs, ours):
+            assert a == b, f"{code}: dis has {a}, decoded {b}"
+        assert len(theirs) == len(ours), f"{code}: dis has {len(theirs)}, decoded {len(ours)}"
+
+
+def nested(code):
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from nested(const)
+
+
+def standard_library(one_in=1):
+    """Every code object of every `one_in`-th file."""
+    root = os.path.dirname(os.__file__)
+    for path in sorted(glob.glob(root + "/**/*.py", recursive=True))[::one_in]:
+        if "site-packages" in path:
+            continue
+        with open(path, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                top = compile(file.read(), path, "exec")
+            except (SyntaxError, ValueError):
+                continue
+        yield from nested(top)
+
+
+def main():
+    import cladonia
+
+    count = 0
+    for code in standard_library(int(sys.argv[1]) if len(sys.argv) > 1 else 1):
+        cells = tuple(types.CellType() for _ in code.co_freevars)
+        compare(code, cladonia.dump(types.FunctionType(code, {}, closure=cells), "bytecode"))
+        count += 1
+    print(count, "code objects decode as dis shows them")
+
+
+if __name__ == "__main__" and not hasattr(sys.modules["__main__"], "dump"):
+    main()

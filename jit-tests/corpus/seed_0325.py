@@ -1,0 +1,67 @@
+LOG = []
+
+class I(int):
+    pass
+
+class P:
+    limit = 3
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+    def step(self, d):
+        self.x = self.x + d
+        return self.y
+    @property
+    def both(self):
+        return self.x, self.y
+
+class S:
+    __slots__ = ("x", "y")
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+    def step(self, d):
+        self.y = d
+        return self.x
+
+G = 3
+
+def log(*values):
+    LOG.append(values)
+    return values[0] if values else None
+
+def helper(a, b=2):
+    if a == b:
+        return a
+    return a - b
+
+def target(a, b, c, p):
+    v = w = 0
+    v, w = w, v
+    log((not p.x), c[-1])
+    try:
+        for v in range(11):
+            if a != p.limit:
+                b = (bool(len(c)) - helper(len(c), a))
+            if type(a) is int and abs(a) > 2**200: a = 1
+            if type(b) is int and abs(b) > 2**200: b = 1
+            if type(v) is int and abs(v) > 2**200: v = 1
+            if type(w) is int and abs(w) > 2**200: w = 1
+            if type(v) is not int and hasattr(v, '__len__') and len(v) > 40: v = 0
+            if type(a) is not int and hasattr(a, '__len__') and len(a) > 40: a = 0
+            if type(b) is not int and hasattr(b, '__len__') and len(b) > 40: b = 0
+            if type(w) is not int and hasattr(w, '__len__') and len(w) > 40: w = 0
+    except ArithmeticError as error:
+        log(type(error).__name__, str(error), error.__traceback__.tb_lineno)
+    else:
+        b //= (len(c) // a)
+    return a, b, c, v
+
+CALLS = lambda: [
+    (-1.5, -1e308, {0: 1, 1: 2.5}, P(2.0**53, 2.0**53)),
+    (2, -1e308, 2, P(2**63-1, 2**60)),
+    (-float('inf'), I(2**61), ['a', 'b'], P(-1e308, '')),
+    (1, -1e308, range(5), S(2**62, 2**64)),
+    (1, -0.0, [True, False, 1], S(-1.5, I(2**61))),
+    (-2**63, 0.1, [1, 2, 3], P(2**63-1, 2**64)),
+]

@@ -1,0 +1,590 @@
+"""Random functions, run interpreted and compiled in one process, and compared.
+
+    python jit-tests/fuzz_functions.py --minutes 10 [--seed N]     looks for disagreements; found ones go to corpus/
+    python jit-tests/fuzz_functions.py --replay                    runs the corpus
+    python jit-tests/fuzz_functions.py --minutes 1 --plant         damages the compiled side: it must find that
+
+A case is the source of a function `target` with what it needs, and a list CALLS of argument tuples. Every call is compared by
+result (floats by their bits), exception with its line, what happened to its arguments, and what it logged. A case runs in three
+ways: compiled before its first call; after it has been interpreted for a while with other kinds of arguments; and with every guard
+failing. Cases run in a worker process, so that a crash is a finding and not the end.
+
+With hypothesis installed a disagreement is shrunk; without it cases come from the random module.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import harness
+
+HERE = Path(__file__).resolve().parent
+CORPUS = HERE / "corpus"
+SECONDS_PER_WORKER = 120
+HYPOTHESIS_BATCH = 100
+
+
+# ---- making cases -------------------------------------------------------------------------------------------------------
+
+INTS = ["0", "1", "-1", "2", "3", "7", "-7", "10", "255", "256", "2**30-1", "2**30", "-2**30", "2**31", "2**53+1", "2**60-1",
+        "2**60", "-2**60", "2**62", "2**63-1", "2**63", "-2**63", "-2**63-1", "2**64", "10**30"]
+FLOATS = ["0.0", "-0.0", "1.0", "-1.5", "0.1", "2.0**53", "2.0**63", "1e308", "-1e308", "5e-324", "float('inf')", "-float('inf')",
+          "float('nan')"]
+OTHERS = ["True", "False", "None", "''", "'a'", "'abc'", "'é☃'", "()", "(1, 2.5)", "I(5)", "I(2**61)"]
+LISTS = ["[]", "[1, 2, 3]", "[1.5, -0.0, 2.5]", "[1, 2.5, 'x']", "[0] * 5", "[2**60, 2**63, -1]", "['a', 'b']", "[True, False, 1]"]
+BINARY = ["+", "-", "*", "//", "%", "/", "&", "|", "^", "<<", ">>"]
+COMPARE = ["<", "<=", "==", "!=", ">", ">=", "is", "is not"]
+PRELUDE = '''\
+LOG = []
+
+class I(int):
+    pass
+
+class P:
+    limit = 3
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+    def step(self, d):
+        self.x = self.x + d
+        return self.y
+    @property
+    def both(self):
+        return self.x, self.y
+
+class S:
+    __slots__ = ("x", "y")
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+    def step(self, d):
+        self.y = d
+        return self.x
+
+G = 3
+
+def log(*values):
+    LOG.append(values)
+    return values[0] if values else None
+
+def helper(a, b=2):
+    if a == b:
+        return a
+    return a - b
+
+'''
+
+
+class Maker:
+    """Writes one random case. Every choice goes through `pick`, so that a shrinking chooser can make it simpler."""
+
+    def __init__(self, below):
+        self.below = below
+        self.lines = []
+        self.loops = 0
+        self.handlers = 0
+
+    def pick(self, choices):
+        return choices[self.below(len(choices))]
+
+    def chance(self, percent):
+        return self.below(100) < percent
+
+    def case(self):
+        self.block(1, 3, 2 + self.below(4))
+        self.lines.append(f"    return a, b, c, {self.value(1)}")
+        calls = [f"({self.argument()}, {self.argument()}, {self.container()}, {self.pick(['P', 'S', 'P'])}({self.argument()}, {self.argument()}))"
+                 for _ in range(2 + self.below(5))]
+        if self.chance(70):  # One kind first, so that there is something to bet on.
+            kinds = self.pick([("3", "4"), ("2.5", "0.5"), ("2**29", "2**30-1"), ("True", "7"), ("5", "1.5")])
+            calls[:0] = [f"({kinds[0]}, {kinds[1]}, [1, 2, 3], P(1, 2))"] * 3
+        body = "\n".join(self.lines)
+        return f"{PRELUDE}def target(a, b, c, p):\n    v = w = 0\n{body}\n\nCALLS = lambda: [\n    " + ",\n    ".join(calls) + ",\n]\n"
+
+    def argument(self):
+        return self.pick(self.pick([INTS, INTS, FLOATS, OTHERS]))
+
+    def container(self):
+        return self.pick(LISTS + ["(1, 2, 3)", "{0: 1, 1: 2.5}", "'abc'", "range(5)"]) if self.chance(90) else self.argument()
+
+    def block(self, depth, budget, statements):
+        for _ in range(statements):
+            self.statement(depth, budget)
+
+    def put(self, depth, text):
+        self.lines.append("    " * depth + text)
+
+    def statement(self, depth, budget):
+        kinds = ["assign", "assign", "augment", "augment", "store", "log", "branch", "loop", "try", "unpack", "misc"]
+        kind = self.pick(kinds[:6] if budget == 0 else kinds)
+        getattr(self, f"_{kind}")(depth, budget)
+
+    def variable(self):
+        return self.pick(["a", "b", "v", "w"])
+
+    def _assign(self, depth, budget):
+        self.put(depth, f"{self.variable()} = {self.value(2)}")
+
+    def _augment(self, depth, budget):
+        self.put(depth, f"{self.variable()} {self.pick(BINARY[:6] + ['&', '|', '^'])}= {self.value(1)}")
+
+    def _store(self, depth, budget):
+        self.put(depth, self.pick([
+            f"p.{self.pick('xy')} = {self.value(1)}", f"c[{self.index()}] = {self.value(1)}", f"p.{self.pick('xy')} += {self.value(0)}",
+            f"c.append({self.value(1)})", f"c[{self.index()}] += {self.value(0)}", f"p.step({self.value(1)})", f"del c[{self.index()}]"]))
+
+    def _log(self, depth, budget):
+        self.put(depth, f"log({self.value(1)}, {self.value(1)})")
+
+    def _branch(self, depth, budget):
+        self.put(depth, f"if {self.condition()}:")
+        self.block(depth + 1, budget - 1, 1 + self.below(2))
+        if self.chance(50):
+            self.put(depth, f"elif {self.condition()}:" if self.chance(30) else "else:")
+            self.block(depth + 1, budget - 1, 1 + self.below(2))
+
+    def _loop(self, depth, budget):
+        self.loops += 1
+        i, bound = f"i{self.loops}", 3 + self.below(20)
+        form = self.below(4)
+        if form == 0:
+            self.put(depth, f"{i} = 0")
+            self.put(depth, f"while {i} < {bound} and {self.condition()}:")
+            self.put(depth + 1, f"{i} += 1")
+        elif form == 1:
+            self.put(depth, f"for {self.pick([i, 'v', 'w'])} in c if type(c) is not list else list(c):")
+        else:
+            self.put(depth, f"for {self.pick([i, 'v'])} in range({bound}):")
+        self.block(depth + 1, budget - 1, 1 + self.below(3))
+        # Numbers must not grow without end.
+        self.put(depth + 1, "if type(a) is int and abs(a) > 2**200: a = 1")
+        self.put(depth + 1, "if type(b) is int and abs(b) > 2**200: b = 1")
+        self.put(depth + 1, "if type(v) is int and abs(v) > 2**200: v = 1")
+        self.put(depth + 1, "if type(w) is int and abs(w) > 2**200: w = 1")
+        self.put(depth + 1, "if type(v) is not int and hasattr(v, '__len__') and len(v) > 40: v = 0")
+        self.put(depth + 1, "if type(a) is not int and hasattr(a, '__len__') and len(a) > 40: a = 0")
+        self.put(depth + 1, "if type(b) is not int and hasattr(b, '__len__') and len(b) > 40: b = 0")
+        self.put(depth + 1, "if type(w) is not int and hasattr(w, '__len__') and len(w) > 40: w = 0")
+        if self.chance(40):
+            self.put(depth + 1, f"if {self.condition()}:")
+            self.put(depth + 2, self.pick(["break", "continue"]))
+        if self.chance(20):
+            self.put(depth, "else:")
+            self.block(depth + 1, 0, 1)
+
+    def _try(self, depth, budget):
+        self.handlers += 1
+        self.put(depth, "try:")
+        self.block(depth + 1, budget - 1, 1 + self.below(2))
+        if self.chance(20):
+            self.put(depth + 1, f"raise {self.pick(['ValueError', 'KeyError', 'ZeroDivisionError'])}({self.value(0)})")
+        if self.chance(85):
+            caught = self.pick(["Exception", "TypeError", "(TypeError, ValueError)", "ArithmeticError", "LookupError"])
+            self.put(depth, f"except {caught} as error:")
+            self.put(depth + 1, "log(type(error).__name__, str(error), error.__traceback__.tb_lineno)")
+            self.block(depth + 1, 0, self.below(2))
+            if self.chance(15):
+                self.put(depth + 1, "raise")
+            if self.chance(30):
+                self.put(depth, "else:")
+                self.block(depth + 1, 0, 1)
+            if self.chance(70):
+                return
+        self.put(depth, "finally:")
+        self.put(depth + 1, f"log('finally', {self.value(0)})")
+
+    def _unpack(self, depth, budget):
+        self.put(depth, self.pick(["v, w = w, v", "a, b = b, a", f"v, w = {self.value(1)}, {self.value(1)}", "v, *w = c", "v, w = c",
+                                   "a, v, w = v, w, a"]))
+
+    def _misc(self, depth, budget):
+        self.put(depth, self.pick([
+            f"v = [{self.value(0)} for q in range(4)]", f"v = {{{self.value(0)!r}: {self.value(0)}}}", f"w = f'{{{self.value(0)}}}-{{a}}'[:30]",
+            "w = (lambda q: q)(a)", f"v = helper({self.value(0)})", f"v = helper(b={self.value(0)}, a={self.value(0)})", "v = p.both",
+            f"assert {self.condition()}, 'assertion'", "del v", f"v = (w := {self.value(1)})", "P.limit = a", "v = not w",
+            "global G; G = b"] if depth == 1 and not any("G" in line for line in self.lines) else [
+            "v = not w", f"v = helper({self.value(0)})", "w = p.both", f"v = [{self.value(0)}, a]"]))
+
+    def index(self):
+        return self.pick(["0", "1", "-1", "2", "5", "-9", "v", "a", "len(c) - 1", "True"])
+
+    def value(self, depth):
+        atoms = ["a", "b", "v", "w", "p.x", "p.y", "G", self.pick(INTS[:12]), self.pick(INTS), self.pick(FLOATS), "p.limit", "len(c)"]
+        if depth == 0:
+            return self.pick(atoms)
+        form = self.below(12)
+        if form < 6:
+            left, right = self.value(depth - 1), self.value(depth - 1)
+            operator = self.pick(BINARY[:6] if self.chance(75) else BINARY)
+            # A left shift by a variable could ask for all the memory there is.
+            return f"({left} << ({right} & 70))" if operator == "<<" and self.chance(90) else f"({left} {'-' if operator == '<<' else operator} {right})"
+        if form == 6:
+            return f"({self.pick(['-', '~', '+', 'not '])}{self.value(depth - 1)})"
+        if form == 7:
+            return f"c[{self.index()}]"
+        if form == 8:
+            return f"({self.value(depth - 1)} if {self.condition()} else {self.value(depth - 1)})"
+        if form == 9:
+            return self.pick([f"helper({self.value(0)}, {self.value(0)})", f"p.step({self.value(0)})", f"abs({self.value(0)})",
+                              f"int({self.value(0)})", f"float({self.value(0)})", f"min({self.value(0)}, {self.value(0)})",
+                              f"log({self.value(0)})", f"type({self.value(0)}).__name__", f"bool({self.value(0)})"])
+        if form == 10:
+            return f"({self.condition()})"
+        return self.pick(atoms + OTHERS)
+
+    def condition(self):
+        form = self.below(6)
+        if form < 4:
+            return f"{self.value(0)} {self.pick(COMPARE)} {self.value(0)}"
+        if form == 4:
+            return f"{self.value(0)} {self.pick(['and', 'or'])} {self.value(0)}"
+        return self.pick([f"{self.value(0)} in c", f"not {self.value(0)}", f"{self.value(0)} < {self.value(0)} <= {self.value(0)}", "v", "a"])
+
+
+# ---- running a case -----------------------------------------------------------------------------------------------------
+
+
+MEMORY = 3 * 2**30
+SLOW_S = 0.3  # A case that takes the interpreter longer is passed over.
+STUCK_S = 30  # Compiled, it may take this long before it counts as hanging.
+
+
+class Disagreement(AssertionError):
+    pass
+
+
+class TooSlow(BaseException):
+    pass
+
+
+def limit_memory():
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def check(source, plant=False):
+    """Run a case every way and compare. Returns how many calls were compared, or None if it isn't worth running."""
+    warnings.simplefilter("ignore")
+    try:
+        code = compile(source, "<case>", "exec")
+    except (SyntaxError, ValueError):
+        return None
+    signal.signal(signal.SIGALRM, too_slow)
+    signal.setitimer(signal.ITIMER_REAL, SLOW_S)
+    try:
+        expected = outcomes(code, "interpreted")
+    except (TooSlow, MemoryError):
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if any(ended[:2] == ("raised", "MemoryError") for ended, *_ in expected):
+        return None
+    # Hanging in machine code, no handler would run: the signal itself ends the process, which the parent reports.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, STUCK_S)
+    try:
+        return compare(source, code, expected, plant)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def too_slow(number, frame):
+    raise TooSlow
+
+
+def compare(source, code, expected, plant):
+    planted = compile(damaged(source), "<case>", "exec") if plant else code
+    for way in ("compiled at once", "compiled when warm", "guards forced"):
+        found = outcomes(planted, way)
+        for i, (theirs, ours) in enumerate(zip(expected, found)):
+            if theirs != ours:
+                raise Disagreement(f"{way}, call {i}:\n  interpreted: {theirs}\n  compiled:    {ours}")
+        if len(found) != len(expected):
+            raise Disagreement(f"{way}: {len(found)} calls, interpreted {len(expected)}")
+    return len(expected)
+
+
+def outcomes(code, way):
+    """What every call of a case did, from a fresh start."""
+    import cladonia
+
+    space = {"__name__": "case"}
+    exec(code, space)
+    target = space["target"]
+    functions = [target, space["helper"], space["log"], space["P"].__init__, space["P"].step, space["S"].__init__, space["S"].step]
+    calls = space["CALLS"]()
+    if way == "compiled at once":
+        compile_all(cladonia, functions)
+    elif way == "guards forced" and cladonia.available() is None:
+        cladonia.enable(threshold=0, force_exit="first")
+    try:
+        results = []
+        for i, arguments in enumerate(calls):
+            if way == "compiled when warm" and i == 3:
+                compile_all(cladonia, functions)
+            results.append(one(target, arguments, space))
+        return results
+    finally:
+        if way != "interpreted":
+            cladonia.disable()
+
+
+def compile_all(cladonia, functions):
+    for f in functions:
+        try:
+            cladonia.compile(f)
+        except cladonia.NotCompiled:
+            pass
+
+
+def one(target, arguments, space):
+    space["LOG"].clear()
+    try:
+        ended = ("returned", show(target(*arguments)))
+    except RecursionError:
+        ended = ("raised", "RecursionError")
+    except Exception as error:
+        trace, lines = error.__traceback__.tb_next, []
+        while trace is not None:
+            lines.append((trace.tb_frame.f_code.co_name, trace.tb_lineno, position(trace)))
+            trace = trace.tb_next
+        ended = ("raised", type(error).__name__, str(error), lines, type(error.__context__).__name__)
+    return ended, show(arguments), show(space["LOG"]), show(space["G"]), show(space["P"].limit)
+
+
+def position(trace):
+    import itertools
+
+    return next(itertools.islice(trace.tb_frame.f_code.co_positions(), trace.tb_lasti // 2, None))
+
+
+def show(value, depth=0):
+    """A value as text that tells apart everything that may differ: types, float bits, shared or not."""
+    kind = type(value)
+    if depth > 6:
+        return "..."
+    if kind is float:
+        return "nan" if value != value else value.hex()
+    if kind in (list, tuple):
+        return f"{kind.__name__}({', '.join(show(v, depth + 1) for v in value)})"
+    if kind is dict:
+        return f"dict({', '.join(f'{show(k, depth + 1)}: {show(v, depth + 1)}' for k, v in value.items())})"
+    if kind.__name__ in ("P", "S"):
+        return f"{kind.__name__}({show(getattr(value, 'x', '?'), depth + 1)}, {show(getattr(value, 'y', '?'), depth + 1)})"
+    if kind in (int, bool, str, type(None)) or isinstance(value, int):
+        return f"{kind.__name__} {value!r}"
+    return kind.__name__
+
+
+def damaged(source):
+    """The same case with a fault such as a compiler might make: a subtraction in `helper` that wraps at 64 bits."""
+    wraps = "type(a) is type(b) is int and (a - b) >> 63 not in (0, -1)"
+    return source.replace("return a - b\n", f"return a - b if not ({wraps}) else (a - b + 2**63) % 2**64 - 2**63\n")
+
+
+# ---- looking for disagreements ------------------------------------------------------------------------------------------
+
+
+def work(seed, seconds, current, plant):
+    """A worker: makes and checks cases until its time is up. The case being run is in the file `current`, for the parent to find."""
+    limit_memory()
+    deadline = time.monotonic() + seconds
+    counts = {"cases": 0, "calls": 0}
+
+    def run(source):
+        current.write_text(source, encoding="utf-8")
+        compared = check(source, plant)
+        if compared:
+            counts["cases"] += 1
+            counts["calls"] += compared
+
+    try:
+        hunt = with_hypothesis(run, seed, deadline)
+    except ImportError:
+        hunt = with_random(run, seed, deadline)
+    failure = hunt()
+    print(f"{counts['cases']} {counts['calls']}")
+    if failure:
+        print(failure)
+        sys.exit(3)
+
+
+def with_hypothesis(run, seed, deadline):
+    import hypothesis
+    from hypothesis import HealthCheck, Phase, strategies
+
+    def batch(number):
+        @hypothesis.seed(seed * 1_000_003 + number)
+        @hypothesis.settings(max_examples=HYPOTHESIS_BATCH, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+                             phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False)
+        @hypothesis.given(strategies.data())
+        def cases(data):
+            run(Maker(lambda n: data.draw(strategies.integers(0, n - 1))).case())
+
+        cases()
+
+    def hunt():
+        number = 0
+        while time.monotonic() < deadline:
+            try:
+                batch(number)
+            except Disagreement as error:
+                return str(error)
+            except hypothesis.errors.Flaky as error:
+                return f"disagreed once, not again: {error.__cause__ or error.__context__ or error}"
+            number += 1
+        return None
+
+    return hunt
+
+
+def with_random(run, seed, deadline):
+    import random
+
+    chooser = random.Random(seed)
+
+    def hunt():
+        while time.monotonic() < deadline:
+            try:
+                run(Maker(chooser.randrange).case())
+            except Disagreement as error:
+                return str(error)
+        return None
+
+    return hunt
+
+
+def search(python, options):
+    """Start workers until the time is up; keep each case that disagreed or crashed."""
+    started = time.monotonic()
+    end = started + options.minutes * 60
+    seed, cases, calls, findings = options.seed, 0, 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        current = Path(folder, "case.py")
+        while time.monotonic() < end:
+            left = min(SECONDS_PER_WORKER, end - time.monotonic())
+            words = [__file__, "--worker", seed, "--seconds", left, "--current", current, *["--plant"] * options.plant]
+            ended = harness.run([python, *words], env=harness.environment(python), timeout=left * 3 + 60)
+            out = ended.stdout.decode(errors="replace")
+            numbers = out.partition("\n")[0].split()
+            if len(numbers) == 2:
+                cases, calls = cases + int(numbers[0]), calls + int(numbers[1])
+            if ended.code != 0:
+                what = out.partition("\n")[2] if ended.code == 3 else ended.how() + "\n" + ended.stderr.decode(errors="replace")[-1500:]
+                findings.append(keep(current, what, options.plant))
+                print(f"seed {seed}: {findings[-1]}\n{what}", flush=True)
+                if options.plant:
+                    break
+            seed += 1
+    kind = "hypothesis" if has_hypothesis(python) else "random"
+    print(f"{cases} functions, {calls} calls x 3 ways, {time.monotonic() - started:.0f} s, seeds {options.seed} to {seed - 1} ({kind}), "
+          f"corpus {len(list(CORPUS.glob('*.py')))}, commit {commit()}: {len(findings)} disagreements")
+    if options.plant:
+        sys.exit(0 if findings else "the planted fault was not found")
+    sys.exit(1 if findings else 0)
+
+
+def has_hypothesis(python):
+    return subprocess.run([python, "-c", "import hypothesis"], capture_output=True).returncode == 0
+
+
+def keep(current, what, plant):
+    try:
+        source = current.read_text(encoding="utf-8")
+    except OSError:
+        return "no case was being run"
+    if plant:
+        return "the planted fault, not kept"
+    name = CORPUS / f"found_{hashlib.sha256(source.encode()).hexdigest()[:10]}.py"
+    name.write_text("".join(f"# {line}\n" for line in what.strip().splitlines()[:8]) + source, encoding="utf-8")
+    return str(name.relative_to(harness.ROOT))
+
+
+def commit():
+    out = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=harness.ROOT, capture_output=True, text=True)
+    return out.stdout.strip() or "unknown"
+
+
+def replay(python, files):
+    """Each case of the corpus in a process of its own."""
+    failed = 0
+    for file in files:
+        ended = harness.run([python, __file__, "--one", file], env=harness.environment(python), timeout=120)
+        if ended.code != 0:
+            failed += 1
+            print(f"{file.name}: {ended.how()}\n{ended.stdout.decode(errors='replace')}{ended.stderr.decode(errors='replace')[-1500:]}")
+    print(f"{len(files) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not files else 0)
+
+
+def sow(count):
+    """Write the seed corpus: fixed seeds of the plain generator, chosen for how much of the language they touch."""
+    import random
+
+    limit_memory()
+    best = []
+    for seed in range(1500):
+        source = Maker(random.Random(seed).randrange).case()
+        try:
+            if check(source) is None:
+                continue
+            ended = outcomes(compile(source, "<case>", "exec"), "interpreted")
+        except Exception:
+            continue
+        kinds = {o[0][0] if o[0][0] == "returned" else o[0][1] for o in ended}
+        returned = sum(o[0][0] == "returned" for o in ended)
+        score = len(kinds) * 3 + min(returned, 4) * 2 + source.count("for ") + source.count("try:") * 2 - len(source) // 2500
+        best.append((score, -seed, source))
+    for score, seed, source in sorted(best, reverse=True)[:count]:
+        (CORPUS / f"seed_{-seed:04}.py").write_text(source, encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--replay", action="store_true", help="run the corpus")
+    parser.add_argument("--plant", action="store_true", help="damage the compiled side, to see that it is found")
+    parser.add_argument("--python")
+    parser.add_argument("--require-jit", action="store_true")
+    parser.add_argument("--sow", type=int, metavar="N", help="write N cases into the corpus")
+    parser.add_argument("--one", type=Path, metavar="FILE", help="check one case in this process")
+    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--current", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker is not None:
+        return work(options.worker, options.seconds, options.current, options.plant)
+    if options.one:
+        try:
+            check(options.one.read_text(encoding="utf-8"), options.plant)
+        except Disagreement as error:
+            sys.exit(f"{options.one.name}: {error}")
+        return None
+    CORPUS.mkdir(exist_ok=True)
+    if options.sow:
+        sys.path.insert(0, str(harness.PACKAGE))
+        return sow(options.sow)
+    python = harness.find_python(options.python)
+    reason = harness.unavailable(python)
+    if reason:
+        print(f"note: the JIT can't work in {python}, so this compares the interpreter with itself: {reason}")
+        if options.require_jit:
+            sys.exit(1)
+    if options.replay:
+        return replay(python, sorted(CORPUS.glob("*.py")))
+    return search(python, options)
+
+
+if __name__ == "__main__":
+    main()

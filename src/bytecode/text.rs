@@ -1,0 +1,297 @@
+//! The text form of bytecode (`.tbc`), printed. [`Code::parse`] and [`Document::parse`] read it back.
+//!
+//! ```text
+//! ; classes and objects that the code names, and how types print them (to the end of the line): see `Document`
+//! class "Point": Object (object) = Point
+//! class builtin Slice = slice#2
+//! object "5": int immortal = 5
+//!
+//! code "norm" {
+//!   file "geometry.py" 12
+//!   params 1                                      ; , kwonly 2, varargs, varkeywords
+//!   stack 3                                       ; generator, namespace: lines of their own
+//!   local p: ObjectUser[Point:Exact]              ; the type is what was observed
+//!   local total cell
+//!   name x
+//!   const ImmortalLongExact[5] = 5
+//!   @0  resume 0                at 0 line 12
+//!   @1  load_fast p             at 1 line 13
+//!   @2  load_attr x, 1          hint [ObjectUser[Point:Exact]] at 3 from 2
+//!   @3  return_value            at 13
+//!   handler @1..@3 -> @3 depth 0 lasti
+//! }
+//! ```
+//! A local, name or constant is written by its name where that is unique and plain, else as `#` with its index. `at`
+//! is the host's position (the instruction's index if not written), `from` where the host resumes if that is elsewhere, `part` says
+//! that it can't resume there; `line` holds until the next. `;` begins a comment. For texts written by hand, `@` and
+//! the index before an instruction may be left out, and `name:` on a line of its own is a label for targets.
+//!
+//! [`Document::parse`]: super::Document::parse
+
+use super::{ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, INPLACE, Instr, LocalKind, Op};
+use crate::types::{ClassHandle, ObjectHandle, Spec, Type};
+use std::collections::HashSet;
+use std::fmt::{self, Write};
+
+impl fmt::Display for Code {
+    /// The code alone: types name classes and objects, which only who knows the host can look up.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "code {} {{", Quoted(&self.name))?;
+        writeln!(f, "  file {} {}", Quoted(&self.file), self.line)?;
+        write!(f, "  params {}", self.argcount)?;
+        if self.kwonly != 0 {
+            write!(f, ", kwonly {}", self.kwonly)?;
+        }
+        for (flag, name) in [(self.varargs, "varargs"), (self.varkeywords, "varkeywords")] {
+            if flag {
+                write!(f, ", {name}")?;
+            }
+        }
+        writeln!(f)?;
+        writeln!(f, "  stack {}", self.stacksize)?;
+        for (flag, name) in [(self.is_generator, "generator"), (!self.optimized, "namespace")] {
+            if flag {
+                writeln!(f, "  {name}")?;
+            }
+        }
+        for (i, (name, kind)) in self.locals.iter().enumerate() {
+            write!(f, "  local {}{}", Word(name), kind_suffix(*kind))?;
+            match self.local_hints.get(i) {
+                Some(hint) => writeln!(f, ": {hint}")?,
+                None => writeln!(f)?,
+            }
+        }
+        for name in &self.names {
+            writeln!(f, "  name {}", Word(name))?;
+        }
+        for constant in &self.consts {
+            writeln!(f, "  const {constant}")?;
+        }
+        self.fmt_instrs(f)?;
+        for h in &self.handlers {
+            let lasti = if h.lasti { " lasti" } else { "" };
+            writeln!(f, "  handler {}..{} -> {} depth {}{lasti}", h.start, h.end, h.target, h.depth)?;
+        }
+        writeln!(f, "}}")
+    }
+}
+
+impl Code {
+    fn fmt_instrs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let locals = Table::new(self.locals.iter().map(|local| local.0.as_str()));
+        let names = Table::new(self.names.iter().map(String::as_str));
+        let width = self.instrs.len().to_string().len() + 2;
+        let mut line = self.line;
+        for (pc, instr) in self.pcs() {
+            let mut text = format!("  {:width$} {}", pc.to_string(), instr.op.info().name);
+            self.fmt_argument(instr, &locals, &names, &mut text)?;
+            let mut tail = String::new();
+            if !instr.hint.is_empty() {
+                let hints: Vec<String> = instr.hint.iter().map(Type::to_string).collect();
+                write!(tail, " hint [{}]", hints.join(", "))?;
+            }
+            if instr.pos != pc.0 || instr.resume != instr.pos {
+                write!(tail, " at {}", instr.pos)?;
+            }
+            if instr.resume != instr.pos {
+                write!(tail, " from {}", instr.resume)?;
+            }
+            if !instr.resumable {
+                tail.push_str(" part");
+            }
+            if instr.line != line {
+                write!(tail, " line {}", instr.line)?;
+                line = instr.line;
+            }
+            if let (Op::LoadConst | Op::ReturnConst, Some(constant)) = (instr.op, self.consts.get(instr.arg as usize)) {
+                write!(tail, " ; {constant}")?;
+            }
+            if !tail.is_empty() {
+                let column = width + 32;
+                text = format!("{text:column$}{tail}");
+            }
+            writeln!(f, "{text}")?;
+        }
+        Ok(())
+    }
+
+    fn fmt_argument(&self, instr: &Instr, locals: &Table, names: &Table, text: &mut String) -> fmt::Result {
+        let arg = instr.arg;
+        match instr.op.info().arg {
+            ArgKind::None if arg == 0 => {}
+            ArgKind::None | ArgKind::Count | ArgKind::Flag => write!(text, " {arg}")?,
+            ArgKind::Local => write!(text, " {}", locals.word(arg))?,
+            ArgKind::Name => write!(text, " {}", names.word(arg))?,
+            ArgKind::Const => write!(text, " #{arg}")?,
+            ArgKind::Target => write!(text, " @{arg}")?,
+            ArgKind::Binary => match BinaryOp::from_arg(arg % INPLACE).filter(|_| arg < 2 * INPLACE) {
+                Some(op) => write!(text, " {}{}", op.symbol(), if arg >= INPLACE { "=" } else { "" })?,
+                None => write!(text, " #{arg}")?,
+            },
+            ArgKind::Compare => match CompareOp::from_arg(arg) {
+                Some(op) => write!(text, " {}", op.symbol())?,
+                None => write!(text, " #{arg}")?,
+            },
+        }
+        if instr.arg2 != 0 {
+            write!(text, ", {}", instr.arg2)?;
+        }
+        Ok(())
+    }
+}
+
+fn kind_suffix(kind: LocalKind) -> &'static str {
+    match kind {
+        LocalKind::Local => "",
+        LocalKind::Cell => " cell",
+        LocalKind::Free => " free",
+    }
+}
+
+impl fmt::Display for Const {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Type::from_object(self.object))?;
+        match &self.value {
+            ConstValue::Other => Ok(()),
+            value => write!(f, " = {value}"),
+        }
+    }
+}
+
+impl fmt::Display for ConstValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConstValue::None => f.write_str("None"),
+            ConstValue::Bool(true) => f.write_str("True"),
+            ConstValue::Bool(false) => f.write_str("False"),
+            ConstValue::Int(value) => write!(f, "{value}"),
+            ConstValue::Float(value) if value.is_nan() => write!(f, "nan:{:#x}", value.to_bits()),
+            ConstValue::Float(value) => write!(f, "{value:?}"),
+            ConstValue::Str(value) => write!(f, "{}", Quoted(value)),
+            ConstValue::Other => f.write_str("?"),
+        }
+    }
+}
+
+/// Text between quotes, on one line.
+pub(super) struct Quoted<'a>(pub &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+/// A name, quoted if it is not plain.
+struct Word<'a>(&'a str);
+
+impl fmt::Display for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if is_plain(self.0) { f.write_str(self.0) } else { Quoted(self.0).fmt(f) }
+    }
+}
+
+/// Whether a name can stand without quotes.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Names by index, and which of them can stand for their index.
+struct Table<'a> {
+    names: Vec<&'a str>,
+    repeated: HashSet<&'a str>,
+}
+
+impl<'a> Table<'a> {
+    fn new(names: impl Iterator<Item = &'a str>) -> Table<'a> {
+        let names: Vec<&str> = names.collect();
+        let mut seen = HashSet::new();
+        let repeated = names.iter().copied().filter(|name| !seen.insert(*name)).collect();
+        Table { names, repeated }
+    }
+
+    fn word(&self, index: u32) -> String {
+        match self.names.get(index as usize) {
+            Some(name) if is_plain(name) && !self.repeated.contains(name) => (*name).to_owned(),
+            _ => format!("#{index}"),
+        }
+    }
+}
+
+/// The codes with all the classes and objects that they name, so that [`Document::parse`](super::Document::parse) needs nothing else.
+pub fn print_document(codes: &[Code]) -> String {
+    let mut named = Named::default();
+    for code in codes {
+        for constant in &code.consts {
+            named.object(constant.object);
+        }
+        for ty in code.instrs.iter().flat_map(|instr| &instr.hint).chain(&code.local_hints) {
+            match ty.spec() {
+                Spec::Class(class) | Spec::Exact(class) => named.class(class),
+                Spec::Object(object) => named.object(object),
+                Spec::None | Spec::Int(_) | Spec::Double(_) => {}
+            }
+        }
+    }
+    let mut text = named.text;
+    for code in codes {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&code.to_string());
+    }
+    text
+}
+
+/// Classes and objects in the order in which they can be registered.
+#[derive(Default)]
+struct Named {
+    classes: HashSet<ClassHandle>,
+    objects: HashSet<ObjectHandle>,
+    text: String,
+}
+
+impl Named {
+    fn class(&mut self, class: ClassHandle) {
+        let (Some(label), Some(row)) = (class.label(), class.predefined()) else { return };
+        if !self.classes.insert(class) {
+            return;
+        }
+        if class.is_builtin_itself() {
+            // Something else may have had its name first.
+            if *label != *row.spelled() {
+                self.text.push_str(&format!("class builtin {} = {label}\n", row.name()));
+            }
+            return;
+        }
+        let mro = class.mro();
+        mro.iter().rev().for_each(|base| self.class(*base));
+        let bases: Vec<String> = mro.iter().filter_map(|base| Some(base.label()?.to_string())).collect();
+        let is_final = if class.is_final() { " final" } else { "" };
+        self.text.push_str(&format!(
+            "class {}: {} ({}){is_final} = {label}\n",
+            Quoted(&class.name()),
+            row.name(),
+            bases.join(", ")
+        ));
+    }
+
+    fn object(&mut self, object: ObjectHandle) {
+        let (Some(label), Some(class)) = (object.label(), object.class()) else { return };
+        if !self.objects.insert(object) {
+            return;
+        }
+        self.class(class);
+        let Some(class) = class.label() else { return };
+        let denotes = match object.denotes() {
+            Some(denoted) => {
+                self.class(denoted);
+                denoted.label().map_or_else(String::new, |denoted| format!(" denotes {denoted}"))
+            }
+            None => String::new(),
+        };
+        let immortal = if object.is_immortal() { " immortal" } else { "" };
+        self.text.push_str(&format!("object {}: {class}{immortal}{denotes} = {label}\n", Quoted(&object.name())));
+    }
+}
