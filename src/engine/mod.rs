@@ -11,7 +11,7 @@ use crate::host::{Host, World};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
-use crate::types::Type;
+use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -101,6 +101,47 @@ pub struct Unit {
     pub passes: Vec<(&'static str, String)>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
+    /// Keeps the classes and objects whose addresses are in the code.
+    pub pins: Pins,
+}
+
+/// Handles that must not go stale while a unit lives.
+#[derive(Debug, Default)]
+pub struct Pins {
+    /// Classes.
+    pub classes: Vec<ClassPin>,
+    /// Objects.
+    pub objects: Vec<ObjectPin>,
+}
+
+impl Pins {
+    /// Pin everything that a function's instructions name.
+    fn of(f: &hir::Function) -> Pins {
+        let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
+        let mut add = |ty: Type| {
+            classes.extend(ty.unique_class());
+            objects.extend(ty.as_object());
+        };
+        for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
+            match f.op(v) {
+                hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
+                hir::Op::GuardIs(object) | hir::Op::Const(object) => add(Type::from_object(*object)),
+                _ => {}
+            }
+            add(f.ty(v));
+        }
+        for assumption in &f.assumptions {
+            match assumption {
+                Assumption::ClassUnchanged(class) => add(Type::from_class(*class)),
+                Assumption::FunctionUnchanged(object) => add(Type::from_object(*object)),
+                Assumption::NameUnchanged { .. } => {}
+            }
+        }
+        Pins {
+            classes: classes.into_iter().filter_map(ClassHandle::try_pin).collect(),
+            objects: objects.into_iter().filter_map(ObjectHandle::try_pin).collect(),
+        }
+    }
 }
 
 /// Which locals of a frame are raw values while a call-out at `pc` runs.
@@ -185,10 +226,11 @@ impl Engine {
         let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
         dump(keep, "lir", &|| lir_text(&lowered, &self.host));
         let exit_hook = Some(self.host.helper(hir::EXIT_HOOK));
+        let pins = Pins::of(&f);
         let code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
         dump(keep, "clif", &|| code.clif().unwrap_or_default().to_string());
         dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
-        Ok(Unit { code, exits: lowered.exits, assumptions: f.assumptions, dumps, passes, raw_maps: lowered.raw_maps })
+        Ok(Unit { code, exits: lowered.exits, assumptions: f.assumptions, dumps, passes, raw_maps: lowered.raw_maps, pins })
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter).

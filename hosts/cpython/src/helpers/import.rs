@@ -54,7 +54,7 @@ pub unsafe extern "C" fn import_from(_thread: Thread, frame: Frame, name: i64, m
     } else {
         Py_XDECREF(parent);
     }
-    cannot_import(module, name)
+    crate::runtime::interpreted(|| cannot_import(module, name))
 }
 
 /// The `ImportError`. Its text depends on the module's spec, its file, `sys.path` and the release of CPython; so

@@ -6,6 +6,7 @@ use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
+use crate::objects;
 use super::{Options, frames, is_started, rt, stats};
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
@@ -52,9 +53,10 @@ static CALLBACKS: Table<[PyMethodDef; 3]> = Table(UnsafeCell::new([
     fastcall!(c"cladonia_jump", monitoring::on_jump, c""),
     PyMethodDef::zeroed(),
 ]));
-static HOOKS: Table<[PyMethodDef; 2]> = Table(UnsafeCell::new([
+static HOOKS: Table<[PyMethodDef; 3]> = Table(UnsafeCell::new([
     fastcall!(c"cladonia_after_fork", after_fork, c""),
     fastcall!(c"cladonia_at_exit", at_exit, c""),
+    fastcall!(c"cladonia_gc", on_collection, c""),
 ]));
 
 static MODULE: Table<PyModuleDef> = Table(UnsafeCell::new(PyModuleDef {
@@ -267,6 +269,15 @@ unsafe fn ready() -> Result<(), ()> {
         }
         Py_XDECREF(hook);
         Py_XDECREF(atexit);
+        let gc = PyImport_ImportModule(c"gc".as_ptr());
+        let callbacks = if gc.is_null() { null_mut() } else { PyObject_GetAttrString(gc, c"callbacks".as_ptr()) };
+        let hook = PyCFunction_NewEx(hooks.add(2), null_mut(), null_mut());
+        if !callbacks.is_null() && !hook.is_null() {
+            PyList_Append(callbacks, hook);
+        }
+        Py_XDECREF(hook);
+        Py_XDECREF(callbacks);
+        Py_XDECREF(gc);
         if PyErr_Occurred().is_null() { Ok(()) } else { Err(()) }
     }
 }
@@ -307,6 +318,7 @@ unsafe fn undo() {
         rt().watches.stop();
         frames::restore_getter();
         units::reclaim();
+        objects::release_unused();
     }
 }
 
@@ -412,6 +424,23 @@ unsafe extern "C" fn after_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
         if let Some(engine) = &mut rt().engine {
             (rt().front.after_fork)(engine);
         }
+        none()
+    })
+}
+
+/// Callback of the collector: `(phase, info)`. Before a full collection, what only the compiler's tables keep alive is
+/// given up, so that the program's garbage is garbage.
+unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the collector calls with a str and a dict.
+    guarded(|| unsafe {
+        let [phase, info] = arguments::<2>(args, count)?;
+        let generation = PyDict_GetItemString(info, c"generation".as_ptr());
+        let full = !generation.is_null() && PyLong_AsLong(generation) == 2;
+        if full && text(phase) == "start" && rt().engine.is_some() {
+            units::reclaim();
+            objects::release_unused();
+        }
+        PyErr_Clear();
         none()
     })
 }

@@ -79,6 +79,8 @@ impl Default for Options {
 pub struct Runtime {
     /// Whether hot code is compiled and entered.
     pub on: bool,
+    /// How many pieces of Python that must not be compiled are running: helpers' own.
+    pub quiet: u32,
     /// Whether the process is ending: nothing is compiled or installed any more.
     pub finished: bool,
     /// Options.
@@ -132,6 +134,19 @@ pub fn is_started() -> bool {
     unsafe { !RUNTIME.is_null() }
 }
 
+/// Run something that runs Python code of ours, which is not to be compiled: a helper that needs the interpreter would
+/// otherwise be asked to help with itself.
+pub fn interpreted<R>(body: impl FnOnce() -> R) -> R {
+    if is_started() {
+        rt().quiet += 1;
+    }
+    let result = body();
+    if is_started() {
+        rt().quiet -= 1;
+    }
+    result
+}
+
 /// Bring the runtime up: nothing is watched or counted before `enable`.
 ///
 /// # Safety
@@ -139,6 +154,7 @@ pub fn is_started() -> bool {
 pub unsafe fn start(engine: Engine, front: compiling::Front, original_vectorcall: *const c_void, not_compiled: Object) {
     let runtime = Box::new(Runtime {
         on: false,
+        quiet: 0,
         finished: false,
         options: Options::default(),
         front,

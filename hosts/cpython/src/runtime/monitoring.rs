@@ -211,6 +211,9 @@ unsafe fn start_event(code: Object) -> Object {
         if !runtime.on || runtime.finished {
             return runtime.monitor.disable();
         }
+        if runtime.quiet != 0 {
+            return none();
+        }
         let ts = current_thread();
         let frame: Frame = get(ts, t::CURRENT_FRAME);
         if get::<Object>(frame, f::EXECUTABLE) != code {
