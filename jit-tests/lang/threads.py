@@ -104,7 +104,7 @@ def scaled(n):
     seen = set()
     for i in range(n):
         seen.add(scale)
-    return seen <= {1, 2} and 2 in seen | {scale}
+    return seen <= {1, 2}
 
 
 def rescale():
