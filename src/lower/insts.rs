@@ -56,9 +56,14 @@ impl Lower<'_> {
             Op::CheckValid => {
                 let cell = self.b.pconst(self.parts.state_cell);
                 let ok = self.intrinsic(names::STILL_VALID, &[self.frame, cell])[0];
-                return self.guard(v, ok);
+                let exit = self.guard_exit(v);
+                self.b.guard(ok, exit);
+                return self.check_pending(v, exit);
             }
-            Op::CheckPending => return self.check_pending(v),
+            Op::CheckPending => {
+                let exit = self.guard_exit(v);
+                return self.check_pending(v, exit);
+            }
 
             Op::UnboxInt => self.fallible(v, names::INT_UNBOX, arg(0)),
             Op::UnboxFloat => self.unbox(names::FLOAT_UNBOX, arg(0)),
