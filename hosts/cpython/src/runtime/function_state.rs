@@ -86,6 +86,8 @@ pub struct Installed {
     pub version: u32,
     /// Its entry before.
     pub original: *const c_void,
+    /// The entry cell, and how many parameters it takes if positional arguments are all there is.
+    pub native: Option<(*const Cell<u64>, usize)>,
 }
 
 impl CodeState {
@@ -247,7 +249,8 @@ pub unsafe fn install(func: Object) -> bool {
             return false;
         }
         let version: u32 = get(func.cast(), abi::function::VERSION);
-        rt().functions.insert(func as usize, Installed { code, version, original });
+        let native = entry.shape.is_plain().then(|| (&raw const *entry.cell, entry.shape.arity()));
+        rt().functions.insert(func as usize, Installed { code, version, original, native });
         PyFunction_SetVectorcall(func, target);
         true
     }
