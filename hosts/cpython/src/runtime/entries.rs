@@ -5,7 +5,7 @@
 //! interpreter; the cell holds it while there is no unit.
 
 use super::capi::*;
-use super::function_state::{self, Entry};
+use super::function_state::{self, Entry, Installed};
 use super::units::{Busy, UnitRef};
 use super::{abi, compiling, monitoring, rt};
 use crate::helpers;
@@ -271,18 +271,34 @@ pub unsafe extern "C" fn call_interpreted(ts: Thread, func: Object, args: *mut O
     }
 }
 
-/// A call of a Python function from native code, if it has a native entry that takes just these arguments, which are
-/// taken over then; nothing happens otherwise.
+/// A call of a Python function from native code, if it has a native entry that these arguments can be bound for; they
+/// are taken over then. Nothing happens otherwise.
 ///
 /// # Safety
 /// `func` is a Python function that lives as long as the call; the arguments are owned.
 pub unsafe fn call_native(ts: Thread, func: Object, args: *const Object, given: usize, kwnames: Object) -> Option<Object> {
-    if !kwnames.is_null() || !super::is_started() {
+    if !super::is_started() {
         return None;
     }
-    let (cell, arity) = rt().functions.get(&(func as usize))?.native?;
-    if given != arity {
+    let &Installed { cell, shape, .. } = rt().functions.get(&(func as usize))?;
+    let arity = shape.arity();
+    if arity > MOST_SPREAD {
         return None;
+    }
+    let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
+    let mut args = args;
+    if !kwnames.is_null() || given != arity || !shape.is_plain() {
+        // SAFETY: the caller's promises; what is bound holds references of its own.
+        unsafe {
+            if bind_all(func, &shape, args, given, kwnames, &mut bound[..arity]).is_none() {
+                bound.iter().for_each(|&object| Py_XDECREF(object));
+                PyErr_Clear();
+                return None;
+            }
+            let named = if kwnames.is_null() { 0 } else { PyTuple_Size(kwnames) as usize };
+            (0..given + named).for_each(|index| Py_DECREF(*args.add(index)));
+        }
+        args = bound.as_ptr();
     }
     macro_rules! call {
         ($($arg:ident $index:literal),*) => {{
@@ -308,6 +324,9 @@ pub unsafe fn call_native(ts: Thread, func: Object, args: *const Object, given: 
         _ => None,
     }
 }
+
+/// The largest arity that [`call_native`] knows.
+const MOST_SPREAD: usize = 8;
 
 /// Call with keyword-only, star and double-star parameters in bound form.
 unsafe fn spread(ts: Thread, func: Object, shape: &CodeShape, bound: &mut [Object]) -> Object {

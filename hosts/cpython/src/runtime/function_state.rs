@@ -86,8 +86,10 @@ pub struct Installed {
     pub version: u32,
     /// Its entry before.
     pub original: *const c_void,
-    /// The entry cell, and how many parameters it takes if positional arguments are all there is.
-    pub native: Option<(*const Cell<u64>, usize)>,
+    /// The entry cell.
+    pub cell: *const Cell<u64>,
+    /// The code object's constants.
+    pub shape: CodeShape,
 }
 
 impl CodeState {
@@ -249,8 +251,8 @@ pub unsafe fn install(func: Object) -> bool {
             return false;
         }
         let version: u32 = get(func.cast(), abi::function::VERSION);
-        let native = entry.shape.is_plain().then(|| (&raw const *entry.cell, entry.shape.arity()));
-        rt().functions.insert(func as usize, Installed { code, version, original, native });
+        let (cell, shape) = (&raw const *entry.cell, entry.shape);
+        rt().functions.insert(func as usize, Installed { code, version, original, cell, shape });
         PyFunction_SetVectorcall(func, target);
         true
     }
