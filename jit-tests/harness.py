@@ -134,10 +134,14 @@ class Coverage:
         self.refusals: dict[str, int] = {}
         self.processes = 0
         self.off = 0
+        self.silent = 0
 
     def add(self, stats: dict) -> None:
         self.processes += 1
-        if not stats or stats.get("available"):
+        if not stats:  # It crashed, was killed, or left through os._exit.
+            self.silent += 1
+            return
+        if stats.get("available"):
             self.off += 1
             return
         coverage = stats.get("coverage", {})
@@ -157,10 +161,10 @@ class Coverage:
     @property
     def shows_something(self) -> bool:
         share = self.share_compiled
-        return self.off == 0 and share is not None and share >= LEAST_COVERAGE
+        return self.off == self.silent == 0 and share is not None and share >= LEAST_COVERAGE
 
     def report(self) -> dict:
-        return {**self.counts, "refusals": self.refusals, "processes": self.processes, "processes_with_jit_off": self.off}
+        return {**self.counts, "refusals": self.refusals, "processes": self.processes, "processes_with_jit_off": self.off, "processes_silent": self.silent}
 
     def lines(self, most_reasons: int = 12) -> list[str]:
         c = self.counts
@@ -176,6 +180,8 @@ class Coverage:
         out += [f"  refused {count:5}  {reason}" for reason, count in worst[:most_reasons]]
         if len(worst) > most_reasons:
             out.append(f"  and {len(worst) - most_reasons} more reasons")
+        if self.silent:
+            out.append(f"  no statistics from {self.silent} of {self.processes} processes, which did not end in the usual way")
         if self.off:
             out.append(f"  the JIT was off in {self.off} of {self.processes} processes: this run shows nothing about it")
         elif not self.shows_something:

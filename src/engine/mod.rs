@@ -33,8 +33,8 @@ pub struct UnitParts {
     pub pending_cell: u64,
     /// Address of the unit's state cell (its second word of `still_valid`).
     pub state_cell: u64,
-    /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound; fails
-    /// where the slow way must be taken. Used by function units only.
+    /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound, after it
+    /// has looked for pending work; fails where the slow way must be taken. Used by function units only.
     pub enter: Func,
     /// `(thread, frame) -> ()`: unlinks and frees the frame; its slots have been emptied or are dropped here.
     pub leave: Func,

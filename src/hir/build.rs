@@ -64,6 +64,8 @@ pub(super) struct Builder<'a> {
     headers: HashSet<Pc>,
     entered: HashSet<Block>,
     unchecked_in: HashSet<Block>,
+    /// The unit makes its frame, and has looked for pending work then.
+    pub(super) enters: bool,
 }
 
 /// Build the HIR of `code` from `start`.
@@ -111,6 +113,7 @@ pub fn build(
         headers: HashSet::new(),
         entered: HashSet::new(),
         unchecked_in: HashSet::new(),
+        enters: matches!(start, Start::Function(_)),
     };
     b.run(start)?;
     let mut f = b.f;

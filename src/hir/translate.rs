@@ -21,6 +21,7 @@ impl Builder<'_> {
         let arg = instr.arg as usize;
         match instr.op {
             B::Nop => {}
+            B::Resume if self.enters => {}
             B::Resume => {
                 let state = self.state();
                 self.emit_with(Op::CheckPending, vec![], Type::BOTTOM, Some(state));

@@ -5,7 +5,7 @@ use crate::engine::Entry;
 use crate::hir::{Block, Edge, Place, Term};
 use crate::host::names;
 use crate::lir;
-use crate::ll::Width;
+use crate::ll::{Ty, Width};
 
 impl Lower<'_> {
     pub(super) fn terminator(&mut self, block: Block) {
@@ -32,13 +32,31 @@ impl Lower<'_> {
                         self.f.inst(*v).pc
                     });
                     self.publish_position(pc);
-                    let leave = &self.parts.leave;
-                    self.b.inline(leave, &[self.thread, self.frame], None);
+                    let leave = self.leave_block();
+                    self.b.jump(leave, &[result]);
+                } else {
+                    self.b.ret(&[result]);
                 }
-                self.b.ret(&[result]);
             }
             Term::Unreachable => self.b.terminate(lir::Term::Unreachable),
         }
+    }
+
+    /// The block that takes the frame down and returns its parameter; one serves all returns.
+    fn leave_block(&mut self) -> lir::Block {
+        if let Some(block) = self.leave {
+            return block;
+        }
+        let here = self.b.current();
+        let block = self.b.block();
+        let result = self.b.param(block, Ty::Ptr);
+        self.b.switch_to(block);
+        let leave = &self.parts.leave;
+        self.b.inline(leave, &[self.thread, self.frame], None);
+        self.b.ret(&[result]);
+        self.b.switch_to(here);
+        self.leave = Some(block);
+        block
     }
 
     /// The block a branch goes to for an edge: the target itself if nothing happens on the way.

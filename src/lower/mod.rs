@@ -100,6 +100,8 @@ pub(crate) struct Lower<'a> {
     raw_maps: HashMap<Pc, RawMap>,
     thread: lir::Value,
     frame: lir::Value,
+    /// Where all returns go.
+    leave: Option<lir::Block>,
     /// The locals where we stand.
     locals: Vec<Value>,
     /// The position stored in the frame, if known here.
@@ -147,6 +149,7 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
             raw_maps: HashMap::new(),
             thread,
             frame: second,
+            leave: None,
             locals: Vec::new(),
             position: None,
             shadows: HashMap::new(),

@@ -12,6 +12,7 @@
 
 mod attributes;
 mod build;
+mod cache;
 mod calls;
 mod control;
 mod import;

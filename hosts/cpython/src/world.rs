@@ -10,7 +10,7 @@
 
 mod attributes;
 mod callees;
-mod classes;
+pub(crate) mod classes;
 #[cfg(test)]
 mod tests;
 

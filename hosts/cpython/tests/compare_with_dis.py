@@ -146,5 +146,5 @@ def main():
     print(count, "code objects decode as dis shows them")
 
 
-if __name__ == "__main__" and not hasattr(sys.modules["__main__"], "dump"):
+if __name__ == "__main__":
     main()

@@ -2,14 +2,17 @@
 //!
 //! Reading at a wrong offset of a live object gives a wrong number, not a crash, as long as nothing that was read is
 //! followed as a pointer before it has been compared; that is the order kept here.
+//!
+//! Every function here runs with the GIL held and no exception pending, on objects that live while it runs: that is what
+//! makes its calls of the C API and its reads right.
 
 use super::*;
+use crate::capi::PyUnstable_Type_AssignVersionTag;
 use crate::owned::Owned;
 use pyo3_ffi::{Py_ssize_t, PyObject, PyTypeObject};
 use std::ptr::null_mut;
 
 unsafe extern "C" {
-    fn PyUnstable_Type_AssignVersionTag(class: *mut PyTypeObject) -> std::ffi::c_int;
     fn PyFunction_GetKwDefaults(function: *mut PyObject) -> *mut PyObject;
     fn PyFunction_GetClosure(function: *mut PyObject) -> *mut PyObject;
     fn PyErr_GetRaisedException() -> *mut PyObject;
@@ -65,7 +68,7 @@ unsafe fn made(what: &'static str, object: *mut PyObject) -> Result<Owned, AbiEr
 /// # Safety
 /// The GIL is held, no exception is pending, the version is 3.13.
 pub(super) unsafe fn run() -> Checked {
-    // SAFETY (of all that follows): the GIL is held, and each object is alive while it is read.
+    // SAFETY: see the module page.
     unsafe {
         scalars()?;
         containers()?;
@@ -99,6 +102,7 @@ pub(super) unsafe fn run() -> Checked {
 }
 
 unsafe fn scalars() -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let value = made("a float", ffi::PyFloat_FromDouble(1234.5))?;
         expect(
@@ -135,6 +139,7 @@ unsafe fn scalars() -> Checked {
 
 /// Frees a float and looks for it at the head of the free list.
 unsafe fn float_free_list(value: Owned) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let interpreter = ffi::PyInterpreterState_Get();
         let address = value.as_ptr();
@@ -166,6 +171,7 @@ unsafe fn float_free_list(value: Owned) -> Checked {
 }
 
 unsafe fn containers() -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let key = made("a string", ffi::PyUnicode_FromString(c"key".as_ptr()))?;
         let value = made("a float", ffi::PyFloat_FromDouble(8.5))?;
@@ -215,6 +221,7 @@ unsafe fn containers() -> Checked {
 
 /// Checks a table of a dict or a class whose first key is `key`.
 unsafe fn keys_hold(keys: *mut u8, kind: i32, key: *mut PyObject) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         expect("a dict's keys", keys as usize > 4096)?;
         expect("PyDictKeysObject.dk_kind", read::<u8, _>(keys, dict_keys::KIND) == kind as u8)?;
@@ -235,6 +242,7 @@ unsafe fn keys_hold(keys: *mut u8, kind: i32, key: *mut PyObject) -> Checked {
 /// # Safety
 /// The index bytes have been checked.
 unsafe fn first_entry(keys: *mut u8) -> *mut u8 {
+    // SAFETY: see the module page.
     unsafe {
         let index_bytes = 1_i32 << read::<u8, _>(keys, dict_keys::LOG2_INDEX_BYTES);
         keys.byte_offset((dict_keys::INDICES + index_bytes) as isize)
@@ -242,6 +250,7 @@ unsafe fn first_entry(keys: *mut u8) -> *mut u8 {
 }
 
 unsafe fn iterators() -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let range = made(
             "a range",
@@ -286,6 +295,7 @@ unsafe fn attribute_is(
     what: &'static str,
     found: *mut PyObject,
 ) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let attribute = made(what, ffi::PyObject_GetAttrString(object, name.as_ptr()))?;
         expect(what, attribute.as_ptr() == found)
@@ -293,6 +303,7 @@ unsafe fn attribute_is(
 }
 
 unsafe fn number_is(object: *mut PyObject, name: &std::ffi::CStr, what: &'static str, found: i32) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let attribute = made(what, ffi::PyObject_GetAttrString(object, name.as_ptr()))?;
         expect(what, ffi::PyLong_AsLong(attribute.as_ptr()) == found.into())
@@ -301,6 +312,7 @@ unsafe fn number_is(object: *mut PyObject, name: &std::ffi::CStr, what: &'static
 
 /// `outer`: three parameters, a cell variable, defaults of both kinds.
 unsafe fn function(f: *mut PyObject, globals: *mut PyObject) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let at = |offset| read::<*mut PyObject, _>(f, offset);
         let c = ffi::PyFunction_GetCode(f);
@@ -327,6 +339,7 @@ unsafe fn function(f: *mut PyObject, globals: *mut PyObject) -> Checked {
 }
 
 unsafe fn code_object(c: *mut PyObject) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let at = |offset| read::<*mut PyObject, _>(c, offset);
         let int = |offset| read::<i32, _>(c, offset);
@@ -368,6 +381,7 @@ unsafe fn code_object(c: *mut PyObject) -> Checked {
 
 /// `inner`: one free variable.
 unsafe fn closure(f: *mut PyObject) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let c = ffi::PyFunction_GetCode(f);
         code_object(c)?;
@@ -380,6 +394,7 @@ unsafe fn closure(f: *mut PyObject) -> Checked {
 
 /// A generator suspended at its first `yield`, where the operand stack is empty.
 unsafe fn generator_(g: *mut PyObject) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         const SUSPENDED: i8 = -2;
         expect("PyGenObject.gi_frame_state", read::<i8, _>(g, generator::FRAME_STATE) == SUSPENDED)?;
@@ -394,6 +409,7 @@ unsafe fn generator_(g: *mut PyObject) -> Checked {
 
 /// An instance of a Python class with two attributes, and a method bound to it.
 unsafe fn instance(point: *mut PyObject, bound: *mut PyObject) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let class = ffi::Py_TYPE(point);
         let flags = read::<u64, _>(class, type_::FLAGS);
@@ -457,6 +473,7 @@ unsafe fn instance(point: *mut PyObject, bound: *mut PyObject) -> Checked {
 
 /// Called by `look(check, marker)` as `check(look, marker)`: raises with what disagrees.
 unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
+    // SAFETY: see the module page.
     unsafe {
         let f = ffi::PyTuple_GetItem(arguments, 0);
         let marker = ffi::PyTuple_GetItem(arguments, 1);
@@ -501,6 +518,7 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
 
 /// Gives the recursion that remains.
 unsafe extern "C" fn recursion(_: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
+    // SAFETY: see the module page.
     unsafe { ffi::PyLong_FromLong(read::<i32, _>(ffi::PyThreadState_Get(), thread::PY_RECURSION_REMAINING).into()) }
 }
 
@@ -541,6 +559,7 @@ static METHODS: Methods = Methods([
 ]);
 
 unsafe fn frames(look: *mut PyObject, recursion_1: *mut PyObject, recursion_2: *mut PyObject) -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let native = |i: usize| {
             let def = &raw const METHODS.0[i];
@@ -578,6 +597,7 @@ unsafe fn frames(look: *mut PyObject, recursion_1: *mut PyObject, recursion_2: *
 }
 
 unsafe fn thread_state() -> Checked {
+    // SAFETY: see the module page.
     unsafe {
         let tstate = ffi::PyThreadState_Get();
         let interpreter = read::<*mut ffi::PyInterpreterState, _>(tstate, thread::INTERP);

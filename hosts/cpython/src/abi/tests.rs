@@ -109,8 +109,7 @@ fn probe() -> Option<String> {
 #[test]
 fn the_table_is_what_the_headers_say() {
     let Some(printed) = probe() else { return };
-    let ours: Vec<String> =
-        v3_13::TABLE.iter().map(|(group, name, value)| format!("{group}.{name} {value}")).collect();
+    let ours: Vec<String> = v3_13::TABLE.iter().map(|(group, name, value)| format!("{group}.{name} {value}")).collect();
     let theirs: Vec<&str> = printed.lines().collect();
     assert_eq!(ours, theirs);
 }

@@ -93,8 +93,11 @@ sys.monitoring.free_tool_id(3)
     with_python(|| run(&script, &[("dump", DUMP.object())]));
 }
 
-/// Bytes of instructions, decoded without hints; each instruction as its op and arguments.
-fn decoded(units: &[(u8, u8)]) -> Result<Vec<(Op, u32, u32, u32, u32, bool)>, DecodeError> {
+/// Op, arguments, position, where to resume, whether one can.
+type Row = (Op, u32, u32, u32, u32, bool);
+
+/// Bytes of instructions, decoded without hints.
+fn decoded(units: &[(u8, u8)]) -> Result<Vec<Row>, DecodeError> {
     let bytes: Vec<u8> = units.iter().flat_map(|(opcode, arg)| [*opcode, *arg]).collect();
     let decoded = decode_units(&bytes, |_, _| Vec::new())?;
     Ok(decoded.instrs.iter().map(|i| (i.op, i.arg, i.arg2, i.pos, i.resume, i.resumable)).collect())
@@ -168,5 +171,8 @@ fn malformed_tables_are_refused_or_give_no_line() {
     assert_eq!(decode_handlers(&[0x80, 9, 0, 0], &code), Err(DecodeError::ExceptionTable));
     assert_eq!(decode_lines(&[], 7, 2), [0, 0]);
     assert_eq!(decode_lines(&[0xf9], 7, 3), [0, 0, 0]);
-    assert_eq!(decode_lines(&[0x80 | 13 << 3, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f], 7, 1).len(), 1);
+    assert_eq!(
+        decode_lines(&[0x80 | 13 << 3, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f], 7, 1).len(),
+        1
+    );
 }

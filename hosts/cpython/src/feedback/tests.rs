@@ -73,11 +73,7 @@ p = FeedbackPoint()";
     check(setup, "p.x", &["load_attr ObjectUser[FeedbackPoint:Exact]"]);
     // Other classes of the same name follow, each its own.
     check(setup, "p.x = 2", &["store_attr Object, ObjectUser[FeedbackPoint#2:Exact]"]);
-    check(
-        setup,
-        "p.method()",
-        &["load_attr ObjectUser[FeedbackPoint#3:Exact]", "call Func[FeedbackPoint.method]"],
-    );
+    check(setup, "p.method()", &["load_attr ObjectUser[FeedbackPoint#3:Exact]", "call Func[FeedbackPoint.method]"]);
     check(setup, "FeedbackPoint.kind", &["load_attr TypeExact[FeedbackPoint#4:obj]"]);
     check(setup, "feedback_callee(1)", &["call Func[feedback_callee]"]);
     check(setup, "FeedbackPoint()", &["call TypeExact[FeedbackPoint#5:obj]"]);

@@ -3,16 +3,23 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use super::cache;
 use crate::capi::{_PyObject_GetMethod, _PySuper_Lookup, Frame, Obj, frame_name, object};
 use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
-    PyObject_GetAttr(a, frame_name(frame, name))
+    let name = frame_name(frame, name);
+    let known = cache::load(a, name);
+    if known.is_null() { PyObject_GetAttr(a, name) } else { known }
 }
 
 pub unsafe extern "C" fn store_attr(frame: Frame, name: i64, a: Obj, value: Obj) -> i64 {
-    i64::from(PyObject_SetAttr(a, frame_name(frame, name), value))
+    let name = frame_name(frame, name);
+    if cache::store(a, name, value) {
+        return 0;
+    }
+    i64::from(PyObject_SetAttr(a, name, value))
 }
 
 pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
@@ -21,8 +28,15 @@ pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
 
 /// Outputs: the function and `self`, or the attribute and null.
 pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut Obj) -> i64 {
+    let name = frame_name(frame, name);
+    let known = cache::method(a, name);
+    if !known.is_null() {
+        *out = Py_NewRef(known);
+        *out.add(1) = Py_NewRef(a);
+        return 0;
+    }
     let mut method = ptr::null_mut();
-    let unbound = _PyObject_GetMethod(a, frame_name(frame, name), &mut method);
+    let unbound = _PyObject_GetMethod(a, name, &mut method);
     if method.is_null() {
         return -1;
     }

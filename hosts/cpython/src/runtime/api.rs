@@ -401,6 +401,13 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
             return not_compiled(&reason);
         }
         let stage = text(stage);
+        if stage == "bytecode" {
+            // What can't be compiled can be shown.
+            return match crate::decode::decode(pyo3_ffi::PyFunction_GetCode(func)) {
+                Ok(code) => Ok(stats::text(&cladonia::bytecode::Document::print(&[code]))),
+                Err(error) => not_compiled(&error.to_string()),
+            };
+        }
         match compiling::dumps(func) {
             Ok(dumps) => match dumps.into_iter().find(|(name, _)| *name == stage) {
                 Some((_, found)) => Ok(stats::text(&found)),

@@ -5,7 +5,7 @@ use crate::capi::{_PyType_Lookup, Obj, PyUnstable_Type_AssignVersionTag, field};
 use pyo3_ffi::*;
 
 /// How a class attribute takes part in looking up an attribute of an instance.
-pub(super) enum Descriptor {
+pub(crate) enum Descriptor {
     /// The class has no such attribute.
     Absent,
     /// A slot at this offset, of objects; whether it may be stored to.
@@ -26,19 +26,19 @@ pub(super) enum Descriptor {
 }
 
 /// Whether changes of the class are reported, or impossible.
-pub(super) unsafe fn is_versioned(class: *mut PyTypeObject) -> bool {
+pub(crate) unsafe fn is_versioned(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class.
     unsafe { PyUnstable_Type_AssignVersionTag(class) != 0 }
 }
 
 /// Whether the class and its bases can never change.
-pub(super) unsafe fn is_immutable(class: *mut PyTypeObject) -> bool {
+pub(crate) unsafe fn is_immutable(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class. Bases of an immutable class are immutable.
     unsafe { PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) != 0 }
 }
 
 /// What instances of `class` find under `name` in their class.
-pub(super) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descriptor {
+pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descriptor {
     // SAFETY: the caller's: a live class and a str. What the lookup gives is borrowed from the class.
     unsafe {
         let found = _PyType_Lookup(class, name);
@@ -65,7 +65,7 @@ pub(super) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descript
 }
 
 /// What a `staticmethod` holds, borrowed.
-pub(super) unsafe fn static_callable(method: Obj) -> Obj {
+pub(crate) unsafe fn static_callable(method: Obj) -> Obj {
     // SAFETY: the caller's: a `staticmethod`, whose callable follows the object's head.
     unsafe { field(method, abi::object::VAR_SIZE) }
 }
@@ -85,7 +85,7 @@ unsafe fn member(class: *mut PyTypeObject, found: Obj) -> Option<Descriptor> {
 }
 
 /// Where instances keep what is not in slots.
-pub(super) enum Storage {
+pub(crate) enum Storage {
     /// Nowhere: they have no dictionary.
     None,
     /// In values right behind the object, named by keys that the class's instances share.
@@ -98,15 +98,15 @@ pub(super) enum Storage {
 
 /// The inline values of a class's instances.
 #[derive(Clone, Copy)]
-pub(super) struct InlineValues {
+pub(crate) struct InlineValues {
     /// Bytes from the object to the values' header.
-    pub(super) offset: i64,
+    pub(crate) offset: i64,
     /// The shared keys.
     keys: *const u8,
 }
 
 /// Where the class's instances keep their attributes.
-pub(super) unsafe fn storage(class: *mut PyTypeObject) -> Storage {
+pub(crate) unsafe fn storage(class: *mut PyTypeObject) -> Storage {
     // SAFETY: the caller's: a live class.
     unsafe {
         let flags: u64 = field(class, abi::type_::FLAGS);
@@ -130,7 +130,7 @@ pub(super) unsafe fn storage(class: *mut PyTypeObject) -> Storage {
 
 impl InlineValues {
     /// The place of a name among the values, if some instance has had it. Places never change.
-    pub(super) unsafe fn index_of(self, name: Obj) -> Option<i64> {
+    pub(crate) unsafe fn index_of(self, name: Obj) -> Option<i64> {
         // SAFETY: the keys live as long as their class; entries of a table of strings are pairs of key and value.
         unsafe {
             let log2_index_bytes: u8 = field(self.keys, abi::dict_keys::LOG2_INDEX_BYTES);
@@ -143,23 +143,23 @@ impl InlineValues {
     }
 
     /// How many names there are.
-    pub(super) unsafe fn count(self) -> i64 {
+    pub(crate) unsafe fn count(self) -> i64 {
         // SAFETY: as above.
         unsafe { field(self.keys, abi::dict_keys::NENTRIES) }
     }
 
     /// The address of the keys.
-    pub(super) fn keys(self) -> i64 {
+    pub(crate) fn keys(self) -> i64 {
         self.keys as i64
     }
 
     /// Bytes from the object to the byte that says that the values are in use.
-    pub(super) fn valid(self) -> i64 {
+    pub(crate) fn valid(self) -> i64 {
         self.offset + i64::from(abi::dict_values::VALID)
     }
 
     /// Bytes from the object to a value.
-    pub(super) fn place(self, index: i64) -> i64 {
+    pub(crate) fn place(self, index: i64) -> i64 {
         self.offset + i64::from(abi::dict_values::VALUES) + 8 * index
     }
 }
