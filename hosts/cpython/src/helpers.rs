@@ -25,7 +25,7 @@ mod unpack;
 #[cfg(test)]
 mod tests;
 
-pub use calls::{CALL_NATIVE, MATERIALIZE_FRAME, NATIVE_VECTORCALL, ORIGINAL_VECTORCALL, call_original, find_frame_readers};
+pub use calls::{MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, interpret};
 pub use control::RERAISED;
 pub use native::Entry;
 pub(crate) use native::entry;

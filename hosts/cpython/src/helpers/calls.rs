@@ -14,17 +14,10 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The interpreter's `_PyFunction_Vectorcall`, which is not exported: the runtime reads it from a fresh function.
 pub static ORIGINAL_VECTORCALL: AtomicUsize = AtomicUsize::new(0);
-/// The runtime's own vectorcall of compiled functions, or 0.
-pub static NATIVE_VECTORCALL: AtomicUsize = AtomicUsize::new(0);
-/// The runtime's call of a compiled function that takes over its arguments, or 0:
-/// `extern "C" fn(thread, function (borrowed), arguments, number, kwnames (borrowed) or null) -> object`.
-/// Without it a compiled callee that is reached by the general call keeps its arguments alive until it returns.
-pub static CALL_NATIVE: AtomicUsize = AtomicUsize::new(0);
 /// Called before a builtin that reads the caller's locals, or 0: `extern "C" fn(thread, frame)` turns the frame's raw
 /// locals into objects.
 pub static MATERIALIZE_FRAME: AtomicUsize = AtomicUsize::new(0);
 
-type CallNative = unsafe extern "C" fn(Thread, Obj, *mut Obj, usize, Obj) -> Obj;
 type Materialize = unsafe extern "C" fn(Thread, Frame);
 
 /// The builtins that read their caller's frame: the function objects, borrowed from `builtins` for ever.
@@ -83,9 +76,7 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
         if entry == ORIGINAL_VECTORCALL.load(Ordering::Relaxed) {
             return interpret(thread, callable, args, positional, kwnames);
         }
-        let native = CALL_NATIVE.load(Ordering::Relaxed);
-        if native != 0 && entry == NATIVE_VECTORCALL.load(Ordering::Relaxed) {
-            let result = std::mem::transmute::<usize, CallNative>(native)(thread, callable, args, positional, kwnames);
+        if let Some(result) = crate::runtime::entries::call_native(thread, callable, args, positional, kwnames) {
             Py_DECREF(callable);
             return result;
         }
@@ -97,12 +88,27 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     for i in 0..count {
         Py_DECREF(*args.add(i));
     }
+    after_call(thread, result)
+}
+
+/// What the interpreter does after a call that was not one of a Python function: the events that are pending by now
+/// (the callee may have raised a signal), which may raise.
+#[inline]
+unsafe fn after_call(thread: Thread, result: Obj) -> Obj {
+    let breaker: u64 = field(thread, abi::thread::EVAL_BREAKER);
+    if breaker & 0xff != 0 && !result.is_null() && crate::capi::_Py_HandlePending(thread) != 0 {
+        Py_DECREF(result);
+        return ptr::null_mut();
+    }
     result
 }
 
 /// Run a function in the interpreter as an inlined call does: the function's reference and those of all arguments go
 /// to the new frame, so that they die where the callee drops them.
-unsafe fn interpret(thread: Thread, func: Obj, args: *const Obj, positional: usize, kwnames: Obj) -> Obj {
+///
+/// # Safety
+/// `func` and the arguments are owned; the positional ones come first.
+pub unsafe fn interpret(thread: Thread, func: Obj, args: *const Obj, positional: usize, kwnames: Obj) -> Obj {
     let code: Obj = field(func, abi::function::CODE);
     let flags: i32 = field(code, abi::code::FLAGS);
     let locals =
@@ -119,12 +125,7 @@ unsafe fn interpret(thread: Thread, func: Obj, args: *const Obj, positional: usi
     }
 }
 
-/// A positional call of a function whose native code is not to be used; the arguments are taken over.
-pub unsafe extern "C" fn call_interpreted(thread: Thread, func: Obj, args: *mut Obj, count: i64) -> Obj {
-    interpret(thread, Py_NewRef(func), args, count as usize, ptr::null_mut())
-}
-
-/// The same for callers with a vectorcall's borrowed arguments.
+/// A call of a function by the entry it was born with, with a vectorcall's borrowed arguments.
 ///
 /// # Safety
 /// As of a vectorcall; the runtime has set [`ORIGINAL_VECTORCALL`].
@@ -149,7 +150,7 @@ pub unsafe extern "C" fn call_ex(thread: Thread, callable: Obj, args: Obj, kwarg
     before_frame_reader(thread, callable);
     let result = PyObject_Call(callable, tuple, kwargs);
     Py_DECREF(tuple);
-    result
+    after_call(thread, result)
 }
 
 #[cold]

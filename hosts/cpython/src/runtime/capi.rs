@@ -52,7 +52,7 @@ unsafe extern "C" {
     /// Watch a class.
     pub fn PyType_Watch(id: c_int, class: Object) -> c_int;
     /// Give a class a version, without which its changes are not reported.
-    pub fn PyUnstable_Type_AssignVersionTag(class: Object) -> c_int;
+    pub fn PyUnstable_Type_AssignVersionTag(class: *mut PyTypeObject) -> c_int;
     /// Register a callback for the making and freeing of code objects.
     pub fn PyCode_AddWatcher(callback: CodeWatcher) -> c_int;
     /// Unregister it.
@@ -250,3 +250,30 @@ pub unsafe fn text(object: Object) -> String {
         String::from_utf8_lossy(bytes).into_owned()
     }
 }
+
+/// Hashes an address: the tables of the runtime are asked at every call of the general kind.
+#[derive(Default)]
+pub struct AddressHasher(u64);
+
+impl std::hash::Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(byte as u64);
+        }
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0 ^ n >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}
+
+/// A table by address.
+pub type AddressMap<T> = std::collections::HashMap<usize, T, std::hash::BuildHasherDefault<AddressHasher>>;

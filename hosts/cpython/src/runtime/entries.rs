@@ -5,11 +5,12 @@
 //! interpreter; the cell holds it while there is no unit.
 
 use super::capi::*;
-use super::function_state::{self, Entry};
+use super::function_state::{self, Entry, Installed};
 use super::units::{Busy, UnitRef};
 use super::{abi, compiling, monitoring, rt};
+use crate::helpers;
 use abi::thread as t;
-use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
+use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
 use std::ffi::c_void;
@@ -49,6 +50,51 @@ pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
     }
 }
 
+/// Branch to `take` if the arguments of a vectorcall are on the operand stack of the interpreter's frame that is
+/// calling just this function, so that it owns them; else to `copy`.
+fn stands_in_stack(b: &mut Builder<'_>, callee: Value, args: Value, take: Block, copy: Block) {
+    let helper = b.pconst(PyThreadState_GetUnchecked as *const () as u64);
+    let ts = b.call_indirect(Signature::new(&[], &[Ty::Ptr]), helper, &[])[0];
+    let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
+    let frame = b.load(Width::Ptr, ts, t::CURRENT_FRAME);
+    let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
+    for (low, high) in [(chunk, frame), (frame, args), (args, top)] {
+        let ordered = b.icmp(IntCond::Ult, low, high);
+        let next = b.block();
+        b.br(ordered, next, &[], copy, &[]);
+        b.switch_to(next);
+    }
+    // Below the arguments lies the callable, or a null and then the callable. Whoever passes arguments on is another.
+    let below = b.load(Width::Ptr, args, -8);
+    let direct = b.icmp(IntCond::Eq, below, callee);
+    let (indirect, null) = (b.block(), b.block());
+    b.br(direct, take, &[], indirect, &[]);
+    b.switch_to(indirect);
+    let is_null = b.is_null(below);
+    b.br(is_null, null, &[], copy, &[]);
+    b.switch_to(null);
+    let below = b.load(Width::Ptr, args, -16);
+    let direct = b.icmp(IntCond::Eq, below, callee);
+    b.br(direct, take, &[], copy, &[]);
+}
+
+/// The same question in Rust: see [`stands_in_stack`].
+unsafe fn are_interpreters(func: Object, args: *const Object) -> bool {
+    // SAFETY: what is read lies in the thread's data stack, between a frame in it and its top.
+    unsafe {
+        let ts = current_thread();
+        let (chunk, frame, top): (usize, usize, usize) =
+            (get(ts, t::DATASTACK_CHUNK), get(ts, t::CURRENT_FRAME), get(ts, t::DATASTACK_TOP));
+        let inside = chunk < frame && frame < args as usize && (args as usize) < top;
+        inside && (*args.sub(1) == func || (*args.sub(1)).is_null() && *args.sub(2) == func)
+    }
+}
+
+fn none_address() -> u64 {
+    // SAFETY: the address of a static.
+    unsafe { Py_None() as u64 }
+}
+
 /// LIR of the stub `(function, arguments, nargsf, kwnames) -> object`.
 pub fn stub(entry: &Entry) -> Func {
     let shape = entry.shape;
@@ -75,6 +121,23 @@ pub fn stub(entry: &Entry) -> Func {
         let exact = b.icmp_imm(IntCond::Eq, shifted, 2 * arity as i64);
         b.br(exact, fast, &[], slow, &[]);
         b.switch_to(fast);
+        // The interpreter's own call gives its references up: they are taken out of its stack, where an immortal
+        // object stands in for each, so that an argument dies where the callee drops it.
+        let (copy, take) = (b.block(), b.block());
+        if arity == 0 {
+            b.jump(copy, &[]);
+        } else {
+            stands_in_stack(&mut b, callee, args, take, copy);
+        }
+        b.switch_to(take);
+        let none = b.pconst(none_address());
+        let mut values = Vec::with_capacity(arity);
+        for index in 0..arity {
+            values.push(b.load(Width::Ptr, args, 8 * index as i32));
+            b.store(Width::Ptr, args, 8 * index as i32, none);
+        }
+        b.jump(go, &values);
+        b.switch_to(copy);
         let mut values = Vec::with_capacity(arity);
         for index in 0..arity {
             let value = b.load(Width::Ptr, args, 8 * index as i32);
@@ -202,26 +265,71 @@ pub unsafe extern "C" fn call_interpreted(ts: Thread, func: Object, args: *mut O
         }
         let bound = std::slice::from_raw_parts_mut(args, count as usize);
         if shape.is_plain() {
-            return finish_call(func, bound, bound.len(), std::ptr::null_mut());
+            return helpers::interpret(ts, Py_NewRef(func), args, bound.len(), std::ptr::null_mut());
         }
-        spread(func, &shape, bound)
+        spread(ts, func, &shape, bound)
     }
 }
 
-/// Call with an array of owned references, the last ones named, and drop them.
-unsafe fn finish_call(func: Object, args: &mut [Object], positional: usize, kwnames: Object) -> Object {
-    // SAFETY: the array holds references for the duration of the call.
-    unsafe {
-        let result = call_original(func, args.as_ptr(), positional, kwnames);
-        for &mut object in args {
-            Py_DECREF(object);
+/// A call of a Python function from native code, if it has a native entry that these arguments can be bound for; they
+/// are taken over then. Nothing happens otherwise.
+///
+/// # Safety
+/// `func` is a Python function that lives as long as the call; the arguments are owned.
+pub unsafe fn call_native(ts: Thread, func: Object, args: *const Object, given: usize, kwnames: Object) -> Option<Object> {
+    if !super::is_started() {
+        return None;
+    }
+    let &Installed { cell, shape, .. } = rt().functions.get(&(func as usize))?;
+    let arity = shape.arity();
+    if arity > MOST_SPREAD {
+        return None;
+    }
+    let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
+    let mut args = args;
+    if !kwnames.is_null() || given != arity || !shape.is_plain() {
+        // SAFETY: the caller's promises; what is bound holds references of its own.
+        unsafe {
+            if bind_all(func, &shape, args, given, kwnames, &mut bound[..arity]).is_none() {
+                bound.iter().for_each(|&object| Py_XDECREF(object));
+                PyErr_Clear();
+                return None;
+            }
+            let named = if kwnames.is_null() { 0 } else { PyTuple_Size(kwnames) as usize };
+            (0..given + named).for_each(|index| Py_DECREF(*args.add(index)));
         }
-        result
+        args = bound.as_ptr();
+    }
+    macro_rules! call {
+        ($($arg:ident $index:literal),*) => {{
+            type Native = unsafe extern "C" fn(Thread, Object $(, call!(@ $arg))*) -> Object;
+            // SAFETY: the cell holds a native entry of this arity; the array has as many arguments.
+            unsafe {
+                let entry = std::mem::transmute::<*const u8, Native>((*cell).get() as *const u8);
+                Some(entry(ts, func $(, *args.add($index))*))
+            }
+        }};
+        (@ $arg:ident) => { Object };
+    }
+    match arity {
+        0 => call!(),
+        1 => call!(a 0),
+        2 => call!(a 0, b 1),
+        3 => call!(a 0, b 1, c 2),
+        4 => call!(a 0, b 1, c 2, d 3),
+        5 => call!(a 0, b 1, c 2, d 3, e 4),
+        6 => call!(a 0, b 1, c 2, d 3, e 4, f 5),
+        7 => call!(a 0, b 1, c 2, d 3, e 4, f 5, g 6),
+        8 => call!(a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7),
+        _ => None,
     }
 }
+
+/// The largest arity that [`call_native`] knows.
+const MOST_SPREAD: usize = 8;
 
 /// Call with keyword-only, star and double-star parameters in bound form.
-unsafe fn spread(func: Object, shape: &CodeShape, bound: &mut [Object]) -> Object {
+unsafe fn spread(ts: Thread, func: Object, shape: &CodeShape, bound: &mut [Object]) -> Object {
     // SAFETY: bound arguments are in the order of the code's parameters: see `bind`.
     unsafe {
         let (argcount, kwonly) = (shape.argcount as usize, shape.kwonly as usize);
@@ -259,7 +367,7 @@ unsafe fn spread(func: Object, shape: &CodeShape, bound: &mut [Object]) -> Objec
         for (index, name) in names.into_iter().enumerate() {
             PyTuple_SetItem(kwnames, index as Py_ssize_t, name);
         }
-        let result = finish_call(func, &mut flat, positional, kwnames);
+        let result = helpers::interpret(ts, Py_NewRef(func), flat.as_ptr(), positional, kwnames);
         Py_XDECREF(kwnames);
         result
     }
@@ -282,7 +390,16 @@ unsafe extern "C" fn bind(func: Object, args: *const Object, nargsf: usize, kwna
         let arity = shape.arity();
         let out = std::slice::from_raw_parts_mut(out, arity);
         out.fill(std::ptr::null_mut());
-        if bind_all(func, &shape, args, nargsf & !ARGUMENTS_OFFSET, kwnames, out).is_some() {
+        let given = nargsf & !ARGUMENTS_OFFSET;
+        if bind_all(func, &shape, args, given, kwnames, out).is_some() {
+            if are_interpreters(func, args) {
+                // As in the stub: the caller's references are given up now.
+                let named = if kwnames.is_null() { 0 } else { PyTuple_Size(kwnames) as usize };
+                for index in 0..given + named {
+                    let place = args.add(index).cast_mut();
+                    Py_DECREF(std::mem::replace(&mut *place, Py_None()));
+                }
+            }
             return 1;
         }
         for &mut object in out {

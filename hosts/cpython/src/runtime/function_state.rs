@@ -86,6 +86,10 @@ pub struct Installed {
     pub version: u32,
     /// Its entry before.
     pub original: *const c_void,
+    /// The entry cell.
+    pub cell: *const Cell<u64>,
+    /// The code object's constants.
+    pub shape: CodeShape,
 }
 
 impl CodeState {
@@ -247,7 +251,8 @@ pub unsafe fn install(func: Object) -> bool {
             return false;
         }
         let version: u32 = get(func.cast(), abi::function::VERSION);
-        rt().functions.insert(func as usize, Installed { code, version, original });
+        let (cell, shape) = (&raw const *entry.cell, entry.shape);
+        rt().functions.insert(func as usize, Installed { code, version, original, cell, shape });
         PyFunction_SetVectorcall(func, target);
         true
     }

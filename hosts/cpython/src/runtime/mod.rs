@@ -43,7 +43,7 @@ pub mod stats;
 pub mod units;
 pub mod watchers;
 
-use capi::Object;
+use capi::{AddressMap, Object};
 use cladonia::engine::Engine;
 use function_state::{CodeState, Installed};
 use healing::ForceExit;
@@ -93,9 +93,9 @@ pub struct Runtime {
     /// The compiler; absent while it works, so that nothing it runs can ask it again.
     pub engine: Option<Engine>,
     /// What is known of code objects, by address.
-    pub codes: HashMap<usize, Box<CodeState>>,
+    pub codes: AddressMap<Box<CodeState>>,
     /// Functions whose entry was replaced, by address.
-    pub functions: HashMap<usize, Installed>,
+    pub functions: AddressMap<Installed>,
     /// Units that may not be entered any more but may still be running.
     pub retired: Vec<units::UnitRef>,
     /// Who watches what.
@@ -164,8 +164,8 @@ pub unsafe fn start(engine: Engine, front: compiling::Front, original_vectorcall
         front,
         buried: Vec::new(),
         engine: Some(engine),
-        codes: HashMap::new(),
-        functions: HashMap::new(),
+        codes: AddressMap::default(),
+        functions: AddressMap::default(),
         retired: Vec::new(),
         watches: watchers::Watches::default(),
         monitor: monitoring::Monitor::default(),

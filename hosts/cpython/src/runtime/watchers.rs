@@ -126,7 +126,7 @@ impl Watches {
                 PyErr_Clear();
                 return false;
             }
-            if PyUnstable_Type_AssignVersionTag(class as Object) == 0 {
+            if PyUnstable_Type_AssignVersionTag(class as *mut PyTypeObject) == 0 {
                 return false;
             }
         }
