@@ -5,7 +5,7 @@
 
 use crate::abi;
 use crate::capi::{
-    _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions, _PyIntrinsics_UnaryFunctions,
+    _Py_HandlePending, _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions, _PyIntrinsics_UnaryFunctions,
     _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread, VectorCall, field,
 };
 use pyo3_ffi::*;
@@ -97,7 +97,19 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     for i in 0..count {
         Py_DECREF(*args.add(i));
     }
-    result
+    periodic(thread, result)
+}
+
+/// What the interpreter does at the end of a call that it has not run itself: pending work, which may raise (a signal
+/// that the call has sent is handled before the next instruction).
+#[inline]
+unsafe fn periodic(thread: Thread, result: Obj) -> Obj {
+    let breaker: u64 = field(thread, abi::thread::EVAL_BREAKER);
+    if breaker & 0xff == 0 || result.is_null() || _Py_HandlePending(thread) == 0 {
+        return result;
+    }
+    Py_DECREF(result);
+    ptr::null_mut()
 }
 
 /// Run a function in the interpreter as an inlined call does: the function's reference and those of all arguments go
@@ -149,7 +161,7 @@ pub unsafe extern "C" fn call_ex(thread: Thread, callable: Obj, args: Obj, kwarg
     before_frame_reader(thread, callable);
     let result = PyObject_Call(callable, tuple, kwargs);
     Py_DECREF(tuple);
-    result
+    periodic(thread, result)
 }
 
 #[cold]
