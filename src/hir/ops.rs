@@ -81,7 +81,7 @@ pub enum Op {
     GuardTrue(Reason),
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
     Refine(Type),
-    /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on; do pending work.
+    /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
     CheckValid,
     /// Do pending work; exit if the unit must give way.
     CheckPending,
@@ -239,7 +239,7 @@ impl Op {
     pub fn raises(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().raises,
-            Op::CallDirect(_) | Op::CheckPending | Op::CheckValid => true,
+            Op::CallDirect(_) | Op::CheckPending => true,
             _ => false,
         }
     }

@@ -129,7 +129,7 @@ impl Lower<'_> {
         self.b.br(quiet, again, &[], exit, &[]);
         self.b.switch_to(again);
         let state_cell = self.b.pconst(self.parts.state_cell);
-        let valid = self.intrinsic(names::STILL_VALID, &[self.frame, state_cell])[0];
+        let valid = self.intrinsic(names::STILL_VALID, &[self.thread, self.frame, state_cell, cell])[0];
         self.b.br(valid, go, &[], exit, &[]);
         self.b.switch_to(go);
         (self.position, self.shadows) = (position, shadows);

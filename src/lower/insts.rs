@@ -55,10 +55,9 @@ impl Lower<'_> {
             }
             Op::CheckValid => {
                 let cell = self.b.pconst(self.parts.state_cell);
-                let ok = self.intrinsic(names::STILL_VALID, &[self.frame, cell])[0];
-                let exit = self.guard_exit(v);
-                self.b.guard(ok, exit);
-                return self.check_pending(v, exit);
+                let pending = self.b.pconst(self.parts.pending_cell);
+                let ok = self.intrinsic(names::STILL_VALID, &[self.thread, self.frame, cell, pending])[0];
+                return self.guard(v, ok);
             }
             Op::CheckPending => {
                 let exit = self.guard_exit(v);
