@@ -336,7 +336,14 @@ pub unsafe fn call_native(
             if bind_all(func, &shape, args, given, kwnames, &mut bound[..arity]).is_none() {
                 bound.iter().for_each(|&object| Py_XDECREF(object));
                 PyErr_Clear();
-                return None;
+                // The interpreter says what is wrong, and drops the arguments in its own order.
+                return Some(helpers::interpret(
+                    ts,
+                    Py_NewRef(func),
+                    args,
+                    given,
+                    kwnames,
+                ));
             }
             let named = if kwnames.is_null() {
                 0
