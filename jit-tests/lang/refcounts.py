@@ -8,8 +8,9 @@ class Thing:
         self.v = v
 
 
-def rc(o):
-    return sys.getrefcount(o)
+# The builtin itself: a Python function around it would add the reference that a call from the interpreter into compiled
+# code keeps (see docs/cpython.md).
+rc = sys.getrefcount
 
 
 def passes(o, n):

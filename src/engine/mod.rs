@@ -31,7 +31,7 @@ pub struct UnitParts {
     pub token: u64,
     /// Address of the cell with the expected eval-breaker word.
     pub pending_cell: u64,
-    /// Address of the unit's state cell (its second word of `still_valid`).
+    /// Address of the unit's state cell (the third operand of `still_valid`).
     pub state_cell: u64,
     /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound, after it
     /// has looked for pending work; fails where the slow way must be taken. Used by function units only.

@@ -269,7 +269,10 @@ impl Function {
             | Type::RANGE_ITER
             | Type::NULLPTR
             | Type::PRIMITIVE;
-        !(ty.unspecialized() <= quiet) && !matches!(self.op(v), Op::Const(_))
+        let inst = self.inst(v);
+        // The code object holds its constants; an assumed object may lose all its other holders.
+        let held = matches!(inst.op, Op::Const(o) if o.is_immortal() || inst.source == Source::Proved);
+        !(ty.unspecialized() <= quiet) && !held
     }
 
     /// Whether the instruction may run code of the program.

@@ -81,7 +81,7 @@ pub enum Op {
     GuardTrue(Reason),
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
     Refine(Type),
-    /// Exit if the unit was invalidated or its frame opened to others.
+    /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
     CheckValid,
     /// Do pending work; exit if the unit must give way.
     CheckPending,
@@ -248,13 +248,13 @@ impl Op {
     pub fn effects(&self) -> Effects {
         match self {
             Op::General(op, _) if !op.info().raises => Effects { raises: false, ..Effects::ANY },
-            Op::General(..) | Op::CallDirect(_) | Op::CheckPending | Op::Decref => Effects::ANY,
+            Op::General(..) | Op::CallDirect(_) | Op::CheckPending | Op::CheckValid | Op::Decref => Effects::ANY,
             Op::StoreSlot(_) | Op::Incref => Effects { writes: true, ..Effects::NONE },
             Op::ListSet | Op::ListAppend | Op::CellSet | Op::RangeNext | Op::ListIterNext | Op::TupleIterNext => {
                 Effects::WRITES
             }
             Op::Store(_) => Effects::WRITES,
-            Op::LoadSlot(_) | Op::ListLen | Op::ListGet | Op::CellGet | Op::Check(_) | Op::Load(_) | Op::CheckValid => {
+            Op::LoadSlot(_) | Op::ListLen | Op::ListGet | Op::CellGet | Op::Check(_) | Op::Load(_) => {
                 Effects::READS
             }
             _ => Effects::NONE,

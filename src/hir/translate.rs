@@ -442,6 +442,20 @@ impl Builder<'_> {
         self.emit(Op::Const(object), vec![], Type::from_object(object))
     }
 
+    /// An object that somebody else holds for as long as an assumption lasts.
+    fn assumed(&mut self, object: ObjectHandle) -> Value {
+        let v = self.object(object);
+        self.f.insts[v].source = Source::Assumed;
+        v
+    }
+
+    /// Push an assumed object with a reference of the stack's own: what is called next may break the assumption.
+    fn push_kept(&mut self, v: Value) {
+        self.push_borrowed(v);
+        let top = self.stack.len() - 1;
+        self.own(top);
+    }
+
     /// The value, or an exit where it is null (the interpreter raises).
     fn bound(&mut self, v: Value) -> Value {
         if self.ty(v) <= Type::OBJECT {
@@ -587,9 +601,8 @@ impl Builder<'_> {
         match self.world.global(self.code, name) {
             Some(global) => {
                 self.assume(global.assumptions);
-                let v = self.object(global.value);
-                self.f.insts[v].source = Source::Assumed;
-                self.push_borrowed(v);
+                let v = self.assumed(global.value);
+                self.push_kept(v);
             }
             None => self.push_general(G::LoadGlobal, [instr.arg as i64, 0], 0),
         }
@@ -780,15 +793,13 @@ impl Builder<'_> {
                 self.assume(assumptions);
                 self.checks(g, &guards);
                 self.f.rely_on(g);
-                let v = self.object(value);
-                self.f.insts[v].source = Source::Assumed;
+                let v = self.assumed(value);
+                let this = self.pop();
+                self.push_kept(v);
                 if method {
-                    let this = self.pop();
-                    self.push_borrowed(v);
                     self.stack.push(this);
                 } else {
-                    self.drop_top(1);
-                    self.push_borrowed(v);
+                    self.drop_entry(this);
                     if as_method {
                         self.push_borrowed(self.null);
                     }

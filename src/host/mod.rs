@@ -103,8 +103,9 @@ pub mod names {
         /// Whether nothing is pending (signals, tracing, a request to give way) for this thread and unit: the
         /// address is the unit's cell with the expected eval-breaker word.
         NOTHING_PENDING = "nothing_pending" (Ptr, Ptr) -> (Bool);
-        /// Whether the frame is still private and the unit still valid; the second operand is the unit's state cell.
-        STILL_VALID = "still_valid" (Ptr, Ptr) -> (Bool);
+        /// Whether the frame is still private, the unit still valid and nobody has begun to watch the thread: the operands
+        /// are thread, frame, the unit's state cell and its cell with the expected eval-breaker word.
+        STILL_VALID = "still_valid" (Ptr, Ptr, Ptr, Ptr) -> (Bool);
         /// Record in the frame which instruction runs (the host's position as a byte address in its code).
         SET_POSITION = "set_position" (Ptr, Ptr) -> ();
     }

@@ -108,11 +108,9 @@ impl Lower<'_> {
     }
 
     /// Do pending work if there is any; leave if the unit must give way.
-    pub(super) fn check_pending(&mut self, v: Value) {
+    pub(super) fn check_pending(&mut self, v: Value, exit: lir::Block) {
         let cell = self.b.pconst(self.parts.pending_cell);
         let quiet = self.intrinsic(names::NOTHING_PENDING, &[self.thread, cell])[0];
-        // The force table counts this exit too.
-        let exit = self.guard_exit(v);
         let (slow, go) = (self.b.cold_block(), self.b.block());
         self.b.br(quiet, go, &[], slow, &[]);
         self.b.switch_to(slow);
@@ -131,7 +129,7 @@ impl Lower<'_> {
         self.b.br(quiet, again, &[], exit, &[]);
         self.b.switch_to(again);
         let state_cell = self.b.pconst(self.parts.state_cell);
-        let valid = self.intrinsic(names::STILL_VALID, &[self.frame, state_cell])[0];
+        let valid = self.intrinsic(names::STILL_VALID, &[self.thread, self.frame, state_cell, cell])[0];
         self.b.br(valid, go, &[], exit, &[]);
         self.b.switch_to(go);
         (self.position, self.shadows) = (position, shadows);

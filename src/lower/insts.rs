@@ -55,10 +55,14 @@ impl Lower<'_> {
             }
             Op::CheckValid => {
                 let cell = self.b.pconst(self.parts.state_cell);
-                let ok = self.intrinsic(names::STILL_VALID, &[self.frame, cell])[0];
+                let pending = self.b.pconst(self.parts.pending_cell);
+                let ok = self.intrinsic(names::STILL_VALID, &[self.thread, self.frame, cell, pending])[0];
                 return self.guard(v, ok);
             }
-            Op::CheckPending => return self.check_pending(v),
+            Op::CheckPending => {
+                let exit = self.guard_exit(v);
+                return self.check_pending(v, exit);
+            }
 
             Op::UnboxInt => self.fallible(v, names::INT_UNBOX, arg(0)),
             Op::UnboxFloat => self.unbox(names::FLOAT_UNBOX, arg(0)),

@@ -138,6 +138,18 @@ fn call(id: IntrinsicId, imms: &[i64]) -> IntrinsicCall {
     IntrinsicCall { id, imms: imms.to_vec() }
 }
 
+/// Whether a unit may hold a reference to a global's value: not to an instance of a user's class (or a bare `object()`),
+/// whose end the program may be waiting for, and whose references it may count.
+fn may_be_held(value: ObjectHandle) -> bool {
+    let Some(object) = object_of(value) else { return false };
+    // SAFETY: a live object.
+    unsafe {
+        let class = Py_TYPE(object);
+        PyType_Check(object) != 0
+            || (PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) == 0 && class != &raw mut PyBaseObject_Type)
+    }
+}
+
 /// Whether the code itself rebinds the name outside its local slots.
 fn rebinds(code: &Code, name: &str) -> bool {
     code.instrs.iter().any(|instr| {
@@ -153,6 +165,9 @@ impl World for CPythonWorld<'_> {
         }
         let (found, here) = self.look_up(self.globals, name).ok()?;
         if let Some(value) = found {
+            if !may_be_held(value) {
+                return None;
+            }
             return Some(Global { value, assumptions: vec![here] });
         }
         let (found, builtin) = self.look_up(self.builtins, name).ok()?;

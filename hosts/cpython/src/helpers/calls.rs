@@ -5,7 +5,7 @@
 
 use crate::abi;
 use crate::capi::{
-    _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions, _PyIntrinsics_UnaryFunctions,
+    _Py_HandlePending, _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions, _PyIntrinsics_UnaryFunctions,
     _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread, VectorCall, field,
 };
 use pyo3_ffi::*;

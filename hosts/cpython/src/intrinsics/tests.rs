@@ -335,9 +335,15 @@ fn state_is_compared_word_by_word() {
         assert_eq!(m.one(names::NOTHING_PENDING, &[thread as u64, &raw const same as u64]), 1);
         assert_eq!(m.one(names::NOTHING_PENDING, &[thread as u64, &raw const other as u64]), 0);
         let (valid, gone) = (0u64, 1u64);
-        assert_eq!(m.one(names::STILL_VALID, &[0, &raw const valid as u64]), 1);
-        assert_eq!(m.one(names::STILL_VALID, &[0, &raw const gone as u64]), 0);
         let mut frame = [0u64; 10];
+        let mut still = |frame: &[u64; 10], state: &u64, pending: &u64| {
+            let operands = [thread as u64, frame.as_ptr() as u64, &raw const *state as u64, &raw const *pending as u64];
+            m.one(names::STILL_VALID, &operands)
+        };
+        assert_eq!(still(&frame, &valid, &same), 1);
+        assert_eq!(still(&frame, &gone, &same), 0);
+        assert_eq!(still(&frame, &valid, &other), 0);
+        assert_eq!(still(&[1; 10], &valid, &same), 0);
         m.run(names::SET_POSITION, &[&raw mut frame as u64, 4711]);
         assert_eq!(frame[7], 4711);
     });

@@ -18,11 +18,18 @@ pub(super) fn define(set: &mut Set<'_>) {
     });
     // The state cell is one word, 0 while the unit's assumptions hold. A frame with a frame object may be looked at
     // after it has returned, when its raw locals are gone, so it goes on in the interpreter.
-    set.add(names::STILL_VALID, &[Ty::Ptr, Ty::Ptr], &[Ty::Bool], Effects::READS, |b, p, _| {
-        let state = b.load(Width::I64, p[1], 0);
-        let object = b.load(Width::I64, p[0], frame::FRAME_OBJ);
+    // Who begins to trace or to profile raises the version; events alone can wait for the next check of them.
+    set.add(names::STILL_VALID, &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::Ptr], &[Ty::Bool], Effects::READS, |b, p, _| {
+        let state = b.load(Width::I64, p[2], 0);
+        let object = b.load(Width::I64, p[1], frame::FRAME_OBJ);
+        let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);
+        let expected = b.load(Width::I64, p[3], 0);
+        let differ = b.op(Opcode::Ixor, &[word, expected]);
+        let eight = b.iconst(8);
+        let version = b.op(Opcode::Iushr, &[differ, eight]);
         let either = b.op(Opcode::Ior, &[state, object]);
-        let valid = b.icmp_imm(IntCond::Eq, either, 0);
+        let any = b.op(Opcode::Ior, &[either, version]);
+        let valid = b.icmp_imm(IntCond::Eq, any, 0);
         b.ret(&[valid]);
     });
     set.add(names::SET_POSITION, &[Ty::Ptr, Ty::Ptr], &[], Effects::WRITES, |b, p, _| {

@@ -89,6 +89,15 @@ fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
     true
 }
 
+/// Let go of the classes and objects that a compile has looked at.
+///
+/// A unit holds none of what it embeds: whoever holds it tells, by a watcher, before it may die, and the unit is
+/// invalid from then on. So an object lives exactly as long as without a compiler.
+fn release() {
+    // SAFETY: under the GIL, no compile is under way, no table is borrowed.
+    unsafe { crate::objects::release_unused() };
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
@@ -148,9 +157,10 @@ unsafe fn compile_unit(
     }));
     rt().engine = Some(engine);
     rt().totals.compile_ns += started.elapsed().as_nanos() as u64;
-    let compiled = made
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
-        .map_err(|e| Refusal::Lasting(e.to_string()))?;
+    let compiled = made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic)))).map_err(|e| {
+        release();
+        Refusal::Lasting(e.to_string())
+    })?;
     unit.finish(compiled);
     healing::prepare(&mut unit);
     rt().totals.units += 1;
@@ -158,7 +168,9 @@ unsafe fn compile_unit(
     unsafe { state_of(shape.code) }.compiled = true;
     let unit = Box::into_raw(unit);
     // SAFETY: the unit is alive.
-    if unsafe { !rt().watches.register(unit) } {
+    let watched = unsafe { rt().watches.register(unit) };
+    release();
+    if !watched {
         // SAFETY: nobody has seen it yet.
         drop(unsafe { Box::from_raw(unit) });
         return Err(Refusal::Lasting("what it relies on cannot be watched".into()));

@@ -37,6 +37,7 @@ pub mod frames;
 pub mod front;
 pub mod function_state;
 pub mod healing;
+pub mod local_events;
 pub mod monitoring;
 pub mod stats;
 pub mod units;
@@ -101,6 +102,8 @@ pub struct Runtime {
     pub watches: watchers::Watches,
     /// The monitoring tool.
     pub monitor: monitoring::Monitor,
+    /// `sys.monitoring.set_local_events` as it was, while it is replaced.
+    pub original_set_local_events: usize,
     /// Fallback stubs by arity.
     pub fallbacks: HashMap<usize, cladonia::codegen::CompiledCode>,
     /// The entry that functions are born with.
@@ -156,6 +159,7 @@ pub unsafe fn start(engine: Engine, front: compiling::Front, original_vectorcall
         on: false,
         quiet: 0,
         finished: false,
+        original_set_local_events: 0,
         options: Options::default(),
         front,
         buried: Vec::new(),

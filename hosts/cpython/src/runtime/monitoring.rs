@@ -96,6 +96,7 @@ impl Monitor {
                 );
                 Holder(done).check()?;
             }
+            super::local_events::interpose(monitoring.0);
             set_events(monitoring.0, id, 1 << PY_START | 1 << JUMP)
         }
     }
@@ -111,6 +112,7 @@ impl Monitor {
             let _ = (|| -> Result<(), ()> {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
                 let monitoring = Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+                super::local_events::restore(monitoring.0);
                 set_events(monitoring.0, id, 0)?;
                 for event in [PY_START, JUMP] {
                     let done = PyObject_CallMethod(

@@ -1,0 +1,88 @@
+//! Notice of events that a tool asks for on one code object.
+//!
+//! CPython 3.13 gives monitoring a new version when events are asked for everywhere (and for tracing and profiling),
+//! which every unit compares. For one code object (`sys.monitoring.set_local_events`) it only rewrites the code. So
+//! the function in `sys.monitoring` is replaced, while the JIT is on, by one that calls it and then makes the code's
+//! units look.
+
+use super::capi::*;
+use super::function_state::state_of;
+use super::rt;
+use pyo3_ffi::*;
+use std::sync::OnceLock;
+
+struct Method(PyMethodDef);
+
+// SAFETY: constant after it is made.
+unsafe impl Send for Method {}
+// SAFETY: as above.
+unsafe impl Sync for Method {}
+
+static METHOD: OnceLock<Method> = OnceLock::new();
+
+const NAME: &std::ffi::CStr = c"set_local_events";
+
+/// Take the function's place in `sys.monitoring`, an object given here.
+///
+/// # Safety
+/// The GIL is held; `monitoring` is the module.
+pub unsafe fn interpose(monitoring: Object) {
+    let method = METHOD.get_or_init(|| {
+        Method(PyMethodDef {
+            ml_name: NAME.as_ptr(),
+            ml_meth: PyMethodDefPointer { PyCFunctionFast: set_local_events },
+            ml_flags: METH_FASTCALL,
+            ml_doc: std::ptr::null(),
+        })
+    });
+    // SAFETY: the caller's promise; the method table lives for ever.
+    unsafe {
+        if rt().original_set_local_events != 0 {
+            return;
+        }
+        let original = PyObject_GetAttrString(monitoring, NAME.as_ptr());
+        let ours = PyCFunction_NewEx((&raw const method.0).cast_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        if !original.is_null() && !ours.is_null() && PyObject_SetAttrString(monitoring, NAME.as_ptr(), ours) == 0 {
+            rt().original_set_local_events = original as usize;
+        } else {
+            PyErr_Clear();
+            Py_XDECREF(original);
+        }
+        Py_XDECREF(ours);
+    }
+}
+
+/// Give the function its place back.
+///
+/// # Safety
+/// As of [`interpose`].
+pub unsafe fn restore(monitoring: Object) {
+    let original = std::mem::take(&mut rt().original_set_local_events) as Object;
+    if original.is_null() {
+        return;
+    }
+    // SAFETY: the reference was kept for this.
+    unsafe {
+        if PyObject_SetAttrString(monitoring, NAME.as_ptr(), original) != 0 {
+            PyErr_Clear();
+        }
+        Py_DECREF(original);
+    }
+}
+
+unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter calls with `count` arguments; the original is kept while this one is reachable, or None
+    // is called in its place, which raises.
+    unsafe {
+        let original = rt().original_set_local_events as Object;
+        let callee = if original.is_null() { Py_None() } else { original };
+        let result = PyObject_Vectorcall(callee, args, count as usize, std::ptr::null_mut());
+        if !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
+            for unit in state_of(*args.add(1)).units() {
+                // No eval-breaker word has this version.
+                (*unit).pending.set(u64::MAX);
+            }
+        }
+        result
+    }
+}
