@@ -7,7 +7,7 @@
 use super::capi::*;
 use super::function_state::{self, Entry, Installed};
 use super::units::{Busy, UnitRef};
-use super::{abi, compiling, monitoring, rt};
+use super::{abi, compiling, frames, monitoring, rt};
 use crate::helpers;
 use abi::thread as t;
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Value};
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn call_interpreted(
         let code: Object = get(func.cast(), abi::function::CODE);
         let shape = CodeShape::of(code);
         let c_left: i32 = get(ts, t::C_RECURSION_REMAINING);
-        if c_left <= super::frames::C_RECURSION_RESERVE {
+        if c_left <= frames::C_RECURSION_RESERVE || frames::is_stack_low(ts) {
             function_state::give_up(code, "deep recursion");
         } else if compiling::wants_recompile(code) {
             compiling::recompile(func);

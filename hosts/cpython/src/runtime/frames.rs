@@ -109,6 +109,25 @@ pub fn enter(unit: &UnitState) -> Func {
     let c = b.load(Width::I32, ts, t::C_RECURSION_REMAINING);
     let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE as i64);
     b.guard(enough, fail);
+    // Distance of the stack pointer from where native code must stop: see `stack_check`.
+    let sp = b.op(Opcode::Sp, &[]);
+    let base = b.load(Width::I64, ts, STACK_WORD);
+    let left = b.op(Opcode::Iadd, &[sp, base]);
+    let span = b.iconst(STACK_SPAN);
+    let deep_enough = b.icmp(IntCond::Ult, left, span);
+    let (ask, room) = (b.cold_block(), b.block());
+    b.br(deep_enough, room, &[], ask, &[]);
+    b.switch_to(ask);
+    let ok = call_host(
+        &mut b,
+        stack_check as *const () as usize,
+        &[ts, sp],
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::I64],
+    )[0];
+    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
+    b.br(ok, room, &[], fail, &[]);
+    b.switch_to(room);
     let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
     let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
     let new_top = b.padd_imm(top, 8 * (shape.framesize + shape.extra_words()) as i64);
@@ -192,6 +211,60 @@ pub fn enter(unit: &UnitState) -> Func {
     b.terminate(Term::Fail);
     func
 }
+
+/// Where native code keeps, for each thread, the negated address below which it must not go: `previous_executor` of
+/// the thread state, which only interpreters built with their own experimental compiler use.
+pub const STACK_WORD: i32 = 272;
+/// Larger than any stack, smaller than any address of one: a word that is not set yet is told from one that is.
+const STACK_SPAN: i64 = 1 << 40;
+
+/// Whether there is stack left for native code: 1 or 0. The first call on a thread finds its stack.
+unsafe extern "C" fn stack_check(ts: Thread, sp: i64) -> i64 {
+    // SAFETY: the thread state is the current thread's.
+    unsafe {
+        if get::<i64>(ts, STACK_WORD) == 0 {
+            let Some((low, size)) = stack_bounds() else {
+                return 0;
+            };
+            // Native frames may be large, and C code relies on the rest of the stack for its own recursion.
+            put::<i64>(ts, STACK_WORD, -((low + size / 5 * 2) as i64));
+        }
+        let left = sp.wrapping_add(get::<i64>(ts, STACK_WORD));
+        (left as u64 <= STACK_SPAN as u64) as i64
+    }
+}
+
+/// Whether `call_interpreted` was called because the stack is exhausted.
+///
+/// # Safety
+/// `ts` is the current thread's.
+pub unsafe fn is_stack_low(ts: Thread) -> bool {
+    let here = 0u8;
+    // SAFETY: the caller's promise.
+    unsafe { get::<i64>(ts, STACK_WORD) != 0 && stack_check(ts, (&raw const here) as i64) == 0 }
+}
+
+/// Lowest address and size of the current thread's stack.
+fn stack_bounds() -> Option<(usize, usize)> {
+    // SAFETY: plain calls of the thread library.
+    unsafe {
+        let mut attr: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) != 0 {
+            return None;
+        }
+        let (mut low, mut size) = (std::ptr::null_mut(), 0);
+        let found = libc::pthread_attr_getstack(&attr, &mut low, &mut size) == 0;
+        libc::pthread_attr_destroy(&mut attr);
+        // An unlimited stack is mapped as it grows, above whatever was mapped below it.
+        found.then(|| {
+            let cut = size.saturating_sub(MOST_STACK);
+            (low as usize + cut, size - cut)
+        })
+    }
+}
+
+/// Stack that is reckoned with at most.
+const MOST_STACK: usize = 64 << 20;
 
 /// LIR that unlinks a frame, drops what its slots hold, and pops it: `(thread, frame) -> ()`.
 pub fn leave(unit: &UnitState) -> Func {

@@ -28,6 +28,12 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
     unsafe {
         abi::validate().map_err(|e| e.to_string())?;
         objects::register_builtins();
+        if super::capi::get::<u64>(super::capi::current_thread(), frames::STACK_WORD) != 0 {
+            return Err(
+                "this interpreter was built with its experimental compiler, which is at work"
+                    .to_owned(),
+            );
+        }
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
         helpers::MATERIALIZE_FRAME.store(
