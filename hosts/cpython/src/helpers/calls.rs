@@ -5,15 +5,9 @@
 
 use crate::abi;
 use crate::capi::{
-<<<<<<< HEAD
     _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions,
     _PyIntrinsics_UnaryFunctions, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread,
     VectorCall, field,
-=======
-    _Py_HandlePending, _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit,
-    _PyIntrinsics_BinaryFunctions, _PyIntrinsics_UnaryFunctions, _PyObject_FunctionStr, Frame, Obj,
-    PyMethod_Type, Thread, VectorCall, field,
->>>>>>> fmt-rt
 };
 use pyo3_ffi::*;
 use std::ptr;
