@@ -31,6 +31,8 @@ pub struct UnitParts {
     pub token: u64,
     /// Address of the cell with the expected eval-breaker word.
     pub pending_cell: u64,
+    /// Address of a word that counts the unit's back edges.
+    pub loop_counter: u64,
     /// Address of the unit's state cell (the third operand of `still_valid`).
     pub state_cell: u64,
     /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound, after it

@@ -120,6 +120,15 @@ impl Lower<'_> {
         self.values.insert(v, result);
     }
 
+    /// Count a back edge, for the statistics.
+    pub(super) fn count_iteration(&mut self) {
+        let word = self.b.pconst(self.parts.loop_counter);
+        let count = self.b.load(Width::I64, word, 0);
+        let one = self.b.iconst(1);
+        let count = self.b.op(lir::Opcode::Iadd, &[count, one]);
+        self.b.store(Width::I64, word, 0, count);
+    }
+
     /// Do pending work if there is any; leave if the unit must give way.
     pub(super) fn check_pending(&mut self, v: Value, exit: lir::Block) {
         let cell = self.b.pconst(self.parts.pending_cell);

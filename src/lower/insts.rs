@@ -68,6 +68,10 @@ impl Lower<'_> {
                 return self.guard(v, ok);
             }
             Op::CheckPending => {
+                let pc = inst.pc;
+                if self.code.instr(pc).op == crate::bytecode::Op::JumpBackward {
+                    self.count_iteration();
+                }
                 let exit = self.guard_exit(v);
                 return self.check_pending(v, exit);
             }

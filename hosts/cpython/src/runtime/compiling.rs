@@ -153,6 +153,7 @@ unsafe fn compile_unit(
     let parts = UnitParts {
         token: unit.token(),
         pending_cell: unit.pending.as_ptr() as u64,
+        loop_counter: unit.iterations.as_ptr() as u64,
         state_cell: unit.state.as_ptr() as u64,
         enter: frames::enter(&unit),
         leave: frames::leave(&unit),

@@ -32,6 +32,7 @@ pub struct Totals {
     pub guards: u64,
     /// Forced guards of freed units that never failed.
     never_reached: u64,
+    native_iterations: u64,
     entries: u64,
     units_entered: u64,
     exit_counts: BTreeMap<ExitKey, u64>,
@@ -44,6 +45,7 @@ impl Totals {
     /// Add the counts of a unit.
     pub fn absorb(&mut self, unit: &UnitState) {
         self.entries += unit.entries.get();
+        self.native_iterations += unit.iterations.get();
         self.units_entered += (unit.entries.get() != 0) as u64;
         self.never_reached += healing::never_reached(unit);
         let Some(compiled) = &unit.unit else { return };
@@ -133,8 +135,7 @@ pub unsafe fn dict() -> Object {
         coverage.set("native_calls", number(sums.entries - sums.loop_entries));
         coverage.set("interpreted_calls", number(sums.interpreted_calls));
         coverage.set("native_loop_entries", number(sums.loop_entries));
-        // Compiled loops do not count themselves.
-        coverage.set("native_loop_iterations", Py_NewRef(Py_None()));
+        coverage.set("native_loop_iterations", number(sums.native_iterations));
         coverage.set(
             "interpreted_loop_iterations",
             number(sums.interpreted_iterations),

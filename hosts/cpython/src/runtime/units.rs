@@ -39,6 +39,8 @@ pub struct UnitState {
     pub state: Cell<u64>,
     /// How often it was entered.
     pub entries: Cell<u64>,
+    /// How often it took a back edge.
+    pub iterations: Cell<u64>,
     /// Exits being served, and loops being entered.
     pub activations: Cell<u64>,
     /// Its code object; the unit holds a reference.
@@ -79,6 +81,7 @@ impl UnitState {
             pending: Cell::new(0),
             state: Cell::new(0),
             entries: Cell::new(0),
+            iterations: Cell::new(0),
             activations: Cell::new(0),
             shape,
             globals,
