@@ -8,8 +8,6 @@ class Thing:
         self.v = v
 
 
-# The builtin itself: a Python function around it would add the reference that a call from the interpreter into compiled
-# code keeps (see docs/cpython.md).
 rc = sys.getrefcount
 
 
