@@ -80,21 +80,6 @@ def unpacks(o, n):
     return rc(o)
 
 
-def big_ints(n):
-    x = 2**70
-    for i in range(n):
-        x = x + 1
-        y = x
-    return rc(x)
-
-
-def floats(n):
-    x = 0.5
-    items = []
-    for i in range(n):
-        x = x + 1.0
-        items.append(x)
-    return rc(x), rc(items[-1]), rc(items[0])
 
 
 def early_return(o, n):
@@ -115,7 +100,6 @@ o = Thing(1)
 before = rc(o)
 for f in (passes, counts_inside, attributes, containers, calls, raises, unpacks, early_return):
     print(f.__name__, f(o, 400), rc(o) - before)
-print(big_ints(400), floats(400))
 for _ in range(5):
     try:
         unfinished(o, 350)

@@ -58,7 +58,13 @@ impl CodeBuilder {
             handlers: Vec::new(),
             local_hints: Vec::new(),
         };
-        CodeBuilder { code, labels: Vec::new(), jumps: Vec::new(), handlers: Vec::new(), line: 1 }
+        CodeBuilder {
+            code,
+            labels: Vec::new(),
+            jumps: Vec::new(),
+            handlers: Vec::new(),
+            line: 1,
+        }
     }
 
     /// The code so far, for what has no method of its own.
@@ -109,7 +115,16 @@ impl CodeBuilder {
     pub fn emit2(&mut self, op: Op, arg: u32, arg2: u32) -> &mut Self {
         let pos = self.code.instrs.len() as u32;
         let line = self.line;
-        self.code.instrs.push(Instr { op, arg, arg2, pos, resume: pos, resumable: true, hint: Vec::new(), line });
+        self.code.instrs.push(Instr {
+            op,
+            arg,
+            arg2,
+            pos,
+            resume: pos,
+            resumable: true,
+            hint: Vec::new(),
+            line,
+        });
         self
     }
 
@@ -147,7 +162,14 @@ impl CodeBuilder {
     }
 
     /// A handler for the instructions from `start` to before `end`, which unwinds the stack to `depth`.
-    pub fn handler(&mut self, start: Label, end: Label, target: Label, depth: u32, lasti: bool) -> &mut Self {
+    pub fn handler(
+        &mut self,
+        start: Label,
+        end: Label,
+        target: Label,
+        depth: u32,
+        lasti: bool,
+    ) -> &mut Self {
         self.handlers.push((start, end, target, depth, lasti));
         self
     }
@@ -157,14 +179,26 @@ impl CodeBuilder {
     /// # Errors
     /// See [`BuildError`].
     pub fn finish(self) -> Result<Code, BuildError> {
-        let CodeBuilder { mut code, labels, jumps, handlers, .. } = self;
+        let CodeBuilder {
+            mut code,
+            labels,
+            jumps,
+            handlers,
+            ..
+        } = self;
         let place = |label: Label| labels[label.0 as usize].ok_or(BuildError::Unbound(label));
         for (at, label) in jumps {
             code.instrs[at].arg = place(label)?.0;
         }
         for (start, end, target, depth, lasti) in handlers {
             let (start, end, target) = (place(start)?, place(end)?, place(target)?);
-            code.handlers.push(Handler { start, end, target, depth, lasti });
+            code.handlers.push(Handler {
+                start,
+                end,
+                target,
+                depth,
+                lasti,
+            });
         }
         code.stacksize = u32::MAX;
         code.verify()?;
@@ -173,7 +207,10 @@ impl CodeBuilder {
             let successors = instr.successors(depths[pc.0 as usize]?)?;
             successors.next.max(successors.jump.map(|(_, depth)| depth))
         });
-        code.stacksize = after.chain(depths.iter().copied().flatten()).max().unwrap_or(0);
+        code.stacksize = after
+            .chain(depths.iter().copied().flatten())
+            .max()
+            .unwrap_or(0);
         Ok(code)
     }
 }

@@ -156,11 +156,17 @@ impl Code {
 
     /// The innermost handler that covers `pc`.
     pub fn handler_at(&self, pc: Pc) -> Option<&Handler> {
-        self.handlers.iter().rev().find(|h| h.start <= pc && pc < h.end)
+        self.handlers
+            .iter()
+            .rev()
+            .find(|h| h.start <= pc && pc < h.end)
     }
 
     /// The instruction at the host's offset `pos`, if one starts there.
     pub fn pc_at(&self, pos: u32) -> Option<Pc> {
-        self.instrs.iter().position(|i| i.resumable && (i.pos == pos || i.resume == pos)).map(|i| Pc(i as u32))
+        self.instrs
+            .iter()
+            .position(|i| i.resumable && (i.pos == pos || i.resume == pos))
+            .map(|i| Pc(i as u32))
     }
 }

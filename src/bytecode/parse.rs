@@ -1,8 +1,13 @@
 //! Reads the text form of bytecode back; see [`super::text`] for how it looks. Every error has its line and column.
 
 use super::text::print_document;
-use super::{ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, Handler, INPLACE, Instr, LocalKind, Op, Pc};
-use crate::types::{ClassDesc, ClassHandle, Hierarchy, HostId, Names, ObjectDesc, ObjectHandle, Predefined, Type};
+use super::{
+    ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, Handler, INPLACE, Instr, LocalKind, Op,
+    Pc,
+};
+use crate::types::{
+    ClassDesc, ClassHandle, Hierarchy, HostId, Names, ObjectDesc, ObjectHandle, Predefined, Type,
+};
 use std::collections::HashMap;
 
 /// A text that is no bytecode, and where it stops being some.
@@ -105,7 +110,12 @@ impl Scope {
             let class = host.builtin_class(*row)?;
             Some((class.label()?.to_string(), class))
         });
-        Scope { host, names, classes: builtins.collect(), objects: HashMap::new() }
+        Scope {
+            host,
+            names,
+            classes: builtins.collect(),
+            objects: HashMap::new(),
+        }
     }
 
     /// `"name": Row (base, ...) final = label`, or `builtin Row = label`
@@ -133,7 +143,10 @@ impl Scope {
         let is_final = line.eat_word("final");
         line.expect("=")?;
         let label = line.remainder();
-        let desc = ClassDesc { is_final, ..ClassDesc::new(name, bases, predefined) };
+        let desc = ClassDesc {
+            is_final,
+            ..ClassDesc::new(name, bases, predefined)
+        };
         match self.host.register_class(desc) {
             Ok(class) => self.declare(label, class),
             Err(refused) => line.error_at(start, refused.to_string()),
@@ -153,7 +166,11 @@ impl Scope {
         line.expect(":")?;
         let class = self.known(line)?;
         let immortal = line.eat_word("immortal");
-        let denotes = if line.eat_word("denotes") { Some(self.known(line)?) } else { None };
+        let denotes = if line.eat_word("denotes") {
+            Some(self.known(line)?)
+        } else {
+            None
+        };
         line.expect("=")?;
         let label = line.remainder();
         let known = match denotes {
@@ -161,7 +178,11 @@ impl Scope {
             None if class.predefined() == Some(Predefined::NoneType) => self.host.none_object(),
             None => None,
         };
-        let desc = ObjectDesc { immortal, denotes, ..ObjectDesc::new(name, class) };
+        let desc = ObjectDesc {
+            immortal,
+            denotes,
+            ..ObjectDesc::new(name, class)
+        };
         match known.map_or_else(|| self.host.register_object(desc), Ok) {
             Ok(object) => {
                 if denotes.is_none() {
@@ -194,7 +215,11 @@ impl Scope {
             Ok(ty) => Ok(ty),
             Err(error) => {
                 // Columns of a text with another label in it would not be those of the line.
-                let columns = if relabelled.is_some() { 0 } else { error.column - 1 };
+                let columns = if relabelled.is_some() {
+                    0
+                } else {
+                    error.column - 1
+                };
                 let into: usize = text.chars().take(columns).map(char::len_utf8).sum();
                 line.error_at(at + into, error.message)
             }
@@ -207,8 +232,14 @@ impl Scope {
         let length = label_length(&text[start..]);
         let printed = text[start..start + length].trim_end();
         let class = self.classes.get(printed).and_then(|class| class.label());
-        let label = class.or_else(|| self.objects.get(printed)?.label()).filter(|label| **label != *printed)?;
-        Some(format!("{}{label}{}", &text[..start], &text[start + length..]))
+        let label = class
+            .or_else(|| self.objects.get(printed)?.label())
+            .filter(|label| **label != *printed)?;
+        Some(format!(
+            "{}{label}{}",
+            &text[..start],
+            &text[start + length..]
+        ))
     }
 
     /// A constant: a literal, a type that is one object, or that and the object's value.
@@ -251,7 +282,12 @@ impl Scope {
         }
         let class = self.host.builtin_class(row)?;
         let immortal = matches!(row, Predefined::NoneType | Predefined::Bool);
-        self.host.register_object(ObjectDesc { immortal, ..ObjectDesc::new(value.to_string(), class) }).ok()
+        self.host
+            .register_object(ObjectDesc {
+                immortal,
+                ..ObjectDesc::new(value.to_string(), class)
+            })
+            .ok()
     }
 }
 
@@ -259,8 +295,14 @@ fn predefined(line: &mut Line) -> Parsed<Predefined> {
     line.space();
     let at = line.at;
     let row = line.word("a predefined type")?;
-    let found = Predefined::ALL.iter().copied().find(|predefined| predefined.name() == row);
-    found.map_or_else(|| line.error_at(at, format!("there is no predefined class `{row}`")), Ok)
+    let found = Predefined::ALL
+        .iter()
+        .copied()
+        .find(|predefined| predefined.name() == row);
+    found.map_or_else(
+        || line.error_at(at, format!("there is no predefined class `{row}`")),
+        Ok,
+    )
 }
 
 /// A code, of which the word `code` has been read.
@@ -286,11 +328,21 @@ fn code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
         handlers: Vec::new(),
         local_hints: Vec::new(),
     };
-    let mut parser =
-        CodeParser { scope, code, labels: HashMap::new(), jumps: Vec::new(), hints: Vec::new(), line: None };
+    let mut parser = CodeParser {
+        scope,
+        code,
+        labels: HashMap::new(),
+        jumps: Vec::new(),
+        hints: Vec::new(),
+        line: None,
+    };
     loop {
         let Some(mut line) = lines.next() else {
-            return Err(TextError { line: lines.number + 1, column: 1, message: "expected `}`, found the end".into() });
+            return Err(TextError {
+                line: lines.number + 1,
+                column: 1,
+                message: "expected `}`, found the end".into(),
+            });
         };
         if line.eat("}") {
             line.end()?;
@@ -321,7 +373,11 @@ impl CodeParser<'_> {
         let word = line.word("a declaration or an instruction")?;
         if line.rest().starts_with(':') && Op::from_name(word).is_none() {
             line.expect(":")?;
-            if self.labels.insert(word.to_owned(), Pc(self.code.instrs.len() as u32)).is_some() {
+            if self
+                .labels
+                .insert(word.to_owned(), Pc(self.code.instrs.len() as u32))
+                .is_some()
+            {
                 return line.error_at(start, format!("the label `{word}` is there twice"));
             }
             return Ok(());
@@ -374,7 +430,11 @@ impl CodeParser<'_> {
             () => LocalKind::Local,
         };
         self.code.locals.push((name, kind));
-        self.hints.push(if line.eat(":") { Some(self.scope.ty(line)?) } else { None });
+        self.hints.push(if line.eat(":") {
+            Some(self.scope.ty(line)?)
+        } else {
+            None
+        });
         Ok(())
     }
 
@@ -384,9 +444,19 @@ impl CodeParser<'_> {
         let end = line.pc()?;
         line.expect("->")?;
         let target = line.pc()?;
-        let depth = if line.eat_word("depth") { line.number()? } else { 0 };
+        let depth = if line.eat_word("depth") {
+            line.number()?
+        } else {
+            0
+        };
         let lasti = line.eat_word("lasti");
-        self.code.handlers.push(Handler { start, end, target, depth, lasti });
+        self.code.handlers.push(Handler {
+            start,
+            end,
+            target,
+            depth,
+            lasti,
+        });
         Ok(())
     }
 
@@ -414,14 +484,31 @@ impl CodeParser<'_> {
                 }
             }
         }
-        let pos = if line.eat_word("at") { line.number()? } else { index };
-        let resume = if line.eat_word("from") { line.number()? } else { pos };
+        let pos = if line.eat_word("at") {
+            line.number()?
+        } else {
+            index
+        };
+        let resume = if line.eat_word("from") {
+            line.number()?
+        } else {
+            pos
+        };
         let resumable = !line.eat_word("part");
         if line.eat_word("line") {
             self.line = Some(line.number()?);
         }
         let source = self.line.unwrap_or(self.code.line);
-        self.code.instrs.push(Instr { op, arg, arg2, pos, resume, resumable, hint, line: source });
+        self.code.instrs.push(Instr {
+            op,
+            arg,
+            arg2,
+            pos,
+            resume,
+            resumable,
+            hint,
+            line: source,
+        });
         Ok(())
     }
 
@@ -437,31 +524,43 @@ impl CodeParser<'_> {
             ArgKind::Const => line.expected("`#` and the index of a constant"),
             ArgKind::Local => {
                 let name = line.name("a local")?;
-                index_of(self.code.locals.iter().map(|local| &local.0), &name)
-                    .map_or_else(|| line.error_at(at, format!("no local, or several, named `{name}`")), Ok)
+                index_of(self.code.locals.iter().map(|local| &local.0), &name).map_or_else(
+                    || line.error_at(at, format!("no local, or several, named `{name}`")),
+                    Ok,
+                )
             }
             ArgKind::Name => {
                 let name = line.name("a name")?;
-                index_of(self.code.names.iter(), &name)
-                    .map_or_else(|| line.error_at(at, format!("no name, or several, `{name}`")), Ok)
+                index_of(self.code.names.iter(), &name).map_or_else(
+                    || line.error_at(at, format!("no name, or several, `{name}`")),
+                    Ok,
+                )
             }
             ArgKind::Target if line.rest().starts_with('@') => Ok(line.pc()?.0),
             ArgKind::Target => {
                 let label = line.word("a target")?;
                 let missing = line.error_at::<()>(at, format!("there is no label `{label}`"));
                 if let Err(missing) = missing {
-                    self.jumps.push((self.code.instrs.len(), label.to_owned(), missing));
+                    self.jumps
+                        .push((self.code.instrs.len(), label.to_owned(), missing));
                 }
                 Ok(0)
             }
             ArgKind::Binary => {
-                let symbols = BinaryOp::ALL.iter().enumerate().map(|(i, op)| (op.symbol(), i as u32));
+                let symbols = BinaryOp::ALL
+                    .iter()
+                    .enumerate()
+                    .map(|(i, op)| (op.symbol(), i as u32));
                 let op = line.symbol(symbols, "an operator")?;
                 Ok(if line.eat_here("=") { op + INPLACE } else { op })
             }
-            ArgKind::Compare => {
-                line.symbol(CompareOp::ALL.iter().enumerate().map(|(i, op)| (op.symbol(), i as u32)), "a comparison")
-            }
+            ArgKind::Compare => line.symbol(
+                CompareOp::ALL
+                    .iter()
+                    .enumerate()
+                    .map(|(i, op)| (op.symbol(), i as u32)),
+                "a comparison",
+            ),
         }
     }
 
@@ -470,7 +569,11 @@ impl CodeParser<'_> {
             self.code.instrs[at].arg = self.labels.get(&label).ok_or(missing)?.0;
         }
         if self.hints.iter().any(Option::is_some) {
-            self.code.local_hints = self.hints.into_iter().map(|hint| hint.unwrap_or(Type::OBJECT)).collect();
+            self.code.local_hints = self
+                .hints
+                .into_iter()
+                .map(|hint| hint.unwrap_or(Type::OBJECT))
+                .collect();
         }
         Ok(self.code)
     }
@@ -490,14 +593,21 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     fn new(text: &'a str) -> Lines<'a> {
-        Lines { lines: text.lines(), number: 0 }
+        Lines {
+            lines: text.lines(),
+            number: 0,
+        }
     }
 
     fn next(&mut self) -> Option<Line<'a>> {
         loop {
             let text = self.lines.next()?;
             self.number += 1;
-            let mut line = Line { text, line: self.number, at: 0 };
+            let mut line = Line {
+                text,
+                line: self.number,
+                at: 0,
+            };
             if !line.at_end() {
                 return Some(line);
             }
@@ -515,7 +625,11 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn error_at<T>(&self, at: usize, message: impl Into<String>) -> Parsed<T> {
         let column = self.text[..at].chars().count() + 1;
-        Err(TextError { line: self.line, column, message: message.into() })
+        Err(TextError {
+            line: self.line,
+            column,
+            message: message.into(),
+        })
     }
 
     fn expected<T>(&mut self, expected: &str) -> Parsed<T> {
@@ -541,7 +655,11 @@ impl<'a> Line<'a> {
     }
 
     fn end(&mut self) -> Parsed<()> {
-        if self.at_end() { Ok(()) } else { self.expected("the end of the line") }
+        if self.at_end() {
+            Ok(())
+        } else {
+            self.expected("the end of the line")
+        }
     }
 
     /// What is left of the line, without the space around it.
@@ -566,13 +684,23 @@ impl<'a> Line<'a> {
     }
 
     fn expect(&mut self, token: &str) -> Parsed<()> {
-        if self.eat(token) { Ok(()) } else { self.expected(&format!("`{token}`")) }
+        if self.eat(token) {
+            Ok(())
+        } else {
+            self.expected(&format!("`{token}`"))
+        }
     }
 
     fn word_here(&mut self) -> &'a str {
         let rest = self.rest();
-        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        if rest.starts_with(|c: char| c.is_ascii_digit()) { "" } else { &rest[..length] }
+        let length = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        if rest.starts_with(|c: char| c.is_ascii_digit()) {
+            ""
+        } else {
+            &rest[..length]
+        }
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
@@ -594,12 +722,18 @@ impl<'a> Line<'a> {
 
     /// A plain word, or one in quotes.
     fn name(&mut self, expected: &str) -> Parsed<String> {
-        if self.rest().starts_with('"') { self.quoted(expected) } else { Ok(self.word(expected)?.to_owned()) }
+        if self.rest().starts_with('"') {
+            self.quoted(expected)
+        } else {
+            Ok(self.word(expected)?.to_owned())
+        }
     }
 
     fn number(&mut self) -> Parsed<u32> {
         let rest = self.rest();
-        let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let length = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
         if length == 0 {
             return self.expected("a number");
         }
@@ -621,9 +755,16 @@ impl<'a> Line<'a> {
     }
 
     /// The longest of the symbols that stands here.
-    fn symbol(&mut self, symbols: impl Iterator<Item = (&'static str, u32)>, expected: &str) -> Parsed<u32> {
+    fn symbol(
+        &mut self,
+        symbols: impl Iterator<Item = (&'static str, u32)>,
+        expected: &str,
+    ) -> Parsed<u32> {
         let rest = self.rest();
-        match symbols.filter(|(symbol, _)| rest.starts_with(symbol)).max_by_key(|(symbol, _)| symbol.len()) {
+        match symbols
+            .filter(|(symbol, _)| rest.starts_with(symbol))
+            .max_by_key(|(symbol, _)| symbol.len())
+        {
             Some((symbol, value)) => {
                 self.at += symbol.len();
                 Ok(value)
@@ -678,9 +819,11 @@ impl<'a> Line<'a> {
 
     /// A literal, if one stands here.
     fn literal(&mut self) -> Parsed<Option<ConstValue>> {
-        for (word, value) in
-            [("None", ConstValue::None), ("True", ConstValue::Bool(true)), ("False", ConstValue::Bool(false))]
-        {
+        for (word, value) in [
+            ("None", ConstValue::None),
+            ("True", ConstValue::Bool(true)),
+            ("False", ConstValue::Bool(false)),
+        ] {
             if self.eat_word(word) {
                 return Ok(Some(value));
             }
@@ -696,10 +839,16 @@ impl<'a> Line<'a> {
         if !is_number {
             return Ok(None);
         }
-        let length = rest.find(|c: char| c.is_whitespace() || c == ';').unwrap_or(rest.len());
+        let length = rest
+            .find(|c: char| c.is_whitespace() || c == ';')
+            .unwrap_or(rest.len());
         let token = &rest[..length];
         let value = if let Some(bits) = token.strip_prefix("nan:0x") {
-            u64::from_str_radix(bits, 16).ok().map(f64::from_bits).filter(|value| value.is_nan()).map(ConstValue::Float)
+            u64::from_str_radix(bits, 16)
+                .ok()
+                .map(f64::from_bits)
+                .filter(|value| value.is_nan())
+                .map(ConstValue::Float)
         } else if token.contains(['.', 'e', 'i', 'n']) {
             token.parse().ok().map(ConstValue::Float)
         } else {
@@ -717,8 +866,13 @@ impl<'a> Line<'a> {
     /// A class's label: up to a space, comma or parenthesis, but text between backticks whole.
     fn label(&mut self) -> &'a str {
         let rest = self.rest();
-        let quoted = rest.strip_prefix('`').and_then(|body| body.find('`')).map_or(0, |close| close + 2);
-        let length = rest[quoted..].find([' ', ',', ')']).map_or(rest.len(), |end| quoted + end);
+        let quoted = rest
+            .strip_prefix('`')
+            .and_then(|body| body.find('`'))
+            .map_or(0, |close| close + 2);
+        let length = rest[quoted..]
+            .find([' ', ',', ')'])
+            .map_or(rest.len(), |end| quoted + end);
         self.at += length;
         &rest[..length]
     }
@@ -749,14 +903,20 @@ impl<'a> Line<'a> {
 /// How long what is between a type's brackets is, the closing one included.
 fn specialization_length(text: &str) -> usize {
     let label = label_length(text);
-    text[label..].find(']').map_or(text.len(), |close| label + close + 1)
+    text[label..]
+        .find(']')
+        .map_or(text.len(), |close| label + close + 1)
 }
 
 /// How long the label at the start of a type's brackets is: up to `:` or the end, but quoted text whole.
 fn label_length(text: &str) -> usize {
     let body = text.strip_prefix('b').unwrap_or(text);
     let mut from = 0;
-    if let Some(quote) = body.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
+    if let Some(quote) = body
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '"' | '\'' | '`'))
+    {
         let start = text.len() - body.len() + 1;
         let mut escaped = false;
         let close = text[start..].char_indices().find(|(_, c)| {
@@ -766,5 +926,7 @@ fn label_length(text: &str) -> usize {
         });
         from = close.map_or(text.len(), |(close, _)| start + close + 1);
     }
-    text[from..].find([']', ':']).map_or(text.len(), |end| from + end)
+    text[from..]
+        .find([']', ':'])
+        .map_or(text.len(), |end| from + end)
 }

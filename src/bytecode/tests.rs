@@ -51,11 +51,24 @@ fn a_document_reads_back_as_itself() {
     assert_eq!(Document::print(&again.codes), text);
     let code = &document.codes[0];
     assert_eq!(code.instrs[3].arg, INPLACE);
-    assert_eq!((code.instrs[2].pos, code.instrs[2].resume, code.instrs[2].resumable), (2, 1, false));
+    assert_eq!(
+        (
+            code.instrs[2].pos,
+            code.instrs[2].resume,
+            code.instrs[2].resumable
+        ),
+        (2, 1, false)
+    );
     assert_eq!((code.instrs[0].line, code.instrs[5].line), (12, 13));
-    assert_eq!(code.consts[1].value, ConstValue::Str("a long string that is cut".to_owned()));
+    assert_eq!(
+        code.consts[1].value,
+        ConstValue::Str("a long string that is cut".to_owned())
+    );
     assert_eq!(code.local_hints[1], Type::LONG_EXACT | Type::FLOAT_EXACT);
-    assert_ne!(code.instrs[3].hint[0], code.instrs[4].hint[0], "two classes of one name");
+    assert_ne!(
+        code.instrs[3].hint[0], code.instrs[4].hint[0],
+        "two classes of one name"
+    );
     assert!(code.consts[2].object.is_immortal());
     assert!(code.handlers[0].lasti);
 }
@@ -70,7 +83,11 @@ fn parse(body: &str) -> Result<Code, TextError> {
 #[track_caller]
 fn check_error(body: &str, line: usize, column: usize, message: &str) {
     let error = parse(body).expect_err("the text is wrong");
-    assert_eq!((error.line, error.column, error.message.as_str()), (line, column, message), "in {body:?}");
+    assert_eq!(
+        (error.line, error.column, error.message.as_str()),
+        (line, column, message),
+        "in {body:?}"
+    );
 }
 
 #[test]
@@ -79,22 +96,53 @@ fn errors_say_where() {
     check_error("  nop\n  @2 nop", 5, 3, "this is instruction @1");
     check_error("  load_fast x", 4, 13, "no local, or several, named `x`");
     check_error("  jump away\n  nop", 4, 8, "there is no label `away`");
-    check_error("  local x: Flaot", 4, 12, "there is no predefined type `Flaot`");
-    check_error("  to_bool hint [LongExact, ObjectUser[C:Exact]]", 4, 39, "unknown class `C`");
-    check_error("  const 99999999999999999999", 4, 9, "`99999999999999999999` is no number of 64 bits");
+    check_error(
+        "  local x: Flaot",
+        4,
+        12,
+        "there is no predefined type `Flaot`",
+    );
+    check_error(
+        "  to_bool hint [LongExact, ObjectUser[C:Exact]]",
+        4,
+        39,
+        "unknown class `C`",
+    );
+    check_error(
+        "  const 99999999999999999999",
+        4,
+        9,
+        "`99999999999999999999` is no number of 64 bits",
+    );
     check_error("  const LongExact", 4, 9, "`LongExact` is no single object");
     check_error("  const \"open", 4, 9, "no closing quote");
     check_error("  const \"\\q\"", 4, 10, "unknown escape");
     check_error("  binary_op ?", 4, 13, "expected an operator, found `?`");
     check_error("  nop nop", 4, 7, "expected the end of the line, found `n`");
     check_error("  copy 99999999999", 4, 8, "99999999999 is too large");
-    check_error("  stack", 4, 8, "expected a number, found the end of the line");
+    check_error(
+        "  stack",
+        4,
+        8,
+        "expected a number, found the end of the line",
+    );
     check_error("a:\na:", 5, 1, "the label `a` is there twice");
-    check_error("  handler @x..@2 -> @3", 4, 12, "expected the number of an instruction");
+    check_error(
+        "  handler @x..@2 -> @3",
+        4,
+        12,
+        "expected the number of an instruction",
+    );
     let error = Document::parse("class \"A\": Object (B) = A").unwrap_err();
-    assert_eq!((error.line, error.column, error.message.as_str()), (1, 20, "unknown class `B`"));
+    assert_eq!(
+        (error.line, error.column, error.message.as_str()),
+        (1, 20, "unknown class `B`")
+    );
     let error = Document::parse("code \"f\" {\n").unwrap_err();
-    assert_eq!((error.line, error.message.as_str()), (2, "expected `}`, found the end"));
+    assert_eq!(
+        (error.line, error.message.as_str()),
+        (2, "expected `}`, found the end")
+    );
 }
 
 #[test]
@@ -107,17 +155,26 @@ again: ; a label
   jump_backward again",
     )
     .unwrap();
-    assert_eq!((code.instrs[1].arg, code.instrs[2].arg, code.instrs[2].pos), (0, 0, 2));
+    assert_eq!(
+        (code.instrs[1].arg, code.instrs[2].arg, code.instrs[2].pos),
+        (0, 0, 2)
+    );
     assert_eq!(code.consts[0].value, ConstValue::Int(5));
     assert!(matches!(code.consts[1].value, ConstValue::Float(zero) if zero.is_sign_negative()));
     assert!(matches!(code.consts[2].value, ConstValue::Float(nan) if nan.is_nan()));
-    assert_eq!(code.consts[3].value, ConstValue::Str("a;\n\u{1F600}".to_owned()));
+    assert_eq!(
+        code.consts[3].value,
+        ConstValue::Str("a;\n\u{1F600}".to_owned())
+    );
     code.verify().unwrap();
 }
 
 #[track_caller]
 fn check_verify(body: &str, expected: &str) {
-    let found = parse(body).unwrap().verify().map_or_else(|errors| errors.to_string(), |()| "ok".to_owned());
+    let found = parse(body)
+        .unwrap()
+        .verify()
+        .map_or_else(|errors| errors.to_string(), |()| "ok".to_owned());
     assert_eq!(found, expected, "of {body:?}");
 }
 
@@ -125,8 +182,14 @@ fn check_verify(body: &str, expected: &str) {
 fn the_verifier_names_what_is_wrong() {
     check_verify("  const 1\n  load_const #0\n  return_value", "ok");
     check_verify("", "no instructions");
-    check_verify("  pop_top\n  return_const #0", "@1: return_const has no constant 0");
-    check_verify("  const 1\n  pop_top\n  return_const #0", "@0: pop_top takes 1 entries, but there are 0");
+    check_verify(
+        "  pop_top\n  return_const #0",
+        "@1: return_const has no constant 0",
+    );
+    check_verify(
+        "  const 1\n  pop_top\n  return_const #0",
+        "@0: pop_top takes 1 entries, but there are 0",
+    );
     check_verify("  push_null", "@0: control runs past the end");
     check_verify(
         "  params 1\n  local x\n  load_fast x\n  load_fast x\n  load_fast x\n  return_value",
@@ -136,23 +199,41 @@ fn the_verifier_names_what_is_wrong() {
         "  local x\n  load_fast x\n  pop_jump_if_true @0\n  push_null\n  jump @0",
         "@3: reaches @0 with 1 entries, where others have 0",
     );
-    check_verify("  const 1\n  swap 1\n  return_const #0", "@0: swap takes 2 to 16777216, not 1");
+    check_verify(
+        "  const 1\n  swap 1\n  return_const #0",
+        "@0: swap takes 2 to 16777216, not 1",
+    );
     check_verify("  jump @7", "@0: jump has no target 7");
     check_verify("  nop 3\n  jump @0", "@0: nop has no argument 3");
     check_verify("  nop, 3\n  jump @0", "@0: nop has no second argument 3");
-    check_verify("  nop at 3\n  nop at 3\n  jump @0 at 5", "@1: begins at 3, inside the instruction before");
+    check_verify(
+        "  nop at 3\n  nop at 3\n  jump @0 at 5",
+        "@1: begins at 3, inside the instruction before",
+    );
     check_verify(
         "  nop at 3\n  nop at 4 part\n  jump @0 at 5",
         "@1: is a later part of another instruction than the one before",
     );
-    check_verify("  nop hint [LongExact]\n  jump @0", "@0: 1 hints for 0 operands");
-    check_verify("  local x\n  load_deref x\n  return_value", "@0: load_deref of a local that is no such cell");
-    check_verify("  params 2\n  local x\n  jump @0", "2 parameters but 1 locals");
+    check_verify(
+        "  nop hint [LongExact]\n  jump @0",
+        "@0: 1 hints for 0 operands",
+    );
+    check_verify(
+        "  local x\n  load_deref x\n  return_value",
+        "@0: load_deref of a local that is no such cell",
+    );
+    check_verify(
+        "  params 2\n  local x\n  jump @0",
+        "2 parameters but 1 locals",
+    );
     check_verify(
         "  push_null\n  pop_top\n  nop\n  jump @2\n  pop_top\n  jump @2\n  handler @2..@3 -> @4 depth 1",
         "@2: its handler keeps 1 entries, but there are 0\n@5: reaches @2 with 1 entries, where others have 0",
     );
-    check_verify("  nop\n  jump @0\n  handler @1..@1 -> @0 depth 0", "a handler covers @1 to @1");
+    check_verify(
+        "  nop\n  jump @0\n  handler @1..@1 -> @0 depth 0",
+        "a handler covers @1 to @1",
+    );
     check_verify(
         "  nop\n  jump @0\n  handler @0..@9 -> @9 depth 5",
         "a handler covers @0 to @9\na handler at @9, outside the code\na handler keeps 5 entries of a stack of 2",
@@ -165,8 +246,14 @@ fn a_used_up_iterator_is_popped_on_the_way_out() {
     let xs = b.param("xs");
     let (next, end) = (b.label(), b.label());
     b.emit(Op::LoadFast, xs).emit(Op::GetIter, 0).bind(next);
-    b.jump(Op::ForIter, end).hint(&[Type::LIST_ITER]).emit(Op::PopTop, 0).jump(Op::JumpBackward, next);
-    b.bind(end).line(2).emit(Op::LoadFast, xs).emit(Op::ReturnValue, 0);
+    b.jump(Op::ForIter, end)
+        .hint(&[Type::LIST_ITER])
+        .emit(Op::PopTop, 0)
+        .jump(Op::JumpBackward, next);
+    b.bind(end)
+        .line(2)
+        .emit(Op::LoadFast, xs)
+        .emit(Op::ReturnValue, 0);
     let code = b.finish().unwrap();
     assert_eq!(code.stacksize, 2);
     assert_eq!(code.stack_depths(), [0, 1, 1, 2, 1, 0, 1].map(Some));
@@ -193,11 +280,21 @@ fn the_innermost_handler_is_the_last() {
     let end = b.here();
     b.jump(Op::Jump, start);
     let (outer, inner) = (b.here(), b.label());
-    b.emit(Op::Reraise, 0).bind(inner).emit(Op::PopTop, 0).emit(Op::Reraise, 0);
-    b.handler(start, end, outer, 0, false).handler(start, end, inner, 0, true);
+    b.emit(Op::Reraise, 0)
+        .bind(inner)
+        .emit(Op::PopTop, 0)
+        .emit(Op::Reraise, 0);
+    b.handler(start, end, outer, 0, false)
+        .handler(start, end, inner, 0, true);
     let code = b.finish().unwrap();
-    assert_eq!(code.handler_at(Pc(0)).map(|handler| handler.target), Some(Pc(3)));
-    assert_eq!(code.stack_depths(), [Some(0), Some(0), None, Some(2), Some(1)]);
+    assert_eq!(
+        code.handler_at(Pc(0)).map(|handler| handler.target),
+        Some(Pc(3))
+    );
+    assert_eq!(
+        code.stack_depths(),
+        [Some(0), Some(0), None, Some(2), Some(1)]
+    );
 }
 
 #[test]

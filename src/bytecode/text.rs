@@ -49,7 +49,10 @@ impl fmt::Display for Code {
         }
         writeln!(f)?;
         writeln!(f, "  stack {}", self.stacksize)?;
-        for (flag, name) in [(self.is_generator, "generator"), (!self.optimized, "namespace")] {
+        for (flag, name) in [
+            (self.is_generator, "generator"),
+            (!self.optimized, "namespace"),
+        ] {
             if flag {
                 writeln!(f, "  {name}")?;
             }
@@ -70,7 +73,11 @@ impl fmt::Display for Code {
         self.fmt_instrs(f)?;
         for h in &self.handlers {
             let lasti = if h.lasti { " lasti" } else { "" };
-            writeln!(f, "  handler {}..{} -> {} depth {}{lasti}", h.start, h.end, h.target, h.depth)?;
+            writeln!(
+                f,
+                "  handler {}..{} -> {} depth {}{lasti}",
+                h.start, h.end, h.target, h.depth
+            )?;
         }
         writeln!(f, "}}")
     }
@@ -103,7 +110,9 @@ impl Code {
                 write!(tail, " line {}", instr.line)?;
                 line = instr.line;
             }
-            if let (Op::LoadConst | Op::ReturnConst, Some(constant)) = (instr.op, self.consts.get(instr.arg as usize)) {
+            if let (Op::LoadConst | Op::ReturnConst, Some(constant)) =
+                (instr.op, self.consts.get(instr.arg as usize))
+            {
                 write!(tail, " ; {constant}")?;
             }
             if !tail.is_empty() {
@@ -115,7 +124,13 @@ impl Code {
         Ok(())
     }
 
-    fn fmt_argument(&self, instr: &Instr, locals: &Table, names: &Table, text: &mut String) -> fmt::Result {
+    fn fmt_argument(
+        &self,
+        instr: &Instr,
+        locals: &Table,
+        names: &Table,
+        text: &mut String,
+    ) -> fmt::Result {
         let arg = instr.arg;
         match instr.op.info().arg {
             ArgKind::None if arg == 0 => {}
@@ -124,10 +139,17 @@ impl Code {
             ArgKind::Name => write!(text, " {}", names.word(arg))?,
             ArgKind::Const => write!(text, " #{arg}")?,
             ArgKind::Target => write!(text, " @{arg}")?,
-            ArgKind::Binary => match BinaryOp::from_arg(arg % INPLACE).filter(|_| arg < 2 * INPLACE) {
-                Some(op) => write!(text, " {}{}", op.symbol(), if arg >= INPLACE { "=" } else { "" })?,
-                None => write!(text, " #{arg}")?,
-            },
+            ArgKind::Binary => {
+                match BinaryOp::from_arg(arg % INPLACE).filter(|_| arg < 2 * INPLACE) {
+                    Some(op) => write!(
+                        text,
+                        " {}{}",
+                        op.symbol(),
+                        if arg >= INPLACE { "=" } else { "" }
+                    )?,
+                    None => write!(text, " #{arg}")?,
+                }
+            }
             ArgKind::Compare => match CompareOp::from_arg(arg) {
                 Some(op) => write!(text, " {}", op.symbol())?,
                 None => write!(text, " #{arg}")?,
@@ -187,7 +209,11 @@ struct Word<'a>(&'a str);
 
 impl fmt::Display for Word<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if is_plain(self.0) { f.write_str(self.0) } else { Quoted(self.0).fmt(f) }
+        if is_plain(self.0) {
+            f.write_str(self.0)
+        } else {
+            Quoted(self.0).fmt(f)
+        }
     }
 }
 
@@ -207,7 +233,11 @@ impl<'a> Table<'a> {
     fn new(names: impl Iterator<Item = &'a str>) -> Table<'a> {
         let names: Vec<&str> = names.collect();
         let mut seen = HashSet::new();
-        let repeated = names.iter().copied().filter(|name| !seen.insert(*name)).collect();
+        let repeated = names
+            .iter()
+            .copied()
+            .filter(|name| !seen.insert(*name))
+            .collect();
         Table { names, repeated }
     }
 
@@ -226,7 +256,12 @@ pub fn print_document(codes: &[Code]) -> String {
         for constant in &code.consts {
             named.object(constant.object);
         }
-        for ty in code.instrs.iter().flat_map(|instr| &instr.hint).chain(&code.local_hints) {
+        for ty in code
+            .instrs
+            .iter()
+            .flat_map(|instr| &instr.hint)
+            .chain(&code.local_hints)
+        {
             match ty.spec() {
                 Spec::Class(class) | Spec::Exact(class) => named.class(class),
                 Spec::Object(object) => named.object(object),
@@ -254,20 +289,26 @@ struct Named {
 
 impl Named {
     fn class(&mut self, class: ClassHandle) {
-        let (Some(label), Some(row)) = (class.label(), class.predefined()) else { return };
+        let (Some(label), Some(row)) = (class.label(), class.predefined()) else {
+            return;
+        };
         if !self.classes.insert(class) {
             return;
         }
         if class.is_builtin_itself() {
             // Something else may have had its name first.
             if *label != *row.spelled() {
-                self.text.push_str(&format!("class builtin {} = {label}\n", row.name()));
+                self.text
+                    .push_str(&format!("class builtin {} = {label}\n", row.name()));
             }
             return;
         }
         let mro = class.mro();
         mro.iter().rev().for_each(|base| self.class(*base));
-        let bases: Vec<String> = mro.iter().filter_map(|base| Some(base.label()?.to_string())).collect();
+        let bases: Vec<String> = mro
+            .iter()
+            .filter_map(|base| Some(base.label()?.to_string()))
+            .collect();
         let is_final = if class.is_final() { " final" } else { "" };
         self.text.push_str(&format!(
             "class {}: {} ({}){is_final} = {label}\n",
@@ -278,7 +319,9 @@ impl Named {
     }
 
     fn object(&mut self, object: ObjectHandle) {
-        let (Some(label), Some(class)) = (object.label(), object.class()) else { return };
+        let (Some(label), Some(class)) = (object.label(), object.class()) else {
+            return;
+        };
         if !self.objects.insert(object) {
             return;
         }
@@ -287,11 +330,20 @@ impl Named {
         let denotes = match object.denotes() {
             Some(denoted) => {
                 self.class(denoted);
-                denoted.label().map_or_else(String::new, |denoted| format!(" denotes {denoted}"))
+                denoted
+                    .label()
+                    .map_or_else(String::new, |denoted| format!(" denotes {denoted}"))
             }
             None => String::new(),
         };
-        let immortal = if object.is_immortal() { " immortal" } else { "" };
-        self.text.push_str(&format!("object {}: {class}{immortal}{denotes} = {label}\n", Quoted(&object.name())));
+        let immortal = if object.is_immortal() {
+            " immortal"
+        } else {
+            ""
+        };
+        self.text.push_str(&format!(
+            "object {}: {class}{immortal}{denotes} = {label}\n",
+            Quoted(&object.name())
+        ));
     }
 }

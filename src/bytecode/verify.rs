@@ -58,13 +58,21 @@ impl Instr {
     /// Where control goes from here without an exception, the stack being `depth` deep before; none if it is not deep enough.
     pub fn successors(&self, depth: u32) -> Option<Successors> {
         let info = self.op.info();
-        let after = depth.checked_sub((info.pops)(self.arg, self.arg2))? + (info.pushes)(self.arg, self.arg2);
+        let after = depth.checked_sub((info.pops)(self.arg, self.arg2))?
+            + (info.pushes)(self.arg, self.arg2);
         let jump = (info.arg == ArgKind::Target).then(|| {
             // A used-up iterator is popped.
-            let depth = if self.op == Op::ForIter { depth - 1 } else { after };
+            let depth = if self.op == Op::ForIter {
+                depth - 1
+            } else {
+                after
+            };
             (Pc(self.arg), depth)
         });
-        Some(Successors { next: (!self.ends_block()).then_some(after), jump })
+        Some(Successors {
+            next: (!self.ends_block()).then_some(after),
+            jump,
+        })
     }
 }
 
@@ -138,7 +146,10 @@ impl Code {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn verify(&self) -> Result<(), VerifierErrors> {
-        let mut verifier = Verifier { code: self, errors: Vec::new() };
+        let mut verifier = Verifier {
+            code: self,
+            errors: Vec::new(),
+        };
         verifier.header();
         for (pc, instr) in self.pcs() {
             verifier.argument(pc, instr);
@@ -149,17 +160,28 @@ impl Code {
         if verifier.errors.is_empty() {
             verifier.depths();
         }
-        if verifier.errors.is_empty() { Ok(()) } else { Err(VerifierErrors(verifier.errors)) }
+        if verifier.errors.is_empty() {
+            Ok(())
+        } else {
+            Err(VerifierErrors(verifier.errors))
+        }
     }
 
     /// The stack's depth before each instruction; none where control never comes. Of a code that verifies.
     pub fn stack_depths(&self) -> Vec<Option<u32>> {
-        Verifier { code: self, errors: Vec::new() }.depths()
+        Verifier {
+            code: self,
+            errors: Vec::new(),
+        }
+        .depths()
     }
 
     /// The instructions with their indexes.
     pub fn pcs(&self) -> impl DoubleEndedIterator<Item = (Pc, &Instr)> {
-        self.instrs.iter().enumerate().map(|(i, instr)| (Pc(i as u32), instr))
+        self.instrs
+            .iter()
+            .enumerate()
+            .map(|(i, instr)| (Pc(i as u32), instr))
     }
 }
 
@@ -170,7 +192,10 @@ struct Verifier<'a> {
 
 impl Verifier<'_> {
     fn error(&mut self, pc: Option<Pc>, message: impl Into<String>) {
-        self.errors.push(VerifierError { pc, message: message.into() });
+        self.errors.push(VerifierError {
+            pc,
+            message: message.into(),
+        });
     }
 
     fn header(&mut self) {
@@ -178,16 +203,29 @@ impl Verifier<'_> {
         let flags = u64::from(code.varargs) + u64::from(code.varkeywords);
         let params = u64::from(code.argcount) + u64::from(code.kwonly) + flags;
         if params > code.locals.len() as u64 {
-            self.error(None, format!("{params} parameters but {} locals", code.locals.len()));
+            self.error(
+                None,
+                format!("{params} parameters but {} locals", code.locals.len()),
+            );
         }
         if !code.local_hints.is_empty() && code.local_hints.len() != code.locals.len() {
-            self.error(None, format!("{} hints for {} locals", code.local_hints.len(), code.locals.len()));
+            self.error(
+                None,
+                format!(
+                    "{} hints for {} locals",
+                    code.local_hints.len(),
+                    code.locals.len()
+                ),
+            );
         }
         let is_free = |local: &(String, LocalKind)| local.1 == LocalKind::Free;
         if let Some(first) = code.locals.iter().position(is_free)
             && !code.locals[first..].iter().all(is_free)
         {
-            self.error(None, "the cells of enclosing functions are not the last locals");
+            self.error(
+                None,
+                "the cells of enclosing functions are not the last locals",
+            );
         }
         if code.instrs.is_empty() {
             self.error(None, "no instructions");
@@ -219,15 +257,28 @@ impl Verifier<'_> {
             return;
         }
         if instr.arg2 > op.max_arg2() {
-            self.error(Some(pc), format!("{name} has no second argument {}", instr.arg2));
+            self.error(
+                Some(pc),
+                format!("{name} has no second argument {}", instr.arg2),
+            );
         }
         if op == Op::CopyFreeVars {
-            let free = code.locals.iter().filter(|local| local.1 == LocalKind::Free).count();
+            let free = code
+                .locals
+                .iter()
+                .filter(|local| local.1 == LocalKind::Free)
+                .count();
             if arg as usize != free {
-                self.error(Some(pc), format!("{name} copies {arg} cells, but there are {free}"));
+                self.error(
+                    Some(pc),
+                    format!("{name} copies {arg} cells, but there are {free}"),
+                );
             }
         }
-        let wants_cell = matches!(op, Op::LoadDeref | Op::StoreDeref | Op::DeleteDeref | Op::LoadFromDictOrDeref);
+        let wants_cell = matches!(
+            op,
+            Op::LoadDeref | Op::StoreDeref | Op::DeleteDeref | Op::LoadFromDictOrDeref
+        );
         // A comprehension that was inlined may make a cell of its own where the function has one of an enclosing function.
         let wants_cell = wants_cell || op == Op::MakeCell;
         let kind = code.locals.get(arg as usize).map(|local| local.1);
@@ -238,22 +289,41 @@ impl Verifier<'_> {
 
     fn places(&mut self, pc: Pc, instr: &Instr) {
         if instr.resume > instr.pos {
-            self.error(Some(pc), format!("resumes at {} behind its position {}", instr.resume, instr.pos));
+            self.error(
+                Some(pc),
+                format!(
+                    "resumes at {} behind its position {}",
+                    instr.resume, instr.pos
+                ),
+            );
         }
         let before = pc.0.checked_sub(1).map(|i| &self.code.instrs[i as usize]);
         match before {
             Some(before) if instr.resumable && before.pos >= instr.resume => {
-                self.error(Some(pc), format!("begins at {}, inside the instruction before", instr.resume));
+                self.error(
+                    Some(pc),
+                    format!("begins at {}, inside the instruction before", instr.resume),
+                );
             }
-            Some(before) if !instr.resumable && (before.pos, before.resume) != (instr.pos, instr.resume) => {
-                self.error(Some(pc), "is a later part of another instruction than the one before");
+            Some(before)
+                if !instr.resumable && (before.pos, before.resume) != (instr.pos, instr.resume) =>
+            {
+                self.error(
+                    Some(pc),
+                    "is a later part of another instruction than the one before",
+                );
             }
             None if !instr.resumable => self.error(Some(pc), "is the later part of no instruction"),
             _ => {}
         }
         let hints = instr.hint.len();
         let operands = (instr.op.info().pops)(instr.arg.min(1 << 24), instr.arg2.min(3)) as usize;
-        let fits = hints == 0 || if instr.op.is_call() { hints == 1 } else { hints == operands };
+        let fits = hints == 0
+            || if instr.op.is_call() {
+                hints == 1
+            } else {
+                hints == operands
+            };
         if !fits {
             self.error(Some(pc), format!("{hints} hints for {operands} operands"));
         }
@@ -262,7 +332,12 @@ impl Verifier<'_> {
     fn handlers(&mut self) {
         let end = self.code.instrs.len() as u32;
         for handler in &self.code.handlers {
-            let Handler { start, end: stop, target, .. } = *handler;
+            let Handler {
+                start,
+                end: stop,
+                target,
+                ..
+            } = *handler;
             if start >= stop || stop.0 > end {
                 self.error(None, format!("a handler covers {start} to {stop}"));
             }
@@ -272,7 +347,10 @@ impl Verifier<'_> {
             if handler.depth > self.code.stacksize {
                 self.error(
                     None,
-                    format!("a handler keeps {} entries of a stack of {}", handler.depth, self.code.stacksize),
+                    format!(
+                        "a handler keeps {} entries of a stack of {}",
+                        handler.depth, self.code.stacksize
+                    ),
                 );
             }
         }
@@ -284,7 +362,11 @@ impl Verifier<'_> {
         let mut depths: Vec<Option<u32>> = vec![None; code.instrs.len()];
         let mut covering: Vec<Vec<&Handler>> = vec![Vec::new(); code.instrs.len()];
         for handler in &code.handlers {
-            for covering in covering.iter_mut().take(handler.end.0 as usize).skip(handler.start.0 as usize) {
+            for covering in covering
+                .iter_mut()
+                .take(handler.end.0 as usize)
+                .skip(handler.start.0 as usize)
+            {
                 covering.push(handler);
             }
         }
@@ -295,13 +377,31 @@ impl Verifier<'_> {
             // The innermost handler is the last.
             if let Some(handler) = covering[pc.0 as usize].last() {
                 if depth < handler.depth {
-                    self.error(Some(pc), format!("its handler keeps {} entries, but there are {depth}", handler.depth));
+                    self.error(
+                        Some(pc),
+                        format!(
+                            "its handler keeps {} entries, but there are {depth}",
+                            handler.depth
+                        ),
+                    );
                 }
-                self.reach(handler.target, handler.entry_depth(), Some(pc), &mut depths, &mut todo);
+                self.reach(
+                    handler.target,
+                    handler.entry_depth(),
+                    Some(pc),
+                    &mut depths,
+                    &mut todo,
+                );
             }
             let Some(successors) = instr.successors(depth) else {
                 let pops = (instr.op.info().pops)(instr.arg, instr.arg2);
-                self.error(Some(pc), format!("{} takes {pops} entries, but there are {depth}", instr.op.info().name));
+                self.error(
+                    Some(pc),
+                    format!(
+                        "{} takes {pops} entries, but there are {depth}",
+                        instr.op.info().name
+                    ),
+                );
                 continue;
             };
             if let Some((target, depth)) = successors.jump {
@@ -314,7 +414,14 @@ impl Verifier<'_> {
         depths
     }
 
-    fn reach(&mut self, to: Pc, depth: u32, from: Option<Pc>, depths: &mut [Option<u32>], todo: &mut Vec<Pc>) {
+    fn reach(
+        &mut self,
+        to: Pc,
+        depth: u32,
+        from: Option<Pc>,
+        depths: &mut [Option<u32>],
+        todo: &mut Vec<Pc>,
+    ) {
         let Some(known) = depths.get_mut(to.0 as usize) else {
             self.error(from, "control runs past the end");
             return;
@@ -324,11 +431,17 @@ impl Verifier<'_> {
                 *known = Some(depth);
                 todo.push(to);
                 if depth > self.code.stacksize {
-                    self.error(from, format!("{depth} entries on a stack of {}", self.code.stacksize));
+                    self.error(
+                        from,
+                        format!("{depth} entries on a stack of {}", self.code.stacksize),
+                    );
                 }
             }
             Some(known) if known != depth => {
-                self.error(from, format!("reaches {to} with {depth} entries, where others have {known}"));
+                self.error(
+                    from,
+                    format!("reaches {to} with {depth} entries, where others have {known}"),
+                );
             }
             Some(_) => {}
         }

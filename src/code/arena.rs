@@ -60,7 +60,11 @@ impl Arena {
             previous,
             perf_map: config.perf_map.then(PerfMap::new),
             debugger: config.debugger,
-            state: Mutex::new(State { mapping: None, free: FreeRuns::all(pages), symbols: Symbols::default() }),
+            state: Mutex::new(State {
+                mapping: None,
+                free: FreeRuns::all(pages),
+                symbols: Symbols::default(),
+            }),
         }
     }
 
@@ -71,11 +75,18 @@ impl Arena {
             return Ok(mapping.as_ptr().expose_provenance());
         }
         let bytes = self.limit();
-        let failed = |e: io::Error| CodeMemoryError::Reserve { bytes, reason: e.to_string() };
+        let failed = |e: io::Error| CodeMemoryError::Reserve {
+            bytes,
+            reason: e.to_string(),
+        };
         if isize::try_from(bytes).is_err() {
             return Err(failed(io::Error::from(io::ErrorKind::OutOfMemory)));
         }
-        let mapping = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().map_err(failed)?;
+        let mapping = MmapOptions::new()
+            .len(bytes)
+            .no_reserve_swap()
+            .map_anon()
+            .map_err(failed)?;
         let base = mapping.as_ptr().expose_provenance();
         protect(base, bytes, Access::None).map_err(failed)?;
         state.mapping = Some(mapping);
@@ -101,7 +112,11 @@ impl Arena {
                 limit: self.limit(),
             });
         };
-        let placed = Placed { run, address: base + run.start * self.page, len: pages * self.page };
+        let placed = Placed {
+            run,
+            address: base + run.start * self.page,
+            len: pages * self.page,
+        };
         if let Err(error) = self.change(&placed, Access::Write) {
             self.lock().free.give(run);
             return Err(error);
@@ -123,7 +138,11 @@ impl Arena {
         }
         // SAFETY: the run is inside the mapping, whole pages, and belongs to a unit that is being dropped.
         unsafe {
-            libc::madvise(std::ptr::with_exposed_provenance_mut(placed.address), placed.len, libc::MADV_DONTNEED)
+            libc::madvise(
+                std::ptr::with_exposed_provenance_mut(placed.address),
+                placed.len,
+                libc::MADV_DONTNEED,
+            )
         };
         // If the system refuses, the pages stay as they are until they are used again: harmless.
         let _ = self.change(placed, Access::None);
@@ -131,12 +150,15 @@ impl Arena {
         state.symbols.remove(placed.address, placed.len);
         state.free.give(placed.run);
         drop(state);
-        self.used_pages.fetch_sub(placed.run.pages, Ordering::Relaxed);
+        self.used_pages
+            .fetch_sub(placed.run.pages, Ordering::Relaxed);
     }
 
     /// Name the code at an address.
     pub(super) fn name(&self, address: usize, len: usize, name: &str) {
-        self.lock().symbols.insert(address, len, name, self.debugger);
+        self.lock()
+            .symbols
+            .insert(address, len, name, self.debugger);
         if let Some(perf_map) = &self.perf_map {
             perf_map.append(address, len, name);
         }
@@ -182,7 +204,13 @@ fn protect(address: usize, len: usize, access: Access) -> io::Result<()> {
         Access::Execute => libc::PROT_READ | libc::PROT_EXEC,
     };
     // SAFETY: the range is whole pages of a mapping of ours, which no Rust reference points into.
-    match unsafe { libc::mprotect(std::ptr::with_exposed_provenance_mut(address), len, protection) } {
+    match unsafe {
+        libc::mprotect(
+            std::ptr::with_exposed_provenance_mut(address),
+            len,
+            protection,
+        )
+    } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -208,7 +236,12 @@ fn synchronise_instructions(placed: &Placed) {
     unsafe {
         const PRIVATE_EXPEDITED_SYNC_CORE: i32 = 1 << 5;
         const REGISTER_PRIVATE_EXPEDITED_SYNC_CORE: i32 = 1 << 6;
-        libc::syscall(libc::SYS_membarrier, REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+        libc::syscall(
+            libc::SYS_membarrier,
+            REGISTER_PRIVATE_EXPEDITED_SYNC_CORE,
+            0,
+            0,
+        );
         libc::syscall(libc::SYS_membarrier, PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
     }
 }

@@ -33,8 +33,12 @@ const UNREGISTER: u32 = 2;
 /// The descriptor, under the name that debuggers look for.
 #[unsafe(no_mangle)]
 #[doc(hidden)]
-pub static mut __jit_debug_descriptor: Descriptor =
-    Descriptor { version: 1, action: 0, relevant: ptr::null_mut(), first: ptr::null_mut() };
+pub static mut __jit_debug_descriptor: Descriptor = Descriptor {
+    version: 1,
+    action: 0,
+    relevant: ptr::null_mut(),
+    first: ptr::null_mut(),
+};
 
 /// Where debuggers set a breakpoint.
 #[unsafe(no_mangle)]
@@ -64,7 +68,12 @@ impl Registration {
     pub(super) fn new(address: usize, len: usize, name: &str) -> Registration {
         let file = object_file(address, len, name);
         let (next, prev) = (ptr::null_mut(), ptr::null_mut());
-        let entry = Box::into_raw(Box::new(Entry { next, prev, file: file.as_ptr(), len: file.len() as u64 }));
+        let entry = Box::into_raw(Box::new(Entry {
+            next,
+            prev,
+            file: file.as_ptr(),
+            len: file.len() as u64,
+        }));
         let _lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the descriptor and all entries in its list are used under the lock only, and each entry lives until
         // its registration takes it out of the list.
@@ -133,7 +142,11 @@ fn object_file(address: usize, len: usize, name: &str) -> Vec<u8> {
     const SYMBOL: u64 = 24;
     const COUNT: u64 = 4;
     const NAMES: &[u8] = b"\0.text\0.symtab\0.strtab\0";
-    let machine: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+    let machine: u16 = if cfg!(target_arch = "aarch64") {
+        183
+    } else {
+        62
+    };
     let mut strings = NAMES.to_vec();
     let symbol_name = strings.len() as u32;
     strings.extend(name.bytes().filter(|&b| b != 0));
@@ -148,12 +161,23 @@ fn object_file(address: usize, len: usize, name: &str) -> Vec<u8> {
     file.extend(1u32.to_le_bytes());
     file.extend([0u64, 0, HEADER].iter().flat_map(|n| n.to_le_bytes()));
     file.extend(0u32.to_le_bytes());
-    file.extend([HEADER as u16, 0, 0, SECTION as u16, COUNT as u16, 3].iter().flat_map(|n| n.to_le_bytes()));
+    file.extend(
+        [HEADER as u16, 0, 0, SECTION as u16, COUNT as u16, 3]
+            .iter()
+            .flat_map(|n| n.to_le_bytes()),
+    );
 
     let sections = [
         Section::default(),
         // Allocated, executable, without bytes in the file.
-        Section { name: 1, kind: 8, flags: 6, address: address as u64, size: len as u64, ..Section::default() },
+        Section {
+            name: 1,
+            kind: 8,
+            flags: 6,
+            address: address as u64,
+            size: len as u64,
+            ..Section::default()
+        },
         Section {
             name: 7,
             kind: 2,
@@ -164,11 +188,21 @@ fn object_file(address: usize, len: usize, name: &str) -> Vec<u8> {
             entry_size: SYMBOL,
             ..Section::default()
         },
-        Section { name: 15, kind: 3, offset: text, size: strings.len() as u64, ..Section::default() },
+        Section {
+            name: 15,
+            kind: 3,
+            offset: text,
+            size: strings.len() as u64,
+            ..Section::default()
+        },
     ];
     for s in sections {
         file.extend([s.name, s.kind].iter().flat_map(|n| n.to_le_bytes()));
-        file.extend([s.flags, s.address, s.offset, s.size].iter().flat_map(|n| n.to_le_bytes()));
+        file.extend(
+            [s.flags, s.address, s.offset, s.size]
+                .iter()
+                .flat_map(|n| n.to_le_bytes()),
+        );
         file.extend([s.link, s.info].iter().flat_map(|n| n.to_le_bytes()));
         file.extend([16, s.entry_size].iter().flat_map(|n| n.to_le_bytes()));
     }
@@ -208,7 +242,12 @@ mod tests {
         let first = Registration::new(0x1000, 16, "gdb one");
         let second = Registration::new(0x2000, 16, "gdb two");
         let third = Registration::new(0x3000, 16, "gdb three");
-        let ours = || listed().into_iter().filter(|name| name.starts_with("gdb ")).collect::<Vec<_>>();
+        let ours = || {
+            listed()
+                .into_iter()
+                .filter(|name| name.starts_with("gdb "))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(ours(), ["gdb three", "gdb two", "gdb one"]);
         drop(second);
         assert_eq!(ours(), ["gdb three", "gdb one"]);

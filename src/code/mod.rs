@@ -45,7 +45,11 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { limit: 64 << 20, perf_map: false, debugger: false }
+        Config {
+            limit: 64 << 20,
+            perf_map: false,
+            debugger: false,
+        }
     }
 }
 
@@ -78,7 +82,9 @@ impl Config {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CodeMemoryError {
     /// The address space could not be reserved.
-    #[error("cannot reserve {bytes} bytes of address space for machine code ({reason}); ask for a smaller limit")]
+    #[error(
+        "cannot reserve {bytes} bytes of address space for machine code ({reason}); ask for a smaller limit"
+    )]
     Reserve {
         /// Bytes asked for.
         bytes: usize,
@@ -86,7 +92,9 @@ pub enum CodeMemoryError {
         reason: String,
     },
     /// No run of free pages is long enough.
-    #[error("code memory is full: {requested} bytes wanted, {used} of {limit} in use; raise the limit or drop units")]
+    #[error(
+        "code memory is full: {requested} bytes wanted, {used} of {limit} in use; raise the limit or drop units"
+    )]
     Full {
         /// Bytes wanted, in whole pages.
         requested: usize,
@@ -132,7 +140,9 @@ impl CodeMemory {
         let arena = Arena::new(config, None);
         arena.reserve()?;
         let current = AtomicPtr::new(Arc::into_raw(Arc::new(arena)).cast_mut());
-        Ok(CodeMemory { inner: Arc::new(Inner { config, current }) })
+        Ok(CodeMemory {
+            inner: Arc::new(Inner { config, current }),
+        })
     }
 
     /// Start afresh in a child process, which must call this before it compiles or drops a unit.
@@ -143,9 +153,15 @@ impl CodeMemory {
         let previous = self.arena();
         previous.abandon();
         let old = Arc::as_ptr(&previous).cast_mut();
-        let arena = Arc::into_raw(Arc::new(Arena::new(self.inner.config, Some(previous)))).cast_mut();
+        let arena =
+            Arc::into_raw(Arc::new(Arena::new(self.inner.config, Some(previous)))).cast_mut();
         // Only one of several callers can win: the others' arenas are not needed.
-        let unused = match self.inner.current.compare_exchange(old, arena, Ordering::AcqRel, Ordering::Acquire) {
+        let unused = match self.inner.current.compare_exchange(
+            old,
+            arena,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        ) {
             Ok(old) => old,
             Err(_) => arena,
         };
@@ -187,7 +203,10 @@ impl CodeMemory {
 
 impl fmt::Debug for CodeMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CodeMemory").field("used", &self.used()).field("limit", &self.limit()).finish()
+        f.debug_struct("CodeMemory")
+            .field("used", &self.used())
+            .field("limit", &self.limit())
+            .finish()
     }
 }
 

@@ -26,8 +26,16 @@ struct Pages {
 
 /// The provider and the handle of a new unit.
 pub(super) fn unit(arena: Arc<Arena>) -> (Provider, UnitPages) {
-    let pages = Arc::new(Pages { arena, placed: Mutex::new(Vec::new()) });
-    (Provider { pages: Arc::clone(&pages) }, UnitPages { pages })
+    let pages = Arc::new(Pages {
+        arena,
+        placed: Mutex::new(Vec::new()),
+    });
+    (
+        Provider {
+            pages: Arc::clone(&pages),
+        },
+        UnitPages { pages },
+    )
 }
 
 impl UnitPages {
@@ -76,7 +84,12 @@ impl JITMemoryProvider for Provider {
 
     fn finalize(&mut self, _branch_protection: BranchProtection) -> ModuleResult<()> {
         for (placed, sealed) in self.pages.lock().iter_mut().filter(|(_, sealed)| !sealed) {
-            self.pages.arena.seal(placed).map_err(|e| ModuleError::Allocation { err: io::Error::other(e) })?;
+            self.pages
+                .arena
+                .seal(placed)
+                .map_err(|e| ModuleError::Allocation {
+                    err: io::Error::other(e),
+                })?;
             *sealed = true;
         }
         Ok(())
@@ -85,7 +98,9 @@ impl JITMemoryProvider for Provider {
 
 impl fmt::Debug for UnitPages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnitPages").field("size", &self.size()).finish()
+        f.debug_struct("UnitPages")
+            .field("size", &self.size())
+            .finish()
     }
 }
 

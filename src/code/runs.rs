@@ -20,7 +20,9 @@ pub(super) struct FreeRuns {
 impl FreeRuns {
     /// All of `pages` pages are free.
     pub(super) fn all(pages: usize) -> FreeRuns {
-        FreeRuns { by_start: BTreeMap::from([(0, pages)]) }
+        FreeRuns {
+            by_start: BTreeMap::from([(0, pages)]),
+        }
     }
 
     /// Take a run from the first place where it fits: the arena stays dense at its start.
@@ -35,7 +37,10 @@ impl FreeRuns {
 
     /// Give a run back, joining it with its free neighbours.
     pub(super) fn give(&mut self, run: Run) {
-        let Run { mut start, mut pages } = run;
+        let Run {
+            mut start,
+            mut pages,
+        } = run;
         if let Some((&before, &free)) = self.by_start.range(..start).next_back()
             && before + free == start
         {
@@ -63,7 +68,13 @@ mod tests {
         free.give(runs[2]);
         assert_eq!(free.take(5), None);
         free.give(runs[1]);
-        assert_eq!(free.take(10), Some(Run { start: 0, pages: 10 }));
+        assert_eq!(
+            free.take(10),
+            Some(Run {
+                start: 0,
+                pages: 10
+            })
+        );
     }
 
     #[test]

@@ -24,12 +24,23 @@ impl Symbols {
     /// Name code; `debugger`: also for an attached debugger.
     pub(super) fn insert(&mut self, start: usize, len: usize, name: &str, debugger: bool) {
         let registration = debugger.then(|| Registration::new(start, len, name));
-        self.by_start.insert(start, Symbol { len, name: name.to_owned(), _registration: registration });
+        self.by_start.insert(
+            start,
+            Symbol {
+                len,
+                name: name.to_owned(),
+                _registration: registration,
+            },
+        );
     }
 
     /// Forget what lies in a range.
     pub(super) fn remove(&mut self, start: usize, len: usize) {
-        let inside: Vec<usize> = self.by_start.range(start..start + len).map(|(&s, _)| s).collect();
+        let inside: Vec<usize> = self
+            .by_start
+            .range(start..start + len)
+            .map(|(&s, _)| s)
+            .collect();
         for start in inside {
             self.by_start.remove(&start);
         }
@@ -51,7 +62,9 @@ pub(super) struct PerfMap {
 
 impl PerfMap {
     pub(super) fn new() -> PerfMap {
-        PerfMap { file: Mutex::new(None) }
+        PerfMap {
+            file: Mutex::new(None),
+        }
     }
 
     /// Add a line. A file that cannot be written costs the names, nothing else.

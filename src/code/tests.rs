@@ -6,7 +6,10 @@ use std::io;
 
 fn memory(pages: usize) -> (CodeMemory, usize) {
     let page = CodeMemory::new(Config::new().limit(1)).unwrap().limit();
-    (CodeMemory::new(Config::new().limit(pages * page)).unwrap(), page)
+    (
+        CodeMemory::new(Config::new().limit(pages * page)).unwrap(),
+        page,
+    )
 }
 
 fn code(provider: &mut Provider, bytes: usize) -> io::Result<*mut u8> {
@@ -15,7 +18,10 @@ fn code(provider: &mut Provider, bytes: usize) -> io::Result<*mut u8> {
 
 /// The typed error that went through the linker's interface.
 fn typed(error: &io::Error) -> &CodeMemoryError {
-    error.get_ref().and_then(|e| e.downcast_ref()).expect("an error of code memory")
+    error
+        .get_ref()
+        .and_then(|e| e.downcast_ref())
+        .expect("an error of code memory")
 }
 
 #[test]
@@ -66,9 +72,19 @@ fn a_full_arena_says_how_full() {
     let (mut provider, _unit) = memory.unit();
     code(&mut provider, 2 * page).unwrap();
     let error = code(&mut provider, 2 * page).unwrap_err();
-    assert_eq!(typed(&error), &CodeMemoryError::Full { requested: 2 * page, used: 2 * page, limit: 3 * page });
+    assert_eq!(
+        typed(&error),
+        &CodeMemoryError::Full {
+            requested: 2 * page,
+            used: 2 * page,
+            limit: 3 * page
+        }
+    );
     code(&mut provider, page).unwrap();
-    assert!(matches!(typed(&code(&mut provider, usize::MAX).unwrap_err()), CodeMemoryError::Full { .. }));
+    assert!(matches!(
+        typed(&code(&mut provider, usize::MAX).unwrap_err()),
+        CodeMemoryError::Full { .. }
+    ));
 }
 
 #[test]
@@ -79,7 +95,10 @@ fn address_space_that_cannot_be_had_is_an_error() {
     }
     let nothing = CodeMemory::new(Config::new().limit(0)).unwrap();
     let error = code(&mut nothing.unit().0, 1).unwrap_err();
-    assert!(matches!(typed(&error), CodeMemoryError::Full { limit: 0, .. }), "{error}");
+    assert!(
+        matches!(typed(&error), CodeMemoryError::Full { limit: 0, .. }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -87,7 +106,10 @@ fn only_code_is_kept() {
     let (memory, _) = memory(3);
     let (mut provider, _unit) = memory.unit();
     for kind in [JITMemoryKind::Writable, JITMemoryKind::ReadOnly] {
-        assert!(matches!(typed(&provider.allocate(8, 8, kind).unwrap_err()), CodeMemoryError::Data(_)));
+        assert!(matches!(
+            typed(&provider.allocate(8, 8, kind).unwrap_err()),
+            CodeMemoryError::Data(_)
+        ));
     }
 }
 

@@ -5,7 +5,9 @@ use super::{CodegenError, Input, malformed, symbol};
 use crate::lir::{Block, BlockCall, Func, HelperId, Imm, Opcode, SigId, Signature, Term, Value};
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
-use cranelift_codegen::ir::{self, BlockArg, InstBuilder, StackSlotData, StackSlotKind, TrapCode, UserFuncName, types};
+use cranelift_codegen::ir::{
+    self, BlockArg, InstBuilder, StackSlotData, StackSlotKind, TrapCode, UserFuncName, types,
+};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use cranelift_jit::JITModule;
@@ -33,8 +35,15 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// Order the blocks and find the hot ones. Gives the helpers that are called, each once, the hook included.
-    pub(super) fn walk(&mut self, func: &Func, hook: Option<HelperId>) -> Result<Vec<HelperId>, CodegenError> {
-        let entry = *func.order.first().ok_or_else(|| malformed(func, "no entry block".to_owned()))?;
+    pub(super) fn walk(
+        &mut self,
+        func: &Func,
+        hook: Option<HelperId>,
+    ) -> Result<Vec<HelperId>, CodegenError> {
+        let entry = *func
+            .order
+            .first()
+            .ok_or_else(|| malformed(func, "no entry block".to_owned()))?;
         self.order.clear();
         self.hot.clear();
         self.seen.clear();
@@ -49,9 +58,16 @@ impl Scratch {
                 continue;
             }
             self.stack.push((block, true));
-            let data = func.blocks.get(block).ok_or_else(|| malformed(func, format!("no {block}")))?;
-            let term = data.term.as_ref().ok_or_else(|| malformed(func, format!("{block} has no terminator")))?;
-            self.stack.extend(term.targets().map(|call| (call.block, false)));
+            let data = func
+                .blocks
+                .get(block)
+                .ok_or_else(|| malformed(func, format!("no {block}")))?;
+            let term = data
+                .term
+                .as_ref()
+                .ok_or_else(|| malformed(func, format!("{block} has no terminator")))?;
+            self.stack
+                .extend(term.targets().map(|call| (call.block, false)));
         }
         self.order.reverse();
 
@@ -61,7 +77,12 @@ impl Scratch {
             if (data.cold && block != entry) || !self.hot.insert(block) {
                 continue;
             }
-            self.stack.extend(data.term.iter().flat_map(Term::targets).map(|call| (call.block, false)));
+            self.stack.extend(
+                data.term
+                    .iter()
+                    .flat_map(Term::targets)
+                    .map(|call| (call.block, false)),
+            );
         }
 
         let mut helpers = Vec::new();
@@ -100,14 +121,29 @@ impl<'a> Emitter<'a> {
         func: &'a mut ir::Function,
         scratch: &'a mut Scratch,
     ) -> Emitter<'a> {
-        Emitter { input, cursor: FuncCursor::new(func), exits: ExitBlocks::default(), module, scratch }
+        Emitter {
+            input,
+            cursor: FuncCursor::new(func),
+            exits: ExitBlocks::default(),
+            module,
+            scratch,
+        }
     }
 
     /// Translate the function, whose blocks [`Scratch::walk`] has ordered.
     pub(super) fn emit(mut self, helpers: &[HelperId]) -> Result<(), CodegenError> {
         let func = self.input.func;
-        let name: String =
-            func.name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        let name: String = func
+            .name
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '_' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
         self.cursor.func.name = UserFuncName::testcase(name);
         self.cursor.func.signature = self.signature(&func.signature);
         self.declare(helpers)?;
@@ -152,7 +188,9 @@ impl<'a> Emitter<'a> {
         }
         for &bytes in &self.input.func.slots {
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
-            self.scratch.slots.push(self.cursor.func.create_sized_stack_slot(data));
+            self.scratch
+                .slots
+                .push(self.cursor.func.create_sized_stack_slot(data));
         }
         Ok(())
     }
@@ -160,7 +198,13 @@ impl<'a> Emitter<'a> {
     /// Make the reachable blocks, in the function's own order.
     fn make_blocks(&mut self) {
         let func = self.input.func;
-        let Scratch { seen, hot, blocks, values, .. } = &mut *self.scratch;
+        let Scratch {
+            seen,
+            hot,
+            blocks,
+            values,
+            ..
+        } = &mut *self.scratch;
         blocks.clear();
         values.clear();
         for &block in func.order.iter().filter(|&&block| seen.contains(block)) {
@@ -179,7 +223,11 @@ impl<'a> Emitter<'a> {
 
     fn term(&mut self, block: Block) -> Result<(), CodegenError> {
         let func = self.input.func;
-        match func.blocks[block].term.as_ref().expect("the walk has seen it") {
+        match func.blocks[block]
+            .term
+            .as_ref()
+            .expect("the walk has seen it")
+        {
             Term::Jump(call) => {
                 let (target, args) = self.call(call)?;
                 self.cursor.ins().jump(target, &args);
@@ -189,8 +237,14 @@ impl<'a> Emitter<'a> {
                 let (then, then_args) = self.call(then)?;
                 let (els, els_args) = self.call(els)?;
                 match self.negated(cond) {
-                    Some(cond) => self.cursor.ins().brif(cond, els, &els_args, then, &then_args),
-                    None => self.cursor.ins().brif(cond, then, &then_args, els, &els_args),
+                    Some(cond) => self
+                        .cursor
+                        .ins()
+                        .brif(cond, els, &els_args, then, &then_args),
+                    None => self
+                        .cursor
+                        .ins()
+                        .brif(cond, then, &then_args, els, &els_args),
                 };
             }
             Term::Return(values) => {
@@ -201,18 +255,29 @@ impl<'a> Emitter<'a> {
             Term::Unreachable => {
                 self.cursor.ins().trap(UNREACHABLE);
             }
-            Term::Fail => return Err(CodegenError::Fail { func: func.name.clone(), block }),
+            Term::Fail => {
+                return Err(CodegenError::Fail {
+                    func: func.name.clone(),
+                    block,
+                });
+            }
         }
         Ok(())
     }
 
     fn call(&self, call: &BlockCall) -> Result<(ir::Block, Vec<BlockArg>), CodegenError> {
-        let args = call.args.iter().map(|&v| Ok(self.value(v)?.into())).collect::<Result<_, CodegenError>>()?;
+        let args = call
+            .args
+            .iter()
+            .map(|&v| Ok(self.value(v)?.into()))
+            .collect::<Result<_, CodegenError>>()?;
         Ok((self.block(call.block)?, args))
     }
 
     fn block(&self, block: Block) -> Result<ir::Block, CodegenError> {
-        self.scratch.blocks[block].expand().ok_or_else(|| self.malformed(format!("no {block}")))
+        self.scratch.blocks[block]
+            .expand()
+            .ok_or_else(|| self.malformed(format!("no {block}")))
     }
 
     /// What a value became.
@@ -233,7 +298,9 @@ impl<'a> Emitter<'a> {
 
     /// The declared helper.
     pub(super) fn helper(&self, id: HelperId) -> Result<ir::FuncRef, CodegenError> {
-        self.scratch.helpers[id].expand().ok_or_else(|| self.malformed(format!("{id} is not declared")))
+        self.scratch.helpers[id]
+            .expand()
+            .ok_or_else(|| self.malformed(format!("{id} is not declared")))
     }
 
     /// The signature of an indirect call, made at its first use.
@@ -241,7 +308,12 @@ impl<'a> Emitter<'a> {
         if let Some(sig) = self.scratch.sigs[id].expand() {
             return Ok(sig);
         }
-        let signature = self.input.func.sigs.get(id).ok_or_else(|| self.malformed(format!("no {id}")))?;
+        let signature = self
+            .input
+            .func
+            .sigs
+            .get(id)
+            .ok_or_else(|| self.malformed(format!("no {id}")))?;
         let signature = self.signature(signature);
         let sig = self.cursor.func.import_signature(signature);
         self.scratch.sigs[id] = sig.into();
@@ -250,7 +322,9 @@ impl<'a> Emitter<'a> {
 
     /// The stack slot of a number.
     pub(super) fn slot(&self, number: i64) -> Result<ir::StackSlot, CodegenError> {
-        let slot = usize::try_from(number).ok().and_then(|n| self.scratch.slots.get(n).copied());
+        let slot = usize::try_from(number)
+            .ok()
+            .and_then(|n| self.scratch.slots.get(n).copied());
         slot.ok_or_else(|| self.malformed(format!("no stack slot {number}")))
     }
 

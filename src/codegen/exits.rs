@@ -6,7 +6,9 @@ use crate::exits::ExitId;
 use crate::lir::{Signature, Value};
 use crate::ll::Ty;
 use cranelift_codegen::cursor::Cursor;
-use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
+use cranelift_codegen::ir::{
+    self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types,
+};
 use cranelift_entity::EntityRef;
 use std::collections::HashMap;
 
@@ -34,15 +36,19 @@ impl Emitter<'_> {
             call.push(value.into());
         }
         let func = &mut *self.cursor.func;
-        let block = *self.exits.by_shape.entry(shape).or_insert_with_key(|shape| {
-            let block = func.dfg.make_block();
-            func.dfg.append_block_param(block, types::I64);
-            for &ty in shape {
-                func.dfg.append_block_param(block, ty);
-            }
-            self.exits.blocks.push(block);
-            block
-        });
+        let block = *self
+            .exits
+            .by_shape
+            .entry(shape)
+            .or_insert_with_key(|shape| {
+                let block = func.dfg.make_block();
+                func.dfg.append_block_param(block, types::I64);
+                for &ty in shape {
+                    func.dfg.append_block_param(block, ty);
+                }
+                self.exits.blocks.push(block);
+                block
+            });
         self.cursor.ins().jump(block, &call);
         Ok(())
     }
@@ -67,9 +73,17 @@ impl Emitter<'_> {
                     types::I8 => self.cursor.ins().uextend(types::I64, param),
                     _ => param,
                 };
-                self.cursor.ins().store(MemFlagsData::trusted(), word, address, (place as u32 * WORD) as i32);
+                self.cursor.ins().store(
+                    MemFlagsData::trusted(),
+                    word,
+                    address,
+                    (place as u32 * WORD) as i32,
+                );
             }
-            let unit = self.cursor.ins().iconst(types::I64, self.input.unit.cast_signed());
+            let unit = self
+                .cursor
+                .ins()
+                .iconst(types::I64, self.input.unit.cast_signed());
             let call = self.cursor.ins().call(hook, &[unit, params[0], address]);
             let result = self.cursor.func.dfg.first_result(call);
             self.cursor.ins().return_(&[result]);
@@ -79,7 +93,12 @@ impl Emitter<'_> {
 
     fn exit_hook(&self) -> Result<ir::FuncRef, CodegenError> {
         let func = self.input.func;
-        let id = self.input.exit_hook.ok_or_else(|| CodegenError::NoExitHook { func: func.name.clone() })?;
+        let id = self
+            .input
+            .exit_hook
+            .ok_or_else(|| CodegenError::NoExitHook {
+                func: func.name.clone(),
+            })?;
         let helper = &self.input.helpers[id];
         if helper.signature != Signature::new(&[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr]) {
             return Err(CodegenError::ExitSignature {

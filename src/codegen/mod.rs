@@ -169,23 +169,40 @@ impl Codegen {
             ("probestack_strategy", "inline"),
             // Nothing unwinds through compiled code, and frame pointers serve debuggers and profilers.
             ("unwind_info", "false"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+            (
+                "enable_verifier",
+                if cfg!(debug_assertions) {
+                    "true"
+                } else {
+                    "false"
+                },
+            ),
         ];
         for (name, value) in values {
-            flags.set(name, value).map_err(|e| CodegenError::Machine(format!("{name}: {e}")))?;
+            flags
+                .set(name, value)
+                .map_err(|e| CodegenError::Machine(format!("{name}: {e}")))?;
         }
         let isa = cranelift_native::builder()
             .map_err(|e| CodegenError::Machine(e.to_owned()))?
             .finish(settings::Flags::new(flags))
             .map_err(|e| CodegenError::Machine(e.to_string()))?;
-        Ok(Codegen { isa, context: Context::new(), scratch: Scratch::default() })
+        Ok(Codegen {
+            isa,
+            context: Context::new(),
+            scratch: Scratch::default(),
+        })
     }
 
     /// Compile one function into `memory`.
     ///
     /// # Errors
     /// A [`CodegenError`]; nothing of the function is kept then.
-    pub fn compile(&mut self, memory: &CodeMemory, input: Input) -> Result<CompiledCode, CodegenError> {
+    pub fn compile(
+        &mut self,
+        memory: &CodeMemory,
+        input: Input,
+    ) -> Result<CompiledCode, CodegenError> {
         let result = catch_unwind(AssertUnwindSafe(|| self.compile_inner(memory, &input)));
         if !matches!(result, Ok(Ok(_))) {
             // What a failure left half done is not used again.
@@ -199,21 +216,35 @@ impl Codegen {
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("panic")
                 .to_owned();
-            Err(CodegenError::Internal { func: input.func.name.clone(), what })
+            Err(CodegenError::Internal {
+                func: input.func.name.clone(),
+                what,
+            })
         })
     }
 
-    fn compile_inner(&mut self, memory: &CodeMemory, input: &Input) -> Result<CompiledCode, CodegenError> {
+    fn compile_inner(
+        &mut self,
+        memory: &CodeMemory,
+        input: &Input,
+    ) -> Result<CompiledCode, CodegenError> {
         if cfg!(debug_assertions) {
             lir::verify(input.func, lir::Mode::Unit, input.helpers)?;
         }
         let (provider, pages) = memory.unit();
         let helpers = self.scratch.walk(input.func, input.exit_hook)?;
-        let mut builder = JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
+        let mut builder =
+            JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
         builder.memory_provider(Box::new(provider));
         for &id in &helpers {
-            let helper = input.helpers.get(id).ok_or_else(|| malformed(input.func, format!("no {id}")))?;
-            builder.symbol(symbol(id), std::ptr::with_exposed_provenance(helper.address));
+            let helper = input
+                .helpers
+                .get(id)
+                .ok_or_else(|| malformed(input.func, format!("no {id}")))?;
+            builder.symbol(
+                symbol(id),
+                std::ptr::with_exposed_provenance(helper.address),
+            );
         }
         let mut module = JITModule::new(builder);
 
@@ -221,24 +252,41 @@ impl Codegen {
         self.context.set_disasm(input.want_text);
         let context = &mut self.context;
         Emitter::new(input, &mut module, &mut context.func, &mut self.scratch).emit(&helpers)?;
-        let clif = input.want_text.then(|| text::clif(&context.func, input, &helpers));
+        let clif = input
+            .want_text
+            .then(|| text::clif(&context.func, input, &helpers));
 
         let failed = |e: ModuleError| from_module_error(input.func, e);
-        let id = module.declare_function("unit", Linkage::Local, &context.func.signature).map_err(failed)?;
+        let id = module
+            .declare_function("unit", Linkage::Local, &context.func.signature)
+            .map_err(failed)?;
         module.define_function(id, context).map_err(failed)?;
         module.finalize_definitions().map_err(failed)?;
         let entry = module.get_finalized_function(id);
-        let compiled = context.compiled_code().ok_or_else(|| malformed(input.func, "no code".to_owned()))?;
+        let compiled = context
+            .compiled_code()
+            .ok_or_else(|| malformed(input.func, "no code".to_owned()))?;
         let size = compiled.code_buffer().len();
-        let asm = compiled.vcode.as_deref().map(|vcode| text::asm(vcode, input, &helpers));
+        let asm = compiled
+            .vcode
+            .as_deref()
+            .map(|vcode| text::asm(vcode, input, &helpers));
         pages.name(entry, size, &input.func.name);
-        Ok(CompiledCode { entry: entry.expose_provenance(), size, clif, asm, pages })
+        Ok(CompiledCode {
+            entry: entry.expose_provenance(),
+            size,
+            clif,
+            asm,
+            pages,
+        })
     }
 }
 
 impl fmt::Debug for Codegen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Codegen").field("isa", &self.isa.triple().to_string()).finish_non_exhaustive()
+        f.debug_struct("Codegen")
+            .field("isa", &self.isa.triple().to_string())
+            .finish_non_exhaustive()
     }
 }
 
@@ -248,24 +296,37 @@ fn symbol(id: HelperId) -> String {
 }
 
 fn malformed(func: &lir::Func, what: String) -> CodegenError {
-    CodegenError::Malformed { func: func.name.clone(), what }
+    CodegenError::Malformed {
+        func: func.name.clone(),
+        what,
+    }
 }
 
 fn from_module_error(func: &lir::Func, error: ModuleError) -> CodegenError {
     use cranelift_codegen::CodegenError as Cranelift;
     let func = func.name.clone();
     match error {
-        ModuleError::Allocation { err } => match err.get_ref().and_then(|e| e.downcast_ref::<CodeMemoryError>()) {
+        ModuleError::Allocation { err } => match err
+            .get_ref()
+            .and_then(|e| e.downcast_ref::<CodeMemoryError>())
+        {
             Some(error) => CodegenError::Memory(error.clone()),
-            None => CodegenError::Internal { func, what: err.to_string() },
+            None => CodegenError::Internal {
+                func,
+                what: err.to_string(),
+            },
         },
         ModuleError::Compilation(Cranelift::CodeTooLarge | Cranelift::ImplLimitExceeded) => {
             CodegenError::TooLarge { func }
         }
-        ModuleError::Compilation(Cranelift::Verifier(errors)) => {
-            CodegenError::Internal { func, what: format!("Cranelift's verifier: {errors}") }
-        }
-        other => CodegenError::Internal { func, what: other.to_string() },
+        ModuleError::Compilation(Cranelift::Verifier(errors)) => CodegenError::Internal {
+            func,
+            what: format!("Cranelift's verifier: {errors}"),
+        },
+        other => CodegenError::Internal {
+            func,
+            what: other.to_string(),
+        },
     }
 }
 

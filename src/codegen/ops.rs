@@ -15,15 +15,23 @@ impl Emitter<'_> {
         let result = match (inst.op, inst.imm, &args[..]) {
             (Opcode::Iconst, Imm::Int(n), []) => self.cursor.ins().iconst(types::I64, n),
             (Opcode::Bconst, Imm::Int(n), []) => self.cursor.ins().iconst(types::I8, n & 1),
-            (Opcode::Fconst, Imm::Float(bits), []) => self.cursor.ins().f64const(Ieee64::with_bits(bits)),
-            (Opcode::Pconst, Imm::Addr(address), []) => self.cursor.ins().iconst(types::I64, address.cast_signed()),
+            (Opcode::Fconst, Imm::Float(bits), []) => {
+                self.cursor.ins().f64const(Ieee64::with_bits(bits))
+            }
+            (Opcode::Pconst, Imm::Addr(address), []) => {
+                self.cursor.ins().iconst(types::I64, address.cast_signed())
+            }
             (Opcode::Sp, _, []) => self.cursor.ins().get_stack_pointer(types::I64),
             (Opcode::StackAddr, Imm::Int(number), []) => {
                 let slot = self.slot(number)?;
                 self.cursor.ins().stack_addr(types::I64, slot, 0)
             }
-            (Opcode::Icmp, Imm::IntCond(cond), &[a, b]) => self.cursor.ins().icmp(int_cc(cond), a, b),
-            (Opcode::Fcmp, Imm::FloatCond(cond), &[a, b]) => self.cursor.ins().fcmp(float_cc(cond), a, b),
+            (Opcode::Icmp, Imm::IntCond(cond), &[a, b]) => {
+                self.cursor.ins().icmp(int_cc(cond), a, b)
+            }
+            (Opcode::Fcmp, Imm::FloatCond(cond), &[a, b]) => {
+                self.cursor.ins().fcmp(float_cc(cond), a, b)
+            }
             (Opcode::Load, Imm::Mem { width, offset }, &[p]) => self.load(width, p, offset),
             (Opcode::Store, Imm::Mem { width, offset }, &[p, value]) => {
                 self.store(width, p, offset, value);
@@ -51,7 +59,11 @@ impl Emitter<'_> {
             (op, _, &[a, b]) => self.binary(op, a, b)?,
             (Opcode::Select, _, &[cond, a, b]) => self.cursor.ins().select(cond, a, b),
             (op, imm, args) => {
-                let what = format!("`{}` with {} operands and immediate {imm:?}", op.info().name, args.len());
+                let what = format!(
+                    "`{}` with {} operands and immediate {imm:?}",
+                    op.info().name,
+                    args.len()
+                );
                 return Err(self.malformed(what));
             }
         };
@@ -69,8 +81,14 @@ impl Emitter<'_> {
             Opcode::Ftrunc => self.cursor.ins().trunc(a),
             Opcode::I2f => self.cursor.ins().fcvt_from_sint(types::F64, a),
             Opcode::F2i => self.cursor.ins().fcvt_to_sint_sat(types::I64, a),
-            Opcode::F2bits => self.cursor.ins().bitcast(types::I64, MemFlagsData::new(), a),
-            Opcode::Bits2f => self.cursor.ins().bitcast(types::F64, MemFlagsData::new(), a),
+            Opcode::F2bits => self
+                .cursor
+                .ins()
+                .bitcast(types::I64, MemFlagsData::new(), a),
+            Opcode::Bits2f => self
+                .cursor
+                .ins()
+                .bitcast(types::F64, MemFlagsData::new(), a),
             Opcode::Bnot => self.not(a),
             Opcode::B2i => self.cursor.ins().uextend(types::I64, a),
             // Addresses and integers are one to the machine.
@@ -79,7 +97,12 @@ impl Emitter<'_> {
         })
     }
 
-    fn binary(&mut self, op: Opcode, a: ir::Value, b: ir::Value) -> Result<ir::Value, CodegenError> {
+    fn binary(
+        &mut self,
+        op: Opcode,
+        a: ir::Value,
+        b: ir::Value,
+    ) -> Result<ir::Value, CodegenError> {
         let ins = self.cursor.ins();
         Ok(match op {
             Opcode::Iadd | Opcode::Padd => ins.iadd(a, b),
@@ -104,12 +127,12 @@ impl Emitter<'_> {
     /// Not of a truth value. The opposite of a comparison is a comparison, which a branch can use directly.
     fn not(&mut self, a: ir::Value) -> ir::Value {
         match self.definition(a) {
-            Some(InstructionData::IntCompare { cond, args: [x, y], .. }) => {
-                self.cursor.ins().icmp(cond.complement(), x, y)
-            }
-            Some(InstructionData::FloatCompare { cond, args: [x, y], .. }) => {
-                self.cursor.ins().fcmp(cond.complement(), x, y)
-            }
+            Some(InstructionData::IntCompare {
+                cond, args: [x, y], ..
+            }) => self.cursor.ins().icmp(cond.complement(), x, y),
+            Some(InstructionData::FloatCompare {
+                cond, args: [x, y], ..
+            }) => self.cursor.ins().fcmp(cond.complement(), x, y),
             _ => {
                 let one = self.cursor.ins().iconst(types::I8, 1);
                 self.cursor.ins().bxor(a, one)
@@ -119,11 +142,18 @@ impl Emitter<'_> {
 
     /// `x`, if `a` is the opposite of `x` made by [`Emitter::not`].
     pub(super) fn negated(&self, a: ir::Value) -> Option<ir::Value> {
-        let InstructionData::Binary { opcode: ir::Opcode::Bxor, args: [x, y] } = self.definition(a)? else {
+        let InstructionData::Binary {
+            opcode: ir::Opcode::Bxor,
+            args: [x, y],
+        } = self.definition(a)?
+        else {
             return None;
         };
         match self.definition(y)? {
-            InstructionData::UnaryImm { opcode: ir::Opcode::Iconst, imm } if imm.bits() == 1 => Some(x),
+            InstructionData::UnaryImm {
+                opcode: ir::Opcode::Iconst,
+                imm,
+            } if imm.bits() == 1 => Some(x),
             _ => None,
         }
     }
@@ -175,7 +205,12 @@ impl Emitter<'_> {
 
     fn define_all(&mut self, inst: &Inst, results: &[ir::Value]) -> Result<(), CodegenError> {
         if inst.results.len() != results.len() {
-            let what = format!("`{}` gives {}, not {}", inst.op.info().name, results.len(), inst.results.len());
+            let what = format!(
+                "`{}` gives {}, not {}",
+                inst.op.info().name,
+                results.len(),
+                inst.results.len()
+            );
             return Err(self.malformed(what));
         }
         for (&value, &result) in inst.results.iter().zip(results) {

@@ -29,24 +29,42 @@ impl Jit {
         }
     }
 
-    fn helper(&mut self, name: &'static str, address: *const (), params: &[Ty], results: &[Ty]) -> HelperId {
+    fn helper(
+        &mut self,
+        name: &'static str,
+        address: *const (),
+        params: &[Ty],
+        results: &[Ty],
+    ) -> HelperId {
         let signature = Signature::new(params, results);
-        self.helpers.push(Helper { name, address: address.expose_provenance(), signature })
+        self.helpers.push(Helper {
+            name,
+            address: address.expose_provenance(),
+            signature,
+        })
     }
 
     /// Compile a function given as `(params) -> results { ... }`.
     fn try_compile(&mut self, text: &str) -> Result<CompiledCode, CodegenError> {
-        let func = parse(&format!("function test{text}"), &self.helpers).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let func = parse(&format!("function test{text}"), &self.helpers)
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
         self.compile_func(&func)
     }
 
     fn compile_func(&mut self, func: &lir::Func) -> Result<CompiledCode, CodegenError> {
-        let input = Input { func, helpers: &self.helpers, exit_hook: self.hook, unit: 77, want_text: true };
+        let input = Input {
+            func,
+            helpers: &self.helpers,
+            exit_hook: self.hook,
+            unit: 77,
+            want_text: true,
+        };
         self.codegen.compile(&self.memory, input)
     }
 
     fn compile(&mut self, text: &str) -> CompiledCode {
-        self.try_compile(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+        self.try_compile(text)
+            .unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 }
 
@@ -63,14 +81,23 @@ use call;
 #[test]
 fn faults_are_errors_and_leave_the_generator_usable() {
     let mut jit = Jit::new();
-    let error = jit.try_compile("() -> i64 {\nblock0:\n  fail\n}").unwrap_err();
+    let error = jit
+        .try_compile("() -> i64 {\nblock0:\n  fail\n}")
+        .unwrap_err();
     expect![[r#"
         LIR function `test` is not well formed:
           block0, end: only an intrinsic may fail"#]]
     .assert_eq(&error.to_string());
 
-    let error = jit.try_compile("() -> ptr {\nblock0:\n  exit exit0()\n}").unwrap_err();
-    assert_eq!(error, CodegenError::NoExitHook { func: "test".to_owned() });
+    let error = jit
+        .try_compile("() -> ptr {\nblock0:\n  exit exit0()\n}")
+        .unwrap_err();
+    assert_eq!(
+        error,
+        CodegenError::NoExitHook {
+            func: "test".to_owned()
+        }
+    );
     assert_eq!(jit.memory.used(), 0);
 
     let code = jit.compile("() -> i64 {\nblock0:\n  v0 = iconst 5\n  return v0\n}");
@@ -82,8 +109,14 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
     // Release builds do not verify, so the emitter is asked directly.
     let helpers = PrimaryMap::new();
     for (text, what) in [
-        ("(i64) -> i64 {\nblock0(v0: i64):\n  fail\n}", "ends in `fail`"),
-        ("() -> ptr {\nblock0:\n  v0 = stack_addr 3\n  return v0\n}", "no stack slot 3"),
+        (
+            "(i64) -> i64 {\nblock0(v0: i64):\n  fail\n}",
+            "ends in `fail`",
+        ),
+        (
+            "() -> ptr {\nblock0:\n  v0 = stack_addr 3\n  return v0\n}",
+            "no stack slot 3",
+        ),
         ("() -> ptr {\nblock0:\n}", "no terminator"),
         (
             "(bool) -> i64 {\nblock0(v0: bool):\n  br v0, block1, block2\nblock1:\n  v1 = iconst 1\n  jump block2\n\
@@ -93,11 +126,25 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
     ] {
         let func = parse(&format!("function test{text}"), &helpers).unwrap();
         let mut codegen = Codegen::new().unwrap();
-        let input = Input { func: &func, helpers: &helpers, exit_hook: None, unit: 0, want_text: false };
+        let input = Input {
+            func: &func,
+            helpers: &helpers,
+            exit_hook: None,
+            unit: 0,
+            want_text: false,
+        };
         let result = codegen.scratch.walk(&func, None).and_then(|called| {
-            let mut module =
-                JITModule::new(JITBuilder::with_isa(codegen.isa.clone(), cranelift_module::default_libcall_names()));
-            Emitter::new(&input, &mut module, &mut codegen.context.func, &mut codegen.scratch).emit(&called)
+            let mut module = JITModule::new(JITBuilder::with_isa(
+                codegen.isa.clone(),
+                cranelift_module::default_libcall_names(),
+            ));
+            Emitter::new(
+                &input,
+                &mut module,
+                &mut codegen.context.func,
+                &mut codegen.scratch,
+            )
+            .emit(&called)
         });
         let error = result.unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
@@ -112,7 +159,10 @@ fn a_full_arena_is_an_error_and_dropping_a_unit_makes_room() {
     let first = jit.compile(text);
     assert_eq!(jit.memory.used(), jit.memory.limit());
     let error = jit.try_compile(text).unwrap_err();
-    assert!(matches!(error, CodegenError::Memory(CodeMemoryError::Full { .. })), "{error}");
+    assert!(
+        matches!(error, CodegenError::Memory(CodeMemoryError::Full { .. })),
+        "{error}"
+    );
     let entry = first.entry();
     drop(first);
     assert_eq!(jit.memory.used(), 0);
@@ -126,6 +176,11 @@ fn a_function_too_large_is_an_error() {
     // A frame of more than 4 GiB.
     let text = "() -> ptr {\n  slot0 2147483648\n  slot1 2147483648\nblock0:\n  v0 = stack_addr 1\n  return v0\n}";
     let mut jit = Jit::new();
-    assert_eq!(jit.try_compile(text).unwrap_err(), CodegenError::TooLarge { func: "test".to_owned() });
+    assert_eq!(
+        jit.try_compile(text).unwrap_err(),
+        CodegenError::TooLarge {
+            func: "test".to_owned()
+        }
+    );
     assert_eq!(jit.memory.used(), 0);
 }

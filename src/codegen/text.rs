@@ -9,7 +9,10 @@ pub(super) fn clif(func: &ir::Function, input: &Input, helpers: &[HelperId]) -> 
     let mut text = String::new();
     for line in func.display().to_string().lines() {
         text.push_str(line);
-        let declared = line.trim_start().strip_prefix("fn").and_then(|rest| rest.split_once(" = "));
+        let declared = line
+            .trim_start()
+            .strip_prefix("fn")
+            .and_then(|rest| rest.split_once(" = "));
         if let Some(id) = declared.and_then(|(n, _)| helpers.get(n.parse::<usize>().ok()?)) {
             text.push_str(" ; ");
             text.push_str(input.helpers[*id].name);
@@ -25,8 +28,14 @@ pub(super) fn asm(vcode: &str, input: &Input, helpers: &[HelperId]) -> String {
     let mut pieces = vcode.split(MARK);
     let mut text = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let digits = piece.find(|c: char| !c.is_ascii_digit()).unwrap_or(piece.len());
-        match piece[..digits].parse::<usize>().ok().and_then(|n| helpers.get(n)) {
+        let digits = piece
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(piece.len());
+        match piece[..digits]
+            .parse::<usize>()
+            .ok()
+            .and_then(|n| helpers.get(n))
+        {
             Some(&id) => text.push_str(input.helpers[id].name),
             None => {
                 text.push_str(MARK);

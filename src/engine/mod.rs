@@ -125,7 +125,9 @@ impl Pins {
         for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
             match f.op(v) {
                 hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
-                hir::Op::GuardIs(object) | hir::Op::Const(object) => add(Type::from_object(*object)),
+                hir::Op::GuardIs(object) | hir::Op::Const(object) => {
+                    add(Type::from_object(*object))
+                }
                 _ => {}
             }
             add(f.ty(v));
@@ -138,8 +140,14 @@ impl Pins {
             }
         }
         Pins {
-            classes: classes.into_iter().filter_map(ClassHandle::try_pin).collect(),
-            objects: objects.into_iter().filter_map(ObjectHandle::try_pin).collect(),
+            classes: classes
+                .into_iter()
+                .filter_map(ClassHandle::try_pin)
+                .collect(),
+            objects: objects
+                .into_iter()
+                .filter_map(ObjectHandle::try_pin)
+                .collect(),
         }
     }
 }
@@ -169,7 +177,12 @@ impl Engine {
     /// If no code memory can be had, or the machine is not supported.
     pub fn new(host: Arc<Host>, memory: CodeMemory) -> Result<Engine, CompileError> {
         let codegen = Codegen::new().map_err(|e| CompileError::Internal(e.to_string()))?;
-        Ok(Engine { host, memory, codegen, keep_dumps: false })
+        Ok(Engine {
+            host,
+            memory,
+            codegen,
+            keep_dumps: false,
+        })
     }
 
     /// The host.
@@ -203,11 +216,18 @@ impl Engine {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut f = hir::build(&code, start, request.world, request.avoid)
-            .map_err(|e| CompileError::Unsupported { what: e.what, line: e.line })?;
+        let mut f = hir::build(&code, start, request.world, request.avoid).map_err(|e| {
+            CompileError::Unsupported {
+                what: e.what,
+                line: e.line,
+            }
+        })?;
         check(&f, "build")?;
         dump(keep, "hir", &|| f.to_string());
-        let cx = opt::Context { world: request.world, avoid: request.avoid };
+        let cx = opt::Context {
+            world: request.world,
+            avoid: request.avoid,
+        };
         let mut passes = Vec::new();
         let mut fault = Ok(());
         opt::run(&mut f, &cx, &mut |name, f| {
@@ -221,16 +241,29 @@ impl Engine {
         fault?;
         dump(keep, "selected", &|| f.to_string());
         if f.insts.len() > MAX_HIR {
-            return Err(CompileError::LimitExceeded { what: "the number of HIR values".into(), limit: MAX_HIR as u64 });
+            return Err(CompileError::LimitExceeded {
+                what: "the number of HIR values".into(),
+                limit: MAX_HIR as u64,
+            });
         }
         let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
         dump(keep, "lir", &|| lir_text(&lowered, &self.host));
         let exit_hook = Some(self.host.helper(hir::EXIT_HOOK));
         let pins = Pins::of(&f);
         let code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
-        dump(keep, "clif", &|| code.clif().unwrap_or_default().to_string());
+        dump(keep, "clif", &|| {
+            code.clif().unwrap_or_default().to_string()
+        });
         dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
-        Ok(Unit { code, exits: lowered.exits, assumptions: f.assumptions, dumps, passes, raw_maps: lowered.raw_maps, pins })
+        Ok(Unit {
+            code,
+            exits: lowered.exits,
+            assumptions: f.assumptions,
+            dumps,
+            passes,
+            raw_maps: lowered.raw_maps,
+            pins,
+        })
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter).
@@ -247,16 +280,24 @@ impl Engine {
         exit_hook: Option<lir::HelperId>,
         unit: u64,
     ) -> Result<CompiledCode, CompileError> {
-        let input =
-            codegen::Input { func, helpers: &self.host.helpers, exit_hook, unit, want_text: self.keep_dumps };
-        self.codegen.compile(&self.memory, input).map_err(|e| CompileError::Internal(e.to_string()))
+        let input = codegen::Input {
+            func,
+            helpers: &self.host.helpers,
+            exit_hook,
+            unit,
+            want_text: self.keep_dumps,
+        };
+        self.codegen
+            .compile(&self.memory, input)
+            .map_err(|e| CompileError::Internal(e.to_string()))
     }
 }
 
 /// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
 fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
-    static VERIFY: std::sync::LazyLock<bool> =
-        std::sync::LazyLock::new(|| cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some());
+    static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+        cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
+    });
     if !*VERIFY {
         return Ok(());
     }

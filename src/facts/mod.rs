@@ -55,11 +55,28 @@ pub struct Effects {
 
 impl Effects {
     /// None at all.
-    pub const NONE: Effects = Effects { reads: false, writes: false, runs_host_code: false, raises: false };
+    pub const NONE: Effects = Effects {
+        reads: false,
+        writes: false,
+        runs_host_code: false,
+        raises: false,
+    };
     /// Reads only.
-    pub const READS: Effects = Effects { reads: true, ..Effects::NONE };
+    pub const READS: Effects = Effects {
+        reads: true,
+        ..Effects::NONE
+    };
     /// Reads and writes.
-    pub const WRITES: Effects = Effects { reads: true, writes: true, ..Effects::NONE };
+    pub const WRITES: Effects = Effects {
+        reads: true,
+        writes: true,
+        ..Effects::NONE
+    };
     /// Anything.
-    pub const ANY: Effects = Effects { reads: true, writes: true, runs_host_code: true, raises: true };
+    pub const ANY: Effects = Effects {
+        reads: true,
+        writes: true,
+        runs_host_code: true,
+        raises: true,
+    };
 }

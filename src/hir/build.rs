@@ -12,7 +12,9 @@
 //! the place of the old one in the whole frame, so that one guard serves all later uses. A bet in the `avoid` set is
 //! not made again.
 
-use super::function::{BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value};
+use super::function::{
+    BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
+};
 use super::{Block, GeneralOp, Op};
 use crate::bytecode::{Code, Op as B, Pc};
 use crate::exits::Reason;
@@ -78,7 +80,12 @@ pub fn build(
     world: &dyn World,
     avoid: &HashSet<(Pc, Reason)>,
 ) -> Result<Function, Unsupported> {
-    let refuse = |what: &str| Err(Unsupported { what: what.into(), line: code.line });
+    let refuse = |what: &str| {
+        Err(Unsupported {
+            what: what.into(),
+            line: code.line,
+        })
+    };
     if code.is_generator {
         return refuse("a generator");
     }
@@ -129,10 +136,14 @@ fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
     let instr = code.instr(pc);
     match instr.op {
         B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (vec![Pc(instr.arg)], false),
-        B::PopJumpIfFalse | B::PopJumpIfTrue | B::PopJumpIfNone | B::PopJumpIfNotNone | B::ForIter => {
-            (vec![Pc(pc.0 + 1), Pc(instr.arg)], true)
+        B::PopJumpIfFalse
+        | B::PopJumpIfTrue
+        | B::PopJumpIfNone
+        | B::PopJumpIfNotNone
+        | B::ForIter => (vec![Pc(pc.0 + 1), Pc(instr.arg)], true),
+        B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => {
+            (vec![], false)
         }
-        B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => (vec![], false),
         _ => (vec![Pc(pc.0 + 1)], true),
     }
 }
@@ -179,11 +190,7 @@ impl Builder<'_> {
             work.extend(next);
         }
         *self.pred_count.entry(first).or_default() += 1;
-        for i in 0..n {
-            let pc = Pc(i as u32);
-            if !reachable[i] {
-                continue;
-            }
+        for pc in (0..n as u32).map(Pc).filter(|pc| reachable[pc.0 as usize]) {
             for t in successors(self.code, pc).0 {
                 if leaders.contains(&t) {
                     *self.pred_count.entry(t).or_default() += 1;
@@ -201,7 +208,8 @@ impl Builder<'_> {
                 pc = next[0];
             }
         };
-        let (mut post, mut seen, mut open) = (Vec::new(), HashSet::from([first]), HashSet::from([first]));
+        let (mut post, mut seen, mut open) =
+            (Vec::new(), HashSet::from([first]), HashSet::from([first]));
         let mut stack = vec![(first, block_succ(first), 0)];
         while let Some((pc, succ, i)) = stack.pop() {
             if i < succ.len() {
@@ -232,7 +240,11 @@ impl Builder<'_> {
             params: Vec::new(),
             insts: Vec::new(),
             term: Term::Unreachable,
-            entry_state: FrameState { pc: Pc(0), locals: Vec::new(), stack: Vec::new() },
+            entry_state: FrameState {
+                pc: Pc(0),
+                locals: Vec::new(),
+                stack: Vec::new(),
+            },
             out_locals: Vec::new(),
             is_loop_header,
         })
@@ -263,12 +275,19 @@ impl Builder<'_> {
                 }
                 for k in nlocals..types.len() as u32 {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
-                    self.stack.push(Entry { value: v, owned: true });
+                    self.stack.push(Entry {
+                        value: v,
+                        owned: true,
+                    });
                 }
                 self.start_instr();
                 for (k, &ty) in types.iter().enumerate() {
                     let k = k as u32;
-                    let v = if k < nlocals { self.locals[k as usize] } else { self.stack[(k - nlocals) as usize].value };
+                    let v = if k < nlocals {
+                        self.locals[k as usize]
+                    } else {
+                        self.stack[(k - nlocals) as usize].value
+                    };
                     self.bet_at_entry(v, ty);
                 }
             }
@@ -328,13 +347,33 @@ impl Builder<'_> {
     }
 
     pub(super) fn unsupported(&self, what: impl Into<String>) -> Unsupported {
-        Unsupported { what: what.into(), line: self.code.instrs.get(self.pc.0 as usize).map_or(0, |i| i.line) }
+        Unsupported {
+            what: what.into(),
+            line: self
+                .code
+                .instrs
+                .get(self.pc.0 as usize)
+                .map_or(0, |i| i.line),
+        }
     }
 
     // ---- emission -----------------------------------------------------------------------------------------------
 
-    pub(super) fn emit_with(&mut self, op: Op, args: Vec<Value>, ty: Type, state: Option<StateId>) -> Value {
-        let v = self.f.insts.push(Inst { op, args, ty, source: Source::Proved, state, pc: self.pc });
+    pub(super) fn emit_with(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        ty: Type,
+        state: Option<StateId>,
+    ) -> Value {
+        let v = self.f.insts.push(Inst {
+            op,
+            args,
+            ty,
+            source: Source::Proved,
+            state,
+            pc: self.pc,
+        });
         self.f.blocks[self.cur].insts.push(v);
         v
     }
@@ -344,7 +383,11 @@ impl Builder<'_> {
     }
 
     fn frame_state(&self, pc: Pc) -> FrameState {
-        FrameState { pc, locals: self.locals.clone(), stack: self.start_stack.clone() }
+        FrameState {
+            pc,
+            locals: self.locals.clone(),
+            stack: self.start_stack.clone(),
+        }
     }
 
     /// The state at the start of the current instruction.
@@ -394,9 +437,18 @@ impl Builder<'_> {
         if let Some(&hint) = self.hints.get(&old) {
             self.hints.insert(new, hint);
         }
-        self.locals.iter_mut().filter(|l| **l == old).for_each(|l| *l = new);
-        self.stack.iter_mut().filter(|e| e.value == old).for_each(|e| e.value = new);
-        self.start_stack.iter_mut().filter(|e| e.value == old).for_each(|e| e.value = new);
+        self.locals
+            .iter_mut()
+            .filter(|l| **l == old)
+            .for_each(|l| *l = new);
+        self.stack
+            .iter_mut()
+            .filter(|e| e.value == old)
+            .for_each(|e| e.value = new);
+        self.start_stack
+            .iter_mut()
+            .filter(|e| e.value == old)
+            .for_each(|e| e.value = new);
     }
 
     /// Whether a reference is needed to keep the value alive.
@@ -429,7 +481,9 @@ impl Builder<'_> {
     }
 
     pub(super) fn pop(&mut self) -> Entry {
-        self.stack.pop().expect("verified bytecode does not pop an empty stack")
+        self.stack
+            .pop()
+            .expect("verified bytecode does not pop an empty stack")
     }
 
     pub(super) fn push_owned(&mut self, value: Value) {
@@ -437,7 +491,10 @@ impl Builder<'_> {
     }
 
     pub(super) fn push_borrowed(&mut self, value: Value) {
-        self.stack.push(Entry { value, owned: false });
+        self.stack.push(Entry {
+            value,
+            owned: false,
+        });
     }
 
     /// Take a reference to a borrowed result and push it.
@@ -462,7 +519,13 @@ impl Builder<'_> {
     }
 
     /// A general operation on borrowed operands.
-    pub(super) fn general(&mut self, op: GeneralOp, imms: [i64; 2], args: Vec<Value>, ty: Type) -> Value {
+    pub(super) fn general(
+        &mut self,
+        op: GeneralOp,
+        imms: [i64; 2],
+        args: Vec<Value>,
+        ty: Type,
+    ) -> Value {
         let state = self.state();
         self.general_at(op, imms, args, ty, state)
     }
@@ -541,7 +604,11 @@ impl Builder<'_> {
             self.unchecked_in.insert(block);
         }
         let args = if joins {
-            self.locals.iter().copied().chain(self.stack.iter().map(|e| e.value)).collect()
+            self.locals
+                .iter()
+                .copied()
+                .chain(self.stack.iter().map(|e| e.value))
+                .collect()
         } else {
             Vec::new()
         };
@@ -557,7 +624,11 @@ impl Builder<'_> {
             state: None,
             pc: self.pc,
         });
-        let hint = self.hints.get(&from).copied().unwrap_or_else(|| self.ty(from).unspecialized());
+        let hint = self
+            .hints
+            .get(&from)
+            .copied()
+            .unwrap_or_else(|| self.ty(from).unspecialized());
         if is_builtin_exact(hint) {
             self.hints.insert(v, hint);
         }
@@ -615,7 +686,10 @@ pub(crate) fn is_builtin_exact(ty: Type) -> bool {
 pub fn remove_trivial_params(f: &mut Function) {
     fn root(f: &Function, v: Value) -> Value {
         let mut v = f.resolve(v);
-        while matches!(f.op(v), Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)) {
+        while matches!(
+            f.op(v),
+            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
+        ) {
             v = f.arg(v, 0);
         }
         v

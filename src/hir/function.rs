@@ -4,7 +4,9 @@ use super::ops::Op;
 use crate::bytecode::{Code, Pc};
 use crate::facts::{Assumption, Source};
 use crate::types::Type;
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
+use cranelift_entity::{
+    EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
+};
 use std::sync::Arc;
 
 /// A value, which is the instruction that defines it; printed `v12`.
@@ -195,7 +197,9 @@ impl Function {
     /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`.
     pub fn rely_on(&mut self, v: Value) {
         let v = self.resolve(v);
-        if !matches!(self.insts[v].op, Op::Const(_) | Op::Null | Op::Arg(_)) && !self.relied_on.contains(&v) {
+        if !matches!(self.insts[v].op, Op::Const(_) | Op::Null | Op::Arg(_))
+            && !self.relied_on.contains(&v)
+        {
             self.relied_on.push(v);
         }
     }
@@ -271,7 +275,8 @@ impl Function {
             | Type::PRIMITIVE;
         let inst = self.inst(v);
         // The code object holds its constants; an assumed object may lose all its other holders.
-        let held = matches!(inst.op, Op::Const(o) if o.is_immortal() || inst.source == Source::Proved);
+        let held =
+            matches!(inst.op, Op::Const(o) if o.is_immortal() || inst.source == Source::Proved);
         !(ty.unspecialized() <= quiet) && !held
     }
 

@@ -274,8 +274,16 @@ pub fn helpers() -> Vec<HelperRow> {
                 params.extend([Ty::Ptr, Ty::I64]);
             }
             params.extend(info.outputs.then_some(Ty::Ptr));
-            let result = if info.gives == Gives::Object { Ty::Ptr } else { Ty::I64 };
-            HelperRow { name: info.name, params, results: vec![result] }
+            let result = if info.gives == Gives::Object {
+                Ty::Ptr
+            } else {
+                Ty::I64
+            };
+            HelperRow {
+                name: info.name,
+                params,
+                results: vec![result],
+            }
         })
         .collect();
     rows.extend(MATH.iter().map(|&(name, params, results)| HelperRow {
@@ -283,7 +291,15 @@ pub fn helpers() -> Vec<HelperRow> {
         params: params.to_vec(),
         results: results.to_vec(),
     }));
-    rows.push(HelperRow { name: DEALLOC, params: vec![Ty::Ptr], results: vec![] });
-    rows.push(HelperRow { name: EXIT_HOOK, params: vec![Ty::I64, Ty::I64, Ty::Ptr], results: vec![Ty::Ptr] });
+    rows.push(HelperRow {
+        name: DEALLOC,
+        params: vec![Ty::Ptr],
+        results: vec![],
+    });
+    rows.push(HelperRow {
+        name: EXIT_HOOK,
+        params: vec![Ty::I64, Ty::I64, Ty::Ptr],
+        results: vec![Ty::Ptr],
+    });
     rows
 }

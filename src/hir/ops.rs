@@ -26,7 +26,9 @@ pub enum Cmp {
 impl Cmp {
     /// The comparison with this bytecode number.
     pub fn from_arg(n: u32) -> Option<Cmp> {
-        [Cmp::Lt, Cmp::Le, Cmp::Eq, Cmp::Ne, Cmp::Gt, Cmp::Ge].get(n as usize).copied()
+        [Cmp::Lt, Cmp::Le, Cmp::Eq, Cmp::Ne, Cmp::Gt, Cmp::Ge]
+            .get(n as usize)
+            .copied()
     }
 
     /// The name in the text form.
@@ -225,7 +227,9 @@ impl Op {
             Op::CheckPending => Reason::Observed,
             Op::UnboxInt => Reason::IntTooLarge,
             Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntNeg => Reason::Overflow,
-            Op::IntFloorDiv | Op::IntMod | Op::IntTrueDiv | Op::IntShr | Op::IntToDoubleExact => Reason::Domain,
+            Op::IntFloorDiv | Op::IntMod | Op::IntTrueDiv | Op::IntShr | Op::IntToDoubleExact => {
+                Reason::Domain
+            }
             Op::IntShl => Reason::Overflow,
             Op::FloatDiv | Op::FloatFloorDiv | Op::FloatMod | Op::FloatPow => Reason::Domain,
             Op::FloatSqrt | Op::FloatToInt => Reason::Domain,
@@ -247,16 +251,32 @@ impl Op {
     /// Effects on memory; a `Decref`'s depend on its operand's type (see [`super::Function::may_run_host_code`]).
     pub fn effects(&self) -> Effects {
         match self {
-            Op::General(op, _) if !op.info().raises => Effects { raises: false, ..Effects::ANY },
-            Op::General(..) | Op::CallDirect(_) | Op::CheckPending | Op::CheckValid | Op::Decref => Effects::ANY,
-            Op::StoreSlot(_) | Op::Incref => Effects { writes: true, ..Effects::NONE },
-            Op::ListSet | Op::ListAppend | Op::CellSet | Op::RangeNext | Op::ListIterNext | Op::TupleIterNext => {
-                Effects::WRITES
-            }
+            Op::General(op, _) if !op.info().raises => Effects {
+                raises: false,
+                ..Effects::ANY
+            },
+            Op::General(..)
+            | Op::CallDirect(_)
+            | Op::CheckPending
+            | Op::CheckValid
+            | Op::Decref => Effects::ANY,
+            Op::StoreSlot(_) | Op::Incref => Effects {
+                writes: true,
+                ..Effects::NONE
+            },
+            Op::ListSet
+            | Op::ListAppend
+            | Op::CellSet
+            | Op::RangeNext
+            | Op::ListIterNext
+            | Op::TupleIterNext => Effects::WRITES,
             Op::Store(_) => Effects::WRITES,
-            Op::LoadSlot(_) | Op::ListLen | Op::ListGet | Op::CellGet | Op::Check(_) | Op::Load(_) => {
-                Effects::READS
-            }
+            Op::LoadSlot(_)
+            | Op::ListLen
+            | Op::ListGet
+            | Op::CellGet
+            | Op::Check(_)
+            | Op::Load(_) => Effects::READS,
             _ => Effects::NONE,
         }
     }
@@ -269,7 +289,10 @@ impl Op {
             && !e.runs_host_code
             && !matches!(
                 self,
-                Op::Param | Op::Arg(_) | Op::Output(_) | Op::BoxInt
+                Op::Param
+                    | Op::Arg(_)
+                    | Op::Output(_)
+                    | Op::BoxInt
                     | Op::BoxFloat
                     | Op::BoxBool
                     | Op::BoxIntIf
@@ -288,7 +311,12 @@ impl Op {
     pub fn gives_owned(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().gives == super::general::Gives::Object,
-            Op::CallDirect(_) | Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf => true,
+            Op::CallDirect(_)
+            | Op::BoxInt
+            | Op::BoxFloat
+            | Op::BoxBool
+            | Op::BoxIntIf
+            | Op::BoxFloatIf => true,
             Op::ListSet | Op::CellSet | Op::Store(_) => true,
             _ => false,
         }

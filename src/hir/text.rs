@@ -19,7 +19,9 @@ impl fmt::Display for Function {
                     let place = match place {
                         super::Place::Local(k) => &self.code.locals[*k as usize].0,
                         super::Place::Stack(k) => &format!("stack{k}"),
-                        super::Place::Bound(k) => &format!("bound({})", self.code.locals[*k as usize].0),
+                        super::Place::Bound(k) => {
+                            &format!("bound({})", self.code.locals[*k as usize].0)
+                        }
                     };
                     write!(f, "{sep}{v}: {} {place}", self.ty(*v))?;
                 }
@@ -52,7 +54,12 @@ impl fmt::Display for PrintEdge<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.1.block)?;
         if !self.1.args.is_empty() {
-            let args: Vec<String> = self.1.args.iter().map(|a| self.0.resolve(*a).to_string()).collect();
+            let args: Vec<String> = self
+                .1
+                .args
+                .iter()
+                .map(|a| self.0.resolve(*a).to_string())
+                .collect();
             write!(f, "({})", args.join(", "))?;
         }
         Ok(())
@@ -80,8 +87,12 @@ impl fmt::Display for PrintInst<'_> {
             Op::GuardIs(object) => format!(" {}", Type::from_object(*object)),
             Op::GuardTrue(reason) => format!(" {reason}"),
             Op::IntCmp(c) | Op::FloatCmp(c) => format!(" {}", c.name()),
-            Op::Check(call) | Op::Load(call) | Op::Store(call) => format!(" {}{:?}", call.id, call.imms),
-            Op::General(op, imms) if op.info().imms > 0 => format!(" {:?}", &imms[..op.info().imms as usize]),
+            Op::Check(call) | Op::Load(call) | Op::Store(call) => {
+                format!(" {}{:?}", call.id, call.imms)
+            }
+            Op::General(op, imms) if op.info().imms > 0 => {
+                format!(" {:?}", &imms[..op.info().imms as usize])
+            }
             _ => String::new(),
         };
         line += &immediate;
@@ -105,12 +116,28 @@ struct PrintState<'a>(&'a Function, &'a FrameState);
 impl fmt::Display for PrintState<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PrintState(function, state) = *self;
-        let locals: Vec<String> = state.locals.iter().map(|l| function.resolve(*l).to_string()).collect();
+        let locals: Vec<String> = state
+            .locals
+            .iter()
+            .map(|l| function.resolve(*l).to_string())
+            .collect();
         let stack: Vec<String> = state
             .stack
             .iter()
-            .map(|e| format!("{}{}", if e.owned { "" } else { "&" }, function.resolve(e.value)))
+            .map(|e| {
+                format!(
+                    "{}{}",
+                    if e.owned { "" } else { "&" },
+                    function.resolve(e.value)
+                )
+            })
             .collect();
-        write!(f, "{{{} [{}] [{}]}}", state.pc, locals.join(" "), stack.join(" "))
+        write!(
+            f,
+            "{{{} [{}] [{}]}}",
+            state.pc,
+            locals.join(" "),
+            stack.join(" ")
+        )
     }
 }

@@ -89,7 +89,9 @@ impl Builder<'_> {
             B::StoreGlobal => self.effect(G::StoreGlobal, [arg as i64, 0], 1),
             B::DeleteGlobal => self.effect(G::DeleteGlobal, [arg as i64, 0], 0),
             B::LoadLocals => self.push_general(G::LoadLocals, [0, 0], 0),
-            B::LoadFromDictOrGlobals => self.push_general(G::LoadFromDictOrGlobals, [arg as i64, 0], 1),
+            B::LoadFromDictOrGlobals => {
+                self.push_general(G::LoadFromDictOrGlobals, [arg as i64, 0], 1)
+            }
             B::LoadFromDictOrDeref => self.push_general(G::LoadFromDictOrDeref, [arg as i64, 0], 1),
             B::LoadDeref => {
                 let cell = self.refine(self.locals[arg], Type::CELL);
@@ -132,7 +134,7 @@ impl Builder<'_> {
                 let n = self.emit(Op::BoolNot, vec![b], Type::CBOOL);
                 self.push_bool(n);
             }
-            B::ToBool => self.to_bool(instr),
+            B::ToBool => self.test_truth(instr),
             B::BinaryOp => self.binary(instr)?,
             B::CompareOp => self.compare(instr)?,
             B::BinarySubscr => {
@@ -145,7 +147,11 @@ impl Builder<'_> {
                 self.own_operands(3);
                 self.bet_operands(instr, 3);
                 let n = self.stack.len();
-                let (v, c, k) = (self.stack[n - 3].value, self.stack[n - 2].value, self.stack[n - 1].value);
+                let (v, c, k) = (
+                    self.stack[n - 3].value,
+                    self.stack[n - 2].value,
+                    self.stack[n - 1].value,
+                );
                 self.general(G::SetItem, [0, 0], vec![c, k, v], Type::BOTTOM);
                 self.drop_top(3);
             }
@@ -164,7 +170,9 @@ impl Builder<'_> {
             B::StoreSlice => {
                 self.own_operands(4);
                 let n = self.stack.len();
-                let args = [n - 3, n - 2, n - 1, n - 4].map(|i| self.stack[i].value).to_vec();
+                let args = [n - 3, n - 2, n - 1, n - 4]
+                    .map(|i| self.stack[i].value)
+                    .to_vec();
                 self.general(G::SetSlice, [0, 0], args, Type::BOTTOM);
                 self.drop_slice(1);
             }
@@ -200,7 +208,12 @@ impl Builder<'_> {
             B::LoadSuperAttr => {
                 self.own_operands(3);
                 let args = self.top_values(3);
-                let op = self.general(G::LoadSuperAttr, [arg as i64, instr.arg2 as i64], args, Type::BOTTOM);
+                let op = self.general(
+                    G::LoadSuperAttr,
+                    [arg as i64, instr.arg2 as i64],
+                    args,
+                    Type::BOTTOM,
+                );
                 let attr = self.emit(Op::Output(0), vec![op], Type::OBJECT);
                 let this = self.emit(Op::Output(1), vec![op], Type::OBJECT.opt());
                 self.drop_top(3);
@@ -226,8 +239,11 @@ impl Builder<'_> {
                 let e = self.pop();
                 let cond = self.truth_of_bool(e.value);
                 let next = Pc(self.pc.0 + 1);
-                let (t, f) =
-                    if instr.op == B::PopJumpIfTrue { (Pc(instr.arg), next) } else { (next, Pc(instr.arg)) };
+                let (t, f) = if instr.op == B::PopJumpIfTrue {
+                    (Pc(instr.arg), next)
+                } else {
+                    (next, Pc(instr.arg))
+                };
                 self.branch(cond, t, f);
                 return Ok(true);
             }
@@ -236,8 +252,11 @@ impl Builder<'_> {
                 let cond = self.emit(Op::IsNone, vec![e.value], Type::CBOOL);
                 self.drop_entry(e);
                 let next = Pc(self.pc.0 + 1);
-                let (t, f) =
-                    if instr.op == B::PopJumpIfNone { (Pc(instr.arg), next) } else { (next, Pc(instr.arg)) };
+                let (t, f) = if instr.op == B::PopJumpIfNone {
+                    (Pc(instr.arg), next)
+                } else {
+                    (next, Pc(instr.arg))
+                };
                 self.branch(cond, t, f);
                 return Ok(true);
             }
@@ -287,7 +306,12 @@ impl Builder<'_> {
                 self.own_operands(n);
                 let top = self.top_values(n);
                 let kwargs = if arg & 1 != 0 { top[3] } else { self.null };
-                let v = self.general(G::CallEx, [0, 0], vec![top[0], top[2], kwargs], Type::OBJECT);
+                let v = self.general(
+                    G::CallEx,
+                    [0, 0],
+                    vec![top[0], top[2], kwargs],
+                    Type::OBJECT,
+                );
                 self.drop_top(n);
                 self.push_owned(v);
             }
@@ -324,7 +348,12 @@ impl Builder<'_> {
                 let n = self.stack.len();
                 let (dict, source) = (self.stack[n - 1 - arg].value, self.stack[n - 1].value);
                 let callee = self.stack[n - 1 - arg - 3].value;
-                self.general(G::DictMerge, [0, 0], vec![dict, source, callee], Type::BOTTOM);
+                self.general(
+                    G::DictMerge,
+                    [0, 0],
+                    vec![dict, source, callee],
+                    Type::BOTTOM,
+                );
                 self.drop_top(1);
             }
             B::UnpackSequence => self.unpack(instr),
@@ -388,7 +417,11 @@ impl Builder<'_> {
             }
             B::MatchMapping | B::MatchSequence => {
                 let subject = self.stack[self.stack.len() - 1].value;
-                let op = if instr.op == B::MatchMapping { G::MatchMapping } else { G::MatchSequence };
+                let op = if instr.op == B::MatchMapping {
+                    G::MatchMapping
+                } else {
+                    G::MatchSequence
+                };
                 let v = self.general(op, [0, 0], vec![subject], Type::CBOOL);
                 self.push_bool(v);
             }
@@ -407,7 +440,12 @@ impl Builder<'_> {
                 let top = self.stack.len() - 1;
                 self.own(top);
                 self.start_instr();
-                let v = self.general(G::GetLen, [0, 0], vec![self.stack[top].value], Type::LONG_EXACT);
+                let v = self.general(
+                    G::GetLen,
+                    [0, 0],
+                    vec![self.stack[top].value],
+                    Type::LONG_EXACT,
+                );
                 self.push_owned(v);
             }
             B::SetupAnnotations => self.effect(G::SetupAnnotations, [0, 0], 0),
@@ -430,7 +468,9 @@ impl Builder<'_> {
             | B::EndAsyncFor
             | B::CleanupThrow
             | B::ExitInitCheck
-            | B::InterpreterExit => return Err(self.unsupported(format!("`{}`", instr.op.info().name))),
+            | B::InterpreterExit => {
+                return Err(self.unsupported(format!("`{}`", instr.op.info().name)));
+            }
         }
         Ok(false)
     }
@@ -474,7 +514,10 @@ impl Builder<'_> {
     }
 
     fn top_values(&self, n: usize) -> Vec<Value> {
-        self.stack[self.stack.len() - n..].iter().map(|e| e.value).collect()
+        self.stack[self.stack.len() - n..]
+            .iter()
+            .map(|e| e.value)
+            .collect()
     }
 
     /// Pop the top `n` entries and drop their references, the deepest first.
@@ -586,8 +629,11 @@ impl Builder<'_> {
         self.own_operands(2);
         self.bet_operands(instr, 2);
         let n = self.stack.len();
-        let plain = |t: Type| t <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::UNICODE_EXACT);
-        let both = plain(self.ty(self.stack[n - 1].value)) && plain(self.ty(self.stack[n - 2].value));
+        let plain = |t: Type| {
+            t <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::UNICODE_EXACT)
+        };
+        let both =
+            plain(self.ty(self.stack[n - 1].value)) && plain(self.ty(self.stack[n - 2].value));
         if instr.arg2 != 0 || both {
             let v = self.general_on_stack(G::CompareBool, [instr.arg as i64, 0], 2);
             self.push_bool(v);
@@ -598,7 +644,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn to_bool(&mut self, instr: &Instr) {
+    fn test_truth(&mut self, instr: &Instr) {
         self.own_operands(1);
         self.bet_operands(instr, 1);
         let v = self.stack[self.stack.len() - 1].value;
@@ -632,9 +678,16 @@ impl Builder<'_> {
         let (more, item) = if ty <= Type::RANGE_ITER {
             let more = self.emit(Op::RangeNext, vec![iter], Type::CBOOL);
             let raw = self.emit(Op::Output(0), vec![more], Type::CINT64);
-            (more, Some(self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT)))
+            (
+                more,
+                Some(self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT)),
+            )
         } else if ty <= Type::LIST_ITER || ty <= Type::TUPLE_ITER {
-            let op = if ty <= Type::LIST_ITER { Op::ListIterNext } else { Op::TupleIterNext };
+            let op = if ty <= Type::LIST_ITER {
+                Op::ListIterNext
+            } else {
+                Op::TupleIterNext
+            };
             let item = self.emit(op, vec![iter], Type::OBJECT.opt());
             let none = self.emit(Op::IsNull, vec![item], Type::CBOOL);
             let more = self.emit(Op::BoolNot, vec![none], Type::CBOOL);
@@ -665,8 +718,15 @@ impl Builder<'_> {
             out_locals: Vec::new(),
             is_loop_header: false,
         });
-        let els = super::function::Edge { block: out, args: Vec::new() };
-        self.end_block(Term::Branch { cond: more, then, els });
+        let els = super::function::Edge {
+            block: out,
+            args: Vec::new(),
+        };
+        self.end_block(Term::Branch {
+            cond: more,
+            then,
+            els,
+        });
         self.cur = out;
         self.start_instr();
         self.drop_entry(e);
@@ -691,7 +751,12 @@ impl Builder<'_> {
             let len = self.emit(len, vec![seq], Type::CINT64);
             let want = self.emit(Op::ConstInt(n as i64), vec![], Type::CINT64);
             let same = self.emit(Op::IntCmp(super::Cmp::Eq), vec![len, want], Type::CBOOL);
-            self.emit_with(Op::GuardTrue(Reason::Length), vec![same], Type::BOTTOM, Some(state));
+            self.emit_with(
+                Op::GuardTrue(Reason::Length),
+                vec![same],
+                Type::BOTTOM,
+                Some(state),
+            );
             let mut items = Vec::new();
             for i in 0..n {
                 let index = self.emit(Op::ConstInt(i as i64), vec![], Type::CINT64);
@@ -711,8 +776,9 @@ impl Builder<'_> {
 
     /// Replace the top by `n` outputs of `op`, the first one on top.
     fn push_outputs(&mut self, op: Value, n: usize) {
-        let outputs: Vec<Value> =
-            (0..n).map(|i| self.emit(Op::Output(i as u32), vec![op], Type::OBJECT)).collect();
+        let outputs: Vec<Value> = (0..n)
+            .map(|i| self.emit(Op::Output(i as u32), vec![op], Type::OBJECT))
+            .collect();
         self.drop_top(1);
         for v in outputs.into_iter().rev() {
             self.push_owned(v);
@@ -773,7 +839,12 @@ impl Builder<'_> {
     fn checks(&mut self, receiver: Value, guards: &[IntrinsicCall]) {
         let state = self.state();
         for guard in guards {
-            self.emit_with(Op::Check(guard.clone()), vec![receiver], Type::BOTTOM, Some(state));
+            self.emit_with(
+                Op::Check(guard.clone()),
+                vec![receiver],
+                Type::BOTTOM,
+                Some(state),
+            );
         }
     }
 
@@ -788,7 +859,14 @@ impl Builder<'_> {
             .map(|ty| (ty, self.world.load_attr(ty, &name)))
             .unwrap_or((Type::OBJECT, AttrPlan::General));
         match plan {
-            (ty, AttrPlan::Field { guards, load, assumptions }) => {
+            (
+                ty,
+                AttrPlan::Field {
+                    guards,
+                    load,
+                    assumptions,
+                },
+            ) => {
                 let g = self.check_receiver(receiver, ty);
                 self.assume(assumptions);
                 self.checks(g, &guards);
@@ -801,7 +879,15 @@ impl Builder<'_> {
                     self.push_borrowed(self.null);
                 }
             }
-            (ty, AttrPlan::Constant { guards, value, method, assumptions }) if !method || as_method => {
+            (
+                ty,
+                AttrPlan::Constant {
+                    guards,
+                    value,
+                    method,
+                    assumptions,
+                },
+            ) if !method || as_method => {
                 let g = self.check_receiver(receiver, ty);
                 self.assume(assumptions);
                 self.checks(g, &guards);
@@ -819,7 +905,12 @@ impl Builder<'_> {
                 }
             }
             _ if as_method => {
-                let op = self.general(G::LoadMethod, [instr.arg as i64, 0], vec![receiver], Type::BOTTOM);
+                let op = self.general(
+                    G::LoadMethod,
+                    [instr.arg as i64, 0],
+                    vec![receiver],
+                    Type::BOTTOM,
+                );
                 let callable = self.emit(Op::Output(0), vec![op], Type::OBJECT);
                 let this = self.emit(Op::Output(1), vec![op], Type::OBJECT.opt());
                 self.drop_top(1);
@@ -844,20 +935,40 @@ impl Builder<'_> {
             .map(|ty| (ty, self.world.store_attr(ty, &name)))
             .unwrap_or((Type::OBJECT, StorePlan::General));
         match plan {
-            (ty, StorePlan::Field { guards, store, assumptions }) => {
+            (
+                ty,
+                StorePlan::Field {
+                    guards,
+                    store,
+                    assumptions,
+                },
+            ) => {
                 let g = self.check_receiver(receiver, ty);
                 self.assume(assumptions);
                 self.checks(g, &guards);
                 let state = self.state();
-                let old = self.emit_with(Op::Store(store), vec![g, value], Type::OBJECT.opt(), Some(state));
+                let old = self.emit_with(
+                    Op::Store(store),
+                    vec![g, value],
+                    Type::OBJECT.opt(),
+                    Some(state),
+                );
                 self.pop();
-                let receiver_entry = crate::hir::function::Entry { value: receiver, owned: true };
+                let receiver_entry = crate::hir::function::Entry {
+                    value: receiver,
+                    owned: true,
+                };
                 self.pop();
                 self.decref(old);
                 self.drop_entry(receiver_entry);
             }
             _ => {
-                self.general(G::StoreAttr, [instr.arg as i64, 0], vec![receiver, value], Type::BOTTOM);
+                self.general(
+                    G::StoreAttr,
+                    [instr.arg as i64, 0],
+                    vec![receiver, value],
+                    Type::BOTTOM,
+                );
                 self.drop_top(2);
             }
         }
@@ -875,7 +986,11 @@ impl Builder<'_> {
         let state = self.state_without(n + 2);
         let mut args = vec![names.unwrap_or(self.null)];
         args.extend(self.top_values(n + 2));
-        let ty = match self.ty(self.stack[base].value).as_object().map(|o| self.world.callee(o)) {
+        let ty = match self
+            .ty(self.stack[base].value)
+            .as_object()
+            .map(|o| self.world.callee(o))
+        {
             Some(Callee::Builtin(b)) if names.is_none() => typing::builtin(b),
             _ => Type::OBJECT,
         };
@@ -897,7 +1012,12 @@ impl Builder<'_> {
         {
             self.start_instr();
             let state = self.state();
-            let g = self.emit_with(Op::GuardIs(object), vec![callable], Type::from_object(object), Some(state));
+            let g = self.emit_with(
+                Op::GuardIs(object),
+                vec![callable],
+                Type::from_object(object),
+                Some(state),
+            );
             self.f.insts[g].source = Source::Guarded;
             guarded = Some(g);
             known = Some(object);
@@ -909,7 +1029,12 @@ impl Builder<'_> {
         let bound = !(self.ty(this) <= Type::NULLPTR);
         let given = n + bound as usize;
         match self.world.callee(object) {
-            Callee::Function { argcount, defaults, entry_cell, assumptions } => {
+            Callee::Function {
+                argcount,
+                defaults,
+                entry_cell,
+                assumptions,
+            } => {
                 let argcount = argcount as usize;
                 if given > argcount || argcount - given > defaults.len() {
                     return false;
@@ -1000,7 +1125,10 @@ impl Builder<'_> {
                 self.push_owned(v);
                 true
             }
-            Builtin::Int if self.ty(arg) <= Type::FLOAT_EXACT && !self.avoid.contains(&(self.pc, Reason::Domain)) => {
+            Builtin::Int
+                if self.ty(arg) <= Type::FLOAT_EXACT
+                    && !self.avoid.contains(&(self.pc, Reason::Domain)) =>
+            {
                 self.own_operands(1);
                 let state = self.state();
                 let raw = self.emit(Op::UnboxFloat, vec![arg], Type::CDOUBLE);

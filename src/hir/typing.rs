@@ -13,9 +13,18 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
         G::Binary => binary(imms[0] as u32, args[0], args[1]),
         G::Compare => {
             let plain = Type::LONG_EXACT | Type::FLOAT_EXACT | Type::UNICODE_EXACT | Type::BOOL;
-            if args.iter().all(|a| *a <= plain) { Type::BOOL } else { object }
+            if args.iter().all(|a| *a <= plain) {
+                Type::BOOL
+            } else {
+                object
+            }
         }
-        G::CompareBool | G::Contains | G::Truth | G::MatchMapping | G::MatchSequence | G::IterNext => Type::CBOOL,
+        G::CompareBool
+        | G::Contains
+        | G::Truth
+        | G::MatchMapping
+        | G::MatchSequence
+        | G::IterNext => Type::CBOOL,
         G::Negative => match args[0] {
             a if a <= Type::FLOAT_EXACT => Type::FLOAT_EXACT,
             a if a <= (Type::LONG_EXACT | Type::BOOL) => Type::LONG_EXACT,
@@ -45,7 +54,9 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
 fn binary(arg: u32, a: Type, b: Type) -> Type {
     let int = |t: Type| t <= (Type::LONG_EXACT | Type::BOOL);
     let number = |t: Type| t <= (Type::LONG_EXACT | Type::BOOL | Type::FLOAT_EXACT);
-    let Some(op) = BinaryOp::from_arg(arg % INPLACE) else { return Type::OBJECT };
+    let Some(op) = BinaryOp::from_arg(arg % INPLACE) else {
+        return Type::OBJECT;
+    };
     use BinaryOp::*;
     match op {
         Add | Subtract | Multiply | FloorDivide | Remainder if int(a) && int(b) => Type::LONG_EXACT,

@@ -24,9 +24,18 @@ impl std::error::Error for VerifierErrors {}
 /// All faults: a use that its definition does not dominate, an edge with the wrong number of values, an operand of
 /// the wrong kind, an op that may leave without a frame state.
 pub fn verify(f: &Function) -> Result<(), VerifierErrors> {
-    let mut checker = Checker { f, faults: Vec::new(), place: SecondaryMap::new(), depth: SecondaryMap::new() };
+    let mut checker = Checker {
+        f,
+        faults: Vec::new(),
+        place: SecondaryMap::new(),
+        depth: SecondaryMap::new(),
+    };
     checker.run();
-    if checker.faults.is_empty() { Ok(()) } else { Err(VerifierErrors(checker.faults)) }
+    if checker.faults.is_empty() {
+        Ok(())
+    } else {
+        Err(VerifierErrors(checker.faults))
+    }
 }
 
 struct Checker<'a> {
@@ -66,7 +75,8 @@ impl Checker<'_> {
                 Term::Branch { cond, .. } => {
                     self.uses(b, end, *cond, &idom);
                     if !(f.ty(*cond) <= Type::CBOOL) {
-                        self.faults.push(format!("{b}: branch on {cond}, a {}", f.ty(*cond)));
+                        self.faults
+                            .push(format!("{b}: branch on {cond}, a {}", f.ty(*cond)));
                     }
                 }
                 Term::Return(v) => self.uses(b, end, *v, &idom),
@@ -89,7 +99,8 @@ impl Checker<'_> {
                     self.uses(b, end, a, &idom);
                     let raw = |v: Value| f.ty(v) <= Type::PRIMITIVE && !(f.ty(v) <= Type::NULLPTR);
                     if raw(p) != raw(a) && !f.ty(a).is_bottom() && !f.ty(p).is_bottom() {
-                        self.faults.push(format!("{b}: {a} ({}) for {p} ({})", f.ty(a), f.ty(p)));
+                        self.faults
+                            .push(format!("{b}: {a} ({}) for {p} ({})", f.ty(a), f.ty(p)));
                     }
                 }
             }
@@ -104,7 +115,10 @@ impl Checker<'_> {
         }
         let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
         if leaves && inst.state.is_none() {
-            self.faults.push(format!("{b}: {v} = {} may leave but has no frame state", inst.op.name()));
+            self.faults.push(format!(
+                "{b}: {v} = {} may leave but has no frame state",
+                inst.op.name()
+            ));
         }
         if let Some(state) = inst.state {
             self.state(b, i, &f.states[state], idom);
@@ -123,7 +137,11 @@ impl Checker<'_> {
         if let Some(want) = want {
             let have = f.ty(inst.args[0]);
             if !(have <= want) {
-                self.faults.push(format!("{b}: {v} = {} of {}, a {have}", inst.op.name(), inst.args[0]));
+                self.faults.push(format!(
+                    "{b}: {v} = {} of {}, a {have}",
+                    inst.op.name(),
+                    inst.args[0]
+                ));
             }
         }
     }
@@ -140,7 +158,10 @@ impl Checker<'_> {
     fn uses(&mut self, b: Block, i: usize, v: Value, idom: &Idom) {
         let v = self.f.resolve(v);
         let Some((at, index)) = self.place[v] else {
-            self.faults.push(format!("{b}: {v} ({}) is used but stands nowhere", self.f.op(v).name()));
+            self.faults.push(format!(
+                "{b}: {v} ({}) is used but stands nowhere",
+                self.f.op(v).name()
+            ));
             return;
         };
         let ok = if at == b {
@@ -153,7 +174,10 @@ impl Checker<'_> {
             up == at
         };
         if !ok {
-            self.faults.push(format!("{b}: {v} is used where {at} does not dominate (index {})", v.index()));
+            self.faults.push(format!(
+                "{b}: {v} is used where {at} does not dominate (index {})",
+                v.index()
+            ));
         }
     }
 }

@@ -40,7 +40,10 @@ pub struct Intrinsic {
 impl Intrinsic {
     /// Whether some path fails.
     pub fn can_fail(&self) -> bool {
-        self.func.blocks.values().any(|b| matches!(b.term, Some(Term::Fail)))
+        self.func
+            .blocks
+            .values()
+            .any(|b| matches!(b.term, Some(Term::Fail)))
     }
 }
 
@@ -215,8 +218,18 @@ impl HostBuilder {
     }
 
     /// Add a helper with the C calling convention.
-    pub fn helper(&mut self, name: &'static str, address: usize, params: &[Ty], results: &[Ty]) -> HelperId {
-        let id = self.host.helpers.push(Helper { name, address, signature: Signature::new(params, results) });
+    pub fn helper(
+        &mut self,
+        name: &'static str,
+        address: usize,
+        params: &[Ty],
+        results: &[Ty],
+    ) -> HelperId {
+        let id = self.host.helpers.push(Helper {
+            name,
+            address,
+            signature: Signature::new(params, results),
+        });
         if self.host.helper_names.insert(name, id).is_some() {
             self.duplicate = Some(name);
         }
@@ -225,7 +238,11 @@ impl HostBuilder {
 
     /// Add an intrinsic.
     pub fn intrinsic(&mut self, name: &'static str, effects: Effects, func: Func) -> IntrinsicId {
-        let id = self.host.intrinsics.push(Intrinsic { name, func, effects });
+        let id = self.host.intrinsics.push(Intrinsic {
+            name,
+            func,
+            effects,
+        });
         if self.host.intrinsic_names.insert(name, id).is_some() {
             self.duplicate = Some(name);
         }
@@ -239,19 +256,42 @@ impl HostBuilder {
     pub fn finish(self) -> Result<Host, HostError> {
         let host = self.host;
         if let Some(name) = self.duplicate {
-            return Err(HostError::Duplicate { host: host.name, name });
+            return Err(HostError::Duplicate {
+                host: host.name,
+                name,
+            });
         }
         for &(name, params, results) in names::STANDARD {
             let id = host
                 .intrinsic_names
                 .get(name)
-                .ok_or(HostError::MissingIntrinsic { host: host.name, name })?;
-            check_signature(&host, name, &host.intrinsics[*id].func.signature, params, results)?;
+                .ok_or(HostError::MissingIntrinsic {
+                    host: host.name,
+                    name,
+                })?;
+            check_signature(
+                &host,
+                name,
+                &host.intrinsics[*id].func.signature,
+                params,
+                results,
+            )?;
         }
         for row in crate::hir::helpers() {
-            let id =
-                host.helper_names.get(row.name).ok_or(HostError::MissingHelper { host: host.name, name: row.name })?;
-            check_signature(&host, row.name, &host.helpers[*id].signature, &row.params, &row.results)?;
+            let id = host
+                .helper_names
+                .get(row.name)
+                .ok_or(HostError::MissingHelper {
+                    host: host.name,
+                    name: row.name,
+                })?;
+            check_signature(
+                &host,
+                row.name,
+                &host.helpers[*id].signature,
+                &row.params,
+                &row.results,
+            )?;
         }
         Ok(host)
     }
@@ -281,7 +321,10 @@ impl Host {
     /// # Panics
     /// If there is none: [`HostBuilder::finish`] has checked the core's names.
     pub fn helper(&self, name: &str) -> HelperId {
-        *self.helper_names.get(name).unwrap_or_else(|| panic!("no helper `{name}`"))
+        *self
+            .helper_names
+            .get(name)
+            .unwrap_or_else(|| panic!("no helper `{name}`"))
     }
 
     /// The intrinsic of this name.
@@ -289,7 +332,10 @@ impl Host {
     /// # Panics
     /// If there is none: [`HostBuilder::finish`] has checked the core's names.
     pub fn intrinsic(&self, name: &str) -> IntrinsicId {
-        *self.intrinsic_names.get(name).unwrap_or_else(|| panic!("no intrinsic `{name}`"))
+        *self
+            .intrinsic_names
+            .get(name)
+            .unwrap_or_else(|| panic!("no intrinsic `{name}`"))
     }
 }
 

@@ -58,13 +58,20 @@ impl Cfg {
 
     fn walk(&mut self, func: &Func) {
         let mut seen = SecondaryMap::<Block, bool>::new();
-        let mut stack: Vec<(Block, bool)> = func.order.first().map(|&entry| (entry, false)).into_iter().collect();
+        let mut stack: Vec<(Block, bool)> = func
+            .order
+            .first()
+            .map(|&entry| (entry, false))
+            .into_iter()
+            .collect();
         while let Some((block, finished)) = stack.pop() {
             if finished {
                 self.order.push(block);
                 continue;
             }
-            let Some(data) = func.blocks.get(block).filter(|_| !seen[block]) else { continue };
+            let Some(data) = func.blocks.get(block).filter(|_| !seen[block]) else {
+                continue;
+            };
             seen[block] = true;
             stack.push((block, true));
             if let Some(term) = &data.term {
@@ -85,13 +92,18 @@ impl Cfg {
                 predecessors[call.block].push(block);
             }
         }
-        let Some(&entry) = self.order.first() else { return };
+        let Some(&entry) = self.order.first() else {
+            return;
+        };
         self.idom[entry] = Some(entry).into();
         let mut changed = true;
         while changed {
             changed = false;
             for &block in &self.order[1..] {
-                let known = predecessors[block].iter().copied().filter(|&p| self.idom[p].is_some());
+                let known = predecessors[block]
+                    .iter()
+                    .copied()
+                    .filter(|&p| self.idom[p].is_some());
                 let new = known.reduce(|a, b| self.meet(a, b));
                 if self.idom[block].expand() != new {
                     self.idom[block] = new.into();
@@ -128,7 +140,11 @@ impl Cfg {
 
     fn meet(&self, mut a: Block, mut b: Block) -> Block {
         while a != b {
-            let later = if self.place[a] > self.place[b] { &mut a } else { &mut b };
+            let later = if self.place[a] > self.place[b] {
+                &mut a
+            } else {
+                &mut b
+            };
             *later = self.idom[*later].expect("a block that was visited");
         }
         a
@@ -159,7 +175,9 @@ mod tests {
         assert_eq!(cfg.order().first(), Some(&entry));
         assert_eq!(cfg.order().len(), 4);
         assert!(cfg.dominates(entry, end) && cfg.dominates(end, end));
-        assert!(!cfg.dominates(left, end) && !cfg.dominates(right, end) && !cfg.dominates(end, right));
+        assert!(
+            !cfg.dominates(left, end) && !cfg.dominates(right, end) && !cfg.dominates(end, right)
+        );
         assert!(!cfg.is_reachable(lost));
     }
 }

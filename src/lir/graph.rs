@@ -37,7 +37,10 @@ pub struct Signature {
 impl Signature {
     /// A signature.
     pub fn new(params: &[Ty], results: &[Ty]) -> Signature {
-        Signature { params: params.to_vec(), results: results.to_vec() }
+        Signature {
+            params: params.to_vec(),
+            results: results.to_vec(),
+        }
     }
 }
 
@@ -203,7 +206,12 @@ impl Func {
 
     /// A new block, not yet in the layout.
     pub fn make_block(&mut self) -> Block {
-        self.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: None, cold: false })
+        self.blocks.push(BlockData {
+            params: Vec::new(),
+            insts: Vec::new(),
+            term: None,
+            cold: false,
+        })
     }
 
     /// A new parameter of a block.
@@ -267,9 +275,17 @@ impl<'a> Builder<'a> {
 
     /// Append an instruction with results of the given types.
     pub fn push(&mut self, op: Opcode, args: Vec<Value>, imm: Imm, results: &[Ty]) -> Vec<Value> {
-        let results: Vec<Value> = results.iter().map(|&ty| self.func.values.push(ty)).collect();
+        let results: Vec<Value> = results
+            .iter()
+            .map(|&ty| self.func.values.push(ty))
+            .collect();
         debug_assert!(self.is_open(), "{} is already terminated", self.current);
-        self.func.blocks[self.current].insts.push(Inst { op, args, imm, results: results.clone() });
+        self.func.blocks[self.current].insts.push(Inst {
+            op,
+            args,
+            imm,
+            results: results.clone(),
+        });
         results
     }
 
@@ -335,12 +351,22 @@ impl<'a> Builder<'a> {
 
     /// Load from `ptr + offset`.
     pub fn load(&mut self, width: Width, ptr: Value, offset: i32) -> Value {
-        self.push(Opcode::Load, vec![ptr], Imm::Mem { width, offset }, &[width.ty()])[0]
+        self.push(
+            Opcode::Load,
+            vec![ptr],
+            Imm::Mem { width, offset },
+            &[width.ty()],
+        )[0]
     }
 
     /// Store to `ptr + offset`.
     pub fn store(&mut self, width: Width, ptr: Value, offset: i32, value: Value) {
-        self.push(Opcode::Store, vec![ptr, value], Imm::Mem { width, offset }, &[]);
+        self.push(
+            Opcode::Store,
+            vec![ptr, value],
+            Imm::Mem { width, offset },
+            &[],
+        );
     }
 
     /// Load a field.
@@ -390,7 +416,11 @@ impl<'a> Builder<'a> {
     /// End the current block.
     pub fn terminate(&mut self, term: Term) {
         let block = &mut self.func.blocks[self.current];
-        debug_assert!(block.term.is_none(), "{} is already terminated", self.current);
+        debug_assert!(
+            block.term.is_none(),
+            "{} is already terminated",
+            self.current
+        );
         block.term = Some(term);
     }
 
@@ -400,7 +430,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Branch.
-    pub fn br(&mut self, cond: Value, then: Block, then_args: &[Value], els: Block, els_args: &[Value]) {
+    pub fn br(
+        &mut self,
+        cond: Value,
+        then: Block,
+        then_args: &[Value],
+        els: Block,
+        els_args: &[Value],
+    ) {
         self.terminate(Term::Br {
             cond,
             then: BlockCall::new(then, then_args.to_vec()),

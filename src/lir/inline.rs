@@ -1,8 +1,8 @@
 //! Copying a LIR function into another: how a host's intrinsics become part of compiled code.
 
+use super::Imm;
 use super::graph::{Block, BlockCall, Builder, Func, Term, Value};
 use super::ops::Opcode;
-use super::Imm;
 use std::collections::HashMap;
 
 impl Builder<'_> {
@@ -14,9 +14,18 @@ impl Builder<'_> {
     /// If the argument count differs, or the callee can fail and `on_fail` is `None`: the caller's op table promised
     /// an exit.
     pub fn inline(&mut self, callee: &Func, args: &[Value], on_fail: Option<Block>) -> Vec<Value> {
-        assert_eq!(callee.params().len(), args.len(), "arguments of {}", callee.name);
-        let mut values: HashMap<Value, Value> =
-            callee.params().iter().copied().zip(args.iter().copied()).collect();
+        assert_eq!(
+            callee.params().len(),
+            args.len(),
+            "arguments of {}",
+            callee.name
+        );
+        let mut values: HashMap<Value, Value> = callee
+            .params()
+            .iter()
+            .copied()
+            .zip(args.iter().copied())
+            .collect();
         let slot_base = self.func.slots.len() as i64;
         self.func.slots.extend_from_slice(&callee.slots);
         // The common case is one straight block: no new block, no jump.
@@ -28,8 +37,12 @@ impl Builder<'_> {
             }
         }
         let done = self.block();
-        let results: Vec<Value> =
-            callee.signature.results.iter().map(|&ty| self.param(done, ty)).collect();
+        let results: Vec<Value> = callee
+            .signature
+            .results
+            .iter()
+            .map(|&ty| self.param(done, ty))
+            .collect();
         let mut blocks: HashMap<Block, Block> = HashMap::new();
         for &block in &callee.order[1..] {
             let data = &callee.blocks[block];
@@ -49,16 +62,25 @@ impl Builder<'_> {
             let call = |c: &BlockCall| {
                 BlockCall::new(blocks[&c.block], c.args.iter().map(|v| values[v]).collect())
             };
-            let term = match callee.blocks[block].term.as_ref().expect("a finished intrinsic") {
+            let term = match callee.blocks[block]
+                .term
+                .as_ref()
+                .expect("a finished intrinsic")
+            {
                 Term::Jump(target) => Term::Jump(call(target)),
-                Term::Br { cond, then, els } => {
-                    Term::Br { cond: values[cond], then: call(then), els: call(els) }
-                }
-                Term::Return(rets) => {
-                    Term::Jump(BlockCall::new(done, rets.iter().map(|v| values[v]).collect()))
-                }
+                Term::Br { cond, then, els } => Term::Br {
+                    cond: values[cond],
+                    then: call(then),
+                    els: call(els),
+                },
+                Term::Return(rets) => Term::Jump(BlockCall::new(
+                    done,
+                    rets.iter().map(|v| values[v]).collect(),
+                )),
                 Term::Fail => Term::Jump(BlockCall::new(
-                    on_fail.unwrap_or_else(|| panic!("{} may fail but its op has no exit", callee.name)),
+                    on_fail.unwrap_or_else(|| {
+                        panic!("{} may fail but its op has no exit", callee.name)
+                    }),
                     Vec::new(),
                 )),
                 Term::Exit { .. } => panic!("intrinsic {} holds an exit", callee.name),

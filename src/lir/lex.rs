@@ -12,7 +12,11 @@ pub(super) struct Pos {
 impl Pos {
     /// An error here.
     pub(super) fn error(self, what: impl Into<String>) -> ParseError {
-        ParseError { line: self.line, column: self.column, what: what.into() }
+        ParseError {
+            line: self.line,
+            column: self.column,
+            what: what.into(),
+        }
     }
 }
 
@@ -52,14 +56,20 @@ struct Lexer<'a> {
 
 /// All tokens of a text; the last one is [`Token::End`].
 pub(super) fn lex(text: &str) -> Result<Vec<(Token<'_>, Pos)>, ParseError> {
-    let mut lexer = Lexer { rest: text, pos: Pos { line: 1, column: 1 } };
+    let mut lexer = Lexer {
+        rest: text,
+        pos: Pos { line: 1, column: 1 },
+    };
     let mut tokens: Vec<(Token, Pos)> = Vec::new();
     loop {
         lexer.skip_blank();
         let pos = lexer.pos;
         let token = lexer.token()?;
         let end = token == Token::End;
-        let repeated = token == Token::Newline && tokens.last().is_none_or(|(last, _)| *last == Token::Newline);
+        let repeated = token == Token::Newline
+            && tokens
+                .last()
+                .is_none_or(|(last, _)| *last == Token::Newline);
         if !repeated {
             tokens.push((token, pos));
         }
@@ -90,7 +100,10 @@ impl<'a> Lexer<'a> {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
         if taken.ends_with('\n') {
-            self.pos = Pos { line: self.pos.line + 1, column: 1 };
+            self.pos = Pos {
+                line: self.pos.line + 1,
+                column: 1,
+            };
         } else {
             self.pos.column += taken.chars().count() as u32;
         }
@@ -99,7 +112,9 @@ impl<'a> Lexer<'a> {
 
     fn token(&mut self) -> Result<Token<'a>, ParseError> {
         let mut chars = self.rest.chars();
-        let Some(first) = chars.next() else { return Ok(Token::End) };
+        let Some(first) = chars.next() else {
+            return Ok(Token::End);
+        };
         let second = chars.next().unwrap_or('\0');
         Ok(match first {
             '\n' => {
@@ -128,7 +143,10 @@ impl<'a> Lexer<'a> {
     /// The longest piece from `skip` on in which `goes_on(before, c)` holds for each character.
     fn run(&mut self, skip: usize, goes_on: impl Fn(&str, char) -> bool) -> &'a str {
         let rest = self.rest;
-        let end = rest[skip..].char_indices().map(|(i, c)| (i + skip, c)).find(|&(i, c)| !goes_on(&rest[..i], c));
+        let end = rest[skip..]
+            .char_indices()
+            .map(|(i, c)| (i + skip, c))
+            .find(|&(i, c)| !goes_on(&rest[..i], c));
         self.take(end.map_or(rest.len(), |(i, _)| i))
     }
 

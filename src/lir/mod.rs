@@ -23,7 +23,8 @@ mod verify;
 
 pub use cfg::Cfg;
 pub use graph::{
-    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature, Term, Value,
+    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature,
+    Term, Value,
 };
 pub use ops::{Effect, FloatCond, ImmKind, IntCond, OpInfo, Opcode};
 pub use parse::{ParseError, parse};

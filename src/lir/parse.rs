@@ -4,7 +4,9 @@
 //! Values and blocks keep their numbers, so that messages about the function fit the text. Only if a number is larger
 //! than the text is long are all numbered anew, in the order in which the text first names them.
 
-use super::graph::{Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, SigId, Signature, Term, Value};
+use super::graph::{
+    Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, SigId, Signature, Term, Value,
+};
 use super::lex::{Pos, Token, lex};
 use super::ops::{FloatCond, ImmKind, IntCond, Opcode};
 use crate::exits::ExitId;
@@ -38,8 +40,14 @@ pub fn parse(text: &str, helpers: &PrimaryMap<HelperId, Helper>) -> Result<Func,
         sigs: PrimaryMap::new(),
         slots: Vec::new(),
     };
-    let mut parser =
-        Parser { tokens: lex(text)?, at: 0, helpers, func, values: HashMap::new(), blocks: HashMap::new() };
+    let mut parser = Parser {
+        tokens: lex(text)?,
+        at: 0,
+        helpers,
+        func,
+        values: HashMap::new(),
+        blocks: HashMap::new(),
+    };
     parser.reserve_numbers();
     parser.function()?;
     Ok(parser.func)
@@ -77,7 +85,9 @@ impl<'a> Parser<'a> {
         };
         let (values, blocks, most) = (count("v"), count("block"), self.tokens.len());
         if values <= most && blocks <= most {
-            self.func.values.extend(std::iter::repeat_n(Ty::I64, values));
+            self.func
+                .values
+                .extend(std::iter::repeat_n(Ty::I64, values));
             self.func.blocks.extend(std::iter::repeat_n(EMPTY, blocks));
         }
     }
@@ -109,7 +119,9 @@ impl<'a> Parser<'a> {
     fn preamble(&mut self) -> Result<()> {
         loop {
             let (token, pos) = self.peek().clone();
-            let Token::Word(word) = token else { return Ok(()) };
+            let Token::Word(word) = token else {
+                return Ok(());
+            };
             if let Some(number) = numbered(word, "slot") {
                 in_order(number, self.func.slots.len(), pos)?;
                 self.at += 1;
@@ -184,15 +196,30 @@ impl<'a> Parser<'a> {
             Some((name, suffix)) => (name, Some(suffix)),
             None => (word, None),
         };
-        let op = Opcode::ALL.iter().copied().find(|op| op.info().name == name);
+        let op = Opcode::ALL
+            .iter()
+            .copied()
+            .find(|op| op.info().name == name);
         let op = op.ok_or_else(|| pos.error(format!("there is no op `{name}`")))?;
         let (imm, args, types) = self.operands(op, suffix, pos)?;
         if types.len() != results.len() {
-            return Err(pos.error(format!("`{name}` gives {} results, not {}", types.len(), results.len())));
+            return Err(pos.error(format!(
+                "`{name}` gives {} results, not {}",
+                types.len(),
+                results.len()
+            )));
         }
-        let results = results.into_iter().zip(types).map(|((n, pos), ty)| self.define(n, pos, ty));
+        let results = results
+            .into_iter()
+            .zip(types)
+            .map(|((n, pos), ty)| self.define(n, pos, ty));
         let results = results.collect::<Result<_>>()?;
-        self.func.blocks[block].insts.push(Inst { op, args, imm, results });
+        self.func.blocks[block].insts.push(Inst {
+            op,
+            args,
+            imm,
+            results,
+        });
         Ok(())
     }
 
@@ -204,7 +231,11 @@ impl<'a> Parser<'a> {
                 self.punct(',')?;
                 let then = self.block_call()?;
                 self.punct(',')?;
-                Term::Br { cond, then, els: self.block_call()? }
+                Term::Br {
+                    cond,
+                    then,
+                    els: self.block_call()?,
+                }
             }
             "return" => Term::Return(self.values()?),
             "fail" => Term::Fail,
@@ -212,7 +243,10 @@ impl<'a> Parser<'a> {
                 let (number, _) = self.name("exit", "an exit")?;
                 self.punct('(')?;
                 let args = self.list(')', Parser::value)?;
-                Term::Exit { exit: ExitId::new(number as usize), args }
+                Term::Exit {
+                    exit: ExitId::new(number as usize),
+                    args,
+                }
             }
             "unreachable" => Term::Unreachable,
             _ => return Ok(None),
@@ -220,11 +254,20 @@ impl<'a> Parser<'a> {
     }
 
     /// Immediate, operands and the types of the results.
-    fn operands(&mut self, op: Opcode, suffix: Option<&str>, pos: Pos) -> Result<(Imm, Vec<Value>, Vec<Ty>)> {
+    fn operands(
+        &mut self,
+        op: Opcode,
+        suffix: Option<&str>,
+        pos: Pos,
+    ) -> Result<(Imm, Vec<Value>, Vec<Ty>)> {
         let info = op.info();
         let mut types = info.results.unwrap_or_default().to_vec();
         if suffix.is_some() != (info.imm == ImmKind::Mem || op == Opcode::Select) {
-            let what = if suffix.is_some() { "takes no type" } else { "needs a type, as in `load.i64`" };
+            let what = if suffix.is_some() {
+                "takes no type"
+            } else {
+                "needs a type, as in `load.i64`"
+            };
             return Err(pos.error(format!("`{}` {what}", info.name)));
         }
         let suffix = suffix.unwrap_or_default();
@@ -232,7 +275,12 @@ impl<'a> Parser<'a> {
         let imm = match info.imm {
             ImmKind::None => {
                 if op == Opcode::Select {
-                    types.push(Ty::ALL.into_iter().find(|ty| ty.name() == suffix).ok_or_else(no_type)?);
+                    types.push(
+                        Ty::ALL
+                            .into_iter()
+                            .find(|ty| ty.name() == suffix)
+                            .ok_or_else(no_type)?,
+                    );
                 }
                 Imm::None
             }
@@ -242,7 +290,10 @@ impl<'a> Parser<'a> {
             ImmKind::IntCond => Imm::IntCond(self.condition(IntCond::ALL, IntCond::name)?),
             ImmKind::FloatCond => Imm::FloatCond(self.condition(FloatCond::ALL, FloatCond::name)?),
             ImmKind::Mem => {
-                let width = Width::ALL.into_iter().find(|width| width.name() == suffix).ok_or_else(no_type)?;
+                let width = Width::ALL
+                    .into_iter()
+                    .find(|width| width.name() == suffix)
+                    .ok_or_else(no_type)?;
                 if info.results.is_none() {
                     types.push(width.ty());
                 }
@@ -265,7 +316,11 @@ impl<'a> Parser<'a> {
             ImmKind::Sig => {
                 let (number, pos) = self.name("sig", "a signature")?;
                 let id = SigId::new(number as usize);
-                let sig = self.func.sigs.get(id).ok_or_else(|| pos.error(format!("there is no {id}")))?;
+                let sig = self
+                    .func
+                    .sigs
+                    .get(id)
+                    .ok_or_else(|| pos.error(format!("there is no {id}")))?;
                 types = sig.results.clone();
                 let mut args = vec![self.value()?];
                 self.punct('(')?;
@@ -285,15 +340,27 @@ impl<'a> Parser<'a> {
     fn block_call(&mut self) -> Result<BlockCall> {
         let (number, pos) = self.name("block", "a block")?;
         let block = self.block_named(number, pos);
-        let args = if self.accept('(') { self.list(')', Parser::value)? } else { Vec::new() };
+        let args = if self.accept('(') {
+            self.list(')', Parser::value)?
+        } else {
+            Vec::new()
+        };
         Ok(BlockCall { block, args })
     }
 
     fn block_named(&mut self, number: u32, pos: Pos) -> Block {
         let named = self.blocks.entry(number).or_insert_with(|| {
             let own = Block::new(number as usize);
-            let entity = if self.func.blocks.is_valid(own) { own } else { self.func.blocks.push(EMPTY) };
-            Named { entity, defined: false, first: pos }
+            let entity = if self.func.blocks.is_valid(own) {
+                own
+            } else {
+                self.func.blocks.push(EMPTY)
+            };
+            Named {
+                entity,
+                defined: false,
+                first: pos,
+            }
         });
         named.entity
     }
@@ -307,8 +374,16 @@ impl<'a> Parser<'a> {
     fn value_named(&mut self, number: u32, pos: Pos) -> &mut Named<Value> {
         self.values.entry(number).or_insert_with(|| {
             let own = Value::new(number as usize);
-            let entity = if self.func.values.is_valid(own) { own } else { self.func.values.push(Ty::I64) };
-            Named { entity, defined: false, first: pos }
+            let entity = if self.func.values.is_valid(own) {
+                own
+            } else {
+                self.func.values.push(Ty::I64)
+            };
+            Named {
+                entity,
+                defined: false,
+                first: pos,
+            }
         })
     }
 
@@ -342,7 +417,9 @@ impl<'a> Parser<'a> {
             (token, pos) => return Err(expected("a helper", &token, pos)),
         };
         let found = self.helpers.iter().find(|(_, helper)| helper.name == name);
-        found.map(|(id, _)| id).ok_or_else(|| pos.error(format!("there is no helper `{name}`")))
+        found
+            .map(|(id, _)| id)
+            .ok_or_else(|| pos.error(format!("there is no helper `{name}`")))
     }
 
     fn signature(&mut self) -> Result<Signature> {
@@ -375,7 +452,9 @@ impl<'a> Parser<'a> {
     /// An integer that fits, decimal or hexadecimal.
     fn number<N: TryFrom<i128>>(&mut self, what: &str) -> Result<N> {
         let (token, pos) = self.next();
-        let Token::Number(digits) = token else { return Err(expected(what, &token, pos)) };
+        let Token::Number(digits) = token else {
+            return Err(expected(what, &token, pos));
+        };
         let number = match digits.strip_prefix("0x") {
             Some(hex) => i128::from_str_radix(hex, 16),
             None => digits.parse(),
@@ -388,13 +467,19 @@ impl<'a> Parser<'a> {
         match self.next() {
             (Token::Number(digits), pos) => {
                 let float = digits.parse::<f64>();
-                float.map(f64::to_bits).map_err(|_| pos.error(format!("`{digits}` is no double")))
+                float
+                    .map(f64::to_bits)
+                    .map_err(|_| pos.error(format!("`{digits}` is no double")))
             }
             (Token::Word("inf"), _) => Ok(f64::INFINITY.to_bits()),
             (Token::Word("nan"), pos) => {
                 self.punct(':')?;
                 let bits = self.number("the bits of a nan")?;
-                if f64::from_bits(bits).is_nan() { Ok(bits) } else { Err(pos.error("these are not the bits of a nan")) }
+                if f64::from_bits(bits).is_nan() {
+                    Ok(bits)
+                } else {
+                    Err(pos.error("these are not the bits of a nan"))
+                }
             }
             (token, pos) => Err(expected("a double", &token, pos)),
         }
@@ -458,12 +543,22 @@ impl<'a> Parser<'a> {
     /// A name such as `v3`.
     fn name(&mut self, prefix: &str, what: &str) -> Result<(u32, Pos)> {
         let (token, pos) = self.next();
-        let number = if let Token::Word(word) = token { numbered(word, prefix) } else { None };
-        number.map(|n| (n, pos)).ok_or_else(|| expected(what, &token, pos))
+        let number = if let Token::Word(word) = token {
+            numbered(word, prefix)
+        } else {
+            None
+        };
+        number
+            .map(|n| (n, pos))
+            .ok_or_else(|| expected(what, &token, pos))
     }
 
     /// Items between commas, up to `close`.
-    fn list<T>(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    fn list<T>(
+        &mut self,
+        close: char,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut items = Vec::new();
         if self.accept(close) {
             return Ok(items);
@@ -479,7 +574,12 @@ impl<'a> Parser<'a> {
 }
 
 /// A block of which nothing is known yet.
-const EMPTY: BlockData = BlockData { params: Vec::new(), insts: Vec::new(), term: None, cold: false };
+const EMPTY: BlockData = BlockData {
+    params: Vec::new(),
+    insts: Vec::new(),
+    term: None,
+    cold: false,
+};
 
 fn expected(what: &str, found: &Token, pos: Pos) -> ParseError {
     pos.error(format!("expected {what}, found {}", found.describe()))
@@ -489,11 +589,18 @@ fn expected(what: &str, found: &Token, pos: Pos) -> ParseError {
 fn numbered(word: &str, prefix: &str) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
     // The largest number is no valid entity.
-    digits.parse().ok().filter(|&n| n != u32::MAX && digits.bytes().all(|b| b.is_ascii_digit()))
+    digits
+        .parse()
+        .ok()
+        .filter(|&n| n != u32::MAX && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn in_order(number: u32, next: usize, pos: Pos) -> Result<()> {
-    if number as usize == next { Ok(()) } else { Err(pos.error(format!("the next number here is {next}"))) }
+    if number as usize == next {
+        Ok(())
+    } else {
+        Err(pos.error(format!("the next number here is {next}")))
+    }
 }
 
 fn undefined<E: std::fmt::Debug>(names: &HashMap<u32, Named<E>>) -> Result<()> {
@@ -503,7 +610,10 @@ fn undefined<E: std::fmt::Debug>(names: &HashMap<u32, Named<E>>) -> Result<()> {
         .min_by_key(|(_, named)| (named.first.line, named.first.column));
     match first {
         Some((number, named)) => {
-            let kind: String = format!("{:?}", named.entity).chars().take_while(|c| !c.is_ascii_digit()).collect();
+            let kind: String = format!("{:?}", named.entity)
+                .chars()
+                .take_while(|c| !c.is_ascii_digit())
+                .collect();
             Err(named.first.error(format!("{kind}{number} is not defined")))
         }
         None => Ok(()),

@@ -1,8 +1,8 @@
 //! Random well-formed functions for tests: every op, every terminator, values from dominating blocks.
 
 use super::{
-    Block, BlockCall, Builder, FloatCond, Func, Helper, HelperId, Imm, ImmKind, IntCond, Mode, Opcode, Signature, Term,
-    Value,
+    Block, BlockCall, Builder, FloatCond, Func, Helper, HelperId, Imm, ImmKind, IntCond, Mode,
+    Opcode, Signature, Term, Value,
 };
 use crate::exits::ExitId;
 use crate::ll::{Ty, Width};
@@ -16,16 +16,27 @@ pub(crate) fn helpers() -> PrimaryMap<HelperId, Helper> {
         ("nothing", &[], &[]),
         ("list.new", &[I64], &[Ptr]),
         ("odd name -> \"quoted\"", &[F64, Bool, Ptr], &[I64, Bool]),
-        ("many", &[I64, F64, I64, Bool, I64, Ptr, I64, I64, I64, F64], &[F64]),
+        (
+            "many",
+            &[I64, F64, I64, Bool, I64, Ptr, I64, I64, I64, F64],
+            &[F64],
+        ),
     ];
-    let helper = |(name, params, results)| Helper { name, address: 0x1000, signature: Signature::new(params, results) };
+    let helper = |(name, params, results)| Helper {
+        name,
+        address: 0x1000,
+        signature: Signature::new(params, results),
+    };
     rows.into_iter().map(helper).collect()
 }
 
 /// A function that the verifier accepts, decided by `seed`.
 pub(crate) fn func(seed: u64, mode: Mode, helpers: &PrimaryMap<HelperId, Helper>) -> Func {
     let mut dice = Dice(seed);
-    let mut func = Func::new("random.<function> \"é\"", Signature::new(&dice.types(5), &[Ty::Ptr]));
+    let mut func = Func::new(
+        "random.<function> \"é\"",
+        Signature::new(&dice.types(5), &[Ty::Ptr]),
+    );
     for _ in 0..dice.below(3) {
         func.slots.push(8 * (1 + dice.below(4) as u32));
     }
@@ -44,7 +55,13 @@ pub(crate) fn func(seed: u64, mode: Mode, helpers: &PrimaryMap<HelperId, Helper>
         // What the entry defines dominates everything; what other blocks define stays theirs.
         let outer = scope.len();
         scope.extend_from_slice(&builder.func.blocks[block].params);
-        let mut line = Line { dice: &mut dice, builder: &mut builder, scope: &mut scope, helpers, blocks: &blocks };
+        let mut line = Line {
+            dice: &mut dice,
+            builder: &mut builder,
+            scope: &mut scope,
+            helpers,
+            blocks: &blocks,
+        };
         for _ in 0..line.dice.below(12) {
             line.inst();
         }
@@ -76,7 +93,9 @@ impl Dice {
     }
 
     fn types(&mut self, most: usize) -> Vec<Ty> {
-        (0..self.below(most + 1)).map(|_| self.pick(&Ty::ALL)).collect()
+        (0..self.below(most + 1))
+            .map(|_| self.pick(&Ty::ALL))
+            .collect()
     }
 
     fn int(&mut self) -> i64 {
@@ -90,7 +109,9 @@ impl Dice {
     fn float(&mut self) -> u64 {
         match self.below(4) {
             0 => self.next(),
-            1 => self.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324]).to_bits(),
+            1 => self
+                .pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324])
+                .to_bits(),
             _ => (self.below(1000) as f64 / 8.0).to_bits(),
         }
     }
@@ -112,7 +133,12 @@ impl Line<'_, '_> {
 
     /// A value in scope, or a new constant.
     fn value(&mut self, ty: Ty) -> Value {
-        let fit: Vec<Value> = self.scope.iter().copied().filter(|&v| self.builder.func.values[v] == ty).collect();
+        let fit: Vec<Value> = self
+            .scope
+            .iter()
+            .copied()
+            .filter(|&v| self.builder.func.values[v] == ty)
+            .collect();
         if !fit.is_empty() && self.dice.below(4) != 0 {
             return self.dice.pick(&fit);
         }
@@ -136,22 +162,27 @@ impl Line<'_, '_> {
         let imm = match info.imm {
             ImmKind::None => Imm::None,
             ImmKind::Int if op == Opcode::StackAddr && self.builder.func.slots.is_empty() => return,
-            ImmKind::Int if op == Opcode::StackAddr => Imm::Int(self.dice.below(self.builder.func.slots.len()) as i64),
+            ImmKind::Int if op == Opcode::StackAddr => {
+                Imm::Int(self.dice.below(self.builder.func.slots.len()) as i64)
+            }
             ImmKind::Int if op == Opcode::Bconst => Imm::Int(self.dice.below(2) as i64),
             ImmKind::Int => Imm::Int(self.dice.int()),
             ImmKind::Float => Imm::Float(self.dice.float()),
             ImmKind::Addr => Imm::Addr(self.dice.next()),
             ImmKind::IntCond => Imm::IntCond(self.dice.pick(IntCond::ALL)),
             ImmKind::FloatCond => Imm::FloatCond(self.dice.pick(FloatCond::ALL)),
-            ImmKind::Mem => {
-                Imm::Mem { width: self.dice.pick(&Width::ALL), offset: self.dice.pick(&[0, 8, -8, i32::MAX, i32::MIN]) }
-            }
+            ImmKind::Mem => Imm::Mem {
+                width: self.dice.pick(&Width::ALL),
+                offset: self.dice.pick(&[0, 8, -8, i32::MAX, i32::MIN]),
+            },
             ImmKind::Helper => Imm::Helper(HelperId::new(self.dice.below(self.helpers.len()))),
             ImmKind::Sig => return self.call_indirect(),
         };
         let (args, results) = match (op, imm) {
             (Opcode::Icmp, _) if self.dice.below(2) == 0 => {
-                let cond = self.dice.pick(&[IntCond::Eq, IntCond::Ne, IntCond::Ult, IntCond::Uge]);
+                let cond = self
+                    .dice
+                    .pick(&[IntCond::Eq, IntCond::Ne, IntCond::Ult, IntCond::Uge]);
                 let args = self.values(&[Ty::Ptr, Ty::Ptr]);
                 return self.push(op, args, Imm::IntCond(cond), &[Ty::Bool]);
             }
@@ -166,7 +197,10 @@ impl Line<'_, '_> {
                 let signature = &self.helpers[id].signature;
                 (signature.params.clone(), signature.results.clone())
             }
-            _ => (info.args.expect("fixed").to_vec(), info.results.expect("fixed").to_vec()),
+            _ => (
+                info.args.expect("fixed").to_vec(),
+                info.results.expect("fixed").to_vec(),
+            ),
         };
         let args = self.values(&args);
         self.push(op, args, imm, &results);
@@ -184,7 +218,10 @@ impl Line<'_, '_> {
     fn block_call(&mut self) -> Option<BlockCall> {
         let block = *self.blocks.get(self.dice.below(self.blocks.len().max(1)))?;
         let params = self.builder.func.blocks[block].params.clone();
-        let types: Vec<Ty> = params.iter().map(|&v| self.builder.func.values[v]).collect();
+        let types: Vec<Ty> = params
+            .iter()
+            .map(|&v| self.builder.func.values[v])
+            .collect();
         Some(BlockCall::new(block, self.values(&types)))
     }
 
@@ -192,7 +229,11 @@ impl Line<'_, '_> {
         let jump = |call: Option<BlockCall>| call.map_or(Term::Unreachable, Term::Jump);
         let term = match self.dice.below(6) {
             0 | 1 => match (self.block_call(), self.block_call()) {
-                (Some(then), Some(els)) => Term::Br { cond: self.value(Ty::Bool), then, els },
+                (Some(then), Some(els)) => Term::Br {
+                    cond: self.value(Ty::Bool),
+                    then,
+                    els,
+                },
                 _ => Term::Unreachable,
             },
             2 => jump(self.block_call()),
@@ -200,7 +241,10 @@ impl Line<'_, '_> {
             4 if mode == Mode::Intrinsic => Term::Fail,
             4 => {
                 let types = self.dice.types(4);
-                Term::Exit { exit: ExitId::new(self.dice.below(9)), args: self.values(&types) }
+                Term::Exit {
+                    exit: ExitId::new(self.dice.below(9)),
+                    args: self.values(&types),
+                }
             }
             _ => Term::Unreachable,
         };

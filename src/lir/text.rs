@@ -20,21 +20,33 @@
 //! ```
 //! Each result's type follows from the line it stands on, so a line can be read alone. `;` begins a comment.
 
-use super::graph::{BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value};
+use super::graph::{
+    BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value,
+};
 use super::ops::Opcode;
 use cranelift_entity::PrimaryMap;
 use std::fmt::{self, Write};
 
 /// The text form of a function.
 pub fn print(func: &Func, helpers: &PrimaryMap<HelperId, Helper>) -> String {
-    let mut printer = Printer { func, helpers, out: String::new() };
+    let mut printer = Printer {
+        func,
+        helpers,
+        out: String::new(),
+    };
     printer.function().expect("writing to a string");
     printer.out
 }
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let types = |types: &[crate::ll::Ty]| types.iter().map(|ty| ty.name()).collect::<Vec<_>>().join(", ");
+        let types = |types: &[crate::ll::Ty]| {
+            types
+                .iter()
+                .map(|ty| ty.name())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         write!(f, "({})", types(&self.params))?;
         match &self.results[..] {
             [] => Ok(()),
@@ -47,7 +59,9 @@ impl fmt::Display for Signature {
 /// Whether a name can stand without quotes: it can't be taken for anything else.
 pub(super) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
 }
 
 struct Printer<'a> {
@@ -196,7 +210,11 @@ impl Printer<'_> {
 
     fn call(&mut self, call: &BlockCall) -> fmt::Result {
         write!(self.out, "{}", call.block)?;
-        if call.args.is_empty() { Ok(()) } else { self.list(&call.args) }
+        if call.args.is_empty() {
+            Ok(())
+        } else {
+            self.list(&call.args)
+        }
     }
 
     fn list(&mut self, values: &[Value]) -> fmt::Result {

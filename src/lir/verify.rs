@@ -76,7 +76,11 @@ impl fmt::Display for VerifierErrors {
 ///
 /// # Errors
 /// [`VerifierErrors`] with all faults that were found.
-pub fn verify(func: &Func, mode: Mode, helpers: &PrimaryMap<HelperId, Helper>) -> Result<(), VerifierErrors> {
+pub fn verify(
+    func: &Func,
+    mode: Mode,
+    helpers: &PrimaryMap<HelperId, Helper>,
+) -> Result<(), VerifierErrors> {
     let mut verifier = Verifier {
         func,
         mode,
@@ -90,7 +94,10 @@ pub fn verify(func: &Func, mode: Mode, helpers: &PrimaryMap<HelperId, Helper>) -
     verifier.function();
     match verifier.faults {
         faults if faults.is_empty() => Ok(()),
-        faults => Err(VerifierErrors { func: func.name.clone(), faults }),
+        faults => Err(VerifierErrors {
+            func: func.name.clone(),
+            faults,
+        }),
     }
 }
 
@@ -115,7 +122,10 @@ struct Verifier<'a> {
 
 impl Verifier<'_> {
     fn fault(&mut self, what: impl Into<String>) {
-        self.faults.push(Fault { place: self.place, what: what.into() });
+        self.faults.push(Fault {
+            place: self.place,
+            what: what.into(),
+        });
     }
 
     fn function(&mut self) {
@@ -135,10 +145,18 @@ impl Verifier<'_> {
         if !self.faults.is_empty() {
             return;
         }
-        let entry: Vec<Ty> = func.params().iter().filter_map(|&v| func.values.get(v).copied()).collect();
+        let entry: Vec<Ty> = func
+            .params()
+            .iter()
+            .filter_map(|&v| func.values.get(v).copied())
+            .collect();
         if entry != func.signature.params {
             self.place = Place::Head(func.entry());
-            self.fault(format!("parameters {} are not the signature's {}", list(&entry), list(&func.signature.params)));
+            self.fault(format!(
+                "parameters {} are not the signature's {}",
+                list(&entry),
+                list(&func.signature.params)
+            ));
         }
         for &block in &func.order {
             self.define(block);
@@ -190,7 +208,10 @@ impl Verifier<'_> {
         } else if self.defs[value].block.is_some() {
             self.fault(format!("{value} is defined twice"));
         } else {
-            self.defs[value] = Def { block: block.into(), after };
+            self.defs[value] = Def {
+                block: block.into(),
+                after,
+            };
         }
     }
 
@@ -212,7 +233,12 @@ impl Verifier<'_> {
 
     /// A use by the instruction with `index` others before it in its block.
     fn check_use(&mut self, value: Value, block: Block, index: usize) {
-        let Some(def) = self.defs.get(value).copied().filter(|def| def.block.is_some()) else {
+        let Some(def) = self
+            .defs
+            .get(value)
+            .copied()
+            .filter(|def| def.block.is_some())
+        else {
             return self.fault(format!("{value} is not defined"));
         };
         let home = def.block.expect("just tested");
@@ -220,22 +246,37 @@ impl Verifier<'_> {
             if def.after > index {
                 self.fault(format!("{value} is used before its definition"));
             }
-        } else if self.cfg.is_reachable(block) && !(self.cfg.is_reachable(home) && self.cfg.dominates(home, block)) {
-            self.fault(format!("the definition of {value} in {home} does not dominate this use"));
+        } else if self.cfg.is_reachable(block)
+            && !(self.cfg.is_reachable(home) && self.cfg.dominates(home, block))
+        {
+            self.fault(format!(
+                "the definition of {value} in {home} does not dominate this use"
+            ));
         }
     }
 
     /// The types of values; those that do not exist have been reported.
     fn types(&self, values: &[Value]) -> Vec<Ty> {
-        values.iter().filter_map(|&v| self.func.values.get(v).copied()).collect()
+        values
+            .iter()
+            .filter_map(|&v| self.func.values.get(v).copied())
+            .collect()
     }
 
     fn expect(&mut self, what: &str, found: &[Ty], expected: &[Ty]) {
         if found.len() != expected.len() {
             let s = if found.len() == 1 { "" } else { "s" };
-            self.fault(format!("{} {what}{s}, expected {}", found.len(), expected.len()));
+            self.fault(format!(
+                "{} {what}{s}, expected {}",
+                found.len(),
+                expected.len()
+            ));
         } else if found != expected {
-            self.fault(format!("{what}s are {}, not {}", list(found), list(expected)));
+            self.fault(format!(
+                "{what}s are {}, not {}",
+                list(found),
+                list(expected)
+            ));
         }
     }
 
@@ -253,7 +294,9 @@ impl Verifier<'_> {
             self.expect("result", &results, expected);
         }
         match (inst.op, inst.imm) {
-            (Opcode::Bconst, Imm::Int(n)) if n != 0 && n != 1 => self.fault(format!("{n} is no truth value")),
+            (Opcode::Bconst, Imm::Int(n)) if n != 0 && n != 1 => {
+                self.fault(format!("{n} is no truth value"))
+            }
             (Opcode::Icmp, Imm::IntCond(cond)) => self.icmp(cond, &args),
             (Opcode::Select, _) => match args[..] {
                 [Ty::Bool, a, b] if a == b => self.expect("result", &results, &[a]),
@@ -265,17 +308,25 @@ impl Verifier<'_> {
                 }
                 self.fault(format!("there is no stack slot {number}"));
             }
-            (Opcode::Load, Imm::Mem { width, .. }) => self.expect("result", &results, &[width.ty()]),
-            (Opcode::Store, Imm::Mem { width, .. }) => self.expect("operand", &args, &[Ty::Ptr, width.ty()]),
+            (Opcode::Load, Imm::Mem { width, .. }) => {
+                self.expect("result", &results, &[width.ty()])
+            }
+            (Opcode::Store, Imm::Mem { width, .. }) => {
+                self.expect("operand", &args, &[Ty::Ptr, width.ty()])
+            }
             (Opcode::Call, Imm::Helper(id)) => match self.helpers.get(id) {
                 Some(helper) => self.call(helper.name, &helper.signature, &args, &results),
                 None => self.fault(format!("there is no {id}")),
             },
-            (Opcode::CallIndirect, Imm::Sig(id)) => match (self.func.sigs.get(id), args.split_first()) {
-                (None, _) => self.fault(format!("there is no {id}")),
-                (Some(sig), Some((Ty::Ptr, args))) => self.call(&id.to_string(), sig, args, &results),
-                (Some(_), _) => self.fault("the callee is no address"),
-            },
+            (Opcode::CallIndirect, Imm::Sig(id)) => {
+                match (self.func.sigs.get(id), args.split_first()) {
+                    (None, _) => self.fault(format!("there is no {id}")),
+                    (Some(sig), Some((Ty::Ptr, args))) => {
+                        self.call(&id.to_string(), sig, args, &results)
+                    }
+                    (Some(_), _) => self.fault("the callee is no address"),
+                }
+            }
             _ => {}
         }
     }
@@ -286,7 +337,10 @@ impl Verifier<'_> {
             [Ty::I64, Ty::I64] => {}
             [Ty::Ptr, Ty::Ptr] if matches!(cond, Eq | Ne | Ult | Ule | Ugt | Uge) => {}
             [Ty::Ptr, Ty::Ptr] => self.fault(format!("addresses have no order `{}`", cond.name())),
-            _ => self.fault(format!("operands are {}, not two integers or two addresses", list(args))),
+            _ => self.fault(format!(
+                "operands are {}, not two integers or two addresses",
+                list(args)
+            )),
         }
     }
 
@@ -305,7 +359,12 @@ impl Verifier<'_> {
             Term::Jump(_) | Term::Fail | Term::Unreachable => {}
             Term::Br { cond, .. } => {
                 self.check_use(*cond, block, index);
-                if self.func.values.get(*cond).is_some_and(|&ty| ty != Ty::Bool) {
+                if self
+                    .func
+                    .values
+                    .get(*cond)
+                    .is_some_and(|&ty| ty != Ty::Bool)
+                {
                     self.fault(format!("the condition {cond} is no bool"));
                 }
             }
@@ -345,7 +404,12 @@ impl Verifier<'_> {
         let found = self.types(&call.args);
         let expected = self.types(&self.func.blocks[call.block].params);
         if found != expected {
-            self.fault(format!("{} takes {} but is given {}", call.block, list(&expected), list(&found)));
+            self.fault(format!(
+                "{} takes {} but is given {}",
+                call.block,
+                list(&expected),
+                list(&found)
+            ));
         }
     }
 }

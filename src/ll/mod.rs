@@ -60,8 +60,15 @@ pub enum Width {
 
 impl Width {
     /// All widths.
-    pub const ALL: [Width; 7] =
-        [Width::U8, Width::U16, Width::U32, Width::I32, Width::I64, Width::F64, Width::Ptr];
+    pub const ALL: [Width; 7] = [
+        Width::U8,
+        Width::U16,
+        Width::U32,
+        Width::I32,
+        Width::I64,
+        Width::F64,
+        Width::Ptr,
+    ];
 
     /// The register type a load of this width gives, and a store of it takes.
     pub fn ty(self) -> Ty {
@@ -126,7 +133,9 @@ pub struct Struct {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LayoutError {
     /// Two fields share a byte.
-    #[error("in structure `{structure}` the fields `{first}` and `{second}` overlap; give each its own bytes")]
+    #[error(
+        "in structure `{structure}` the fields `{first}` and `{second}` overlap; give each its own bytes"
+    )]
     Overlap {
         /// The structure.
         structure: &'static str,
@@ -163,9 +172,24 @@ mod tests {
 
     #[test]
     fn overlapping_fields_are_named() {
-        let a = Field { name: "a", offset: 0, width: Width::I64 };
-        let b = Field { name: "b", offset: 4, width: Width::U8 };
+        let a = Field {
+            name: "a",
+            offset: 0,
+            width: Width::I64,
+        };
+        let b = Field {
+            name: "b",
+            offset: 4,
+            width: Width::U8,
+        };
         let error = Struct::new("S", vec![b, a]).unwrap_err();
-        assert_eq!(error, LayoutError::Overlap { structure: "S", first: "a", second: "b" });
+        assert_eq!(
+            error,
+            LayoutError::Overlap {
+                structure: "S",
+                first: "a",
+                second: "b"
+            }
+        );
     }
 }

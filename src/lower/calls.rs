@@ -53,7 +53,11 @@ impl Lower<'_> {
             self.b.stack_addr(slot)
         });
         operands.extend(outputs);
-        let ty = if info.gives == Gives::Object { Ty::Ptr } else { Ty::I64 };
+        let ty = if info.gives == Gives::Object {
+            Ty::Ptr
+        } else {
+            Ty::I64
+        };
         let helper = self.host.helper(info.name);
         let result = self.b.call(helper, &operands, &[ty])[0];
         for (a, p) in fresh {
@@ -65,7 +69,11 @@ impl Lower<'_> {
             } else {
                 self.b.icmp_imm(IntCond::Slt, result, 0)
             };
-            let state = self.f.inst(v).state.expect("an operation that may raise has a state");
+            let state = self
+                .f
+                .inst(v)
+                .state
+                .expect("an operation that may raise has a state");
             let raise = self.raise_exit(state);
             let go = self.b.block();
             self.b.br(failed, raise, &[], go, &[]);
@@ -82,7 +90,9 @@ impl Lower<'_> {
             Gives::Nothing => {}
         }
         if let Some(buffer) = outputs {
-            let loads = (0..count).map(|i| self.b.load(Width::Ptr, buffer, 8 * i as i32)).collect();
+            let loads = (0..count)
+                .map(|i| self.b.load(Width::Ptr, buffer, 8 * i as i32))
+                .collect();
             self.outputs.insert(v, loads);
         }
     }
@@ -96,7 +106,10 @@ impl Lower<'_> {
         }
         let cell = self.b.pconst(cell);
         let entry = self.b.load(Width::Ptr, cell, 0);
-        let sig = Signature { params: vec![Ty::Ptr; operands.len()], results: vec![Ty::Ptr] };
+        let sig = Signature {
+            params: vec![Ty::Ptr; operands.len()],
+            results: vec![Ty::Ptr],
+        };
         let result = self.b.call_indirect(sig, entry, &operands)[0];
         let failed = self.b.is_null(result);
         let state = self.f.inst(v).state.expect("a call has a state");
@@ -129,7 +142,10 @@ impl Lower<'_> {
         self.b.br(quiet, again, &[], exit, &[]);
         self.b.switch_to(again);
         let state_cell = self.b.pconst(self.parts.state_cell);
-        let valid = self.intrinsic(names::STILL_VALID, &[self.thread, self.frame, state_cell, cell])[0];
+        let valid = self.intrinsic(
+            names::STILL_VALID,
+            &[self.thread, self.frame, state_cell, cell],
+        )[0];
         self.b.br(valid, go, &[], exit, &[]);
         self.b.switch_to(go);
         (self.position, self.shadows) = (position, shadows);
@@ -179,7 +195,10 @@ impl Lower<'_> {
         self.b.jump(go, &[]);
         self.b.switch_to(go);
         // What the object's death has stored holds only there.
-        self.shadows = shadows.into_iter().filter(|(k, raw)| self.shadows.get(k) == Some(raw)).collect();
+        self.shadows = shadows
+            .into_iter()
+            .filter(|(k, raw)| self.shadows.get(k) == Some(raw))
+            .collect();
         self.position = position.filter(|p| self.position == Some(*p));
     }
 

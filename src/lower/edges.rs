@@ -28,9 +28,10 @@ impl Lower<'_> {
             Term::Return(v) => {
                 let result = self.moved(*v);
                 if self.entry == Entry::Function {
-                    let pc = self.f.blocks[block].insts.last().map_or(self.f.blocks[block].entry_state.pc, |v| {
-                        self.f.inst(*v).pc
-                    });
+                    let pc = self.f.blocks[block]
+                        .insts
+                        .last()
+                        .map_or(self.f.blocks[block].entry_state.pc, |v| self.f.inst(*v).pc);
                     self.publish_position(pc);
                     let leave = self.leave_block();
                     self.b.jump(leave, &[result]);
@@ -86,7 +87,13 @@ impl Lower<'_> {
             .args
             .iter()
             .zip(&params)
-            .map(|(&a, &(p, _))| if self.repr(p).is_raw() { self.raw_of(a) } else { self.moved(a) })
+            .map(|(&a, &(p, _))| {
+                if self.repr(p).is_raw() {
+                    self.raw_of(a)
+                } else {
+                    self.moved(a)
+                }
+            })
             .collect();
         for (k, from, to) in self.transitions(edge) {
             let offset = self.slot_offset(k);

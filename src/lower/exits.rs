@@ -18,19 +18,31 @@ struct Words {
 
 impl Lower<'_> {
     /// A cold block that leaves with `state`; what it needs is computed there.
-    pub(super) fn exit_block(&mut self, kind: ExitKind, reason: Reason, state: StateId) -> lir::Block {
+    pub(super) fn exit_block(
+        &mut self,
+        kind: ExitKind,
+        reason: Reason,
+        state: StateId,
+    ) -> lir::Block {
         let here = self.b.current();
         let block = self.b.cold_block();
         self.b.switch_to(block);
         let state = &self.f.states[state];
-        let mut words = Words { hir: Vec::new(), args: vec![self.thread, self.frame] };
+        let mut words = Words {
+            hir: Vec::new(),
+            args: vec![self.thread, self.frame],
+        };
         let mut locals = Vec::new();
         for (k, &v) in state.locals.iter().enumerate() {
             if self.repr(v).is_raw() {
                 locals.push((k as u32, self.source(&mut words, v, true)));
             }
         }
-        let stack = state.stack.iter().map(|e| self.source(&mut words, e.value, e.owned)).collect();
+        let stack = state
+            .stack
+            .iter()
+            .map(|e| self.source(&mut words, e.value, e.owned))
+            .collect();
         let exit = ExitId::new(self.exits.len());
         self.exits.push(ExitRecord {
             kind,
@@ -41,7 +53,10 @@ impl Lower<'_> {
             stack,
             words: words.args.len() as u32,
         });
-        self.b.terminate(Term::Exit { exit, args: words.args });
+        self.b.terminate(Term::Exit {
+            exit,
+            args: words.args,
+        });
         self.b.switch_to(here);
         block
     }
@@ -62,7 +77,11 @@ impl Lower<'_> {
         let index = match words.hir.iter().position(|w| *w == key) {
             Some(i) => i as u32 + CONTEXT_WORDS,
             None => {
-                let value = if repr.is_raw() { self.raw(key) } else { self.object(v).0 };
+                let value = if repr.is_raw() {
+                    self.raw(key)
+                } else {
+                    self.object(v).0
+                };
                 words.hir.push(key);
                 words.args.push(value);
                 words.args.len() as u32 - 1
@@ -74,7 +93,9 @@ impl Lower<'_> {
             Repr::Bool(_) => Source::Bool(index),
             Repr::IntIf(..) => Source::IntIf(index, bound.expect("a flag")),
             Repr::DoubleIf(..) => Source::FloatIf(index, bound.expect("a flag")),
-            _ if owned && !matches!(self.f.op(v), Op::Const(o) if o.is_immortal()) => Source::Owned(index),
+            _ if owned && !matches!(self.f.op(v), Op::Const(o) if o.is_immortal()) => {
+                Source::Owned(index)
+            }
             _ => Source::Borrowed(index),
         }
     }
@@ -101,7 +122,9 @@ impl Lower<'_> {
     pub(super) fn guard_exit(&mut self, v: Value) -> lir::Block {
         let inst = self.f.inst(v);
         let reason = inst.op.exit_reason().expect("an op that may exit");
-        let state = inst.state.unwrap_or_else(|| panic!("{v} may exit but has no frame state"));
+        let state = inst
+            .state
+            .unwrap_or_else(|| panic!("{v} may exit but has no frame state"));
         let number = self.exits.len();
         let exit = self.exit_block(ExitKind::Resume, reason, state);
         if let Some(table) = self.parts.force_table {
@@ -153,7 +176,8 @@ impl Lower<'_> {
         let word = self.code.locals.len() as u32 + k;
         let flag = self.raw(bound);
         let flag = self.b.op(Opcode::B2i, &[flag]);
-        self.b.store(Width::I64, self.frame, self.shadow_offset(word), flag);
+        self.b
+            .store(Width::I64, self.frame, self.shadow_offset(word), flag);
         word
     }
 
@@ -166,7 +190,9 @@ impl Lower<'_> {
                 Repr::Double(raw) => (Source::Float(k), raw),
                 Repr::Bool(raw) => (Source::Bool(k), raw),
                 Repr::IntIf(raw, bound) => (Source::IntIf(k, self.publish_bound(k, bound)), raw),
-                Repr::DoubleIf(raw, bound) => (Source::FloatIf(k, self.publish_bound(k, bound)), raw),
+                Repr::DoubleIf(raw, bound) => {
+                    (Source::FloatIf(k, self.publish_bound(k, bound)), raw)
+                }
                 _ => continue,
             };
             map.push((k, source));
@@ -179,7 +205,8 @@ impl Lower<'_> {
                 Source::Bool(_) => (Width::I64, self.b.op(Opcode::B2i, &[value])),
                 _ => (Width::I64, value),
             };
-            self.b.store(width, self.frame, self.shadow_offset(k), value);
+            self.b
+                .store(width, self.frame, self.shadow_offset(k), value);
             self.shadows.insert(k, raw);
         }
         self.raw_maps.insert(pc, RawMap { pc, locals: map });

@@ -18,7 +18,12 @@ impl Lower<'_> {
         let result = match inst.op.clone() {
             Op::Param | Op::Arg(_) | Op::Const(_) | Op::Null => return,
             Op::ConstInt(_) | Op::ConstDouble(_) | Op::ConstBool(_) => return,
-            Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf | Op::Refine(_) => return,
+            Op::BoxInt
+            | Op::BoxFloat
+            | Op::BoxBool
+            | Op::BoxIntIf
+            | Op::BoxFloatIf
+            | Op::Refine(_) => return,
             Op::LoadSlot(k) => {
                 if (k as usize) < self.locals.len() {
                     self.locals[k as usize] = v;
@@ -56,7 +61,10 @@ impl Lower<'_> {
             Op::CheckValid => {
                 let cell = self.b.pconst(self.parts.state_cell);
                 let pending = self.b.pconst(self.parts.pending_cell);
-                let ok = self.intrinsic(names::STILL_VALID, &[self.thread, self.frame, cell, pending])[0];
+                let ok = self.intrinsic(
+                    names::STILL_VALID,
+                    &[self.thread, self.frame, cell, pending],
+                )[0];
                 return self.guard(v, ok);
             }
             Op::CheckPending => {
@@ -227,7 +235,8 @@ impl Lower<'_> {
                 let exit = self.guard_exit(v);
                 let (list, item) = (self.object(arg(0)).0, self.moved(arg(1)));
                 let id = self.host.intrinsic(names::LIST_APPEND);
-                self.b.inline(&self.host.intrinsics[id].func, &[list, item], Some(exit));
+                self.b
+                    .inline(&self.host.intrinsics[id].func, &[list, item], Some(exit));
                 return;
             }
             Op::CellGet => self.access(names::CELL_GET, &[arg(0)]),
@@ -248,8 +257,12 @@ impl Lower<'_> {
                 self.host_access(v, &call, &[arg(0)]);
                 return;
             }
-            Op::Load(call) => self.host_access(v, &call, &[arg(0)]).expect("a load gives a value"),
-            Op::Store(call) => self.host_access(v, &call, &[arg(0), arg(1)]).expect("a store gives the old value"),
+            Op::Load(call) => self
+                .host_access(v, &call, &[arg(0)])
+                .expect("a load gives a value"),
+            Op::Store(call) => self
+                .host_access(v, &call, &[arg(0), arg(1)])
+                .expect("a store gives the old value"),
 
             Op::General(op, imms) => return self.general(v, op, imms),
             Op::CallDirect(cell) => return self.call_direct(v, cell),
@@ -324,12 +337,26 @@ impl Lower<'_> {
     }
 
     fn plain(&mut self, v: Value, op: Opcode) -> lir::Value {
-        let args: Vec<lir::Value> = self.f.inst(v).args.clone().into_iter().map(|a| self.raw(a)).collect();
+        let args: Vec<lir::Value> = self
+            .f
+            .inst(v)
+            .args
+            .clone()
+            .into_iter()
+            .map(|a| self.raw(a))
+            .collect();
         self.b.op(op, &args)
     }
 
     fn math(&mut self, v: Value, helper: &'static str) -> lir::Value {
-        let args: Vec<lir::Value> = self.f.inst(v).args.clone().into_iter().map(|a| self.raw(a)).collect();
+        let args: Vec<lir::Value> = self
+            .f
+            .inst(v)
+            .args
+            .clone()
+            .into_iter()
+            .map(|a| self.raw(a))
+            .collect();
         let helper = self.host.helper(helper);
         self.b.call(helper, &args, &[Ty::F64])[0]
     }
@@ -390,7 +417,9 @@ impl Lower<'_> {
 
     fn unbox(&mut self, name: &str, a: Value) -> lir::Value {
         match self.repr(a) {
-            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) | Repr::DoubleIf(raw, _) => self.raw(raw),
+            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) | Repr::DoubleIf(raw, _) => {
+                self.raw(raw)
+            }
             _ => {
                 let (p, _) = self.object(a);
                 self.intrinsic(name, &[p])[0]
@@ -405,23 +434,31 @@ impl Lower<'_> {
         let (p, _) = self.object(a);
         let exit = self.guard_exit(v);
         let id = self.host.intrinsic(name);
-        self.b.inline(&self.host.intrinsics[id].func, &[p], Some(exit))[0]
+        self.b
+            .inline(&self.host.intrinsics[id].func, &[p], Some(exit))[0]
     }
 
     /// A standard access: objects as pointers (a stored object is passed on), C values raw.
     fn access(&mut self, name: &str, args: &[Value]) -> lir::Value {
         let args: Vec<lir::Value> = args
             .iter()
-            .map(|&a| if self.f.ty(a) <= Type::PRIMITIVE && !(self.f.ty(a) <= Type::NULLPTR) {
-                self.raw(a)
-            } else {
-                self.moved(a)
+            .map(|&a| {
+                if self.f.ty(a) <= Type::PRIMITIVE && !(self.f.ty(a) <= Type::NULLPTR) {
+                    self.raw(a)
+                } else {
+                    self.moved(a)
+                }
             })
             .collect();
         self.intrinsic(name, &args)[0]
     }
 
-    fn host_access(&mut self, v: Value, call: &IntrinsicCall, objects: &[Value]) -> Option<lir::Value> {
+    fn host_access(
+        &mut self,
+        v: Value,
+        call: &IntrinsicCall,
+        objects: &[Value],
+    ) -> Option<lir::Value> {
         let mut args: Vec<lir::Value> = objects.iter().map(|&a| self.moved(a)).collect();
         let exit = self.guard_exit(v);
         args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));

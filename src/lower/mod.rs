@@ -123,7 +123,13 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     if entry == Entry::Function {
         params.extend((0..code.argcount).map(|_| Ty::Ptr));
     }
-    let mut func = Func::new(code.name.clone(), Signature { params, results: vec![Ty::Ptr] });
+    let mut func = Func::new(
+        code.name.clone(),
+        Signature {
+            params,
+            results: vec![Ty::Ptr],
+        },
+    );
     let (thread, second) = (func.params()[0], func.params()[1]);
     let args: Vec<lir::Value> = func.params()[2..].to_vec();
     let mut output_counts: HashMap<Value, u32> = HashMap::new();
@@ -161,7 +167,11 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     };
     let mut raw_maps: Vec<RawMap> = raw_maps.into_values().collect();
     raw_maps.sort_by_key(|m| m.pc);
-    Lowered { func, exits, raw_maps }
+    Lowered {
+        func,
+        exits,
+        raw_maps,
+    }
 }
 
 impl Lower<'_> {
@@ -207,12 +217,15 @@ impl Lower<'_> {
         }
         let n = self.b.iconst(args.len() as i64);
         let helper = self.host.helper("call_interpreted");
-        let r = self.b.call(helper, &[self.thread, function, buffer, n], &[Ty::Ptr]);
+        let r = self
+            .b
+            .call(helper, &[self.thread, function, buffer, n], &[Ty::Ptr]);
         self.b.ret(&r);
         self.b.switch_to(after);
         self.frame = frame[0];
         for (k, &arg) in args.iter().enumerate() {
-            self.b.store(Width::Ptr, self.frame, self.slot_offset(k as u32), arg);
+            self.b
+                .store(Width::Ptr, self.frame, self.slot_offset(k as u32), arg);
         }
         let entry = self.f.entry();
         for &v in &self.f.blocks[entry].insts {
@@ -228,7 +241,8 @@ impl Lower<'_> {
 
     /// Where the raw word of local `k` is kept during call-outs.
     fn shadow_offset(&self, k: u32) -> i32 {
-        self.host.frame_slots + 8 * (self.code.locals.len() as i32 + self.code.stacksize as i32 + k as i32)
+        self.host.frame_slots
+            + 8 * (self.code.locals.len() as i32 + self.code.stacksize as i32 + k as i32)
     }
 
     /// The LIR type of a value's definition.
@@ -263,7 +277,10 @@ impl Lower<'_> {
                 let inner = self.f.arg(v, 0);
                 self.raw(inner)
             }
-            op => *self.values.get(&v).unwrap_or_else(|| panic!("{v} = {op:?} has no value yet")),
+            op => *self
+                .values
+                .get(&v)
+                .unwrap_or_else(|| panic!("{v} = {op:?} has no value yet")),
         }
     }
 
@@ -291,9 +308,14 @@ impl Lower<'_> {
                 loop {
                     match self.f.op(v) {
                         Op::Const(object) => return (self.b.pconst(object.token()), false),
-                        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) => v = self.f.arg(v, 0),
+                        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) => {
+                            v = self.f.arg(v, 0)
+                        }
                         op => {
-                            let p = *self.values.get(&v).unwrap_or_else(|| panic!("{v} = {op:?} has no value yet"));
+                            let p = *self
+                                .values
+                                .get(&v)
+                                .unwrap_or_else(|| panic!("{v} = {op:?} has no value yet"));
                             return (p, false);
                         }
                     }

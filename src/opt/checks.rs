@@ -32,7 +32,12 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     removed
 }
 
-fn flow(f: &Function, b: Block, mut dirty: bool, needless: &mut dyn FnMut(crate::hir::Value)) -> bool {
+fn flow(
+    f: &Function,
+    b: Block,
+    mut dirty: bool,
+    needless: &mut dyn FnMut(crate::hir::Value),
+) -> bool {
     for &v in &f.blocks[b].insts {
         match f.op(v) {
             Op::CheckValid => {

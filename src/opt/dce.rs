@@ -15,7 +15,10 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         for &v in &data.insts {
             let op = f.op(v);
             let keep = op.has_side_effect()
-                || matches!(op, Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_));
+                || matches!(
+                    op,
+                    Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_)
+                );
             if keep {
                 work.push(v);
             }

@@ -106,7 +106,8 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut changed = false;
     // Inner loops come later in the order: hoist from them first, then on from the outer ones.
     for header in f.order.clone().into_iter().rev() {
-        let (back, outside): (Vec<Block>, Vec<Block>) = preds[header].iter().partition(|p| dominates(header, **p));
+        let (back, outside): (Vec<Block>, Vec<Block>) =
+            preds[header].iter().partition(|p| dominates(header, **p));
         let [before] = outside[..] else { continue };
         if back.is_empty() || !matches!(f.blocks[before].term, Term::Jump(_)) {
             continue;
@@ -120,7 +121,11 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
         }
         let mut inside = vec![false; f.insts.len()];
         for &b in &body {
-            for v in f.blocks[b].insts.iter().chain(f.blocks[b].params.iter().map(|(p, _)| p)) {
+            for v in f.blocks[b]
+                .insts
+                .iter()
+                .chain(f.blocks[b].params.iter().map(|(p, _)| p))
+            {
                 inside[v.index()] = true;
             }
         }

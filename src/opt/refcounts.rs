@@ -16,7 +16,10 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
                 && let Some(j) = matching_decref(f, &insts, i)
             {
                 let v = object_of(f, f.arg(insts[i], 0));
-                let states: BTreeSet<StateId> = insts[i + 1..j].iter().filter_map(|v| f.insts[*v].state).collect();
+                let states: BTreeSet<StateId> = insts[i + 1..j]
+                    .iter()
+                    .filter_map(|v| f.insts[*v].state)
+                    .collect();
                 for state in states {
                     borrow_in_state(f, state, v);
                 }
@@ -35,7 +38,10 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
 /// The value without guards and refinements: the same object.
 fn object_of(f: &Function, mut v: Value) -> Value {
     v = f.resolve(v);
-    while matches!(f.op(v), Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)) {
+    while matches!(
+        f.op(v),
+        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
+    ) {
         v = f.arg(v, 0);
     }
     v
@@ -73,7 +79,9 @@ fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> 
 
 /// Whether a local holds the object while `inst` runs.
 fn is_local(f: &Function, inst: Value, v: Value) -> bool {
-    f.insts[inst].state.is_some_and(|s| f.states[s].locals.iter().any(|l| object_of(f, *l) == v))
+    f.insts[inst]
+        .state
+        .is_some_and(|s| f.states[s].locals.iter().any(|l| object_of(f, *l) == v))
 }
 
 fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {

@@ -118,20 +118,28 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             true
         }
         Op::TupleLen | Op::TupleGet => {
-            let Op::Const(tuple) = *f.op(arg(0)) else { return false };
+            let Op::Const(tuple) = *f.op(arg(0)) else {
+                return false;
+            };
             let get = matches!(inst.op, Op::TupleGet);
             let index = if get {
-                let Op::ConstInt(index) = *f.op(arg(1)) else { return false };
+                let Op::ConstInt(index) = *f.op(arg(1)) else {
+                    return false;
+                };
                 index as usize
             } else {
                 0
             };
-            let Some(items) = cx.world.tuple_items(tuple) else { return false };
+            let Some(items) = cx.world.tuple_items(tuple) else {
+                return false;
+            };
             if !get {
                 return become_constant(f, v, Op::ConstInt(items.len() as i64));
             }
             // The tuple is a constant of the unit, which keeps its items alive.
-            let Some(&item) = items.get(index) else { return false };
+            let Some(&item) = items.get(index) else {
+                return false;
+            };
             let inst = &mut f.insts[v];
             (inst.op, inst.ty, inst.args) = (Op::Const(item), Type::from_object(item), Vec::new());
             true
@@ -188,8 +196,12 @@ fn become_constant(f: &mut Function, v: Value, op: Op) -> bool {
 
 /// A branch on a constant becomes a jump.
 fn fold_branch(f: &mut Function, b: crate::hir::Block) -> bool {
-    let Term::Branch { cond, then, els } = &f.blocks[b].term else { return false };
-    let Op::ConstBool(c) = f.op(*cond) else { return false };
+    let Term::Branch { cond, then, els } = &f.blocks[b].term else {
+        return false;
+    };
+    let Op::ConstBool(c) = f.op(*cond) else {
+        return false;
+    };
     let edge: Edge = if *c { then.clone() } else { els.clone() };
     f.blocks[b].term = Term::Jump(edge);
     true

@@ -15,7 +15,12 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     for b in f.order.clone() {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         for v in insts {
-            let mut rw = Rewriter { f, cx, block: b, at: v };
+            let mut rw = Rewriter {
+                f,
+                cx,
+                block: b,
+                at: v,
+            };
             match rw.rewrite() {
                 Some(new) => {
                     f.replace(v, new);
@@ -46,13 +51,22 @@ impl Rewriter<'_, '_> {
     fn emit(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
         let pc = self.f.insts[self.at].pc;
         let state = (op.exit_reason().is_some() || matches!(op, Op::Decref)).then(|| self.state());
-        let v = self.f.insts.push(Inst { op, args, ty, source: crate::facts::Source::Proved, state, pc });
+        let v = self.f.insts.push(Inst {
+            op,
+            args,
+            ty,
+            source: crate::facts::Source::Proved,
+            state,
+            pc,
+        });
         self.f.blocks[self.block].insts.push(v);
         v
     }
 
     fn state(&self) -> StateId {
-        self.f.insts[self.at].state.expect("a general operation has a state")
+        self.f.insts[self.at]
+            .state
+            .expect("a general operation has a state")
     }
 
     fn avoids(&self, reason: Reason) -> bool {
@@ -92,7 +106,15 @@ impl Rewriter<'_, '_> {
             return self.emit(Op::UnboxFloat, vec![a], Type::CDOUBLE);
         }
         let n = self.int(i);
-        self.emit(if exact { Op::IntToDoubleExact } else { Op::IntToDouble }, vec![n], Type::CDOUBLE)
+        self.emit(
+            if exact {
+                Op::IntToDoubleExact
+            } else {
+                Op::IntToDouble
+            },
+            vec![n],
+            Type::CDOUBLE,
+        )
     }
 
     fn box_int(&mut self, v: Value) -> Value {
@@ -105,13 +127,17 @@ impl Rewriter<'_, '_> {
 
     /// The value that replaces the instruction, or `None` to keep it.
     fn rewrite(&mut self) -> Option<Value> {
-        let Op::General(op, imms) = self.f.insts[self.at].op else { return None };
+        let Op::General(op, imms) = self.f.insts[self.at].op else {
+            return None;
+        };
         match op {
             G::Binary => self.binary(BinaryOp::from_arg(imms[0] as u32 % INPLACE)?),
             G::CompareBool => self.compare(Cmp::from_arg(imms[0] as u32)?),
             G::Truth => self.truth(),
             G::Negative => match self.kind(0)? {
-                Kind::Int if !self.avoids(Reason::Overflow) && !self.avoids(Reason::IntTooLarge) => {
+                Kind::Int
+                    if !self.avoids(Reason::Overflow) && !self.avoids(Reason::IntTooLarge) =>
+                {
                     let a = self.int(0);
                     let r = self.emit(Op::IntNeg, vec![a], Type::CINT64);
                     Some(self.box_int(r))
@@ -242,14 +268,22 @@ impl Rewriter<'_, '_> {
         }
         let seq = self.arg(0);
         let index = self.int(1);
-        let len = self.emit(if list { Op::ListLen } else { Op::TupleLen }, vec![seq], Type::CINT64);
+        let len = self.emit(
+            if list { Op::ListLen } else { Op::TupleLen },
+            vec![seq],
+            Type::CINT64,
+        );
         let offset = self.emit(Op::Index, vec![index, len], Type::CINT64);
         Some((seq, offset, list))
     }
 
     fn get_item(&mut self) -> Option<Value> {
         let (seq, offset, list) = self.offset()?;
-        let v = self.emit(if list { Op::ListGet } else { Op::TupleGet }, vec![seq, offset], Type::OBJECT);
+        let v = self.emit(
+            if list { Op::ListGet } else { Op::TupleGet },
+            vec![seq, offset],
+            Type::OBJECT,
+        );
         self.emit(Op::Incref, vec![v], Type::BOTTOM);
         Some(v)
     }

@@ -41,7 +41,9 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
 
 /// A parameter does not keep single values: they would only be widened one by one.
 fn widen(ty: Type) -> Type {
-    if ty.has_value_spec() && ty <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::PRIMITIVE) {
+    if ty.has_value_spec()
+        && ty <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::PRIMITIVE)
+    {
         ty.unspecialized()
     } else {
         ty
@@ -66,7 +68,11 @@ fn transfer(f: &Function, v: Value) -> Type {
                 return a;
             }
             let bound = a - Type::NULLPTR;
-            if bound.is_bottom() { Type::OBJECT } else { bound }
+            if bound.is_bottom() {
+                Type::OBJECT
+            } else {
+                bound
+            }
         }
         Op::General(op, imms) => {
             let types: Vec<Type> = inst.args.iter().map(|a| f.ty(*a)).collect();

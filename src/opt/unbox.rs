@@ -6,7 +6,9 @@
 
 use super::Context;
 use crate::exits::Reason;
-use crate::hir::{Block, BlockData, Edge, Function, FrameState, Inst, Op, Place, StateId, Term, Value};
+use crate::hir::{
+    Block, BlockData, Edge, FrameState, Function, Inst, Op, Place, StateId, Term, Value,
+};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::collections::HashSet;
@@ -46,7 +48,12 @@ impl Kind {
     fn boxing(self) -> (Op, Op, Type, Type) {
         match self {
             Kind::Int => (Op::BoxInt, Op::UnboxInt, Type::CINT64, Type::LONG_EXACT),
-            Kind::Float => (Op::BoxFloat, Op::UnboxFloat, Type::CDOUBLE, Type::FLOAT_EXACT),
+            Kind::Float => (
+                Op::BoxFloat,
+                Op::UnboxFloat,
+                Type::CDOUBLE,
+                Type::FLOAT_EXACT,
+            ),
             Kind::Bool => (Op::BoxBool, Op::UnboxBool, Type::CBOOL, Type::BOOL),
         }
     }
@@ -59,15 +66,37 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         return false;
     }
     // First every parameter gets its raw twin and a box for its uses, so that edges between them need nothing.
-    for &Chosen { block: b, param: p, kind, maybe } in &chosen {
+    for &Chosen {
+        block: b,
+        param: p,
+        kind,
+        maybe,
+    } in &chosen
+    {
         let (mut boxing, _, raw_ty, mut ty) = kind.boxing();
         let pc = f.insts[p].pc;
-        let raw = f.insts.push(Inst { op: Op::Param, args: vec![], ty: raw_ty, ..f.insts[p].clone() });
+        let raw = f.insts.push(Inst {
+            op: Op::Param,
+            args: vec![],
+            ty: raw_ty,
+            ..f.insts[p].clone()
+        });
         let mut args = vec![raw];
         if maybe {
-            let bound = f.insts.push(Inst { op: Op::Param, args: vec![], ty: Type::CBOOL, ..f.insts[p].clone() });
-            let index = f.blocks[b].params.iter().position(|(v, _)| *v == p).expect("a parameter of its block");
-            let Place::Local(k) = f.blocks[b].params[index].1 else { unreachable!("only locals may be unbound") };
+            let bound = f.insts.push(Inst {
+                op: Op::Param,
+                args: vec![],
+                ty: Type::CBOOL,
+                ..f.insts[p].clone()
+            });
+            let index = f.blocks[b]
+                .params
+                .iter()
+                .position(|(v, _)| *v == p)
+                .expect("a parameter of its block");
+            let Place::Local(k) = f.blocks[b].params[index].1 else {
+                unreachable!("only locals may be unbound")
+            };
             f.blocks[b].params.push((bound, Place::Bound(k)));
             // The edges carry the object once more, until they are rewritten below.
             for pred in f.order.clone() {
@@ -80,7 +109,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             }
             args.push(bound);
             ty = ty.opt();
-            boxing = if kind == Kind::Int { Op::BoxIntIf } else { Op::BoxFloatIf };
+            boxing = if kind == Kind::Int {
+                Op::BoxIntIf
+            } else {
+                Op::BoxFloatIf
+            };
         }
         let boxed = f.insts.push(Inst {
             op: boxing,
@@ -90,12 +123,22 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             state: None,
             pc,
         });
-        let slot = f.blocks[b].params.iter_mut().find(|(v, _)| *v == p).expect("a parameter of its block");
+        let slot = f.blocks[b]
+            .params
+            .iter_mut()
+            .find(|(v, _)| *v == p)
+            .expect("a parameter of its block");
         slot.0 = raw;
         f.blocks[b].insts.insert(0, boxed);
         f.replace(p, boxed);
     }
-    for &Chosen { block: target, param, kind, maybe } in &chosen {
+    for &Chosen {
+        block: target,
+        param,
+        kind,
+        maybe,
+    } in &chosen
+    {
         let raw = f.arg(param, 0);
         let bound = maybe.then(|| f.arg(param, 1));
         for pred in f.order.clone() {
@@ -120,37 +163,62 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
     let mut list = Vec::new();
     for &b in &f.order {
         let pc = f.blocks[b].entry_state.pc;
-        for (index, &(p, place)) in f.blocks[b].params.iter().enumerate() {
+        for &(p, place) in &f.blocks[b].params {
             let ty = f.ty(p);
             let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
-            let Some(kind) = Kind::of(if maybe { ty - Type::NULLPTR } else { ty }) else { continue };
+            let Some(kind) = Kind::of(if maybe { ty - Type::NULLPTR } else { ty }) else {
+                continue;
+            };
             if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_))) {
                 continue;
             }
             if kind == Kind::Int && cx.avoid.contains(&(pc, Reason::IntTooLarge)) {
                 continue;
             }
-            list.push(Chosen { block: b, param: p, kind, maybe });
+            list.push(Chosen {
+                block: b,
+                param: p,
+                kind,
+                maybe,
+            });
         }
     }
     let mut changed = true;
     while changed {
         changed = false;
-        for &Chosen { block: b, param: p, kind, .. } in &list {
+        for &Chosen {
+            block: b,
+            param: p,
+            kind,
+            ..
+        } in &list
+        {
             if candidate[p].is_some() {
                 continue;
             }
-            let index = f.blocks[b].params.iter().position(|(v, _)| *v == p).expect("a parameter of its block");
-            let fresh = f.order.iter().flat_map(|&pred| f.blocks[pred].term.edges()).any(|edge| {
-                edge.block == b && {
-                    let a = f.resolve(edge.args[index]);
-                    match f.op(a) {
-                        Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf => true,
-                        Op::Param => a != p && candidate[a] == Some(kind),
-                        _ => false,
+            let index = f.blocks[b]
+                .params
+                .iter()
+                .position(|(v, _)| *v == p)
+                .expect("a parameter of its block");
+            let fresh = f
+                .order
+                .iter()
+                .flat_map(|&pred| f.blocks[pred].term.edges())
+                .any(|edge| {
+                    edge.block == b && {
+                        let a = f.resolve(edge.args[index]);
+                        match f.op(a) {
+                            Op::BoxInt
+                            | Op::BoxFloat
+                            | Op::BoxBool
+                            | Op::BoxIntIf
+                            | Op::BoxFloatIf => true,
+                            Op::Param => a != p && candidate[a] == Some(kind),
+                            _ => false,
+                        }
                     }
-                }
-            });
+                });
             if fresh {
                 candidate[p] = Some(kind);
                 changed = true;
@@ -171,18 +239,30 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
 
 /// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
 fn bound_is_known(f: &Function, c: &Chosen, chosen: &HashSet<Value>) -> bool {
-    let index = f.blocks[c.block].params.iter().position(|(v, _)| *v == c.param).expect("a parameter of its block");
-    f.order.iter().flat_map(|&pred| f.blocks[pred].term.edges()).filter(|edge| edge.block == c.block).all(|edge| {
-        let a = f.resolve(edge.args[index]);
-        chosen.contains(&a)
-            || f.ty(a) <= Type::OBJECT
-            || matches!(f.op(a), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
-    })
+    let index = f.blocks[c.block]
+        .params
+        .iter()
+        .position(|(v, _)| *v == c.param)
+        .expect("a parameter of its block");
+    f.order
+        .iter()
+        .flat_map(|&pred| f.blocks[pred].term.edges())
+        .filter(|edge| edge.block == c.block)
+        .all(|edge| {
+            let a = f.resolve(edge.args[index]);
+            chosen.contains(&a)
+                || f.ty(a) <= Type::OBJECT
+                || matches!(f.op(a), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
+        })
 }
 
 /// Whether the local is bound, on an edge.
 fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: Value) {
-    let index = f.blocks[target].params.iter().position(|(v, _)| *v == bound).expect("a parameter of its block");
+    let index = f.blocks[target]
+        .params
+        .iter()
+        .position(|(v, _)| *v == bound)
+        .expect("a parameter of its block");
     let arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
     let flag = match f.op(arg) {
         Op::BoxIntIf | Op::BoxFloatIf => f.arg(arg, 1),
@@ -196,14 +276,24 @@ fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: 
 
 fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
     let pc = f.blocks[block].entry_state.pc;
-    let v =
-        f.insts.push(Inst { op, args: vec![], ty, source: crate::facts::Source::Proved, state: None, pc });
+    let v = f.insts.push(Inst {
+        op,
+        args: vec![],
+        ty,
+        source: crate::facts::Source::Proved,
+        state: None,
+        pc,
+    });
     f.blocks[block].insts.push(v);
     v
 }
 
 fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Value, kind: Kind) {
-    let index = f.blocks[target].params.iter().position(|(v, _)| *v == raw).expect("a parameter of its block");
+    let index = f.blocks[target]
+        .params
+        .iter()
+        .position(|(v, _)| *v == raw)
+        .expect("a parameter of its block");
     let arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
     let (boxing, unboxing, raw_ty, _) = kind.boxing();
     if *f.op(arg) == boxing || matches!(f.op(arg), Op::BoxIntIf | Op::BoxFloatIf) {
@@ -213,13 +303,21 @@ fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Va
     }
     if matches!(f.op(arg), Op::Null) {
         // Never read: the local is not bound.
-        let op = if kind == Kind::Float { Op::ConstDouble(0) } else { Op::ConstInt(0) };
+        let op = if kind == Kind::Float {
+            Op::ConstDouble(0)
+        } else {
+            Op::ConstInt(0)
+        };
         let nothing = append_constant(f, pred, op, raw_ty);
         f.blocks[pred].term.edges_mut()[n].args[index] = nothing;
         return;
     }
     // An unboxing that may exit must not run where the edge is not taken.
-    let (pred, n) = if f.blocks[pred].term.edges().len() > 1 { (split(f, pred, n), 0) } else { (pred, n) };
+    let (pred, n) = if f.blocks[pred].term.edges().len() > 1 {
+        (split(f, pred, n), 0)
+    } else {
+        (pred, n)
+    };
     let state = (kind == Kind::Int).then(|| edge_state(f, pred, n, target));
     let pc = f.blocks[target].entry_state.pc;
     let v = f.insts.push(Inst {
@@ -249,9 +347,16 @@ pub(super) fn split(f: &mut Function, pred: Block, n: usize) -> Block {
         out_locals,
         is_loop_header: false,
     });
-    *f.blocks[pred].term.edges_mut()[n] = Edge { block: new, args: Vec::new() };
+    *f.blocks[pred].term.edges_mut()[n] = Edge {
+        block: new,
+        args: Vec::new(),
+    };
     // Keep the order usable: right after its predecessor.
-    let at = f.order.iter().position(|b| *b == pred).expect("a reachable block");
+    let at = f
+        .order
+        .iter()
+        .position(|b| *b == pred)
+        .expect("a reachable block");
     f.order.insert(at + 1, new);
     new
 }
@@ -265,7 +370,13 @@ pub(super) fn edge_state(f: &mut Function, pred: Block, n: usize, target: Block)
     f.states.push(state)
 }
 
-fn substitute(f: &Function, state: &mut FrameState, target: Block, args: &[Value], out_locals: &[Value]) {
+fn substitute(
+    f: &Function,
+    state: &mut FrameState,
+    target: Block,
+    args: &[Value],
+    out_locals: &[Value],
+) {
     // Locals at the end of the predecessor are the truth; stack entries come from the parameters.
     for (k, local) in state.locals.iter_mut().enumerate() {
         *local = out_locals[k];

@@ -62,7 +62,13 @@ unsafe extern "C" {
     pub fn _PyEval_FormatExcCheckArg(thread: Thread, exc: Obj, format: *const c_char, object: Obj);
     pub fn _PyEval_FormatExcUnbound(thread: Thread, code: Obj, slot: c_int);
     pub fn _PyEval_FormatKwargsError(thread: Thread, func: Obj, kwargs: Obj);
-    pub fn _PyEval_MatchClass(thread: Thread, subject: Obj, class: Obj, count: Py_ssize_t, names: Obj) -> Obj;
+    pub fn _PyEval_MatchClass(
+        thread: Thread,
+        subject: Obj,
+        class: Obj,
+        count: Py_ssize_t,
+        names: Obj,
+    ) -> Obj;
     pub fn _PyEval_MatchKeys(thread: Thread, map: Obj, keys: Obj) -> Obj;
     pub fn _PyEval_UnpackIterable(
         thread: Thread,
@@ -74,7 +80,12 @@ unsafe extern "C" {
     pub fn _PyObject_GetMethod(object: Obj, name: Obj, method: *mut Obj) -> c_int;
     pub fn _PyObject_LookupSpecial(object: Obj, name: Obj) -> Obj;
     pub fn _PyObject_FunctionStr(func: Obj) -> Obj;
-    pub fn _PySuper_Lookup(class: *mut PyTypeObject, object: Obj, name: Obj, method: *mut c_int) -> Obj;
+    pub fn _PySuper_Lookup(
+        class: *mut PyTypeObject,
+        object: Obj,
+        name: Obj,
+        method: *mut c_int,
+    ) -> Obj;
     pub fn _PyList_Extend(list: Obj, iterable: Obj) -> Obj;
     pub fn _PyList_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
     pub fn _PyTuple_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
@@ -110,14 +121,23 @@ pub unsafe fn field<T: Copy>(base: *const impl Sized, offset: i32) -> T {
 #[inline(always)]
 pub unsafe fn set_field<T>(base: *mut impl Sized, offset: i32, value: T) {
     // SAFETY: the caller's promise.
-    unsafe { base.cast::<u8>().offset(offset as isize).cast::<T>().write(value) }
+    unsafe {
+        base.cast::<u8>()
+            .offset(offset as isize)
+            .cast::<T>()
+            .write(value)
+    }
 }
 
 /// The current thread's state.
 #[inline(always)]
 pub fn current_thread() -> Thread {
     // SAFETY: compiled code and its helpers run with the interpreter's lock held, so there is a thread state.
-    unsafe { pyo3_ffi::PyThreadState_GetUnchecked().cast::<PyThreadState>().cast() }
+    unsafe {
+        pyo3_ffi::PyThreadState_GetUnchecked()
+            .cast::<PyThreadState>()
+            .cast()
+    }
 }
 
 /// Name `index` of the frame's code, borrowed.

@@ -67,16 +67,27 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
         }
         let plain = Owned::take(PyCode_GetCode(code)).ok_or(DecodeError::Memory)?;
         let units = bytes_of(plain.as_ptr());
-        let adaptive = code.byte_offset(layout::ADAPTIVE as isize).cast::<u16>().cast_const();
+        let adaptive = code
+            .byte_offset(layout::ADAPTIVE as isize)
+            .cast::<u16>()
+            .cast_const();
         let mut decoded = decode_units(units, |position, opcode| {
             let unit = adaptive.add(position as usize);
             let actual = unit.cast::<u8>().read();
-            if actual != opcode && oc::general(actual) == opcode { feedback::hints(unit) } else { Vec::new() }
+            if actual != opcode && oc::general(actual) == opcode {
+                feedback::hints(unit)
+            } else {
+                Vec::new()
+            }
         })?;
         let object = |offset| abi::read::<*mut PyObject, _>(code, offset);
         let int = |offset| abi::read::<i32, _>(code, offset) as u32;
         let handlers = decode_handlers(bytes_of(object(layout::EXCEPTION_TABLE)), &decoded)?;
-        let lines = decode_lines(bytes_of(object(layout::LINETABLE)), int(layout::FIRSTLINENO), units.len() / 2);
+        let lines = decode_lines(
+            bytes_of(object(layout::LINETABLE)),
+            int(layout::FIRSTLINENO),
+            units.len() / 2,
+        );
         for instr in &mut decoded.instrs {
             instr.line = lines[instr.pos as usize];
         }
@@ -94,7 +105,10 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
             varkeywords: has(ffi::CO_VARKEYWORDS),
             is_generator: has(ffi::CO_GENERATOR | ffi::CO_COROUTINE | ffi::CO_ASYNC_GENERATOR),
             optimized: has(ffi::CO_OPTIMIZED),
-            locals: locals.into_iter().zip(kinds.iter().map(|kind| local_kind(*kind))).collect(),
+            locals: locals
+                .into_iter()
+                .zip(kinds.iter().map(|kind| local_kind(*kind)))
+                .collect(),
             stacksize: int(layout::STACKSIZE),
             consts: constants(object(layout::CONSTS)),
             names: strings(object(layout::NAMES))?,
@@ -127,7 +141,11 @@ const NOWHERE: u32 = u32::MAX;
 
 impl Decoded {
     fn at(&self, unit: u32) -> Option<Pc> {
-        self.at_unit.get(unit as usize).copied().filter(|index| *index != NOWHERE).map(Pc)
+        self.at_unit
+            .get(unit as usize)
+            .copied()
+            .filter(|index| *index != NOWHERE)
+            .map(Pc)
     }
 }
 
@@ -137,7 +155,10 @@ fn decode_units(
     mut hints: impl FnMut(u32, u8) -> Vec<cladonia::types::Type>,
 ) -> Result<Decoded, DecodeError> {
     let units = bytes.len() / 2;
-    let mut decoded = Decoded { instrs: Vec::with_capacity(units), at_unit: vec![NOWHERE; units + 1] };
+    let mut decoded = Decoded {
+        instrs: Vec::with_capacity(units),
+        at_unit: vec![NOWHERE; units + 1],
+    };
     let mut unit = 0;
     while unit < units {
         let resume = unit;
@@ -172,7 +193,9 @@ fn decode_units(
     for i in 0..decoded.instrs.len() {
         let instr = &decoded.instrs[i];
         if instr.op.info().arg == ArgKind::Target {
-            let target = decoded.at(instr.arg).ok_or(DecodeError::Target { position: instr.pos })?;
+            let target = decoded.at(instr.arg).ok_or(DecodeError::Target {
+                position: instr.pos,
+            })?;
             decoded.instrs[i].arg = target.0;
         }
     }
@@ -193,7 +216,9 @@ fn translate(opcode: u8, arg: u32, next: u32) -> Option<[Option<(Op, u32, u32)>;
         oc::LOAD_SUPER_ATTR => one(Op::LoadSuperAttr, arg >> 2, arg & 3),
         oc::COMPARE_OP => one(Op::CompareOp, arg >> 5, arg >> 4 & 1),
         oc::JUMP_BACKWARD => one(Op::JumpBackward, next.checked_sub(arg)?, 0),
-        oc::JUMP_BACKWARD_NO_INTERRUPT => one(Op::JumpBackwardNoInterrupt, next.checked_sub(arg)?, 0),
+        oc::JUMP_BACKWARD_NO_INTERRUPT => {
+            one(Op::JumpBackwardNoInterrupt, next.checked_sub(arg)?, 0)
+        }
         // The interpreter goes on behind END_FOR and POP_TOP, having popped the iterator itself.
         oc::FOR_ITER => one(Op::ForIter, next + arg + 2, 0),
         _ => {
@@ -342,7 +367,11 @@ fn decode_handlers(table: &[u8], code: &Decoded) -> Result<Vec<Handler>, DecodeE
         let mut entry = || Some((start.checked_add(number()?)?, number()?, number()?));
         let (end, target, depth) = entry().ok_or(DecodeError::ExceptionTable)?;
         let at = |unit| code.at(unit).ok_or(DecodeError::ExceptionTable);
-        let end = if end as usize + 1 == code.at_unit.len() { Pc(code.instrs.len() as u32) } else { at(end)? };
+        let end = if end as usize + 1 == code.at_unit.len() {
+            Pc(code.instrs.len() as u32)
+        } else {
+            at(end)?
+        };
         handlers.push(Handler {
             start: at(start)?,
             end,
@@ -377,12 +406,20 @@ fn decode_lines(table: &[u8], first: u32, units: usize) -> Vec<u32> {
                         break;
                     }
                 }
-                line += if value & 1 != 0 { -((value >> 1) as i64) } else { (value >> 1) as i64 };
+                line += if value & 1 != 0 {
+                    -((value >> 1) as i64)
+                } else {
+                    (value >> 1) as i64
+                };
             }
             ONE_LINE_0..=12 => line += i64::from(kind - ONE_LINE_0),
             _ => {}
         }
-        let shown = if kind == NO_LOCATION { 0 } else { u32::try_from(line).unwrap_or(0) };
+        let shown = if kind == NO_LOCATION {
+            0
+        } else {
+            u32::try_from(line).unwrap_or(0)
+        };
         lines.extend(std::iter::repeat_n(shown, length.min(units - lines.len())));
         // An entry's first byte is the only one with the high bit.
         while table.get(at).is_some_and(|byte| byte & 0x80 == 0) {
@@ -399,7 +436,10 @@ unsafe fn constants(tuple: *mut PyObject) -> Vec<Const> {
     // SAFETY: as the caller says.
     unsafe {
         items(tuple)
-            .map(|object| Const { object: objects::object_handle(object), value: objects::const_value(object) })
+            .map(|object| Const {
+                object: objects::object_handle(object),
+                value: objects::const_value(object),
+            })
             .collect()
     }
 }
@@ -408,7 +448,11 @@ unsafe fn constants(tuple: *mut PyObject) -> Vec<Const> {
 /// The GIL is held; `tuple` is a tuple of strings.
 unsafe fn strings(tuple: *mut PyObject) -> Result<Vec<String>, DecodeError> {
     // SAFETY: as the caller says.
-    unsafe { items(tuple).map(|name| objects::text(name).ok_or(DecodeError::Name)).collect() }
+    unsafe {
+        items(tuple)
+            .map(|name| objects::text(name).ok_or(DecodeError::Name))
+            .collect()
+    }
 }
 
 /// # Safety
@@ -428,9 +472,14 @@ unsafe fn lossy(string: *mut PyObject) -> String {
         if let Some(text) = objects::text(string) {
             return text;
         }
-        let bytes =
-            Owned::take(ffi::PyUnicode_AsEncodedString(string, c"utf-8".as_ptr(), c"backslashreplace".as_ptr()));
-        bytes.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes_of(bytes.as_ptr())).into_owned())
+        let bytes = Owned::take(ffi::PyUnicode_AsEncodedString(
+            string,
+            c"utf-8".as_ptr(),
+            c"backslashreplace".as_ptr(),
+        ));
+        bytes.map_or_else(String::new, |bytes| {
+            String::from_utf8_lossy(bytes_of(bytes.as_ptr())).into_owned()
+        })
     }
 }
 

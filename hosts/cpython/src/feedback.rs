@@ -50,7 +50,10 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
         }
         match opcode {
             oc::CONTAINS_OP_SET => vec![Type::OBJECT, Type::SET_EXACT.join(Type::FROZEN_SET_EXACT)],
-            oc::TO_BOOL_ALWAYS_TRUE => cache.class().map(|class| vec![exact(class.as_type())]).unwrap_or_default(),
+            oc::TO_BOOL_ALWAYS_TRUE => cache
+                .class()
+                .map(|class| vec![exact(class.as_type())])
+                .unwrap_or_default(),
             oc::LOAD_ATTR_INSTANCE_VALUE
             | oc::LOAD_ATTR_WITH_HINT
             | oc::LOAD_ATTR_SLOT
@@ -60,22 +63,25 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
             | oc::LOAD_ATTR_METHOD_NO_DICT
             | oc::LOAD_ATTR_METHOD_LAZY_DICT
             | oc::LOAD_ATTR_NONDESCRIPTOR_WITH_VALUES
-            | oc::LOAD_ATTR_NONDESCRIPTOR_NO_DICT => {
-                cache.class().map(|class| vec![exact(class.as_type())]).unwrap_or_default()
-            }
-            oc::STORE_ATTR_INSTANCE_VALUE | oc::STORE_ATTR_SLOT | oc::STORE_ATTR_WITH_HINT => {
-                cache.class().map(|class| vec![Type::OBJECT, exact(class.as_type())]).unwrap_or_default()
-            }
-            oc::LOAD_ATTR_CLASS | oc::CALL_ALLOC_AND_ENTER_INIT => {
-                cache.class().map(|class| vec![object(class.0.as_ptr())]).unwrap_or_default()
-            }
+            | oc::LOAD_ATTR_NONDESCRIPTOR_NO_DICT => cache
+                .class()
+                .map(|class| vec![exact(class.as_type())])
+                .unwrap_or_default(),
+            oc::STORE_ATTR_INSTANCE_VALUE | oc::STORE_ATTR_SLOT | oc::STORE_ATTR_WITH_HINT => cache
+                .class()
+                .map(|class| vec![Type::OBJECT, exact(class.as_type())])
+                .unwrap_or_default(),
+            oc::LOAD_ATTR_CLASS | oc::CALL_ALLOC_AND_ENTER_INIT => cache
+                .class()
+                .map(|class| vec![object(class.0.as_ptr())])
+                .unwrap_or_default(),
             oc::CALL_TYPE_1 => vec![object((&raw mut ffi::PyType_Type).cast())],
             oc::CALL_STR_1 => vec![object((&raw mut ffi::PyUnicode_Type).cast())],
             oc::CALL_TUPLE_1 => vec![object((&raw mut ffi::PyTuple_Type).cast())],
             // The function of a bound method is not what is called.
-            oc::CALL_PY_EXACT_ARGS | oc::CALL_PY_GENERAL => {
-                function_of_version(cache.version()).map(|f| vec![object(f.as_ptr())]).unwrap_or_default()
-            }
+            oc::CALL_PY_EXACT_ARGS | oc::CALL_PY_GENERAL => function_of_version(cache.version())
+                .map(|f| vec![object(f.as_ptr())])
+                .unwrap_or_default(),
             _ => Vec::new(),
         }
     }
@@ -175,10 +181,14 @@ pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
     if version == 0 {
         return None;
     }
-    let place = (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
+    let place =
+        (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
     // SAFETY: the interpreter clears an entry before its function dies; the validation has found the table where it is.
     unsafe {
-        let f = abi::read::<*mut PyObject, _>(ffi::PyInterpreterState_Get(), interp::FUNC_VERSION_CACHE + place);
+        let f = abi::read::<*mut PyObject, _>(
+            ffi::PyInterpreterState_Get(),
+            interp::FUNC_VERSION_CACHE + place,
+        );
         if f.is_null() || abi::read::<u32, _>(f, function::VERSION) != version {
             return None;
         }
@@ -234,7 +244,8 @@ impl Versions {
                 ffi::PyErr_Clear();
             }
             let class = Owned::take(class)?;
-            (abi::read::<u32, _>(class.as_ptr(), type_::VERSION_TAG) == version).then_some(LiveClass(class))
+            (abi::read::<u32, _>(class.as_ptr(), type_::VERSION_TAG) == version)
+                .then_some(LiveClass(class))
         }
     }
 
@@ -251,22 +262,31 @@ impl Versions {
         // metaclass does.
         unsafe {
             let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
-            let Some(subclasses) = Owned::take(ffi::PyObject_GetAttrString(meta, c"__subclasses__".as_ptr())) else {
+            let Some(subclasses) = Owned::take(ffi::PyObject_GetAttrString(
+                meta,
+                c"__subclasses__".as_ptr(),
+            )) else {
                 return;
             };
             let mut seen = HashSet::new();
-            let mut todo: Vec<Owned> = Owned::borrow((&raw mut ffi::PyBaseObject_Type).cast()).into_iter().collect();
+            let mut todo: Vec<Owned> = Owned::borrow((&raw mut ffi::PyBaseObject_Type).cast())
+                .into_iter()
+                .collect();
             while let Some(class) = todo.pop() {
                 if !seen.insert(class.as_ptr() as usize) {
                     continue;
                 }
                 let version = abi::read::<u32, _>(class.as_ptr(), type_::VERSION_TAG);
                 if version != 0
-                    && let Some(weak) = Owned::take(ffi::PyWeakref_NewRef(class.as_ptr(), std::ptr::null_mut()))
+                    && let Some(weak) =
+                        Owned::take(ffi::PyWeakref_NewRef(class.as_ptr(), std::ptr::null_mut()))
                 {
                     self.classes.insert(version, weak);
                 }
-                let list = Owned::take(ffi::PyObject_CallOneArg(subclasses.as_ptr(), class.as_ptr()));
+                let list = Owned::take(ffi::PyObject_CallOneArg(
+                    subclasses.as_ptr(),
+                    class.as_ptr(),
+                ));
                 let Some(list) = list else { continue };
                 for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
                     todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));

@@ -21,11 +21,13 @@ pub mod native;
 mod numbers;
 mod operators;
 mod scopes;
-mod unpack;
 #[cfg(test)]
 mod tests;
+mod unpack;
 
-pub use calls::{MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, interpret};
+pub use calls::{
+    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, interpret,
+};
 pub use control::RERAISED;
 pub use native::Entry;
 pub(crate) use native::entry;
@@ -46,9 +48,17 @@ pub fn intrinsic2_supported(number: u32) -> bool {
 
 /// Every helper the core asks for, but for the exit hook, which is the runtime's.
 pub fn all() -> Vec<(&'static str, Entry)> {
-    let general = GeneralOp::ALL.iter().map(|&op| (op.info().name, helper_of(op)));
-    let math = [entry!(numbers::float_pow, 2), entry!(numbers::float_mod, 2), entry!(numbers::float_floordiv, 2)];
-    general.chain(MATH.iter().map(|row| row.0).zip(math)).collect()
+    let general = GeneralOp::ALL
+        .iter()
+        .map(|&op| (op.info().name, helper_of(op)));
+    let math = [
+        entry!(numbers::float_pow, 2),
+        entry!(numbers::float_mod, 2),
+        entry!(numbers::float_floordiv, 2),
+    ];
+    general
+        .chain(MATH.iter().map(|row| row.0).zip(math))
+        .collect()
 }
 
 fn helper_of(op: GeneralOp) -> Entry {

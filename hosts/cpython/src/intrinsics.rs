@@ -86,7 +86,9 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     for &(name, address, params, results) in extra {
         host.helper(name, address, params, results);
     }
-    let mut own = |name, entry: helpers::Entry| host.helper(name, entry.address, &entry.params, &entry.results);
+    let mut own = |name, entry: helpers::Entry| {
+        host.helper(name, entry.address, &entry.params, &entry.results)
+    };
     let context = Context {
         dealloc: own("dealloc", helpers::entry!(capi::_Py_Dealloc, 1)),
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
@@ -97,7 +99,10 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         // SAFETY: the lock is held.
         small_ints: unsafe { small_ints() },
     };
-    let mut set = Set { host: &mut host, context };
+    let mut set = Set {
+        host: &mut host,
+        context,
+    };
     references::define(&mut set);
     numbers::define(&mut set);
     containers::define(&mut set);
@@ -123,13 +128,16 @@ unsafe fn float_freelist() -> Option<u64> {
             return None;
         }
         let (before, first) = (count(), head());
-        let plausible = (0..=abi::interp::FLOAT_MAXFREE - 2).contains(&before) && (before == 0) == first.is_null();
+        let plausible = (0..=abi::interp::FLOAT_MAXFREE - 2).contains(&before)
+            && (before == 0) == first.is_null();
         Py_DECREF(a);
         let one = count() == before + 1 && head() == a;
         Py_DECREF(b);
         let two = count() == before + 2 && head() == b;
         // The link to the next free float is in the type's place.
-        let linked = two && field::<Obj>(b, abi::object::TYPE) == a && field::<Obj>(a, abi::object::TYPE) == first;
+        let linked = two
+            && field::<Obj>(b, abi::object::TYPE) == a
+            && field::<Obj>(a, abi::object::TYPE) == first;
         (plausible && one && linked).then_some(interp as u64)
     }
 }
@@ -139,7 +147,8 @@ unsafe fn small_ints() -> Option<u64> {
     // SAFETY: the lock is held; small ints are immortal.
     unsafe {
         let first = PyLong_FromLong(-5) as u64;
-        let in_row = (-5..=256).all(|i| PyLong_FromLong(i) as u64 == first + (i + 5) as u64 * abi::long::SIZE as u64);
+        let in_row = (-5..=256)
+            .all(|i| PyLong_FromLong(i) as u64 == first + (i + 5) as u64 * abi::long::SIZE as u64);
         in_row.then_some(first)
     }
 }

@@ -89,12 +89,20 @@ pub unsafe fn object_handle(object: *mut PyObject) -> ObjectHandle {
 
 /// The class of a handle; null for a stale handle, or one that is not CPython's.
 pub fn class_ptr(class: ClassHandle) -> *mut PyTypeObject {
-    if class.host() == Some(host()) { class.token() as *mut PyTypeObject } else { std::ptr::null_mut() }
+    if class.host() == Some(host()) {
+        class.token() as *mut PyTypeObject
+    } else {
+        std::ptr::null_mut()
+    }
 }
 
 /// The object of a handle; null for a stale handle, or one that is not CPython's.
 pub fn object_ptr(object: ObjectHandle) -> *mut PyObject {
-    if object.host() == Some(host()) { object.token() as *mut PyObject } else { std::ptr::null_mut() }
+    if object.host() == Some(host()) {
+        object.token() as *mut PyObject
+    } else {
+        std::ptr::null_mut()
+    }
 }
 
 /// The value of an object that compiled code computes with: only of exactly these classes, as a subclass may behave differently.
@@ -111,7 +119,11 @@ pub unsafe fn const_value(object: *mut PyObject) -> ConstValue {
         } else if ffi::PyLong_CheckExact(object) != 0 {
             let mut overflow = 0;
             let value = ffi::PyLong_AsLongLongAndOverflow(object, &mut overflow);
-            if overflow == 0 { ConstValue::Int(value) } else { ConstValue::Other }
+            if overflow == 0 {
+                ConstValue::Int(value)
+            } else {
+                ConstValue::Other
+            }
         } else if ffi::PyFloat_CheckExact(object) != 0 {
             ConstValue::Float(ffi::PyFloat_AS_DOUBLE(object))
         } else if ffi::PyUnicode_CheckExact(object) != 0 {
@@ -210,7 +222,10 @@ unsafe fn predefined(row: Predefined) -> *mut PyTypeObject {
 /// The interpreter is running.
 unsafe fn predefined_row(class: *mut PyTypeObject) -> Option<Predefined> {
     // SAFETY: as the caller says.
-    Predefined::ALL.iter().copied().find(|row| unsafe { predefined(*row) } == class)
+    Predefined::ALL
+        .iter()
+        .copied()
+        .find(|row| unsafe { predefined(*row) } == class)
 }
 
 impl Registry {
@@ -220,9 +235,15 @@ impl Registry {
         let nobody = HostId::new();
         let stale = nobody
             .register_class(ClassDesc::builtin(Predefined::Object, Vec::new()))
-            .and_then(|class| Ok((class, nobody.register_object(ObjectDesc::new("nothing", class))?)));
+            .and_then(|class| {
+                Ok((
+                    class,
+                    nobody.register_object(ObjectDesc::new("nothing", class))?,
+                ))
+            });
         nobody.close();
-        let (stale_class, stale_object) = stale.expect("a new host takes `object` and an instance of it");
+        let (stale_class, stale_object) =
+            stale.expect("a new host takes `object` and an instance of it");
         Registry {
             host,
             classes: HashMap::new(),
@@ -248,7 +269,8 @@ impl Registry {
         // Its bases were changed, or it was forgotten.
         if let Some(old) = self.classes.remove(&(class as usize)) {
             old.handle.forget();
-            self.retired_classes.extend(old.held.map(|held| (old.handle, held)));
+            self.retired_classes
+                .extend(old.held.map(|held| (old.handle, held)));
         }
         // SAFETY: as the caller says.
         unsafe { self.register_class(class, mro) }
@@ -256,7 +278,11 @@ impl Registry {
 
     /// # Safety
     /// The GIL is held; `class` is a live class with resolution order `mro`.
-    unsafe fn register_class(&mut self, class: *mut PyTypeObject, mro: *mut PyObject) -> ClassHandle {
+    unsafe fn register_class(
+        &mut self,
+        class: *mut PyTypeObject,
+        mro: *mut PyObject,
+    ) -> ClassHandle {
         // SAFETY: as the caller says; a resolution order is a tuple of classes, alive while the class is.
         unsafe {
             let mut bases = Vec::new();
@@ -293,9 +319,22 @@ impl Registry {
                 owns_layout: false,
                 token: class as u64,
             };
-            let Ok(handle) = self.host.register_class(desc) else { return self.stale_class };
-            let held = if is_heap { Owned::borrow(class.cast()).zip(Owned::borrow(mro)) } else { None };
-            self.classes.insert(class as usize, Class { handle, mro: mro as usize, held });
+            let Ok(handle) = self.host.register_class(desc) else {
+                return self.stale_class;
+            };
+            let held = if is_heap {
+                Owned::borrow(class.cast()).zip(Owned::borrow(mro))
+            } else {
+                None
+            };
+            self.classes.insert(
+                class as usize,
+                Class {
+                    handle,
+                    mro: mro as usize,
+                    held,
+                },
+            );
             handle
         }
     }
@@ -324,9 +363,14 @@ impl Registry {
                 denotes: denotes.filter(|class| class.is_alive()),
                 token: object as u64,
             };
-            let Ok(handle) = self.host.register_object(desc) else { return self.stale_object };
-            let Some(held) = Owned::borrow(object) else { return self.stale_object };
-            self.objects.insert(object as usize, Object { handle, held });
+            let Ok(handle) = self.host.register_object(desc) else {
+                return self.stale_object;
+            };
+            let Some(held) = Owned::borrow(object) else {
+                return self.stale_object;
+            };
+            self.objects
+                .insert(object as usize, Object { handle, held });
             handle
         }
     }
@@ -336,18 +380,40 @@ impl Registry {
         for object in self.objects.values() {
             object.handle.forget();
         }
-        let dead: Vec<usize> = self.objects.iter().filter(|(_, o)| !o.handle.is_alive()).map(|(at, _)| *at).collect();
-        released.extend(dead.into_iter().filter_map(|at| Some(self.objects.remove(&at)?.held)));
-        released.extend(self.retired_objects.extract_if(.., |(handle, _)| !handle.is_alive()).map(|(_, held)| held));
+        let dead: Vec<usize> = self
+            .objects
+            .iter()
+            .filter(|(_, o)| !o.handle.is_alive())
+            .map(|(at, _)| *at)
+            .collect();
+        released.extend(
+            dead.into_iter()
+                .filter_map(|at| Some(self.objects.remove(&at)?.held)),
+        );
+        released.extend(
+            self.retired_objects
+                .extract_if(.., |(handle, _)| !handle.is_alive())
+                .map(|(_, held)| held),
+        );
 
         for class in self.classes.values() {
             if class.held.is_some() {
                 class.handle.forget();
             }
         }
-        let dead: Vec<usize> = self.classes.iter().filter(|(_, c)| !c.handle.is_alive()).map(|(at, _)| *at).collect();
-        let classes = dead.into_iter().filter_map(|at| self.classes.remove(&at)?.held);
-        let retired = self.retired_classes.extract_if(.., |(handle, _)| !handle.is_alive()).map(|(_, held)| held);
+        let dead: Vec<usize> = self
+            .classes
+            .iter()
+            .filter(|(_, c)| !c.handle.is_alive())
+            .map(|(at, _)| *at)
+            .collect();
+        let classes = dead
+            .into_iter()
+            .filter_map(|at| self.classes.remove(&at)?.held);
+        let retired = self
+            .retired_classes
+            .extract_if(.., |(handle, _)| !handle.is_alive())
+            .map(|(_, held)| held);
         released.extend(classes.chain(retired).flat_map(|(class, mro)| [class, mro]));
         released
     }
@@ -361,7 +427,11 @@ unsafe fn order_length(class: *mut PyTypeObject) -> isize {
     // SAFETY: as the caller says; the order is a tuple or null.
     unsafe {
         let mro = abi::read::<*mut PyObject, _>(class, type_::MRO);
-        if mro.is_null() { 0 } else { ffi::PyTuple_GET_SIZE(mro) }
+        if mro.is_null() {
+            0
+        } else {
+            ffi::PyTuple_GET_SIZE(mro)
+        }
     }
 }
 
@@ -408,7 +478,9 @@ unsafe fn object_name(object: *mut PyObject) -> String {
         let class = class_name(ffi::Py_TYPE(object));
         if ffi::PyCFunction_Check(object) != 0 {
             let def = abi::read::<*mut ffi::PyMethodDef, _>(object, abi::builtin::ML);
-            return std::ffi::CStr::from_ptr((*def).ml_name).to_string_lossy().into_owned();
+            return std::ffi::CStr::from_ptr((*def).ml_name)
+                .to_string_lossy()
+                .into_owned();
         }
         class
     }

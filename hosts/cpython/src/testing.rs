@@ -67,14 +67,31 @@ pub(crate) struct Method(PyMethodDef);
 unsafe impl Sync for Method {}
 
 impl Method {
-    pub(crate) const fn new(name: &'static std::ffi::CStr, function: PyCFunction, flags: std::ffi::c_int) -> Method {
-        let ml_meth = PyMethodDefPointer { PyCFunction: function };
-        Method(PyMethodDef { ml_name: name.as_ptr(), ml_meth, ml_flags: flags, ml_doc: std::ptr::null() })
+    pub(crate) const fn new(
+        name: &'static std::ffi::CStr,
+        function: PyCFunction,
+        flags: std::ffi::c_int,
+    ) -> Method {
+        let ml_meth = PyMethodDefPointer {
+            PyCFunction: function,
+        };
+        Method(PyMethodDef {
+            ml_name: name.as_ptr(),
+            ml_meth,
+            ml_flags: flags,
+            ml_doc: std::ptr::null(),
+        })
     }
 
     /// The builtin (a new reference).
     pub(crate) fn object(&'static self) -> Obj {
         // SAFETY: the caller is inside `with_python`; the description lives for ever.
-        unsafe { PyCFunction_NewEx((&raw const self.0).cast_mut(), std::ptr::null_mut(), std::ptr::null_mut()) }
+        unsafe {
+            PyCFunction_NewEx(
+                (&raw const self.0).cast_mut(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            )
+        }
     }
 }

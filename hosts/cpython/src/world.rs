@@ -19,7 +19,9 @@ use crate::intrinsics::attributes as plan;
 use crate::objects;
 use cladonia::bytecode::{Code, ConstValue, Op};
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, StorePlan, World};
+use cladonia::host::{
+    AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, StorePlan, World,
+};
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
 
@@ -66,12 +68,22 @@ impl<'a> CPythonWorld<'a> {
             store_slot: host.intrinsic(plan::STORE_SLOT),
             store_inline_value: host.intrinsic(plan::STORE_INLINE_VALUE),
         };
-        CPythonWorld { ids, globals, builtins, entry_cell_for, unstable }
+        CPythonWorld {
+            ids,
+            globals,
+            builtins,
+            entry_cell_for,
+            unstable,
+        }
     }
 
     /// What an exact dict holds under a name, and the assumption that it stays: `Ok(None)` if it holds nothing,
     /// an error if it cannot be relied on.
-    fn look_up(&self, dict: Obj, name: &str) -> Result<(Option<ObjectHandle>, Assumption), Unreliable> {
+    fn look_up(
+        &self,
+        dict: Obj,
+        name: &str,
+    ) -> Result<(Option<ObjectHandle>, Assumption), Unreliable> {
         // SAFETY: see the module's contract; the value is registered before its dict could drop it.
         unsafe {
             if PyDict_CheckExact(dict) == 0 || (self.unstable)(dict as u64, name) {
@@ -83,8 +95,18 @@ impl<'a> CPythonWorld<'a> {
                 PyErr_Clear();
                 return Err(Unreliable);
             }
-            let handle = if value.is_null() { None } else { Some(handle_of(value).ok_or(Unreliable)?) };
-            Ok((handle, Assumption::NameUnchanged { namespace: dict as u64, name: name.to_owned() }))
+            let handle = if value.is_null() {
+                None
+            } else {
+                Some(handle_of(value).ok_or(Unreliable)?)
+            };
+            Ok((
+                handle,
+                Assumption::NameUnchanged {
+                    namespace: dict as u64,
+                    name: name.to_owned(),
+                },
+            ))
         }
     }
 }
@@ -100,7 +122,8 @@ impl Name {
     fn new(text: &str) -> Option<Name> {
         // SAFETY: the lock is held.
         unsafe {
-            let mut object = PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as Py_ssize_t);
+            let mut object =
+                PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as Py_ssize_t);
             if object.is_null() {
                 PyErr_Clear();
                 return None;
@@ -135,26 +158,37 @@ unsafe fn handle_of(object: Obj) -> Option<ObjectHandle> {
 }
 
 fn call(id: IntrinsicId, imms: &[i64]) -> IntrinsicCall {
-    IntrinsicCall { id, imms: imms.to_vec() }
+    IntrinsicCall {
+        id,
+        imms: imms.to_vec(),
+    }
 }
 
 /// Whether a unit may hold a reference to a global's value: not to an instance of a user's class (or a bare `object()`),
 /// whose end the program may be waiting for, and whose references it may count.
 fn may_be_held(value: ObjectHandle) -> bool {
-    let Some(object) = object_of(value) else { return false };
+    let Some(object) = object_of(value) else {
+        return false;
+    };
     // SAFETY: a live object.
     unsafe {
         let class = Py_TYPE(object);
         PyType_Check(object) != 0
-            || (PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) == 0 && class != &raw mut PyBaseObject_Type)
+            || (PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) == 0
+                && class != &raw mut PyBaseObject_Type)
     }
 }
 
 /// Whether the code itself rebinds the name outside its local slots.
 fn rebinds(code: &Code, name: &str) -> bool {
     code.instrs.iter().any(|instr| {
-        matches!(instr.op, Op::StoreGlobal | Op::DeleteGlobal | Op::StoreName | Op::DeleteName)
-            && code.names.get(instr.arg as usize).is_some_and(|n| n == name)
+        matches!(
+            instr.op,
+            Op::StoreGlobal | Op::DeleteGlobal | Op::StoreName | Op::DeleteName
+        ) && code
+            .names
+            .get(instr.arg as usize)
+            .is_some_and(|n| n == name)
     })
 }
 
@@ -168,10 +202,16 @@ impl World for CPythonWorld<'_> {
             if !may_be_held(value) {
                 return None;
             }
-            return Some(Global { value, assumptions: vec![here] });
+            return Some(Global {
+                value,
+                assumptions: vec![here],
+            });
         }
         let (found, builtin) = self.look_up(self.builtins, name).ok()?;
-        found.map(|value| Global { value, assumptions: vec![here, builtin] })
+        found.map(|value| Global {
+            value,
+            assumptions: vec![here, builtin],
+        })
     }
 
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
@@ -179,7 +219,8 @@ impl World for CPythonWorld<'_> {
     }
 
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
-        self.plan_store(receiver, name).unwrap_or(StorePlan::General)
+        self.plan_store(receiver, name)
+            .unwrap_or(StorePlan::General)
     }
 
     fn callee(&self, callee: ObjectHandle) -> Callee {
@@ -191,13 +232,17 @@ impl World for CPythonWorld<'_> {
         // SAFETY: the lock is held while a world is asked; a tuple owns its items.
         unsafe {
             (PyTuple_CheckExact(tuple) != 0).then(|| {
-                (0..PyTuple_Size(tuple)).map(|i| objects::object_handle(PyTuple_GetItem(tuple, i))).collect()
+                (0..PyTuple_Size(tuple))
+                    .map(|i| objects::object_handle(PyTuple_GetItem(tuple, i)))
+                    .collect()
             })
         }
     }
 
     fn value(&self, object: ObjectHandle) -> ConstValue {
         // SAFETY: a live object; see the module's contract.
-        object_of(object).map_or(ConstValue::Other, |object| unsafe { objects::const_value(object) })
+        object_of(object).map_or(ConstValue::Other, |object| unsafe {
+            objects::const_value(object)
+        })
     }
 }

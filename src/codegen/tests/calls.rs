@@ -2,8 +2,22 @@
 
 use super::*;
 
-extern "C" fn weigh(a: i64, b: i64, c: i64, d: i64, e: i64, f: i64, g: i64, h: f64, i: bool) -> i64 {
-    [a, b, c, d, e, f, g, h as i64, i64::from(i)].iter().zip(1..).map(|(value, weight)| value * weight).sum()
+extern "C" fn weigh(
+    a: i64,
+    b: i64,
+    c: i64,
+    d: i64,
+    e: i64,
+    f: i64,
+    g: i64,
+    h: f64,
+    i: bool,
+) -> i64 {
+    [a, b, c, d, e, f, g, h as i64, i64::from(i)]
+        .iter()
+        .zip(1..)
+        .map(|(value, weight)| value * weight)
+        .sum()
 }
 
 #[repr(C)]
@@ -33,8 +47,18 @@ extern "C" fn truth_as_word(value: u32) -> i64 {
 fn jit() -> Jit {
     let mut jit = Jit::new();
     use Ty::{Bool, F64, I64, Ptr};
-    jit.helper("weigh", weigh as *const (), &[I64, I64, I64, I64, I64, I64, I64, F64, Bool], &[I64]);
-    jit.helper("checked_half", checked_half as *const (), &[I64], &[I64, Bool]);
+    jit.helper(
+        "weigh",
+        weigh as *const (),
+        &[I64, I64, I64, I64, I64, I64, I64, F64, Bool],
+        &[I64],
+    );
+    jit.helper(
+        "checked_half",
+        checked_half as *const (),
+        &[I64],
+        &[I64, Bool],
+    );
     jit.helper("pair", pair as *const (), &[F64], &[Ptr, F64]);
     jit.helper("count", count as *const (), &[Ptr], &[]);
     // The name of a library function is not confused with it.
@@ -49,9 +73,20 @@ fn arguments_beyond_the_registers() {
          v5 = iconst 5\n  v6 = iconst 6\n  v7 = iconst 7\n  v8 = bconst 1\n  \
          v9 = call weigh(v0, v2, v3, v4, v5, v6, v7, v1, v8)\n  return v9\n}",
     );
-    assert_eq!(call!(code, fn(i64, f64) -> i64, 1, 8.0), weigh(1, 2, 3, 4, 5, 6, 7, 8.0, true));
-    assert!(code.asm().unwrap().contains("weigh"), "{}", code.asm().unwrap());
-    assert!(code.clif().unwrap().contains("; weigh"), "{}", code.clif().unwrap());
+    assert_eq!(
+        call!(code, fn(i64, f64) -> i64, 1, 8.0),
+        weigh(1, 2, 3, 4, 5, 6, 7, 8.0, true)
+    );
+    assert!(
+        code.asm().unwrap().contains("weigh"),
+        "{}",
+        code.asm().unwrap()
+    );
+    assert!(
+        code.clif().unwrap().contains("; weigh"),
+        "{}",
+        code.clif().unwrap()
+    );
 }
 
 #[test]
@@ -64,7 +99,10 @@ fn parameters_beyond_the_registers() {
     type Weigh = extern "C" fn(i64, i64, i64, i64, i64, i64, i64, f64, bool) -> i64;
     // SAFETY: the signature is the one compiled.
     let function: Weigh = unsafe { std::mem::transmute(code.entry()) };
-    assert_eq!(function(9, 8, 7, 6, 5, 4, 3, 2.0, true), weigh(9, 8, 7, 6, 5, 4, 3, 2.0, true));
+    assert_eq!(
+        function(9, 8, 7, 6, 5, 4, 3, 2.0, true),
+        weigh(9, 8, 7, 6, 5, 4, 3, 2.0, true)
+    );
 }
 
 #[test]
@@ -85,7 +123,8 @@ fn two_results() {
 
 #[test]
 fn a_helper_without_result() {
-    let code = jit().compile("(ptr) {\nblock0(v0: ptr):\n  call count(v0)\n  call count(v0)\n  return\n}");
+    let code =
+        jit().compile("(ptr) {\nblock0(v0: ptr):\n  call count(v0)\n  call count(v0)\n  return\n}");
     let mut cell = 40i64;
     call!(code, fn(*mut i64) -> (), &raw mut cell);
     assert_eq!(cell, 42);
@@ -110,7 +149,10 @@ fn calls_through_an_address() {
          v3 = load.ptr v0\n  v4 = call_indirect sig0 v3(v1, v2)\n  v5 = call_indirect sig0 v3(v4, v2)\n  return v5\n}",
     );
     let cell = callee.entry();
-    assert_eq!(call!(code, fn(*const *const u8, i64) -> i64, &raw const cell, 38), 42);
+    assert_eq!(
+        call!(code, fn(*const *const u8, i64) -> i64, &raw const cell, 38),
+        42
+    );
 }
 
 #[test]

@@ -17,7 +17,12 @@ extern "C" fn hook(unit: u64, exit: i64, buffer: *const u64) -> *const u8 {
 
 fn jit() -> Jit {
     let mut jit = Jit::new();
-    jit.hook = Some(jit.helper("exit_hook", hook as *const (), &[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr]));
+    jit.hook = Some(jit.helper(
+        "exit_hook",
+        hook as *const (),
+        &[Ty::I64, Ty::I64, Ty::Ptr],
+        &[Ty::Ptr],
+    ));
     jit
 }
 
@@ -47,12 +52,19 @@ fn exits_of_one_shape_share_a_cold_block() {
     let run = |a: i64| {
         SEEN.take();
         let result = call!(code, fn(u64, i64, f64) -> u64, 3, a, 0.5);
-        (result, SEEN.with_borrow(|seen| seen.1), SEEN.with_borrow(|seen| seen.2.clone()))
+        (
+            result,
+            SEEN.with_borrow(|seen| seen.1),
+            SEEN.with_borrow(|seen| seen.2.clone()),
+        )
     };
     assert_eq!(run(4), (3, 0, vec![]));
     assert_eq!(run(10), (0x99, 0, vec![3, 10, 10, 0.5f64.to_bits()]));
     let (result, exit, words) = run(i64::MIN);
-    assert_eq!((result, exit, &words[..3]), (0x99, 1, &[i64::MIN.cast_unsigned(), 3, 3][..]));
+    assert_eq!(
+        (result, exit, &words[..3]),
+        (0x99, 1, &[i64::MIN.cast_unsigned(), 3, 3][..])
+    );
     let (result, exit, words) = run(5);
     assert_eq!((result, exit, words[0]), (0x99, 2, 0.5f64.to_bits()));
     expect![[r#"
@@ -120,7 +132,12 @@ fn what_only_cold_blocks_reach_is_cold() {
          block4:\n  br v0, block1, block5\n\
          block5:\n  v2 = iconst 1\n  v3 = fconst 1.0\n  exit exit0(v2, v2, v2, v3)\n}",
     );
-    let heads: Vec<&str> = code.clif().unwrap().lines().filter(|line| line.starts_with("block")).collect();
+    let heads: Vec<&str> = code
+        .clif()
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("block"))
+        .collect();
     let cold = heads.iter().filter(|head| head.ends_with("cold:")).count();
     assert_eq!((heads.len(), cold), (7, 5), "{heads:?}");
 }
@@ -129,8 +146,11 @@ fn what_only_cold_blocks_reach_is_cold() {
 fn a_hook_of_another_signature_is_refused() {
     let mut jit = Jit::new();
     jit.hook = Some(jit.helper("odd_hook", hook as *const (), &[Ty::I64], &[Ty::Ptr]));
-    let error = jit.try_compile("() -> ptr {\nblock0:\n  exit exit0()\n}").unwrap_err();
-    expect!["the exit hook `odd_hook` must be (i64, i64, ptr) -> ptr"].assert_eq(&error.to_string());
+    let error = jit
+        .try_compile("() -> ptr {\nblock0:\n  exit exit0()\n}")
+        .unwrap_err();
+    expect!["the exit hook `odd_hook` must be (i64, i64, ptr) -> ptr"]
+        .assert_eq(&error.to_string());
 }
 
 #[test]
@@ -140,7 +160,12 @@ fn an_exit_without_values_has_a_buffer_too() {
         unit * 1000 + exit
     }
     let mut jit = Jit::new();
-    jit.hook = Some(jit.helper("exit_hook", hook as *const (), &[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr]));
+    jit.hook = Some(jit.helper(
+        "exit_hook",
+        hook as *const (),
+        &[Ty::I64, Ty::I64, Ty::Ptr],
+        &[Ty::Ptr],
+    ));
     let code = jit.compile("() -> ptr {\nblock0:\n  exit exit3()\n}");
     assert_eq!(call!(code, fn() -> u64,), 77003);
 }

@@ -2,7 +2,20 @@
 
 use super::*;
 
-const INTS: [i64; 12] = [0, 1, -1, 2, -2, 7, 63, -64, 1 << 32, i64::MAX, i64::MIN, i64::MIN + 1];
+const INTS: [i64; 12] = [
+    0,
+    1,
+    -1,
+    2,
+    -2,
+    7,
+    63,
+    -64,
+    1 << 32,
+    i64::MAX,
+    i64::MIN,
+    i64::MIN + 1,
+];
 
 const FLOATS: [f64; 14] = [
     0.0,
@@ -25,16 +38,25 @@ const FLOATS: [f64; 14] = [
 fn check_int_binary(op: Opcode, expected: impl Fn(i64, i64) -> Option<i64>) {
     let mut jit = Jit::new();
     let name = op.info().name;
-    let code =
-        jit.compile(&format!("(i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64):\n  v2 = {name} v0, v1\n  return v2\n}}"));
+    let code = jit.compile(&format!(
+        "(i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64):\n  v2 = {name} v0, v1\n  return v2\n}}"
+    ));
     for b in INTS {
         let constant = jit.compile(&format!(
             "(i64) -> i64 {{\nblock0(v0: i64):\n  v1 = iconst {b}\n  v2 = {name} v0, v1\n  return v2\n}}"
         ));
         for a in INTS {
             if let Some(expected) = expected(a, b) {
-                assert_eq!(call!(code, fn(i64, i64) -> i64, a, b), expected, "{name} {a}, {b}");
-                assert_eq!(call!(constant, fn(i64) -> i64, a), expected, "{name} {a}, constant {b}");
+                assert_eq!(
+                    call!(code, fn(i64, i64) -> i64, a, b),
+                    expected,
+                    "{name} {a}, {b}"
+                );
+                assert_eq!(
+                    call!(constant, fn(i64) -> i64, a),
+                    expected,
+                    "{name} {a}, constant {b}"
+                );
             }
         }
     }
@@ -53,7 +75,9 @@ fn integer_ops_of_two_operands() {
     let count = |b: i64| u32::try_from(b).ok().filter(|&n| n < 64);
     check_int_binary(Opcode::Ishl, |a, b| Some(a << count(b)?));
     check_int_binary(Opcode::Isshr, |a, b| Some(a >> count(b)?));
-    check_int_binary(Opcode::Iushr, |a, b| Some((a.cast_unsigned() >> count(b)?).cast_signed()));
+    check_int_binary(Opcode::Iushr, |a, b| {
+        Some((a.cast_unsigned() >> count(b)?).cast_signed())
+    });
 }
 
 #[test]
@@ -61,10 +85,18 @@ fn integer_ops_of_one_operand() {
     type Unary = (Opcode, fn(i64) -> i64);
     let ops: [Unary; 2] = [(Opcode::Ineg, i64::wrapping_neg), (Opcode::Inot, |a| !a)];
     for (op, expected) in ops {
-        let text = format!("(i64) -> i64 {{\nblock0(v0: i64):\n  v1 = {} v0\n  return v1\n}}", op.info().name);
+        let text = format!(
+            "(i64) -> i64 {{\nblock0(v0: i64):\n  v1 = {} v0\n  return v1\n}}",
+            op.info().name
+        );
         let code = Jit::new().compile(&text);
         for a in INTS {
-            assert_eq!(call!(code, fn(i64) -> i64, a), expected(a), "{} {a}", op.info().name);
+            assert_eq!(
+                call!(code, fn(i64) -> i64, a),
+                expected(a),
+                "{} {a}",
+                op.info().name
+            );
         }
     }
 }
@@ -98,9 +130,17 @@ fn overflow_is_told_both_as_a_value_and_by_a_branch() {
                 let found = call!(both, fn(i64, i64) -> Pair, a, b);
                 assert_eq!((found.0, found.1), (value, overflowed), "{name} {a}, {b}");
                 let found = call!(constant, fn(i64) -> Pair, a);
-                assert_eq!((found.0, found.1), (value, overflowed), "{name} {a}, constant {b}");
+                assert_eq!(
+                    (found.0, found.1),
+                    (value, overflowed),
+                    "{name} {a}, constant {b}"
+                );
                 let found = call!(branch, fn(i64, i64) -> i64, a, b);
-                assert_eq!(found, if overflowed { 12345 } else { value }, "{name} {a}, {b}");
+                assert_eq!(
+                    found,
+                    if overflowed { 12345 } else { value },
+                    "{name} {a}, {b}"
+                );
             }
         }
     }
@@ -147,10 +187,18 @@ fn integer_comparisons_in_every_use() {
         let signed = name.starts_with('s');
         for (code, negated) in uses_of_truth(Ty::I64, &format!("v2 = icmp {name} v0, v1")) {
             for (a, b) in INTS.iter().flat_map(|&a| INTS.map(|b| (a, b))) {
-                let expected =
-                    if signed { compare(cond, a, b) } else { compare(cond, a.cast_unsigned(), b.cast_unsigned()) };
+                let expected = if signed {
+                    compare(cond, a, b)
+                } else {
+                    compare(cond, a.cast_unsigned(), b.cast_unsigned())
+                };
                 let found = call!(code, fn(i64, i64) -> i64, a, b);
-                assert_eq!(found, i64::from(expected != negated), "{name} {a}, {b}\n{}", code.clif().unwrap());
+                assert_eq!(
+                    found,
+                    i64::from(expected != negated),
+                    "{name} {a}, {b}\n{}",
+                    code.clif().unwrap()
+                );
             }
         }
     }
@@ -171,7 +219,12 @@ fn float_comparisons_in_every_use() {
                     FloatCond::Ge => a >= b,
                 };
                 let found = call!(code, fn(f64, f64) -> i64, a, b);
-                assert_eq!(found, i64::from(expected != negated), "{name} {a}, {b}\n{}", code.clif().unwrap());
+                assert_eq!(
+                    found,
+                    i64::from(expected != negated),
+                    "{name} {a}, {b}\n{}",
+                    code.clif().unwrap()
+                );
             }
         }
     }
@@ -194,10 +247,16 @@ fn float_ops() {
     ];
     for (op, expected) in ops {
         let name = op.info().name;
-        let text = format!("(f64, f64) -> f64 {{\nblock0(v0: f64, v1: f64):\n  v2 = {name} v0, v1\n  return v2\n}}");
+        let text = format!(
+            "(f64, f64) -> f64 {{\nblock0(v0: f64, v1: f64):\n  v2 = {name} v0, v1\n  return v2\n}}"
+        );
         let code = Jit::new().compile(&text);
         for (a, b) in FLOATS.iter().flat_map(|&a| FLOATS.map(|b| (a, b))) {
-            assert_same_float(call!(code, fn(f64, f64) -> f64, a, b), expected(a, b), &format!("{name} {a}, {b}"));
+            assert_same_float(
+                call!(code, fn(f64, f64) -> f64, a, b),
+                expected(a, b),
+                &format!("{name} {a}, {b}"),
+            );
         }
     }
     type Unary = (Opcode, fn(f64) -> f64);
@@ -210,9 +269,15 @@ fn float_ops() {
     ];
     for (op, expected) in ops {
         let name = op.info().name;
-        let code = Jit::new().compile(&format!("(f64) -> f64 {{\nblock0(v0: f64):\n  v1 = {name} v0\n  return v1\n}}"));
+        let code = Jit::new().compile(&format!(
+            "(f64) -> f64 {{\nblock0(v0: f64):\n  v1 = {name} v0\n  return v1\n}}"
+        ));
         for a in FLOATS {
-            assert_same_float(call!(code, fn(f64) -> f64, a), expected(a), &format!("{name} {a}"));
+            assert_same_float(
+                call!(code, fn(f64) -> f64, a),
+                expected(a),
+                &format!("{name} {a}"),
+            );
         }
     }
 }
@@ -221,7 +286,10 @@ fn float_ops() {
 fn conversions() {
     let mut jit = Jit::new();
     let mut convert = |op: Opcode, from: Ty, to: Ty| {
-        jit.compile(&format!("({from}) -> {to} {{\nblock0(v0: {from}):\n  v1 = {} v0\n  return v1\n}}", op.info().name))
+        jit.compile(&format!(
+            "({from}) -> {to} {{\nblock0(v0: {from}):\n  v1 = {} v0\n  return v1\n}}",
+            op.info().name
+        ))
     };
     let i2f = convert(Opcode::I2f, Ty::I64, Ty::F64);
     let bits2f = convert(Opcode::Bits2f, Ty::I64, Ty::F64);
@@ -229,7 +297,10 @@ fn conversions() {
     let p2i = convert(Opcode::P2i, Ty::Ptr, Ty::I64);
     for a in INTS {
         assert_eq!(call!(i2f, fn(i64) -> f64, a), a as f64);
-        assert_eq!(call!(bits2f, fn(i64) -> f64, a).to_bits(), a.cast_unsigned());
+        assert_eq!(
+            call!(bits2f, fn(i64) -> f64, a).to_bits(),
+            a.cast_unsigned()
+        );
         assert_eq!(call!(i2p, fn(i64) -> u64, a), a.cast_unsigned());
         assert_eq!(call!(p2i, fn(u64) -> i64, a.cast_unsigned()), a);
     }
@@ -245,22 +316,34 @@ fn conversions() {
 #[test]
 fn truth_values() {
     type Logic = (Opcode, fn(bool, bool) -> bool);
-    let ops: [Logic; 3] = [(Opcode::Band, |a, b| a & b), (Opcode::Bor, |a, b| a | b), (Opcode::Bxor, |a, b| a ^ b)];
+    let ops: [Logic; 3] = [
+        (Opcode::Band, |a, b| a & b),
+        (Opcode::Bor, |a, b| a | b),
+        (Opcode::Bxor, |a, b| a ^ b),
+    ];
     let cases = [(false, false), (false, true), (true, false), (true, true)];
     for (op, expected) in ops {
         let name = op.info().name;
         for (code, negated) in uses_of_truth(Ty::Bool, &format!("v2 = {name} v0, v1")) {
             for (a, b) in cases {
-                assert_eq!(call!(code, fn(bool, bool) -> i64, a, b), i64::from(expected(a, b) != negated), "{name}");
+                assert_eq!(
+                    call!(code, fn(bool, bool) -> i64, a, b),
+                    i64::from(expected(a, b) != negated),
+                    "{name}"
+                );
             }
         }
     }
     let mut jit = Jit::new();
     for value in [false, true] {
         let n = i64::from(value);
-        let code = jit.compile(&format!("() -> bool {{\nblock0:\n  v0 = bconst {n}\n  return v0\n}}"));
+        let code = jit.compile(&format!(
+            "() -> bool {{\nblock0:\n  v0 = bconst {n}\n  return v0\n}}"
+        ));
         assert_eq!(call!(code, fn() -> bool,), value);
-        let code = jit.compile(&format!("() -> bool {{\nblock0:\n  v0 = bconst {n}\n  v1 = bnot v0\n  return v1\n}}"));
+        let code = jit.compile(&format!(
+            "() -> bool {{\nblock0:\n  v0 = bconst {n}\n  v1 = bnot v0\n  return v1\n}}"
+        ));
         assert_eq!(call!(code, fn() -> bool,), !value);
     }
 }
@@ -275,11 +358,23 @@ fn select_on_every_type() {
     };
     let code = select(Ty::Bool);
     assert!(call!(code, fn(bool, bool, bool) -> bool, true, true, false));
-    assert!(!call!(code, fn(bool, bool, bool) -> bool, false, true, false));
+    assert!(!call!(
+        code,
+        fn(bool, bool, bool) -> bool,
+        false,
+        true,
+        false
+    ));
     for ty in [Ty::I64, Ty::Ptr] {
         let code = select(ty);
-        assert_eq!(call!(code, fn(bool, i64, i64) -> i64, true, i64::MIN, 4), i64::MIN);
-        assert_eq!(call!(code, fn(bool, i64, i64) -> i64, false, i64::MIN, 4), 4);
+        assert_eq!(
+            call!(code, fn(bool, i64, i64) -> i64, true, i64::MIN, 4),
+            i64::MIN
+        );
+        assert_eq!(
+            call!(code, fn(bool, i64, i64) -> i64, false, i64::MIN, 4),
+            4
+        );
     }
     let code = select(Ty::F64);
     assert_eq!(call!(code, fn(bool, f64, f64) -> f64, true, 1.5, 2.5), 1.5);
@@ -290,17 +385,24 @@ fn select_on_every_type() {
 fn constants_keep_all_bits() {
     let mut jit = Jit::new();
     for n in INTS {
-        let code = jit.compile(&format!("() -> i64 {{\nblock0:\n  v0 = iconst {n}\n  return v0\n}}"));
+        let code = jit.compile(&format!(
+            "() -> i64 {{\nblock0:\n  v0 = iconst {n}\n  return v0\n}}"
+        ));
         assert_eq!(call!(code, fn() -> i64,), n);
         let address = n.cast_unsigned();
-        let code = jit.compile(&format!("() -> ptr {{\nblock0:\n  v0 = pconst {address:#x}\n  return v0\n}}"));
+        let code = jit.compile(&format!(
+            "() -> ptr {{\nblock0:\n  v0 = pconst {address:#x}\n  return v0\n}}"
+        ));
         assert_eq!(call!(code, fn() -> u64,), address);
     }
     for x in FLOATS.into_iter().filter(|x| !x.is_nan()) {
-        let code = jit.compile(&format!("() -> f64 {{\nblock0:\n  v0 = fconst {x:?}\n  return v0\n}}"));
+        let code = jit.compile(&format!(
+            "() -> f64 {{\nblock0:\n  v0 = fconst {x:?}\n  return v0\n}}"
+        ));
         assert_eq!(call!(code, fn() -> f64,).to_bits(), x.to_bits());
     }
-    let code = jit.compile("() -> f64 {\nblock0:\n  v0 = fconst nan:0xfff8000000000123\n  return v0\n}");
+    let code =
+        jit.compile("() -> f64 {\nblock0:\n  v0 = fconst nan:0xfff8000000000123\n  return v0\n}");
     assert_eq!(call!(code, fn() -> f64,).to_bits(), 0xfff8_0000_0000_0123);
 }
 
@@ -309,10 +411,12 @@ fn loads_widen_and_stores_narrow() {
     let mut jit = Jit::new();
     for width in Width::ALL {
         let ty = width.ty();
-        let load =
-            jit.compile(&format!("(ptr) -> {ty} {{\nblock0(v0: ptr):\n  v1 = load.{width} v0+8\n  return v1\n}}"));
-        let store =
-            jit.compile(&format!("(ptr, {ty}) {{\nblock0(v0: ptr, v1: {ty}):\n  store.{width} v0-8, v1\n  return\n}}"));
+        let load = jit.compile(&format!(
+            "(ptr) -> {ty} {{\nblock0(v0: ptr):\n  v1 = load.{width} v0+8\n  return v1\n}}"
+        ));
+        let store = jit.compile(&format!(
+            "(ptr, {ty}) {{\nblock0(v0: ptr, v1: {ty}):\n  store.{width} v0-8, v1\n  return\n}}"
+        ));
         let memory = [0u64, 0xfedc_ba98_f6f5_f4f3, 0];
         let bits = match width {
             Width::U8 => 0xf3,
@@ -324,14 +428,35 @@ fn loads_widen_and_stores_narrow() {
         let mut written = [u64::MAX; 3];
         let value = 0x1122_3344_5566_7788u64;
         if ty == Ty::F64 {
-            assert_eq!(call!(load, fn(*const u64) -> f64, memory.as_ptr()).to_bits(), bits);
-            call!(store, fn(*mut u64, f64) -> (), written.as_mut_ptr().wrapping_add(2), f64::from_bits(value));
+            assert_eq!(
+                call!(load, fn(*const u64) -> f64, memory.as_ptr()).to_bits(),
+                bits
+            );
+            call!(
+                store,
+                fn(*mut u64, f64) -> (),
+                written.as_mut_ptr().wrapping_add(2),
+                f64::from_bits(value)
+            );
         } else {
-            assert_eq!(call!(load, fn(*const u64) -> u64, memory.as_ptr()), bits, "{width}");
-            call!(store, fn(*mut u64, u64) -> (), written.as_mut_ptr().wrapping_add(2), value);
+            assert_eq!(
+                call!(load, fn(*const u64) -> u64, memory.as_ptr()),
+                bits,
+                "{width}"
+            );
+            call!(
+                store,
+                fn(*mut u64, u64) -> (),
+                written.as_mut_ptr().wrapping_add(2),
+                value
+            );
         }
         let mask = u64::MAX >> (64 - 8 * width.bytes());
-        assert_eq!(written, [u64::MAX, (value & mask) | !mask, u64::MAX], "{width}");
+        assert_eq!(
+            written,
+            [u64::MAX, (value & mask) | !mask, u64::MAX],
+            "{width}"
+        );
     }
 }
 
@@ -356,8 +481,9 @@ fn addresses_and_stack_slots() {
 fn offsets_of_any_size_from_a_register_and_from_a_stack_slot() {
     let mut jit = Jit::new();
     for offset in [i32::MAX, i32::MIN, 1 << 30, -(1 << 30), (1 << 30) - 1] {
-        let code =
-            jit.compile(&format!("(ptr) -> i64 {{\nblock0(v0: ptr):\n  v1 = load.i64 v0{offset:+}\n  return v1\n}}"));
+        let code = jit.compile(&format!(
+            "(ptr) -> i64 {{\nblock0(v0: ptr):\n  v1 = load.i64 v0{offset:+}\n  return v1\n}}"
+        ));
         let cell = 42i64;
         let base = (&raw const cell).wrapping_byte_sub(offset as usize);
         assert_eq!(call!(code, fn(*const i64) -> i64, base), 42, "{offset}");
@@ -366,7 +492,11 @@ fn offsets_of_any_size_from_a_register_and_from_a_stack_slot() {
             "(i64, i64) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: i64):\n  v2 = stack_addr 0\n  store.i64 v2, v0\n  \
              v3 = padd v2, v1\n  v4 = load.i64 v3{offset:+}\n  return v4\n}}"
         ));
-        assert_eq!(call!(code, fn(i64, i64) -> i64, 42, -i64::from(offset)), 42, "{offset}");
+        assert_eq!(
+            call!(code, fn(i64, i64) -> i64, 42, -i64::from(offset)),
+            42,
+            "{offset}"
+        );
         // Never executed.
         jit.compile(&format!(
             "(i64) -> i64 {{\n  slot0 8\n  slot1 8\nblock0(v0: i64):\n  v1 = stack_addr 1\n  \
@@ -399,7 +529,10 @@ fn a_condition_is_one_compare_and_one_jump() {
         ));
         let asm = code.asm().unwrap();
         // The text shows a branch with both targets; the second jump falls through in the bytes.
-        let compares = asm.lines().filter(|l| l.contains("cmp") || l.contains("test")).count();
+        let compares = asm
+            .lines()
+            .filter(|l| l.contains("cmp") || l.contains("test"))
+            .count();
         assert_eq!(compares, 1, "{line}\n{asm}");
         assert!(!asm.contains("set"), "{line}\n{asm}");
     }

@@ -13,7 +13,9 @@ fn permissions(address: usize) -> Option<String> {
         let (range, rest) = line.split_once(' ')?;
         let (start, end) = range.split_once('-')?;
         let bound = |hex| usize::from_str_radix(hex, 16).unwrap();
-        (bound(start)..bound(end)).contains(&address).then(|| rest[..4].to_owned())
+        (bound(start)..bound(end))
+            .contains(&address)
+            .then(|| rest[..4].to_owned())
     })
 }
 
@@ -38,7 +40,10 @@ fn code_is_found_by_any_address_inside_while_it_lives() {
     let code = jit.compile(FIVE);
     let entry = code.entry().addr();
     assert_eq!(jit.memory.lookup(entry).as_deref(), Some("test"));
-    assert_eq!(jit.memory.lookup(entry + code.size() - 1).as_deref(), Some("test"));
+    assert_eq!(
+        jit.memory.lookup(entry + code.size() - 1).as_deref(),
+        Some("test")
+    );
     assert_eq!(jit.memory.lookup(entry + code.size()), None);
     assert_eq!(jit.memory.lookup(entry - 1), None);
     drop(code);
@@ -51,11 +56,19 @@ fn threads_compile_into_one_memory() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let mut jit = Jit { memory: memory.clone(), ..Jit::new() };
+                let mut jit = Jit {
+                    memory: memory.clone(),
+                    ..Jit::new()
+                };
                 for n in 0..50 {
-                    let code = jit.compile(&format!("() -> i64 {{\nblock0:\n  v0 = iconst {n}\n  return v0\n}}"));
+                    let code = jit.compile(&format!(
+                        "() -> i64 {{\nblock0:\n  v0 = iconst {n}\n  return v0\n}}"
+                    ));
                     let other = jit.compile(SIX);
-                    assert_eq!((call!(code, fn() -> i64,), call!(other, fn() -> i64,)), (n, 6));
+                    assert_eq!(
+                        (call!(code, fn() -> i64,), call!(other, fn() -> i64,)),
+                        (n, 6)
+                    );
                 }
             });
         }
@@ -95,7 +108,9 @@ fn a_forked_child_runs_old_code_and_compiles_into_a_new_arena() {
         jit.memory.after_fork_in_child();
         let fresh = jit.memory.used() == 0;
         let new = jit.compile(SIX);
-        let named = [entry, new.entry().addr()].iter().all(|&a| jit.memory.lookup(a).as_deref() == Some("test"));
+        let named = [entry, new.entry().addr()]
+            .iter()
+            .all(|&a| jit.memory.lookup(a).as_deref() == Some("test"));
         let ran = call!(old, fn() -> i64,) == 5 && call!(new, fn() -> i64,) == 6;
         // Dropping a unit of the parent's arena is harmless.
         // SAFETY: the parent's copy of the handle is another one, in another process.

@@ -63,7 +63,11 @@ block4:
 }
 ",
     );
-    check("function \"f\"() {\n\nblock0:\n  jump block1\n\nblock1:\n  return\n}\n".replace("{\n\n", "{\n").as_str());
+    check(
+        "function \"f\"() {\n\nblock0:\n  jump block1\n\nblock1:\n  return\n}\n"
+            .replace("{\n\n", "{\n")
+            .as_str(),
+    );
     check("function \"f\"() -> (i64, f64) {\nblock0:\n  fail\n}\n");
 }
 
@@ -85,21 +89,60 @@ fn comments_blank_lines_and_hexadecimal_are_read() {
 
 #[test]
 fn errors_say_where_and_what() {
-    let body =
-        |lines: &str| format!("function f(i64, bool) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: bool):\n{lines}\n}}\n");
-    check_error("fun f() {\n", expect!["1:1: expected `function`, found `fun`"]);
-    check_error("function \"f() {\n", expect!["1:10: the text has no closing quote"]);
+    let body = |lines: &str| {
+        format!(
+            "function f(i64, bool) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: bool):\n{lines}\n}}\n"
+        )
+    };
+    check_error(
+        "fun f() {\n",
+        expect!["1:1: expected `function`, found `fun`"],
+    );
+    check_error(
+        "function \"f() {\n",
+        expect!["1:10: the text has no closing quote"],
+    );
     check_error("function \"\\q\"", expect!["1:11: unknown escape"]);
-    check_error("function f(int) {\n", expect!["1:12: there is no type `int`"]);
-    check_error(&body("  v2 = iadd v0,"), expect!["4:16: expected a value, found the end of the line"]);
-    check_error(&body("  v2 = idd v0, v0"), expect!["4:8: there is no op `idd`"]);
-    check_error(&body("  v2 = iadd v0, v9\n  return v2"), expect!["4:17: v9 is not defined"]);
-    check_error(&body("  v2 = iadd v0, é"), expect!["4:17: 'é' means nothing here"]);
-    check_error(&body("  v2, v3 = iadd v0, v0"), expect!["4:12: `iadd` gives 1 results, not 2"]);
-    check_error(&body("  v0 = iadd v0, v0"), expect!["4:3: v0 is defined twice"]);
-    check_error(&body("  v2 = load v0"), expect!["4:8: `load` needs a type, as in `load.i64`"]);
-    check_error(&body("  v2 = load.i65 v0"), expect!["4:8: there is no type `i65`"]);
-    check_error(&body("  v2 = iadd.i64 v0, v0"), expect!["4:8: `iadd` takes no type"]);
+    check_error(
+        "function f(int) {\n",
+        expect!["1:12: there is no type `int`"],
+    );
+    check_error(
+        &body("  v2 = iadd v0,"),
+        expect!["4:16: expected a value, found the end of the line"],
+    );
+    check_error(
+        &body("  v2 = idd v0, v0"),
+        expect!["4:8: there is no op `idd`"],
+    );
+    check_error(
+        &body("  v2 = iadd v0, v9\n  return v2"),
+        expect!["4:17: v9 is not defined"],
+    );
+    check_error(
+        &body("  v2 = iadd v0, é"),
+        expect!["4:17: 'é' means nothing here"],
+    );
+    check_error(
+        &body("  v2, v3 = iadd v0, v0"),
+        expect!["4:12: `iadd` gives 1 results, not 2"],
+    );
+    check_error(
+        &body("  v0 = iadd v0, v0"),
+        expect!["4:3: v0 is defined twice"],
+    );
+    check_error(
+        &body("  v2 = load v0"),
+        expect!["4:8: `load` needs a type, as in `load.i64`"],
+    );
+    check_error(
+        &body("  v2 = load.i65 v0"),
+        expect!["4:8: there is no type `i65`"],
+    );
+    check_error(
+        &body("  v2 = iadd.i64 v0, v0"),
+        expect!["4:8: `iadd` takes no type"],
+    );
     check_error(
         &body("  v2 = load.i64 v0+3000000000"),
         expect!["4:19: `+3000000000` is not an offset, or out of range"],
@@ -108,24 +151,63 @@ fn errors_say_where_and_what() {
         &body("  v2 = iconst 9223372036854775808"),
         expect!["4:15: `9223372036854775808` is not an integer, or out of range"],
     );
-    check_error(&body("  v2 = icmp lt v0, v0"), expect!["4:13: there is no condition `lt`"]);
-    check_error(&body("  v2 = fconst nan:0x1"), expect!["4:15: these are not the bits of a nan"]);
-    check_error(&body("  v2 = call missing(v0)"), expect!["4:13: there is no helper `missing`"]);
-    check_error(&body("  call_indirect sig0 v0()"), expect!["4:17: there is no sig0"]);
-    check_error(&body("  return v0\n  return v0"), expect!["5:3: the block has ended; expected a block or `}`"]);
-    check_error(&body("  br v1, block1, block0"), expect!["4:10: block1 is not defined"]);
-    check_error(&body("  return v0\nblock0:\n  return v0"), expect!["5:1: block0 is defined twice"]);
-    check_error(&body("  return v0 v0"), expect!["4:13: expected the end of the line, found `v0`"]);
-    check_error(&body("  v4294967295 = iconst 1"), expect!["4:3: there is no op `v4294967295`"]);
-    check_error(&format!("{}x", body("  return v0")), expect!["6:1: expected the end of the text, found `x`"]);
-    check_error("function f() {\n  slot1 8\n", expect!["2:3: the next number here is 0"]);
-    check_error("function f() {\nblock0:\n", expect!["3:1: expected an op, found the end of the text"]);
+    check_error(
+        &body("  v2 = icmp lt v0, v0"),
+        expect!["4:13: there is no condition `lt`"],
+    );
+    check_error(
+        &body("  v2 = fconst nan:0x1"),
+        expect!["4:15: these are not the bits of a nan"],
+    );
+    check_error(
+        &body("  v2 = call missing(v0)"),
+        expect!["4:13: there is no helper `missing`"],
+    );
+    check_error(
+        &body("  call_indirect sig0 v0()"),
+        expect!["4:17: there is no sig0"],
+    );
+    check_error(
+        &body("  return v0\n  return v0"),
+        expect!["5:3: the block has ended; expected a block or `}`"],
+    );
+    check_error(
+        &body("  br v1, block1, block0"),
+        expect!["4:10: block1 is not defined"],
+    );
+    check_error(
+        &body("  return v0\nblock0:\n  return v0"),
+        expect!["5:1: block0 is defined twice"],
+    );
+    check_error(
+        &body("  return v0 v0"),
+        expect!["4:13: expected the end of the line, found `v0`"],
+    );
+    check_error(
+        &body("  v4294967295 = iconst 1"),
+        expect!["4:3: there is no op `v4294967295`"],
+    );
+    check_error(
+        &format!("{}x", body("  return v0")),
+        expect!["6:1: expected the end of the text, found `x`"],
+    );
+    check_error(
+        "function f() {\n  slot1 8\n",
+        expect!["2:3: the next number here is 0"],
+    );
+    check_error(
+        "function f() {\nblock0:\n",
+        expect!["3:1: expected an op, found the end of the text"],
+    );
 }
 
 #[test]
 fn numbers_are_kept_unless_absurd() {
-    let text =
-        |value: u32| format!("function \"f\"() -> i64 {{\nblock3:\n  v{value} = iconst 1\n  return v{value}\n}}\n");
+    let text = |value: u32| {
+        format!(
+            "function \"f\"() -> i64 {{\nblock3:\n  v{value} = iconst 1\n  return v{value}\n}}\n"
+        )
+    };
     check(&text(7));
     let helpers = random::helpers();
     let read = print(&parse(&text(4_000_000_000), &helpers).unwrap(), &helpers);

@@ -42,7 +42,9 @@ pub enum AbiError {
     #[error("Cladonia works in the main interpreter only")]
     NotMainInterpreter,
     /// The interpreter's own description of itself disagrees with the table.
-    #[error("the layout of this CPython differs from 3.13's: `{what}` is {found}, expected {expected}")]
+    #[error(
+        "the layout of this CPython differs from 3.13's: `{what}` is {found}, expected {expected}"
+    )]
     Layout {
         /// The field.
         what: &'static str,
@@ -128,23 +130,73 @@ pub unsafe fn validate() -> Result<(), AbiError> {
 const DEBUG_OFFSETS: &[(&str, i32, i32, i32)] = &[
     ("sizeof(PyThreadState)", debug::THREAD, 0, thread::SIZE),
     ("PyThreadState.interp", debug::THREAD, 3, thread::INTERP),
-    ("PyThreadState.current_frame", debug::THREAD, 4, thread::CURRENT_FRAME),
-    ("PyThreadState.datastack_chunk", debug::THREAD, 7, thread::DATASTACK_CHUNK),
+    (
+        "PyThreadState.current_frame",
+        debug::THREAD,
+        4,
+        thread::CURRENT_FRAME,
+    ),
+    (
+        "PyThreadState.datastack_chunk",
+        debug::THREAD,
+        7,
+        thread::DATASTACK_CHUNK,
+    ),
     ("sizeof(_PyInterpreterFrame)", debug::FRAME, 0, frame::SIZE),
-    ("_PyInterpreterFrame.previous", debug::FRAME, 1, frame::PREVIOUS),
-    ("_PyInterpreterFrame.f_executable", debug::FRAME, 2, frame::EXECUTABLE),
-    ("_PyInterpreterFrame.instr_ptr", debug::FRAME, 3, frame::INSTR_PTR),
-    ("_PyInterpreterFrame.localsplus", debug::FRAME, 4, frame::LOCALSPLUS),
+    (
+        "_PyInterpreterFrame.previous",
+        debug::FRAME,
+        1,
+        frame::PREVIOUS,
+    ),
+    (
+        "_PyInterpreterFrame.f_executable",
+        debug::FRAME,
+        2,
+        frame::EXECUTABLE,
+    ),
+    (
+        "_PyInterpreterFrame.instr_ptr",
+        debug::FRAME,
+        3,
+        frame::INSTR_PTR,
+    ),
+    (
+        "_PyInterpreterFrame.localsplus",
+        debug::FRAME,
+        4,
+        frame::LOCALSPLUS,
+    ),
     ("_PyInterpreterFrame.owner", debug::FRAME, 5, frame::OWNER),
     ("PyCodeObject.co_filename", debug::CODE, 1, code::FILENAME),
     ("PyCodeObject.co_name", debug::CODE, 2, code::NAME),
     ("PyCodeObject.co_qualname", debug::CODE, 3, code::QUALNAME),
     ("PyCodeObject.co_linetable", debug::CODE, 4, code::LINETABLE),
-    ("PyCodeObject.co_firstlineno", debug::CODE, 5, code::FIRSTLINENO),
+    (
+        "PyCodeObject.co_firstlineno",
+        debug::CODE,
+        5,
+        code::FIRSTLINENO,
+    ),
     ("PyCodeObject.co_argcount", debug::CODE, 6, code::ARGCOUNT),
-    ("PyCodeObject.co_localsplusnames", debug::CODE, 7, code::LOCALSPLUS_NAMES),
-    ("PyCodeObject.co_localspluskinds", debug::CODE, 8, code::LOCALSPLUS_KINDS),
-    ("PyCodeObject.co_code_adaptive", debug::CODE, 9, code::ADAPTIVE),
+    (
+        "PyCodeObject.co_localsplusnames",
+        debug::CODE,
+        7,
+        code::LOCALSPLUS_NAMES,
+    ),
+    (
+        "PyCodeObject.co_localspluskinds",
+        debug::CODE,
+        8,
+        code::LOCALSPLUS_KINDS,
+    ),
+    (
+        "PyCodeObject.co_code_adaptive",
+        debug::CODE,
+        9,
+        code::ADAPTIVE,
+    ),
     ("PyObject.ob_type", debug::OBJECT, 1, object::TYPE),
     ("sizeof(PyTypeObject)", debug::TYPE, 0, type_::SIZE),
     ("PyTypeObject.tp_name", debug::TYPE, 1, type_::NAME),
@@ -165,7 +217,12 @@ const DEBUG_OFFSETS: &[(&str, i32, i32, i32)] = &[
     ("PyBytesObject.ob_sval", debug::BYTES, 2, bytes::DATA),
     ("PyASCIIObject.state", debug::UNICODE, 1, unicode::STATE),
     ("PyASCIIObject.length", debug::UNICODE, 2, unicode::LENGTH),
-    ("sizeof(PyASCIIObject)", debug::UNICODE, 3, unicode::ASCII_DATA),
+    (
+        "sizeof(PyASCIIObject)",
+        debug::UNICODE,
+        3,
+        unicode::ASCII_DATA,
+    ),
 ];
 
 /// # Safety
@@ -174,12 +231,17 @@ unsafe fn check_debug_offsets(runtime: *const u8) -> Result<(), AbiError> {
     // SAFETY: the runtime state begins with a cookie and then the offsets, groups of `u64`.
     unsafe {
         if read::<[u8; 8], _>(runtime, 0) != *b"xdebugpy" {
-            return Err(AbiError::SelfTest { what: "_PyRuntime does not begin with _Py_DebugOffsets" });
+            return Err(AbiError::SelfTest {
+                what: "_PyRuntime does not begin with _Py_DebugOffsets",
+            });
         }
         // The version stands here too: a table of another minor version would be laid out in another way.
         let version = read::<u64, _>(runtime, debug::VERSION) >> 16;
         if version != (3 << 8 | u64::from(MINOR)) {
-            return Err(AbiError::Version { major: (version >> 8) as u32, minor: version as u32 & 0xff });
+            return Err(AbiError::Version {
+                major: (version >> 8) as u32,
+                minor: version as u32 & 0xff,
+            });
         }
         if read::<u64, _>(runtime, debug::FREE_THREADED) != 0 {
             return Err(AbiError::FreeThreaded);
@@ -187,13 +249,24 @@ unsafe fn check_debug_offsets(runtime: *const u8) -> Result<(), AbiError> {
         for &(what, group, place, expected) in DEBUG_OFFSETS {
             let (found, expected) = (read::<u64, _>(runtime, group + 8 * place), expected as u64);
             if found != expected {
-                return Err(AbiError::Layout { what, found, expected });
+                return Err(AbiError::Layout {
+                    what,
+                    found,
+                    expected,
+                });
             }
         }
         // This struct grows at its end in patch versions.
-        let (found, expected) = (read::<u64, _>(runtime, debug::INTERPRETER), interp::MONITORS as u64);
+        let (found, expected) = (
+            read::<u64, _>(runtime, debug::INTERPRETER),
+            interp::MONITORS as u64,
+        );
         if found <= expected {
-            return Err(AbiError::Layout { what: "sizeof(PyInterpreterState)", found, expected });
+            return Err(AbiError::Layout {
+                what: "sizeof(PyInterpreterState)",
+                found,
+                expected,
+            });
         }
         Ok(())
     }

@@ -42,7 +42,9 @@ pub const fn general(opcode: u8) -> u8 {
 
 /// The name of an opcode, for messages.
 pub fn name(opcode: u8) -> &'static str {
-    ALL.iter().find(|row| row.1 == opcode).map_or("<unknown>", |row| row.0)
+    ALL.iter()
+        .find(|row| row.1 == opcode)
+        .map_or("<unknown>", |row| row.0)
 }
 
 opcodes! {

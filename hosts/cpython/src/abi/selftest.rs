@@ -55,7 +55,11 @@ def recursion_2(check):
 type Checked = Result<(), AbiError>;
 
 fn expect(what: &'static str, agrees: bool) -> Checked {
-    if agrees { Ok(()) } else { Err(AbiError::SelfTest { what }) }
+    if agrees {
+        Ok(())
+    } else {
+        Err(AbiError::SelfTest { what })
+    }
 }
 
 /// # Safety
@@ -75,28 +79,49 @@ pub(super) unsafe fn run() -> Checked {
         iterators()?;
         let globals = made("a namespace", ffi::PyDict_New())?;
         let builtins = ffi::PyEval_GetBuiltins();
-        if builtins.is_null() || ffi::PyDict_SetItemString(globals.as_ptr(), c"__builtins__".as_ptr(), builtins) < 0 {
+        if builtins.is_null()
+            || ffi::PyDict_SetItemString(globals.as_ptr(), c"__builtins__".as_ptr(), builtins) < 0
+        {
             ffi::PyErr_Clear();
-            return Err(AbiError::Raised { what: "a namespace" });
+            return Err(AbiError::Raised {
+                what: "a namespace",
+            });
         }
-        let name = made("a name", ffi::PyUnicode_FromString(c"cladonia.selftest".as_ptr()))?;
+        let name = made(
+            "a name",
+            ffi::PyUnicode_FromString(c"cladonia.selftest".as_ptr()),
+        )?;
         if ffi::PyDict_SetItemString(globals.as_ptr(), c"__name__".as_ptr(), name.as_ptr()) < 0 {
             ffi::PyErr_Clear();
-            return Err(AbiError::Raised { what: "a namespace" });
+            return Err(AbiError::Raised {
+                what: "a namespace",
+            });
         }
         made(
             "the test program",
-            ffi::PyRun_String(PROGRAM.as_ptr(), ffi::Py_file_input, globals.as_ptr(), globals.as_ptr()),
+            ffi::PyRun_String(
+                PROGRAM.as_ptr(),
+                ffi::Py_file_input,
+                globals.as_ptr(),
+                globals.as_ptr(),
+            ),
         )?;
         let get = |name: &std::ffi::CStr| {
-            Owned::borrow(ffi::PyDict_GetItemString(globals.as_ptr(), name.as_ptr()))
-                .ok_or(AbiError::Raised { what: "the test program" })
+            Owned::borrow(ffi::PyDict_GetItemString(globals.as_ptr(), name.as_ptr())).ok_or(
+                AbiError::Raised {
+                    what: "the test program",
+                },
+            )
         };
         function(get(c"outer")?.as_ptr(), globals.as_ptr())?;
         closure(get(c"inner")?.as_ptr())?;
         generator_(get(c"generator")?.as_ptr())?;
         instance(get(c"point")?.as_ptr(), get(c"bound")?.as_ptr())?;
-        frames(get(c"look")?.as_ptr(), get(c"recursion_1")?.as_ptr(), get(c"recursion_2")?.as_ptr())?;
+        frames(
+            get(c"look")?.as_ptr(),
+            get(c"recursion_1")?.as_ptr(),
+            get(c"recursion_2")?.as_ptr(),
+        )?;
         thread_state()
     }
 }
@@ -107,10 +132,17 @@ unsafe fn scalars() -> Checked {
         let value = made("a float", ffi::PyFloat_FromDouble(1234.5))?;
         expect(
             "PyObject.ob_type",
-            read::<*mut PyTypeObject, _>(value.as_ptr(), object::TYPE) == &raw mut ffi::PyFloat_Type,
+            read::<*mut PyTypeObject, _>(value.as_ptr(), object::TYPE)
+                == &raw mut ffi::PyFloat_Type,
         )?;
-        expect("PyObject.ob_refcnt", read::<isize, _>(value.as_ptr(), object::REFCNT) == 1)?;
-        expect("PyFloatObject.ob_fval", read::<f64, _>(value.as_ptr(), float::VALUE) == 1234.5)?;
+        expect(
+            "PyObject.ob_refcnt",
+            read::<isize, _>(value.as_ptr(), object::REFCNT) == 1,
+        )?;
+        expect(
+            "PyFloatObject.ob_fval",
+            read::<f64, _>(value.as_ptr(), float::VALUE) == 1234.5,
+        )?;
         float_free_list(value)?;
         for (number, sign, digits) in [
             (0_i64, long::SIGN_ZERO, &[][..]),
@@ -121,19 +153,37 @@ unsafe fn scalars() -> Checked {
         ] {
             let value = made("an int", ffi::PyLong_FromLongLong(number))?;
             let tag = read::<u64, _>(value.as_ptr(), long::TAG);
-            expect("PyLongObject.lv_tag", tag == (digits.len() as u64) << long::NON_SIZE_BITS | sign as u64)?;
+            expect(
+                "PyLongObject.lv_tag",
+                tag == (digits.len() as u64) << long::NON_SIZE_BITS | sign as u64,
+            )?;
             for (i, digit) in digits.iter().enumerate() {
                 let found = read::<u32, _>(value.as_ptr(), long::DIGITS + 4 * i as i32);
                 expect("PyLongObject.ob_digit", found == *digit)?;
             }
         }
         let text = made("a string", ffi::PyUnicode_FromString(c"cladonia?".as_ptr()))?;
-        expect("PyASCIIObject.length", read::<Py_ssize_t, _>(text.as_ptr(), unicode::LENGTH) == 9)?;
-        expect("PyASCIIObject's data", read::<[u8; 9], _>(text.as_ptr(), unicode::ASCII_DATA) == *b"cladonia?")?;
+        expect(
+            "PyASCIIObject.length",
+            read::<Py_ssize_t, _>(text.as_ptr(), unicode::LENGTH) == 9,
+        )?;
+        expect(
+            "PyASCIIObject's data",
+            read::<[u8; 9], _>(text.as_ptr(), unicode::ASCII_DATA) == *b"cladonia?",
+        )?;
         let hash = ffi::PyObject_Hash(text.as_ptr());
-        expect("PyASCIIObject.hash", read::<Py_ssize_t, _>(text.as_ptr(), unicode::HASH) == hash)?;
-        let data = made("bytes", ffi::PyBytes_FromStringAndSize(c"lichen".as_ptr(), 6))?;
-        expect("PyBytesObject.ob_sval", read::<[u8; 6], _>(data.as_ptr(), bytes::DATA) == *b"lichen")
+        expect(
+            "PyASCIIObject.hash",
+            read::<Py_ssize_t, _>(text.as_ptr(), unicode::HASH) == hash,
+        )?;
+        let data = made(
+            "bytes",
+            ffi::PyBytes_FromStringAndSize(c"lichen".as_ptr(), 6),
+        )?;
+        expect(
+            "PyBytesObject.ob_sval",
+            read::<[u8; 6], _>(data.as_ptr(), bytes::DATA) == *b"lichen",
+        )
     }
 }
 
@@ -145,14 +195,23 @@ unsafe fn float_free_list(value: Owned) -> Checked {
         let address = value.as_ptr();
         let before = read::<i32, _>(interpreter, interp::FLOAT_NUMFREE);
         let head = read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS);
-        expect("the length of the float free list", (0..=interp::FLOAT_MAXFREE).contains(&before))?;
+        expect(
+            "the length of the float free list",
+            (0..=interp::FLOAT_MAXFREE).contains(&before),
+        )?;
         // With the list full, the float would go back to the allocator: take one out first.
-        let spare =
-            if before == interp::FLOAT_MAXFREE { Some(made("a float", ffi::PyFloat_FromDouble(0.25))?) } else { None };
+        let spare = if before == interp::FLOAT_MAXFREE {
+            Some(made("a float", ffi::PyFloat_FromDouble(0.25))?)
+        } else {
+            None
+        };
         let (before, head) = match &spare {
             Some(spare) => {
                 expect("the head of the float free list", spare.as_ptr() == head)?;
-                (before - 1, read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS))
+                (
+                    before - 1,
+                    read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS),
+                )
             }
             None => (before, head),
         };
@@ -163,10 +222,16 @@ unsafe fn float_free_list(value: Owned) -> Checked {
             "the head of the float free list",
             read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS) == address,
         )?;
-        expect("the links of the float free list", read::<*mut PyObject, _>(address, object::TYPE) == head)?;
+        expect(
+            "the links of the float free list",
+            read::<*mut PyObject, _>(address, object::TYPE) == head,
+        )?;
         let again = made("a float", ffi::PyFloat_FromDouble(-2.5))?;
         expect("the head of the float free list", again.as_ptr() == address)?;
-        expect("the length of the float free list", read::<i32, _>(interpreter, interp::FLOAT_NUMFREE) == before)
+        expect(
+            "the length of the float free list",
+            read::<i32, _>(interpreter, interp::FLOAT_NUMFREE) == before,
+        )
     }
 }
 
@@ -178,44 +243,89 @@ unsafe fn containers() -> Checked {
         let (k, v) = (key.as_ptr(), value.as_ptr());
 
         let pair = made("a tuple", ffi::PyTuple_Pack(2, k, v))?;
-        expect("PyVarObject.ob_size", read::<Py_ssize_t, _>(pair.as_ptr(), object::VAR_SIZE) == 2)?;
-        expect("PyTupleObject.ob_item", read::<[*mut PyObject; 2], _>(pair.as_ptr(), tuple::ITEMS) == [k, v])?;
+        expect(
+            "PyVarObject.ob_size",
+            read::<Py_ssize_t, _>(pair.as_ptr(), object::VAR_SIZE) == 2,
+        )?;
+        expect(
+            "PyTupleObject.ob_item",
+            read::<[*mut PyObject; 2], _>(pair.as_ptr(), tuple::ITEMS) == [k, v],
+        )?;
 
         let items = made("a list", ffi::PySequence_List(pair.as_ptr()))?;
-        expect("PyListObject.ob_size", read::<Py_ssize_t, _>(items.as_ptr(), object::VAR_SIZE) == 2)?;
+        expect(
+            "PyListObject.ob_size",
+            read::<Py_ssize_t, _>(items.as_ptr(), object::VAR_SIZE) == 2,
+        )?;
         let allocated = read::<Py_ssize_t, _>(items.as_ptr(), list::ALLOCATED);
         expect("PyListObject.allocated", (2..64).contains(&allocated))?;
         let array = read::<*mut *mut PyObject, _>(items.as_ptr(), list::ITEMS);
-        expect("PyListObject.ob_item", array as usize > 4096 && array.read() == k && array.add(1).read() == v)?;
+        expect(
+            "PyListObject.ob_item",
+            array as usize > 4096 && array.read() == k && array.add(1).read() == v,
+        )?;
 
         let table = made("a dict", ffi::PyDict_New())?;
         if ffi::PyDict_SetItem(table.as_ptr(), k, v) < 0 {
             ffi::PyErr_Clear();
             return Err(AbiError::Raised { what: "a dict" });
         }
-        expect("PyDictObject.ma_used", read::<Py_ssize_t, _>(table.as_ptr(), dict::USED) == 1)?;
-        expect("PyDictObject.ma_values", read::<*mut u8, _>(table.as_ptr(), dict::VALUES).is_null())?;
+        expect(
+            "PyDictObject.ma_used",
+            read::<Py_ssize_t, _>(table.as_ptr(), dict::USED) == 1,
+        )?;
+        expect(
+            "PyDictObject.ma_values",
+            read::<*mut u8, _>(table.as_ptr(), dict::VALUES).is_null(),
+        )?;
         let tag = read::<u64, _>(table.as_ptr(), dict::VERSION_TAG);
         ffi::PyDict_SetItem(table.as_ptr(), k, k);
         ffi::PyDict_SetItem(table.as_ptr(), k, v);
-        expect("PyDictObject.ma_version_tag", read::<u64, _>(table.as_ptr(), dict::VERSION_TAG) != tag)?;
+        expect(
+            "PyDictObject.ma_version_tag",
+            read::<u64, _>(table.as_ptr(), dict::VERSION_TAG) != tag,
+        )?;
         let keys = read::<*mut u8, _>(table.as_ptr(), dict::KEYS);
         keys_hold(keys, dict_keys::KIND_UNICODE, k)?;
         let first = first_entry(keys);
-        expect("PyDictUnicodeEntry.me_value", read::<*mut PyObject, _>(first, dict_keys::UNICODE_ENTRY_VALUE) == v)?;
+        expect(
+            "PyDictUnicodeEntry.me_value",
+            read::<*mut PyObject, _>(first, dict_keys::UNICODE_ENTRY_VALUE) == v,
+        )?;
 
         let cell_ = made("a cell", ffi::PyCell_New(v))?;
-        expect("PyCellObject.ob_ref", read::<*mut PyObject, _>(cell_.as_ptr(), cell::CONTENT) == v)?;
+        expect(
+            "PyCellObject.ob_ref",
+            read::<*mut PyObject, _>(cell_.as_ptr(), cell::CONTENT) == v,
+        )?;
         let slice_ = made("a slice", ffi::PySlice_New(k, v, k))?;
-        expect("PySliceObject.start", read::<*mut PyObject, _>(slice_.as_ptr(), slice::START) == k)?;
-        expect("PySliceObject.stop", read::<*mut PyObject, _>(slice_.as_ptr(), slice::STOP) == v)?;
-        expect("PySliceObject.step", read::<*mut PyObject, _>(slice_.as_ptr(), slice::STEP) == k)?;
+        expect(
+            "PySliceObject.start",
+            read::<*mut PyObject, _>(slice_.as_ptr(), slice::START) == k,
+        )?;
+        expect(
+            "PySliceObject.stop",
+            read::<*mut PyObject, _>(slice_.as_ptr(), slice::STOP) == v,
+        )?;
+        expect(
+            "PySliceObject.step",
+            read::<*mut PyObject, _>(slice_.as_ptr(), slice::STEP) == k,
+        )?;
         let set_ = made("a set", ffi::PySet_New(pair.as_ptr()))?;
-        expect("PySetObject.used", read::<Py_ssize_t, _>(set_.as_ptr(), set::USED) == 2)?;
-        expect("PySetObject.fill", read::<Py_ssize_t, _>(set_.as_ptr(), set::FILL) == 2)?;
+        expect(
+            "PySetObject.used",
+            read::<Py_ssize_t, _>(set_.as_ptr(), set::USED) == 2,
+        )?;
+        expect(
+            "PySetObject.fill",
+            read::<Py_ssize_t, _>(set_.as_ptr(), set::FILL) == 2,
+        )?;
         let module_ = made("a module", ffi::PyModule_New(c"cladonia.selftest".as_ptr()))?;
         let namespace = ffi::PyModule_GetDict(module_.as_ptr());
-        expect("PyModuleObject.md_dict", read::<*mut PyObject, _>(module_.as_ptr(), module::DICT) == namespace)
+        expect(
+            "PyModuleObject.md_dict",
+            read::<*mut PyObject, _>(module_.as_ptr(), module::DICT) == namespace,
+        )
     }
 }
 
@@ -224,18 +334,32 @@ unsafe fn keys_hold(keys: *mut u8, kind: i32, key: *mut PyObject) -> Checked {
     // SAFETY: see the module page.
     unsafe {
         expect("a dict's keys", keys as usize > 4096)?;
-        expect("PyDictKeysObject.dk_kind", read::<u8, _>(keys, dict_keys::KIND) == kind as u8)?;
-        let (log2_size, log2_bytes) =
-            (read::<u8, _>(keys, dict_keys::LOG2_SIZE), read::<u8, _>(keys, dict_keys::LOG2_INDEX_BYTES));
+        expect(
+            "PyDictKeysObject.dk_kind",
+            read::<u8, _>(keys, dict_keys::KIND) == kind as u8,
+        )?;
+        let (log2_size, log2_bytes) = (
+            read::<u8, _>(keys, dict_keys::LOG2_SIZE),
+            read::<u8, _>(keys, dict_keys::LOG2_INDEX_BYTES),
+        );
         // Tables of up to 128 places have one index byte a place.
-        expect("PyDictKeysObject.dk_log2_size", (3..=6).contains(&log2_size))?;
-        expect("PyDictKeysObject.dk_log2_index_bytes", log2_bytes == log2_size)?;
+        expect(
+            "PyDictKeysObject.dk_log2_size",
+            (3..=6).contains(&log2_size),
+        )?;
+        expect(
+            "PyDictKeysObject.dk_log2_index_bytes",
+            log2_bytes == log2_size,
+        )?;
         let entries = read::<Py_ssize_t, _>(keys, dict_keys::NENTRIES);
         expect("PyDictKeysObject.dk_nentries", (1..=2).contains(&entries))?;
         let usable = read::<Py_ssize_t, _>(keys, dict_keys::USABLE);
         expect("PyDictKeysObject.dk_usable", (0..64).contains(&usable))?;
         let held = read::<*mut PyObject, _>(first_entry(keys), 0);
-        expect("PyDictUnicodeEntry.me_key", ffi::PyUnicode_CheckExact(key) != 0 && held == key)
+        expect(
+            "PyDictUnicodeEntry.me_key",
+            ffi::PyUnicode_CheckExact(key) != 0 && held == key,
+        )
     }
 }
 
@@ -263,25 +387,40 @@ unsafe fn iterators() -> Checked {
             ),
         )?;
         let iterator = made("an iterator", ffi::PyObject_GetIter(range.as_ptr()))?;
-        expect("the class of range iterators", ffi::Py_TYPE(iterator.as_ptr()) == &raw mut ffi::PyRangeIter_Type)?;
+        expect(
+            "the class of range iterators",
+            ffi::Py_TYPE(iterator.as_ptr()) == &raw mut ffi::PyRangeIter_Type,
+        )?;
         let found = [range_iter::START, range_iter::STEP, range_iter::LEN]
             .map(|offset| read::<std::ffi::c_long, _>(iterator.as_ptr(), offset));
         expect("_PyRangeIterObject", found == [3, 4, 7])?;
         drop(made("an item", ffi::PyIter_Next(iterator.as_ptr()))?);
-        expect("_PyRangeIterObject.start", read::<std::ffi::c_long, _>(iterator.as_ptr(), range_iter::START) == 7)?;
-        expect("_PyRangeIterObject.len", read::<std::ffi::c_long, _>(iterator.as_ptr(), range_iter::LEN) == 6)?;
+        expect(
+            "_PyRangeIterObject.start",
+            read::<std::ffi::c_long, _>(iterator.as_ptr(), range_iter::START) == 7,
+        )?;
+        expect(
+            "_PyRangeIterObject.len",
+            read::<std::ffi::c_long, _>(iterator.as_ptr(), range_iter::LEN) == 6,
+        )?;
 
         let items = made("a tuple", ffi::PySequence_Tuple(range.as_ptr()))?;
         let iterator = made("an iterator", ffi::PyObject_GetIter(items.as_ptr()))?;
         drop(made("an item", ffi::PyIter_Next(iterator.as_ptr()))?);
-        expect("_PyTupleIterObject.it_index", read::<Py_ssize_t, _>(iterator.as_ptr(), tuple_iter::INDEX) == 1)?;
+        expect(
+            "_PyTupleIterObject.it_index",
+            read::<Py_ssize_t, _>(iterator.as_ptr(), tuple_iter::INDEX) == 1,
+        )?;
         let seq = read::<*mut PyObject, _>(iterator.as_ptr(), tuple_iter::SEQ);
         expect("_PyTupleIterObject.it_seq", seq == items.as_ptr())?;
 
         let items = made("a list", ffi::PySequence_List(range.as_ptr()))?;
         let iterator = made("an iterator", ffi::PyObject_GetIter(items.as_ptr()))?;
         drop(made("an item", ffi::PyIter_Next(iterator.as_ptr()))?);
-        expect("_PyListIterObject.it_index", read::<Py_ssize_t, _>(iterator.as_ptr(), list_iter::INDEX) == 1)?;
+        expect(
+            "_PyListIterObject.it_index",
+            read::<Py_ssize_t, _>(iterator.as_ptr(), list_iter::INDEX) == 1,
+        )?;
         expect(
             "_PyListIterObject.it_seq",
             read::<*mut PyObject, _>(iterator.as_ptr(), list_iter::SEQ) == items.as_ptr(),
@@ -302,7 +441,12 @@ unsafe fn attribute_is(
     }
 }
 
-unsafe fn number_is(object: *mut PyObject, name: &std::ffi::CStr, what: &'static str, found: i32) -> Checked {
+unsafe fn number_is(
+    object: *mut PyObject,
+    name: &std::ffi::CStr,
+    what: &'static str,
+    found: i32,
+) -> Checked {
     // SAFETY: see the module page.
     unsafe {
         let attribute = made(what, ffi::PyObject_GetAttrString(object, name.as_ptr()))?;
@@ -317,24 +461,68 @@ unsafe fn function(f: *mut PyObject, globals: *mut PyObject) -> Checked {
         let at = |offset| read::<*mut PyObject, _>(f, offset);
         let c = ffi::PyFunction_GetCode(f);
         expect("PyFunctionObject.func_code", at(function::CODE) == c)?;
-        expect("PyFunctionObject.func_globals", at(function::GLOBALS) == globals)?;
-        expect("PyFunctionObject.func_builtins", at(function::BUILTINS) == ffi::PyEval_GetBuiltins())?;
-        expect("PyFunctionObject.func_defaults", at(function::DEFAULTS) == ffi::PyFunction_GetDefaults(f))?;
-        expect("PyFunctionObject.func_defaults", !at(function::DEFAULTS).is_null())?;
-        expect("PyFunctionObject.func_kwdefaults", at(function::KWDEFAULTS) == PyFunction_GetKwDefaults(f))?;
-        expect("PyFunctionObject.func_kwdefaults", !at(function::KWDEFAULTS).is_null())?;
-        attribute_is(f, c"__name__", "PyFunctionObject.func_name", at(function::NAME))?;
-        attribute_is(f, c"__qualname__", "PyFunctionObject.func_qualname", at(function::QUALNAME))?;
+        expect(
+            "PyFunctionObject.func_globals",
+            at(function::GLOBALS) == globals,
+        )?;
+        expect(
+            "PyFunctionObject.func_builtins",
+            at(function::BUILTINS) == ffi::PyEval_GetBuiltins(),
+        )?;
+        expect(
+            "PyFunctionObject.func_defaults",
+            at(function::DEFAULTS) == ffi::PyFunction_GetDefaults(f),
+        )?;
+        expect(
+            "PyFunctionObject.func_defaults",
+            !at(function::DEFAULTS).is_null(),
+        )?;
+        expect(
+            "PyFunctionObject.func_kwdefaults",
+            at(function::KWDEFAULTS) == PyFunction_GetKwDefaults(f),
+        )?;
+        expect(
+            "PyFunctionObject.func_kwdefaults",
+            !at(function::KWDEFAULTS).is_null(),
+        )?;
+        attribute_is(
+            f,
+            c"__name__",
+            "PyFunctionObject.func_name",
+            at(function::NAME),
+        )?;
+        attribute_is(
+            f,
+            c"__qualname__",
+            "PyFunctionObject.func_qualname",
+            at(function::QUALNAME),
+        )?;
         let entry = PyVectorcall_Function(f).map_or(0, |entry| entry as usize);
-        expect("PyFunctionObject.vectorcall", entry != 0 && at(function::VECTORCALL) as usize == entry)?;
+        expect(
+            "PyFunctionObject.vectorcall",
+            entry != 0 && at(function::VECTORCALL) as usize == entry,
+        )?;
         let version = read::<u32, _>(f, function::VERSION);
-        expect("PyFunctionObject.func_version", version != 0 && version == read::<u32, _>(c, code::VERSION))?;
-        let place = (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
-        let cached = read::<[*mut PyObject; 2], _>(ffi::PyInterpreterState_Get(), interp::FUNC_VERSION_CACHE + place);
+        expect(
+            "PyFunctionObject.func_version",
+            version != 0 && version == read::<u32, _>(c, code::VERSION),
+        )?;
+        let place = (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32
+            * interp::FUNC_VERSION_CACHE_ENTRY;
+        let cached = read::<[*mut PyObject; 2], _>(
+            ffi::PyInterpreterState_Get(),
+            interp::FUNC_VERSION_CACHE + place,
+        );
         expect("the cache of function versions", cached == [f, c])?;
         code_object(c)?;
-        expect("PyCodeObject.co_ncellvars", read::<i32, _>(c, code::NCELLVARS) == 1)?;
-        expect("PyCodeObject.co_nfreevars", read::<i32, _>(c, code::NFREEVARS) == 0)
+        expect(
+            "PyCodeObject.co_ncellvars",
+            read::<i32, _>(c, code::NCELLVARS) == 1,
+        )?;
+        expect(
+            "PyCodeObject.co_nfreevars",
+            read::<i32, _>(c, code::NFREEVARS) == 0,
+        )
     }
 }
 
@@ -345,37 +533,105 @@ unsafe fn code_object(c: *mut PyObject) -> Checked {
         let int = |offset| read::<i32, _>(c, offset);
         attribute_is(c, c"co_consts", "PyCodeObject.co_consts", at(code::CONSTS))?;
         attribute_is(c, c"co_names", "PyCodeObject.co_names", at(code::NAMES))?;
-        attribute_is(c, c"co_exceptiontable", "PyCodeObject.co_exceptiontable", at(code::EXCEPTION_TABLE))?;
-        attribute_is(c, c"co_filename", "PyCodeObject.co_filename", at(code::FILENAME))?;
+        attribute_is(
+            c,
+            c"co_exceptiontable",
+            "PyCodeObject.co_exceptiontable",
+            at(code::EXCEPTION_TABLE),
+        )?;
+        attribute_is(
+            c,
+            c"co_filename",
+            "PyCodeObject.co_filename",
+            at(code::FILENAME),
+        )?;
         attribute_is(c, c"co_name", "PyCodeObject.co_name", at(code::NAME))?;
-        attribute_is(c, c"co_qualname", "PyCodeObject.co_qualname", at(code::QUALNAME))?;
-        attribute_is(c, c"co_linetable", "PyCodeObject.co_linetable", at(code::LINETABLE))?;
+        attribute_is(
+            c,
+            c"co_qualname",
+            "PyCodeObject.co_qualname",
+            at(code::QUALNAME),
+        )?;
+        attribute_is(
+            c,
+            c"co_linetable",
+            "PyCodeObject.co_linetable",
+            at(code::LINETABLE),
+        )?;
         number_is(c, c"co_flags", "PyCodeObject.co_flags", int(code::FLAGS))?;
-        number_is(c, c"co_argcount", "PyCodeObject.co_argcount", int(code::ARGCOUNT))?;
-        number_is(c, c"co_posonlyargcount", "PyCodeObject.co_posonlyargcount", int(code::POSONLYARGCOUNT))?;
-        number_is(c, c"co_kwonlyargcount", "PyCodeObject.co_kwonlyargcount", int(code::KWONLYARGCOUNT))?;
-        number_is(c, c"co_stacksize", "PyCodeObject.co_stacksize", int(code::STACKSIZE))?;
-        number_is(c, c"co_firstlineno", "PyCodeObject.co_firstlineno", int(code::FIRSTLINENO))?;
-        number_is(c, c"co_nlocals", "PyCodeObject.co_nlocals", int(code::NLOCALS))?;
+        number_is(
+            c,
+            c"co_argcount",
+            "PyCodeObject.co_argcount",
+            int(code::ARGCOUNT),
+        )?;
+        number_is(
+            c,
+            c"co_posonlyargcount",
+            "PyCodeObject.co_posonlyargcount",
+            int(code::POSONLYARGCOUNT),
+        )?;
+        number_is(
+            c,
+            c"co_kwonlyargcount",
+            "PyCodeObject.co_kwonlyargcount",
+            int(code::KWONLYARGCOUNT),
+        )?;
+        number_is(
+            c,
+            c"co_stacksize",
+            "PyCodeObject.co_stacksize",
+            int(code::STACKSIZE),
+        )?;
+        number_is(
+            c,
+            c"co_firstlineno",
+            "PyCodeObject.co_firstlineno",
+            int(code::FIRSTLINENO),
+        )?;
+        number_is(
+            c,
+            c"co_nlocals",
+            "PyCodeObject.co_nlocals",
+            int(code::NLOCALS),
+        )?;
         let words = int(code::NLOCALSPLUS) + int(code::STACKSIZE) + frame::LOCALSPLUS / 8;
         expect("PyCodeObject.co_framesize", int(code::FRAMESIZE) == words)?;
         let names = at(code::LOCALSPLUS_NAMES);
         let kinds = at(code::LOCALSPLUS_KINDS);
         let slots = int(code::NLOCALSPLUS) as Py_ssize_t;
-        expect("PyCodeObject.co_localsplusnames", read::<Py_ssize_t, _>(names, object::VAR_SIZE) == slots)?;
-        expect("PyCodeObject.co_localspluskinds", read::<Py_ssize_t, _>(kinds, object::VAR_SIZE) == slots)?;
+        expect(
+            "PyCodeObject.co_localsplusnames",
+            read::<Py_ssize_t, _>(names, object::VAR_SIZE) == slots,
+        )?;
+        expect(
+            "PyCodeObject.co_localspluskinds",
+            read::<Py_ssize_t, _>(kinds, object::VAR_SIZE) == slots,
+        )?;
 
         // The function has run, so its code was compared with the state of monitoring.
         let breaker = read::<u64, _>(ffi::PyThreadState_Get(), thread::EVAL_BREAKER) & !0xff;
         let version = read::<u64, _>(c, code::INSTRUMENTATION_VERSION);
-        expect("PyCodeObject._co_instrumentation_version or PyThreadState.eval_breaker", version == breaker)?;
+        expect(
+            "PyCodeObject._co_instrumentation_version or PyThreadState.eval_breaker",
+            version == breaker,
+        )?;
         let first = int(code::FIRST_TRACEABLE);
         expect("PyCodeObject._co_firsttraceable", (0..64).contains(&first))?;
         let units = read::<Py_ssize_t, _>(c, object::VAR_SIZE);
-        expect("the length of the code", (first as Py_ssize_t) < units && units < 4096)?;
+        expect(
+            "the length of the code",
+            (first as Py_ssize_t) < units && units < 4096,
+        )?;
         let opcode = read::<u8, _>(c, code::ADAPTIVE + 2 * first);
-        let is_hidden = matches!(opcode, opcodes::INSTRUMENTED_LINE | opcodes::INSTRUMENTED_INSTRUCTION);
-        expect("PyCodeObject.co_code_adaptive", is_hidden || opcodes::general(opcode) == opcodes::RESUME)
+        let is_hidden = matches!(
+            opcode,
+            opcodes::INSTRUMENTED_LINE | opcodes::INSTRUMENTED_INSTRUCTION
+        );
+        expect(
+            "PyCodeObject.co_code_adaptive",
+            is_hidden || opcodes::general(opcode) == opcodes::RESUME,
+        )
     }
 }
 
@@ -385,10 +641,19 @@ unsafe fn closure(f: *mut PyObject) -> Checked {
     unsafe {
         let c = ffi::PyFunction_GetCode(f);
         code_object(c)?;
-        expect("PyCodeObject.co_nfreevars", read::<i32, _>(c, code::NFREEVARS) == 1)?;
-        expect("PyCodeObject.co_ncellvars", read::<i32, _>(c, code::NCELLVARS) == 0)?;
+        expect(
+            "PyCodeObject.co_nfreevars",
+            read::<i32, _>(c, code::NFREEVARS) == 1,
+        )?;
+        expect(
+            "PyCodeObject.co_ncellvars",
+            read::<i32, _>(c, code::NCELLVARS) == 0,
+        )?;
         let cells = read::<*mut PyObject, _>(f, function::CLOSURE);
-        expect("PyFunctionObject.func_closure", !cells.is_null() && cells == PyFunction_GetClosure(f))
+        expect(
+            "PyFunctionObject.func_closure",
+            !cells.is_null() && cells == PyFunction_GetClosure(f),
+        )
     }
 }
 
@@ -397,13 +662,28 @@ unsafe fn generator_(g: *mut PyObject) -> Checked {
     // SAFETY: see the module page.
     unsafe {
         const SUSPENDED: i8 = -2;
-        expect("PyGenObject.gi_frame_state", read::<i8, _>(g, generator::FRAME_STATE) == SUSPENDED)?;
+        expect(
+            "PyGenObject.gi_frame_state",
+            read::<i8, _>(g, generator::FRAME_STATE) == SUSPENDED,
+        )?;
         let f = g.byte_offset(generator::FRAME as isize);
-        let c = made("gi_code", ffi::PyObject_GetAttrString(g, c"gi_code".as_ptr()))?;
-        expect("PyGenObject.gi_iframe", read::<*mut PyObject, _>(f, frame::EXECUTABLE) == c.as_ptr())?;
-        expect("_PyInterpreterFrame.owner", read::<u8, _>(f, frame::OWNER) == frame::OWNED_BY_GENERATOR as u8)?;
+        let c = made(
+            "gi_code",
+            ffi::PyObject_GetAttrString(g, c"gi_code".as_ptr()),
+        )?;
+        expect(
+            "PyGenObject.gi_iframe",
+            read::<*mut PyObject, _>(f, frame::EXECUTABLE) == c.as_ptr(),
+        )?;
+        expect(
+            "_PyInterpreterFrame.owner",
+            read::<u8, _>(f, frame::OWNER) == frame::OWNED_BY_GENERATOR as u8,
+        )?;
         let slots = read::<i32, _>(c.as_ptr(), code::NLOCALSPLUS);
-        expect("_PyInterpreterFrame.stacktop", read::<i32, _>(f, frame::STACKTOP) == slots)
+        expect(
+            "_PyInterpreterFrame.stacktop",
+            read::<i32, _>(f, frame::STACKTOP) == slots,
+        )
     }
 }
 
@@ -413,9 +693,18 @@ unsafe fn instance(point: *mut PyObject, bound: *mut PyObject) -> Checked {
     unsafe {
         let class = ffi::Py_TYPE(point);
         let flags = read::<u64, _>(class, type_::FLAGS);
-        expect("PyTypeObject.tp_flags", flags == ffi::PyType_GetFlags(class) as u64)?;
-        let wanted = type_::FLAG_INLINE_VALUES | type_::FLAG_MANAGED_DICT | type_::FLAG_HEAPTYPE | type_::FLAG_READY;
-        expect("the flags of a class", flags & wanted as u64 == wanted as u64)?;
+        expect(
+            "PyTypeObject.tp_flags",
+            flags == ffi::PyType_GetFlags(class) as u64,
+        )?;
+        let wanted = type_::FLAG_INLINE_VALUES
+            | type_::FLAG_MANAGED_DICT
+            | type_::FLAG_HEAPTYPE
+            | type_::FLAG_READY;
+        expect(
+            "the flags of a class",
+            flags & wanted as u64 == wanted as u64,
+        )?;
         number_is(
             class.cast(),
             c"__basicsize__",
@@ -434,40 +723,90 @@ unsafe fn instance(point: *mut PyObject, bound: *mut PyObject) -> Checked {
             "PyTypeObject.tp_dictoffset",
             read::<isize, _>(class, type_::DICTOFFSET) as i32,
         )?;
-        attribute_is(class.cast(), c"__mro__", "PyTypeObject.tp_mro", read::<*mut PyObject, _>(class, type_::MRO))?;
+        attribute_is(
+            class.cast(),
+            c"__mro__",
+            "PyTypeObject.tp_mro",
+            read::<*mut PyObject, _>(class, type_::MRO),
+        )?;
         let namespace = read::<*mut PyObject, _>(class, type_::DICT);
         let method = Owned::borrow(ffi::PyDict_GetItemString(namespace, c"method".as_ptr()));
         expect("PyTypeObject.tp_dict", method.is_some())?;
         if PyUnstable_Type_AssignVersionTag(class) == 0 {
-            return Err(AbiError::Raised { what: "a version tag" });
+            return Err(AbiError::Raised {
+                what: "a version tag",
+            });
         }
         let tag = read::<u32, _>(class, type_::VERSION_TAG);
         expect("PyTypeObject.tp_version_tag", tag != 0)?;
-        expect("PyTypeObject.tp_watched", read::<u8, _>(class, type_::WATCHED) == 0)?;
+        expect(
+            "PyTypeObject.tp_watched",
+            read::<u8, _>(class, type_::WATCHED) == 0,
+        )?;
 
-        let values = point.byte_offset(read::<isize, _>(class, type_::BASICSIZE)).cast::<u8>();
-        expect("PyDictValues.valid", read::<u8, _>(values, dict_values::VALID) == 1)?;
-        expect("PyDictValues.embedded", read::<u8, _>(values, dict_values::EMBEDDED) == 1)?;
-        expect("PyDictValues.size", read::<u8, _>(values, dict_values::USED) == 2)?;
-        expect("PyDictValues.capacity", (2..=30).contains(&read::<u8, _>(values, dict_values::CAPACITY)))?;
-        expect("the managed dict", read::<*mut PyObject, _>(point, object::MANAGED_DICT).is_null())?;
-        attribute_is(point, c"x", "PyDictValues.values", read::<*mut PyObject, _>(values, dict_values::VALUES))?;
-        attribute_is(point, c"y", "PyDictValues.values", read::<*mut PyObject, _>(values, dict_values::VALUES + 8))?;
+        let values = point
+            .byte_offset(read::<isize, _>(class, type_::BASICSIZE))
+            .cast::<u8>();
+        expect(
+            "PyDictValues.valid",
+            read::<u8, _>(values, dict_values::VALID) == 1,
+        )?;
+        expect(
+            "PyDictValues.embedded",
+            read::<u8, _>(values, dict_values::EMBEDDED) == 1,
+        )?;
+        expect(
+            "PyDictValues.size",
+            read::<u8, _>(values, dict_values::USED) == 2,
+        )?;
+        expect(
+            "PyDictValues.capacity",
+            (2..=30).contains(&read::<u8, _>(values, dict_values::CAPACITY)),
+        )?;
+        expect(
+            "the managed dict",
+            read::<*mut PyObject, _>(point, object::MANAGED_DICT).is_null(),
+        )?;
+        attribute_is(
+            point,
+            c"x",
+            "PyDictValues.values",
+            read::<*mut PyObject, _>(values, dict_values::VALUES),
+        )?;
+        attribute_is(
+            point,
+            c"y",
+            "PyDictValues.values",
+            read::<*mut PyObject, _>(values, dict_values::VALUES + 8),
+        )?;
         let x = made("a name", ffi::PyUnicode_InternFromString(c"x".as_ptr()))?;
-        keys_hold(read::<*mut u8, _>(class, type_::CACHED_KEYS), dict_keys::KIND_SPLIT, x.as_ptr())?;
+        keys_hold(
+            read::<*mut u8, _>(class, type_::CACHED_KEYS),
+            dict_keys::KIND_SPLIT,
+            x.as_ptr(),
+        )?;
 
         expect(
             "PyMethodObject.im_func",
-            read::<*mut PyObject, _>(bound, method::FUNC) == method.map_or(null_mut(), |m| m.as_ptr()),
+            read::<*mut PyObject, _>(bound, method::FUNC)
+                == method.map_or(null_mut(), |m| m.as_ptr()),
         )?;
-        expect("PyMethodObject.im_self", read::<*mut PyObject, _>(bound, method::SELF) == point)?;
+        expect(
+            "PyMethodObject.im_self",
+            read::<*mut PyObject, _>(bound, method::SELF) == point,
+        )?;
         // The class must notice a change.
         let none = ffi::Py_None();
         if ffi::PyObject_SetAttrString(class.cast(), c"added".as_ptr(), none) < 0 {
             ffi::PyErr_Clear();
-            return Err(AbiError::Raised { what: "a class attribute" });
+            return Err(AbiError::Raised {
+                what: "a class attribute",
+            });
         }
-        expect("PyTypeObject.tp_version_tag", read::<u32, _>(class, type_::VERSION_TAG) != tag)
+        expect(
+            "PyTypeObject.tp_version_tag",
+            read::<u32, _>(class, type_::VERSION_TAG) != tag,
+        )
     }
 }
 
@@ -483,27 +822,58 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
         let at = |offset| read::<*mut PyObject, _>(current, offset);
         let checked = (|| {
             expect("PyThreadState.current_frame", current as usize > 4096)?;
-            expect("_PyInterpreterFrame.f_executable", at(frame::EXECUTABLE) == c)?;
+            expect(
+                "_PyInterpreterFrame.f_executable",
+                at(frame::EXECUTABLE) == c,
+            )?;
             expect("_PyInterpreterFrame.f_funcobj", at(frame::FUNCOBJ) == f)?;
-            expect("_PyInterpreterFrame.f_globals", at(frame::GLOBALS) == ffi::PyFunction_GetGlobals(f))?;
-            expect("_PyInterpreterFrame.f_builtins", at(frame::BUILTINS) == ffi::PyEval_GetBuiltins())?;
+            expect(
+                "_PyInterpreterFrame.f_globals",
+                at(frame::GLOBALS) == ffi::PyFunction_GetGlobals(f),
+            )?;
+            expect(
+                "_PyInterpreterFrame.f_builtins",
+                at(frame::BUILTINS) == ffi::PyEval_GetBuiltins(),
+            )?;
             expect("_PyInterpreterFrame.f_locals", at(frame::LOCALS).is_null())?;
-            expect("_PyInterpreterFrame.localsplus", at(frame::LOCALSPLUS + 8) == marker)?;
-            expect("_PyInterpreterFrame.owner", read::<u8, _>(current, frame::OWNER) == frame::OWNED_BY_THREAD as u8)?;
+            expect(
+                "_PyInterpreterFrame.localsplus",
+                at(frame::LOCALSPLUS + 8) == marker,
+            )?;
+            expect(
+                "_PyInterpreterFrame.owner",
+                read::<u8, _>(current, frame::OWNER) == frame::OWNED_BY_THREAD as u8,
+            )?;
             let units = read::<Py_ssize_t, _>(c, object::VAR_SIZE) as usize;
-            let position = (at(frame::INSTR_PTR) as usize).wrapping_sub(c as usize + code::ADAPTIVE as usize);
+            let position =
+                (at(frame::INSTR_PTR) as usize).wrapping_sub(c as usize + code::ADAPTIVE as usize);
             expect("_PyInterpreterFrame.instr_ptr", position < 2 * units)?;
             // A tracer may have asked for it already.
             let frame_object = ffi::PyEval_GetFrame().cast::<PyObject>();
-            expect("_PyInterpreterFrame.frame_obj", !frame_object.is_null() && at(frame::FRAME_OBJ) == frame_object)?;
+            expect(
+                "_PyInterpreterFrame.frame_obj",
+                !frame_object.is_null() && at(frame::FRAME_OBJ) == frame_object,
+            )?;
             let previous = at(frame::PREVIOUS);
-            expect("_PyInterpreterFrame.previous", previous.is_null() || previous as usize > 4096)?;
+            expect(
+                "_PyInterpreterFrame.previous",
+                previous.is_null() || previous as usize > 4096,
+            )?;
             let words = read::<i32, _>(c, code::FRAMESIZE) as usize;
             let top = read::<usize, _>(tstate, thread::DATASTACK_TOP);
-            expect("PyThreadState.datastack_top", top == current as usize + 8 * words)?;
-            expect("PyThreadState.datastack_limit", read::<usize, _>(tstate, thread::DATASTACK_LIMIT) >= top)?;
+            expect(
+                "PyThreadState.datastack_top",
+                top == current as usize + 8 * words,
+            )?;
+            expect(
+                "PyThreadState.datastack_limit",
+                read::<usize, _>(tstate, thread::DATASTACK_LIMIT) >= top,
+            )?;
             let chunk = read::<usize, _>(tstate, thread::DATASTACK_CHUNK);
-            expect("PyThreadState.datastack_chunk", chunk != 0 && chunk < current as usize)
+            expect(
+                "PyThreadState.datastack_chunk",
+                chunk != 0 && chunk < current as usize,
+            )
         })();
         let none = ffi::Py_None();
         match checked {
@@ -519,7 +889,11 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
 /// Gives the recursion that remains.
 unsafe extern "C" fn recursion(_: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
     // SAFETY: see the module page.
-    unsafe { ffi::PyLong_FromLong(read::<i32, _>(ffi::PyThreadState_Get(), thread::PY_RECURSION_REMAINING).into()) }
+    unsafe {
+        ffi::PyLong_FromLong(
+            read::<i32, _>(ffi::PyThreadState_Get(), thread::PY_RECURSION_REMAINING).into(),
+        )
+    }
 }
 
 /// The fields of `_PyInterpreterFrame` that [`check_frame`] may name.
@@ -546,46 +920,76 @@ unsafe impl Sync for Methods {}
 static METHODS: Methods = Methods([
     ffi::PyMethodDef {
         ml_name: c"check_frame".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer { PyCFunction: check_frame },
+        ml_meth: ffi::PyMethodDefPointer {
+            PyCFunction: check_frame,
+        },
         ml_flags: ffi::METH_VARARGS,
         ml_doc: std::ptr::null(),
     },
     ffi::PyMethodDef {
         ml_name: c"recursion".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer { PyCFunction: recursion },
+        ml_meth: ffi::PyMethodDefPointer {
+            PyCFunction: recursion,
+        },
         ml_flags: ffi::METH_NOARGS,
         ml_doc: std::ptr::null(),
     },
 ]);
 
-unsafe fn frames(look: *mut PyObject, recursion_1: *mut PyObject, recursion_2: *mut PyObject) -> Checked {
+unsafe fn frames(
+    look: *mut PyObject,
+    recursion_1: *mut PyObject,
+    recursion_2: *mut PyObject,
+) -> Checked {
     // SAFETY: see the module page.
     unsafe {
         let native = |i: usize| {
             let def = &raw const METHODS.0[i];
-            made("a builtin", ffi::PyCFunction_NewEx(def.cast_mut(), null_mut(), null_mut()))
+            made(
+                "a builtin",
+                ffi::PyCFunction_NewEx(def.cast_mut(), null_mut(), null_mut()),
+            )
         };
         let check = native(0)?;
         expect(
             "PyCFunctionObject.m_ml",
-            read::<*const ffi::PyMethodDef, _>(check.as_ptr(), builtin::ML) == &raw const METHODS.0[0],
+            read::<*const ffi::PyMethodDef, _>(check.as_ptr(), builtin::ML)
+                == &raw const METHODS.0[0],
         )?;
-        expect("PyCFunctionObject.m_self", read::<*mut PyObject, _>(check.as_ptr(), builtin::SELF).is_null())?;
+        expect(
+            "PyCFunctionObject.m_self",
+            read::<*mut PyObject, _>(check.as_ptr(), builtin::SELF).is_null(),
+        )?;
         let marker = made("a marker", ffi::PyFloat_FromDouble(77.5))?;
         let found = made(
             "a call",
-            ffi::PyObject_CallFunctionObjArgs(look, check.as_ptr(), marker.as_ptr(), null_mut::<PyObject>()),
+            ffi::PyObject_CallFunctionObjArgs(
+                look,
+                check.as_ptr(),
+                marker.as_ptr(),
+                null_mut::<PyObject>(),
+            ),
         )?;
         if found.as_ptr() != ffi::Py_None() {
             let mut length = 0;
             let text = ffi::PyUnicode_AsUTF8AndSize(found.as_ptr(), &mut length);
-            let bytes = if text.is_null() { &[][..] } else { std::slice::from_raw_parts(text.cast(), length as usize) };
-            let what = FRAME_CHECKS.iter().find(|name| name.as_bytes() == bytes).unwrap_or(&"a frame");
+            let bytes = if text.is_null() {
+                &[][..]
+            } else {
+                std::slice::from_raw_parts(text.cast(), length as usize)
+            };
+            let what = FRAME_CHECKS
+                .iter()
+                .find(|name| name.as_bytes() == bytes)
+                .unwrap_or(&"a frame");
             return Err(AbiError::SelfTest { what });
         }
         let remaining = native(1)?;
         let depth = |f| {
-            let n = made("a call", ffi::PyObject_CallFunctionObjArgs(f, remaining.as_ptr(), null_mut::<PyObject>()))?;
+            let n = made(
+                "a call",
+                ffi::PyObject_CallFunctionObjArgs(f, remaining.as_ptr(), null_mut::<PyObject>()),
+            )?;
             Ok(ffi::PyLong_AsLong(n.as_ptr()))
         };
         let (one, two) = (depth(recursion_1)?, depth(recursion_2)?);
@@ -601,13 +1005,22 @@ unsafe fn thread_state() -> Checked {
     unsafe {
         let tstate = ffi::PyThreadState_Get();
         let interpreter = read::<*mut ffi::PyInterpreterState, _>(tstate, thread::INTERP);
-        expect("PyThreadState.interp", interpreter == ffi::PyInterpreterState_Get())?;
+        expect(
+            "PyThreadState.interp",
+            interpreter == ffi::PyInterpreterState_Get(),
+        )?;
         expect(
             "PyThreadState.c_recursion_remaining",
             (1..=100_000).contains(&read::<i32, _>(tstate, thread::C_RECURSION_REMAINING)),
         )?;
-        expect("PyThreadState.tracing", (0..1000).contains(&read::<i32, _>(tstate, thread::TRACING)))?;
-        expect("PyThreadState.exc_info", read::<usize, _>(tstate, thread::EXC_INFO) > 4096)?;
+        expect(
+            "PyThreadState.tracing",
+            (0..1000).contains(&read::<i32, _>(tstate, thread::TRACING)),
+        )?;
+        expect(
+            "PyThreadState.exc_info",
+            read::<usize, _>(tstate, thread::EXC_INFO) > 4096,
+        )?;
         expect(
             "PyThreadState.current_exception",
             read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION).is_null(),
@@ -615,6 +1028,9 @@ unsafe fn thread_state() -> Checked {
         ffi::PyErr_SetNone(ffi::PyExc_ValueError);
         let pending = read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION);
         let raised = Owned::take(PyErr_GetRaisedException());
-        expect("PyThreadState.current_exception", raised.is_some_and(|raised| raised.as_ptr() == pending))
+        expect(
+            "PyThreadState.current_exception",
+            raised.is_some_and(|raised| raised.as_ptr() == pending),
+        )
     }
 }

@@ -19,14 +19,16 @@ fn the_interpreter_that_runs_validates_again_and_again() {
 
 unsafe extern "C" fn validate_here(_: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
     // SAFETY: called by Python code.
-    let message = unsafe { validate() }.map_or_else(|error| error.to_string(), |()| "ok".to_owned());
+    let message =
+        unsafe { validate() }.map_or_else(|error| error.to_string(), |()| "ok".to_owned());
     // SAFETY: the same.
     unsafe { PyUnicode_FromStringAndSize(message.as_ptr().cast(), message.len() as Py_ssize_t) }
 }
 
 #[test]
 fn tracers_and_monitors_do_not_disturb_the_validation() {
-    static DEF: crate::testing::Method = crate::testing::Method::new(c"validate", validate_here, METH_NOARGS);
+    static DEF: crate::testing::Method =
+        crate::testing::Method::new(c"validate", validate_here, METH_NOARGS);
     with_python(|| {
         run(
             "
@@ -73,7 +75,13 @@ fn a_layout_that_differs_is_named() {
         copy[v3_13::debug::FREE_THREADED as usize] = 1;
         assert_eq!(check(&copy), Err(AbiError::FreeThreaded));
         copy[v3_13::debug::VERSION as usize + 2] = 14;
-        assert_eq!(check(&copy), Err(AbiError::Version { major: 3, minor: 14 }));
+        assert_eq!(
+            check(&copy),
+            Err(AbiError::Version {
+                major: 3,
+                minor: 14
+            })
+        );
         copy[0] = 0;
         assert!(matches!(check(&copy), Err(AbiError::SelfTest { .. })));
         // SAFETY: eight bytes of the copy.
@@ -84,7 +92,10 @@ fn a_layout_that_differs_is_named() {
 /// Runs `tests/probe.c` against the headers of the interpreter; none if there are none, or no compiler.
 fn probe() -> Option<String> {
     let include = with_python(|| {
-        let scope = run("import sysconfig\npath = sysconfig.get_paths()['include']", &[]);
+        let scope = run(
+            "import sysconfig\npath = sysconfig.get_paths()['include']",
+            &[],
+        );
         // SAFETY: a string of the script.
         unsafe { crate::objects::text(get(scope, "path")) }
     })?;
@@ -95,7 +106,14 @@ fn probe() -> Option<String> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/probe.c");
     let program = std::env::temp_dir().join(format!("cladonia-probe-{}", std::process::id()));
-    let compiled = Command::new(compiler).arg("-w").arg("-I").arg(include).arg(source).arg("-o").arg(&program).status();
+    let compiled = Command::new(compiler)
+        .arg("-w")
+        .arg("-I")
+        .arg(include)
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .status();
     let Ok(status) = compiled else {
         eprintln!("skipped: no C compiler");
         return None;
@@ -109,7 +127,10 @@ fn probe() -> Option<String> {
 #[test]
 fn the_table_is_what_the_headers_say() {
     let Some(printed) = probe() else { return };
-    let ours: Vec<String> = v3_13::TABLE.iter().map(|(group, name, value)| format!("{group}.{name} {value}")).collect();
+    let ours: Vec<String> = v3_13::TABLE
+        .iter()
+        .map(|(group, name, value)| format!("{group}.{name} {value}"))
+        .collect();
     let theirs: Vec<&str> = printed.lines().collect();
     assert_eq!(ours, theirs);
 }
@@ -118,7 +139,9 @@ fn the_table_is_what_the_headers_say() {
 fn the_opcodes_are_those_of_the_opcode_module() {
     let rows: Vec<String> = opcodes::ALL
         .iter()
-        .map(|(name, number, caches, general)| format!("({name:?}, {number}, {caches}, {general}),"))
+        .map(|(name, number, caches, general)| {
+            format!("({name:?}, {number}, {caches}, {general}),")
+        })
         .collect();
     let source = format!(
         "
@@ -142,8 +165,16 @@ for name, number, caches, general in ours:
 #[test]
 fn binary_operators_have_the_interpreters_numbers() {
     let inplace = |op: &BinaryOp| format!("{}=", op.symbol());
-    let ours: Vec<String> =
-        BinaryOp::ALL.iter().map(|op| op.symbol().to_owned()).chain(BinaryOp::ALL.iter().map(inplace)).collect();
+    let ours: Vec<String> = BinaryOp::ALL
+        .iter()
+        .map(|op| op.symbol().to_owned())
+        .chain(BinaryOp::ALL.iter().map(inplace))
+        .collect();
     assert_eq!(BinaryOp::ALL.len(), INPLACE as usize);
-    with_python(|| run(&format!("import opcode\nassert [op for _, op in opcode._nb_ops] == {ours:?}"), &[]));
+    with_python(|| {
+        run(
+            &format!("import opcode\nassert [op for _, op in opcode._nb_ops] == {ours:?}"),
+            &[],
+        )
+    });
 }

@@ -7,7 +7,10 @@ use cladonia::bytecode::Document;
 unsafe extern "C" fn dump(_: *mut PyObject, code: *mut PyObject) -> *mut PyObject {
     // SAFETY: called by Python code.
     unsafe {
-        let text = decode(code).map_or_else(|error| format!("error: {error}"), |code| Document::print(&[code]));
+        let text = decode(code).map_or_else(
+            |error| format!("error: {error}"),
+            |code| Document::print(&[code]),
+        );
         ffi::PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as Py_ssize_t)
     }
 }
@@ -32,10 +35,16 @@ fn reprinted(code: &Code) -> Result<(), String> {
     let twice = Document::print(&document.codes);
     // Numbers in labels count what the host has registered.
     let without_numbers = |text: &str| {
-        let pieces = text.split('#').map(|piece| piece.trim_start_matches(|c: char| c.is_ascii_digit()));
+        let pieces = text
+            .split('#')
+            .map(|piece| piece.trim_start_matches(|c: char| c.is_ascii_digit()));
         pieces.collect::<String>()
     };
-    if without_numbers(&once) == without_numbers(&twice) { Ok(()) } else { Err(format!("{once}\nthen\n{twice}")) }
+    if without_numbers(&once) == without_numbers(&twice) {
+        Ok(())
+    } else {
+        Err(format!("{once}\nthen\n{twice}"))
+    }
 }
 
 static DUMP: Method = Method::new(c"dump", dump, ffi::METH_O);
@@ -56,7 +65,12 @@ for module in (argparse, asyncio, collections, dis, json, types, unittest):
             assert not round_trip(value.__code__), round_trip(value.__code__)
 "
     );
-    with_python(|| run(&script, &[("dump", DUMP.object()), ("round_trip", ROUND_TRIP.object())]));
+    with_python(|| {
+        run(
+            &script,
+            &[("dump", DUMP.object()), ("round_trip", ROUND_TRIP.object())],
+        )
+    });
 }
 
 #[test]
@@ -98,9 +112,16 @@ type Row = (Op, u32, u32, u32, u32, bool);
 
 /// Bytes of instructions, decoded without hints.
 fn decoded(units: &[(u8, u8)]) -> Result<Vec<Row>, DecodeError> {
-    let bytes: Vec<u8> = units.iter().flat_map(|(opcode, arg)| [*opcode, *arg]).collect();
+    let bytes: Vec<u8> = units
+        .iter()
+        .flat_map(|(opcode, arg)| [*opcode, *arg])
+        .collect();
     let decoded = decode_units(&bytes, |_, _| Vec::new())?;
-    Ok(decoded.instrs.iter().map(|i| (i.op, i.arg, i.arg2, i.pos, i.resume, i.resumable)).collect())
+    Ok(decoded
+        .instrs
+        .iter()
+        .map(|i| (i.op, i.arg, i.arg2, i.pos, i.resume, i.resumable))
+        .collect())
 }
 
 #[test]
@@ -154,25 +175,74 @@ fn a_loop_ends_behind_the_interpreters_own_clean_up() {
 fn what_no_compiler_makes_is_refused() {
     assert_eq!(
         decoded(&[(oc::NOP, 0), (oc::ENTER_EXECUTOR, 0)]),
-        Err(DecodeError::Opcode { opcode: oc::ENTER_EXECUTOR, name: "ENTER_EXECUTOR", position: 1 })
+        Err(DecodeError::Opcode {
+            opcode: oc::ENTER_EXECUTOR,
+            name: "ENTER_EXECUTOR",
+            position: 1
+        })
     );
-    assert_eq!(decoded(&[(250, 0)]).unwrap_err().to_string(), "opcode INSTRUMENTED_POP_JUMP_IF_TRUE (250) at 0");
-    assert_eq!(decoded(&[(oc::JUMP_FORWARD, 9)]), Err(DecodeError::Target { position: 0 }));
-    assert!(matches!(decoded(&[(oc::JUMP_BACKWARD, 9), (oc::CACHE, 0)]), Err(DecodeError::Opcode { .. })));
-    assert!(matches!(decoded(&[(oc::EXTENDED_ARG, 9)]), Err(DecodeError::Opcode { .. })));
+    assert_eq!(
+        decoded(&[(250, 0)]).unwrap_err().to_string(),
+        "opcode INSTRUMENTED_POP_JUMP_IF_TRUE (250) at 0"
+    );
+    assert_eq!(
+        decoded(&[(oc::JUMP_FORWARD, 9)]),
+        Err(DecodeError::Target { position: 0 })
+    );
+    assert!(matches!(
+        decoded(&[(oc::JUMP_BACKWARD, 9), (oc::CACHE, 0)]),
+        Err(DecodeError::Opcode { .. })
+    ));
+    assert!(matches!(
+        decoded(&[(oc::EXTENDED_ARG, 9)]),
+        Err(DecodeError::Opcode { .. })
+    ));
 }
 
 #[test]
 fn malformed_tables_are_refused_or_give_no_line() {
     let code = decode_units(&[oc::NOP, 0, oc::NOP, 0], |_, _| Vec::new()).unwrap();
-    let entry = |start, end| Handler { start: Pc(start), end: Pc(end), target: Pc(0), depth: 1, lasti: true };
-    assert_eq!(decode_handlers(&[0x80 | 1, 1, 0, 3], &code), Ok(vec![entry(1, 2)]));
-    assert_eq!(decode_handlers(&[0x80 | 1, 1, 0], &code), Err(DecodeError::ExceptionTable));
-    assert_eq!(decode_handlers(&[0x80, 9, 0, 0], &code), Err(DecodeError::ExceptionTable));
+    let entry = |start, end| Handler {
+        start: Pc(start),
+        end: Pc(end),
+        target: Pc(0),
+        depth: 1,
+        lasti: true,
+    };
+    assert_eq!(
+        decode_handlers(&[0x80 | 1, 1, 0, 3], &code),
+        Ok(vec![entry(1, 2)])
+    );
+    assert_eq!(
+        decode_handlers(&[0x80 | 1, 1, 0], &code),
+        Err(DecodeError::ExceptionTable)
+    );
+    assert_eq!(
+        decode_handlers(&[0x80, 9, 0, 0], &code),
+        Err(DecodeError::ExceptionTable)
+    );
     assert_eq!(decode_lines(&[], 7, 2), [0, 0]);
     assert_eq!(decode_lines(&[0xf9], 7, 3), [0, 0, 0]);
     assert_eq!(
-        decode_lines(&[0x80 | 13 << 3, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f], 7, 1).len(),
+        decode_lines(
+            &[
+                0x80 | 13 << 3,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f,
+                0x7f
+            ],
+            7,
+            1
+        )
+        .len(),
         1
     );
 }

@@ -40,10 +40,26 @@ fn check(setup: &str, body: &str, expected: &[&str]) {
 
 #[test]
 fn operators_name_their_operands() {
-    check("a, b, c, s = 1, 2, 1.5, 'x'", "a + b", &["binary_op LongExact, LongExact"]);
-    check("a, b, c, s = 1, 2, 1.5, 'x'", "c * c", &["binary_op FloatExact, FloatExact"]);
-    check("a, b, c, s = 1, 2, 1.5, 'x'", "s + s", &["binary_op UnicodeExact, UnicodeExact"]);
-    check("a, b, c, s = 1, 2, 1.5, 'x'", "a < b", &["compare_op LongExact, LongExact"]);
+    check(
+        "a, b, c, s = 1, 2, 1.5, 'x'",
+        "a + b",
+        &["binary_op LongExact, LongExact"],
+    );
+    check(
+        "a, b, c, s = 1, 2, 1.5, 'x'",
+        "c * c",
+        &["binary_op FloatExact, FloatExact"],
+    );
+    check(
+        "a, b, c, s = 1, 2, 1.5, 'x'",
+        "s + s",
+        &["binary_op UnicodeExact, UnicodeExact"],
+    );
+    check(
+        "a, b, c, s = 1, 2, 1.5, 'x'",
+        "a < b",
+        &["compare_op LongExact, LongExact"],
+    );
     check("a, b, c, s = 1, 2, 1.5, 'x'", "a / b", &[]);
 }
 
@@ -53,9 +69,17 @@ fn containers_name_their_class() {
     check(setup, "l[i]", &["binary_subscr ListExact, LongExact"]);
     check(setup, "t[i]", &["binary_subscr TupleExact, LongExact"]);
     check(setup, "d[1]", &["binary_subscr DictExact, Object"]);
-    check(setup, "l[i] = 3", &["store_subscr Object, ListExact, LongExact"]);
+    check(
+        setup,
+        "l[i] = 3",
+        &["store_subscr Object, ListExact, LongExact"],
+    );
     check(setup, "i in d", &["contains_op Object, DictExact"]);
-    check(setup, "i in s", &["contains_op Object, {FrozenSetExact|SetExact}"]);
+    check(
+        setup,
+        "i in s",
+        &["contains_op Object, {FrozenSetExact|SetExact}"],
+    );
     check(setup, "if l: pass", &["to_bool ListExact"]);
     check(setup, "for x in l: pass", &["for_iter ListIter"]);
     check(setup, "for x in range(2): pass", &["for_iter RangeIter"]);
@@ -72,11 +96,30 @@ def feedback_callee(x): return x
 p = FeedbackPoint()";
     check(setup, "p.x", &["load_attr ObjectUser[FeedbackPoint:Exact]"]);
     // Other classes of the same name follow, each its own.
-    check(setup, "p.x = 2", &["store_attr Object, ObjectUser[FeedbackPoint#2:Exact]"]);
-    check(setup, "p.method()", &["load_attr ObjectUser[FeedbackPoint#3:Exact]", "call Func[FeedbackPoint.method]"]);
-    check(setup, "FeedbackPoint.kind", &["load_attr TypeExact[FeedbackPoint#4:obj]"]);
+    check(
+        setup,
+        "p.x = 2",
+        &["store_attr Object, ObjectUser[FeedbackPoint#2:Exact]"],
+    );
+    check(
+        setup,
+        "p.method()",
+        &[
+            "load_attr ObjectUser[FeedbackPoint#3:Exact]",
+            "call Func[FeedbackPoint.method]",
+        ],
+    );
+    check(
+        setup,
+        "FeedbackPoint.kind",
+        &["load_attr TypeExact[FeedbackPoint#4:obj]"],
+    );
     check(setup, "feedback_callee(1)", &["call Func[feedback_callee]"]);
-    check(setup, "FeedbackPoint()", &["call TypeExact[FeedbackPoint#5:obj]"]);
+    check(
+        setup,
+        "FeedbackPoint()",
+        &["call TypeExact[FeedbackPoint#5:obj]"],
+    );
     check(setup, "str(1)", &["call ImmortalTypeExact[str:obj]"]);
 }
 
@@ -92,8 +135,14 @@ fn a_version_that_is_gone_gives_nothing() {
             let scope = run("class Gone: pass\nGone().x = 1\ngone = Gone", &[]);
             let class = get(scope, "gone").cast::<PyTypeObject>();
             let version = abi::read::<u32, _>(class, type_::VERSION_TAG);
-            assert_eq!(class_of_version(version).map(|found| found.as_type()), Some(class));
-            assert_eq!(ffi::PyObject_SetAttrString(class.cast(), c"y".as_ptr(), scope), 0);
+            assert_eq!(
+                class_of_version(version).map(|found| found.as_type()),
+                Some(class)
+            );
+            assert_eq!(
+                ffi::PyObject_SetAttrString(class.cast(), c"y".as_ptr(), scope),
+                0
+            );
             assert!(class_of_version(version).is_none(), "the class has changed");
         }
     });
@@ -107,6 +156,9 @@ fn live_values_give_their_exact_class() {
         values.push(std::ptr::null_mut());
         // SAFETY: objects of the script, and null.
         let types = unsafe { live_types(&values) };
-        assert_eq!(types, [INT, Type::BOOL, Type::LIST_EXACT, FLOAT, Type::OBJECT]);
+        assert_eq!(
+            types,
+            [INT, Type::BOOL, Type::LIST_EXACT, FLOAT, Type::OBJECT]
+        );
     });
 }

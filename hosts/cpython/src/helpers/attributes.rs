@@ -11,7 +11,11 @@ use std::ptr;
 pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
     let name = frame_name(frame, name);
     let known = cache::load(a, name);
-    if known.is_null() { PyObject_GetAttr(a, name) } else { known }
+    if known.is_null() {
+        PyObject_GetAttr(a, name)
+    } else {
+        known
+    }
 }
 
 pub unsafe extern "C" fn store_attr(frame: Frame, name: i64, a: Obj, value: Obj) -> i64 {
@@ -23,7 +27,11 @@ pub unsafe extern "C" fn store_attr(frame: Frame, name: i64, a: Obj, value: Obj)
 }
 
 pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
-    i64::from(PyObject_SetAttr(a, frame_name(frame, name), ptr::null_mut()))
+    i64::from(PyObject_SetAttr(
+        a,
+        frame_name(frame, name),
+        ptr::null_mut(),
+    ))
 }
 
 /// Outputs: the function and `self`, or the attribute and null.
@@ -41,7 +49,11 @@ pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut 
         return -1;
     }
     *out = method;
-    *out.add(1) = if unbound != 0 { Py_NewRef(a) } else { ptr::null_mut() };
+    *out.add(1) = if unbound != 0 {
+        Py_NewRef(a)
+    } else {
+        ptr::null_mut()
+    };
     0
 }
 
@@ -61,8 +73,14 @@ pub unsafe extern "C" fn load_super_attr(
     let name = frame_name(frame, name);
     let attribute = if super_ == object!(PySuper_Type) && PyType_Check(class) != 0 {
         let mut is_method = 0;
-        let generic = (*Py_TYPE(self_)).tp_getattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
-        let wanted = if flags & 1 != 0 && generic { &raw mut is_method } else { ptr::null_mut() };
+        let generic = (*Py_TYPE(self_))
+            .tp_getattro
+            .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
+        let wanted = if flags & 1 != 0 && generic {
+            &raw mut is_method
+        } else {
+            ptr::null_mut()
+        };
         let attribute = _PySuper_Lookup(class.cast(), self_, name, wanted);
         if is_method != 0 && !attribute.is_null() {
             *out = attribute;
@@ -72,7 +90,8 @@ pub unsafe extern "C" fn load_super_attr(
         attribute
     } else {
         let args = [class, self_];
-        let proxy = PyObject_Vectorcall(super_, args.as_ptr(), (flags & 2) as usize, ptr::null_mut());
+        let proxy =
+            PyObject_Vectorcall(super_, args.as_ptr(), (flags & 2) as usize, ptr::null_mut());
         if proxy.is_null() {
             return -1;
         }

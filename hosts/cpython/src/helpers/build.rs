@@ -5,8 +5,9 @@
 
 use crate::abi;
 use crate::capi::{
-    _PyDict_FromItems, _PyDict_MergeEx, _PyEval_ConversionFuncs, _PyEval_FormatKwargsError, _PyList_Extend,
-    _PyList_FromArraySteal, _PySet_Update, _PyTuple_FromArraySteal, _PyUnicode_JoinArray, Obj, Thread, interned,
+    _PyDict_FromItems, _PyDict_MergeEx, _PyEval_ConversionFuncs, _PyEval_FormatKwargsError,
+    _PyList_Extend, _PyList_FromArraySteal, _PySet_Update, _PyTuple_FromArraySteal,
+    _PyUnicode_JoinArray, Obj, Thread, interned,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -48,13 +49,22 @@ pub unsafe extern "C" fn build_set(items: *mut Obj, count: i64) -> Obj {
 }
 
 pub unsafe extern "C" fn build_map(items: *mut Obj, count: i64) -> Obj {
-    let dict = _PyDict_FromItems(items, 2, items.add(usize::from(count > 0)), 2, (count / 2) as Py_ssize_t);
+    let dict = _PyDict_FromItems(
+        items,
+        2,
+        items.add(usize::from(count > 0)),
+        2,
+        (count / 2) as Py_ssize_t,
+    );
     drop_all(items, count);
     dict
 }
 
 pub unsafe extern "C" fn build_const_key_map(keys: Obj, values: *mut Obj, count: i64) -> Obj {
-    let first = keys.cast::<u8>().add(abi::tuple::ITEMS as usize).cast::<Obj>();
+    let first = keys
+        .cast::<u8>()
+        .add(abi::tuple::ITEMS as usize)
+        .cast::<Obj>();
     let dict = _PyDict_FromItems(first, 1, values, 1, count as Py_ssize_t);
     drop_all(values, count);
     dict
@@ -62,8 +72,11 @@ pub unsafe extern "C" fn build_const_key_map(keys: Obj, values: *mut Obj, count:
 
 pub unsafe extern "C" fn build_string(items: *mut Obj, count: i64) -> Obj {
     let empty = interned!("");
-    let text =
-        if empty.is_null() { empty } else { _PyUnicode_JoinArray(empty, items, count as Py_ssize_t) };
+    let text = if empty.is_null() {
+        empty
+    } else {
+        _PyUnicode_JoinArray(empty, items, count as Py_ssize_t)
+    };
     drop_all(items, count);
     text
 }
@@ -127,7 +140,11 @@ pub unsafe extern "C" fn dict_merge(thread: Thread, dict: Obj, other: Obj, calla
 }
 
 pub unsafe extern "C" fn format_simple(a: Obj) -> Obj {
-    if PyUnicode_CheckExact(a) != 0 { Py_NewRef(a) } else { PyObject_Format(a, ptr::null_mut()) }
+    if PyUnicode_CheckExact(a) != 0 {
+        Py_NewRef(a)
+    } else {
+        PyObject_Format(a, ptr::null_mut())
+    }
 }
 
 pub unsafe extern "C" fn format_with_spec(a: Obj, spec: Obj) -> Obj {
@@ -135,10 +152,17 @@ pub unsafe extern "C" fn format_with_spec(a: Obj, spec: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn convert_value(which: i64, a: Obj) -> Obj {
-    match _PyEval_ConversionFuncs.get(which as usize).copied().flatten() {
+    match _PyEval_ConversionFuncs
+        .get(which as usize)
+        .copied()
+        .flatten()
+    {
         Some(convert) => convert(a),
         None => {
-            PyErr_SetString(PyExc_SystemError, c"invalid conversion of a formatted value".as_ptr());
+            PyErr_SetString(
+                PyExc_SystemError,
+                c"invalid conversion of a formatted value".as_ptr(),
+            );
             ptr::null_mut()
         }
     }

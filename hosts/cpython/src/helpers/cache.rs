@@ -53,13 +53,22 @@ struct Table(UnsafeCell<[Row; ROWS]>);
 // SAFETY: used with the interpreter's lock only.
 unsafe impl Sync for Table {}
 
-const EMPTY: Row = Row { version: 0, name: ptr::null_mut(), place: Place::General };
+const EMPTY: Row = Row {
+    version: 0,
+    name: ptr::null_mut(),
+    place: Place::General,
+};
 static LOADS: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 static STORES: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 
 impl Table {
     /// The place of `name` in instances of `class`; `find` says it where the table does not.
-    unsafe fn place(&self, class: *mut PyTypeObject, name: Obj, find: unsafe fn(*mut PyTypeObject, Obj) -> Place) -> Place {
+    unsafe fn place(
+        &self,
+        class: *mut PyTypeObject,
+        name: Obj,
+        find: unsafe fn(*mut PyTypeObject, Obj) -> Place,
+    ) -> Place {
         let version: u32 = field(class, abi::type_::VERSION_TAG);
         let index = (version as usize ^ (name as usize >> 4)) % ROWS;
         let row = (*self.0.get()).as_mut_ptr().add(index);
@@ -74,7 +83,14 @@ impl Table {
         }
         let index = (version as usize ^ (name as usize >> 4)) % ROWS;
         let row = (*self.0.get()).as_mut_ptr().add(index);
-        let old = ptr::replace(row, Row { version, name: Py_NewRef(name), place });
+        let old = ptr::replace(
+            row,
+            Row {
+                version,
+                name: Py_NewRef(name),
+                place,
+            },
+        );
         Py_XDECREF(old.name);
         place
     }
@@ -84,7 +100,9 @@ impl Table {
 pub(super) unsafe fn load(object: Obj, name: Obj) -> Obj {
     let value: Obj = match LOADS.place(Py_TYPE(object), name, find_load) {
         Place::Slot(offset) => field(object, offset as i32),
-        Place::Value(valid, place) if field::<u8>(object, valid as i32) != 0 => field(object, place as i32),
+        Place::Value(valid, place) if field::<u8>(object, valid as i32) != 0 => {
+            field(object, place as i32)
+        }
         _ => ptr::null_mut(),
     };
     Py_XINCREF(value);
@@ -93,7 +111,9 @@ pub(super) unsafe fn load(object: Obj, name: Obj) -> Obj {
 
 /// A method of the object's class, borrowed, if the cache knows that the object has nothing else by this name.
 pub(super) unsafe fn method(object: Obj, name: Obj) -> Obj {
-    let Place::Method(function, lacks) = LOADS.place(Py_TYPE(object), name, find_load) else { return ptr::null_mut() };
+    let Place::Method(function, lacks) = LOADS.place(Py_TYPE(object), name, find_load) else {
+        return ptr::null_mut();
+    };
     let holds = match lacks {
         Lacks::Nothing => true,
         Lacks::Null(offset) => field::<Obj>(object, offset as i32).is_null(),
@@ -101,7 +121,8 @@ pub(super) unsafe fn method(object: Obj, name: Obj) -> Obj {
             field::<u8>(object, valid as i32) != 0 && field::<Obj>(object, place as i32).is_null()
         }
         Lacks::Keys(valid, keys, count) => {
-            field::<u8>(object, valid as i32) != 0 && field::<i64>(keys, abi::dict_keys::NENTRIES) == count
+            field::<u8>(object, valid as i32) != 0
+                && field::<i64>(keys, abi::dict_keys::NENTRIES) == count
         }
     };
     if holds { function } else { ptr::null_mut() }
@@ -112,7 +133,8 @@ pub(super) unsafe fn store(object: Obj, name: Obj, value: Obj) -> bool {
     let offset = match STORES.place(Py_TYPE(object), name, find_store) {
         Place::Slot(offset) => offset,
         Place::Value(valid, place)
-            if field::<u8>(object, valid as i32) != 0 && field::<Obj>(object, abi::object::MANAGED_DICT).is_null() =>
+            if field::<u8>(object, valid as i32) != 0
+                && field::<Obj>(object, abi::object::MANAGED_DICT).is_null() =>
         {
             place
         }
@@ -129,16 +151,18 @@ pub(super) unsafe fn store(object: Obj, name: Obj, value: Obj) -> bool {
 }
 
 unsafe fn find_load(class: *mut PyTypeObject, name: Obj) -> Place {
-    let generic = (*class).tp_getattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
+    let generic = (*class)
+        .tp_getattro
+        .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
     if !generic || PyUnicode_CheckExact(name) == 0 || !is_versioned(class) {
         return Place::General;
     }
     match descriptor(class, name) {
         Descriptor::Slot { offset, .. } => Place::Slot(offset),
         Descriptor::Absent => match storage(class) {
-            Storage::Inline(values) => {
-                values.index_of(name).map_or(Place::General, |i| Place::Value(values.valid(), values.place(i)))
-            }
+            Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
+                Place::Value(values.valid(), values.place(i))
+            }),
             _ => Place::General,
         },
         Descriptor::Method(function) => match storage(class) {
@@ -158,18 +182,25 @@ unsafe fn find_load(class: *mut PyTypeObject, name: Obj) -> Place {
 }
 
 unsafe fn find_store(class: *mut PyTypeObject, name: Obj) -> Place {
-    let generic = (*class).tp_setattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericSetAttr as setattrofunc));
+    let generic = (*class)
+        .tp_setattro
+        .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericSetAttr as setattrofunc));
     if !generic || PyUnicode_CheckExact(name) == 0 || !is_versioned(class) {
         return Place::General;
     }
     match descriptor(class, name) {
-        Descriptor::Slot { offset, writable: true } => Place::Slot(offset),
-        Descriptor::Absent | Descriptor::Method(_) | Descriptor::Plain(_) | Descriptor::NonData => match storage(class) {
-            Storage::Inline(values) => {
-                values.index_of(name).map_or(Place::General, |i| Place::Value(values.valid(), values.place(i)))
+        Descriptor::Slot {
+            offset,
+            writable: true,
+        } => Place::Slot(offset),
+        Descriptor::Absent | Descriptor::Method(_) | Descriptor::Plain(_) | Descriptor::NonData => {
+            match storage(class) {
+                Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
+                    Place::Value(values.valid(), values.place(i))
+                }),
+                _ => Place::General,
             }
-            _ => Place::General,
-        },
+        }
         _ => Place::General,
     }
 }

@@ -5,8 +5,9 @@
 
 use crate::abi;
 use crate::capi::{
-    _Py_HandlePending, _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions, _PyIntrinsics_UnaryFunctions,
-    _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread, VectorCall, field,
+    _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions,
+    _PyIntrinsics_UnaryFunctions, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread,
+    VectorCall, field,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -29,9 +30,15 @@ static FRAME_READERS: [AtomicPtr<PyObject>; 5] = [const { AtomicPtr::new(ptr::nu
 /// The interpreter's lock is held.
 pub unsafe fn find_frame_readers() {
     let builtins = PyEval_GetBuiltins();
-    for (place, name) in FRAME_READERS.iter().zip([c"locals", c"vars", c"dir", c"eval", c"exec"]) {
+    for (place, name) in FRAME_READERS
+        .iter()
+        .zip([c"locals", c"vars", c"dir", c"eval", c"exec"])
+    {
         let found = PyDict_GetItemString(builtins, name.as_ptr());
-        if !found.is_null() && PyCFunction_CheckExact(found) != 0 && place.load(Ordering::Relaxed).is_null() {
+        if !found.is_null()
+            && PyCFunction_CheckExact(found) != 0
+            && place.load(Ordering::Relaxed).is_null()
+        {
             // Kept for ever, so that no other object can take its address.
             place.store(Py_NewRef(found), Ordering::Relaxed);
         }
@@ -41,7 +48,9 @@ pub unsafe fn find_frame_readers() {
 #[inline]
 unsafe fn before_frame_reader(thread: Thread, callable: Obj) {
     if Py_TYPE(callable) == &raw mut PyCFunction_Type
-        && FRAME_READERS.iter().any(|reader| reader.load(Ordering::Relaxed) == callable)
+        && FRAME_READERS
+            .iter()
+            .any(|reader| reader.load(Ordering::Relaxed) == callable)
     {
         materialize(thread);
     }
@@ -70,20 +79,32 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
         *array = callable;
         Py_DECREF(method);
     }
-    let positional = count - if kwnames.is_null() { 0 } else { Py_SIZE(kwnames) as usize };
+    let positional = count
+        - if kwnames.is_null() {
+            0
+        } else {
+            Py_SIZE(kwnames) as usize
+        };
     if Py_TYPE(callable) == &raw mut PyFunction_Type {
         let entry: usize = field(callable, abi::function::VECTORCALL);
         if entry == ORIGINAL_VECTORCALL.load(Ordering::Relaxed) {
             return interpret(thread, callable, args, positional, kwnames);
         }
-        if let Some(result) = crate::runtime::entries::call_native(thread, callable, args, positional, kwnames) {
+        if let Some(result) =
+            crate::runtime::entries::call_native(thread, callable, args, positional, kwnames)
+        {
             Py_DECREF(callable);
             return result;
         }
     } else {
         before_frame_reader(thread, callable);
     }
-    let result = PyObject_Vectorcall(callable, args, positional | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
+    let result = PyObject_Vectorcall(
+        callable,
+        args,
+        positional | PY_VECTORCALL_ARGUMENTS_OFFSET,
+        kwnames,
+    );
     Py_DECREF(callable);
     for i in 0..count {
         Py_DECREF(*args.add(i));
@@ -108,17 +129,27 @@ unsafe fn after_call(thread: Thread, result: Obj) -> Obj {
 ///
 /// # Safety
 /// `func` and the arguments are owned; the positional ones come first.
-pub unsafe fn interpret(thread: Thread, func: Obj, args: *const Obj, positional: usize, kwnames: Obj) -> Obj {
+pub unsafe fn interpret(
+    thread: Thread,
+    func: Obj,
+    args: *const Obj,
+    positional: usize,
+    kwnames: Obj,
+) -> Obj {
     let code: Obj = field(func, abi::function::CODE);
     let flags: i32 = field(code, abi::code::FLAGS);
-    let locals =
-        if flags & CO_OPTIMIZED != 0 { ptr::null_mut() } else { Py_NewRef(field(func, abi::function::GLOBALS)) };
+    let locals = if flags & CO_OPTIMIZED != 0 {
+        ptr::null_mut()
+    } else {
+        Py_NewRef(field(func, abi::function::GLOBALS))
+    };
     let frame = _PyEvalFramePushAndInit(thread, func, locals, args, positional, kwnames);
     if frame.is_null() {
         return ptr::null_mut();
     }
     let interp: *mut u8 = field(thread, abi::thread::INTERP);
-    let hook: Option<unsafe extern "C" fn(Thread, Frame, i32) -> Obj> = field(interp, abi::interp::EVAL_FRAME);
+    let hook: Option<unsafe extern "C" fn(Thread, Frame, i32) -> Obj> =
+        field(interp, abi::interp::EVAL_FRAME);
     match hook {
         Some(hook) => hook(thread, frame, 0),
         None => _PyEval_EvalFrameDefault(thread, frame, 0),
@@ -169,14 +200,20 @@ unsafe fn not_iterable(callable: Obj, args: Obj) {
 }
 
 pub unsafe extern "C" fn call_intrinsic_1(thread: Thread, number: i64, a: Obj) -> Obj {
-    match _PyIntrinsics_UnaryFunctions.get(number as usize).and_then(|row| row.func) {
+    match _PyIntrinsics_UnaryFunctions
+        .get(number as usize)
+        .and_then(|row| row.func)
+    {
         Some(func) => func(thread, a),
         None => unknown_intrinsic(),
     }
 }
 
 pub unsafe extern "C" fn call_intrinsic_2(thread: Thread, number: i64, a: Obj, b: Obj) -> Obj {
-    match _PyIntrinsics_BinaryFunctions.get(number as usize).and_then(|row| row.func) {
+    match _PyIntrinsics_BinaryFunctions
+        .get(number as usize)
+        .and_then(|row| row.func)
+    {
         Some(func) => func(thread, a, b),
         None => unknown_intrinsic(),
     }

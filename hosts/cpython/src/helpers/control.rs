@@ -21,7 +21,10 @@ pub unsafe extern "C" fn raise(_thread: Thread, _operands: i64, exc: Obj, cause:
     if exc.is_null() {
         let handled = PyErr_GetHandledException();
         if handled.is_null() {
-            PyErr_SetString(PyExc_RuntimeError, c"No active exception to reraise".as_ptr());
+            PyErr_SetString(
+                PyExc_RuntimeError,
+                c"No active exception to reraise".as_ptr(),
+            );
             return -1;
         }
         PyErr_SetRaisedException(handled);
@@ -32,14 +35,21 @@ pub unsafe extern "C" fn raise(_thread: Thread, _operands: i64, exc: Obj, cause:
     } else if PyExceptionInstance_Check(exc) != 0 {
         Py_NewRef(exc)
     } else {
-        PyErr_SetString(PyExc_TypeError, c"exceptions must derive from BaseException".as_ptr());
+        PyErr_SetString(
+            PyExc_TypeError,
+            c"exceptions must derive from BaseException".as_ptr(),
+        );
         ptr::null_mut()
     };
     if value.is_null() {
         return -1;
     }
     if cause.is_null() || attach_cause(value, cause) {
-        let class = if PyExceptionClass_Check(exc) != 0 { exc } else { PyExceptionInstance_Class(exc) };
+        let class = if PyExceptionClass_Check(exc) != 0 {
+            exc
+        } else {
+            PyExceptionInstance_Class(exc)
+        };
         PyErr_SetObject(class, value);
     }
     Py_DECREF(value);
@@ -74,7 +84,10 @@ unsafe fn attach_cause(value: Obj, cause: Obj) -> bool {
     } else if cause == Py_None() {
         ptr::null_mut()
     } else {
-        PyErr_SetString(PyExc_TypeError, c"exception causes must derive from BaseException".as_ptr());
+        PyErr_SetString(
+            PyExc_TypeError,
+            c"exception causes must derive from BaseException".as_ptr(),
+        );
         return false;
     };
     PyException_SetCause(value, cause);
@@ -126,5 +139,9 @@ pub unsafe extern "C" fn handle_pending(thread: Thread) -> i64 {
     if breaker & 0xff == 0 {
         return 0;
     }
-    if _Py_HandlePending(thread) != 0 { -1 } else { 0 }
+    if _Py_HandlePending(thread) != 0 {
+        -1
+    } else {
+        0
+    }
 }

@@ -8,10 +8,18 @@ use crate::capi::{Frame, Obj, Thread, field, frame_name, interned};
 use pyo3_ffi::*;
 use std::ptr;
 
-pub unsafe extern "C" fn import_name(_thread: Thread, frame: Frame, name: i64, level: Obj, names: Obj) -> Obj {
+pub unsafe extern "C" fn import_name(
+    _thread: Thread,
+    frame: Frame,
+    name: i64,
+    level: Obj,
+    names: Obj,
+) -> Obj {
     let import = interned!("__import__");
     let mut function = ptr::null_mut();
-    if import.is_null() || PyMapping_GetOptionalItem(field(frame, abi::frame::BUILTINS), import, &mut function) < 0 {
+    if import.is_null()
+        || PyMapping_GetOptionalItem(field(frame, abi::frame::BUILTINS), import, &mut function) < 0
+    {
         return ptr::null_mut();
     }
     if function.is_null() {
@@ -22,7 +30,13 @@ pub unsafe extern "C" fn import_name(_thread: Thread, frame: Frame, name: i64, l
     if locals.is_null() {
         locals = Py_None();
     }
-    let args = [frame_name(frame, name), field(frame, abi::frame::GLOBALS), locals, names, level];
+    let args = [
+        frame_name(frame, name),
+        field(frame, abi::frame::GLOBALS),
+        locals,
+        names,
+        level,
+    ];
     let module = PyObject_Vectorcall(function, args.as_ptr(), args.len(), ptr::null_mut());
     Py_DECREF(function);
     module
@@ -77,7 +91,11 @@ def make(name):
     let builtins = PyEval_GetBuiltins();
     let ready = PyDict_SetItemString(scope, c"__builtins__".as_ptr(), builtins) == 0
         && not_null(PyRun_String(source.as_ptr(), Py_file_input, scope, scope));
-    let maker = if ready { PyDict_GetItemString(scope, c"make".as_ptr()) } else { ptr::null_mut() };
+    let maker = if ready {
+        PyDict_GetItemString(scope, c"make".as_ptr())
+    } else {
+        ptr::null_mut()
+    };
     let mut value = ptr::null_mut();
     if !maker.is_null() {
         let stub = PyObject_CallOneArg(maker, name);

@@ -18,7 +18,13 @@ pub unsafe extern "C" fn match_keys(thread: Thread, a: Obj, keys: Obj) -> Obj {
     _PyEval_MatchKeys(thread, a, keys)
 }
 
-pub unsafe extern "C" fn match_class(thread: Thread, count: i64, a: Obj, class: Obj, names: Obj) -> Obj {
+pub unsafe extern "C" fn match_class(
+    thread: Thread,
+    count: i64,
+    a: Obj,
+    class: Obj,
+    names: Obj,
+) -> Obj {
     let attributes = _PyEval_MatchClass(thread, a, class, count as Py_ssize_t, names);
     if attributes.is_null() && PyErr_Occurred().is_null() {
         return Py_NewRef(Py_None());

@@ -65,13 +65,29 @@ arities! {
 
 /// The [`Entry`] of a function with the given number of parameters.
 macro_rules! entry {
-    ($f:path, 0) => { $crate::helpers::native::of0($f) };
-    ($f:path, 1) => { $crate::helpers::native::of1($f) };
-    ($f:path, 2) => { $crate::helpers::native::of2($f) };
-    ($f:path, 3) => { $crate::helpers::native::of3($f) };
-    ($f:path, 4) => { $crate::helpers::native::of4($f) };
-    ($f:path, 5) => { $crate::helpers::native::of5($f) };
-    ($f:path, 6) => { $crate::helpers::native::of6($f) };
-    ($f:path, 7) => { $crate::helpers::native::of7($f) };
+    ($f:path, 0) => {
+        $crate::helpers::native::of0($f)
+    };
+    ($f:path, 1) => {
+        $crate::helpers::native::of1($f)
+    };
+    ($f:path, 2) => {
+        $crate::helpers::native::of2($f)
+    };
+    ($f:path, 3) => {
+        $crate::helpers::native::of3($f)
+    };
+    ($f:path, 4) => {
+        $crate::helpers::native::of4($f)
+    };
+    ($f:path, 5) => {
+        $crate::helpers::native::of5($f)
+    };
+    ($f:path, 6) => {
+        $crate::helpers::native::of6($f)
+    };
+    ($f:path, 7) => {
+        $crate::helpers::native::of7($f)
+    };
 }
 pub(crate) use entry;

@@ -35,7 +35,11 @@ pub unsafe extern "C" fn float_floordiv(a: f64, b: f64) -> f64 {
         return 0f64.copysign(a / b);
     }
     let floor = quotient.floor();
-    if quotient - floor > 0.5 { floor + 1.0 } else { floor }
+    if quotient - floor > 0.5 {
+        floor + 1.0
+    } else {
+        floor
+    }
 }
 
 /// A new float. Exits box values where nothing may fail: without memory for 24 bytes the process ends.
@@ -50,7 +54,11 @@ pub unsafe extern "C" fn box_int(value: i64) -> Obj {
 
 unsafe fn boxed(make: impl Fn() -> Obj) -> Obj {
     let object = make();
-    if object.is_null() { retry(make) } else { object }
+    if object.is_null() {
+        retry(make)
+    } else {
+        object
+    }
 }
 
 #[cold]

@@ -81,5 +81,9 @@ pub unsafe extern "C" fn build_slice(start: Obj, stop: Obj, step: Obj) -> Obj {
 
 pub unsafe extern "C" fn get_len(a: Obj) -> Obj {
     let length = PyObject_Length(a);
-    if length < 0 { ptr::null_mut() } else { PyLong_FromSsize_t(length) }
+    if length < 0 {
+        ptr::null_mut()
+    } else {
+        PyLong_FromSsize_t(length)
+    }
 }

@@ -5,8 +5,8 @@
 
 use crate::abi;
 use crate::capi::{
-    _PyEval_FormatExcCheckArg, _PyEval_FormatExcUnbound, _PyFunction_SetVersion, Frame, Obj, current_thread, field,
-    frame_name, interned, set_field,
+    _PyEval_FormatExcCheckArg, _PyEval_FormatExcUnbound, _PyFunction_SetVersion, Frame, Obj,
+    current_thread, field, frame_name, interned, set_field,
 };
 use pyo3_ffi::*;
 use std::ffi::CStr;
@@ -26,7 +26,12 @@ unsafe fn namespace(frame: Frame) -> Obj {
 }
 
 unsafe fn name_error(name: Obj) {
-    _PyEval_FormatExcCheckArg(current_thread(), PyExc_NameError, c"name '%.200s' is not defined".as_ptr(), name);
+    _PyEval_FormatExcCheckArg(
+        current_thread(),
+        PyExc_NameError,
+        c"name '%.200s' is not defined".as_ptr(),
+        name,
+    );
 }
 
 /// The namespace, or a `SystemError` about `name`.
@@ -47,7 +52,9 @@ unsafe fn global_or_builtin(frame: Frame, name: Obj) -> Obj {
     let (globals, builtins) = (globals(frame), builtins(frame));
     let mut value = ptr::null_mut();
     if PyDict_CheckExact(globals) != 0 && PyDict_CheckExact(builtins) != 0 {
-        if PyDict_GetItemRef(globals, name, &mut value) == 0 && PyDict_GetItemRef(builtins, name, &mut value) == 0 {
+        if PyDict_GetItemRef(globals, name, &mut value) == 0
+            && PyDict_GetItemRef(builtins, name, &mut value) == 0
+        {
             name_error(name);
         }
     } else if PyMapping_GetOptionalItem(globals, name, &mut value) == 0
@@ -77,7 +84,9 @@ pub unsafe extern "C" fn load_name(frame: Frame, name: i64) -> Obj {
 
 pub unsafe extern "C" fn store_name(frame: Frame, name: i64, value: Obj) -> i64 {
     let name = frame_name(frame, name);
-    let Some(locals) = namespace_for(frame, c"no locals found when storing %R", name) else { return -1 };
+    let Some(locals) = namespace_for(frame, c"no locals found when storing %R", name) else {
+        return -1;
+    };
     i64::from(if PyDict_CheckExact(locals) != 0 {
         PyDict_SetItem(locals, name, value)
     } else {
@@ -87,7 +96,9 @@ pub unsafe extern "C" fn store_name(frame: Frame, name: i64, value: Obj) -> i64 
 
 pub unsafe extern "C" fn delete_name(frame: Frame, name: i64) -> i64 {
     let name = frame_name(frame, name);
-    let Some(locals) = namespace_for(frame, c"no locals when deleting %R", name) else { return -1 };
+    let Some(locals) = namespace_for(frame, c"no locals when deleting %R", name) else {
+        return -1;
+    };
     if PyObject_DelItem(locals, name) != 0 {
         // The interpreter replaces whatever was raised.
         name_error(name);
@@ -97,7 +108,11 @@ pub unsafe extern "C" fn delete_name(frame: Frame, name: i64) -> i64 {
 }
 
 pub unsafe extern "C" fn store_global(frame: Frame, name: i64, value: Obj) -> i64 {
-    i64::from(PyDict_SetItem(globals(frame), frame_name(frame, name), value))
+    i64::from(PyDict_SetItem(
+        globals(frame),
+        frame_name(frame, name),
+        value,
+    ))
 }
 
 pub unsafe extern "C" fn delete_global(frame: Frame, name: i64) -> i64 {
@@ -167,7 +182,11 @@ pub unsafe extern "C" fn copy_free_vars(frame: Frame, count: i64) -> i64 {
     let count = count as i32;
     for i in 0..count {
         let cell: Obj = field(closure, abi::tuple::ITEMS + 8 * i);
-        set_field(frame, abi::frame::LOCALSPLUS + 8 * (slots - count + i), Py_NewRef(cell));
+        set_field(
+            frame,
+            abi::frame::LOCALSPLUS + 8 * (slots - count + i),
+            Py_NewRef(cell),
+        );
     }
     0
 }
@@ -205,7 +224,10 @@ pub unsafe extern "C" fn load_build_class(frame: Frame) -> Obj {
 pub unsafe extern "C" fn setup_annotations(frame: Frame) -> i64 {
     let locals = namespace(frame);
     if locals.is_null() {
-        PyErr_SetString(PyExc_SystemError, c"no locals found when setting up annotations".as_ptr());
+        PyErr_SetString(
+            PyExc_SystemError,
+            c"no locals found when setting up annotations".as_ptr(),
+        );
         return -1;
     }
     let name = interned!("__annotations__");

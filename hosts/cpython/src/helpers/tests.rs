@@ -16,7 +16,10 @@ unsafe extern "C" fn helper(_self: Obj, args: Obj) -> Obj {
     unsafe {
         let item = |i| PyTuple_GetItem(args, i);
         let name = CStr::from_ptr(PyUnicode_AsUTF8(item(0))).to_str().unwrap();
-        let op = *GeneralOp::ALL.iter().find(|op| op.info().name == name).expect("an operation");
+        let op = *GeneralOp::ALL
+            .iter()
+            .find(|op| op.info().name == name)
+            .expect("an operation");
         let (info, thread) = (op.info(), current_thread());
         let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
         let null = get(PyEval_GetGlobals(), "NULL");
@@ -30,8 +33,9 @@ unsafe extern "C" fn helper(_self: Obj, args: Obj) -> Obj {
         for i in 0..PyTuple_Size(item(2)) {
             words.push(value(PyTuple_GetItem(item(2), i)) as u64);
         }
-        let mut array: Vec<Obj> =
-            (0..PyTuple_Size(item(3))).map(|i| value(PyTuple_GetItem(item(3), i))).collect();
+        let mut array: Vec<Obj> = (0..PyTuple_Size(item(3)))
+            .map(|i| value(PyTuple_GetItem(item(3), i)))
+            .collect();
         array.iter().for_each(|&o| Py_XINCREF(o));
         if info.variadic {
             words.extend([array.as_mut_ptr() as u64, array.len() as u64]);
@@ -46,7 +50,11 @@ unsafe extern "C" fn helper(_self: Obj, args: Obj) -> Obj {
         let outputs = || {
             let tuple = PyTuple_New(out.len() as Py_ssize_t);
             for (i, &o) in out.iter().enumerate() {
-                PyTuple_SetItem(tuple, i as Py_ssize_t, if o.is_null() { Py_NewRef(null) } else { o });
+                PyTuple_SetItem(
+                    tuple,
+                    i as Py_ssize_t,
+                    if o.is_null() { Py_NewRef(null) } else { o },
+                );
             }
             tuple
         };
@@ -79,7 +87,9 @@ fn helpers_do_what_the_interpreter_does() {
     with_python(|| {
         let method = Box::leak(Box::new(PyMethodDef {
             ml_name: c"helper".as_ptr(),
-            ml_meth: PyMethodDefPointer { PyCFunction: helper },
+            ml_meth: PyMethodDefPointer {
+                PyCFunction: helper,
+            },
             ml_flags: METH_VARARGS,
             ml_doc: ptr::null(),
         }));
@@ -100,9 +110,20 @@ fn helpers_do_what_the_interpreter_does() {
 #[test]
 fn signatures_are_those_the_core_expects() {
     let found = super::all();
-    for row in helpers().iter().filter(|row| row.name != cladonia::hir::EXIT_HOOK) {
-        let (_, entry) = found.iter().find(|(name, _)| *name == row.name).expect(row.name);
-        assert_eq!((&entry.params, &entry.results), (&row.params, &row.results), "{}", row.name);
+    for row in helpers()
+        .iter()
+        .filter(|row| row.name != cladonia::hir::EXIT_HOOK)
+    {
+        let (_, entry) = found
+            .iter()
+            .find(|(name, _)| *name == row.name)
+            .expect(row.name);
+        assert_eq!(
+            (&entry.params, &entry.results),
+            (&row.params, &row.results),
+            "{}",
+            row.name
+        );
     }
     assert!(intrinsic1_supported(6) && !intrinsic1_supported(0) && !intrinsic1_supported(12));
 }
@@ -112,7 +133,20 @@ fn float_arithmetic_is_that_of_float() {
     with_python(|| {
         let scope = run("def f(op, a, b): return (a % b, a // b, 0.0)[op]", &[]);
         let f = get(scope, "f");
-        let numbers = [0.0, -0.0, 1.0, -1.0, 0.5, 3.7, -3.7, 1e300, -1e-300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let numbers = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            3.7,
+            -3.7,
+            1e300,
+            -1e-300,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
         for a in numbers {
             for b in numbers.into_iter().filter(|&b| b != 0.0) {
                 // SAFETY: inside the interpreter.
@@ -121,9 +155,13 @@ fn float_arithmetic_is_that_of_float() {
                         let r = PyObject_CallFunction(f, c"Ldd".as_ptr(), op, a, b);
                         PyFloat_AsDouble(r)
                     };
-                    let same = |x: f64, y: f64| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
+                    let same =
+                        |x: f64, y: f64| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
                     assert!(same(super::numbers::float_mod(a, b), ask(0)), "{a} % {b}");
-                    assert!(same(super::numbers::float_floordiv(a, b), ask(1)), "{a} // {b}");
+                    assert!(
+                        same(super::numbers::float_floordiv(a, b), ask(1)),
+                        "{a} // {b}"
+                    );
                 }
             }
         }

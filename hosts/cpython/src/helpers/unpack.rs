@@ -14,7 +14,11 @@ pub unsafe extern "C" fn get_iter(a: Obj) -> Obj {
 pub unsafe extern "C" fn iter_next(_thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
     let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
         // `for` over the hidden argument of a generator expression that was called by hand.
-        PyErr_Format(PyExc_TypeError, c"'%.200s' object is not an iterator".as_ptr(), (*Py_TYPE(iter)).tp_name);
+        PyErr_Format(
+            PyExc_TypeError,
+            c"'%.200s' object is not an iterator".as_ptr(),
+            (*Py_TYPE(iter)).tp_name,
+        );
         return -1;
     };
     let item = next(iter);
@@ -49,12 +53,22 @@ pub unsafe extern "C" fn unpack_sequence(thread: Thread, count: i64, a: Obj, out
 
 /// The immediate: items before the star in the low byte, items after it above.
 pub unsafe extern "C" fn unpack_ex(thread: Thread, counts: i64, a: Obj, out: *mut Obj) -> i64 {
-    unpack(thread, a, (counts & 0xff) as usize, (counts >> 8) as i32, out)
+    unpack(
+        thread,
+        a,
+        (counts & 0xff) as usize,
+        (counts >> 8) as i32,
+        out,
+    )
 }
 
 /// The interpreter fills its stack downwards, so that the first item comes out last.
 unsafe fn unpack(thread: Thread, a: Obj, before: usize, after: i32, out: *mut Obj) -> i64 {
-    let total = if after < 0 { before } else { before + 1 + after as usize };
+    let total = if after < 0 {
+        before
+    } else {
+        before + 1 + after as usize
+    };
     if _PyEval_UnpackIterable(thread, a, before as i32, after, out.add(total)) == 0 {
         return -1;
     }

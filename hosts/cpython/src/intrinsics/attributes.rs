@@ -28,44 +28,74 @@ const PTR: Ty = Ty::Ptr;
 const INT: Ty = Ty::I64;
 
 pub(super) fn define(set: &mut Set<'_>) {
-    set.add(CHECK_INLINE_VALUES, &[PTR, INT], &[], Effects::READS, |b, p, _| {
-        let place = b.op(Opcode::Padd, &[p[0], p[1]]);
-        let valid = b.load(Width::U8, place, 0);
-        let is_valid = b.icmp_imm(IntCond::Ne, valid, 0);
-        check(b, is_valid);
-    });
+    set.add(
+        CHECK_INLINE_VALUES,
+        &[PTR, INT],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+            let valid = b.load(Width::U8, place, 0);
+            let is_valid = b.icmp_imm(IntCond::Ne, valid, 0);
+            check(b, is_valid);
+        },
+    );
     set.add(CHECK_NULL, &[PTR, INT], &[], Effects::READS, |b, p, _| {
         let place = b.op(Opcode::Padd, &[p[0], p[1]]);
         let word = b.load(Width::Ptr, place, 0);
         let none = b.is_null(word);
         check(b, none);
     });
-    set.add(CHECK_SHARED_KEYS, &[PTR, INT, INT], &[], Effects::READS, |b, p, _| {
-        let keys = b.op(Opcode::I2p, &[p[1]]);
-        let count = b.load(Width::I64, keys, dict_keys::NENTRIES);
-        let same = b.icmp(IntCond::Eq, count, p[2]);
-        check(b, same);
-    });
-    set.add(LOAD_FIELD, &[PTR, INT], &[PTR], Effects::READS, |b, p, _| {
-        let (unset, set) = (b.cold_block(), b.block());
-        let place = b.op(Opcode::Padd, &[p[0], p[1]]);
-        let value = b.load(Width::Ptr, place, 0);
-        let none = b.is_null(value);
-        b.br(none, unset, &[], set, &[]);
-        b.switch_to(set);
-        b.ret(&[value]);
-        b.switch_to(unset);
-        b.terminate(Term::Fail);
-    });
-    set.add(STORE_SLOT, &[PTR, PTR, INT], &[PTR], Effects::WRITES, |b, p, _| {
-        let place = b.op(Opcode::Padd, &[p[0], p[2]]);
-        let old = b.load(Width::Ptr, place, 0);
-        b.store(Width::Ptr, place, 0, p[1]);
-        b.ret(&[old]);
-    });
-    set.add(STORE_INLINE_VALUE, &[PTR, PTR, INT, INT], &[PTR], Effects::WRITES, |b, p, _| {
-        store_inline_value(b, p[0], p[1], p[2], p[3]);
-    });
+    set.add(
+        CHECK_SHARED_KEYS,
+        &[PTR, INT, INT],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let keys = b.op(Opcode::I2p, &[p[1]]);
+            let count = b.load(Width::I64, keys, dict_keys::NENTRIES);
+            let same = b.icmp(IntCond::Eq, count, p[2]);
+            check(b, same);
+        },
+    );
+    set.add(
+        LOAD_FIELD,
+        &[PTR, INT],
+        &[PTR],
+        Effects::READS,
+        |b, p, _| {
+            let (unset, set) = (b.cold_block(), b.block());
+            let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+            let value = b.load(Width::Ptr, place, 0);
+            let none = b.is_null(value);
+            b.br(none, unset, &[], set, &[]);
+            b.switch_to(set);
+            b.ret(&[value]);
+            b.switch_to(unset);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
+        STORE_SLOT,
+        &[PTR, PTR, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let place = b.op(Opcode::Padd, &[p[0], p[2]]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[1]);
+            b.ret(&[old]);
+        },
+    );
+    set.add(
+        STORE_INLINE_VALUE,
+        &[PTR, PTR, INT, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            store_inline_value(b, p[0], p[1], p[2], p[3]);
+        },
+    );
 }
 
 /// Go on if `cond` holds, and end the intrinsic both ways.
@@ -77,7 +107,13 @@ fn check(b: &mut Builder<'_>, cond: Value) {
     b.terminate(Term::Fail);
 }
 
-fn store_inline_value(b: &mut Builder<'_>, owner: Value, value: Value, values_at: Value, index: Value) {
+fn store_inline_value(
+    b: &mut Builder<'_>,
+    owner: Value,
+    value: Value,
+    values_at: Value,
+    index: Value,
+) {
     let (fail, first, done) = (b.cold_block(), b.cold_block(), b.block());
     let dict = b.load(Width::Ptr, owner, object::MANAGED_DICT);
     let no_dict = b.is_null(dict);

@@ -10,51 +10,99 @@ use cladonia::ll::{Ty, Width};
 const PTR: Ty = Ty::Ptr;
 
 pub(super) fn define(set: &mut Set<'_>) {
-    set.add(names::LIST_LEN, &[PTR], &[Ty::I64], Effects::READS, |b, p, _| length(b, p));
-    set.add(names::TUPLE_LEN, &[PTR], &[Ty::I64], Effects::NONE, |b, p, _| length(b, p));
-    set.add(names::LIST_GET, &[PTR, Ty::I64], &[PTR], Effects::READS, |b, p, _| {
-        let items = b.load(Width::Ptr, p[0], list::ITEMS);
-        let place = element(b, items, p[1]);
-        let item = b.load(Width::Ptr, place, 0);
-        b.ret(&[item]);
-    });
-    set.add(names::LIST_SET, &[PTR, Ty::I64, PTR], &[PTR], Effects::WRITES, |b, p, _| {
-        let items = b.load(Width::Ptr, p[0], list::ITEMS);
-        let place = element(b, items, p[1]);
-        let old = b.load(Width::Ptr, place, 0);
-        b.store(Width::Ptr, place, 0, p[2]);
-        b.ret(&[old]);
-    });
-    set.add(names::LIST_APPEND, &[PTR, PTR], &[], Effects::WRITES, |b, p, _| {
-        let full = b.cold_block();
-        let size = b.load(Width::I64, p[0], object::VAR_SIZE);
-        let allocated = b.load(Width::I64, p[0], list::ALLOCATED);
-        let room = b.icmp(IntCond::Slt, size, allocated);
-        b.guard(room, full);
-        let items = b.load(Width::Ptr, p[0], list::ITEMS);
-        let place = element(b, items, size);
-        b.store(Width::Ptr, place, 0, p[1]);
-        let one = b.iconst(1);
-        let more = b.op(Opcode::Iadd, &[size, one]);
-        b.store(Width::I64, p[0], object::VAR_SIZE, more);
-        b.ret(&[]);
-        b.switch_to(full);
-        b.terminate(Term::Fail);
-    });
-    set.add(names::TUPLE_GET, &[PTR, Ty::I64], &[PTR], Effects::NONE, |b, p, _| {
-        let place = element(b, p[0], p[1]);
-        let item = b.load(Width::Ptr, place, tuple::ITEMS);
-        b.ret(&[item]);
-    });
-    set.add(names::CELL_GET, &[PTR], &[PTR], Effects::READS, |b, p, _| {
-        let content = b.load(Width::Ptr, p[0], cell::CONTENT);
-        b.ret(&[content]);
-    });
-    set.add(names::CELL_SET, &[PTR, PTR], &[PTR], Effects::WRITES, |b, p, _| {
-        let old = b.load(Width::Ptr, p[0], cell::CONTENT);
-        b.store(Width::Ptr, p[0], cell::CONTENT, p[1]);
-        b.ret(&[old]);
-    });
+    set.add(
+        names::LIST_LEN,
+        &[PTR],
+        &[Ty::I64],
+        Effects::READS,
+        |b, p, _| length(b, p),
+    );
+    set.add(
+        names::TUPLE_LEN,
+        &[PTR],
+        &[Ty::I64],
+        Effects::NONE,
+        |b, p, _| length(b, p),
+    );
+    set.add(
+        names::LIST_GET,
+        &[PTR, Ty::I64],
+        &[PTR],
+        Effects::READS,
+        |b, p, _| {
+            let items = b.load(Width::Ptr, p[0], list::ITEMS);
+            let place = element(b, items, p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        },
+    );
+    set.add(
+        names::LIST_SET,
+        &[PTR, Ty::I64, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let items = b.load(Width::Ptr, p[0], list::ITEMS);
+            let place = element(b, items, p[1]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[2]);
+            b.ret(&[old]);
+        },
+    );
+    set.add(
+        names::LIST_APPEND,
+        &[PTR, PTR],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            let full = b.cold_block();
+            let size = b.load(Width::I64, p[0], object::VAR_SIZE);
+            let allocated = b.load(Width::I64, p[0], list::ALLOCATED);
+            let room = b.icmp(IntCond::Slt, size, allocated);
+            b.guard(room, full);
+            let items = b.load(Width::Ptr, p[0], list::ITEMS);
+            let place = element(b, items, size);
+            b.store(Width::Ptr, place, 0, p[1]);
+            let one = b.iconst(1);
+            let more = b.op(Opcode::Iadd, &[size, one]);
+            b.store(Width::I64, p[0], object::VAR_SIZE, more);
+            b.ret(&[]);
+            b.switch_to(full);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
+        names::TUPLE_GET,
+        &[PTR, Ty::I64],
+        &[PTR],
+        Effects::NONE,
+        |b, p, _| {
+            let place = element(b, p[0], p[1]);
+            let item = b.load(Width::Ptr, place, tuple::ITEMS);
+            b.ret(&[item]);
+        },
+    );
+    set.add(
+        names::CELL_GET,
+        &[PTR],
+        &[PTR],
+        Effects::READS,
+        |b, p, _| {
+            let content = b.load(Width::Ptr, p[0], cell::CONTENT);
+            b.ret(&[content]);
+        },
+    );
+    set.add(
+        names::CELL_SET,
+        &[PTR, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let old = b.load(Width::Ptr, p[0], cell::CONTENT);
+            b.store(Width::Ptr, p[0], cell::CONTENT, p[1]);
+            b.ret(&[old]);
+        },
+    );
 }
 
 fn length(b: &mut Builder<'_>, p: &[Value]) {

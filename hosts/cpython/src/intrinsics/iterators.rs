@@ -9,40 +9,75 @@ use cladonia::lir::{Builder, HelperId, IntCond, Opcode, Value};
 use cladonia::ll::{Ty, Width};
 
 pub(super) fn define(set: &mut Set<'_>) {
-    set.add(names::RANGE_NEXT, &[Ty::Ptr], &[Ty::I64, Ty::Bool], Effects::WRITES, |b, p, _| {
-        let (more, end) = (b.block(), b.block());
-        let length = b.load(Width::I64, p[0], range_iter::LEN);
-        let some = b.icmp_imm(IntCond::Sgt, length, 0);
-        b.br(some, more, &[], end, &[]);
-        b.switch_to(more);
-        let value = b.load(Width::I64, p[0], range_iter::START);
-        let step = b.load(Width::I64, p[0], range_iter::STEP);
-        let next = b.op(Opcode::Iadd, &[value, step]);
-        b.store(Width::I64, p[0], range_iter::START, next);
-        let one = b.iconst(1);
-        let left = b.op(Opcode::Isub, &[length, one]);
-        b.store(Width::I64, p[0], range_iter::LEN, left);
-        let yes = b.bconst(true);
-        b.ret(&[value, yes]);
-        b.switch_to(end);
-        let (zero, no) = (b.iconst(0), b.bconst(false));
-        b.ret(&[zero, no]);
-    });
+    set.add(
+        names::RANGE_NEXT,
+        &[Ty::Ptr],
+        &[Ty::I64, Ty::Bool],
+        Effects::WRITES,
+        |b, p, _| {
+            let (more, end) = (b.block(), b.block());
+            let length = b.load(Width::I64, p[0], range_iter::LEN);
+            let some = b.icmp_imm(IntCond::Sgt, length, 0);
+            b.br(some, more, &[], end, &[]);
+            b.switch_to(more);
+            let value = b.load(Width::I64, p[0], range_iter::START);
+            let step = b.load(Width::I64, p[0], range_iter::STEP);
+            let next = b.op(Opcode::Iadd, &[value, step]);
+            b.store(Width::I64, p[0], range_iter::START, next);
+            let one = b.iconst(1);
+            let left = b.op(Opcode::Isub, &[length, one]);
+            b.store(Width::I64, p[0], range_iter::LEN, left);
+            let yes = b.bconst(true);
+            b.ret(&[value, yes]);
+            b.switch_to(end);
+            let (zero, no) = (b.iconst(0), b.bconst(false));
+            b.ret(&[zero, no]);
+        },
+    );
     // At the end the iterator drops its list or tuple, which may die and take anything with it.
-    let effects = Effects { raises: false, ..Effects::ANY };
-    set.add(names::LIST_ITER_NEXT, &[Ty::Ptr], &[Ty::Ptr], effects, |b, p, context| {
-        next(b, p[0], list_iter::SEQ, list_iter::INDEX, context.iter_end, |b, seq, index| {
-            let items = b.load(Width::Ptr, seq, list::ITEMS);
-            let place = element(b, items, index);
-            b.load(Width::Ptr, place, 0)
-        });
-    });
-    set.add(names::TUPLE_ITER_NEXT, &[Ty::Ptr], &[Ty::Ptr], effects, |b, p, context| {
-        next(b, p[0], tuple_iter::SEQ, tuple_iter::INDEX, context.iter_end, |b, seq, index| {
-            let place = element(b, seq, index);
-            b.load(Width::Ptr, place, tuple::ITEMS)
-        });
-    });
+    let effects = Effects {
+        raises: false,
+        ..Effects::ANY
+    };
+    set.add(
+        names::LIST_ITER_NEXT,
+        &[Ty::Ptr],
+        &[Ty::Ptr],
+        effects,
+        |b, p, context| {
+            next(
+                b,
+                p[0],
+                list_iter::SEQ,
+                list_iter::INDEX,
+                context.iter_end,
+                |b, seq, index| {
+                    let items = b.load(Width::Ptr, seq, list::ITEMS);
+                    let place = element(b, items, index);
+                    b.load(Width::Ptr, place, 0)
+                },
+            );
+        },
+    );
+    set.add(
+        names::TUPLE_ITER_NEXT,
+        &[Ty::Ptr],
+        &[Ty::Ptr],
+        effects,
+        |b, p, context| {
+            next(
+                b,
+                p[0],
+                tuple_iter::SEQ,
+                tuple_iter::INDEX,
+                context.iter_end,
+                |b, seq, index| {
+                    let place = element(b, seq, index);
+                    b.load(Width::Ptr, place, tuple::ITEMS)
+                },
+            );
+        },
+    );
 }
 
 fn next(

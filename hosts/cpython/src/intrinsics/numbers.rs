@@ -12,73 +12,109 @@ use cladonia::ll::{Ty, Width};
 use pyo3_ffi::{Py_False, Py_True, PyFloat_Type};
 
 pub(super) fn define(set: &mut Set<'_>) {
-    set.add(names::INT_UNBOX, &[Ty::Ptr], &[Ty::I64], Effects::READS, |b, p, _| int_unbox(b, p[0]));
-    set.add(names::INT_BOX, &[Ty::I64], &[Ty::Ptr], Effects::WRITES, |b, p, context| {
-        let done = b.block();
-        let result = b.param(done, Ty::Ptr);
-        if let Some(first) = context.small_ints {
-            let (small, large) = (b.block(), b.block());
-            let five = b.iconst(5);
-            let index = b.op(Opcode::Iadd, &[p[0], five]);
-            let is_small = b.icmp_imm(IntCond::Ult, index, 5 + 257);
-            b.br(is_small, small, &[], large, &[]);
-            b.switch_to(small);
-            let first = b.pconst(first);
-            let size = b.iconst(i64::from(long::SIZE));
-            let bytes = b.op(Opcode::Imul, &[index, size]);
-            let known = b.op(Opcode::Padd, &[first, bytes]);
-            b.jump(done, &[known]);
-            b.switch_to(large);
-        }
-        let made = b.call(context.box_int, &[p[0]], &[Ty::Ptr])[0];
-        b.jump(done, &[made]);
-        b.switch_to(done);
-        b.ret(&[result]);
-    });
-    set.add(names::FLOAT_UNBOX, &[Ty::Ptr], &[Ty::F64], Effects::NONE, |b, p, _| {
-        let value = b.load(Width::F64, p[0], float::VALUE);
-        b.ret(&[value]);
-    });
-    set.add(names::FLOAT_BOX, &[Ty::F64], &[Ty::Ptr], Effects::WRITES, |b, p, context| {
-        let Some(interpreter) = context.float_freelist else {
+    set.add(
+        names::INT_UNBOX,
+        &[Ty::Ptr],
+        &[Ty::I64],
+        Effects::READS,
+        |b, p, _| int_unbox(b, p[0]),
+    );
+    set.add(
+        names::INT_BOX,
+        &[Ty::I64],
+        &[Ty::Ptr],
+        Effects::WRITES,
+        |b, p, context| {
+            let done = b.block();
+            let result = b.param(done, Ty::Ptr);
+            if let Some(first) = context.small_ints {
+                let (small, large) = (b.block(), b.block());
+                let five = b.iconst(5);
+                let index = b.op(Opcode::Iadd, &[p[0], five]);
+                let is_small = b.icmp_imm(IntCond::Ult, index, 5 + 257);
+                b.br(is_small, small, &[], large, &[]);
+                b.switch_to(small);
+                let first = b.pconst(first);
+                let size = b.iconst(i64::from(long::SIZE));
+                let bytes = b.op(Opcode::Imul, &[index, size]);
+                let known = b.op(Opcode::Padd, &[first, bytes]);
+                b.jump(done, &[known]);
+                b.switch_to(large);
+            }
+            let made = b.call(context.box_int, &[p[0]], &[Ty::Ptr])[0];
+            b.jump(done, &[made]);
+            b.switch_to(done);
+            b.ret(&[result]);
+        },
+    );
+    set.add(
+        names::FLOAT_UNBOX,
+        &[Ty::Ptr],
+        &[Ty::F64],
+        Effects::NONE,
+        |b, p, _| {
+            let value = b.load(Width::F64, p[0], float::VALUE);
+            b.ret(&[value]);
+        },
+    );
+    set.add(
+        names::FLOAT_BOX,
+        &[Ty::F64],
+        &[Ty::Ptr],
+        Effects::WRITES,
+        |b, p, context| {
+            let Some(interpreter) = context.float_freelist else {
+                let made = b.call(context.box_float, &[p[0]], &[Ty::Ptr])[0];
+                b.ret(&[made]);
+                return;
+            };
+            let interpreter = b.pconst(interpreter);
+            let (pop, empty, done) = (b.block(), b.cold_block(), b.block());
+            let result = b.param(done, Ty::Ptr);
+            let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
+            let none = b.is_null(head);
+            b.br(none, empty, &[], pop, &[]);
+            b.switch_to(pop);
+            let next = b.load(Width::Ptr, head, object::TYPE);
+            b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, next);
+            let free = b.load(Width::I32, interpreter, interp::FLOAT_NUMFREE);
+            let one = b.iconst(1);
+            let less = b.op(Opcode::Isub, &[free, one]);
+            b.store(Width::I32, interpreter, interp::FLOAT_NUMFREE, less);
+            b.store(Width::I64, head, object::REFCNT, one);
+            let class = b.pconst((&raw const PyFloat_Type) as u64);
+            b.store(Width::Ptr, head, object::TYPE, class);
+            b.store(Width::F64, head, float::VALUE, p[0]);
+            b.jump(done, &[head]);
+            b.switch_to(empty);
             let made = b.call(context.box_float, &[p[0]], &[Ty::Ptr])[0];
-            b.ret(&[made]);
-            return;
-        };
-        let interpreter = b.pconst(interpreter);
-        let (pop, empty, done) = (b.block(), b.cold_block(), b.block());
-        let result = b.param(done, Ty::Ptr);
-        let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
-        let none = b.is_null(head);
-        b.br(none, empty, &[], pop, &[]);
-        b.switch_to(pop);
-        let next = b.load(Width::Ptr, head, object::TYPE);
-        b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, next);
-        let free = b.load(Width::I32, interpreter, interp::FLOAT_NUMFREE);
-        let one = b.iconst(1);
-        let less = b.op(Opcode::Isub, &[free, one]);
-        b.store(Width::I32, interpreter, interp::FLOAT_NUMFREE, less);
-        b.store(Width::I64, head, object::REFCNT, one);
-        let class = b.pconst((&raw const PyFloat_Type) as u64);
-        b.store(Width::Ptr, head, object::TYPE, class);
-        b.store(Width::F64, head, float::VALUE, p[0]);
-        b.jump(done, &[head]);
-        b.switch_to(empty);
-        let made = b.call(context.box_float, &[p[0]], &[Ty::Ptr])[0];
-        b.jump(done, &[made]);
-        b.switch_to(done);
-        b.ret(&[result]);
-    });
-    set.add(names::BOOL_UNBOX, &[Ty::Ptr], &[Ty::Bool], Effects::NONE, |b, p, _| {
-        let yes = b.pconst(truth(true));
-        let value = b.icmp(IntCond::Eq, p[0], yes);
-        b.ret(&[value]);
-    });
-    set.add(names::BOOL_BOX, &[Ty::Bool], &[Ty::Ptr], Effects::NONE, |b, p, _| {
-        let (yes, no) = (b.pconst(truth(true)), b.pconst(truth(false)));
-        let value = b.select(p[0], yes, no);
-        b.ret(&[value]);
-    });
+            b.jump(done, &[made]);
+            b.switch_to(done);
+            b.ret(&[result]);
+        },
+    );
+    set.add(
+        names::BOOL_UNBOX,
+        &[Ty::Ptr],
+        &[Ty::Bool],
+        Effects::NONE,
+        |b, p, _| {
+            let yes = b.pconst(truth(true));
+            let value = b.icmp(IntCond::Eq, p[0], yes);
+            b.ret(&[value]);
+        },
+    );
+    set.add(
+        names::BOOL_BOX,
+        &[Ty::Bool],
+        &[Ty::Ptr],
+        Effects::NONE,
+        |b, p, _| {
+            let (yes, no) = (b.pconst(truth(true)), b.pconst(truth(false)));
+            let value = b.select(p[0], yes, no);
+            b.ret(&[value]);
+        },
+    );
 }
 
 fn truth(value: bool) -> u64 {
@@ -87,7 +123,8 @@ fn truth(value: bool) -> u64 {
 }
 
 fn int_unbox(b: &mut Builder<'_>, p: Value) {
-    let (one_digit, longer, two_digits, too_long) = (b.block(), b.cold_block(), b.cold_block(), b.cold_block());
+    let (one_digit, longer, two_digits, too_long) =
+        (b.block(), b.cold_block(), b.cold_block(), b.cold_block());
     let done = b.block();
     let magnitude = b.param(done, Ty::I64);
     let tag = b.load(Width::I64, p, long::TAG);

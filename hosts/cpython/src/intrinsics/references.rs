@@ -8,53 +8,77 @@ use cladonia::lir::{Block, Builder, IntCond, Term, Value};
 use cladonia::ll::{Ty, Width};
 
 pub(super) fn define(set: &mut Set<'_>) {
-    set.add(names::INCREF, &[Ty::Ptr], &[], Effects::WRITES, |b, p, _| {
-        let count = b.load(Width::U32, p[0], object::REFCNT);
-        let immortal = b.icmp_imm(IntCond::Eq, count, 0xffff_ffff);
-        let (bump, done) = (b.block(), b.block());
-        b.br(immortal, done, &[], bump, &[]);
-        b.switch_to(bump);
-        let one = b.iconst(1);
-        let more = b.op(cladonia::lir::Opcode::Iadd, &[count, one]);
-        b.store(Width::U32, p[0], object::REFCNT, more);
-        b.jump(done, &[]);
-        b.switch_to(done);
-        b.ret(&[]);
-    });
+    set.add(
+        names::INCREF,
+        &[Ty::Ptr],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            let count = b.load(Width::U32, p[0], object::REFCNT);
+            let immortal = b.icmp_imm(IntCond::Eq, count, 0xffff_ffff);
+            let (bump, done) = (b.block(), b.block());
+            b.br(immortal, done, &[], bump, &[]);
+            b.switch_to(bump);
+            let one = b.iconst(1);
+            let more = b.op(cladonia::lir::Opcode::Iadd, &[count, one]);
+            b.store(Width::U32, p[0], object::REFCNT, more);
+            b.jump(done, &[]);
+            b.switch_to(done);
+            b.ret(&[]);
+        },
+    );
     set.add(names::DROP, &[Ty::Ptr], &[], Effects::WRITES, |b, p, _| {
         decref(b, p[0], |b, _| b.terminate(Term::Fail));
     });
-    set.add(names::DECREF_LEAF, &[Ty::Ptr], &[], Effects::WRITES, |b, p, context| {
-        decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
-    });
-    set.add(names::DECREF_FLOAT, &[Ty::Ptr], &[], Effects::WRITES, |b, p, context| {
-        let Some(interpreter) = context.float_freelist else {
+    set.add(
+        names::DECREF_LEAF,
+        &[Ty::Ptr],
+        &[],
+        Effects::WRITES,
+        |b, p, context| {
             decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
-            return;
-        };
-        decref(b, p[0], |b, done| {
-            let interpreter = b.pconst(interpreter);
-            let free = b.load(Width::I32, interpreter, interp::FLOAT_NUMFREE);
-            // Unsigned: the list is closed by a count of -1 when the interpreter ends.
-            let room = b.icmp_imm(IntCond::Ult, free, i64::from(interp::FLOAT_MAXFREE));
-            let (push, full) = (b.block(), b.cold_block());
-            b.br(room, push, &[], full, &[]);
-            b.switch_to(push);
-            let one = b.iconst(1);
-            let more = b.op(cladonia::lir::Opcode::Iadd, &[free, one]);
-            let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
-            b.store(Width::Ptr, p[0], object::TYPE, head);
-            b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, p[0]);
-            b.store(Width::I32, interpreter, interp::FLOAT_NUMFREE, more);
-            b.jump(done, &[]);
-            b.switch_to(full);
-            call_dealloc(b, p[0], context, done);
-        });
-    });
-    set.add(names::CLASS_OF, &[Ty::Ptr], &[Ty::Ptr], Effects::READS, |b, p, _| {
-        let class = b.load(Width::Ptr, p[0], object::TYPE);
-        b.ret(&[class]);
-    });
+        },
+    );
+    set.add(
+        names::DECREF_FLOAT,
+        &[Ty::Ptr],
+        &[],
+        Effects::WRITES,
+        |b, p, context| {
+            let Some(interpreter) = context.float_freelist else {
+                decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
+                return;
+            };
+            decref(b, p[0], |b, done| {
+                let interpreter = b.pconst(interpreter);
+                let free = b.load(Width::I32, interpreter, interp::FLOAT_NUMFREE);
+                // Unsigned: the list is closed by a count of -1 when the interpreter ends.
+                let room = b.icmp_imm(IntCond::Ult, free, i64::from(interp::FLOAT_MAXFREE));
+                let (push, full) = (b.block(), b.cold_block());
+                b.br(room, push, &[], full, &[]);
+                b.switch_to(push);
+                let one = b.iconst(1);
+                let more = b.op(cladonia::lir::Opcode::Iadd, &[free, one]);
+                let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
+                b.store(Width::Ptr, p[0], object::TYPE, head);
+                b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, p[0]);
+                b.store(Width::I32, interpreter, interp::FLOAT_NUMFREE, more);
+                b.jump(done, &[]);
+                b.switch_to(full);
+                call_dealloc(b, p[0], context, done);
+            });
+        },
+    );
+    set.add(
+        names::CLASS_OF,
+        &[Ty::Ptr],
+        &[Ty::Ptr],
+        Effects::READS,
+        |b, p, _| {
+            let class = b.load(Width::Ptr, p[0], object::TYPE);
+            b.ret(&[class]);
+        },
+    );
 }
 
 /// Drop a reference; `last` fills the block for the last one and jumps to the block it is given.

@@ -18,7 +18,13 @@ extern "C" fn no_exit(_unit: i64, _exit: i64, _buffer: *mut u8) -> Obj {
 
 fn host() -> Host {
     let exit = no_exit as extern "C" fn(i64, i64, *mut u8) -> Obj;
-    describe(&[(EXIT_HOOK, exit as usize, &[Ty::I64, Ty::I64, Ty::Ptr], &[Ty::Ptr])]).expect("a complete host")
+    describe(&[(
+        EXIT_HOOK,
+        exit as usize,
+        &[Ty::I64, Ty::I64, Ty::Ptr],
+        &[Ty::Ptr],
+    )])
+    .expect("a complete host")
 }
 
 /// The compiled intrinsics: `(operands, results) -> whether it applied`.
@@ -30,12 +36,19 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new() -> Machine {
-        Machine { host: host(), memory: CodeMemory::new(Config::new()).unwrap(), codegen: Codegen::new().unwrap() }
+        Machine {
+            host: host(),
+            memory: CodeMemory::new(Config::new()).unwrap(),
+            codegen: Codegen::new().unwrap(),
+        }
     }
 
     fn compile(&mut self, id: IntrinsicId) -> CompiledCode {
         let intrinsic = &self.host.intrinsics[id];
-        let mut func = Func::new(intrinsic.name, Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::I64]));
+        let mut func = Func::new(
+            intrinsic.name,
+            Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::I64]),
+        );
         let (operands, results) = (func.params()[0], func.params()[1]);
         let b = &mut Builder::new(&mut func);
         let mut args = Vec::new();
@@ -53,7 +66,11 @@ impl Machine {
         }
         let failed = b.cold_block();
         let values = b.inline(&intrinsic.func, &args, Some(failed));
-        for (i, (&value, &ty)) in values.iter().zip(&intrinsic.func.signature.results).enumerate() {
+        for (i, (&value, &ty)) in values
+            .iter()
+            .zip(&intrinsic.func.signature.results)
+            .enumerate()
+        {
             let (width, value) = match ty {
                 Ty::Ptr => (Width::Ptr, value),
                 Ty::F64 => (Width::F64, value),
@@ -67,8 +84,16 @@ impl Machine {
         b.switch_to(failed);
         let zero = b.iconst(0);
         b.ret(&[zero]);
-        let input = Input { func: &func, helpers: &self.host.helpers, exit_hook: None, unit: 0, want_text: false };
-        self.codegen.compile(&self.memory, input).expect(intrinsic.name)
+        let input = Input {
+            func: &func,
+            helpers: &self.host.helpers,
+            exit_hook: None,
+            unit: 0,
+            want_text: false,
+        };
+        self.codegen
+            .compile(&self.memory, input)
+            .expect(intrinsic.name)
     }
 
     /// Run an intrinsic; `None` if it failed.
@@ -88,7 +113,8 @@ impl Machine {
     }
 
     fn one(&mut self, name: &str, operands: &[u64]) -> u64 {
-        self.run(name, operands).unwrap_or_else(|| panic!("{name} failed"))[0]
+        self.run(name, operands)
+            .unwrap_or_else(|| panic!("{name} failed"))[0]
     }
 }
 
@@ -114,7 +140,10 @@ fn shown(object: u64) -> String {
     unsafe {
         let object = object as Obj;
         let text = PyObject_Repr(object);
-        let shown = std::ffi::CStr::from_ptr(PyUnicode_AsUTF8(text)).to_str().unwrap().to_owned();
+        let shown = std::ffi::CStr::from_ptr(PyUnicode_AsUTF8(text))
+            .to_str()
+            .unwrap()
+            .to_owned();
         Py_DECREF(text);
         Py_DECREF(object);
         shown
@@ -148,8 +177,14 @@ fn references_are_counted_as_cpython_counts_them() {
         m.run(names::DROP, &[none as u64]);
         m.run(names::DECREF_LEAF, &[none as u64]);
         assert_eq!(refs(none), before);
-        assert_eq!(m.one(names::CLASS_OF, &[list as u64]), (&raw const PyList_Type) as u64);
-        let scope = run("log = []\nclass D:\n  def __del__(self): log.append(1)\nd = [D()]", &[]);
+        assert_eq!(
+            m.one(names::CLASS_OF, &[list as u64]),
+            (&raw const PyList_Type) as u64
+        );
+        let scope = run(
+            "log = []\nclass D:\n  def __del__(self): log.append(1)\nd = [D()]",
+            &[],
+        );
         let d = get(scope, "d");
         // SAFETY: the list holds the only reference, which is taken out of it.
         unsafe {
@@ -166,7 +201,21 @@ fn references_are_counted_as_cpython_counts_them() {
 fn ints_go_to_raw_values_and_back() {
     with_python(|| {
         let mut m = Machine::new();
-        for value in [0, 1, -1, 5, -5, -6, 256, 257, (1 << 30) - 1, 1 << 30, -(1 << 30), (1 << 60) - 1, 1 - (1 << 60)] {
+        for value in [
+            0,
+            1,
+            -1,
+            5,
+            -5,
+            -6,
+            256,
+            257,
+            (1 << 30) - 1,
+            1 << 30,
+            -(1 << 30),
+            (1 << 60) - 1,
+            1 - (1 << 60),
+        ] {
             let boxed = m.one(names::INT_BOX, &[value as u64]);
             // SAFETY: a live int.
             assert_eq!(unsafe { PyLong_AsLongLong(boxed as Obj) }, value);
@@ -204,14 +253,19 @@ fn floats_come_from_the_free_list_and_go_back() {
             assert!(numfree() == before + 1 || before == 100);
         }
         // More than the list holds, in both directions.
-        let many: Vec<u64> = (0..300).map(|i| m.one(names::FLOAT_BOX, &[f64::from(i).to_bits()])).collect();
+        let many: Vec<u64> = (0..300)
+            .map(|i| m.one(names::FLOAT_BOX, &[f64::from(i).to_bits()]))
+            .collect();
         assert_eq!(numfree(), 0);
         for (i, &boxed) in many.iter().enumerate() {
             assert_eq!(m.one(names::FLOAT_UNBOX, &[boxed]), (i as f64).to_bits());
             m.run(names::DECREF_FLOAT, &[boxed]);
         }
         assert_eq!(numfree(), abi::interp::FLOAT_MAXFREE);
-        run("x = sum([i * 0.5 for i in range(1000)])\nassert x == 249750.0", &[]);
+        run(
+            "x = sum([i * 0.5 for i in range(1000)])\nassert x == 249750.0",
+            &[],
+        );
     });
 }
 
@@ -225,19 +279,31 @@ fn lists_tuples_and_cells_are_read_and_written() {
         assert_eq!(m.one(names::TUPLE_LEN, &[tuple as u64]), 2);
         // SAFETY: live containers.
         unsafe {
-            assert_eq!(m.one(names::LIST_GET, &[list as u64, 1]), PyList_GetItem(list, 1) as u64);
-            assert_eq!(m.one(names::TUPLE_GET, &[tuple as u64, 1]), PyTuple_GetItem(tuple, 1) as u64);
+            assert_eq!(
+                m.one(names::LIST_GET, &[list as u64, 1]),
+                PyList_GetItem(list, 1) as u64
+            );
+            assert_eq!(
+                m.one(names::TUPLE_GET, &[tuple as u64, 1]),
+                PyTuple_GetItem(tuple, 1) as u64
+            );
             let old = PyList_GetItem(list, 2) as u64;
             assert_eq!(m.one(names::LIST_SET, &[list as u64, 2, item as u64]), old);
             assert_eq!(PyList_GetItem(list, 2), item);
             // A repeated list has no room to grow; one that has grown has.
             assert_eq!(m.run(names::LIST_APPEND, &[list as u64, item as u64]), None);
             PyList_Append(list, item);
-            assert!(m.run(names::LIST_APPEND, &[list as u64, item as u64]).is_some());
+            assert!(
+                m.run(names::LIST_APPEND, &[list as u64, item as u64])
+                    .is_some()
+            );
             assert_eq!(shown(list as u64), "[None, None, 99, 99, 99]");
             let cell = PyCell_New(std::ptr::null_mut());
             assert_eq!(m.one(names::CELL_GET, &[cell as u64]), 0);
-            assert_eq!(m.one(names::CELL_SET, &[cell as u64, Py_NewRef(item) as u64]), 0);
+            assert_eq!(
+                m.one(names::CELL_SET, &[cell as u64, Py_NewRef(item) as u64]),
+                0
+            );
             assert_eq!(m.one(names::CELL_GET, &[cell as u64]), item as u64);
             Py_DECREF(cell);
         }
@@ -249,9 +315,17 @@ fn iterators_advance_and_end_as_their_own_next_does() {
     with_python(|| {
         let mut m = Machine::new();
         let range = eval("iter(range(5, -4, -3))") as u64;
-        let values: Vec<_> = (0..5).map(|_| m.run(names::RANGE_NEXT, &[range]).unwrap()).collect();
-        assert_eq!(values, [[5, 1], [2, 1], [(-1i64) as u64, 1], [0, 0], [0, 0]]);
-        for (name, sequence) in [(names::LIST_ITER_NEXT, "[1, 2]"), (names::TUPLE_ITER_NEXT, "(1, 2)")] {
+        let values: Vec<_> = (0..5)
+            .map(|_| m.run(names::RANGE_NEXT, &[range]).unwrap())
+            .collect();
+        assert_eq!(
+            values,
+            [[5, 1], [2, 1], [(-1i64) as u64, 1], [0, 0], [0, 0]]
+        );
+        for (name, sequence) in [
+            (names::LIST_ITER_NEXT, "[1, 2]"),
+            (names::TUPLE_ITER_NEXT, "(1, 2)"),
+        ] {
             let scope = run(&format!("s = {sequence}\ni, j = iter(s), iter(s)"), &[]);
             let (s, i) = (get(scope, "s"), get(scope, "i"));
             let before = refs(s);
@@ -261,7 +335,10 @@ fn iterators_advance_and_end_as_their_own_next_does() {
             assert_eq!(m.one(name, &[i as u64]), 0);
             assert_eq!(refs(s), before - 1);
             assert_eq!(m.one(name, &[i as u64]), 0);
-            run("list(j)\nassert i.__reduce__() == j.__reduce__()", &[("i", i), ("j", get(scope, "j"))]);
+            run(
+                "list(j)\nassert i.__reduce__() == j.__reduce__()",
+                &[("i", i), ("j", get(scope, "j"))],
+            );
         }
     });
 }
@@ -288,38 +365,87 @@ fn attributes_are_reached_by_their_places() {
         let class = get(scope, "C");
         // SAFETY: a live class with inline values.
         let (size, keys) = unsafe {
-            (field::<i64>(class, abi::type_::BASICSIZE), field::<u64>(class, abi::type_::CACHED_KEYS))
+            (
+                field::<i64>(class, abi::type_::BASICSIZE),
+                field::<u64>(class, abi::type_::CACHED_KEYS),
+            )
         };
         let (valid, place) = ((size + 3) as u64, |i: i64| (size + 8 + 8 * i) as u64);
-        for (name, in_use) in [("full", true), ("part", true), ("bare", true), ("dicted", false), ("shared", true)] {
-            assert_eq!(m.run(plan::CHECK_INLINE_VALUES, &[at(name), valid]).is_some(), in_use, "{name}");
+        for (name, in_use) in [
+            ("full", true),
+            ("part", true),
+            ("bare", true),
+            ("dicted", false),
+            ("shared", true),
+        ] {
+            assert_eq!(
+                m.run(plan::CHECK_INLINE_VALUES, &[at(name), valid])
+                    .is_some(),
+                in_use,
+                "{name}"
+            );
         }
-        assert_eq!(shown_borrowed(m.one(plan::LOAD_FIELD, &[at("full"), place(1)])), "'bb'");
+        assert_eq!(
+            shown_borrowed(m.one(plan::LOAD_FIELD, &[at("full"), place(1)])),
+            "'bb'"
+        );
         assert_eq!(m.run(plan::LOAD_FIELD, &[at("bare"), place(1)]), None);
         assert!(m.run(plan::CHECK_NULL, &[at("bare"), place(1)]).is_some());
         assert!(m.run(plan::CHECK_NULL, &[at("full"), place(1)]).is_none());
-        assert!(m.run(plan::CHECK_SHARED_KEYS, &[at("full"), keys, 3]).is_some());
-        assert!(m.run(plan::CHECK_SHARED_KEYS, &[at("full"), keys, 2]).is_none());
+        assert!(
+            m.run(plan::CHECK_SHARED_KEYS, &[at("full"), keys, 3])
+                .is_some()
+        );
+        assert!(
+            m.run(plan::CHECK_SHARED_KEYS, &[at("full"), keys, 2])
+                .is_none()
+        );
         let value = eval("'new'");
-        for (name, index, order) in [("bare", 2, "['c']"), ("part", 0, "['b', 'a']"), ("full", 1, "['a', 'b', 'c']")] {
+        for (name, index, order) in [
+            ("bare", 2, "['c']"),
+            ("part", 0, "['b', 'a']"),
+            ("full", 1, "['a', 'b', 'c']"),
+        ] {
             // SAFETY: a live object.
             unsafe { Py_INCREF(value) };
-            let old = m.one(plan::STORE_INLINE_VALUE, &[at(name), value as u64, size as u64, index]);
+            let old = m.one(
+                plan::STORE_INLINE_VALUE,
+                &[at(name), value as u64, size as u64, index],
+            );
             assert_eq!(old != 0, name == "full");
-            run(&format!("assert list(o.__dict__) == {order}, o.__dict__"), &[("o", get(scope, name))]);
+            run(
+                &format!("assert list(o.__dict__) == {order}, o.__dict__"),
+                &[("o", get(scope, name))],
+            );
         }
         for name in ["dicted", "shared"] {
-            assert_eq!(m.run(plan::STORE_INLINE_VALUE, &[at(name), value as u64, size as u64, 0]), None, "{name}");
+            assert_eq!(
+                m.run(
+                    plan::STORE_INLINE_VALUE,
+                    &[at(name), value as u64, size as u64, 0]
+                ),
+                None,
+                "{name}"
+            );
         }
         // SAFETY: a live slot descriptor.
         let offsets = ["x", "y"].map(|name| unsafe {
-            let descriptor = PyObject_GetAttrString(get(scope, "S"), std::ffi::CString::new(name).unwrap().as_ptr());
+            let descriptor = PyObject_GetAttrString(
+                get(scope, "S"),
+                std::ffi::CString::new(name).unwrap().as_ptr(),
+            );
             let def: *const PyMemberDef = field(descriptor, abi::descr::MEMBER);
             (*def).offset as u64
         });
-        assert_eq!(shown_borrowed(m.one(plan::LOAD_FIELD, &[at("s"), offsets[0]])), "'sx'");
+        assert_eq!(
+            shown_borrowed(m.one(plan::LOAD_FIELD, &[at("s"), offsets[0]])),
+            "'sx'"
+        );
         assert_eq!(m.run(plan::LOAD_FIELD, &[at("s"), offsets[1]]), None);
-        assert_eq!(m.one(plan::STORE_SLOT, &[at("s"), value as u64, offsets[1]]), 0);
+        assert_eq!(
+            m.one(plan::STORE_SLOT, &[at("s"), value as u64, offsets[1]]),
+            0
+        );
         run("assert s.y == 'new'", &[("s", get(scope, "s"))]);
     });
 }
@@ -332,12 +458,29 @@ fn state_is_compared_word_by_word() {
         // SAFETY: the current thread's state.
         let word: u64 = unsafe { field(thread, abi::thread::EVAL_BREAKER) };
         let (same, other) = (word, word + 256);
-        assert_eq!(m.one(names::NOTHING_PENDING, &[thread as u64, &raw const same as u64]), 1);
-        assert_eq!(m.one(names::NOTHING_PENDING, &[thread as u64, &raw const other as u64]), 0);
+        assert_eq!(
+            m.one(
+                names::NOTHING_PENDING,
+                &[thread as u64, &raw const same as u64]
+            ),
+            1
+        );
+        assert_eq!(
+            m.one(
+                names::NOTHING_PENDING,
+                &[thread as u64, &raw const other as u64]
+            ),
+            0
+        );
         let (valid, gone) = (0u64, 1u64);
         let mut frame = [0u64; 10];
         let mut still = |frame: &[u64; 10], state: &u64, pending: &u64| {
-            let operands = [thread as u64, frame.as_ptr() as u64, &raw const *state as u64, &raw const *pending as u64];
+            let operands = [
+                thread as u64,
+                frame.as_ptr() as u64,
+                &raw const *state as u64,
+                &raw const *pending as u64,
+            ];
             m.one(names::STILL_VALID, &operands)
         };
         assert_eq!(still(&frame, &valid, &same), 1);

@@ -10,30 +10,48 @@ use cladonia::ll::{Ty, Width};
 pub(super) fn define(set: &mut Set<'_>) {
     // The eval breaker has events in its low byte and the version of the monitoring tools above: equal to the
     // version the code was instrumented for means that nothing is pending and nobody has begun to trace.
-    set.add(names::NOTHING_PENDING, &[Ty::Ptr, Ty::Ptr], &[Ty::Bool], Effects::READS, |b, p, _| {
-        let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);
-        let expected = b.load(Width::I64, p[1], 0);
-        let same = b.icmp(IntCond::Eq, word, expected);
-        b.ret(&[same]);
-    });
+    set.add(
+        names::NOTHING_PENDING,
+        &[Ty::Ptr, Ty::Ptr],
+        &[Ty::Bool],
+        Effects::READS,
+        |b, p, _| {
+            let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);
+            let expected = b.load(Width::I64, p[1], 0);
+            let same = b.icmp(IntCond::Eq, word, expected);
+            b.ret(&[same]);
+        },
+    );
     // The state cell is one word, 0 while the unit's assumptions hold. A frame with a frame object may be looked at
     // after it has returned, when its raw locals are gone, so it goes on in the interpreter.
     // Who begins to trace or to profile raises the version; events alone can wait for the next check of them.
-    set.add(names::STILL_VALID, &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::Ptr], &[Ty::Bool], Effects::READS, |b, p, _| {
-        let state = b.load(Width::I64, p[2], 0);
-        let object = b.load(Width::I64, p[1], frame::FRAME_OBJ);
-        let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);
-        let expected = b.load(Width::I64, p[3], 0);
-        let differ = b.op(Opcode::Ixor, &[word, expected]);
-        let eight = b.iconst(8);
-        let version = b.op(Opcode::Iushr, &[differ, eight]);
-        let either = b.op(Opcode::Ior, &[state, object]);
-        let any = b.op(Opcode::Ior, &[either, version]);
-        let valid = b.icmp_imm(IntCond::Eq, any, 0);
-        b.ret(&[valid]);
-    });
-    set.add(names::SET_POSITION, &[Ty::Ptr, Ty::Ptr], &[], Effects::WRITES, |b, p, _| {
-        b.store(Width::Ptr, p[0], frame::INSTR_PTR, p[1]);
-        b.ret(&[]);
-    });
+    set.add(
+        names::STILL_VALID,
+        &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::Ptr],
+        &[Ty::Bool],
+        Effects::READS,
+        |b, p, _| {
+            let state = b.load(Width::I64, p[2], 0);
+            let object = b.load(Width::I64, p[1], frame::FRAME_OBJ);
+            let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);
+            let expected = b.load(Width::I64, p[3], 0);
+            let differ = b.op(Opcode::Ixor, &[word, expected]);
+            let eight = b.iconst(8);
+            let version = b.op(Opcode::Iushr, &[differ, eight]);
+            let either = b.op(Opcode::Ior, &[state, object]);
+            let any = b.op(Opcode::Ior, &[either, version]);
+            let valid = b.icmp_imm(IntCond::Eq, any, 0);
+            b.ret(&[valid]);
+        },
+    );
+    set.add(
+        names::SET_POSITION,
+        &[Ty::Ptr, Ty::Ptr],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            b.store(Width::Ptr, p[0], frame::INSTR_PTR, p[1]);
+            b.ret(&[]);
+        },
+    );
 }

@@ -17,13 +17,23 @@ fn object_of(scope: *mut PyObject, name: &str) -> ObjectHandle {
 #[test]
 fn classes_keep_their_handle_and_their_place_in_the_hierarchy() {
     with_python(|| {
-        let scope = run("class A(int): pass\nclass B(A): pass\nclass C: pass\nInt, Bool, C1 = int, bool, complex", &[]);
-        let (a, b, c) = (class_of(scope, "A"), class_of(scope, "B"), class_of(scope, "C"));
+        let scope = run(
+            "class A(int): pass\nclass B(A): pass\nclass C: pass\nInt, Bool, C1 = int, bool, complex",
+            &[],
+        );
+        let (a, b, c) = (
+            class_of(scope, "A"),
+            class_of(scope, "B"),
+            class_of(scope, "C"),
+        );
         assert_eq!(a, class_of(scope, "A"));
         assert!(b.is_subclass_of(a) && !a.is_subclass_of(b) && !c.is_subclass_of(a));
         assert_eq!(a.predefined(), Some(Predefined::Long));
         assert_eq!(c.predefined(), Some(Predefined::Object));
-        assert_eq!(Type::from_class_exact(class_of(scope, "Int")), Type::LONG_EXACT);
+        assert_eq!(
+            Type::from_class_exact(class_of(scope, "Int")),
+            Type::LONG_EXACT
+        );
         assert_eq!(Type::from_class(class_of(scope, "Bool")), Type::BOOL);
         assert!(!class_of(scope, "C1").is_builtin_itself());
         assert_eq!(class_ptr(b), get(scope, "B").cast());
@@ -34,8 +44,15 @@ fn classes_keep_their_handle_and_their_place_in_the_hierarchy() {
 fn another_resolution_order_is_another_class() {
     with_python(|| {
         let scope = run("class A: pass\nclass B: pass\nclass C(A): pass", &[]);
-        let (a, b, before) = (class_of(scope, "A"), class_of(scope, "B"), class_of(scope, "C"));
-        run("C.__bases__ = (B,)", &[("B", get(scope, "B")), ("C", get(scope, "C"))]);
+        let (a, b, before) = (
+            class_of(scope, "A"),
+            class_of(scope, "B"),
+            class_of(scope, "C"),
+        );
+        run(
+            "C.__bases__ = (B,)",
+            &[("B", get(scope, "B")), ("C", get(scope, "C"))],
+        );
         let after = class_of(scope, "C");
         assert_ne!(before, after);
         assert!(after.is_subclass_of(b) && !after.is_subclass_of(a));
@@ -54,7 +71,10 @@ class Strange(Base, metaclass=Meta): pass
 strange = Strange()";
         let scope = run(script, &[]);
         assert!(!class_of(scope, "Strange").is_alive());
-        assert_eq!(Type::from_class_exact(class_of(scope, "Strange")), Type::OBJECT);
+        assert_eq!(
+            Type::from_class_exact(class_of(scope, "Strange")),
+            Type::OBJECT
+        );
         assert!(!object_of(scope, "strange").is_alive());
         assert!(object_ptr(object_of(scope, "strange")).is_null());
     });
@@ -109,7 +129,9 @@ big, small, sub, text, broken, yes = 1 << 63, -(1 << 63), Sub(3), 'a\\0é', '\\u
 #[test]
 fn handles_of_other_hosts_have_no_address_here() {
     let other = HostId::new();
-    let class = other.register_class(ClassDesc::builtin(Predefined::Object, Vec::new()).with_token(0x1000)).unwrap();
+    let class = other
+        .register_class(ClassDesc::builtin(Predefined::Object, Vec::new()).with_token(0x1000))
+        .unwrap();
     assert!(class_ptr(class).is_null());
     other.close();
 }

@@ -6,8 +6,8 @@ use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
-use crate::objects;
 use super::{Options, frames, is_started, rt, stats};
+use crate::objects;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
 use std::ffi::CString;
@@ -28,7 +28,9 @@ macro_rules! fastcall {
     ($name:literal, $function:expr, $doc:literal) => {
         PyMethodDef {
             ml_name: $name.as_ptr(),
-            ml_meth: PyMethodDefPointer { PyCFunctionFast: $function },
+            ml_meth: PyMethodDefPointer {
+                PyCFunctionFast: $function,
+            },
             ml_flags: METH_FASTCALL,
             ml_doc: $doc.as_ptr(),
         }
@@ -36,14 +38,42 @@ macro_rules! fastcall {
 }
 
 static METHODS: Table<[PyMethodDef; 9]> = Table(UnsafeCell::new([
-    fastcall!(c"available", available, c"None, or one line that says why the JIT cannot work here."),
-    fastcall!(c"enable", enable, c"enable(threshold, force_exit): compile and enter hot code."),
-    fastcall!(c"disable", disable, c"Undo every entry and compile nothing more."),
-    fastcall!(c"compile", compile, c"compile(f): compile a function now, or raise NotCompiled."),
-    fastcall!(c"is_compiled", is_compiled, c"is_compiled(f): whether calls of f enter machine code."),
-    fastcall!(c"why_not", why_not, c"why_not(f): why f is not compiled, or None."),
+    fastcall!(
+        c"available",
+        available,
+        c"None, or one line that says why the JIT cannot work here."
+    ),
+    fastcall!(
+        c"enable",
+        enable,
+        c"enable(threshold, force_exit): compile and enter hot code."
+    ),
+    fastcall!(
+        c"disable",
+        disable,
+        c"Undo every entry and compile nothing more."
+    ),
+    fastcall!(
+        c"compile",
+        compile,
+        c"compile(f): compile a function now, or raise NotCompiled."
+    ),
+    fastcall!(
+        c"is_compiled",
+        is_compiled,
+        c"is_compiled(f): whether calls of f enter machine code."
+    ),
+    fastcall!(
+        c"why_not",
+        why_not,
+        c"why_not(f): why f is not compiled, or None."
+    ),
     fastcall!(c"stats", stats_dict, c"Counters, as a dict."),
-    fastcall!(c"dump", dump, c"dump(f, stage): the text of f at one stage of compilation."),
+    fastcall!(
+        c"dump",
+        dump,
+        c"dump(f, stage): the text of f at one stage of compilation."
+    ),
     PyMethodDef::zeroed(),
 ]));
 
@@ -116,7 +146,13 @@ pub unsafe fn pristine_vectorcall() -> Option<*const std::ffi::c_void> {
     // SAFETY: objects are made and given up here.
     unsafe {
         let globals = PyDict_New();
-        let func = PyRun_StringFlags(c"lambda: None".as_ptr(), Py_eval_input, globals, globals, null_mut());
+        let func = PyRun_StringFlags(
+            c"lambda: None".as_ptr(),
+            Py_eval_input,
+            globals,
+            globals,
+            null_mut(),
+        );
         Py_XDECREF(globals);
         if func.is_null() {
             PyErr_Clear();
@@ -138,7 +174,10 @@ fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(object)) => object,
         Ok(Err(())) => null_mut(),
-        Err(_) => raise(unsafe { PyExc_SystemError }, "cladonia failed; the function stays interpreted"),
+        Err(_) => raise(
+            unsafe { PyExc_SystemError },
+            "cladonia failed; the function stays interpreted",
+        ),
     }
 }
 
@@ -166,10 +205,16 @@ fn boolean(value: bool) -> Result<Object, ()> {
 }
 
 /// Exactly `N` arguments.
-unsafe fn arguments<const N: usize>(args: *mut Object, count: Py_ssize_t) -> Result<[Object; N], ()> {
+unsafe fn arguments<const N: usize>(
+    args: *mut Object,
+    count: Py_ssize_t,
+) -> Result<[Object; N], ()> {
     if count as usize != N {
         // SAFETY: the class is an exception class.
-        raise(unsafe { PyExc_TypeError }, &format!("{N} arguments are needed, not {count}"));
+        raise(
+            unsafe { PyExc_TypeError },
+            &format!("{N} arguments are needed, not {count}"),
+        );
         return Err(());
     }
     // SAFETY: the array has `count` entries.
@@ -216,7 +261,10 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
         if force != Py_None() {
             options.force = ForceExit::parse(&text(force));
             if options.force.is_none() {
-                raise(PyExc_ValueError, "force_exit must be 'first', 'seed:N' or 'one-by-one:K'");
+                raise(
+                    PyExc_ValueError,
+                    "force_exit must be 'first', 'seed:N' or 'one-by-one:K'",
+                );
                 return Err(());
             }
         }
@@ -248,7 +296,11 @@ unsafe fn ready() -> Result<(), ()> {
         let hooks = HOOKS.0.get().cast::<PyMethodDef>();
         let os = PyImport_ImportModule(c"os".as_ptr());
         let hook = PyCFunction_NewEx(hooks, null_mut(), null_mut());
-        let register = if os.is_null() { null_mut() } else { PyObject_GetAttrString(os, c"register_at_fork".as_ptr()) };
+        let register = if os.is_null() {
+            null_mut()
+        } else {
+            PyObject_GetAttrString(os, c"register_at_fork".as_ptr())
+        };
         if !register.is_null() && !hook.is_null() {
             let (args, named) = (PyTuple_New(0), PyDict_New());
             PyDict_SetItemString(named, c"after_in_child".as_ptr(), hook);
@@ -265,12 +317,21 @@ unsafe fn ready() -> Result<(), ()> {
         let atexit = PyImport_ImportModule(c"atexit".as_ptr());
         let hook = PyCFunction_NewEx(hooks.add(1), null_mut(), null_mut());
         if !atexit.is_null() && !hook.is_null() {
-            Py_XDECREF(PyObject_CallMethod(atexit, c"register".as_ptr(), c"O".as_ptr(), hook));
+            Py_XDECREF(PyObject_CallMethod(
+                atexit,
+                c"register".as_ptr(),
+                c"O".as_ptr(),
+                hook,
+            ));
         }
         Py_XDECREF(hook);
         Py_XDECREF(atexit);
         let gc = PyImport_ImportModule(c"gc".as_ptr());
-        let callbacks = if gc.is_null() { null_mut() } else { PyObject_GetAttrString(gc, c"callbacks".as_ptr()) };
+        let callbacks = if gc.is_null() {
+            null_mut()
+        } else {
+            PyObject_GetAttrString(gc, c"callbacks".as_ptr())
+        };
         let hook = PyCFunction_NewEx(hooks.add(2), null_mut(), null_mut());
         if !callbacks.is_null() && !hook.is_null() {
             PyList_Append(callbacks, hook);
@@ -278,7 +339,11 @@ unsafe fn ready() -> Result<(), ()> {
         Py_XDECREF(hook);
         Py_XDECREF(callbacks);
         Py_XDECREF(gc);
-        if PyErr_Occurred().is_null() { Ok(()) } else { Err(()) }
+        if PyErr_Occurred().is_null() {
+            Ok(())
+        } else {
+            Err(())
+        }
     }
 }
 
@@ -373,7 +438,11 @@ unsafe extern "C" fn why_not(_: Object, args: *mut Object, count: Py_ssize_t) ->
             return Ok(stats::text(&reason));
         }
         let (code, ..) = function_state::parts_of(func);
-        match rt().codes.get(&(code as usize)).and_then(|s| s.refused.as_deref()) {
+        match rt()
+            .codes
+            .get(&(code as usize))
+            .and_then(|s| s.refused.as_deref())
+        {
             Some(reason) if !is_native(func) => Ok(stats::text(reason)),
             _ => none(),
         }

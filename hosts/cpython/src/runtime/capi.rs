@@ -184,7 +184,10 @@ impl CodeShape {
 
     /// Parameters of a native entry: positional and keyword-only ones, `*args`, `**kwargs`.
     pub fn arity(&self) -> usize {
-        self.argcount as usize + self.kwonly as usize + self.varargs() as usize + self.varkeywords() as usize
+        self.argcount as usize
+            + self.kwonly as usize
+            + self.varargs() as usize
+            + self.varkeywords() as usize
     }
 
     /// Whether positional arguments are all there is.
@@ -194,7 +197,9 @@ impl CodeShape {
 
     /// Address of the first code unit.
     pub fn units(&self) -> *mut u8 {
-        self.code.cast::<u8>().wrapping_offset(abi::code::ADAPTIVE as isize)
+        self.code
+            .cast::<u8>()
+            .wrapping_offset(abi::code::ADAPTIVE as isize)
     }
 
     /// Words that a native frame has behind the interpreter's: a shadow for each local, whether it is bound (for
@@ -267,7 +272,9 @@ impl std::hash::Hasher for AddressHasher {
     }
 
     fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0 ^ n >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+        self.0 = (self.0 ^ n >> 4)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(32);
     }
 
     fn write_usize(&mut self, n: usize) {
@@ -276,4 +283,5 @@ impl std::hash::Hasher for AddressHasher {
 }
 
 /// A table by address.
-pub type AddressMap<T> = std::collections::HashMap<usize, T, std::hash::BuildHasherDefault<AddressHasher>>;
+pub type AddressMap<T> =
+    std::collections::HashMap<usize, T, std::hash::BuildHasherDefault<AddressHasher>>;

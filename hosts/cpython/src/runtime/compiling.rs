@@ -20,7 +20,8 @@ use std::time::Instant;
 #[derive(Clone, Copy)]
 pub struct Front {
     /// A code object as typed bytecode, with the globals and builtins it runs with.
-    pub translate: fn(code: Object, globals: Object, builtins: Object) -> Result<Code, CompileError>,
+    pub translate:
+        fn(code: Object, globals: Object, builtins: Object) -> Result<Code, CompileError>,
     /// The type of a live value (or of an empty slot).
     pub live_type: fn(value: Object) -> Type,
     /// The program as it is now, for code with these globals and builtins.
@@ -71,8 +72,11 @@ fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
     }
     static WANTED: OnceLock<Wanted> = OnceLock::new();
     let wanted = WANTED.get_or_init(|| Wanted {
-        only: std::env::var("CLADONIA_ONLY").map_or(Vec::new(), |s| s.split(',').map(str::to_owned).collect()),
-        first: std::env::var("CLADONIA_FIRST").ok().and_then(|s| s.parse().ok()),
+        only: std::env::var("CLADONIA_ONLY")
+            .map_or(Vec::new(), |s| s.split(',').map(str::to_owned).collect()),
+        first: std::env::var("CLADONIA_FIRST")
+            .ok()
+            .and_then(|s| s.parse().ok()),
         log: std::env::var_os("CLADONIA_LOG").is_some(),
     });
     let name = || shape.name();
@@ -84,7 +88,11 @@ fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
         return false;
     }
     if wanted.log {
-        eprintln!("cladonia: unit {number}: {} line {} {kind:?}", name(), shape.line(0));
+        eprintln!(
+            "cladonia: unit {number}: {} line {} {kind:?}",
+            name(),
+            shape.line(0)
+        );
     }
     true
 }
@@ -132,7 +140,10 @@ unsafe fn compile_unit(
         return Err(Refusal::Lasting("left out on purpose".into()));
     }
     if !frames::fits(&shape) {
-        return Err(Refusal::Lasting(format!("{} locals exceed the limit", shape.nlocalsplus)));
+        return Err(Refusal::Lasting(format!(
+            "{} locals exceed the limit",
+            shape.nlocalsplus
+        )));
     }
     // SAFETY: the caller's promise.
     let state = unsafe { state_of(shape.code) };
@@ -143,9 +154,10 @@ unsafe fn compile_unit(
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
     let entry = match kind {
         Kind::Function => Start::Function,
-        Kind::Loop { pos, .. } => {
-            Start::Loop(code.pc_at(pos).ok_or_else(|| Refusal::Lasting("no instruction at the loop".into()))?)
-        }
+        Kind::Loop { pos, .. } => Start::Loop(
+            code.pc_at(pos)
+                .ok_or_else(|| Refusal::Lasting("no instruction at the loop".into()))?,
+        ),
     };
     // SAFETY: the caller's promise.
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
@@ -169,14 +181,23 @@ unsafe fn compile_unit(
     let mut engine = rt().engine.take().expect("checked above");
     let made = catch_unwind(AssertUnwindSafe(|| {
         let world = (rt().front.world)(&engine, globals, builtins);
-        engine.compile(Request { code: &code, entry, live, world: &*world, parts, avoid: &avoid })
+        engine.compile(Request {
+            code: &code,
+            entry,
+            live,
+            world: &*world,
+            parts,
+            avoid: &avoid,
+        })
     }));
     rt().engine = Some(engine);
     rt().totals.compile_ns += started.elapsed().as_nanos() as u64;
-    let compiled = made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic)))).map_err(|e| {
-        release();
-        Refusal::Lasting(e.to_string())
-    })?;
+    let compiled = made
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+        .map_err(|e| {
+            release();
+            Refusal::Lasting(e.to_string())
+        })?;
     unit.finish(compiled);
     healing::prepare(&mut unit);
     rt().totals.units += 1;
@@ -189,7 +210,9 @@ unsafe fn compile_unit(
     if !watched {
         // SAFETY: nobody has seen it yet.
         drop(unsafe { Box::from_raw(unit) });
-        return Err(Refusal::Lasting("what it relies on cannot be watched".into()));
+        return Err(Refusal::Lasting(
+            "what it relies on cannot be watched".into(),
+        ));
     }
     Ok(unit)
 }
@@ -214,11 +237,17 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
             return Err(refuse(code, "its locals are a namespace".into()));
         }
         let Some(entry) = function_state::entry_of(func) else {
-            return Err(refuse(code, "it runs in too many namespaces, or code memory is full".into()));
+            return Err(refuse(
+                code,
+                "it runs in too many namespaces, or code memory is full".into(),
+            ));
         };
         if entry.unit.is_none() {
             if entry.versions >= MOST_VERSIONS {
-                return Err(refuse(code, format!("its bets failed in {MOST_VERSIONS} versions")));
+                return Err(refuse(
+                    code,
+                    format!("its bets failed in {MOST_VERSIONS} versions"),
+                ));
             }
             let made = match compile_unit(shape, globals, builtins, Kind::Function, live) {
                 Ok(unit) => unit,
@@ -277,7 +306,9 @@ pub unsafe fn compile_loop(
     kind: Kind,
     live: &[Type],
 ) -> Result<UnitRef, Refusal> {
-    let Kind::Loop { pos, .. } = kind else { return Err(Refusal::Busy) };
+    let Kind::Loop { pos, .. } = kind else {
+        return Err(Refusal::Busy);
+    };
     // SAFETY: the caller's promise.
     unsafe {
         let state = state_of(shape.code);
@@ -290,7 +321,9 @@ pub unsafe fn compile_loop(
         let slot: &mut LoopState = state.loops.entry(pos).or_default();
         if slot.closed || slot.versions >= MOST_VERSIONS {
             slot.closed = true;
-            return Err(Refusal::Lasting(format!("its bets failed in {MOST_VERSIONS} versions")));
+            return Err(Refusal::Lasting(format!(
+                "its bets failed in {MOST_VERSIONS} versions"
+            )));
         }
         match compile_unit(shape, globals, builtins, kind, live) {
             Ok(unit) => {
@@ -321,7 +354,10 @@ pub unsafe fn wants_recompile(code: Object) -> bool {
     let runtime = rt();
     runtime.on
         && runtime.engine.is_some()
-        && runtime.codes.get(&(code as usize)).is_some_and(|s| s.entries.iter().any(|e| e.recompile))
+        && runtime
+            .codes
+            .get(&(code as usize))
+            .is_some_and(|s| s.entries.iter().any(|e| e.recompile))
 }
 
 /// Compile a function again. What is wrong is recorded; the call that asked goes on in the interpreter.
@@ -360,7 +396,11 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
             keep_text(engine, false);
         }
         let unit = made?;
-        let dumps = (*unit).unit.as_mut().map(|u| std::mem::take(&mut u.dumps)).unwrap_or_default();
+        let dumps = (*unit)
+            .unit
+            .as_mut()
+            .map(|u| std::mem::take(&mut u.dumps))
+            .unwrap_or_default();
         rt().watches.forget(unit);
         drop(Box::from_raw(unit));
         rt().totals.units -= 1;
@@ -370,5 +410,7 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
 
 /// The position in the typed bytecode of an exit record, for people.
 pub fn line_of(unit: &UnitState, pc: Pc) -> i32 {
-    unit.positions.get(pc.0 as usize).map_or(0, |p| unit.shape.line(p.0))
+    unit.positions
+        .get(pc.0 as usize)
+        .map_or(0, |p| unit.shape.line(p.0))
 }

@@ -7,7 +7,7 @@
 use super::capi::*;
 use super::function_state::{self, Entry, Installed};
 use super::units::{Busy, UnitRef};
-use super::{abi, compiling, monitoring, rt};
+use super::{abi, compiling, frames, monitoring, rt};
 use crate::helpers;
 use abi::thread as t;
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Value};
@@ -83,8 +83,11 @@ unsafe fn are_interpreters(func: Object, args: *const Object) -> bool {
     // SAFETY: what is read lies in the thread's data stack, between a frame in it and its top.
     unsafe {
         let ts = current_thread();
-        let (chunk, frame, top): (usize, usize, usize) =
-            (get(ts, t::DATASTACK_CHUNK), get(ts, t::CURRENT_FRAME), get(ts, t::DATASTACK_TOP));
+        let (chunk, frame, top): (usize, usize, usize) = (
+            get(ts, t::DATASTACK_CHUNK),
+            get(ts, t::CURRENT_FRAME),
+            get(ts, t::DATASTACK_TOP),
+        );
         let inside = chunk < frame && frame < args as usize && (args as usize) < top;
         inside && (*args.sub(1) == func || (*args.sub(1)).is_null() && *args.sub(2) == func)
     }
@@ -163,17 +166,27 @@ pub fn stub(entry: &Entry) -> Func {
     let bound = b.stack_addr(slot);
     let helper = b.pconst(bind as *const () as u64);
     let five = [Ty::Ptr, Ty::Ptr, Ty::I64, Ty::Ptr, Ty::Ptr];
-    let status = b.call_indirect(Signature::new(&five, &[Ty::I64]), helper, &[callee, args, nargsf, kwnames, bound])[0];
+    let status = b.call_indirect(
+        Signature::new(&five, &[Ty::I64]),
+        helper,
+        &[callee, args, nargsf, kwnames, bound],
+    )[0];
     let (native, other) = (b.block(), b.block());
     let ok = b.icmp_imm(IntCond::Eq, status, 1);
     b.br(ok, native, &[], other, &[]);
     b.switch_to(native);
-    let values: Vec<_> = (0..arity).map(|i| b.load(Width::Ptr, bound, 8 * i as i32)).collect();
+    let values: Vec<_> = (0..arity)
+        .map(|i| b.load(Width::Ptr, bound, 8 * i as i32))
+        .collect();
     b.jump(go, &values);
     b.switch_to(other);
     let helper = b.pconst(call_original as *const () as u64);
     let four = [Ty::Ptr, Ty::Ptr, Ty::I64, Ty::Ptr];
-    let result = b.call_indirect(Signature::new(&four, &[Ty::Ptr]), helper, &[callee, args, nargsf, kwnames])[0];
+    let result = b.call_indirect(
+        Signature::new(&four, &[Ty::Ptr]),
+        helper,
+        &[callee, args, nargsf, kwnames],
+    )[0];
     b.ret(&[result]);
 
     b.switch_to(go);
@@ -183,7 +196,11 @@ pub fn stub(entry: &Entry) -> Func {
     let target = b.load(Width::Ptr, cell, 0);
     let mut all = vec![ts, callee];
     all.extend(params);
-    let result = b.call_indirect(Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]), target, &all)[0];
+    let result = b.call_indirect(
+        Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]),
+        target,
+        &all,
+    )[0];
     b.ret(&[result]);
     func
 }
@@ -223,8 +240,10 @@ fallbacks! {
 
 /// LIR of the fallback for native callers of functions with more parameters.
 pub fn fallback(arity: usize) -> Func {
-    let mut func =
-        Func::new(format!("interpreted call of {arity}"), Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]));
+    let mut func = Func::new(
+        format!("interpreted call of {arity}"),
+        Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]),
+    );
     let params = func.params().to_vec();
     let mut b = Builder::new(&mut func);
     let slot = b.slot(8 * arity.max(1) as u32);
@@ -241,16 +260,28 @@ pub fn fallback(arity: usize) -> Func {
 }
 
 /// The entry that functions are born with.
-pub unsafe extern "C" fn call_original(func: Object, args: *const Object, nargsf: usize, kwnames: Object) -> Object {
+pub unsafe extern "C" fn call_original(
+    func: Object,
+    args: *const Object,
+    nargsf: usize,
+    kwnames: Object,
+) -> Object {
     let _busy = Busy::new();
     let original = rt().original_vectorcall;
     // SAFETY: the arguments are those of a vectorcall.
-    unsafe { std::mem::transmute::<*const c_void, Vectorcall>(original)(func, args, nargsf, kwnames) }
+    unsafe {
+        std::mem::transmute::<*const c_void, Vectorcall>(original)(func, args, nargsf, kwnames)
+    }
 }
 
 /// Run a call with bound arguments in the interpreter; `args` are taken over. Native callers come here through the
 /// fallback, and units whose frame could not be made.
-pub unsafe extern "C" fn call_interpreted(ts: Thread, func: Object, args: *mut Object, count: i64) -> Object {
+pub unsafe extern "C" fn call_interpreted(
+    ts: Thread,
+    func: Object,
+    args: *mut Object,
+    count: i64,
+) -> Object {
     let _busy = Busy::new();
     // SAFETY: a native call's promises: `func` is alive, the array holds owned references.
     unsafe {
@@ -258,14 +289,20 @@ pub unsafe extern "C" fn call_interpreted(ts: Thread, func: Object, args: *mut O
         let code: Object = get(func.cast(), abi::function::CODE);
         let shape = CodeShape::of(code);
         let c_left: i32 = get(ts, t::C_RECURSION_REMAINING);
-        if c_left <= super::frames::C_RECURSION_RESERVE {
+        if c_left <= frames::C_RECURSION_RESERVE || frames::is_stack_low(ts) {
             function_state::give_up(code, "deep recursion");
         } else if compiling::wants_recompile(code) {
             compiling::recompile(func);
         }
         let bound = std::slice::from_raw_parts_mut(args, count as usize);
         if shape.is_plain() {
-            return helpers::interpret(ts, Py_NewRef(func), args, bound.len(), std::ptr::null_mut());
+            return helpers::interpret(
+                ts,
+                Py_NewRef(func),
+                args,
+                bound.len(),
+                std::ptr::null_mut(),
+            );
         }
         spread(ts, func, &shape, bound)
     }
@@ -276,7 +313,13 @@ pub unsafe extern "C" fn call_interpreted(ts: Thread, func: Object, args: *mut O
 ///
 /// # Safety
 /// `func` is a Python function that lives as long as the call; the arguments are owned.
-pub unsafe fn call_native(ts: Thread, func: Object, args: *const Object, given: usize, kwnames: Object) -> Option<Object> {
+pub unsafe fn call_native(
+    ts: Thread,
+    func: Object,
+    args: *const Object,
+    given: usize,
+    kwnames: Object,
+) -> Option<Object> {
     if !super::is_started() {
         return None;
     }
@@ -294,9 +337,19 @@ pub unsafe fn call_native(ts: Thread, func: Object, args: *const Object, given: 
                 bound.iter().for_each(|&object| Py_XDECREF(object));
                 PyErr_Clear();
                 // The interpreter says what is wrong, and drops the arguments in its own order.
-                return Some(helpers::interpret(ts, Py_NewRef(func), args, given, kwnames));
+                return Some(helpers::interpret(
+                    ts,
+                    Py_NewRef(func),
+                    args,
+                    given,
+                    kwnames,
+                ));
             }
-            let named = if kwnames.is_null() { 0 } else { PyTuple_Size(kwnames) as usize };
+            let named = if kwnames.is_null() {
+                0
+            } else {
+                PyTuple_Size(kwnames) as usize
+            };
             (0..given + named).for_each(|index| Py_DECREF(*args.add(index)));
         }
         args = bound.as_ptr();
@@ -360,7 +413,11 @@ unsafe fn spread(ts: Thread, func: Object, shape: &CodeShape, bound: &mut [Objec
         }
         let positional = flat.len();
         flat.append(&mut named);
-        let kwnames = if names.is_empty() { std::ptr::null_mut() } else { PyTuple_New(names.len() as Py_ssize_t) };
+        let kwnames = if names.is_empty() {
+            std::ptr::null_mut()
+        } else {
+            PyTuple_New(names.len() as Py_ssize_t)
+        };
         if kwnames.is_null() && !names.is_empty() {
             flat.iter().chain(&names).for_each(|&o| Py_DECREF(o));
             return std::ptr::null_mut();
@@ -377,13 +434,24 @@ unsafe fn spread(ts: Thread, func: Object, shape: &CodeShape, bound: &mut [Objec
 /// The name of a parameter, borrowed.
 unsafe fn parameter_name(shape: &CodeShape, index: usize) -> Object {
     // SAFETY: parameters are the first locals.
-    unsafe { PyTuple_GetItem(get(shape.code.cast(), abi::code::LOCALSPLUS_NAMES), index as Py_ssize_t) }
+    unsafe {
+        PyTuple_GetItem(
+            get(shape.code.cast(), abi::code::LOCALSPLUS_NAMES),
+            index as Py_ssize_t,
+        )
+    }
 }
 
 /// Bind the arguments of a vectorcall as the interpreter would: owned references for each parameter to `out`, in the
 /// order of the code's locals. Gives 1; 0 (and nothing owned) where the interpreter must be asked, because the call is
 /// wrong or unusual.
-unsafe extern "C" fn bind(func: Object, args: *const Object, nargsf: usize, kwnames: Object, out: *mut Object) -> i64 {
+unsafe extern "C" fn bind(
+    func: Object,
+    args: *const Object,
+    nargsf: usize,
+    kwnames: Object,
+    out: *mut Object,
+) -> i64 {
     // SAFETY: a vectorcall's promises; `out` has room for the code's arity.
     unsafe {
         let code: Object = get(func.cast(), abi::function::CODE);
@@ -395,7 +463,11 @@ unsafe extern "C" fn bind(func: Object, args: *const Object, nargsf: usize, kwna
         if bind_all(func, &shape, args, given, kwnames, out).is_some() {
             if are_interpreters(func, args) {
                 // As in the stub: the caller's references are given up now.
-                let named = if kwnames.is_null() { 0 } else { PyTuple_Size(kwnames) as usize };
+                let named = if kwnames.is_null() {
+                    0
+                } else {
+                    PyTuple_Size(kwnames) as usize
+                };
                 for index in 0..given + named {
                     let place = args.add(index).cast_mut();
                     Py_DECREF(std::mem::replace(&mut *place, Py_None()));
@@ -435,7 +507,11 @@ unsafe fn bind_all(
                 return None;
             }
             for index in 0..extra {
-                PyTuple_SetItem(tuple, index as Py_ssize_t, Py_NewRef(*args.add(argcount + index)));
+                PyTuple_SetItem(
+                    tuple,
+                    index as Py_ssize_t,
+                    Py_NewRef(*args.add(argcount + index)),
+                );
             }
             out[next] = tuple;
             next += 1;
@@ -448,7 +524,11 @@ unsafe fn bind_all(
                 return None;
             }
         }
-        let keywords = if kwnames.is_null() { 0 } else { PyTuple_Size(kwnames) as usize };
+        let keywords = if kwnames.is_null() {
+            0
+        } else {
+            PyTuple_Size(kwnames) as usize
+        };
         let positional_only: i32 = get(shape.code.cast(), abi::code::POSONLYARGCOUNT);
         for index in 0..keywords {
             let name = PyTuple_GetItem(kwnames, index as Py_ssize_t);
@@ -465,7 +545,11 @@ unsafe fn bind_all(
             }
         }
         let defaults: Object = get(func.cast(), abi::function::DEFAULTS);
-        let count = if defaults.is_null() { 0 } else { PyTuple_Size(defaults) as usize };
+        let count = if defaults.is_null() {
+            0
+        } else {
+            PyTuple_Size(defaults) as usize
+        };
         for (index, place) in out.iter_mut().enumerate().take(argcount) {
             if place.is_null() {
                 let from_end = argcount - index;
@@ -493,7 +577,12 @@ unsafe fn bind_all(
 }
 
 /// The parameter of this name, if it may be given by name; `None` if the comparison raised.
-unsafe fn find_parameter(shape: &CodeShape, name: Object, first: usize, named: usize) -> Option<Option<usize>> {
+unsafe fn find_parameter(
+    shape: &CodeShape,
+    name: Object,
+    first: usize,
+    named: usize,
+) -> Option<Option<usize>> {
     // SAFETY: names are strings.
     unsafe {
         if PyUnicode_Check(name) == 0 {

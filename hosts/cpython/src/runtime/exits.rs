@@ -58,14 +58,22 @@ pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         let ts = *buffer as Thread;
         let frame = *buffer.add(1) as Frame;
         // The record is shared with nobody who changes it: units are only ever replaced.
-        let record: *const ExitRecord = &(&(*unit).unit).as_ref().expect("a running unit").exits[number as usize];
+        let record: *const ExitRecord =
+            &(&(*unit).unit).as_ref().expect("a running unit").exits[number as usize];
         let result = leave(ts, frame, unit, &*record, number, buffer);
         (*unit).activations.set((*unit).activations.get() - 1);
         result
     }
 }
 
-unsafe fn leave(ts: Thread, frame: Frame, unit: UnitRef, record: &ExitRecord, number: u64, buffer: *const u64) -> Object {
+unsafe fn leave(
+    ts: Thread,
+    frame: Frame,
+    unit: UnitRef,
+    record: &ExitRecord,
+    number: u64,
+    buffer: *const u64,
+) -> Object {
     // SAFETY: the exit hook's promises.
     unsafe {
         let state = &*unit;
@@ -73,7 +81,11 @@ unsafe fn leave(ts: Thread, frame: Frame, unit: UnitRef, record: &ExitRecord, nu
         let (pos, resume) = state.positions[record.pc.0 as usize];
         let at = shape.units().add(2 * pos as usize);
         // A pending exception must survive what boxing and dropping do.
-        let exception = if record.kind == ExitKind::Raise { PyErr_GetRaisedException() } else { std::ptr::null_mut() };
+        let exception = if record.kind == ExitKind::Raise {
+            PyErr_GetRaisedException()
+        } else {
+            std::ptr::null_mut()
+        };
         put(frame, f::INSTR_PTR, at);
         let mut drops = Vec::new();
         let mut lost = std::ptr::null_mut();
@@ -100,14 +112,22 @@ unsafe fn leave(ts: Thread, frame: Frame, unit: UnitRef, record: &ExitRecord, nu
             let value = value_of(source, buffer, get(frame, place), &mut lost);
             put(frame, place, value);
         }
-        put(frame, f::STACKTOP, shape.nlocalsplus + record.stack.len() as i32);
+        put(
+            frame,
+            f::STACKTOP,
+            shape.nlocalsplus + record.stack.len() as i32,
+        );
         write_names(frame, shape, record, buffer, &mut lost);
         healing::count_exit(unit, number as usize, record);
         for object in drops {
             Py_XDECREF(object);
         }
 
-        let raised = if !exception.is_null() { exception } else { lost };
+        let raised = if !exception.is_null() {
+            exception
+        } else {
+            lost
+        };
         if !lost.is_null() && lost != raised {
             Py_DECREF(lost);
         }
@@ -136,7 +156,12 @@ unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
 }
 
 /// The object of a source, owned. If it cannot be made, None stands for it and the exception goes to `lost`.
-unsafe fn value_of(source: Source, buffer: *const u64, current: Object, lost: &mut Object) -> Object {
+unsafe fn value_of(
+    source: Source,
+    buffer: *const u64,
+    current: Object,
+    lost: &mut Object,
+) -> Object {
     let word = |n: u32| {
         debug_assert!(n >= CONTEXT_WORDS, "a source in the context words");
         // SAFETY: the record's words are in the buffer.
@@ -155,7 +180,9 @@ unsafe fn value_of(source: Source, buffer: *const u64, current: Object, lost: &m
             Source::Int(n) => PyLong_FromLongLong(word(n) as i64),
             Source::Float(n) => PyFloat_FromDouble(f64::from_bits(word(n))),
             Source::Bool(n) => PyBool_FromLong((word(n) & 1 != 0) as _),
-            Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => return std::ptr::null_mut(),
+            Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => {
+                return std::ptr::null_mut();
+            }
             Source::IntIf(n, _) => PyLong_FromLongLong(word(n) as i64),
             Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
         }
@@ -176,7 +203,13 @@ unsafe fn value_of(source: Source, buffer: *const u64, current: Object, lost: &m
 }
 
 /// Write the module-level names that the unit held back.
-unsafe fn write_names(frame: Frame, shape: CodeShape, record: &ExitRecord, buffer: *const u64, lost: &mut Object) {
+unsafe fn write_names(
+    frame: Frame,
+    shape: CodeShape,
+    record: &ExitRecord,
+    buffer: *const u64,
+    lost: &mut Object,
+) {
     // SAFETY: a frame of code with a namespace has one; names are a tuple of strings.
     unsafe {
         if record.names.is_empty() {
@@ -223,8 +256,16 @@ unsafe fn unlink(ts: Thread, frame: Frame) {
     // SAFETY: the frame is `current_frame`.
     unsafe {
         put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
-        put::<i32>(ts, t::PY_RECURSION_REMAINING, get::<i32>(ts, t::PY_RECURSION_REMAINING) + 1);
-        put::<i32>(ts, t::C_RECURSION_REMAINING, get::<i32>(ts, t::C_RECURSION_REMAINING) + 1);
+        put::<i32>(
+            ts,
+            t::PY_RECURSION_REMAINING,
+            get::<i32>(ts, t::PY_RECURSION_REMAINING) + 1,
+        );
+        put::<i32>(
+            ts,
+            t::C_RECURSION_REMAINING,
+            get::<i32>(ts, t::C_RECURSION_REMAINING) + 1,
+        );
     }
 }
 
@@ -259,7 +300,11 @@ unsafe fn raise(ts: Thread, frame: Frame, shape: &CodeShape, kind: Kind, pos: u3
                 push(PyLong_FromLong(pos as _));
             }
             push(exception);
-            put(frame, f::INSTR_PTR, shape.units().add(2 * handler.target as usize));
+            put(
+                frame,
+                f::INSTR_PTR,
+                shape.units().add(2 * handler.target as usize),
+            );
             return go_on(ts, frame, kind);
         }
         // Nobody here handles it. The interpreter may have somebody to tell that the frame is left, and must itself
@@ -293,7 +338,9 @@ pub unsafe fn raise_from(frame: Frame, shape: &CodeShape) {
     // SAFETY: the caller's promise; the stack has room, because it had for what the unit took.
     unsafe {
         let exception = PyErr_GetRaisedException();
-        let Some(unit) = reraise_unit(shape) else { return PyErr_SetRaisedException(exception) };
+        let Some(unit) = reraise_unit(shape) else {
+            return PyErr_SetRaisedException(exception);
+        };
         let at: *mut u8 = get(frame, f::INSTR_PTR);
         let pos = (at as isize - shape.units() as isize) / 2;
         let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
@@ -318,7 +365,10 @@ fn handler_of(shape: &CodeShape, pos: u32) -> Option<HandlerEntry> {
     let table = unsafe {
         let bytes: Object = get(shape.code.cast(), abi::code::EXCEPTION_TABLE);
         let size: isize = get(bytes.cast(), abi::object::VAR_SIZE);
-        std::slice::from_raw_parts(bytes.cast::<u8>().offset(abi::bytes::DATA as isize), size as usize)
+        std::slice::from_raw_parts(
+            bytes.cast::<u8>().offset(abi::bytes::DATA as isize),
+            size as usize,
+        )
     };
     find_handler(table, pos)
 }
@@ -340,8 +390,11 @@ fn find_handler(table: &[u8], pos: u32) -> Option<HandlerEntry> {
             return None;
         }
         if pos < start + size {
-            return Some(HandlerEntry { target, depth: depth_lasti >> 1, lasti: depth_lasti & 1 != 0 });
+            return Some(HandlerEntry {
+                target,
+                depth: depth_lasti >> 1,
+                lasti: depth_lasti & 1 != 0,
+            });
         }
     }
 }
-

@@ -14,9 +14,9 @@
 //! - Whatever may outlive the unit's activation (a frame object, a resumed interpreter) first gets a frame without
 //!   mark and with references of its own.
 
+use super::abi;
 use super::capi::*;
 use super::units::{Busy, UnitRef, UnitState};
-use super::abi;
 use abi::{frame as f, thread as t};
 use cladonia::exits::Source;
 use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature, Term, Value};
@@ -64,7 +64,13 @@ fn status_word(nlocalsplus: i32) -> i64 {
     nlocalsplus as i64 | (NATIVE as i64) << 32 | (f::OWNED_BY_THREAD as i64) << 48
 }
 
-fn call_host(b: &mut Builder<'_>, address: usize, args: &[Value], params: &[Ty], results: &[Ty]) -> Vec<Value> {
+fn call_host(
+    b: &mut Builder<'_>,
+    address: usize,
+    args: &[Value],
+    params: &[Ty],
+    results: &[Ty],
+) -> Vec<Value> {
     let callee = b.pconst(address as u64);
     b.call_indirect(Signature::new(params, results), callee, args)
 }
@@ -86,7 +92,13 @@ pub fn enter(unit: &UnitState) -> Func {
     b.br(quiet, room, &[], slow, &[]);
     b.switch_to(slow);
     let token = b.iconst(unit.token() as i64);
-    let ok = call_host(&mut b, super::entries::entry_check as *const () as usize, &[ts, token], &[Ty::Ptr, Ty::I64], &[Ty::I64])[0];
+    let ok = call_host(
+        &mut b,
+        super::entries::entry_check as *const () as usize,
+        &[ts, token],
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::I64],
+    )[0];
     let ok = b.icmp_imm(IntCond::Ne, ok, 0);
     b.br(ok, room, &[], fail, &[]);
 
@@ -97,6 +109,25 @@ pub fn enter(unit: &UnitState) -> Func {
     let c = b.load(Width::I32, ts, t::C_RECURSION_REMAINING);
     let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE as i64);
     b.guard(enough, fail);
+    // Distance of the stack pointer from where native code must stop: see `stack_check`.
+    let sp = b.op(Opcode::Sp, &[]);
+    let base = b.load(Width::I64, ts, STACK_WORD);
+    let left = b.op(Opcode::Iadd, &[sp, base]);
+    let span = b.iconst(STACK_SPAN);
+    let deep_enough = b.icmp(IntCond::Ult, left, span);
+    let (ask, room) = (b.cold_block(), b.block());
+    b.br(deep_enough, room, &[], ask, &[]);
+    b.switch_to(ask);
+    let ok = call_host(
+        &mut b,
+        stack_check as *const () as usize,
+        &[ts, sp],
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::I64],
+    )[0];
+    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
+    b.br(ok, room, &[], fail, &[]);
+    b.switch_to(room);
     let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
     let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
     let new_top = b.padd_imm(top, 8 * (shape.framesize + shape.extra_words()) as i64);
@@ -106,7 +137,13 @@ pub fn enter(unit: &UnitState) -> Func {
     b.br(fits, bump, &[], grow, &[]);
 
     b.switch_to(grow);
-    let pushed = call_host(&mut b, push_chunk as *const () as usize, &[ts, callee], &[Ty::Ptr, Ty::Ptr], &[Ty::Ptr])[0];
+    let pushed = call_host(
+        &mut b,
+        push_chunk as *const () as usize,
+        &[ts, callee],
+        &[Ty::Ptr, Ty::Ptr],
+        &[Ty::Ptr],
+    )[0];
     let none = b.is_null(pushed);
     b.br(none, fail, &[], fill, &[pushed]);
 
@@ -175,6 +212,60 @@ pub fn enter(unit: &UnitState) -> Func {
     func
 }
 
+/// Where native code keeps, for each thread, the negated address below which it must not go: `previous_executor` of
+/// the thread state, which only interpreters built with their own experimental compiler use.
+pub const STACK_WORD: i32 = 272;
+/// Larger than any stack, smaller than any address of one: a word that is not set yet is told from one that is.
+const STACK_SPAN: i64 = 1 << 40;
+
+/// Whether there is stack left for native code: 1 or 0. The first call on a thread finds its stack.
+unsafe extern "C" fn stack_check(ts: Thread, sp: i64) -> i64 {
+    // SAFETY: the thread state is the current thread's.
+    unsafe {
+        if get::<i64>(ts, STACK_WORD) == 0 {
+            let Some((low, size)) = stack_bounds() else {
+                return 0;
+            };
+            // Native frames may be large, and C code relies on the rest of the stack for its own recursion.
+            put::<i64>(ts, STACK_WORD, -((low + size / 5 * 2) as i64));
+        }
+        let left = sp.wrapping_add(get::<i64>(ts, STACK_WORD));
+        (left as u64 <= STACK_SPAN as u64) as i64
+    }
+}
+
+/// Whether `call_interpreted` was called because the stack is exhausted.
+///
+/// # Safety
+/// `ts` is the current thread's.
+pub unsafe fn is_stack_low(ts: Thread) -> bool {
+    let here = 0u8;
+    // SAFETY: the caller's promise.
+    unsafe { get::<i64>(ts, STACK_WORD) != 0 && stack_check(ts, (&raw const here) as i64) == 0 }
+}
+
+/// Lowest address and size of the current thread's stack.
+fn stack_bounds() -> Option<(usize, usize)> {
+    // SAFETY: plain calls of the thread library.
+    unsafe {
+        let mut attr: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) != 0 {
+            return None;
+        }
+        let (mut low, mut size) = (std::ptr::null_mut(), 0);
+        let found = libc::pthread_attr_getstack(&attr, &mut low, &mut size) == 0;
+        libc::pthread_attr_destroy(&mut attr);
+        // An unlimited stack is mapped as it grows, above whatever was mapped below it.
+        found.then(|| {
+            let cut = size.saturating_sub(MOST_STACK);
+            (low as usize + cut, size - cut)
+        })
+    }
+}
+
+/// Stack that is reckoned with at most.
+const MOST_STACK: usize = 64 << 20;
+
 /// LIR that unlinks a frame, drops what its slots hold, and pops it: `(thread, frame) -> ()`.
 pub fn leave(unit: &UnitState) -> Func {
     let shape = unit.shape;
@@ -195,7 +286,13 @@ pub fn leave(unit: &UnitState) -> Func {
     b.br(private, drop, &[], seen, &[]);
 
     b.switch_to(seen);
-    call_host(&mut b, clear_seen as *const () as usize, &[ts, frame], &[Ty::Ptr, Ty::Ptr], &[]);
+    call_host(
+        &mut b,
+        clear_seen as *const () as usize,
+        &[ts, frame],
+        &[Ty::Ptr, Ty::Ptr],
+        &[],
+    );
     b.jump(done, &[]);
 
     b.switch_to(drop);
@@ -205,7 +302,13 @@ pub fn leave(unit: &UnitState) -> Func {
         }
     } else {
         let count = b.iconst(shape.nlocalsplus as i64);
-        call_host(&mut b, drop_locals as *const () as usize, &[frame, count], &[Ty::Ptr, Ty::I64], &[]);
+        call_host(
+            &mut b,
+            drop_locals as *const () as usize,
+            &[frame, count],
+            &[Ty::Ptr, Ty::I64],
+            &[],
+        );
     }
     // The first frame of a chunk takes the chunk with it.
     let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
@@ -214,7 +317,13 @@ pub fn leave(unit: &UnitState) -> Func {
     let (pop_chunk, pop) = (b.cold_block(), b.block());
     b.br(is_first, pop_chunk, &[], pop, &[]);
     b.switch_to(pop_chunk);
-    call_host(&mut b, _PyThreadState_PopFrame as *const () as usize, &[ts, frame], &[Ty::Ptr, Ty::Ptr], &[]);
+    call_host(
+        &mut b,
+        _PyThreadState_PopFrame as *const () as usize,
+        &[ts, frame],
+        &[Ty::Ptr, Ty::Ptr],
+        &[],
+    );
     b.jump(done, &[]);
     b.switch_to(pop);
     b.store(Width::Ptr, ts, t::DATASTACK_TOP, frame);
@@ -246,7 +355,13 @@ fn drop_slot(b: &mut Builder<'_>, frame: Value, offset: i32) {
     let zero = b.icmp_imm(IntCond::Eq, count, 0);
     b.br(zero, dead, &[], next, &[]);
     b.switch_to(dead);
-    call_host(b, free_local as *const () as usize, &[object], &[Ty::Ptr], &[]);
+    call_host(
+        b,
+        free_local as *const () as usize,
+        &[object],
+        &[Ty::Ptr],
+        &[],
+    );
     b.jump(next, &[]);
     b.switch_to(next);
 }
@@ -314,9 +429,20 @@ unsafe extern "C" fn push_chunk(ts: Thread, func: Object) -> Frame {
         let none = Py_None();
         let args = vec![none; shape.argcount as usize + 1];
         Py_INCREF(func);
-        let count = if shape.is_plain() { shape.argcount as usize } else { 0 };
+        let count = if shape.is_plain() {
+            shape.argcount as usize
+        } else {
+            0
+        };
         let frame = if shape.is_plain() {
-            _PyEvalFramePushAndInit(ts, func, std::ptr::null_mut(), args.as_ptr(), count, std::ptr::null_mut())
+            _PyEvalFramePushAndInit(
+                ts,
+                func,
+                std::ptr::null_mut(),
+                args.as_ptr(),
+                count,
+                std::ptr::null_mut(),
+            )
         } else {
             Py_DECREF(func);
             std::ptr::null_mut()
@@ -329,7 +455,11 @@ unsafe extern "C" fn push_chunk(ts: Thread, func: Object) -> Frame {
         Py_DECREF(code);
         Py_DECREF(func);
         let top: *mut u8 = get(ts, t::DATASTACK_TOP);
-        put(ts, t::DATASTACK_TOP, top.add(8 * shape.extra_words() as usize));
+        put(
+            ts,
+            t::DATASTACK_TOP,
+            top.add(8 * shape.extra_words() as usize),
+        );
         frame
     }
 }
@@ -343,7 +473,9 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
     // SAFETY: a marked frame carries its unit's token; shadows of the locals in the raw map were stored before the
     // call-out that led here.
     unsafe {
-        let Some(token) = native_token(frame) else { return 0 };
+        let Some(token) = native_token(frame) else {
+            return 0;
+        };
         if is_materialised(frame) {
             return 0;
         }
@@ -394,11 +526,17 @@ pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) {
 
 /// The raw locals while the instruction at `pos` calls out.
 fn raw_locals(unit: &UnitState, pos: u32) -> Vec<(u32, Source)> {
-    let Some(compiled) = &unit.unit else { return Vec::new() };
+    let Some(compiled) = &unit.unit else {
+        return Vec::new();
+    };
     compiled
         .raw_maps
         .iter()
-        .find(|map| unit.positions.get(map.pc.0 as usize).is_some_and(|p| p.0 == pos))
+        .find(|map| {
+            unit.positions
+                .get(map.pc.0 as usize)
+                .is_some_and(|p| p.0 == pos)
+        })
         .map(|map| map.locals.clone())
         .unwrap_or_default()
 }
@@ -409,7 +547,10 @@ unsafe extern "C" fn f_locals(object: Object, closure: *mut std::ffi::c_void) ->
     // SAFETY: a frame object has its frame behind two pointers; it is null once the frame is cleared.
     unsafe {
         let frame: Frame = get(object.cast(), FRAME_OBJECT_FRAME);
-        if !frame.is_null() && get::<u8>(frame, f::OWNER) == f::OWNED_BY_THREAD as u8 && materialise(frame) < 0 {
+        if !frame.is_null()
+            && get::<u8>(frame, f::OWNER) == f::OWNED_BY_THREAD as u8
+            && materialise(frame) < 0
+        {
             return std::ptr::null_mut();
         }
         match ORIGINAL_GETTER {
@@ -444,7 +585,10 @@ pub fn restore_getter() {
     with_getter(|row| {
         // SAFETY: as above.
         unsafe {
-            if row.get.is_some_and(|g| g as usize == f_locals as *const () as usize) {
+            if row
+                .get
+                .is_some_and(|g| g as usize == f_locals as *const () as usize)
+            {
                 row.get = (*(&raw mut ORIGINAL_GETTER)).take();
             }
         }

@@ -28,14 +28,34 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
     unsafe {
         abi::validate().map_err(|e| e.to_string())?;
         objects::register_builtins();
+        if super::capi::get::<u64>(super::capi::current_thread(), frames::STACK_WORD) != 0 {
+            return Err(
+                "this interpreter was built with its experimental compiler, which is at work"
+                    .to_owned(),
+            );
+        }
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
-        helpers::MATERIALIZE_FRAME.store(frames::materialise_for_builtin as *const () as usize, Ordering::Relaxed);
-        let exit = (EXIT_HOOK, exits::exit as *const () as usize, &[Ty::I64, Ty::I64, Ty::Ptr][..], &[Ty::Ptr][..]);
+        helpers::MATERIALIZE_FRAME.store(
+            frames::materialise_for_builtin as *const () as usize,
+            Ordering::Relaxed,
+        );
+        let exit = (
+            EXIT_HOOK,
+            exits::exit as *const () as usize,
+            &[Ty::I64, Ty::I64, Ty::Ptr][..],
+            &[Ty::Ptr][..],
+        );
         let host = intrinsics::describe(&[exit]).map_err(|e| e.to_string())?;
         let memory = CodeMemory::new(Config::new()).map_err(|e| e.to_string())?;
         let engine = Engine::new(Arc::new(host), memory).map_err(|e| e.to_string())?;
-        let front = Front { translate, live_type, world, after_fork, keep_text };
+        let front = Front {
+            translate,
+            live_type,
+            world,
+            after_fork,
+            keep_text,
+        };
         super::start(engine, front, original, not_compiled);
         Ok(())
     }
@@ -62,7 +82,15 @@ fn is_unstable(namespace: u64, name: &str) -> bool {
 
 fn world(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World> {
     // SAFETY: the namespaces are alive as long as the function that is compiled.
-    Box::new(unsafe { CPythonWorld::new(engine.host(), globals, builtins, &entry_cell_for, &is_unstable) })
+    Box::new(unsafe {
+        CPythonWorld::new(
+            engine.host(),
+            globals,
+            builtins,
+            &entry_cell_for,
+            &is_unstable,
+        )
+    })
 }
 
 fn after_fork(engine: &mut Engine) {

@@ -111,12 +111,18 @@ impl CodeState {
 
     /// The entry of a namespace.
     pub fn entry(&self, globals: Object, builtins: Object) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.globals == globals && e.builtins == builtins).map(|e| &**e)
+        self.entries
+            .iter()
+            .find(|e| e.globals == globals && e.builtins == builtins)
+            .map(|e| &**e)
     }
 
     /// The same, to change.
     pub fn entry_mut(&mut self, globals: Object, builtins: Object) -> Option<&mut Entry> {
-        self.entries.iter_mut().find(|e| e.globals == globals && e.builtins == builtins).map(|e| &mut **e)
+        self.entries
+            .iter_mut()
+            .find(|e| e.globals == globals && e.builtins == builtins)
+            .map(|e| &mut **e)
     }
 
     /// Take an invalidated unit out of the tables.
@@ -140,7 +146,9 @@ impl CodeState {
     /// All units.
     pub fn units(&self) -> Vec<UnitRef> {
         let functions = self.entries.iter().filter_map(|e| e.unit);
-        functions.chain(self.loops.values().flat_map(|l| l.units.iter().copied())).collect()
+        functions
+            .chain(self.loops.values().flat_map(|l| l.units.iter().copied()))
+            .collect()
     }
 
     /// Whether a call of one of its functions may run natively.
@@ -150,11 +158,18 @@ impl CodeState {
 
     /// Whether a loop can be entered here.
     pub fn loop_unit(&self, kind: Kind, globals: Object, builtins: Object) -> Option<UnitRef> {
-        let Kind::Loop { pos, .. } = kind else { return None };
+        let Kind::Loop { pos, .. } = kind else {
+            return None;
+        };
         // SAFETY: units in tables are alive.
-        self.loops.get(&pos)?.units.iter().copied().find(|&u| unsafe {
-            (*u).kind == kind && (*u).globals == globals && (*u).builtins == builtins
-        })
+        self.loops
+            .get(&pos)?
+            .units
+            .iter()
+            .copied()
+            .find(|&u| unsafe {
+                (*u).kind == kind && (*u).globals == globals && (*u).builtins == builtins
+            })
     }
 }
 
@@ -164,7 +179,9 @@ impl CodeState {
 /// `code` is a code object.
 pub unsafe fn state_of(code: Object) -> &'static mut CodeState {
     // SAFETY: the caller's promise.
-    rt().codes.entry(code as usize).or_insert_with(|| Box::new(CodeState::new(unsafe { CodeShape::of(code) })))
+    rt().codes
+        .entry(code as usize)
+        .or_insert_with(|| Box::new(CodeState::new(unsafe { CodeShape::of(code) })))
 }
 
 /// Code, globals and builtins of a function.
@@ -175,7 +192,11 @@ pub unsafe fn parts_of(func: Object) -> (Object, Object, Object) {
     // SAFETY: the caller's promise.
     unsafe {
         let base = func.cast::<u8>();
-        (get(base, abi::function::CODE), get(base, abi::function::GLOBALS), get(base, abi::function::BUILTINS))
+        (
+            get(base, abi::function::CODE),
+            get(base, abi::function::GLOBALS),
+            get(base, abi::function::BUILTINS),
+        )
     }
 }
 
@@ -243,8 +264,12 @@ pub unsafe fn install(func: Object) -> bool {
             return true;
         }
         let (code, ..) = parts_of(func);
-        let Some(entry) = entry_of(func) else { return false };
-        let Some(stub) = &entry.stub else { return false };
+        let Some(entry) = entry_of(func) else {
+            return false;
+        };
+        let Some(stub) = &entry.stub else {
+            return false;
+        };
         let target = stub.entry().cast::<c_void>();
         let original: *const c_void = get(func.cast(), abi::function::VECTORCALL);
         if original != rt().original_vectorcall {
@@ -252,7 +277,16 @@ pub unsafe fn install(func: Object) -> bool {
         }
         let version: u32 = get(func.cast(), abi::function::VERSION);
         let (cell, shape) = (&raw const *entry.cell, entry.shape);
-        rt().functions.insert(func as usize, Installed { code, version, original, cell, shape });
+        rt().functions.insert(
+            func as usize,
+            Installed {
+                code,
+                version,
+                original,
+                cell,
+                shape,
+            },
+        );
         PyFunction_SetVectorcall(func, target);
         true
     }
@@ -263,11 +297,15 @@ pub unsafe fn install(func: Object) -> bool {
 /// # Safety
 /// `func` is a Python function that is alive.
 pub unsafe fn uninstall(func: Object) {
-    let Some(installed) = rt().functions.remove(&(func as usize)) else { return };
+    let Some(installed) = rt().functions.remove(&(func as usize)) else {
+        return;
+    };
     // SAFETY: the caller's promise.
     unsafe {
         PyFunction_SetVectorcall(func, installed.original);
-        if get::<Object>(func.cast(), abi::function::CODE) == installed.code && installed.version != 0 {
+        if get::<Object>(func.cast(), abi::function::CODE) == installed.code
+            && installed.version != 0
+        {
             _PyFunction_SetVersion(func, installed.version);
         }
     }
@@ -278,7 +316,12 @@ pub unsafe fn uninstall(func: Object) {
 /// # Safety
 /// The GIL is held.
 pub unsafe fn uninstall_all_of(code: Object) {
-    let functions: Vec<usize> = rt().functions.iter().filter(|(_, i)| i.code == code).map(|(&f, _)| f).collect();
+    let functions: Vec<usize> = rt()
+        .functions
+        .iter()
+        .filter(|(_, i)| i.code == code)
+        .map(|(&f, _)| f)
+        .collect();
     for func in functions {
         // SAFETY: functions in the table are alive: their destruction takes them out.
         unsafe { uninstall(func as Object) };
@@ -311,7 +354,9 @@ pub unsafe fn give_up(code: Object, reason: &str) {
 /// # Safety
 /// No function of it is installed.
 pub unsafe fn forget(code: usize) {
-    let Some(state) = rt().codes.get(&code) else { return };
+    let Some(state) = rt().codes.get(&code) else {
+        return;
+    };
     for unit in state.units() {
         // SAFETY: units in tables are alive.
         unsafe { units::invalidate(unit) };

@@ -35,10 +35,14 @@ pub fn prepare(unit: &mut UnitState) {
     let guards: Vec<usize> = unit.guards().collect();
     let first = rt().guards_numbered;
     rt().guards_numbered += guards.len() as u64;
-    let Some(force) = rt().options.force else { return };
+    let Some(force) = rt().options.force else {
+        return;
+    };
     let Some(table) = &mut unit.force else { return };
     for (number, exit) in (first..).zip(guards) {
-        let Some(word) = table.get_mut(exit) else { continue };
+        let Some(word) = table.get_mut(exit) else {
+            continue;
+        };
         *word = match force {
             ForceExit::First => 1,
             ForceExit::Seed(seed) => 1 + scramble(seed.wrapping_add(number)) % 64,
@@ -50,7 +54,9 @@ pub fn prepare(unit: &mut UnitState) {
 
 /// A well-mixed function of a number (splitmix64).
 fn scramble(n: u64) -> u64 {
-    let mut z = n.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = n
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ z >> 31
@@ -68,12 +74,18 @@ pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
         let count = *count;
         rt().totals.exits += 1;
         let forced = (*unit).force.is_some();
-        if forced || record.kind != ExitKind::Resume || !record.reason.is_bet() || count < MOST_FAILURES {
+        if forced
+            || record.kind != ExitKind::Resume
+            || !record.reason.is_bet()
+            || count < MOST_FAILURES
+        {
             return;
         }
         let shape = (*unit).shape;
         if (*unit).is_valid() {
-            function_state::state_of(shape.code).avoid.insert((record.pc, record.reason));
+            function_state::state_of(shape.code)
+                .avoid
+                .insert((record.pc, record.reason));
             units::invalidate(unit);
         }
     }
@@ -86,7 +98,9 @@ pub fn never_reached(unit: &UnitState) -> u64 {
     unit.guards()
         .filter(|&g| {
             // SAFETY: the index is in range; the word is read once.
-            table.get(g).is_some_and(|w| unsafe { std::ptr::from_ref(w).read_volatile() } != 0)
+            table
+                .get(g)
+                .is_some_and(|w| unsafe { std::ptr::from_ref(w).read_volatile() } != 0)
         })
         .count() as u64
 }

@@ -30,7 +30,9 @@ pub unsafe fn interpose(monitoring: Object) {
     let method = METHOD.get_or_init(|| {
         Method(PyMethodDef {
             ml_name: NAME.as_ptr(),
-            ml_meth: PyMethodDefPointer { PyCFunctionFast: set_local_events },
+            ml_meth: PyMethodDefPointer {
+                PyCFunctionFast: set_local_events,
+            },
             ml_flags: METH_FASTCALL,
             ml_doc: std::ptr::null(),
         })
@@ -41,8 +43,15 @@ pub unsafe fn interpose(monitoring: Object) {
             return;
         }
         let original = PyObject_GetAttrString(monitoring, NAME.as_ptr());
-        let ours = PyCFunction_NewEx((&raw const method.0).cast_mut(), std::ptr::null_mut(), std::ptr::null_mut());
-        if !original.is_null() && !ours.is_null() && PyObject_SetAttrString(monitoring, NAME.as_ptr(), ours) == 0 {
+        let ours = PyCFunction_NewEx(
+            (&raw const method.0).cast_mut(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+        );
+        if !original.is_null()
+            && !ours.is_null()
+            && PyObject_SetAttrString(monitoring, NAME.as_ptr(), ours) == 0
+        {
             rt().original_set_local_events = original as usize;
         } else {
             PyErr_Clear();
@@ -75,7 +84,11 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
     // is called in its place, which raises.
     unsafe {
         let original = rt().original_set_local_events as Object;
-        let callee = if original.is_null() { Py_None() } else { original };
+        let callee = if original.is_null() {
+            Py_None()
+        } else {
+            original
+        };
         let result = PyObject_Vectorcall(callee, args, count as usize, std::ptr::null_mut());
         if !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
             for unit in state_of(*args.add(1)).units() {

@@ -26,7 +26,7 @@
 //! - All state is under the GIL. A borrow of [`rt`] never lasts over a call that may run Python code.
 //! - No panic crosses into C: every entry from C that may run the compiler catches it.
 
-pub use crate::abi as abi;
+pub use crate::abi;
 
 pub mod api;
 pub mod capi;
@@ -72,7 +72,10 @@ const BACK_EDGES_PER_CALL: u64 = 20;
 
 impl Default for Options {
     fn default() -> Options {
-        Options { threshold: DEFAULT_THRESHOLD, force: None }
+        Options {
+            threshold: DEFAULT_THRESHOLD,
+            force: None,
+        }
     }
 }
 
@@ -154,7 +157,12 @@ pub fn interpreted<R>(body: impl FnOnce() -> R) -> R {
 ///
 /// # Safety
 /// Called once, with the GIL, from the main interpreter; `original_vectorcall` is the entry of plain functions.
-pub unsafe fn start(engine: Engine, front: compiling::Front, original_vectorcall: *const c_void, not_compiled: Object) {
+pub unsafe fn start(
+    engine: Engine,
+    front: compiling::Front,
+    original_vectorcall: *const c_void,
+    not_compiled: Object,
+) {
     let runtime = Box::new(Runtime {
         on: false,
         quiet: 0,

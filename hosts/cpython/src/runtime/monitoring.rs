@@ -55,14 +55,22 @@ impl Monitor {
                 return Ok(());
             }
             let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
-            let monitoring = Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+            let monitoring =
+                Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
             if rt().monitor.disable == 0 {
                 rt().monitor.disable =
-                    Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr())).check()?.leak() as usize;
+                    Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr()))
+                        .check()?
+                        .leak() as usize;
             }
             let mut tool = None;
             for id in CANDIDATES {
-                let name = PyObject_CallMethod(monitoring.0, c"get_tool".as_ptr(), c"i".as_ptr(), id as c_int);
+                let name = PyObject_CallMethod(
+                    monitoring.0,
+                    c"get_tool".as_ptr(),
+                    c"i".as_ptr(),
+                    id as c_int,
+                );
                 let name = Holder(name).check()?;
                 if name.0 == Py_None() {
                     tool = Some(id);
@@ -70,7 +78,10 @@ impl Monitor {
                 }
             }
             let Some(id) = tool else {
-                PyErr_SetString(PyExc_RuntimeError, c"no monitoring tool id is free".as_ptr());
+                PyErr_SetString(
+                    PyExc_RuntimeError,
+                    c"no monitoring tool id is free".as_ptr(),
+                );
                 return Err(());
             };
             let done = PyObject_CallMethod(
@@ -83,9 +94,12 @@ impl Monitor {
             Holder(done).check()?;
             rt().monitor.tool = Some(id);
             for (event, function) in [(PY_START, &functions[0]), (JUMP, &functions[1])] {
-                let callback =
-                    Holder(PyCFunction_NewEx((&raw const *function).cast_mut(), std::ptr::null_mut(), std::ptr::null_mut()))
-                        .check()?;
+                let callback = Holder(PyCFunction_NewEx(
+                    (&raw const *function).cast_mut(),
+                    std::ptr::null_mut(),
+                    std::ptr::null_mut(),
+                ))
+                .check()?;
                 let done = PyObject_CallMethod(
                     monitoring.0,
                     c"register_callback".as_ptr(),
@@ -108,10 +122,13 @@ impl Monitor {
     pub unsafe fn stop() {
         // SAFETY: as there; errors cannot be helped.
         unsafe {
-            let Some(id) = rt().monitor.tool.take() else { return };
+            let Some(id) = rt().monitor.tool.take() else {
+                return;
+            };
             let _ = (|| -> Result<(), ()> {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
-                let monitoring = Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+                let monitoring =
+                    Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
                 super::local_events::restore(monitoring.0);
                 set_events(monitoring.0, id, 0)?;
                 for event in [PY_START, JUMP] {
@@ -125,7 +142,13 @@ impl Monitor {
                     );
                     Holder(done).check()?;
                 }
-                Holder(PyObject_CallMethod(monitoring.0, c"free_tool_id".as_ptr(), c"i".as_ptr(), id as c_int)).check()?;
+                Holder(PyObject_CallMethod(
+                    monitoring.0,
+                    c"free_tool_id".as_ptr(),
+                    c"i".as_ptr(),
+                    id as c_int,
+                ))
+                .check()?;
                 Ok(())
             })();
             PyErr_Clear();
@@ -141,7 +164,13 @@ impl Monitor {
 unsafe fn set_events(monitoring: Object, id: u8, events: c_int) -> Result<(), ()> {
     // SAFETY: the caller's objects are alive.
     unsafe {
-        let done = PyObject_CallMethod(monitoring, c"set_events".as_ptr(), c"ii".as_ptr(), id as c_int, events);
+        let done = PyObject_CallMethod(
+            monitoring,
+            c"set_events".as_ptr(),
+            c"ii".as_ptr(),
+            id as c_int,
+            events,
+        );
         Holder(done).check().map(|_| ())
     }
 }
@@ -173,19 +202,32 @@ pub fn is_observed(shape: &CodeShape) -> bool {
     // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
     unsafe {
         let interp = PyInterpreterState_Main().cast::<u8>();
-        let global = std::slice::from_raw_parts(interp.offset(abi::interp::MONITORS as isize), GLOBAL_EVENTS);
+        let global = std::slice::from_raw_parts(
+            interp.offset(abi::interp::MONITORS as isize),
+            GLOBAL_EVENTS,
+        );
         if global.iter().any(|tools| tools & !ours != 0) {
             return true;
         }
         let local: *const u8 = get(shape.code.cast(), abi::code::MONITORING);
-        !local.is_null() && std::slice::from_raw_parts(local, LOCAL_EVENTS).iter().any(|tools| tools & !ours != 0)
+        !local.is_null()
+            && std::slice::from_raw_parts(local, LOCAL_EVENTS)
+                .iter()
+                .any(|tools| tools & !ours != 0)
     }
 }
 
 /// Callback of `PY_START`: `(code, offset)`.
 pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter calls with the code object and the offset.
-    catch_unwind(|| unsafe { if count == 2 { start_event(*args) } else { none() } }).unwrap_or_else(|_| none())
+    catch_unwind(|| unsafe {
+        if count == 2 {
+            start_event(*args)
+        } else {
+            none()
+        }
+    })
+    .unwrap_or_else(|_| none())
 }
 
 /// Callback of `JUMP`: `(code, offset, destination)`.
@@ -246,13 +288,20 @@ unsafe fn start_event(code: Object) -> Object {
             }
         }
         let state = state_of(code);
-        if threshold == 0 && state.loops_refused.is_none() && (state.refused.is_none() || !shape.optimized()) {
+        if threshold == 0
+            && state.loops_refused.is_none()
+            && (state.refused.is_none() || !shape.optimized())
+        {
             let at: *mut u8 = get(frame, f::INSTR_PTR);
             let pos = ((at as isize - shape.units() as isize) / 2) as u32;
             return enter_loop(ts, frame, shape, pos);
         }
         // Back edges are still counted: only the starts are done with.
-        if state_of(code).refused.is_some() { rt().monitor.disable() } else { none() }
+        if state_of(code).refused.is_some() {
+            rt().monitor.disable()
+        } else {
+            none()
+        }
     }
 }
 
@@ -313,7 +362,10 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
     // SAFETY: the frame is the innermost one, and the interpreter is in a monitoring callback for it.
     unsafe {
         let stacktop: i32 = get(frame, f::STACKTOP);
-        let kind = Kind::Loop { pos, depth: (stacktop - shape.nlocalsplus) as u32 };
+        let kind = Kind::Loop {
+            pos,
+            depth: (stacktop - shape.nlocalsplus) as u32,
+        };
         if is_observed(&shape) {
             return none();
         }
@@ -323,11 +375,14 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
             slot.closed |= slot.misfits > MOST_MISFITS;
             return none();
         }
-        let (globals, builtins): (Object, Object) = (get(frame, f::GLOBALS), get(frame, f::BUILTINS));
+        let (globals, builtins): (Object, Object) =
+            (get(frame, f::GLOBALS), get(frame, f::BUILTINS));
         let unit = match state_of(shape.code).loop_unit(kind, globals, builtins) {
             Some(unit) => unit,
             None => {
-                let Kind::Loop { depth, .. } = kind else { return none() };
+                let Kind::Loop { depth, .. } = kind else {
+                    return none();
+                };
                 let live = live_types(frame, &shape, depth);
                 match compiling::compile_loop(shape, globals, builtins, kind, &live) {
                     Ok(unit) => unit,
@@ -345,15 +400,21 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
 unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
     // SAFETY: the frame is the innermost one of the thread.
     unsafe {
-        if get::<u8>(frame, f::OWNER) != f::OWNED_BY_THREAD as u8 || frames::native_token(frame).is_some() {
+        if get::<u8>(frame, f::OWNER) != f::OWNED_BY_THREAD as u8
+            || frames::native_token(frame).is_some()
+        {
             return false;
         }
-        if get::<i32>(ts, t::TRACING) != 1 || get::<i32>(ts, t::C_RECURSION_REMAINING) <= frames::C_RECURSION_RESERVE {
+        if get::<i32>(ts, t::TRACING) != 1
+            || get::<i32>(ts, t::C_RECURSION_REMAINING) <= frames::C_RECURSION_RESERVE
+        {
             return false;
         }
         let end = frame.add(8 * shape.framesize as usize);
         let limit: *mut u8 = get(ts, t::DATASTACK_LIMIT);
-        if get::<*mut u8>(ts, t::DATASTACK_TOP) != end || end.add(8 * shape.extra_words() as usize) >= limit {
+        if get::<*mut u8>(ts, t::DATASTACK_TOP) != end
+            || end.add(8 * shape.extra_words() as usize) >= limit
+        {
             return false;
         }
         // A frame object that only the frame holds (an exception passed through here once) is as good as none.
@@ -362,7 +423,10 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
             return true;
         }
         let extra: Object = get(object.cast(), FRAME_OBJECT_EXTRA);
-        if Py_REFCNT(object) != 1 || !get::<Object>(object.cast(), FRAME_OBJECT_TRACE).is_null() || !extra.is_null() {
+        if Py_REFCNT(object) != 1
+            || !get::<Object>(object.cast(), FRAME_OBJECT_TRACE).is_null()
+            || !extra.is_null()
+        {
             return false;
         }
         put::<Object>(frame, f::FRAME_OBJ, std::ptr::null_mut());
@@ -378,9 +442,15 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
         (*unit).activations.set((*unit).activations.get() + 1);
         (*unit).entries.set((*unit).entries.get() + 1);
         rt().totals.loop_entries += 1;
-        (*unit).pending.set(get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS);
+        (*unit)
+            .pending
+            .set(get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS);
         let end = frame.add(8 * shape.framesize as usize);
-        put(ts, t::DATASTACK_TOP, end.add(8 * shape.extra_words() as usize));
+        put(
+            ts,
+            t::DATASTACK_TOP,
+            end.add(8 * shape.extra_words() as usize),
+        );
         put::<u64>(frame, shape.token(), (*unit).token());
         let return_offset: u16 = get(frame, f::RETURN_OFFSET);
         put::<u16>(frame, f::RETURN_OFFSET, frames::NATIVE);
@@ -391,7 +461,8 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
         put::<i32>(ts, t::TRACING, tracing - 1);
         put::<i32>(ts, WHAT_EVENT, NO_EVENT);
 
-        let entry: unsafe extern "C" fn(Thread, Frame) -> Object = std::mem::transmute((*unit).entry());
+        let entry: unsafe extern "C" fn(Thread, Frame) -> Object =
+            std::mem::transmute((*unit).entry());
         let result = entry(ts, frame);
 
         put::<i32>(ts, t::TRACING, tracing);

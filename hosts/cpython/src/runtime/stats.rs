@@ -49,7 +49,11 @@ impl Totals {
         let Some(compiled) = &unit.unit else { return };
         for (record, &count) in compiled.exits.iter().zip(&unit.exit_counts) {
             if count != 0 {
-                let key = (unit.shape.name(), compiling::line_of(unit, record.pc), record.reason.name());
+                let key = (
+                    unit.shape.name(),
+                    compiling::line_of(unit, record.pc),
+                    record.reason.name(),
+                );
                 *self.exit_counts.entry(key).or_default() += count;
             }
         }
@@ -67,7 +71,11 @@ impl Totals {
     }
 
     fn copy(&self) -> Totals {
-        Totals { exit_counts: self.exit_counts.clone(), refused: self.refused.clone(), ..*self }
+        Totals {
+            exit_counts: self.exit_counts.clone(),
+            refused: self.refused.clone(),
+            ..*self
+        }
     }
 }
 
@@ -113,7 +121,10 @@ pub unsafe fn dict() -> Object {
         dict.set("exits", exits);
         dict.set("refused", counts(&sums.refused));
         dict.set("invalidated", number(sums.invalidated));
-        dict.set("compile_ms", PyFloat_FromDouble(sums.compile_ns as f64 / 1e6));
+        dict.set(
+            "compile_ms",
+            PyFloat_FromDouble(sums.compile_ns as f64 / 1e6),
+        );
         let coverage = Dict::new();
         coverage.set("functions_eligible", number(sums.eligible));
         coverage.set("functions_compiled", number(sums.compiled));
@@ -124,7 +135,10 @@ pub unsafe fn dict() -> Object {
         coverage.set("native_loop_entries", number(sums.loop_entries));
         // Compiled loops do not count themselves.
         coverage.set("native_loop_iterations", Py_NewRef(Py_None()));
-        coverage.set("interpreted_loop_iterations", number(sums.interpreted_iterations));
+        coverage.set(
+            "interpreted_loop_iterations",
+            number(sums.interpreted_iterations),
+        );
         dict.set("coverage", coverage.0);
         let forced = Dict::new();
         forced.set("guards", number(sums.guards));

@@ -69,7 +69,12 @@ impl UnitState {
     ///
     /// # Safety
     /// `shape` is of a code object that is alive.
-    pub unsafe fn new(shape: CodeShape, globals: Object, builtins: Object, kind: Kind) -> Box<UnitState> {
+    pub unsafe fn new(
+        shape: CodeShape,
+        globals: Object,
+        builtins: Object,
+        kind: Kind,
+    ) -> Box<UnitState> {
         // SAFETY: the caller's promise.
         unsafe { Py_INCREF(shape.code) };
         Box::new(UnitState {
@@ -96,7 +101,9 @@ impl UnitState {
 
     /// The native entry.
     pub fn entry(&self) -> *const u8 {
-        self.unit.as_ref().map_or(std::ptr::null(), |u| u.code.entry())
+        self.unit
+            .as_ref()
+            .map_or(std::ptr::null(), |u| u.code.entry())
     }
 
     /// Whether it may be entered.
@@ -113,7 +120,11 @@ impl UnitState {
     /// The exits that are bets: the ones that can be forced.
     pub fn guards(&self) -> impl Iterator<Item = usize> + '_ {
         let exits = self.unit.as_ref().map_or(&[][..], |u| &u.exits);
-        exits.iter().enumerate().filter(|(_, e)| e.kind == ExitKind::Resume && e.reason.is_bet()).map(|(i, _)| i)
+        exits
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e.kind == ExitKind::Resume && e.reason.is_bet())
+            .map(|(i, _)| i)
     }
 
     /// What it relies on.
@@ -195,10 +206,12 @@ pub fn reclaim() {
     }
     // SAFETY: the GIL is held, so no chain of frames changes while it is walked.
     let inside = unsafe { tokens_in_frames() };
-    let (free, keep): (Vec<UnitRef>, Vec<UnitRef>) = std::mem::take(&mut rt().retired).into_iter().partition(|&u| {
-        // SAFETY: retired units are alive until they are freed here.
-        unsafe { (*u).activations.get() == 0 && !inside.contains(&(u as u64)) }
-    });
+    let (free, keep): (Vec<UnitRef>, Vec<UnitRef>) = std::mem::take(&mut rt().retired)
+        .into_iter()
+        .partition(|&u| {
+            // SAFETY: retired units are alive until they are freed here.
+            unsafe { (*u).activations.get() == 0 && !inside.contains(&(u as u64)) }
+        });
     if keep.is_empty() && inside.is_empty() {
         rt().buried.clear();
     }

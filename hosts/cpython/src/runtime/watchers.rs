@@ -50,13 +50,21 @@ impl Watches {
                 Ok(())
             };
             if self.ids.function.is_none() {
-                take(&mut self.ids.function, PyFunction_AddWatcher(function_changed), "function")?;
+                take(
+                    &mut self.ids.function,
+                    PyFunction_AddWatcher(function_changed),
+                    "function",
+                )?;
             }
             if self.ids.dict.is_none() {
                 take(&mut self.ids.dict, PyDict_AddWatcher(dict_changed), "dict")?;
             }
             if self.ids.class.is_none() {
-                take(&mut self.ids.class, PyType_AddWatcher(class_changed), "type")?;
+                take(
+                    &mut self.ids.class,
+                    PyType_AddWatcher(class_changed),
+                    "type",
+                )?;
             }
             if self.ids.code.is_none() {
                 take(&mut self.ids.code, PyCode_AddWatcher(code_changed), "code")?;
@@ -74,10 +82,17 @@ impl Watches {
         unsafe {
             for assumption in (*unit).assumptions() {
                 let ok = match assumption {
-                    Assumption::NameUnchanged { namespace, name } => self.watch_name(*namespace as usize, name, unit),
-                    Assumption::ClassUnchanged(class) => self.watch_class(class.token() as usize, unit),
+                    Assumption::NameUnchanged { namespace, name } => {
+                        self.watch_name(*namespace as usize, name, unit)
+                    }
+                    Assumption::ClassUnchanged(class) => {
+                        self.watch_class(class.token() as usize, unit)
+                    }
                     Assumption::FunctionUnchanged(func) => {
-                        self.functions.entry(func.token() as usize).or_default().insert(unit);
+                        self.functions
+                            .entry(func.token() as usize)
+                            .or_default()
+                            .insert(unit);
                         func.token() != 0 && self.ids.function.is_some()
                     }
                 };
@@ -91,10 +106,13 @@ impl Watches {
     }
 
     unsafe fn watch_name(&mut self, dict: usize, name: &str, unit: UnitRef) -> bool {
-        let Some(id) = self.ids.dict else { return false };
+        let Some(id) = self.ids.dict else {
+            return false;
+        };
         // SAFETY: the namespace is alive: the functions that are compiled hold it.
         unsafe {
-            let mut key = PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as Py_ssize_t);
+            let mut key =
+                PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as Py_ssize_t);
             if key.is_null() {
                 PyErr_Clear();
                 return false;
@@ -115,7 +133,9 @@ impl Watches {
     }
 
     unsafe fn watch_class(&mut self, class: usize, unit: UnitRef) -> bool {
-        let Some(id) = self.ids.class else { return false };
+        let Some(id) = self.ids.class else {
+            return false;
+        };
         if class == 0 {
             return false;
         }
@@ -149,7 +169,10 @@ impl Watches {
 
     /// Whether a name changed after it had been relied on.
     pub fn is_unstable(&self, namespace: u64, name: &str) -> bool {
-        !self.unstable.is_empty() && self.unstable.contains(&(namespace as usize, name.to_owned()))
+        !self.unstable.is_empty()
+            && self
+                .unstable
+                .contains(&(namespace as usize, name.to_owned()))
     }
 
     /// Unregister the callbacks.
@@ -182,7 +205,9 @@ fn invalidate_all(units: Vec<UnitRef>) {
 }
 
 fn set(units: Option<&HashSet<UnitRef>>) -> Vec<UnitRef> {
-    units.map(|u| u.iter().copied().collect()).unwrap_or_default()
+    units
+        .map(|u| u.iter().copied().collect())
+        .unwrap_or_default()
 }
 
 unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) -> c_int {
@@ -214,7 +239,9 @@ unsafe fn release_code(code: Object) {
     if runtime.functions.values().any(|i| i.code == code) {
         return;
     }
-    let Some(state) = runtime.codes.get(&(code as usize)) else { return };
+    let Some(state) = runtime.codes.get(&(code as usize)) else {
+        return;
+    };
     let retired = runtime.retired.iter();
     // SAFETY: units in tables are alive, and each holds a reference to its code object.
     unsafe {
@@ -227,7 +254,9 @@ unsafe fn release_code(code: Object) {
 
 unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: Object) -> c_int {
     let runtime = rt();
-    let Some(names) = runtime.watches.names.get(&(dict as usize)) else { return 0 };
+    let Some(names) = runtime.watches.names.get(&(dict as usize)) else {
+        return 0;
+    };
     if !(0..=dict_event::DELETED).contains(&event) {
         // Cleared, cloned into or freed: nothing in it can be relied on.
         let units: HashSet<UnitRef> = names.values().flatten().copied().collect();
@@ -244,7 +273,9 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
         return 0;
     }
     let Some(name) = interned(key) else { return 0 };
-    let Some(units) = names.get(&name) else { return 0 };
+    let Some(units) = names.get(&name) else {
+        return 0;
+    };
     // SAFETY: the dict is being changed, so it and the key are alive; a lookup of a string runs no code.
     unsafe {
         if event == dict_event::MODIFIED && PyDict_GetItemWithError(dict, key) == new {
@@ -254,7 +285,9 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
             return 0;
         }
         let units = set(Some(units));
-        rt().watches.unstable.insert((dict as usize, text(name as Object)));
+        rt().watches
+            .unstable
+            .insert((dict as usize, text(name as Object)));
         invalidate_all(units);
     }
     0

@@ -3,7 +3,9 @@
 //! The order of a lookup is the interpreter's: what the class has and decides itself (slots, properties), then what
 //! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
 
-use super::classes::{Descriptor, Storage, descriptor, is_immutable, is_versioned, static_callable, storage};
+use super::classes::{
+    Descriptor, Storage, descriptor, is_immutable, is_versioned, static_callable, storage,
+};
 use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
 use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
@@ -36,7 +38,9 @@ impl CPythonWorld<'_> {
         let class = class_of(handle)?;
         // SAFETY: a live class and a str; see the module's contract.
         unsafe {
-            let generic = (*class).tp_getattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
+            let generic = (*class)
+                .tp_getattro
+                .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
             if !generic || !is_versioned(class) {
                 return None;
             }
@@ -62,11 +66,18 @@ impl CPythonWorld<'_> {
                 Descriptor::Data | Descriptor::NonData => None,
                 Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
                 Descriptor::Absent => {
-                    let Storage::Inline(values) = storage(class) else { return None };
+                    let Storage::Inline(values) = storage(class) else {
+                        return None;
+                    };
                     let index = values.index_of(name.0)?;
-                    Some(field(vec![call(self.ids.check_inline_values, &[values.valid()])], values.place(index)))
+                    Some(field(
+                        vec![call(self.ids.check_inline_values, &[values.valid()])],
+                        values.place(index),
+                    ))
                 }
-                Descriptor::Method(value) => self.class_constant(class, name, value, true, assumptions),
+                Descriptor::Method(value) => {
+                    self.class_constant(class, name, value, true, assumptions)
+                }
                 Descriptor::Plain(value) => {
                     // A default in the class that instances override: bet that this one does.
                     if let Storage::Inline(values) = storage(class)
@@ -92,12 +103,21 @@ impl CPythonWorld<'_> {
         // SAFETY: the caller's: a live class and what it holds.
         unsafe {
             let guards = self.instance_lacks(class, name)?;
-            Some(AttrPlan::Constant { guards, value: handle_of(value)?, method, assumptions })
+            Some(AttrPlan::Constant {
+                guards,
+                value: handle_of(value)?,
+                method,
+                assumptions,
+            })
         }
     }
 
     /// Checks that an instance has nothing of its own by this name.
-    unsafe fn instance_lacks(&self, class: *mut PyTypeObject, name: &Name) -> Option<Vec<IntrinsicCall>> {
+    unsafe fn instance_lacks(
+        &self,
+        class: *mut PyTypeObject,
+        name: &Name,
+    ) -> Option<Vec<IntrinsicCall>> {
         // SAFETY: the caller's: a live class.
         unsafe {
             match storage(class) {
@@ -108,7 +128,10 @@ impl CPythonWorld<'_> {
                         Some(index) => call(self.ids.check_null, &[values.place(index)]),
                         None => call(self.ids.check_shared_keys, &[values.keys(), values.count()]),
                     };
-                    Some(vec![call(self.ids.check_inline_values, &[values.valid()]), lacks])
+                    Some(vec![
+                        call(self.ids.check_inline_values, &[values.valid()]),
+                        lacks,
+                    ])
                 }
                 Storage::Other => None,
             }
@@ -141,27 +164,45 @@ impl CPythonWorld<'_> {
         let class = class_of(handle)?;
         // SAFETY: a live class and a str; see the module's contract.
         unsafe {
-            let generic = (*class).tp_setattro.is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericSetAttr as setattrofunc));
+            let generic = (*class)
+                .tp_setattro
+                .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericSetAttr as setattrofunc));
             if !generic || !is_versioned(class) {
                 return None;
             }
             let name = Name::new(name)?;
             let store = match descriptor(class, name.0) {
-                Descriptor::Slot { offset, writable: true } => call(self.ids.store_slot, &[offset]),
+                Descriptor::Slot {
+                    offset,
+                    writable: true,
+                } => call(self.ids.store_slot, &[offset]),
                 Descriptor::Slot { .. } | Descriptor::Data => return None,
                 _ => {
-                    let Storage::Inline(values) = storage(class) else { return None };
-                    call(self.ids.store_inline_value, &[values.offset, values.index_of(name.0)?])
+                    let Storage::Inline(values) = storage(class) else {
+                        return None;
+                    };
+                    call(
+                        self.ids.store_inline_value,
+                        &[values.offset, values.index_of(name.0)?],
+                    )
                 }
             };
-            Some(StorePlan::Field { guards: Vec::new(), store, assumptions: class_assumption(handle, class) })
+            Some(StorePlan::Field {
+                guards: Vec::new(),
+                store,
+                assumptions: class_assumption(handle, class),
+            })
         }
     }
 }
 
 fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assumption> {
     // SAFETY: a live class.
-    if unsafe { is_immutable(class) } { Vec::new() } else { vec![Assumption::ClassUnchanged(handle)] }
+    if unsafe { is_immutable(class) } {
+        Vec::new()
+    } else {
+        vec![Assumption::ClassUnchanged(handle)]
+    }
 }
 
 /// An attribute of a class whose own class is `type`.
@@ -170,7 +211,8 @@ fn class_attribute(object: Obj, name: &str) -> Option<AttrPlan> {
     // SAFETY: a live class and a str.
     unsafe {
         let name = Name::new(name)?;
-        if let Descriptor::Data | Descriptor::Slot { .. } = descriptor(&raw mut PyType_Type, name.0) {
+        if let Descriptor::Data | Descriptor::Slot { .. } = descriptor(&raw mut PyType_Type, name.0)
+        {
             return None;
         }
         if !is_versioned(class) {

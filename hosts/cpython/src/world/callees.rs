@@ -21,8 +21,12 @@ const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
     (c"math", c"sqrt", Builtin::Sqrt),
 ];
 
-const UNPLAIN: i32 =
-    CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
+const UNPLAIN: i32 = CO_VARARGS
+    | CO_VARKEYWORDS
+    | CO_GENERATOR
+    | CO_COROUTINE
+    | CO_ASYNC_GENERATOR
+    | CO_ITERABLE_COROUTINE;
 
 impl CPythonWorld<'_> {
     pub(super) fn find_callee(&self, handle: ObjectHandle) -> Option<Callee> {
@@ -89,7 +93,9 @@ unsafe fn c_function(object: Obj) -> Option<Builtin> {
         }
         let method: *const PyMethodDef = field(object, abi::builtin::ML);
         let same = |a: *const c_char, b: &CStr| !a.is_null() && CStr::from_ptr(a) == b;
-        let row = FUNCTIONS.iter().find(|row| same((*definition).m_name, row.0) && same((*method).ml_name, row.1));
+        let row = FUNCTIONS
+            .iter()
+            .find(|row| same((*definition).m_name, row.0) && same((*method).ml_name, row.1));
         row.map(|row| row.2)
     }
 }
@@ -101,7 +107,10 @@ unsafe fn class(object: Obj) -> Option<Builtin> {
         (&raw mut PyFloat_Type, Builtin::Float),
         (&raw mut PyBool_Type, Builtin::Bool),
     ];
-    known.iter().find(|row| row.0.cast() == object).map(|row| row.1)
+    known
+        .iter()
+        .find(|row| row.0.cast() == object)
+        .map(|row| row.1)
 }
 
 unsafe fn method_descriptor(object: Obj) -> Option<Builtin> {
@@ -109,7 +118,8 @@ unsafe fn method_descriptor(object: Obj) -> Option<Builtin> {
     unsafe {
         let owner: *mut PyTypeObject = field(object, abi::descr::TYPE);
         let method: *const PyMethodDef = field(object, abi::descr::METHOD);
-        let append = owner == &raw mut PyList_Type && CStr::from_ptr((*method).ml_name) == c"append";
+        let append =
+            owner == &raw mut PyList_Type && CStr::from_ptr((*method).ml_name) == c"append";
         append.then_some(Builtin::ListAppend)
     }
 }

@@ -58,7 +58,9 @@ pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descript
         }
         match (*kind).tp_descr_get {
             None => Descriptor::Plain(found),
-            Some(_) if kind == &raw mut PyStaticMethod_Type => Descriptor::Plain(static_callable(found)),
+            Some(_) if kind == &raw mut PyStaticMethod_Type => {
+                Descriptor::Plain(static_callable(found))
+            }
             Some(_) => Descriptor::NonData,
         }
     }
@@ -80,7 +82,10 @@ unsafe fn member(class: *mut PyTypeObject, found: Obj) -> Option<Descriptor> {
             && (*def).flags & !Py_READONLY == 0
             && (*def).offset > 0
             && PyType_IsSubtype(class, owner) != 0;
-        fits.then(|| Descriptor::Slot { offset: (*def).offset as i64, writable: !readonly })
+        fits.then(|| Descriptor::Slot {
+            offset: (*def).offset as i64,
+            writable: !readonly,
+        })
     }
 }
 
@@ -117,10 +122,15 @@ pub(crate) unsafe fn storage(class: *mut PyTypeObject) -> Storage {
             if keys.is_null() {
                 return Storage::Other;
             }
-            return Storage::Inline(InlineValues { offset: basicsize as i64, keys });
+            return Storage::Inline(InlineValues {
+                offset: basicsize as i64,
+                keys,
+            });
         }
         match dict_offset {
-            _ if flags & abi::type_::FLAG_MANAGED_DICT as u64 != 0 => Storage::Dict(i64::from(abi::object::MANAGED_DICT)),
+            _ if flags & abi::type_::FLAG_MANAGED_DICT as u64 != 0 => {
+                Storage::Dict(i64::from(abi::object::MANAGED_DICT))
+            }
             0 => Storage::None,
             offset if offset > 0 => Storage::Dict(offset as i64),
             _ => Storage::Other,
@@ -134,7 +144,10 @@ impl InlineValues {
         // SAFETY: the keys live as long as their class; entries of a table of strings are pairs of key and value.
         unsafe {
             let log2_index_bytes: u8 = field(self.keys, abi::dict_keys::LOG2_INDEX_BYTES);
-            let entries = self.keys.offset(abi::dict_keys::INDICES as isize).add(1 << log2_index_bytes);
+            let entries = self
+                .keys
+                .offset(abi::dict_keys::INDICES as isize)
+                .add(1 << log2_index_bytes);
             (0..self.count()).find(|&i| {
                 let key: Obj = field(entries, i as i32 * abi::dict_keys::UNICODE_ENTRY_SIZE);
                 !key.is_null() && (key == name || PyUnicode_Compare(key, name) == 0)

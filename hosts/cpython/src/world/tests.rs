@@ -51,7 +51,9 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
         let cell = |function: Obj| function as u64 + 1;
         let unstable = |_, name: &str| name == "unstable";
         // SAFETY: inside the interpreter.
-        let world = unsafe { CPythonWorld::new(&machine.host, scope, PyEval_GetBuiltins(), &cell, &unstable) };
+        let world = unsafe {
+            CPythonWorld::new(&machine.host, scope, PyEval_GetBuiltins(), &cell, &unstable)
+        };
         test(&world, &mut machine, scope);
     });
 }
@@ -75,14 +77,28 @@ fn applies(machine: &mut Machine, call: &IntrinsicCall, operands: &[u64]) -> Opt
 }
 
 /// Carry a plan out: what it loads, or why it gave up.
-fn load(world: &CPythonWorld<'_>, machine: &mut Machine, scope: Obj, object: &str, name: &str) -> String {
+fn load(
+    world: &CPythonWorld<'_>,
+    machine: &mut Machine,
+    scope: Obj,
+    object: &str,
+    name: &str,
+) -> String {
     let at = get(scope, object) as u64;
     let (guards, value) = match world.load_attr(class_type(scope, object), name) {
         AttrPlan::General => return "general".to_owned(),
         AttrPlan::Field { guards, load, .. } => (guards, Err(load)),
-        AttrPlan::Constant { guards, value, method, .. } => (guards, Ok((value, method))),
+        AttrPlan::Constant {
+            guards,
+            value,
+            method,
+            ..
+        } => (guards, Ok((value, method))),
     };
-    if guards.iter().any(|guard| applies(machine, guard, &[at]).is_none()) {
+    if guards
+        .iter()
+        .any(|guard| applies(machine, guard, &[at]).is_none())
+    {
         return "guard".to_owned();
     }
     match value {
@@ -115,19 +131,35 @@ fn loads_give_what_the_interpreter_gives_or_nothing() {
             ("items", "__class__", "general"),
         ];
         for (object, name, expected) in cases {
-            assert_eq!(load(world, m, scope, object, name), expected, "{object}.{name}");
+            assert_eq!(
+                load(world, m, scope, object, name),
+                expected,
+                "{object}.{name}"
+            );
         }
         assert!(load(world, m, scope, "full", "static").contains("Plain.static"));
         // An instance that hides the class's method, and one with a dictionary of its own.
-        let AttrPlan::Constant { guards, assumptions, .. } = world.load_attr(class_type(scope, "full"), "method") else {
+        let AttrPlan::Constant {
+            guards,
+            assumptions,
+            ..
+        } = world.load_attr(class_type(scope, "full"), "method")
+        else {
             panic!("no plan");
         };
         assert!(matches!(assumptions[..], [Assumption::ClassUnchanged(_)]));
-        let mut holds = |name| guards.iter().all(|guard| applies(m, guard, &[get(scope, name) as u64]).is_some());
+        let mut holds = |name| {
+            guards
+                .iter()
+                .all(|guard| applies(m, guard, &[get(scope, name) as u64]).is_some())
+        };
         assert!(holds("bare") && holds("more"));
         run("more.method = 5", &[("more", get(scope, "more"))]);
         assert!(!holds("more"));
-        run("bare.__dict__ = {'method': 6}", &[("bare", get(scope, "bare"))]);
+        run(
+            "bare.__dict__ = {'method': 6}",
+            &[("bare", get(scope, "bare"))],
+        );
         assert!(!holds("bare"));
     });
 }
@@ -163,19 +195,40 @@ fn stores_put_the_value_where_the_interpreter_finds_it() {
 #[test]
 fn known_objects_have_constant_attributes() {
     with_world(|world, _, scope| {
-        let value = |object: &str, name: &str| match world.load_attr(object_type(get(scope, object)), name) {
-            AttrPlan::Constant { guards, value, method: false, assumptions } if guards.is_empty() => {
-                Some((shown_borrowed(value.token()), assumptions.len()))
-            }
+        let value = |object: &str, name: &str| match world
+            .load_attr(object_type(get(scope, object)), name)
+        {
+            AttrPlan::Constant {
+                guards,
+                value,
+                method: false,
+                assumptions,
+            } if guards.is_empty() => Some((shown_borrowed(value.token()), assumptions.len())),
             AttrPlan::General => None,
             other => panic!("{other:?}"),
         };
-        assert_eq!(value("math", "pi"), Some(("3.141592653589793".to_owned(), 1)));
+        assert_eq!(
+            value("math", "pi"),
+            Some(("3.141592653589793".to_owned(), 1))
+        );
         assert_eq!(value("math", "__dict__"), None);
         assert_eq!(value("math", "unstable"), None);
-        assert_eq!(value("Plain", "default"), Some(("'class default'".to_owned(), 1)));
-        assert!(value("Plain", "method").unwrap().0.contains("function Plain.method"));
-        assert!(value("Plain", "static").unwrap().0.contains("function Plain.static"));
+        assert_eq!(
+            value("Plain", "default"),
+            Some(("'class default'".to_owned(), 1))
+        );
+        assert!(
+            value("Plain", "method")
+                .unwrap()
+                .0
+                .contains("function Plain.method")
+        );
+        assert!(
+            value("Plain", "static")
+                .unwrap()
+                .0
+                .contains("function Plain.static")
+        );
         assert_eq!(value("Plain", "computed"), None);
         assert_eq!(value("Plain", "__name__"), None);
         assert_eq!(value("Plain", "mro"), None);
@@ -190,20 +243,49 @@ fn callees_are_known_by_what_they_are() {
             // SAFETY: a live object.
             world.callee(unsafe { objects::object_handle(object) })
         };
-        let Callee::Function { argcount: 2, defaults, entry_cell, assumptions } = callee(get(scope, "plain")) else {
+        let Callee::Function {
+            argcount: 2,
+            defaults,
+            entry_cell,
+            assumptions,
+        } = callee(get(scope, "plain"))
+        else {
             panic!("no function");
         };
-        assert_eq!(defaults.iter().map(|d| shown_borrowed(d.token())).collect::<Vec<_>>(), ["2"]);
-        assert_eq!((entry_cell, assumptions.len()), (get(scope, "plain") as u64 + 1, 1));
+        assert_eq!(
+            defaults
+                .iter()
+                .map(|d| shown_borrowed(d.token()))
+                .collect::<Vec<_>>(),
+            ["2"]
+        );
+        assert_eq!(
+            (entry_cell, assumptions.len()),
+            (get(scope, "plain") as u64 + 1, 1)
+        );
         for name in ["starred", "keyword", "gen", "full"] {
             assert_eq!(callee(get(scope, name)), Callee::Unknown, "{name}");
         }
-        let known = run("import math\nfrom builtins import *\nappend = list.append\nsqrt = math.sqrt\nvalues = len, range, \
-                         abs, min, max, int, float, bool, isinstance, sqrt, append, chr, ord", &[]);
+        let known = run(
+            "import math\nfrom builtins import *\nappend = list.append\nsqrt = math.sqrt\nvalues = len, range, \
+                         abs, min, max, int, float, bool, isinstance, sqrt, append, chr, ord",
+            &[],
+        );
         use Builtin as B;
         let expected = [
-            B::Len, B::Range, B::Abs, B::Min, B::Max, B::Int, B::Float, B::Bool, B::IsInstance, B::Sqrt, B::ListAppend,
-            B::Chr, B::Ord,
+            B::Len,
+            B::Range,
+            B::Abs,
+            B::Min,
+            B::Max,
+            B::Int,
+            B::Float,
+            B::Bool,
+            B::IsInstance,
+            B::Sqrt,
+            B::ListAppend,
+            B::Chr,
+            B::Ord,
         ];
         for (i, builtin) in expected.into_iter().enumerate() {
             // SAFETY: a live tuple.
