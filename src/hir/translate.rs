@@ -161,7 +161,15 @@ impl Builder<'_> {
             }
             B::BinarySlice => {
                 self.own_operands(3);
-                let v = self.general_on_stack(G::GetSlice, [0, 0], 3);
+                let args = self.top_values(3);
+                let types: Vec<Type> = args.iter().map(|&a| self.ty(a)).collect();
+                let v = self.general(
+                    G::GetSlice,
+                    [0, 0],
+                    args,
+                    typing::general(G::GetSlice, [0, 0], &types),
+                );
+                self.drop_slice(0);
                 self.push_owned(v);
             }
             B::StoreSlice => {
@@ -171,7 +179,7 @@ impl Builder<'_> {
                     .map(|i| self.stack[i].value)
                     .to_vec();
                 self.general(G::SetSlice, [0, 0], args, Type::BOTTOM);
-                self.drop_top(4);
+                self.drop_slice(1);
             }
             B::BuildSlice => {
                 self.own_operands(arg);
@@ -521,6 +529,16 @@ impl Builder<'_> {
     fn drop_top(&mut self, n: usize) {
         let entries = self.stack.split_off(self.stack.len() - n);
         for e in entries {
+            self.drop_entry(e);
+        }
+    }
+
+    /// Pop a slice's bounds, which die first with the slice that the interpreter makes of them, its container, and
+    /// `n` entries below, which go before the container.
+    fn drop_slice(&mut self, n: usize) {
+        let bounds = self.stack.split_off(self.stack.len() - 2);
+        let rest = self.stack.split_off(self.stack.len() - 1 - n);
+        for e in bounds.into_iter().chain(rest) {
             self.drop_entry(e);
         }
     }

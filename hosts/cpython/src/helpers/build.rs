@@ -12,8 +12,9 @@ use crate::capi::{
 use pyo3_ffi::*;
 use std::ptr;
 
+/// The last one first, as the interpreter drops the operands of an instruction that takes an array of them.
 unsafe fn drop_all(items: *const Obj, count: i64) {
-    for i in 0..count as usize {
+    for i in (0..count as usize).rev() {
         Py_DECREF(*items.add(i));
     }
 }

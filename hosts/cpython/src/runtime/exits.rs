@@ -136,7 +136,23 @@ unsafe fn leave(
             return go_on(ts, frame, kind);
         }
         PyErr_SetRaisedException(raised);
+        drop_consumed(frame, state.consumed[record.pc.0 as usize]);
         raise(ts, frame, &shape, kind, pos)
+    }
+}
+
+/// Drop the operands that the raising instruction itself drops, in its order.
+unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
+    // SAFETY: the operands are the top of the frame's stack, complete and owned.
+    unsafe {
+        let top: i32 = get(frame, f::STACKTOP);
+        let operand =
+            |depth: &u8| get::<Object>(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
+        let operands: Vec<Object> = depths.iter().map(operand).collect();
+        put::<i32>(frame, f::STACKTOP, top - depths.len() as i32);
+        for object in operands {
+            Py_XDECREF(object);
+        }
     }
 }
 

@@ -55,6 +55,8 @@ pub struct UnitState {
     pub unit: Option<Unit>,
     /// For each instruction of the typed bytecode: the host's position and where to resume.
     pub positions: Vec<(u32, u32)>,
+    /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
+    pub consumed: Vec<&'static [u8]>,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
     /// Countdown words of forced exits, one an exit record.
@@ -89,6 +91,7 @@ impl UnitState {
             kind,
             unit: None,
             positions: Vec::new(),
+            consumed: Vec::new(),
             exit_counts: Vec::new(),
             force: None,
         })
