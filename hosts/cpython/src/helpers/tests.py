@@ -318,8 +318,16 @@ check('call', lambda: f(1, 2), (), (NULL,), (f, 1, 2))
 check('call', lambda: f(1, k=2), (), (('k',),), (f, 1, 2))
 check('call', lambda: [1, 2].index(2), (), (NULL,), (list.index, [1, 2], 2))
 check('call_ex', lambda: f(*[1, 2], **{'k': 4}), (), (f, [1, 2], {'k': 4}))
-check('call_interpreted', lambda: f(1, 2, 3), (), (f,), (1, 2, 3))
-check('call_interpreted', lambda: f(), (), (f,), ())
+def three(a, b, c):
+    return a, b, c
+
+
+def failing():
+    raise KeyError('failing')
+
+
+check('call_interpreted', lambda: three(1, 2, 3), (), (three,), (1, 2, 3))
+check('call_interpreted', lambda: failing(), (), (failing,), ())
 
 
 def generator(n): yield n

@@ -285,14 +285,10 @@ pub unsafe extern "C" fn call_interpreted(
     let _busy = Busy::new();
     // SAFETY: a native call's promises: `func` is alive, the array holds owned references.
     unsafe {
-        rt().totals.interpreted_calls += 1;
         let code: Object = get(func.cast(), abi::function::CODE);
         let shape = CodeShape::of(code);
-        let c_left: i32 = get(ts, t::C_RECURSION_REMAINING);
-        if c_left <= frames::C_RECURSION_RESERVE || frames::is_stack_low(ts) {
-            function_state::give_up(code, "deep recursion");
-        } else if compiling::wants_recompile(code) {
-            compiling::recompile(func);
+        if super::is_started() {
+            note_interpreted(ts, func, code);
         }
         let bound = std::slice::from_raw_parts_mut(args, count as usize);
         if shape.is_plain() {
@@ -305,6 +301,21 @@ pub unsafe extern "C" fn call_interpreted(
             );
         }
         spread(ts, func, &shape, bound)
+    }
+}
+
+/// A call from native code could not go on natively: count it, and see whether its function should be compiled again,
+/// or no more.
+unsafe fn note_interpreted(ts: Thread, func: Object, code: Object) {
+    // SAFETY: the caller's: a live function with its code, on its thread.
+    unsafe {
+        rt().totals.interpreted_calls += 1;
+        let c_left: i32 = get(ts, t::C_RECURSION_REMAINING);
+        if c_left <= frames::C_RECURSION_RESERVE || frames::is_stack_low(ts) {
+            function_state::give_up(code, "deep recursion");
+        } else if compiling::wants_recompile(code) {
+            compiling::recompile(func);
+        }
     }
 }
 
