@@ -163,7 +163,12 @@ impl Builder<'_> {
                 self.own_operands(3);
                 let args = self.top_values(3);
                 let types: Vec<Type> = args.iter().map(|&a| self.ty(a)).collect();
-                let v = self.general(G::GetSlice, [0, 0], args, typing::general(G::GetSlice, [0, 0], &types));
+                let v = self.general(
+                    G::GetSlice,
+                    [0, 0],
+                    args,
+                    typing::general(G::GetSlice, [0, 0], &types),
+                );
                 self.drop_slice(0);
                 self.push_owned(v);
             }

@@ -110,7 +110,9 @@ fn release() {
 /// others it finds on the stack and drops from the top; those that native calls take over are not listed.
 fn consumed(instr: &Instr) -> &'static [u8] {
     match instr.op {
-        Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp | Op::DeleteSubscr => &[1, 0],
+        Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp | Op::DeleteSubscr => {
+            &[1, 0]
+        }
         Op::StoreAttr | Op::ImportName | Op::FormatWithSpec | Op::MapAdd => &[1, 0],
         Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
         Op::BinarySlice => &[1, 0, 2],

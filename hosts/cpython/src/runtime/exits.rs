@@ -146,7 +146,8 @@ unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
     // SAFETY: the operands are the top of the frame's stack, complete and owned.
     unsafe {
         let top: i32 = get(frame, f::STACKTOP);
-        let operand = |depth: &u8| get::<Object>(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
+        let operand =
+            |depth: &u8| get::<Object>(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
         let operands: Vec<Object> = depths.iter().map(operand).collect();
         put::<i32>(frame, f::STACKTOP, top - depths.len() as i32);
         for object in operands {
