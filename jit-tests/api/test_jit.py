@@ -182,6 +182,27 @@ class Compiling(unittest.TestCase):
         self.assertTrue(all(isinstance(text, str) and text.strip() for text in texts))
         self.assertEqual(len(set(texts)), len(cladonia.STAGES))
 
+    def test_a_namespace_made_after_disable_is_watched(self):
+        # Where a namespace that was watched before `disable` has died, another may be made.
+        source = "value = [1]\ndef f():\n    return value[0]\n"
+        for _ in range(20):
+            old = {}
+            exec(source, old)
+            cladonia.compile(old["f"])
+            old["f"]()
+            cladonia.disable()
+            old.clear()
+            del old
+            spaces = [{} for _ in range(8)]
+            for space in spaces:
+                exec(source, space)
+                cladonia.compile(space["f"])
+                self.assertEqual(space["f"](), 1)
+                space["value"] = [2]
+                self.assertEqual(space["f"](), 2)
+                space.clear()
+            cladonia.disable()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -175,10 +175,23 @@ impl Watches {
                 .contains(&(namespace as usize, name.to_owned()))
     }
 
-    /// Unregister the callbacks.
+    /// Unregister the callbacks, except that of code objects: their tables outlive this, so their ends must be known.
+    /// Nothing would tell that a dict or class has died, so nothing of theirs is kept.
     pub fn stop(&mut self) {
-        // SAFETY: the ids are ours; the GIL is held.
+        // SAFETY: the ids are ours; the GIL is held. What dies while it is watched leaves the tables, so these dicts
+        // are alive, and each key is a reference that `watch_name` took.
         unsafe {
+            for (dict, keys) in std::mem::take(&mut self.names) {
+                if let Some(id) = self.ids.dict {
+                    PyDict_Unwatch(id, dict as Object);
+                }
+                for key in keys.into_keys() {
+                    Py_DECREF(key as Object);
+                }
+            }
+            self.classes.clear();
+            self.functions.clear();
+            self.unstable.clear();
             if let Some(id) = self.ids.function.take() {
                 PyFunction_ClearWatcher(id);
             }
@@ -187,9 +200,6 @@ impl Watches {
             }
             if let Some(id) = self.ids.class.take() {
                 PyType_ClearWatcher(id);
-            }
-            if let Some(id) = self.ids.code.take() {
-                PyCode_ClearWatcher(id);
             }
             PyErr_Clear();
         }
