@@ -517,7 +517,11 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
 pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) {
     // SAFETY: the caller's promise.
     unsafe {
-        if materialise(frame) < 0 {
+        if native_token(frame).is_none() {
+            return;
+        }
+        // The unit must leave after the call, because the slots are the truth from here on: a frame object tells it.
+        if PyEval_GetFrame().is_null() || materialise(frame) < 0 {
             // The builtin reports the next failure itself; this one has left a local out.
             PyErr_Clear();
         }
