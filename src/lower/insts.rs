@@ -296,7 +296,11 @@ impl Lower<'_> {
             return self.guard(v, ok);
         }
         if self.repr(a).is_raw() {
-            // A virtual box of another class cannot be: the guard's type was possible.
+            // A box of the class is what it says; one of another class always leaves.
+            if !self.f.ty(a).could_be(want) {
+                let never = self.b.bconst(false);
+                self.guard(v, never);
+            }
             return;
         }
         let (p, _) = self.object(a);
@@ -420,10 +424,13 @@ impl Lower<'_> {
     }
 
     fn unbox(&mut self, name: &str, a: Value) -> lir::Value {
+        let float = name == names::FLOAT_UNBOX;
         match self.repr(a) {
-            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) | Repr::DoubleIf(raw, _) => {
-                self.raw(raw)
-            }
+            Repr::Double(raw) | Repr::DoubleIf(raw, _) if float => self.raw(raw),
+            Repr::Bool(raw) if !float => self.raw(raw),
+            // A raw value of another class: a guard before this has left for sure.
+            other if other.is_raw() && float => self.b.fconst(0.0),
+            other if other.is_raw() => self.b.bconst(false),
             _ => {
                 let (p, _) = self.object(a);
                 self.intrinsic(name, &[p])[0]
