@@ -7,7 +7,7 @@ use crate::exits::ExitRecord;
 use crate::exits::Reason;
 use crate::facts::Assumption;
 use crate::hir::{self, Start};
-use crate::host::{Host, World};
+use crate::host::{Host, RECORD_EXIT, RawEntry, RawSignature, World};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
@@ -44,9 +44,24 @@ pub struct UnitParts {
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
     pub position_scale: u32,
+    /// What a closed unit of the function needs, if the host takes one.
+    pub closed: Option<ClosedParts>,
     /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
     /// that is not zero down and takes the exit when it gets to zero.
     pub force_table: Option<u64>,
+}
+
+/// The host's parts of a closed unit: see [`crate::host::RawEntry`].
+#[derive(Clone, Debug)]
+pub struct ClosedParts {
+    /// Address of the cell with the function's entry for objects.
+    pub boxed_cell: u64,
+    /// Address of the cell with its raw entry.
+    pub raw_cell: u64,
+    /// `(thread) -> ()`: accounts for the call; fails where it must not be begun.
+    pub enter: Func,
+    /// `(thread) -> ()`: undoes that.
+    pub leave: Func,
 }
 
 /// A request to compile.
@@ -93,6 +108,8 @@ pub enum CompileError {
 pub struct Unit {
     /// The machine code.
     pub code: CompiledCode,
+    /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
+    pub raw: Option<(CompiledCode, RawSignature)>,
     /// Exit records by number.
     pub exits: Vec<ExitRecord>,
     /// What must be watched while the unit is installed.
@@ -218,14 +235,73 @@ impl Engine {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut f = hir::build(&code, start, request.world, request.avoid).map_err(|e| {
+        let mut built = self.select(&code, start, &request)?;
+        let closed = (request.entry == Entry::Function)
+            .then(|| self.close(&code, &built.f, &request))
+            .flatten();
+        let own = closed.map(|(selected, own)| {
+            built = selected;
+            own
+        });
+        let f = &built.f;
+        dump(keep, "hir", &|| built.text.clone());
+        dump(keep, "selected", &|| f.to_string());
+        if f.insts.len() > MAX_HIR {
+            return Err(CompileError::LimitExceeded {
+                what: "the number of HIR values".into(),
+                limit: MAX_HIR as u64,
+            });
+        }
+        let lowered = match &own {
+            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts),
+            None => lower::lower(f, &self.host, &request.parts, request.entry),
+        };
+        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
+        let hook = match &own {
+            Some(_) => RECORD_EXIT,
+            None => hir::EXIT_HOOK,
+        };
+        let exit_hook = Some(self.host.helper(hook));
+        let pins = Pins::of(f);
+        let mut code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
+        dump(keep, "clif", &|| {
+            code.clif().unwrap_or_default().to_string()
+        });
+        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
+        let mut raw = None;
+        if let Some(own) = own {
+            let adapter = lower::adapter(&f.code.name, &own, &self.host, request.parts.token);
+            let adapter = self.generate(&adapter, None, request.parts.token)?;
+            raw = Some((std::mem::replace(&mut code, adapter), own.signature));
+        }
+        Ok(Unit {
+            code,
+            raw,
+            exits: lowered.exits,
+            assumptions: f.assumptions.clone(),
+            dumps,
+            passes: built.passes,
+            raw_maps: lowered.raw_maps,
+            pins,
+        })
+    }
+
+    /// The selected HIR of a function from `start`.
+    fn select(
+        &self,
+        code: &Arc<Code>,
+        start: Start<'_>,
+        request: &Request<'_>,
+    ) -> Result<Selected, CompileError> {
+        let mut f = hir::build(code, start, request.world, request.avoid).map_err(|e| {
             CompileError::Unsupported {
                 what: e.what,
                 line: e.line,
             }
         })?;
         check(&f, "build")?;
-        dump(keep, "hir", &|| f.to_string());
+        let keep = self.keep_dumps;
+        let text = if keep { f.to_string() } else { String::new() };
         let cx = opt::Context {
             world: request.world,
             avoid: request.avoid,
@@ -241,31 +317,26 @@ impl Engine {
             }
         });
         fault?;
-        dump(keep, "selected", &|| f.to_string());
-        if f.insts.len() > MAX_HIR {
-            return Err(CompileError::LimitExceeded {
-                what: "the number of HIR values".into(),
-                limit: MAX_HIR as u64,
-            });
-        }
-        let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
-        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
-        let exit_hook = Some(self.host.helper(hir::EXIT_HOOK));
-        let pins = Pins::of(&f);
-        let code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
-        dump(keep, "clif", &|| {
-            code.clif().unwrap_or_default().to_string()
-        });
-        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
-        Ok(Unit {
-            code,
-            exits: lowered.exits,
-            assumptions: f.assumptions,
-            dumps,
-            passes,
-            raw_maps: lowered.raw_maps,
-            pins,
-        })
+        Ok(Selected { f, text, passes })
+    }
+
+    /// The function as a closed unit, if it can be one.
+    fn close(
+        &self,
+        code: &Arc<Code>,
+        f: &hir::Function,
+        request: &Request<'_>,
+    ) -> Option<(Selected, RawEntry)> {
+        let parts = request.parts.closed.as_ref()?;
+        let own = RawEntry {
+            cell: parts.raw_cell,
+            boxed_cell: parts.boxed_cell,
+            signature: opt::closed::signature(f)?,
+        };
+        let selected = self.select(code, Start::Closed(&own), request).ok()?;
+        opt::closed::find_open(&selected.f)
+            .is_none()
+            .then_some((selected, own))
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter).
@@ -293,6 +364,15 @@ impl Engine {
             .compile(&self.memory, input)
             .map_err(|e| CompileError::Internal(e.to_string()))
     }
+}
+
+/// A function after all passes.
+struct Selected {
+    f: hir::Function,
+    /// Its text before them, if text forms were asked for.
+    text: String,
+    /// Its text after each pass that changed it.
+    passes: Vec<(&'static str, String)>,
 }
 
 /// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.

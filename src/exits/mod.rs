@@ -14,6 +14,14 @@ use std::fmt;
 pub struct ExitId(u32);
 entity_impl!(ExitId, "exit");
 
+/// The status of a raw call that gave a value.
+pub const VALUE: i64 = 0;
+/// The status of a raw call that was left: what its frames would hold is recorded.
+pub const EXITING: i64 = 1;
+/// The status of a raw call that was not begun (something is pending, the stack is low, the unit is gone): the caller
+/// must make it in another way.
+pub const NOT_ENTERED: i64 = 2;
+
 /// How the host goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExitKind {
@@ -21,6 +29,9 @@ pub enum ExitKind {
     Resume,
     /// An exception is pending, raised by the instruction at `pc`; the recorded stack is what it had not consumed.
     Raise,
+    /// The instruction at `pc` calls a function whose own exit was recorded before: its result, or its exception, comes
+    /// later. The recorded stack is without what the call consumes.
+    Await,
 }
 
 /// Why compiled code leaves; each reason has a counter and a name for people.
@@ -197,6 +208,7 @@ impl fmt::Display for ExitRecord {
         let kind = match self.kind {
             ExitKind::Resume => "resume",
             ExitKind::Raise => "raise",
+            ExitKind::Await => "await",
         };
         write!(f, "{kind} {} {}", self.pc, self.reason)?;
         for (slot, source) in &self.locals {

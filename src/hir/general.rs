@@ -5,6 +5,7 @@
 //! with the remaining operands (objects or nulls; their references are taken over, also when it raises) and their
 //! number, then for a row with outputs the address of an array that the helper fills with new references.
 
+use crate::host::{CALL_BOXED, RECORD_EXIT, RESUME_EXITS};
 use crate::ll::Ty;
 
 /// What a general operation gives.
@@ -296,6 +297,20 @@ pub fn helpers() -> Vec<HelperRow> {
         params: vec![Ty::Ptr],
         results: vec![],
     });
+    for (name, params) in [
+        (RECORD_EXIT, &[Ty::I64, Ty::I64, Ty::Ptr][..]),
+        (RESUME_EXITS, &[Ty::Ptr, Ty::I64]),
+        (
+            CALL_BOXED,
+            &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64, Ty::I64],
+        ),
+    ] {
+        rows.push(HelperRow {
+            name,
+            params: params.to_vec(),
+            results: vec![Ty::Ptr],
+        });
+    }
     rows.push(HelperRow {
         name: EXIT_HOOK,
         params: vec![Ty::I64, Ty::I64, Ty::Ptr],

@@ -289,7 +289,7 @@ impl Builder<'_> {
                 let top = self.stack.len() - 1;
                 self.own(top);
                 let e = self.pop();
-                self.end_block(Term::Return(e.value));
+                self.return_value(e.value, true)?;
                 return Ok(true);
             }
             B::ReturnConst => {
@@ -298,7 +298,7 @@ impl Builder<'_> {
                 let top = self.stack.len() - 1;
                 self.own(top);
                 self.pop();
-                self.end_block(Term::Return(v));
+                self.return_value(v, false)?;
                 return Ok(true);
             }
 

@@ -13,6 +13,10 @@
 //! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
 //!   `exit_hook(unit token, exit number, buffer)`.
 
+mod raw;
+
+pub use raw::{CALL_BOXED, RECORD_EXIT, RESUME_EXITS, RawEntry, RawKind, RawSignature};
+
 use crate::bytecode::{Code, ConstValue};
 use crate::facts::{Assumption, Effects};
 use crate::lir::{Func, Helper, HelperId, Signature, Term};
@@ -438,6 +442,8 @@ pub enum Callee {
         /// Address of a cell with the address of the function's native entry, or of a stub with the same calling
         /// convention that runs it in the interpreter.
         entry_cell: u64,
+        /// Where it can be called with raw values, if it has a closed unit.
+        raw: Option<RawEntry>,
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },

@@ -25,6 +25,7 @@ impl Lower<'_> {
                     }
                 }
             }
+            Term::Return(v) if self.closed.is_some() => self.return_raw(*v),
             Term::Return(v) => {
                 let result = self.moved(*v);
                 if self.entry == Entry::Function {

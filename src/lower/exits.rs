@@ -24,6 +24,18 @@ impl Lower<'_> {
         reason: Reason,
         state: StateId,
     ) -> lir::Block {
+        self.exit_at_call(kind, reason, state, 0, None)
+    }
+
+    /// The same at a call: without the topmost entries that it consumes, or, if there is a result (owned), after it.
+    pub(super) fn exit_at_call(
+        &mut self,
+        kind: ExitKind,
+        reason: Reason,
+        state: StateId,
+        without: u32,
+        result: Option<lir::Value>,
+    ) -> lir::Block {
         let here = self.b.current();
         let block = self.b.cold_block();
         self.b.switch_to(block);
@@ -34,20 +46,29 @@ impl Lower<'_> {
         };
         let mut locals = Vec::new();
         for (k, &v) in state.locals.iter().enumerate() {
-            if self.repr(v).is_raw() {
-                locals.push((k as u32, self.source(&mut words, v, true)));
+            // A closed unit has no slots, and holds no references.
+            let slotless = self.closed.is_some() && self.repr(v) != Repr::Null;
+            if slotless || self.repr(v).is_raw() {
+                let owned = self.closed.is_none();
+                locals.push((k as u32, self.source(&mut words, v, owned)));
             }
         }
-        let stack = state
-            .stack
+        let depth = state.stack.len() - without as usize;
+        let mut stack: Vec<Source> = state.stack[..depth]
             .iter()
-            .map(|e| self.source(&mut words, e.value, e.owned))
+            .map(|e| self.source(&mut words, e.value, e.owned && self.closed.is_none()))
             .collect();
+        let mut pc = state.pc;
+        if let Some(result) = result {
+            words.args.push(result);
+            stack.push(Source::Owned(words.args.len() as u32 - 1));
+            pc = Pc(pc.0 + 1);
+        }
         let exit = ExitId::new(self.exits.len());
         self.exits.push(ExitRecord {
             kind,
             reason,
-            pc: state.pc,
+            pc,
             locals,
             names: Vec::new(),
             stack,

@@ -14,12 +14,15 @@
 //! host but the distance of slots.
 
 mod calls;
+mod closed;
 mod edges;
 mod exits;
 mod insts;
 
+pub use closed::{adapter, lower_closed};
+
 use crate::bytecode::{Code, Pc};
-use crate::engine::{Entry, RawMap, UnitParts};
+use crate::engine::{ClosedParts, Entry, RawMap, UnitParts};
 use crate::exits::ExitRecord;
 use crate::hir::{self, Function, Op, Value};
 use crate::host::{Host, names};
@@ -93,6 +96,8 @@ pub(crate) struct Lower<'a> {
     host: &'a Host,
     parts: &'a UnitParts,
     entry: Entry,
+    /// For a closed unit, which has no frame: `frame` is the function then.
+    closed: Option<&'a ClosedParts>,
     b: Builder<'a>,
     values: HashMap<Value, lir::Value>,
     blocks: HashMap<hir::Block, lir::Block>,
@@ -123,13 +128,26 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     if entry == Entry::Function {
         params.extend((0..code.argcount).map(|_| Ty::Ptr));
     }
-    let mut func = Func::new(
+    let func = Func::new(
         code.name.clone(),
         Signature {
             params,
             results: vec![Ty::Ptr],
         },
     );
+    let closed = None;
+    finish(func, f, host, parts, entry, closed)
+}
+
+/// Lower the body of a unit whose parameters are thread, function or frame, and arguments.
+fn finish(
+    mut func: Func,
+    f: &Function,
+    host: &Host,
+    parts: &UnitParts,
+    entry: Entry,
+    closed: Option<&ClosedParts>,
+) -> Lowered {
     let (thread, second) = (func.params()[0], func.params()[1]);
     let args: Vec<lir::Value> = func.params()[2..].to_vec();
     let mut output_counts: HashMap<Value, u32> = HashMap::new();
@@ -144,10 +162,11 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     let (exits, raw_maps) = {
         let mut lower = Lower {
             f,
-            code: &code,
+            code: &f.code,
             host,
             parts,
             entry,
+            closed,
             b: Builder::new(&mut func),
             values: HashMap::new(),
             blocks: HashMap::new(),
@@ -185,7 +204,9 @@ impl Lower<'_> {
             }
             self.blocks.insert(block, lb);
         }
-        if self.entry == Entry::Function {
+        if self.closed.is_some() {
+            self.enter_closed(args);
+        } else if self.entry == Entry::Function {
             self.enter(second, args);
         }
         for (i, &block) in self.f.order.iter().enumerate() {

@@ -5,6 +5,7 @@
 //! dominating check, or assumed with a watch.
 
 mod checks;
+pub mod closed;
 mod dce;
 mod number;
 mod refcounts;
