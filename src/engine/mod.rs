@@ -1,53 +1,20 @@
 //! The pipeline driver and public API: bytecode in, machine code out.
 
-use crate::bytecode::{Code, Pc};
+pub use crate::host::{Entry, RawMap, UnitParts};
+
+use crate::bytecode::{Code, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
-use crate::exits::Reason;
 use crate::facts::Assumption;
 use crate::hir::{self, Start};
-use crate::host::{Host, World};
+use crate::host::{EXIT_HOOK, Host, World};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Where compiled code begins.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Entry {
-    /// A call: arguments come in registers, the unit makes its frame.
-    Function,
-    /// On-stack replacement at an instruction (a loop header, or the function's start) of an interpreter's frame.
-    Loop(Pc),
-}
-
-/// The host's parts of one unit.
-#[derive(Clone, Debug)]
-pub struct UnitParts {
-    /// Number given to the exit hook.
-    pub token: u64,
-    /// Address of the cell with the expected eval-breaker word.
-    pub pending_cell: u64,
-    /// Address of a word that counts the unit's back edges.
-    pub loop_counter: u64,
-    /// Address of the unit's state cell (the third operand of `still_valid`).
-    pub state_cell: u64,
-    /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound, after it
-    /// has looked for pending work; fails where the slow way must be taken. Used by function units only.
-    pub enter: Func,
-    /// `(thread, frame) -> ()`: unlinks and frees the frame; its slots have been emptied or are dropped here.
-    pub leave: Func,
-    /// Address of the host's code object: instruction positions are `code_base + 2 * pos` (or the host's unit).
-    pub position_base: u64,
-    /// Bytes per unit of [`crate::bytecode::Instr::pos`].
-    pub position_scale: u32,
-    /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
-    /// that is not zero down and takes the exit when it gets to zero.
-    pub force_table: Option<u64>,
-}
 
 /// A request to compile.
 pub struct Request<'a> {
@@ -154,15 +121,6 @@ impl Pins {
     }
 }
 
-/// Which locals of a frame are raw values while a call-out at `pc` runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RawMap {
-    /// The instruction.
-    pub pc: Pc,
-    /// Local slot and kind.
-    pub locals: Vec<(u32, crate::exits::Source)>,
-}
-
 /// The compiler with its code memory.
 pub struct Engine {
     host: Arc<Host>,
@@ -250,7 +208,7 @@ impl Engine {
         }
         let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
         dump(keep, "lir", &|| lir_text(&lowered, &self.host));
-        let exit_hook = Some(self.host.helper(hir::EXIT_HOOK));
+        let exit_hook = Some(self.host.helper(EXIT_HOOK));
         let pins = Pins::of(&f);
         let code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
         dump(keep, "clif", &|| {

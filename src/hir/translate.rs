@@ -1,13 +1,12 @@
 //! One bytecode instruction to HIR.
 
+use super::Op;
 use super::build::{Builder, Unsupported, is_builtin_exact};
 use super::function::{Term, Value};
 use super::typing;
-use super::{GeneralOp as G, Op};
-use crate::bytecode::{BinaryOp, CompareOp, INPLACE, Instr, Op as B, Pc};
-use crate::exits::Reason;
+use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr, Op as B, Pc, Reason};
 use crate::facts::{Assumption, Source};
-use crate::host::{AttrPlan, Builtin, Callee, IntrinsicCall, StorePlan};
+use crate::facts::{AttrPlan, Builtin, Callee, IntrinsicCall, StorePlan};
 use crate::types::{ObjectHandle, Type};
 
 type Done = Result<bool, Unsupported>;
@@ -662,7 +661,12 @@ impl Builder<'_> {
 
     fn load_global(&mut self, instr: &Instr) {
         let name = &self.code.names[instr.arg as usize];
-        match self.world.global(self.code, name) {
+        // What the code stores itself may be relied on only until then.
+        let known = match self.code.rebinds(name) {
+            true => None,
+            false => self.world.global(self.code.globals, name),
+        };
+        match known {
             Some(global) => {
                 self.assume(global.assumptions);
                 let v = self.assumed(global.value);

@@ -18,10 +18,9 @@ mod edges;
 mod exits;
 mod insts;
 
-use crate::bytecode::{Code, Pc};
-use crate::engine::{Entry, RawMap, UnitParts};
 use crate::exits::ExitRecord;
-use crate::hir::{self, Function, Op, Value};
+use crate::hir::{self, Function, Op, Pc, Value};
+use crate::host::{Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
@@ -89,7 +88,6 @@ pub fn repr(f: &Function, v: Value) -> Repr {
 
 pub(crate) struct Lower<'a> {
     f: &'a Function,
-    code: &'a Code,
     host: &'a Host,
     parts: &'a UnitParts,
     entry: Entry,
@@ -144,7 +142,6 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     let (exits, raw_maps) = {
         let mut lower = Lower {
             f,
-            code: &code,
             host,
             parts,
             entry,
@@ -242,7 +239,7 @@ impl Lower<'_> {
     /// Where the raw word of local `k` is kept during call-outs.
     fn shadow_offset(&self, k: u32) -> i32 {
         self.host.frame_slots
-            + 8 * (self.code.locals.len() as i32 + self.code.stacksize as i32 + k as i32)
+            + 8 * (self.f.code.locals.len() as i32 + self.f.code.stacksize as i32 + k as i32)
     }
 
     /// The LIR type of a value's definition.
