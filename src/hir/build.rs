@@ -15,11 +15,10 @@
 use super::function::{
     BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
-use super::{Block, GeneralOp, Op};
-use crate::bytecode::{Code, Op as B, Pc};
-use crate::exits::Reason;
+use super::{Block, Op};
+use crate::bytecode::{Code, GeneralOp, Op as B, Pc, Reason};
 use crate::facts::Source;
-use crate::host::{RawEntry, World};
+use crate::facts::{RawEntry, World};
 use crate::types::Type;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

@@ -1,9 +1,8 @@
 //! The HIR op table: what each op is called, what it does, and the type it gives.
 
-use super::general::GeneralOp;
-use crate::exits::Reason;
+use crate::bytecode::{GeneralOp, Gives, Reason};
 use crate::facts::Effects;
-use crate::host::{IntrinsicCall, RawEntry, RawKind};
+use crate::facts::{IntrinsicCall, RawEntry, RawKind};
 use crate::types::{ObjectHandle, Type};
 
 /// A comparison of primitive values.
@@ -333,7 +332,7 @@ impl Op {
     /// Whether the result is a reference that somebody must drop or take over.
     pub fn gives_owned(&self) -> bool {
         match self {
-            Op::General(op, _) => op.info().gives == super::general::Gives::Object,
+            Op::General(op, _) => op.info().gives == Gives::Object,
             Op::CallDirect(_)
             | Op::BoxInt
             | Op::BoxFloat

@@ -6,11 +6,11 @@ mod containers;
 mod operators;
 mod stack;
 
+use super::Op;
 use super::build::{Builder, Unsupported};
 use super::function::Term;
 use super::typing;
-use super::{GeneralOp as G, Op};
-use crate::bytecode::{Instr, Op as B, Pc};
+use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
 use crate::types::Type;
 
 type Done = Result<bool, Unsupported>;

@@ -1,13 +1,8 @@
-//! Raw entries: calls of closed units, whose arguments and result travel in registers.
-//!
-//! A **closed unit** runs no code of the program or the host's users, so nobody can look while it runs and it has no
-//! frame. It is called as `(thread, function, raw arguments...) -> (status, raw result)`. Where it must leave, it
-//! records what its frame would hold and returns [`EXITING`](crate::exits::EXITING); each native caller records its own state in turn, until
-//! one that has a frame lets the host build the missing ones, outermost first, and run them to their ends, innermost
-//! first (the helper [`RESUME_EXITS`]).
+//! Raw calls at the level of the machine: see [`RawEntry`](crate::facts::RawEntry).
 
+use crate::facts::{RawKind, RawSignature};
+use crate::lir::{Func, Signature};
 use crate::ll::Ty;
-use crate::types::Type;
 
 /// The helper that records where a closed unit leaves: `(unit token, exit number, words) -> (unused)`; the first two
 /// words are the thread and the function. It runs no host code, and gives back the recursion that the unit took.
@@ -19,82 +14,34 @@ pub const RESUME_EXITS: &str = "resume_exits";
 /// unit token, whether an argument had another class) -> object`. It takes the arguments' references over.
 pub const CALL_BOXED: &str = "call_boxed";
 
-/// How a value travels in a register.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RawKind {
-    /// An int as a 64-bit integer.
-    Int,
-    /// A float as a double.
-    Float,
-    /// A bool as a truth value.
-    Bool,
-}
-
-impl RawKind {
-    /// The kind in which objects of type `ty` travel, if they are of one such class.
-    pub fn of(ty: Type) -> Option<RawKind> {
-        [RawKind::Bool, RawKind::Int, RawKind::Float]
-            .into_iter()
-            .find(|kind| !ty.is_bottom() && ty <= kind.boxed())
-    }
-
-    /// The type of the objects.
-    pub fn boxed(self) -> Type {
-        match self {
-            RawKind::Int => Type::LONG_EXACT,
-            RawKind::Float => Type::FLOAT_EXACT,
-            RawKind::Bool => Type::BOOL,
-        }
-    }
-
-    /// The type of the raw values.
-    pub fn raw(self) -> Type {
-        match self {
-            RawKind::Int => Type::CINT64,
-            RawKind::Float => Type::CDOUBLE,
-            RawKind::Bool => Type::CBOOL,
-        }
-    }
-
-    /// The register type.
-    pub fn ty(self) -> Ty {
-        match self {
-            RawKind::Int => Ty::I64,
-            RawKind::Float => Ty::F64,
-            RawKind::Bool => Ty::Bool,
-        }
+/// The register type of a kind.
+pub fn raw_type(kind: RawKind) -> Ty {
+    match kind {
+        RawKind::Int => Ty::I64,
+        RawKind::Float => Ty::F64,
+        RawKind::Bool => Ty::Bool,
     }
 }
 
-/// What a closed unit takes and gives.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct RawSignature {
-    /// Its parameters.
-    pub params: Vec<RawKind>,
-    /// Its result.
-    pub result: RawKind,
-}
-
-impl RawSignature {
-    /// The signature of the machine code.
-    pub fn lir(&self) -> crate::lir::Signature {
-        let mut params = vec![Ty::Ptr, Ty::Ptr];
-        params.extend(self.params.iter().map(|kind| kind.ty()));
-        crate::lir::Signature {
-            params,
-            results: vec![Ty::I64, self.result.ty()],
-        }
+/// The signature of a closed unit's machine code: thread, function and raw arguments, to a status and the raw result.
+pub fn raw_signature(signature: &RawSignature) -> Signature {
+    let mut params = vec![Ty::Ptr, Ty::Ptr];
+    params.extend(signature.params.iter().copied().map(raw_type));
+    Signature {
+        params,
+        results: vec![Ty::I64, raw_type(signature.result)],
     }
 }
 
-/// Where a function can be called raw.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct RawEntry {
-    /// Address of the cell with the address of the raw entry, or of code that gives
-    /// [`NOT_ENTERED`](crate::exits::NOT_ENTERED).
-    pub cell: u64,
+/// The host's parts of a closed unit.
+#[derive(Clone, Debug)]
+pub struct ClosedParts {
     /// Address of the cell with the function's entry for objects.
     pub boxed_cell: u64,
-    /// What it takes and gives.
-    pub signature: RawSignature,
+    /// Address of the cell with its raw entry.
+    pub raw_cell: u64,
+    /// `(thread) -> ()`: accounts for the call; fails where it must not be begun.
+    pub enter: Func,
+    /// `(thread) -> ()`: undoes that.
+    pub leave: Func,
 }

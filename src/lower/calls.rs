@@ -1,8 +1,8 @@
 //! Call-outs: general operations through helpers, and calls of known functions.
 
 use super::Lower;
-use crate::hir::{DEALLOC, GeneralOp, Gives, Value};
-use crate::host::names;
+use crate::hir::{GeneralOp, Gives, Value};
+use crate::host::{DEALLOC, names};
 use crate::lir::{self, IntCond, Signature};
 use crate::ll::{Ty, Width};
 use crate::types::Type;

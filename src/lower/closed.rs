@@ -1,10 +1,12 @@
 //! Closed units and raw calls: see [`RawEntry`].
 
 use super::{Lower, Lowered, finish};
-use crate::engine::{Entry, UnitParts};
 use crate::exits::{EXITING, ExitKind, NOT_ENTERED, Reason, VALUE};
+use crate::facts::{RawEntry, RawKind};
 use crate::hir::{Function, Op, Value};
-use crate::host::{CALL_BOXED, Host, RESUME_EXITS, RawEntry, RawKind, names};
+use crate::host::{
+    CALL_BOXED, Entry, Host, RESUME_EXITS, UnitParts, names, raw_signature, raw_type,
+};
 use crate::lir::{self, Builder, Func, IntCond, Signature};
 use crate::ll::{Ty, Width};
 
@@ -14,7 +16,7 @@ use crate::ll::{Ty, Width};
 /// If `f` is not in canonical form, or not closed, or `parts` has nothing for closed units.
 pub fn lower_closed(f: &Function, own: &RawEntry, host: &Host, parts: &UnitParts) -> Lowered {
     let closed = parts.closed.as_ref().expect("parts of a closed unit");
-    let func = Func::new(f.code.name.clone(), own.signature.lir());
+    let func = Func::new(f.code.name.clone(), raw_signature(&own.signature));
     finish(func, f, host, parts, Entry::Function, Some(closed))
 }
 
@@ -61,7 +63,7 @@ impl Lower<'_> {
         let (status, value) = call_cell(&mut self.b, entry, &operands);
         let done = self.b.icmp_imm(IntCond::Eq, status, VALUE);
         let (left, go) = (self.b.cold_block(), self.b.block());
-        let result = self.b.param(go, entry.signature.result.ty());
+        let result = self.b.param(go, raw_type(entry.signature.result));
         self.b.br(done, go, &[value], left, &[]);
 
         self.b.switch_to(left);
@@ -150,7 +152,7 @@ fn call_cell(
 ) -> (lir::Value, lir::Value) {
     let cell = b.pconst(entry.cell);
     let target = b.load(Width::Ptr, cell, 0);
-    let results = b.call_indirect(entry.signature.lir(), target, operands);
+    let results = b.call_indirect(raw_signature(&entry.signature), target, operands);
     (results[0], results[1])
 }
 

@@ -1,8 +1,8 @@
 //! Terminators and edges: where a local moves between its slot and a register.
 
 use super::{Lower, Repr};
-use crate::engine::Entry;
 use crate::hir::{Block, Edge, Place, Term};
+use crate::host::Entry;
 use crate::host::names;
 use crate::lir;
 use crate::ll::{Ty, Width};

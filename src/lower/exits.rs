@@ -1,10 +1,9 @@
 //! Exit records and the cold blocks that leave through them.
 
 use super::{Lower, Repr};
-use crate::bytecode::Pc;
-use crate::engine::RawMap;
 use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, Reason, Source};
-use crate::hir::{Op, StateId, Value};
+use crate::hir::{Op, Pc, StateId, Value};
+use crate::host::RawMap;
 use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Term};
 use crate::ll::Width;
@@ -183,7 +182,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn publish_position(&mut self, pc: Pc) {
-        let pos = self.code.instr(pc).pos;
+        let pos = self.f.code.instr(pc).pos;
         if self.position != Some(pos) {
             let address = self.parts.position_base + self.parts.position_scale as u64 * pos as u64;
             let p = self.b.pconst(address);
@@ -194,7 +193,7 @@ impl Lower<'_> {
 
     /// Store whether local `k` is bound, behind the words of the locals; gives the number of that word.
     fn publish_bound(&mut self, k: u32, bound: Value) -> u32 {
-        let word = self.code.locals.len() as u32 + k;
+        let word = self.f.code.locals.len() as u32 + k;
         let flag = self.raw(bound);
         let flag = self.b.op(Opcode::B2i, &[flag]);
         self.b

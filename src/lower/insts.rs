@@ -70,7 +70,7 @@ impl Lower<'_> {
             }
             Op::CheckPending => {
                 let pc = inst.pc;
-                if self.code.instr(pc).op == crate::bytecode::Op::JumpBackward {
+                if self.f.is_back_edge(pc) {
                     self.count_iteration();
                 }
                 let exit = self.guard_exit(v);

@@ -21,10 +21,10 @@ mod insts;
 
 pub use closed::{adapter, lower_closed};
 
-use crate::bytecode::{Code, Pc};
-use crate::engine::{ClosedParts, Entry, RawMap, UnitParts};
+use crate::bytecode::Pc;
 use crate::exits::ExitRecord;
 use crate::hir::{self, Function, Op, Value};
+use crate::host::{ClosedParts, Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
@@ -92,7 +92,6 @@ pub fn repr(f: &Function, v: Value) -> Repr {
 
 pub(crate) struct Lower<'a> {
     f: &'a Function,
-    code: &'a Code,
     host: &'a Host,
     parts: &'a UnitParts,
     entry: Entry,
@@ -162,7 +161,6 @@ fn finish(
     let (exits, raw_maps) = {
         let mut lower = Lower {
             f,
-            code: &f.code,
             host,
             parts,
             entry,
@@ -263,7 +261,7 @@ impl Lower<'_> {
     /// Where the raw word of local `k` is kept during call-outs.
     fn shadow_offset(&self, k: u32) -> i32 {
         self.host.frame_slots
-            + 8 * (self.code.locals.len() as i32 + self.code.stacksize as i32 + k as i32)
+            + 8 * (self.f.code.locals.len() as i32 + self.f.code.stacksize as i32 + k as i32)
     }
 
     /// The LIR type of a value's definition.

@@ -1,8 +1,8 @@
 //! Which functions can be closed units: they run no code of the program, take and give numbers only, and so need no
 //! frame.
 
+use crate::facts::{RawKind, RawSignature};
 use crate::hir::{Function, Op, Term, Value};
-use crate::host::{RawKind, RawSignature};
 use crate::types::Type;
 
 /// The signature that `f`, a function unit after all passes, would have as a closed unit: each parameter travels as
@@ -126,15 +126,19 @@ fn is_closed(f: &Function, v: Value) -> bool {
         | Op::Refine(_)
         | Op::UnboxInt
         | Op::UnboxFloat
-        | Op::UnboxBool => {
-            inst.args.iter().all(|a| is_raw(f, *a) || is_uncounted(f, *a))
-        }
+        | Op::UnboxBool => inst
+            .args
+            .iter()
+            .all(|a| is_raw(f, *a) || is_uncounted(f, *a)),
         op => {
             let effects = op.effects();
             !effects.reads
                 && !effects.writes
                 && !effects.runs_host_code
-                && inst.args.iter().all(|a| is_raw(f, *a) || is_uncounted(f, *a))
+                && inst
+                    .args
+                    .iter()
+                    .all(|a| is_raw(f, *a) || is_uncounted(f, *a))
         }
     }
 }

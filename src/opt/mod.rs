@@ -14,8 +14,7 @@ mod specialise;
 mod types;
 mod unbox;
 
-use crate::bytecode::Pc;
-use crate::exits::Reason;
+use crate::bytecode::{Pc, Reason};
 use crate::hir::Function;
 use crate::host::World;
 use std::collections::HashSet;

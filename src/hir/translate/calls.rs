@@ -1,13 +1,12 @@
 //! Calls: of known functions, of builtins that need none, and of anything.
 
-use crate::bytecode::Instr;
-use crate::exits::Reason;
+use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
+use crate::facts::{Builtin, Callee, RawEntry, RawKind};
+use crate::hir::Op;
 use crate::hir::build::{Builder, Unsupported};
 use crate::hir::function::{Entry, Term, Value};
 use crate::hir::typing;
-use crate::hir::{GeneralOp as G, Op};
-use crate::host::{Builtin, Callee, RawEntry, RawKind};
 use crate::types::{ObjectHandle, Type};
 
 impl Builder<'_> {
