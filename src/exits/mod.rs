@@ -48,6 +48,8 @@ pub enum Reason {
     Invalidated,
     /// Tracing or monitoring was switched on, or the frame was opened to others.
     Observed,
+    /// The instruction had never been executed when the unit was compiled.
+    Unreached,
     /// The instruction is not compiled natively.
     NotCompiled,
     /// A helper raised an exception.
@@ -56,7 +58,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 13] = [
+    pub const ALL: [Reason; 14] = [
         Reason::Type,
         Reason::IntTooLarge,
         Reason::Overflow,
@@ -68,6 +70,7 @@ impl Reason {
         Reason::Length,
         Reason::Invalidated,
         Reason::Observed,
+        Reason::Unreached,
         Reason::NotCompiled,
         Reason::Raised,
     ];
@@ -86,6 +89,7 @@ impl Reason {
             Reason::Length => "length",
             Reason::Invalidated => "invalidated",
             Reason::Observed => "observed",
+            Reason::Unreached => "unreached",
             Reason::NotCompiled => "not_compiled",
             Reason::Raised => "raised",
         }
