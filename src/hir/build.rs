@@ -344,6 +344,10 @@ impl Builder<'_> {
                 self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
             }
             self.start_instr();
+            if instr.is_unreached() && !self.avoid.contains(&(pc, Reason::Unreached)) {
+                self.leave_unreached();
+                return Ok(());
+            }
             let ended = self.translate(instr)?;
             if ended {
                 return Ok(());
@@ -354,6 +358,19 @@ impl Builder<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// End the block with an exit: what was never executed is not compiled before something is known of it.
+    fn leave_unreached(&mut self) {
+        let state = self.state();
+        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
+        self.emit_with(
+            Op::GuardTrue(Reason::Unreached),
+            vec![never],
+            Type::BOTTOM,
+            Some(state),
+        );
+        self.end_block(Term::Unreachable);
     }
 
     /// Note the stack as it is at the start of an instruction.
