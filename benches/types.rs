@@ -21,8 +21,11 @@ struct Operands {
     words: (u64, u64),
     pairs: (Pair, Pair),
     plain: (Type, Type),
+    plain_rest: (Type, Type),
     mortal: (Type, Type),
+    mortal_rest: (Type, Type),
     lifetimes: (Type, Type),
+    lifetimes_rest: (Type, Type),
     either: (Type, Type),
     apart: (Type, Type),
     primitives: (Type, Type),
@@ -32,7 +35,8 @@ struct Operands {
     _world: Hierarchy,
 }
 
-/// The word operations on the same sixteen bytes: what is more than these is the price of being a `Type`.
+/// A `u64` in sixteen bytes: the plain operation with its operands passed as types are, so that what an operation on types takes
+/// more is the operation's own.
 type Pair = (u64, u64);
 
 /// Something to measure.
@@ -55,10 +59,11 @@ macro_rules! case {
             over: $over,
             answer: $answer,
             run: |operands| {
-                #[inline(never)]
-                fn operation($a: $ty, $b: $ty) -> $out {
+                fn body($a: $ty, $b: $ty) -> $out {
                     $body
                 }
+                // Through a pointer nobody sees through, so that all of them pass their operands alike.
+                let operation: fn($ty, $ty) -> $out = black_box(body);
                 let (a, b) = operands.$from;
                 for _ in 0..ROUNDS {
                     black_box(operation(black_box(a), b));
@@ -71,6 +76,9 @@ macro_rules! case {
 
 /// What an operation on unspecialized types may take over the same on one `u64`.
 const PLAIN: Option<u64> = Some(8);
+/// The same where some lifetimes go and some stay: what is left depends on which side of the rectangle of leaves by
+/// lifetimes goes.
+const REST: Option<u64> = Some(9);
 /// What a question about two classes may take in all, the call with its operands not counted.
 const CLASSES: Option<u64> = Some(60);
 
@@ -80,42 +88,47 @@ const CASES: &[Case] = &[
     case!("u64 or", None, "", words, u64 => u64, |a, b| a | b, "7"),
     case!("u64 and-not", None, "", words, u64 => u64, |a, b| a & !b, "0"),
     case!("u64 and-not is 0", None, "", words, u64 => bool, |a, b| a & !b == 0, "true"),
+
     case!("16 bytes, nothing", None, "", pairs, Pair => Pair, |a, _b| a, "(5, 1)"),
+    case!("16 bytes, and", None, "", pairs, Pair => Pair, |a, b| (a.0 & b.0, 0), "(5, 0)"),
+    case!("16 bytes, or", None, "", pairs, Pair => Pair, |a, b| (a.0 | b.0, 0), "(7, 0)"),
+    case!("16 bytes, and-not", None, "", pairs, Pair => Pair, |a, b| (a.0 & !b.0, 0), "(0, 0)"),
+    case!("16 bytes, and-not is 0", None, "", pairs, Pair => bool, |a, b| a.0 & !b.0 == 0, "true"),
 
-    case!("Long - Bool <= Long", PLAIN, "u64 and-not is 0", plain, Type => bool, |a, b| a <= b, "true"),
-    case!("Long - Bool | Long", PLAIN, "u64 or", plain, Type => Type, |a, b| a | b, "Long"),
-    case!("Long - Bool & Long", PLAIN, "u64 and", plain, Type => Type, |a, b| a & b, "{LongExact|LongUser}"),
-    case!("Long - (Long - Bool)", PLAIN, "u64 and-not", plain, Type => Type, |a, b| b - a, "Bool"),
-    case!("Long - Bool could_be Long", PLAIN, "u64 and-not is 0", plain, Type => bool, |a, b| a.could_be(b), "true"),
-    case!("Long - Bool join Long", PLAIN, "u64 or", plain, Type => Type, |a, b| a.join(b), "Long"),
+    case!("Long - Bool <= Long", PLAIN, "16 bytes, and-not is 0", plain, Type => bool, |a, b| a <= b, "true"),
+    case!("Long - Bool | Long", PLAIN, "16 bytes, or", plain, Type => Type, |a, b| a | b, "Long"),
+    case!("Long - Bool & Long", PLAIN, "16 bytes, and", plain, Type => Type, |a, b| a & b, "{LongExact|LongUser}"),
+    case!("Long - (Long - Bool)", PLAIN, "16 bytes, and-not", plain_rest, Type => Type, |a, b| a - b, "Bool"),
+    case!("Long - Bool could_be Long", PLAIN, "16 bytes, and-not is 0", plain, Type => bool, |a, b| a.could_be(b), "true"),
+    case!("Long - Bool join Long", PLAIN, "16 bytes, or", plain, Type => Type, |a, b| a.join(b), "Long"),
 
-    case!("MortalBool <= MortalLong", PLAIN, "u64 and-not is 0", mortal, Type => bool, |a, b| a <= b, "true"),
-    case!("MortalBool | MortalLong", PLAIN, "u64 or", mortal, Type => Type, |a, b| a | b, "MortalLong"),
-    case!("MortalBool & MortalLong", PLAIN, "u64 and", mortal, Type => Type, |a, b| a & b, "MortalBool"),
-    case!("MortalLong - MortalBool", PLAIN, "u64 and-not", mortal, Type => Type, |a, b| b - a, "Mortal{LongExact|LongUser}"),
-    case!("MortalBool could_be MortalLong", PLAIN, "u64 and-not is 0", mortal, Type => bool, |a, b| a.could_be(b), "true"),
-    case!("MortalBool join MortalLong", PLAIN, "u64 or", mortal, Type => Type, |a, b| a.join(b), "MortalLong"),
+    case!("MortalBool <= MortalLong", PLAIN, "16 bytes, and-not is 0", mortal, Type => bool, |a, b| a <= b, "true"),
+    case!("MortalBool | MortalLong", PLAIN, "16 bytes, or", mortal, Type => Type, |a, b| a | b, "MortalLong"),
+    case!("MortalBool & MortalLong", PLAIN, "16 bytes, and", mortal, Type => Type, |a, b| a & b, "MortalBool"),
+    case!("MortalLong - MortalBool", PLAIN, "16 bytes, and-not", mortal_rest, Type => Type, |a, b| a - b, "Mortal{LongExact|LongUser}"),
+    case!("MortalBool could_be MortalLong", PLAIN, "16 bytes, and-not is 0", mortal, Type => bool, |a, b| a.could_be(b), "true"),
+    case!("MortalBool join MortalLong", PLAIN, "16 bytes, or", mortal, Type => Type, |a, b| a.join(b), "MortalLong"),
 
-    case!("MortalDict <= Long", PLAIN, "u64 and-not is 0", lifetimes, Type => bool, |a, b| a <= b, "false"),
-    case!("MortalDict | Long", PLAIN, "u64 or", lifetimes, Type => Type, |a, b| a | b, "{Dict|Long}"),
-    case!("MortalDict & Long", PLAIN, "u64 and", lifetimes, Type => Type, |a, b| a & b, "Bottom"),
-    case!("Long - MortalDict", PLAIN, "u64 and-not", lifetimes, Type => Type, |a, b| b - a, "Long"),
-    case!("MortalDict could_be Long", PLAIN, "u64 and-not is 0", lifetimes, Type => bool, |a, b| a.could_be(b), "false"),
-    case!("Dict & MortalDict", PLAIN, "u64 and", either, Type => Type, |a, b| a & b, "MortalDict"),
-    case!("Dict - MortalDict", PLAIN, "u64 and-not", either, Type => Type, |a, b| a - b, "ImmortalDict"),
-    case!("MortalDict & ImmortalDict", PLAIN, "u64 and", apart, Type => Type, |a, b| a & b, "Bottom"),
-    case!("MortalDict - ImmortalDict", PLAIN, "u64 and-not", apart, Type => Type, |a, b| a - b, "MortalDict"),
-    case!("MortalDict could_be Immortal...", PLAIN, "u64 and-not is 0", apart, Type => bool, |a, b| a.could_be(b), "false"),
+    case!("MortalDict <= Long", PLAIN, "16 bytes, and-not is 0", lifetimes, Type => bool, |a, b| a <= b, "false"),
+    case!("MortalDict | Long", PLAIN, "16 bytes, or", lifetimes, Type => Type, |a, b| a | b, "{Dict|Long}"),
+    case!("MortalDict & Long", PLAIN, "16 bytes, and", lifetimes, Type => Type, |a, b| a & b, "Bottom"),
+    case!("Long - MortalDict", REST, "16 bytes, and-not", lifetimes_rest, Type => Type, |a, b| a - b, "Long"),
+    case!("MortalDict could_be Long", PLAIN, "16 bytes, and-not is 0", lifetimes, Type => bool, |a, b| a.could_be(b), "false"),
+    case!("Dict & MortalDict", PLAIN, "16 bytes, and", either, Type => Type, |a, b| a & b, "MortalDict"),
+    case!("Dict - MortalDict", REST, "16 bytes, and-not", either, Type => Type, |a, b| a - b, "ImmortalDict"),
+    case!("MortalDict & ImmortalDict", PLAIN, "16 bytes, and", apart, Type => Type, |a, b| a & b, "Bottom"),
+    case!("MortalDict - ImmortalDict", REST, "16 bytes, and-not", apart, Type => Type, |a, b| a - b, "MortalDict"),
+    case!("MortalDict could_be Immortal...", PLAIN, "16 bytes, and-not is 0", apart, Type => bool, |a, b| a.could_be(b), "false"),
 
-    case!("CInt32 <= CInt", PLAIN, "u64 and-not is 0", primitives, Type => bool, |a, b| a <= b, "true"),
-    case!("CInt32 | CInt", PLAIN, "u64 or", primitives, Type => Type, |a, b| a | b, "CInt"),
-    case!("CInt32 & CInt", PLAIN, "u64 and", primitives, Type => Type, |a, b| a & b, "CInt32"),
-    case!("CInt32 - CInt", PLAIN, "u64 and-not", primitives, Type => Type, |a, b| a - b, "Bottom"),
-    case!("CInt32 could_be CInt", PLAIN, "u64 and-not is 0", primitives, Type => bool, |a, b| a.could_be(b), "true"),
+    case!("CInt32 <= CInt", PLAIN, "16 bytes, and-not is 0", primitives, Type => bool, |a, b| a <= b, "true"),
+    case!("CInt32 | CInt", PLAIN, "16 bytes, or", primitives, Type => Type, |a, b| a | b, "CInt"),
+    case!("CInt32 & CInt", PLAIN, "16 bytes, and", primitives, Type => Type, |a, b| a & b, "CInt32"),
+    case!("CInt32 - CInt", PLAIN, "16 bytes, and-not", primitives, Type => Type, |a, b| a - b, "Bottom"),
+    case!("CInt32 could_be CInt", PLAIN, "16 bytes, and-not is 0", primitives, Type => bool, |a, b| a.could_be(b), "true"),
 
     case!("User[B] <= User[A]", CLASSES, "16 bytes, nothing", up, Type => bool, |a, b| a <= b, "true"),
     case!("User[A] <= User[C]", CLASSES, "16 bytes, nothing", unrelated, Type => bool, |a, b| a <= b, "false"),
-    case!("User[B] <= User", PLAIN, "u64 and-not is 0", joint, Type => bool, |a, b| a <= b, "true"),
+    case!("User[B] <= User", PLAIN, "16 bytes, and-not is 0", joint, Type => bool, |a, b| a <= b, "true"),
     case!("User[B] | User[A]", None, "", up, Type => Type, |a, b| a | b, "User[A]"),
     case!("User[B] & User[A]", None, "", up, Type => Type, |a, b| a & b, "User[B]"),
     case!("User[B] & User", None, "", joint, Type => Type, |a, b| a & b, "User[B]"),
@@ -135,8 +148,11 @@ fn operands() -> Operands {
         words: (5, 7),
         pairs: ((5, 1), (7, 1)),
         plain: (long - bool, long),
+        plain_rest: (long, long - bool),
         mortal: (bool.mortal(), long.mortal()),
+        mortal_rest: (long.mortal(), bool.mortal()),
         lifetimes: (dict.mortal(), long),
+        lifetimes_rest: (long, dict.mortal()),
         either: (dict, dict.mortal()),
         apart: (dict.mortal(), dict.immortal()),
         primitives: (Type::CINT32, Type::CINT),
@@ -176,7 +192,7 @@ fn main() -> ExitCode {
     let mut counts: Vec<(&str, f64)> = Vec::new();
     let mut within = true;
     println!(
-        "{:<32} {:>7} {:>13} {:>6} {:>6}  {:<18} answer",
+        "{:<32} {:>7} {:>13} {:>6} {:>6}  {:<22} answer",
         "operation", "ns", "instructions", "extra", "limit", "over"
     );
     for (index, case) in CASES.iter().enumerate() {
@@ -202,7 +218,7 @@ fn main() -> ExitCode {
             .limit
             .map_or_else(String::new, |limit| limit.to_string());
         println!(
-            "{:<32} {nanoseconds:>7.2} {count:>13.1} {extra:>6.1} {limit:>6}  {:<18} {answer}",
+            "{:<32} {nanoseconds:>7.2} {count:>13.1} {extra:>6.1} {limit:>6}  {:<22} {answer}",
             case.name, case.over
         );
         within &= case.limit.is_none_or(|limit| extra <= limit as f64 + 0.5);

@@ -7,8 +7,7 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Sub, SubAssign};
 
 use super::handles::{ClassHandle, raw_is_subclass};
 use super::repr::{
-    KIND_CLASS, KIND_MASK, LEAF_MASK, LIFE_MASK, PLAIN, Spec, Type, has_objects,
-    is_plain_and_lives, is_plain_and_unconfined,
+    KIND_CLASS, KIND_MASK, LIFE_MASK, PLAIN, Spec, Type, has_objects, is_plain_and_lives,
 };
 use super::table::{Leaf, PRIMITIVE_BITS, bit};
 
@@ -126,14 +125,15 @@ impl Type {
         if !self.spec_is_within(other) {
             return self;
         }
-        Type::with_spec(subtract_words(self.word(), other.word()), self.spec())
+        let word = subtract_words(self.word() | PLAIN, other.word() | PLAIN);
+        Type::with_spec(word, self.spec())
     }
 
     /// Whether some value could be of both types.
     #[inline]
     pub fn could_be(self, other: Type) -> bool {
         let word = self.raw & other.raw;
-        if !is_plain_and_lives(word) || !has_objects(word) {
+        if !has_objects(word) || !is_plain_and_lives(word) {
             cold_path();
             if word & PLAIN == 0 {
                 return self.could_be_slowly(other);
@@ -177,24 +177,26 @@ fn first_by_name(a: ClassHandle, b: ClassHandle) -> ClassHandle {
     if (a.name(), a) <= (b.name(), b) { a } else { b }
 }
 
-/// Leaves and lifetimes without those of `other`. Objects are a rectangle of leaves by lifetimes; what is left is
-/// representable only if `other` spans one side of it, otherwise the rectangle stays whole.
+/// The plain word of leaves and lifetimes without those of `other`, which is plain as well. Objects are a rectangle of leaves by lifetimes;
+/// what is left is representable only if `other` spans one side of it, otherwise the rectangle stays whole.
 #[inline]
 const fn subtract_words(word: u64, other: u64) -> u64 {
     let rest = word & !other;
     if rest & LIFE_MASK == 0 {
         // All our lifetimes go: leaves are taken away, and with the last object the lifetime.
         if has_objects(rest) {
-            rest | (word & LIFE_MASK)
-        } else {
-            rest
+            return rest + (word & (LIFE_MASK | PLAIN));
         }
-    } else if has_objects(rest) {
-        rest | (word & !PRIMITIVE_BITS)
-    } else {
-        // All our leaves go: lifetimes are taken away.
-        rest | (word & !(PRIMITIVE_BITS | LIFE_MASK))
+        cold_path();
+        return rest + PLAIN;
     }
+    cold_path();
+    if has_objects(rest) {
+        return rest | (word & !PRIMITIVE_BITS);
+    }
+    cold_path();
+    // All our leaves go: lifetimes are taken away.
+    rest | (word & !(PRIMITIVE_BITS | LIFE_MASK))
 }
 
 impl BitOr for Type {
@@ -218,7 +220,7 @@ impl BitAnd for Type {
     #[inline]
     fn bitand(self, other: Type) -> Type {
         let word = self.raw & other.raw;
-        if !is_plain_and_lives(word) || !has_objects(word) {
+        if !has_objects(word) || !is_plain_and_lives(word) {
             cold_path();
             if word & PLAIN == 0 {
                 return self.intersect_slowly(other);
@@ -235,16 +237,8 @@ impl Sub for Type {
     /// A type that holds every value of `self` that is not one of `other`.
     #[inline]
     fn sub(self, other: Type) -> Type {
-        if is_plain_and_unconfined(other.raw) {
-            // Our lifetimes stay as they are, unless the last object goes.
-            let word = self.raw & !(other.raw & LEAF_MASK);
-            if is_plain_and_lives(word) && has_objects(word) {
-                return Type::from_normal(word);
-            }
-        }
-        cold_path();
         if self.is_plain_with(other) {
-            Type::from_word(subtract_words(self.raw & !PLAIN, other.raw))
+            Type::from_normal(subtract_words(self.raw, other.raw))
         } else {
             self.subtract_slowly(other)
         }

@@ -93,12 +93,6 @@ pub(super) const fn is_plain_and_lives(word: u64) -> bool {
     word as u8 >= (PLAIN | MORTAL) as u8
 }
 
-/// Whether a word is plain and has both lifetimes.
-#[inline]
-pub(super) const fn is_plain_and_unconfined(word: u64) -> bool {
-    word as u8 >= (PLAIN | LIFE_MASK) as u8
-}
-
 impl Type {
     /// The unspecialized type of these leaves, mortal or immortal.
     pub(super) const fn plain(bits: u64) -> Type {
