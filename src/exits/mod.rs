@@ -21,6 +21,16 @@ pub enum ExitKind {
     Resume,
     /// An exception is pending, raised by the instruction at `pc`; the recorded stack is what it had not consumed.
     Raise,
+    /// The same, and the exception needs no more to its traceback: it was raised before. The frame's position is left
+    /// as it is.
+    Reraise,
+}
+
+impl ExitKind {
+    /// Whether an exception is pending.
+    pub fn raises(self) -> bool {
+        self != ExitKind::Resume
+    }
 }
 
 /// Why compiled code leaves; each reason has a counter and a name for people.
@@ -197,6 +207,7 @@ impl fmt::Display for ExitRecord {
         let kind = match self.kind {
             ExitKind::Resume => "resume",
             ExitKind::Raise => "raise",
+            ExitKind::Reraise => "reraise",
         };
         write!(f, "{kind} {} {}", self.pc, self.reason)?;
         for (slot, source) in &self.locals {

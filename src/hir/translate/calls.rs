@@ -92,8 +92,7 @@ impl Builder<'_> {
                     }
                     args.push(v);
                 }
-                self.unchecked = true;
-                let v = self.emit_with(Op::CallDirect(entry_cell), args, Type::OBJECT, Some(state));
+                let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
                 let callable = self.stack[base];
                 self.forget_top(n + 2);
                 self.drop_entry(callable);
