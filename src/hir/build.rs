@@ -15,11 +15,10 @@
 use super::flow::handlers_by_instr;
 use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Term, Value};
 use super::params::remove_trivial_params;
-use super::{Block, GeneralOp, Op};
-use crate::bytecode::{Code, Pc};
-use crate::exits::Reason;
+use super::{Block, Op};
+use crate::bytecode::{Code, GeneralOp, Pc, Reason};
 use crate::facts::Source;
-use crate::host::World;
+use crate::facts::{RawEntry, World};
 use crate::types::Type;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -38,6 +37,8 @@ pub struct Unsupported {
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
+    /// At the start of a closed unit: what it takes and gives, and where its own function is called.
+    Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
     Loop(Pc, &'a [Type]),
 }
@@ -72,6 +73,8 @@ pub(super) struct Builder<'a> {
     pub(super) expected: Vec<bool>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
+    /// For a closed unit: where its own function is called.
+    pub(super) closed: Option<&'a RawEntry>,
 }
 
 /// Build the HIR of `code` from `start`.
@@ -96,7 +99,7 @@ pub fn build(
     if code.instrs.len() > MAX_INSTRS {
         return refuse("a function of this size");
     }
-    if matches!(start, Start::Function(_)) {
+    if !matches!(start, Start::Loop(..)) {
         if code.varargs || code.varkeywords || code.kwonly > 0 {
             return refuse("a signature with * or keyword-only parameters");
         }
@@ -126,7 +129,11 @@ pub fn build(
         unchecked_in: HashSet::new(),
         handlers: handlers_by_instr(code),
         expected: Vec::new(),
-        enters: matches!(start, Start::Function(_)),
+        enters: !matches!(start, Start::Loop(..)),
+        closed: match start {
+            Start::Closed(own) => Some(own),
+            _ => None,
+        },
     };
     b.run(start)?;
     let mut f = b.f;
@@ -140,7 +147,7 @@ pub fn build(
 impl Builder<'_> {
     fn run(&mut self, start: Start<'_>) -> Result<(), Unsupported> {
         let first = match start {
-            Start::Function(_) => Pc(0),
+            Start::Function(_) | Start::Closed(_) => Pc(0),
             Start::Loop(pc, _) => pc,
         };
         let order = self.find_blocks(first)?;
@@ -190,6 +197,15 @@ impl Builder<'_> {
                 for (k, &ty) in types.iter().enumerate().take(self.code.argcount as usize) {
                     self.bet_at_entry(self.locals[k], ty);
                 }
+            }
+            Start::Closed(own) => {
+                for (k, &kind) in own.signature.params.iter().enumerate() {
+                    let raw = self.emit(Op::Arg(k as u32), vec![], kind.raw());
+                    let boxed = self.emit(Op::boxing(kind), vec![raw], kind.boxed());
+                    self.locals.push(boxed);
+                }
+                self.locals.resize(nlocals as usize, self.null);
+                self.start_instr();
             }
             Start::Loop(_, types) => {
                 for k in 0..nlocals {

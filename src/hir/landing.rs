@@ -1,11 +1,10 @@
 //! Instructions that may raise: the end of their block in the range of a handler, and the landing block where the
 //! exceptional edge arrives.
 
+use super::Op;
 use super::build::Builder;
 use super::function::{Block, BlockData, Edge, FrameState, StateId, Term, Value};
-use super::{GeneralOp, Op};
-use crate::bytecode::Handler;
-use crate::exits::Reason;
+use crate::bytecode::{GeneralOp, Handler, Reason};
 use crate::types::Type;
 
 impl Builder<'_> {
@@ -27,9 +26,11 @@ impl Builder<'_> {
         ty: Type,
         state: StateId,
     ) -> Value {
-        // A check for pending work looks at the unit itself.
-        self.unchecked |= op.effects().runs_host_code && op != Op::CheckPending;
-        let raises = op.raises();
+        // Raw calls and checks for pending work look at the unit themselves.
+        let looks = matches!(op, Op::CheckPending | Op::CallRaw(..));
+        self.unchecked |= op.effects().runs_host_code && !looks;
+        // A closed unit has no frame: it leaves before anything raises.
+        let raises = op.raises() && self.closed.is_none();
         let v = self.emit_with(op, args, ty, Some(state));
         if raises && let Some(handler) = self.handler(self.pc).cloned() {
             self.land(v, state, &handler);
@@ -65,6 +66,13 @@ impl Builder<'_> {
     /// What the interpreter does between a raise and its handler.
     fn unwind(&mut self, v: Value, handler: &Handler) {
         let instr = self.code.instr(self.pc);
+        if let Op::CallRaw(_, consumed) = self.f.insts[v].op {
+            let entries = self.stack.split_off(self.stack.len() - consumed as usize);
+            for entry in entries {
+                self.start_instr();
+                self.drop_entry(entry);
+            }
+        }
         // What the instruction itself drops, in its order.
         let dropped = instr.dropped_on_error();
         let top = self.stack.len();

@@ -24,7 +24,6 @@
 mod build;
 mod flow;
 mod function;
-mod general;
 mod landing;
 mod ops;
 mod params;
@@ -33,12 +32,13 @@ mod translate;
 mod typing;
 mod verify;
 
+/// What HIR is made of that bytecode defines.
+pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
 pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Start, Unsupported, build};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
-pub use general::{DEALLOC, EXIT_HOOK, GeneralInfo, GeneralOp, Gives, HelperRow, MATH, helpers};
 pub use ops::{Cmp, Op};
 pub use params::remove_trivial_params;
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};

@@ -6,11 +6,11 @@ mod containers;
 mod operators;
 mod stack;
 
+use super::Op;
 use super::build::{Builder, Unsupported};
 use super::function::Term;
 use super::typing;
-use super::{GeneralOp as G, Op};
-use crate::bytecode::{Instr, Op as B, Pc};
+use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
 use crate::types::Type;
 
 type Done = Result<bool, Unsupported>;
@@ -289,7 +289,7 @@ impl Builder<'_> {
                 let top = self.stack.len() - 1;
                 self.own(top);
                 let e = self.pop();
-                self.end_block(Term::Return(e.value));
+                self.return_value(e.value, true)?;
                 return Ok(true);
             }
             B::ReturnConst => {
@@ -298,7 +298,7 @@ impl Builder<'_> {
                 let top = self.stack.len() - 1;
                 self.own(top);
                 self.pop();
-                self.end_block(Term::Return(v));
+                self.return_value(v, false)?;
                 return Ok(true);
             }
 

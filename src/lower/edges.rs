@@ -1,8 +1,8 @@
 //! Terminators and edges: where a local moves between its slot and a register.
 
 use super::{Lower, Repr};
-use crate::engine::Entry;
 use crate::hir::{Block, Edge, Place, Term};
+use crate::host::Entry;
 use crate::host::names;
 use crate::lir;
 use crate::ll::{Ty, Width};
@@ -30,6 +30,7 @@ impl Lower<'_> {
                 self.known.insert(next.block, known);
                 self.edge(next);
             }
+            Term::Return(v) if self.closed.is_some() => self.return_raw(*v),
             Term::Return(v) => {
                 let result = self.moved(*v);
                 if self.entry == Entry::Function {

@@ -5,6 +5,7 @@
 //! dominating check, or assumed with a watch.
 
 mod checks;
+pub mod closed;
 mod dce;
 mod merge;
 mod number;
@@ -14,8 +15,7 @@ mod specialise;
 mod types;
 mod unbox;
 
-use crate::bytecode::Pc;
-use crate::exits::Reason;
+use crate::bytecode::{Pc, Reason};
 use crate::hir::Function;
 use crate::host::World;
 use std::collections::HashSet;

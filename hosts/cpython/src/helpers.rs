@@ -34,7 +34,8 @@ pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
 pub use unpack::iter_end;
 
-use cladonia::hir::{GeneralOp, MATH};
+use cladonia::bytecode::GeneralOp;
+use cladonia::host::MATH;
 
 /// Whether `CALL_INTRINSIC_1` with this number can be compiled.
 pub fn intrinsic1_supported(number: u32) -> bool {

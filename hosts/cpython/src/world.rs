@@ -17,7 +17,7 @@ mod tests;
 use crate::capi::Obj;
 use crate::intrinsics::attributes as plan;
 use crate::objects;
-use cladonia::bytecode::{Code, ConstValue, Op};
+use cladonia::bytecode::ConstValue;
 use cladonia::facts::Assumption;
 use cladonia::host::{
     AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, StorePlan, World,
@@ -179,24 +179,8 @@ fn may_be_held(value: ObjectHandle) -> bool {
     }
 }
 
-/// Whether the code itself rebinds the name outside its local slots.
-fn rebinds(code: &Code, name: &str) -> bool {
-    code.instrs.iter().any(|instr| {
-        matches!(
-            instr.op,
-            Op::StoreGlobal | Op::DeleteGlobal | Op::StoreName | Op::DeleteName
-        ) && code
-            .names
-            .get(instr.arg as usize)
-            .is_some_and(|n| n == name)
-    })
-}
-
 impl World for CPythonWorld<'_> {
-    fn global(&self, code: &Code, name: &str) -> Option<Global> {
-        if rebinds(code, name) {
-            return None;
-        }
+    fn global(&self, _namespace: u64, name: &str) -> Option<Global> {
         let (found, here) = self.look_up(self.globals, name).ok()?;
         if let Some(value) = found {
             if !may_be_held(value) {

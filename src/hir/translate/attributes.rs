@@ -1,18 +1,22 @@
 //! Globals and attributes: plans of the world made into checks, loads and stores.
 
-use crate::bytecode::Instr;
-use crate::exits::Reason;
+use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
+use crate::facts::{AttrPlan, IntrinsicCall, StorePlan};
+use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::{Entry, Value};
-use crate::hir::{GeneralOp as G, Op};
-use crate::host::{AttrPlan, IntrinsicCall, StorePlan};
 use crate::types::Type;
 
 impl Builder<'_> {
     pub(super) fn load_global(&mut self, instr: &Instr) {
         let name = &self.code.names[instr.arg as usize];
-        match self.world.global(self.code, name) {
+        // What the code stores itself may be relied on only until then.
+        let known = match self.code.rebinds(name) {
+            true => None,
+            false => self.world.global(self.code.globals, name),
+        };
+        match known {
             Some(global) => {
                 self.assume(global.assumptions);
                 let v = self.assumed(global.value);

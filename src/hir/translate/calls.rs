@@ -1,14 +1,13 @@
 //! Calls: of known functions, of builtins that need none, and of anything.
 
-use crate::bytecode::Instr;
-use crate::exits::Reason;
+use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
-use crate::hir::build::Builder;
-use crate::hir::function::Value;
+use crate::facts::{Builtin, Callee, RawEntry, RawKind};
+use crate::hir::Op;
+use crate::hir::build::{Builder, Unsupported};
+use crate::hir::function::{Entry, Term, Value};
 use crate::hir::typing;
-use crate::hir::{GeneralOp as G, Op};
-use crate::host::{Builtin, Callee};
-use crate::types::Type;
+use crate::types::{ObjectHandle, Type};
 
 impl Builder<'_> {
     pub(super) fn call(&mut self, instr: &Instr, names: Option<Value>) {
@@ -68,6 +67,7 @@ impl Builder<'_> {
                 argcount,
                 defaults,
                 entry_cell,
+                raw,
                 assumptions,
             } => {
                 let argcount = argcount as usize;
@@ -75,14 +75,21 @@ impl Builder<'_> {
                     return false;
                 }
                 self.assume(assumptions);
+                // The guard, if there is one, is what the call relies on.
+                let function = guarded.unwrap_or(callable);
+                let own = self.closed.filter(|own| own.boxed_cell == entry_cell);
+                if !bound
+                    && let Some(raw) = own.cloned().or(raw)
+                    && self.call_raw(function, base, n, &defaults, raw)
+                {
+                    return true;
+                }
                 // The unit keeps a known function alive: no reference of the call's own.
                 for i in base + 1..self.stack.len() {
                     self.own(i);
                 }
                 self.start_instr();
                 let state = self.state_without(n + 2);
-                // The guard, if there is one, is what the call relies on.
-                let function = guarded.unwrap_or(callable);
                 let mut args = vec![function];
                 args.extend(self.top_values(given));
                 for &default in &defaults[defaults.len() - (argcount - given)..] {
@@ -102,6 +109,96 @@ impl Builder<'_> {
             Callee::Builtin(builtin) if !bound => self.call_builtin(builtin, base, n),
             _ => false,
         }
+    }
+
+    /// A call through a raw entry: each argument is taken out of its object, and a box that is made only where
+    /// somebody needs it stands in its place. False, and nothing done, if an argument is expected to be of another class.
+    fn call_raw(
+        &mut self,
+        function: Value,
+        base: usize,
+        n: usize,
+        defaults: &[ObjectHandle],
+        entry: RawEntry,
+    ) -> bool {
+        let params = entry.signature.params.clone();
+        let first_default = defaults.len() - (params.len() - n);
+        let large = self.avoid.contains(&(self.pc, Reason::IntTooLarge));
+        for (i, &kind) in params.iter().enumerate() {
+            let ty = match self.stack.get(base + 2 + i) {
+                Some(entry) => {
+                    let ty = self.ty(entry.value);
+                    let hint = self.hints.get(&entry.value).copied().unwrap_or(ty);
+                    let bets = ty.could_be(kind.boxed())
+                        && hint.could_be(kind.boxed())
+                        && !self.avoid.contains(&(self.pc, Reason::Type));
+                    if bets { kind.boxed() } else { ty }
+                }
+                None => Type::from_object(defaults[first_default + i - n]),
+            };
+            if !(ty <= kind.boxed()) || kind == RawKind::Int && large {
+                return false;
+            }
+        }
+        self.start_instr();
+        let state = self.state();
+        let mut args = vec![function];
+        for (i, &kind) in params.iter().enumerate() {
+            let object = match self.stack.get(base + 2 + i) {
+                Some(entry) => self.guard_type(entry.value, kind.boxed()),
+                None => self.object(defaults[first_default + i - n]),
+            };
+            args.push(self.emit_with(Op::unboxing(kind), vec![object], kind.raw(), Some(state)));
+        }
+        for (i, &kind) in params.iter().enumerate().take(n) {
+            let boxed = self.emit(Op::boxing(kind), vec![args[1 + i]], kind.boxed());
+            let old = std::mem::replace(
+                &mut self.stack[base + 2 + i],
+                Entry {
+                    value: boxed,
+                    owned: true,
+                },
+            );
+            self.drop_entry(old);
+        }
+        self.start_instr();
+        let state = self.state();
+        let result = entry.signature.result;
+        let call = Op::CallRaw(entry, n as u32 + 2);
+        let raw = self.emit_raising(call, args, result.raw(), state);
+        let boxed = self.emit(Op::boxing(result), vec![raw], result.boxed());
+        let callable = self.stack[base];
+        self.forget_top(n + 2);
+        self.drop_entry(callable);
+        self.push_owned(boxed);
+        true
+    }
+
+    /// Return `v`, which the instruction has popped, or is its constant: of a closed unit, the raw value.
+    pub(super) fn return_value(&mut self, v: Value, popped: bool) -> Result<(), Unsupported> {
+        let Some(own) = self.closed else {
+            self.end_block(Term::Return(v));
+            return Ok(());
+        };
+        let kind = own.signature.result;
+        if !self.ty(v).could_be(kind.boxed()) {
+            return Err(self.unsupported("a result of several classes in a closed unit"));
+        }
+        if popped {
+            self.push_owned(v);
+            self.start_instr();
+        }
+        let state = self.state();
+        let v = self.guard_type(v, kind.boxed());
+        if !(self.ty(v) <= kind.boxed()) {
+            return Err(self.unsupported("a result of several classes in a closed unit"));
+        }
+        let raw = self.emit_with(Op::unboxing(kind), vec![v], kind.raw(), Some(state));
+        if popped {
+            self.forget_top(1);
+        }
+        self.end_block(Term::Return(raw));
+        Ok(())
     }
 
     /// Whether it is known if the second entry of a call is null.

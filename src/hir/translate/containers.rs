@@ -1,10 +1,9 @@
 //! Iteration, unpacking, and the making and filling of containers.
 
-use crate::bytecode::{Instr, Pc};
-use crate::exits::Reason;
+use crate::bytecode::{GeneralOp as G, Instr, Pc, Reason};
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Term, Value};
-use crate::hir::{Cmp, GeneralOp as G, Op};
+use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
 impl Builder<'_> {

@@ -1,7 +1,6 @@
 //! Operators, comparisons and truth.
 
-use crate::bytecode::{BinaryOp, CompareOp, INPLACE, Instr};
-use crate::hir::GeneralOp as G;
+use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr};
 use crate::hir::Unsupported;
 use crate::hir::build::Builder;
 use crate::types::Type;

@@ -1,11 +1,12 @@
 //! What many instructions do to the abstract stack: take operands, put results, drop references.
 
+use crate::bytecode::GeneralOp as G;
 use crate::bytecode::{Instr, Pc};
 use crate::facts::{Assumption, Source};
+use crate::hir::Op;
 use crate::hir::build::{Builder, is_builtin_exact};
 use crate::hir::function::{Term, Value};
 use crate::hir::typing;
-use crate::hir::{GeneralOp as G, Op};
 use crate::types::{ObjectHandle, Type};
 
 impl Builder<'_> {
