@@ -400,7 +400,8 @@ impl Builder<'_> {
     pub(super) fn is_counted(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::Null => false,
-            Op::Const(object) => !object.is_immortal(),
+            // A closed unit holds no references: the program's own cannot go while it runs.
+            Op::Const(object) => !object.is_immortal() && self.closed.is_none(),
             _ => !(self.ty(v) <= Type::NULLPTR),
         }
     }

@@ -27,6 +27,8 @@ mod function;
 mod landing;
 mod ops;
 mod params;
+#[cfg(test)]
+pub(crate) mod tests;
 mod text;
 mod translate;
 mod typing;

@@ -5,7 +5,7 @@ use crate::exits::{EXITING, ExitKind, NOT_ENTERED, Reason, VALUE};
 use crate::facts::{RawEntry, RawKind};
 use crate::hir::{Function, Op, Value};
 use crate::host::{
-    CALL_BOXED, Entry, Host, RESUME_EXITS, UnitParts, names, raw_signature, raw_type,
+    CALL_BOXED, DEALLOC, Entry, Host, RESUME_EXITS, UnitParts, names, raw_signature, raw_type,
 };
 use crate::lir::{self, Builder, Func, IntCond, Signature};
 use crate::ll::{Ty, Width};
@@ -94,7 +94,18 @@ impl Lower<'_> {
         for (&raw, kind) in raw.iter().zip(&entry.signature.params) {
             operands.push(self.intrinsic(boxing(*kind), &[raw])[0]);
         }
+        let host = self.host;
+        let incref = host.intrinsic(names::INCREF);
+        self.b
+            .inline(&host.intrinsics[incref].func, &[function], None);
         let called = self.call_boxed(entry.boxed_cell, &operands);
+        let last = self.b.cold_block();
+        let drop = host.intrinsic(names::DROP);
+        self.b
+            .inline(&host.intrinsics[drop].func, &[function], Some(last));
+        self.b.jump(got, &[called]);
+        self.b.switch_to(last);
+        self.b.call(host.helper(DEALLOC), &[function], &[]);
         self.b.jump(got, &[called]);
 
         // Host code has run: the unit goes on only if it may, with a result of the right class.

@@ -161,15 +161,22 @@ impl Builder<'_> {
             );
             self.drop_entry(old);
         }
+        // Nothing can take the function away while raw code runs; where anything else does, the call holds it.
+        let callable = std::mem::replace(
+            &mut self.stack[base],
+            Entry {
+                value: function,
+                owned: false,
+            },
+        );
+        self.drop_entry(callable);
         self.start_instr();
         let state = self.state();
         let result = entry.signature.result;
         let call = Op::CallRaw(entry, n as u32 + 2);
         let raw = self.emit_raising(call, args, result.raw(), state);
         let boxed = self.emit(Op::boxing(result), vec![raw], result.boxed());
-        let callable = self.stack[base];
         self.forget_top(n + 2);
-        self.drop_entry(callable);
         self.push_owned(boxed);
         true
     }

@@ -5,13 +5,14 @@
 use super::capi::*;
 use super::function_state::{self, Entry, LoopState, MOST_VERSIONS, state_of};
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
-use super::{frames, healing, rt};
+use super::{abi, closed, frames, healing, rt, watchers};
 use cladonia::bytecode::{Code, Instr, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
 use cladonia::host::World;
 use cladonia::lir::Func;
 use cladonia::types::Type;
+use pyo3_ffi::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -109,13 +110,15 @@ fn release() {
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
-/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack.
+/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack. For a function that may
+/// get a closed unit, `calls` is its entry.
 unsafe fn compile_unit(
     shape: CodeShape,
     globals: Object,
     builtins: Object,
     kind: Kind,
     live: &[Type],
+    calls: Option<&mut Entry>,
 ) -> Result<UnitRef, Refusal> {
     if rt().engine.is_none() || rt().finished {
         return Err(Refusal::Busy);
@@ -151,7 +154,11 @@ unsafe fn compile_unit(
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
     }
+    let closed = calls
+        .filter(|_| shape.is_plain() && !state.open)
+        .map(|entry| closed::parts(entry, &unit));
     let parts = UnitParts {
+        closed,
         token: unit.token(),
         pending_cell: unit.pending.as_ptr() as u64,
         loop_counter: unit.iterations.as_ptr() as u64,
@@ -229,13 +236,16 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
             ));
         };
         if entry.unit.is_none() {
+            compile_callees(shape, code, globals);
+            let entry = function_state::entry_of(func).expect("made above");
             if entry.versions >= MOST_VERSIONS {
                 return Err(refuse(
                     code,
                     format!("its bets failed in {MOST_VERSIONS} versions"),
                 ));
             }
-            let made = match compile_unit(shape, globals, builtins, Kind::Function, live) {
+            let calls = function_state::entry_of(func);
+            let made = match compile_unit(shape, globals, builtins, Kind::Function, live, calls) {
                 Ok(unit) => unit,
                 Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
                 Err(busy) => return Err(busy),
@@ -244,6 +254,10 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
             entry.unit = Some(made);
             entry.versions += 1;
             entry.recompile = false;
+            if closed::install(entry, &*made) {
+                // Units that call it with what an older unit took would do so in vain.
+                watchers::raw_entry_changed(code, made);
+            }
         }
         ensure_stub(func)?;
         let entry = function_state::entry_of(func).expect("made above");
@@ -253,6 +267,45 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
         function_state::install(func);
         Ok(())
     }
+}
+
+/// Compile the functions that a code object names and that are about to be hot themselves, so that it can call them
+/// with raw values.
+unsafe fn compile_callees(shape: CodeShape, code: Object, globals: Object) {
+    /// Callees of callees are compiled first, to this depth.
+    const MOST_DEPTH: u32 = 4;
+    let threshold = rt().options.threshold;
+    if threshold == 0 || rt().compile_depth >= MOST_DEPTH {
+        return;
+    }
+    rt().compile_depth += 1;
+    // SAFETY: names are a tuple of strings that the code object holds, globals a dict; a callee is held meanwhile.
+    unsafe {
+        let names: Object = get(shape.code.cast(), abi::code::NAMES);
+        for index in 0..PyTuple_Size(names) {
+            let callee = PyDict_GetItemWithError(globals, PyTuple_GetItem(names, index));
+            if callee.is_null() {
+                PyErr_Clear();
+                continue;
+            }
+            if Py_TYPE(callee) != &raw mut PyFunction_Type {
+                continue;
+            }
+            let (other, ..) = function_state::parts_of(callee);
+            let calls = rt().codes.get(&(other as usize)).map_or(0, |s| s.calls);
+            if other == code || 2 * calls < threshold {
+                continue;
+            }
+            if function_state::entry_of(callee).is_some_and(|e| e.unit.is_none() && e.versions == 0)
+            {
+                let callee = Py_NewRef(callee);
+                // What is refused is recorded.
+                let _ = compile_function(callee, &[]);
+                Py_DECREF(callee);
+            }
+        }
+    }
+    rt().compile_depth -= 1;
 }
 
 unsafe fn ensure_stub(func: Object) -> Result<(), Refusal> {
@@ -311,7 +364,7 @@ pub unsafe fn compile_loop(
                 "its bets failed in {MOST_VERSIONS} versions"
             )));
         }
-        match compile_unit(shape, globals, builtins, kind, live) {
+        match compile_unit(shape, globals, builtins, kind, live, None) {
             Ok(unit) => {
                 let slot = state_of(shape.code).loops.entry(pos).or_default();
                 slot.versions += 1;
@@ -377,7 +430,8 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, true);
         }
-        let made = compile_unit(shape, globals, builtins, Kind::Function, &[]);
+        let calls = function_state::entry_of(func);
+        let made = compile_unit(shape, globals, builtins, Kind::Function, &[], calls);
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);
         }

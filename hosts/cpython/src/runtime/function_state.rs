@@ -1,6 +1,7 @@
 //! What is known of a code object, its functions and their entries.
 
 use super::capi::*;
+use super::closed::RawCell;
 use super::units::{Kind, UnitRef};
 use super::{abi, entries, rt, units};
 use cladonia::bytecode::Pc;
@@ -34,6 +35,8 @@ pub struct CodeState {
     pub refused: Option<String>,
     /// Why running frames are not taken over.
     pub loops_refused: Option<String>,
+    /// Whether closed units have failed, so that no more are made.
+    pub open: bool,
     /// Whether a compile was ever tried.
     pub tried: bool,
     /// Whether there ever was a unit.
@@ -52,6 +55,8 @@ pub struct Entry {
     pub cell: Box<Cell<u64>>,
     /// The fallback of this arity.
     pub fallback: u64,
+    /// What native callers with raw values jump through: one for each signature that a closed unit has had.
+    pub raw_cells: Vec<RawCell>,
     /// The vectorcall stub, made when first installed.
     pub stub: Option<CompiledCode>,
     /// The unit.
@@ -104,6 +109,7 @@ impl CodeState {
             avoid: HashSet::new(),
             refused: None,
             loops_refused: None,
+            open: false,
             tried: false,
             compiled: false,
         }
@@ -131,6 +137,7 @@ impl CodeState {
             if entry.unit == Some(unit) {
                 entry.unit = None;
                 entry.cell.set(entry.fallback);
+                entry.raw_cells.iter().for_each(RawCell::close);
                 entry.recompile = entry.versions < MOST_VERSIONS;
                 if !entry.recompile && self.refused.is_none() {
                     self.refused = Some(format!("its bets failed in {MOST_VERSIONS} versions"));
@@ -221,6 +228,7 @@ pub unsafe fn entry_of(func: Object) -> Option<&'static mut Entry> {
             builtins,
             cell: Box::new(Cell::new(fallback)),
             fallback,
+            raw_cells: Vec::new(),
             stub: None,
             unit: None,
             versions: 0,
