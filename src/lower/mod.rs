@@ -21,9 +21,8 @@ mod insts;
 
 pub use closed::{adapter, lower_closed};
 
-use crate::bytecode::Pc;
 use crate::exits::ExitRecord;
-use crate::hir::{self, Function, Op, Value};
+use crate::hir::{self, Function, Op, Pc, Value};
 use crate::host::{ClosedParts, Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
