@@ -57,6 +57,7 @@ pub struct Instr {
     /// Whether the host can resume here: false in the middle of a host instruction that was taken apart.
     pub resumable: bool,
     /// Observed operand types from the deepest operand to the top, or the observed callee (for calls); may be empty.
+    /// `Bottom` alone says that the host has never executed the instruction (see [`Instr::is_unreached`]).
     pub hint: Vec<Type>,
     /// The source line, if known.
     pub line: u32,
@@ -79,6 +80,11 @@ impl Instr {
             Op::CallFunctionEx => &[2, 1, 0],
             _ => &[],
         }
+    }
+
+    /// Whether the host says that it has never executed the instruction, so that nothing is known of its operands.
+    pub fn is_unreached(&self) -> bool {
+        matches!(self.hint[..], [ty] if ty.is_bottom())
     }
 }
 

@@ -268,10 +268,16 @@ impl Builder<'_> {
             }
             self.settle_for_handler();
             self.start_instr();
+            if instr.is_unreached() && !self.avoid.contains(&(pc, Reason::Unreached)) {
+                self.give_up(Reason::Unreached);
+                return Ok(());
+            }
             let ended = match self.translate(instr) {
                 Ok(ended) => ended,
                 // Only an exception leads here: nothing is lost if the interpreter goes on.
-                Err(_) if instr.resumable && !self.expected[pc.0 as usize] => self.give_up(),
+                Err(_) if instr.resumable && !self.expected[pc.0 as usize] => {
+                    self.give_up(Reason::NotCompiled)
+                }
                 Err(unsupported) => return Err(unsupported),
             };
             if ended {

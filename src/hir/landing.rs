@@ -116,11 +116,12 @@ impl Builder<'_> {
         self.push_owned(exception);
     }
 
-    /// Leave for the interpreter at the current instruction, which is not compiled; ends the block.
-    pub(super) fn give_up(&mut self) -> bool {
+    /// End the block with an exit at the current instruction, which is not compiled, or not before something is known
+    /// of it. Gives true, as of every end of a block.
+    pub(super) fn give_up(&mut self, reason: Reason) -> bool {
         let state = self.state();
         let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
-        let leave = Op::GuardTrue(Reason::NotCompiled);
+        let leave = Op::GuardTrue(reason);
         self.emit_with(leave, vec![never], Type::BOTTOM, Some(state));
         self.end_block(Term::Unreachable);
         true

@@ -260,6 +260,19 @@ impl Op {
         })
     }
 
+    /// Whether the interpreter may raise where the op exits: then the op must stay even if nobody uses its result.
+    /// (An overflow, or an int with many digits, is only more than the op can do.)
+    pub fn exit_may_raise(&self) -> bool {
+        match self {
+            Op::IntToDoubleExact => false,
+            Op::IntShl => true,
+            op => matches!(
+                op.exit_reason(),
+                Some(Reason::Bounds | Reason::Domain | Reason::Shape | Reason::Unbound)
+            ),
+        }
+    }
+
     /// Whether the op calls helpers that may raise (an exit of the raising kind).
     pub fn raises(&self) -> bool {
         match self {

@@ -313,9 +313,8 @@ unsafe fn build(ts: Thread, record: &mut Recorded) -> Option<Frame> {
         );
         put::<Frame>(frame, f::PREVIOUS, get(ts, t::CURRENT_FRAME));
         put(ts, t::CURRENT_FRAME, frame);
-        for counter in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
-            put::<i32>(ts, counter, get::<i32>(ts, counter) - 1);
-        }
+        let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
+        put::<i32>(ts, t::PY_RECURSION_REMAINING, py - 1);
         Some(frame)
     }
 }

@@ -3,9 +3,10 @@
 //! A compile runs under the GIL from the request to the installation, so nothing it relied on can change between.
 
 use super::capi::*;
-use super::function_state::{self, Entry, LoopState, MOST_VERSIONS, state_of};
+use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, healing, rt, watchers};
+use crate::feedback;
 use cladonia::bytecode::{Code, Instr, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
@@ -107,6 +108,33 @@ fn release() {
     unsafe { crate::objects::release_unused() };
 }
 
+/// Mark the instructions that the interpreter has not executed yet, of code that it has run. In a loop, once is as good
+/// as never: nothing has been observed, and what lies in an outer loop may still become hot.
+///
+/// # Safety
+/// `code` is of the live code object of `shape`.
+unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
+    let most = matches!(kind, Kind::Loop { .. }) as u32;
+    let executions: Vec<Option<u32>> = code
+        .instrs
+        .iter()
+        // SAFETY: positions are those of code units that are no prefixes.
+        .map(|i| unsafe {
+            feedback::first_executions(shape.units().add(2 * i.pos as usize).cast())
+        })
+        .collect();
+    let is_new = code.instrs.iter().all(|i| i.hint.is_empty())
+        && executions.iter().all(|n| n.unwrap_or(0) == 0);
+    if is_new {
+        return;
+    }
+    for (instr, count) in code.instrs.iter_mut().zip(executions) {
+        if instr.hint.is_empty() && count.is_some_and(|n| n <= most) {
+            instr.hint = vec![Type::BOTTOM];
+        }
+    }
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
@@ -137,9 +165,13 @@ unsafe fn compile_unit(
     let state = unsafe { state_of(shape.code) };
     state.tried = true;
     // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
-    let code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
+    let mut code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
+    if rt().options.threshold > 0 && state.reached_late < MOST_REACHED_LATE {
+        // SAFETY: the caller's promise.
+        unsafe { mark_unreached(&mut code, &shape, kind) };
+    }
     let entry = match kind {
         Kind::Function => Start::Function,
         Kind::Loop { pos, .. } => Start::Loop(
@@ -238,14 +270,16 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
         if entry.unit.is_none() {
             compile_callees(shape, code, globals);
             let entry = function_state::entry_of(func).expect("made above");
-            if entry.versions >= MOST_VERSIONS {
-                return Err(refuse(
-                    code,
-                    format!("its bets failed in {MOST_VERSIONS} versions"),
-                ));
+            let most = state_of(code).most_versions();
+            if entry.versions >= most {
+                return Err(refuse(code, format!("its bets failed in {most} versions")));
             }
-            let calls = function_state::entry_of(func);
-            let made = match compile_unit(shape, globals, builtins, Kind::Function, live, calls) {
+            if entry.live.is_empty() {
+                entry.live = live.to_vec();
+            }
+            let live = entry.live.clone();
+            let calls = Some(entry);
+            let made = match compile_unit(shape, globals, builtins, Kind::Function, &live, calls) {
                 Ok(unit) => unit,
                 Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
                 Err(busy) => return Err(busy),
@@ -357,11 +391,12 @@ pub unsafe fn compile_loop(
         if let Some(reason) = &state.loops_refused {
             return Err(Refusal::Lasting(reason.clone()));
         }
+        let most = state.most_versions();
         let slot: &mut LoopState = state.loops.entry(pos).or_default();
-        if slot.closed || slot.versions >= MOST_VERSIONS {
+        if slot.closed || slot.versions >= most {
             slot.closed = true;
             return Err(Refusal::Lasting(format!(
-                "its bets failed in {MOST_VERSIONS} versions"
+                "its bets failed in {most} versions"
             )));
         }
         match compile_unit(shape, globals, builtins, kind, live, None) {

@@ -268,8 +268,18 @@ pub(super) unsafe fn run_owned(ts: Thread, frame: Frame, shape: &CodeShape, resu
     // SAFETY: the caller's promise.
     unsafe {
         put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
+        take_c_recursion(ts);
         unlink(ts, frame);
         _PyEval_EvalFrameDefault(ts, frame, 0)
+    }
+}
+
+/// Frames built for closed units use no native stack until they run; what [`unlink`] gives back is taken here.
+unsafe fn take_c_recursion(ts: Thread) {
+    // SAFETY: the current thread's state.
+    unsafe {
+        let left: i32 = get(ts, t::C_RECURSION_REMAINING);
+        put::<i32>(ts, t::C_RECURSION_REMAINING, left - 1);
     }
 }
 
@@ -279,7 +289,10 @@ pub(super) unsafe fn run_owned(ts: Thread, frame: Frame, shape: &CodeShape, resu
 /// As for [`run_owned`].
 pub(super) unsafe fn raise_owned(ts: Thread, frame: Frame, shape: &CodeShape, pos: u32) -> Object {
     // SAFETY: the caller's promise.
-    unsafe { raise(ts, frame, shape, Kind::Function, pos, true) }
+    unsafe {
+        take_c_recursion(ts);
+        raise(ts, frame, shape, Kind::Function, pos, true)
+    }
 }
 
 /// Take a native frame out of the thread's chain and give back the recursion it took.
