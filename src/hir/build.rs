@@ -159,10 +159,23 @@ impl Builder<'_> {
         self.enter(&start);
         self.f.blocks[entry].entry_state = self.frame_state(first);
         self.jump_to(first, false);
-        for pc in order {
-            self.block(pc)?;
+        // An edge that was found dead may be the one for which a handler came early: then another leads there later.
+        let mut left = order;
+        loop {
+            let before = left.len();
+            let mut next = Vec::new();
+            for pc in left {
+                if self.entered.contains(&self.blocks[&pc]) {
+                    self.block(pc)?;
+                } else {
+                    next.push(pc);
+                }
+            }
+            if next.len() == before {
+                return Ok(());
+            }
+            left = next;
         }
-        Ok(())
     }
 
     pub(super) fn new_block(&mut self, is_loop_header: bool) -> Block {
@@ -247,10 +260,6 @@ impl Builder<'_> {
 
     fn block(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let block = self.blocks[&pc];
-        if !self.entered.contains(&block) {
-            // Reached only by edges that were found dead.
-            return Ok(());
-        }
         self.cur = block;
         self.locals = self.f.blocks[block].entry_state.locals.clone();
         self.stack = self.f.blocks[block].entry_state.stack.clone();

@@ -138,3 +138,41 @@ fn an_instruction_that_is_replaced_raises_no_more() {
     assert!(!f.order.contains(&landing));
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
 }
+
+/// A loop over a range, whose own step cannot raise, in the range of a handler that goes on behind the loop, where
+/// something in the range of the same handler does raise.
+const LATE_HANDLER: &str = r#"
+code "f" {
+  params 1
+  stack 2
+  local x
+  @0 resume 0 at 0
+  @1 load_fast #0 at 1
+  @2 get_iter at 2
+  @3 for_iter @6 at 3
+  @4 pop_top at 5
+  @5 jump_backward @3 at 6
+  @6 load_fast #0 at 8
+  @7 unary_negative at 9
+  @8 return_value at 10
+  @9 pop_top at 11
+  @10 jump @6 at 12
+  handler @3..@4 -> @9 depth 0
+  handler @7..@8 -> @9 depth 0
+}
+"#;
+
+#[test]
+fn a_handler_is_built_even_if_what_leads_to_it_comes_behind_it() {
+    let document = Document::parse(LATE_HANDLER).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    let types = [Type::OBJECT, Type::RANGE_ITER];
+    let start = Start::Loop(Pc(3), &types);
+    let f = build(&code, start, &Nothing, &HashSet::new()).expect("compiled");
+    verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
+    let dead_end = f
+        .order
+        .iter()
+        .find(|&&b| f.blocks[b].term == Term::Unreachable);
+    assert!(dead_end.is_none(), "{f}");
+}
