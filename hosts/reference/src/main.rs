@@ -17,12 +17,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Run(commands::run::Args),
     Type(commands::type_::Args),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     report::finish(match cli.command {
+        Command::Run(args) => commands::run::run(&args),
         Command::Type(args) => commands::type_::run(&args),
     })
 }

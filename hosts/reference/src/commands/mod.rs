@@ -1,3 +1,5 @@
 //! The subcommands. Each has its `Args` and a `run` which says what to print, or what was wrong.
 
+mod program;
+pub mod run;
 pub mod type_;
