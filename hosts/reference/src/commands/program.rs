@@ -50,7 +50,11 @@ impl Choice {
 
 /// A call written as `name(literal, ...)`.
 pub fn call_text(text: &str) -> Result<(String, Vec<ConstValue>), Failure> {
-    parse_call(text).ok_or_else(|| Failure::new(format_args!("`{text}` is no call with literals, such as `f(1, 2.5)`")))
+    parse_call(text).ok_or_else(|| {
+        Failure::new(format_args!(
+            "`{text}` is no call with literals, such as `f(1, 2.5)`"
+        ))
+    })
 }
 
 /// Runs something on a thread whose stack is large enough for the deepest recursion allowed.
@@ -59,5 +63,7 @@ pub fn on_big_stack<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(run);
     let thread = thread.map_err(Failure::new)?;
-    thread.join().unwrap_or_else(|_| Err(Failure::new("a fault of Cladonia's own; see above")))
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(Failure::new("a fault of Cladonia's own; see above")))
 }

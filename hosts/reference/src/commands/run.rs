@@ -40,13 +40,22 @@ Examples:
 pub fn run(args: &Args) -> Result<Report, Failure> {
     let text = read(&args.file)?;
     let options = args.choice.options();
-    let (file, calls, times, stats) = (args.file.clone(), args.calls.clone(), args.times, args.stats);
+    let (file, calls, times, stats) = (
+        args.file.clone(),
+        args.calls.clone(),
+        args.times,
+        args.stats,
+    );
     on_big_stack(move || {
-        let options = Options { max_depth: 1000, ..options };
+        let options = Options {
+            max_depth: 1000,
+            ..options
+        };
         let session = Session::new(options).map_err(Failure::new)?;
         let program = session.load(&text);
         let mut out = session.take_output();
-        let program = program.map_err(|e| Failure::new(format_args!("{out}{}: {e}", file_name(&file))))?;
+        let program =
+            program.map_err(|e| Failure::new(format_args!("{out}{}: {e}", file_name(&file))))?;
         let mut is_good = true;
         for call in &calls {
             let (name, values) = call_text(call)?;

@@ -65,7 +65,9 @@ classes! {
 }
 
 /// Make a runtime and let it be this thread's.
-pub(super) fn bootstrap(options: Options) -> std::result::Result<*const Runtime, Box<dyn std::error::Error>> {
+pub(super) fn bootstrap(
+    options: Options,
+) -> std::result::Result<*const Runtime, Box<dyn std::error::Error>> {
     let host_id = HostId::new();
     let classes = Classes::new(host_id);
     let none = alloc::plain(&classes.none_type).make_immortal();
@@ -116,14 +118,18 @@ pub(super) unsafe fn dismantle(runtime: *mut Runtime) {
         std::ptr::drop_in_place(&raw mut (*runtime).namespaces);
         std::ptr::drop_in_place(&raw mut (*runtime).jit);
         std::ptr::drop_in_place(&raw mut (*runtime).host);
-        drop(Box::from_raw(runtime.cast::<std::mem::ManuallyDrop<Runtime>>()));
+        drop(Box::from_raw(
+            runtime.cast::<std::mem::ManuallyDrop<Runtime>>(),
+        ));
     }
 }
 
 /// What comes when the runtime is there: small ints, exceptions, functions.
 fn fill() {
     let rt = rt();
-    let ints = (-5..=256).map(|n| alloc::new_int(n).make_immortal()).collect();
+    let ints = (-5..=256)
+        .map(|n| alloc::new_int(n).make_immortal())
+        .collect();
     let _ = rt.small_ints.set(ints);
     let builtins = alloc::dict().make_immortal();
     let dict = builtins.get::<Dict>().expect("a dict");
@@ -166,7 +172,12 @@ fn fill() {
     for &(name, run) in FUNCTIONS {
         set(name, &alloc::native(name, run, false).make_immortal());
     }
-    for (class, methods) in [(&c.list, LIST), (&c.dict, DICT), (&c.str, STR), (&c.set, SET)] {
+    for (class, methods) in [
+        (&c.list, LIST),
+        (&c.dict, DICT),
+        (&c.str, STR),
+        (&c.set, SET),
+    ] {
         let content = class.get::<Class>().expect("a class");
         for &(name, run) in methods {
             content.set(name, Some(alloc::native(name, run, true).make_immortal()));
@@ -203,11 +214,15 @@ pub(super) fn constructor(class: &Ref) -> Option<NativeFn> {
         },
         () if class.is(&c.list) => |args| match args {
             [] => Ok(alloc::list(Vec::new())),
-            _ => Ok(alloc::list(iter::collect(&arguments::<1>(args, "list")?[0])?)),
+            _ => Ok(alloc::list(iter::collect(
+                &arguments::<1>(args, "list")?[0],
+            )?)),
         },
         () if class.is(&c.tuple) => |args| match args {
             [] => Ok(alloc::tuple(Vec::new())),
-            _ => Ok(alloc::tuple(iter::collect(&arguments::<1>(args, "tuple")?[0])?)),
+            _ => Ok(alloc::tuple(iter::collect(
+                &arguments::<1>(args, "tuple")?[0],
+            )?)),
         },
         () if class.is(&c.dict) => |args| {
             let dict = alloc::dict();
@@ -228,9 +243,15 @@ pub(super) fn constructor(class: &Ref) -> Option<NativeFn> {
         () if class.is(&c.object) => |args| {
             arguments::<0>(args, "object")?;
             let class = &rt().classes.object;
-            Ok(alloc::instance(class, class.get::<Class>().expect("a class").root()))
+            Ok(alloc::instance(
+                class,
+                class.get::<Class>().expect("a class").root(),
+            ))
         },
-        () if class.get::<Class>().is_some_and(|class| class.kind != Kind::Instance) => {
+        () if class
+            .get::<Class>()
+            .is_some_and(|class| class.kind != Kind::Instance) =>
+        {
             |_| raise(error::TYPE, "cannot create instances")
         }
         () => return None,
@@ -248,14 +269,20 @@ fn int(args: &[Ref]) -> Result<Ref> {
                 Ok(number) => Ok(alloc::big(number)),
                 Err(_) => raise(
                     error::VALUE,
-                    format!("invalid literal for int() with base 10: {}", ops::repr(&value)?),
+                    format!(
+                        "invalid literal for int() with base 10: {}",
+                        ops::repr(&value)?
+                    ),
                 ),
             };
         }
         return class::special(&value, "__int__", &[]).unwrap_or_else(|| {
             raise(
                 error::TYPE,
-                format!("int() argument must be a string or a number, not '{}'", value.class().name),
+                format!(
+                    "int() argument must be a string or a number, not '{}'",
+                    value.class().name
+                ),
             )
         });
     };
@@ -280,7 +307,10 @@ fn float(args: &[Ref]) -> Result<Ref> {
         return class::special(&value, "__float__", &[]).unwrap_or_else(|| {
             raise(
                 error::TYPE,
-                format!("float() argument must be a string or a number, not '{}'", value.class().name),
+                format!(
+                    "float() argument must be a string or a number, not '{}'",
+                    value.class().name
+                ),
             )
         });
     };
@@ -328,14 +358,20 @@ fn is_instance(object: &Ref, class: &Ref) -> Result<bool> {
     }
     match class.get::<Class>() {
         Some(_) => Ok(object.class().is_subclass(class)),
-        None => raise(error::TYPE, "isinstance() arg 2 must be a type or tuple of types"),
+        None => raise(
+            error::TYPE,
+            "isinstance() arg 2 must be a type or tuple of types",
+        ),
     }
 }
 
 fn text(object: &Ref, what: &str) -> Result<String> {
     match object.as_str() {
         Some(text) => Ok(text.to_owned()),
-        None => raise(error::TYPE, format!("{what} must be str, not {}", object.class().name)),
+        None => raise(
+            error::TYPE,
+            format!("{what} must be str, not {}", object.class().name),
+        ),
     }
 }
 
@@ -347,15 +383,23 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
         output.push('\n');
         Ok(rt().none.clone())
     }),
-    ("len", |args| Ok(alloc::int(ops::length(&arguments::<1>(args, "len")?[0])?))),
+    ("len", |args| {
+        Ok(alloc::int(ops::length(&arguments::<1>(args, "len")?[0])?))
+    }),
     ("abs", |args| {
         let [value] = arguments::<1>(args, "abs")?;
         match Number::of(&value) {
             Some(Number::Float(value)) => Ok(alloc::float(value.abs())),
-            Some(number) if number::compare(CompareOp::Lt, &number, &Number::Int(0)) => Ok(number::negative(&number)),
+            Some(number) if number::compare(CompareOp::Lt, &number, &Number::Int(0)) => {
+                Ok(number::negative(&number))
+            }
             Some(number) => Ok(number.into_object()),
-            None => class::special(&value, "__abs__", &[])
-                .unwrap_or_else(|| raise(error::TYPE, format!("bad operand type for abs(): '{}'", value.class().name))),
+            None => class::special(&value, "__abs__", &[]).unwrap_or_else(|| {
+                raise(
+                    error::TYPE,
+                    format!("bad operand type for abs(): '{}'", value.class().name),
+                )
+            }),
         }
     }),
     ("min", |args| best(args, CompareOp::Lt, "min")),
@@ -377,10 +421,19 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
         let [object, class] = arguments::<2>(args, "isinstance")?;
         Ok(rt().bool(is_instance(&object, &class)?))
     }),
-    ("repr", |args| Ok(alloc::str(ops::repr(&arguments::<1>(args, "repr")?[0])?))),
-    ("hash", |args| Ok(alloc::int(ops::hash(&arguments::<1>(args, "hash")?[0])? as i64))),
+    ("repr", |args| {
+        Ok(alloc::str(ops::repr(&arguments::<1>(args, "repr")?[0])?))
+    }),
+    ("hash", |args| {
+        Ok(alloc::int(
+            ops::hash(&arguments::<1>(args, "hash")?[0])? as i64
+        ))
+    }),
     ("iter", |args| iter::iter(&arguments::<1>(args, "iter")?[0])),
-    ("next", |args| iter::next_or_stop(&arguments::<1>(args, "next")?[0])),
+    ("next", |args| {
+        iter::next_or_stop(&arguments::<1>(args, "next")?[0])
+    }),
+    ("super", |_| raise(error::NOT_IMPLEMENTED, "super() other than for an attribute")),
     ("callable", |args| {
         let [object] = arguments::<1>(args, "callable")?;
         let is = object.get::<Function>().is_some()
@@ -396,7 +449,9 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
             _ => return raise(error::TYPE, "getattr() takes 2 or 3 arguments"),
         };
         match (class::get_attr(object, &name), args.get(2)) {
-            (Err(raised), Some(default)) if error::is_a(&raised.0, error::ATTRIBUTE) => Ok(default.clone()),
+            (Err(raised), Some(default)) if error::is_a(&raised.0, error::ATTRIBUTE) => {
+                Ok(default.clone())
+            }
             (result, _) => result,
         }
     }),
@@ -423,7 +478,9 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     }),
     ("chr", |args| {
         let [value] = arguments::<1>(args, "chr")?;
-        let code = ops::index_of(&value).and_then(|n| u32::try_from(n).ok()).and_then(char::from_u32);
+        let code = ops::index_of(&value)
+            .and_then(|n| u32::try_from(n).ok())
+            .and_then(char::from_u32);
         match code {
             Some(c) => Ok(alloc::str(c.to_string())),
             None => raise(error::VALUE, "chr() arg not in range(0x110000)"),
@@ -514,17 +571,35 @@ const DICT: &[(&str, NativeFn)] = &[
             return raise(error::TYPE, "get expected at least 1 argument");
         };
         let found = dict_of(args)?.get(key)?;
-        Ok(found.or_else(|| args.get(2).cloned()).unwrap_or_else(|| rt().none.clone()))
+        Ok(found
+            .or_else(|| args.get(2).cloned())
+            .unwrap_or_else(|| rt().none.clone()))
     }),
     ("keys", |args| {
-        Ok(alloc::list(dict_of(args)?.items().into_iter().map(|(key, _)| key).collect()))
+        Ok(alloc::list(
+            dict_of(args)?
+                .items()
+                .into_iter()
+                .map(|(key, _)| key)
+                .collect(),
+        ))
     }),
     ("values", |args| {
-        Ok(alloc::list(dict_of(args)?.items().into_iter().map(|(_, value)| value).collect()))
+        Ok(alloc::list(
+            dict_of(args)?
+                .items()
+                .into_iter()
+                .map(|(_, value)| value)
+                .collect(),
+        ))
     }),
     ("items", |args| {
         let pairs = dict_of(args)?.items().into_iter();
-        Ok(alloc::list(pairs.map(|(key, value)| alloc::tuple(vec![key, value])).collect()))
+        Ok(alloc::list(
+            pairs
+                .map(|(key, value)| alloc::tuple(vec![key, value]))
+                .collect(),
+        ))
     }),
     ("pop", |args| {
         let Some(key) = args.get(1) else {
@@ -539,18 +614,32 @@ const DICT: &[(&str, NativeFn)] = &[
 ];
 
 const STR: &[(&str, NativeFn)] = &[
-    ("upper", |args| Ok(alloc::str(text(&arguments::<1>(args, "upper")?[0], "self")?.to_uppercase()))),
-    ("lower", |args| Ok(alloc::str(text(&arguments::<1>(args, "lower")?[0], "self")?.to_lowercase()))),
+    ("upper", |args| {
+        Ok(alloc::str(
+            text(&arguments::<1>(args, "upper")?[0], "self")?.to_uppercase(),
+        ))
+    }),
+    ("lower", |args| {
+        Ok(alloc::str(
+            text(&arguments::<1>(args, "lower")?[0], "self")?.to_lowercase(),
+        ))
+    }),
     ("join", |args| {
         let [separator, items] = arguments::<2>(args, "join")?;
         let items = iter::collect(&items)?;
-        let texts = items.iter().map(|item| text(item, "sequence item")).collect::<Result<Vec<_>>>()?;
+        let texts = items
+            .iter()
+            .map(|item| text(item, "sequence item"))
+            .collect::<Result<Vec<_>>>()?;
         Ok(alloc::str(texts.join(&text(&separator, "self")?)))
     }),
     ("split", |args| {
         let this = text(&args[0], "self")?;
         let parts: Vec<Ref> = match args.get(1) {
-            Some(separator) => this.split(&text(separator, "separator")?).map(alloc::str).collect(),
+            Some(separator) => this
+                .split(&text(separator, "separator")?)
+                .map(alloc::str)
+                .collect(),
             None => this.split_whitespace().map(alloc::str).collect(),
         };
         Ok(alloc::list(parts))

@@ -11,7 +11,11 @@ use std::rc::Rc;
 
 /// The code of a function.
 pub fn code_of(function: &Function) -> &Rc<CodeData> {
-    &function.code.get::<CodeObject>().expect("a function has a code").data
+    &function
+        .code
+        .get::<CodeObject>()
+        .expect("a function has a code")
+        .data
 }
 
 /// Call with positional arguments.
@@ -30,14 +34,20 @@ pub fn call_with(callee: &Ref, mut args: Vec<Ref>, kwargs: Vec<(Ref, Ref)>) -> R
     }
     if let Some(native) = callee.get::<Native>() {
         if !kwargs.is_empty() {
-            return raise(error::TYPE, format!("{}() takes no keyword arguments", native.name));
+            return raise(
+                error::TYPE,
+                format!("{}() takes no keyword arguments", native.name),
+            );
         }
         return (native.run)(&args);
     }
     if let Some(content) = callee.get::<Class>() {
         if let Some(make) = super::builtins::constructor(callee) {
             if !kwargs.is_empty() {
-                return raise(error::TYPE, format!("{}() takes no keyword arguments", content.name));
+                return raise(
+                    error::TYPE,
+                    format!("{}() takes no keyword arguments", content.name),
+                );
             }
             return make(&args);
         }
@@ -64,7 +74,10 @@ fn call_function(
     let slots = bind(function, &code, args, kwargs)?;
     // The slots that are parameters are all bound, so they are what a native entry takes.
     if code.is_plain() && units::has_native(&code) {
-        let args = slots.into_iter().map(|slot| slot.expect("a bound parameter")).collect();
+        let args = slots
+            .into_iter()
+            .map(|slot| slot.expect("a bound parameter"))
+            .collect();
         return units::call_native(callee, &code, args);
     }
     interpret(callee, &code, slots, None)
@@ -92,7 +105,10 @@ pub fn interpret(
 /// A call from native code whose arguments are bound: in the interpreter.
 pub fn call_interpreted(callee: &Ref, args: Vec<Ref>) -> Result<Ref> {
     let Some(function) = callee.get::<Function>() else {
-        return raise(error::SYSTEM, "a native call of something that is no function");
+        return raise(
+            error::SYSTEM,
+            "a native call of something that is no function",
+        );
     };
     let code = code_of(function).clone();
     interpret(callee, &code, args.into_iter().map(Some).collect(), None)
@@ -115,13 +131,18 @@ fn bind(
     if !rest.is_empty() && !code.varargs {
         return raise(
             error::TYPE,
-            format!("{}() takes {positional} positional arguments but {given} were given", code.name),
+            format!(
+                "{}() takes {positional} positional arguments but {given} were given",
+                code.name
+            ),
         );
     }
     let extra = code.varkeywords.then(alloc::dict);
     for (key, value) in kwargs {
         let name = key.as_str().unwrap_or("?").to_owned();
-        let place = code.locals[..positional + kwonly].iter().position(|local| local.0 == name);
+        let place = code.locals[..positional + kwonly]
+            .iter()
+            .position(|local| local.0 == name);
         match (place, extra.as_ref().and_then(|extra| extra.get::<Dict>())) {
             (Some(at), _) if slots[at].is_some() => {
                 return raise(
@@ -134,13 +155,19 @@ fn bind(
             (None, None) => {
                 return raise(
                     error::TYPE,
-                    format!("{}() got an unexpected keyword argument '{name}'", code.name),
+                    format!(
+                        "{}() got an unexpected keyword argument '{name}'",
+                        code.name
+                    ),
                 );
             }
         }
     }
     let defaults = function.defaults.borrow().clone();
-    let defaults = defaults.as_ref().and_then(Ref::as_tuple).unwrap_or_default();
+    let defaults = defaults
+        .as_ref()
+        .and_then(Ref::as_tuple)
+        .unwrap_or_default();
     for at in 0..positional {
         if slots[at].is_none() {
             slots[at] = (at + defaults.len())
@@ -158,7 +185,10 @@ fn bind(
     if let Some(at) = slots.iter().position(Option::is_none) {
         return raise(
             error::TYPE,
-            format!("{}() missing a required argument: '{}'", code.name, code.locals[at].0),
+            format!(
+                "{}() missing a required argument: '{}'",
+                code.name, code.locals[at].0
+            ),
         );
     }
     if code.varargs {

@@ -69,7 +69,9 @@ impl Shape {
 impl Class {
     /// The type of instances of exactly this class.
     pub fn exact(&self) -> Type {
-        *self.exact.get_or_init(|| Type::from_class_exact(self.handle))
+        *self
+            .exact
+            .get_or_init(|| Type::from_class_exact(self.handle))
     }
 
     /// The shape of an instance without attributes.
@@ -127,7 +129,10 @@ pub(super) fn builtin(
 ) -> Ref {
     let mro = parents.to_vec();
     // SAFETY: parents are classes; the first one has no class of its own yet that could be asked.
-    let bases = mro.iter().map(|base| unsafe { (*base.as_ptr().cast::<Class>()).handle }).collect();
+    let bases = mro
+        .iter()
+        .map(|base| unsafe { (*base.as_ptr().cast::<Class>()).handle })
+        .collect();
     heap::alloc_class(
         |head, address| {
             let desc = ClassDesc::builtin(predefined, bases).with_token(address);
@@ -138,10 +143,12 @@ pub(super) fn builtin(
                 predefined,
                 mro,
                 attrs: RefCell::default(),
-                handle: host.register_class(desc).expect("a builtin class of a new host"),
+                handle: host
+                    .register_class(desc)
+                    .expect("a builtin class of a new host"),
                 is_watched: Cell::new(false),
                 root: OnceCell::new(),
-            exact: OnceCell::new(),
+                exact: OnceCell::new(),
                 seen: Cell::new(std::ptr::null()),
             }
         },
@@ -160,7 +167,10 @@ pub fn define(name: &str, bases: Vec<Ref>, namespace: &super::dict::Dict) -> Res
         match base.get::<Class>() {
             Some(class) if class.kind == Kind::Instance => {}
             Some(class) => {
-                return raise(error::TYPE, format!("type '{}' is not an acceptable base type", class.name));
+                return raise(
+                    error::TYPE,
+                    format!("type '{}' is not an acceptable base type", class.name),
+                );
             }
             None => return raise(error::TYPE, "bases must be types"),
         }
@@ -226,7 +236,9 @@ fn linearise(bases: &[Ref]) -> Result<Vec<Ref>> {
             return Ok(merged);
         }
         let head = lists.iter().map(|list| &list[0]).find(|head| {
-            lists.iter().all(|list| !list[1..].iter().any(|other| other.is(head)))
+            lists
+                .iter()
+                .all(|list| !list[1..].iter().any(|other| other.is(head)))
         });
         let Some(head) = head.cloned() else {
             return raise(
@@ -259,7 +271,10 @@ pub(super) fn finalise(object: &Ref) {
 
 fn missing<T>(object: &Ref, name: &str) -> Result<T> {
     if let Some(class) = object.get::<Class>() {
-        return raise(error::ATTRIBUTE, format!("type object '{}' has no attribute '{name}'", class.name));
+        return raise(
+            error::ATTRIBUTE,
+            format!("type object '{}' has no attribute '{name}'", class.name),
+        );
     }
     raise(
         error::ATTRIBUTE,
@@ -269,7 +284,8 @@ fn missing<T>(object: &Ref, name: &str) -> Result<T> {
 
 /// Whether something found in a class binds the object it was found for.
 pub fn binds(found: &Ref) -> bool {
-    found.get::<Function>().is_some() || found.get::<Native>().is_some_and(|native| native.is_method)
+    found.get::<Function>().is_some()
+        || found.get::<Native>().is_some_and(|native| native.is_method)
 }
 
 /// What attribute `name` of `object` is: the value, and whether it is a function of the class that would bind the object.
@@ -291,7 +307,10 @@ fn find_attr(object: &Ref, name: &str) -> Result<(Ref, bool)> {
         return Ok((object.class_ref(), false));
     }
     if let (Some(function), "__name__") = (object.get::<Function>(), name) {
-        return Ok((alloc::str(call::code_of(function).code.name.as_str()), false));
+        return Ok((
+            alloc::str(call::code_of(function).code.name.as_str()),
+            false,
+        ));
     }
     match object.class().find(name) {
         Some(found) => {
@@ -320,9 +339,18 @@ pub fn get_method(object: &Ref, name: &str) -> Result<(Ref, Option<Ref>)> {
 
 /// `super(class, this).name` for a call.
 pub fn get_super(class: &Ref, this: &Ref, name: &str) -> Result<(Ref, Option<Ref>)> {
-    let rest = this.class().mro.iter().skip_while(|base| !base.is(class)).skip(1);
+    let rest = this
+        .class()
+        .mro
+        .iter()
+        .skip_while(|base| !base.is(class))
+        .skip(1);
     let own = std::ptr::eq(this.class(), class.as_ptr().cast());
-    let from: Vec<&Ref> = if own { this.class().mro.iter().collect() } else { rest.collect() };
+    let from: Vec<&Ref> = if own {
+        this.class().mro.iter().collect()
+    } else {
+        rest.collect()
+    };
     for base in from {
         if let Some(base) = base.get::<Class>()
             && let Some(found) = base.attrs.borrow().get(name)
@@ -330,7 +358,10 @@ pub fn get_super(class: &Ref, this: &Ref, name: &str) -> Result<(Ref, Option<Ref
             return Ok((found.clone(), binds(found).then(|| this.clone())));
         }
     }
-    raise(error::ATTRIBUTE, format!("'super' object has no attribute '{name}'"))
+    raise(
+        error::ATTRIBUTE,
+        format!("'super' object has no attribute '{name}'"),
+    )
 }
 
 /// `object.name = value`
@@ -351,10 +382,15 @@ pub fn set_attr(object: &Ref, name: &str, value: Ref) -> Result<()> {
         return Ok(());
     }
     if let Some(class) = object.get::<Class>() {
-        if class.predefined != Predefined::Object && class.kind != Kind::Instance || class.name.as_ref() == "object" {
+        if class.predefined != Predefined::Object && class.kind != Kind::Instance
+            || class.name.as_ref() == "object"
+        {
             return raise(
                 error::TYPE,
-                format!("cannot set '{name}' attribute of immutable type '{}'", class.name),
+                format!(
+                    "cannot set '{name}' attribute of immutable type '{}'",
+                    class.name
+                ),
             );
         }
         drop(class.set(name, Some(value)));
@@ -404,8 +440,13 @@ pub fn instantiate(class: &Ref, args: Vec<Ref>, kwargs: Vec<(Ref, Ref)>) -> Resu
                 return raise(error::TYPE, "__init__() should return None");
             }
         }
-        None if content.predefined != Predefined::BaseException && !(args.is_empty() && kwargs.is_empty()) => {
-            return raise(error::TYPE, format!("{}() takes no arguments", content.name));
+        None if content.predefined != Predefined::BaseException
+            && !(args.is_empty() && kwargs.is_empty()) =>
+        {
+            return raise(
+                error::TYPE,
+                format!("{}() takes no arguments", content.name),
+            );
         }
         None => {}
     }

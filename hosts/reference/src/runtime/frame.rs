@@ -265,7 +265,10 @@ impl FrameRef {
 
     fn word(&self, index: usize) -> &Cell<Obj> {
         let code = &self.code().code;
-        assert!(index < code.locals.len() + code.stacksize as usize, "a word of the frame");
+        assert!(
+            index < code.locals.len() + code.stacksize as usize,
+            "a word of the frame"
+        );
         // SAFETY: the words follow the frame, and there are as many.
         unsafe { &*self.0.as_ptr().add(1).cast::<Cell<Obj>>().add(index) }
     }
@@ -295,7 +298,8 @@ impl FrameRef {
     /// Push an entry; none is a null.
     pub fn push(&self, value: Option<Ref>) {
         let depth = self.depth();
-        self.word(self.code().code.locals.len() + depth).set(raw(value));
+        self.word(self.code().code.locals.len() + depth)
+            .set(raw(value));
         self.content().depth.set(depth as u64 + 1);
     }
 
@@ -306,7 +310,10 @@ impl FrameRef {
     pub fn pop(&self) -> Option<Ref> {
         let depth = self.depth() - 1;
         self.content().depth.set(depth as u64);
-        owned(self.word(self.code().code.locals.len() + depth).replace(null_mut()))
+        owned(
+            self.word(self.code().code.locals.len() + depth)
+                .replace(null_mut()),
+        )
     }
 
     /// A new reference to the entry at a depth from the top, 0 being the top.

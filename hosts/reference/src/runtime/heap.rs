@@ -542,7 +542,10 @@ pub(super) fn close_metaclass(class: &Ref) {
 
 /// Give a class its metaclass, which was made later.
 pub(super) fn set_metaclass(class: &Ref, metaclass: &Ref) {
-    class.head().class.set(metaclass.clone().into_raw().cast_const().cast());
+    class
+        .head()
+        .class
+        .set(metaclass.clone().into_raw().cast_const().cast());
 }
 
 /// Makers of objects, one a layout.
@@ -854,10 +857,7 @@ impl SeqIter {
         let index = self.index.get() as usize;
         let item = match seq.get::<List>() {
             Some(list) => list.item(index),
-            None => seq
-                .as_tuple()
-                .and_then(|items| items.get(index))
-                .cloned(),
+            None => seq.as_tuple().and_then(|items| items.get(index)).cloned(),
         };
         if item.is_some() {
             self.index.set(index as i64 + 1);
@@ -899,7 +899,11 @@ impl Instance {
     }
 
     /// Change shape and values together.
-    pub fn reshape(&self, shape: *const Shape, change: impl FnOnce(&mut Vec<Ref>) -> Option<Ref>) -> Option<Ref> {
+    pub fn reshape(
+        &self,
+        shape: *const Shape,
+        change: impl FnOnce(&mut Vec<Ref>) -> Option<Ref>,
+    ) -> Option<Ref> {
         let mut values = self.take();
         let out = change(&mut values);
         self.shape.set(shape);

@@ -88,53 +88,106 @@ fn address(op: GeneralOp) -> usize {
     }
     use GeneralOp as G;
     match op {
-        G::Binary => f!(|n: i64, a: Obj, b: Obj| -> Obj { give(ops::binary(n as u32, &see(a), &see(b))) }),
+        G::Binary => {
+            f!(|n: i64, a: Obj, b: Obj| -> Obj { give(ops::binary(n as u32, &see(a), &see(b))) })
+        }
         G::Compare => f!(|n: i64, a: Obj, b: Obj| -> Obj { give(compare(n, a, b)) }),
-        G::CompareBool => f!(|n: i64, a: Obj, b: Obj| -> i64 { truth(compare(n, a, b).and_then(|r| ops::truth(&r))) }),
+        G::CompareBool => f!(|n: i64, a: Obj, b: Obj| -> i64 {
+            truth(compare(n, a, b).and_then(|r| ops::truth(&r)))
+        }),
         G::Contains => f!(|a: Obj, b: Obj| -> i64 { truth(ops::contains(&see(a), &see(b))) }),
         G::Truth => f!(|a: Obj| -> i64 { truth(ops::truth(&see(a))) }),
         G::Negative => f!(|a: Obj| -> Obj { give(ops::negative(&see(a))) }),
         G::Invert => f!(|a: Obj| -> Obj { give(ops::invert(&see(a))) }),
         G::GetItem => f!(|a: Obj, b: Obj| -> Obj { give(ops::get_item(&see(a), &see(b))) }),
-        G::SetItem => f!(|a: Obj, b: Obj, c: Obj| -> i64 { status(ops::set_item(&see(a), &see(b), &see(c))) }),
+        G::SetItem => {
+            f!(
+                |a: Obj, b: Obj, c: Obj| -> i64 {
+                    status(ops::set_item(&see(a), &see(b), &see(c)))
+                }
+            )
+        }
         G::DelItem => f!(|a: Obj, b: Obj| -> i64 { status(ops::del_item(&see(a), &see(b))) }),
         G::GetSlice => f!(|a: Obj, b: Obj, c: Obj| -> Obj {
-            give(ops::get_slice(&see(a), &[Ref::clone(&see(b)), Ref::clone(&see(c)), rt().none.clone()]))
+            give(ops::get_slice(
+                &see(a),
+                &[Ref::clone(&see(b)), Ref::clone(&see(c)), rt().none.clone()],
+            ))
         }),
         G::SetSlice => f!(|a: Obj, b: Obj, c: Obj, d: Obj| -> i64 {
             status(ops::set_slice(&see(a), &see(b), &see(c), &see(d)))
         }),
         G::BuildSlice => f!(|a: Obj, b: Obj, c: Obj| -> Obj {
-            let part = |p: Obj| see_or_null(p).map_or_else(|| rt().none.clone(), |o| Ref::clone(&o));
+            let part =
+                |p: Obj| see_or_null(p).map_or_else(|| rt().none.clone(), |o| Ref::clone(&o));
             alloc::slice([part(a), part(b), part(c)]).into_raw()
         }),
-        G::LoadAttr => f!(|f: F, n: i64, a: Obj| -> Obj { give(class::get_attr(&see(a), name(f, n))) }),
+        G::LoadAttr => {
+            f!(|f: F, n: i64, a: Obj| -> Obj { give(class::get_attr(&see(a), name(f, n))) })
+        }
         G::StoreAttr => f!(|f: F, n: i64, a: Obj, v: Obj| -> i64 {
             status(class::set_attr(&see(a), name(f, n), Ref::clone(&see(v))))
         }),
-        G::DeleteAttr => f!(|f: F, n: i64, a: Obj| -> i64 { status(class::delete_attr(&see(a), name(f, n))) }),
+        G::DeleteAttr => {
+            f!(|f: F, n: i64, a: Obj| -> i64 { status(class::delete_attr(&see(a), name(f, n))) })
+        }
         G::LoadMethod => f!(|f: F, n: i64, a: Obj, out: *mut Obj| -> i64 {
-            put(out, class::get_method(&see(a), name(f, n)).map(|(callee, this)| vec![Some(callee), this]))
+            put(
+                out,
+                class::get_method(&see(a), name(f, n))
+                    .map(|(callee, this)| vec![Some(callee), this]),
+            )
         }),
-        G::LoadSuperAttr => f!(|f: F, n: i64, flags: i64, _super: Obj, class: Obj, this: Obj, out: *mut Obj| -> i64 {
+        G::LoadSuperAttr => f!(|f: F,
+                                n: i64,
+                                flags: i64,
+                                _super: Obj,
+                                class: Obj,
+                                this: Obj,
+                                out: *mut Obj|
+         -> i64 {
             put(out, load_super(name(f, n), flags, &see(class), &see(this)))
         }),
-        G::LoadGlobal => f!(|f: F, n: i64| -> Obj { give(names::load_global(frame_of(f), n as usize)) }),
-        G::LoadName => f!(|f: F, n: i64| -> Obj { give(names::load_name(frame_of(f), n as usize)) }),
+        G::LoadGlobal => {
+            f!(|f: F, n: i64| -> Obj { give(names::load_global(frame_of(f), n as usize)) })
+        }
+        G::LoadName => {
+            f!(|f: F, n: i64| -> Obj { give(names::load_name(frame_of(f), n as usize)) })
+        }
         G::StoreName => f!(|f: F, n: i64, v: Obj| -> i64 {
-            status(names::store_name(frame_of(f), n as usize, Ref::clone(&see(v))))
+            status(names::store_name(
+                frame_of(f),
+                n as usize,
+                Ref::clone(&see(v)),
+            ))
         }),
-        G::DeleteName => f!(|f: F, n: i64| -> i64 { status(names::delete_name(frame_of(f), n as usize)) }),
+        G::DeleteName => {
+            f!(|f: F, n: i64| -> i64 { status(names::delete_name(frame_of(f), n as usize)) })
+        }
         G::StoreGlobal => f!(|f: F, n: i64, v: Obj| -> i64 {
-            status(names::store_global(frame_of(f), n as usize, Ref::clone(&see(v))))
+            status(names::store_global(
+                frame_of(f),
+                n as usize,
+                Ref::clone(&see(v)),
+            ))
         }),
-        G::DeleteGlobal => f!(|f: F, n: i64| -> i64 { status(names::delete_global(frame_of(f), n as usize)) }),
+        G::DeleteGlobal => {
+            f!(|f: F, n: i64| -> i64 { status(names::delete_global(frame_of(f), n as usize)) })
+        }
         G::LoadLocals => f!(|f: F| -> Obj { give(names::load_locals(frame_of(f))) }),
         G::LoadFromDictOrGlobals => f!(|f: F, n: i64, m: Obj| -> Obj {
-            give(names::load_from_dict_or_globals(frame_of(f), &see(m), n as usize))
+            give(names::load_from_dict_or_globals(
+                frame_of(f),
+                &see(m),
+                n as usize,
+            ))
         }),
         G::LoadFromDictOrDeref => f!(|f: F, n: i64, m: Obj| -> Obj {
-            give(names::load_from_dict_or_deref(frame_of(f), &see(m), n as usize))
+            give(names::load_from_dict_or_deref(
+                frame_of(f),
+                &see(m),
+                n as usize,
+            ))
         }),
         G::MakeCell => f!(|f: F, n: i64| -> i64 {
             names::make_cell(frame_of(f), n as usize);
@@ -150,8 +203,12 @@ fn address(op: GeneralOp) -> usize {
         G::CallEx => f!(|_t: T, a: Obj, b: Obj, c: Obj| -> Obj {
             give(names::call_ex(&see(a), &see(b), see_or_null(c).as_deref()))
         }),
-        G::CallIntrinsic1 => f!(|_t: T, n: i64, a: Obj| -> Obj { give(names::intrinsic_1(n as u32, &see(a))) }),
-        G::CallIntrinsic2 => f!(|_t: T, n: i64, _a: Obj, _b: Obj| -> Obj { give(names::intrinsic_2(n as u32)) }),
+        G::CallIntrinsic1 => {
+            f!(|_t: T, n: i64, a: Obj| -> Obj { give(names::intrinsic_1(n as u32, &see(a))) })
+        }
+        G::CallIntrinsic2 => {
+            f!(|_t: T, n: i64, _a: Obj, _b: Obj| -> Obj { give(names::intrinsic_2(n as u32)) })
+        }
         G::GetIter => f!(|a: Obj| -> Obj { give(iter::iter(&see(a))) }),
         G::IterNext => f!(|_t: T, a: Obj, out: *mut Obj| -> i64 {
             match iter::next(&see(a)) {
@@ -163,35 +220,71 @@ fn address(op: GeneralOp) -> usize {
                 Err(raised) => status(Err(raised)),
             }
         }),
-        G::BuildTuple => f!(|array: *const Obj, n: i64| -> Obj { alloc::tuple(take_objects(array, n)).into_raw() }),
-        G::BuildList => f!(|array: *const Obj, n: i64| -> Obj { alloc::list(take_objects(array, n)).into_raw() }),
-        G::BuildSet => f!(|array: *const Obj, n: i64| -> Obj { give(names::build_set(take_objects(array, n))) }),
-        G::BuildMap => f!(|array: *const Obj, n: i64| -> Obj { give(names::build_map(take_objects(array, n))) }),
-        G::BuildConstKeyMap => f!(|keys: Obj, array: *const Obj, n: i64| -> Obj {
-            give(names::build_const_key_map(&see(keys), take_objects(array, n)))
+        G::BuildTuple => f!(|array: *const Obj, n: i64| -> Obj {
+            alloc::tuple(take_objects(array, n)).into_raw()
         }),
-        G::BuildString => f!(|array: *const Obj, n: i64| -> Obj { give(names::build_string(&take_objects(array, n))) }),
-        G::ListAppend => f!(|a: Obj, b: Obj| -> i64 { status(names::list_append(&see(a), Ref::clone(&see(b)))) }),
-        G::ListExtend => f!(|_t: T, a: Obj, b: Obj| -> i64 { status(ops::extend(&see(a), &see(b))) }),
-        G::SetAdd => f!(|a: Obj, b: Obj| -> i64 { status(names::set_add(&see(a), Ref::clone(&see(b)))) }),
+        G::BuildList => f!(|array: *const Obj, n: i64| -> Obj {
+            alloc::list(take_objects(array, n)).into_raw()
+        }),
+        G::BuildSet => f!(|array: *const Obj, n: i64| -> Obj {
+            give(names::build_set(take_objects(array, n)))
+        }),
+        G::BuildMap => f!(|array: *const Obj, n: i64| -> Obj {
+            give(names::build_map(take_objects(array, n)))
+        }),
+        G::BuildConstKeyMap => f!(|keys: Obj, array: *const Obj, n: i64| -> Obj {
+            give(names::build_const_key_map(
+                &see(keys),
+                take_objects(array, n),
+            ))
+        }),
+        G::BuildString => f!(|array: *const Obj, n: i64| -> Obj {
+            give(names::build_string(&take_objects(array, n)))
+        }),
+        G::ListAppend => {
+            f!(
+                |a: Obj, b: Obj| -> i64 {
+                    status(names::list_append(&see(a), Ref::clone(&see(b))))
+                }
+            )
+        }
+        G::ListExtend => {
+            f!(|_t: T, a: Obj, b: Obj| -> i64 { status(ops::extend(&see(a), &see(b))) })
+        }
+        G::SetAdd => {
+            f!(|a: Obj, b: Obj| -> i64 { status(names::set_add(&see(a), Ref::clone(&see(b)))) })
+        }
         G::SetUpdate => f!(|a: Obj, b: Obj| -> i64 { status(names::set_update(&see(a), &see(b))) }),
         G::MapAdd => f!(|a: Obj, b: Obj, c: Obj| -> i64 {
-            status(names::map_add(&see(a), Ref::clone(&see(b)), Ref::clone(&see(c))))
+            status(names::map_add(
+                &see(a),
+                Ref::clone(&see(b)),
+                Ref::clone(&see(c)),
+            ))
         }),
-        G::DictUpdate => f!(|_t: T, a: Obj, b: Obj| -> i64 { status(names::dict_update(&see(a), &see(b), false)) }),
-        G::DictMerge => f!(|_t: T, a: Obj, b: Obj, _c: Obj| -> i64 { status(names::dict_update(&see(a), &see(b), true)) }),
+        G::DictUpdate => f!(|_t: T, a: Obj, b: Obj| -> i64 {
+            status(names::dict_update(&see(a), &see(b), false))
+        }),
+        G::DictMerge => f!(|_t: T, a: Obj, b: Obj, _c: Obj| -> i64 {
+            status(names::dict_update(&see(a), &see(b), true))
+        }),
         G::UnpackSequence => f!(|_t: T, n: i64, a: Obj, out: *mut Obj| -> i64 {
             put(out, iter::unpack(&see(a), n as usize).map(all))
         }),
         G::UnpackEx => f!(|_t: T, n: i64, a: Obj, out: *mut Obj| -> i64 {
-            put(out, iter::unpack_ex(&see(a), n as usize & 0xff, n as usize >> 8).map(all))
+            put(
+                out,
+                iter::unpack_ex(&see(a), n as usize & 0xff, n as usize >> 8).map(all),
+            )
         }),
         G::FormatSimple => f!(|a: Obj| -> Obj { give(ops::str(&see(a)).map(alloc::str)) }),
         G::FormatWithSpec => f!(|a: Obj, b: Obj| -> Obj {
             give(ops::format(&see(a), see(b).as_str().unwrap_or_default()).map(alloc::str))
         }),
         G::ConvertValue => f!(|n: i64, a: Obj| -> Obj { give(names::convert(n as u32, &see(a))) }),
-        G::MakeFunction => f!(|f: F, a: Obj| -> Obj { give(names::make_function(frame_of(f), &see(a))) }),
+        G::MakeFunction => {
+            f!(|f: F, a: Obj| -> Obj { give(names::make_function(frame_of(f), &see(a))) })
+        }
         G::SetFunctionAttribute => f!(|n: i64, a: Obj, b: Obj| -> i64 {
             names::set_function_attribute(&see(a), n as u32, Ref::clone(&see(b)));
             0
@@ -201,20 +294,31 @@ fn address(op: GeneralOp) -> usize {
         G::Raise => f!(|_t: T, _n: i64, a: Obj, _b: Obj| -> i64 {
             status(Err(names::raise_varargs(see_or_null(a).as_deref())))
         }),
-        G::ImportName => f!(|_t: T, _f: F, _n: i64, _a: Obj, _b: Obj| -> Obj { give(names::no_modules()) }),
+        G::ImportName => {
+            f!(|_t: T, _f: F, _n: i64, _a: Obj, _b: Obj| -> Obj { give(names::no_modules()) })
+        }
         G::ImportFrom => f!(|_t: T, _f: F, _n: i64, _a: Obj| -> Obj { give(names::no_modules()) }),
         G::MatchMapping => f!(|a: Obj| -> i64 { (see(a).kind() == heap::Kind::Dict).into() }),
         G::MatchSequence => f!(|a: Obj| -> i64 {
-            matches!(see(a).kind(), heap::Kind::List | heap::Kind::Tuple | heap::Kind::Range).into()
+            matches!(
+                see(a).kind(),
+                heap::Kind::List | heap::Kind::Tuple | heap::Kind::Range
+            )
+            .into()
         }),
-        G::MatchKeys => f!(|_t: T, a: Obj, b: Obj| -> Obj { give(names::match_keys(&see(a), &see(b))) }),
+        G::MatchKeys => {
+            f!(|_t: T, a: Obj, b: Obj| -> Obj { give(names::match_keys(&see(a), &see(b))) })
+        }
         G::MatchClass => f!(|_t: T, n: i64, a: Obj, b: Obj, c: Obj| -> Obj {
             give(names::match_class(&see(a), &see(b), &see(c), n as u32))
         }),
         G::GetLen => f!(|a: Obj| -> Obj { give(ops::length(&see(a)).map(alloc::int)) }),
         G::SetupAnnotations => f!(|f: F| -> i64 { status(names::setup_annotations(frame_of(f))) }),
         G::BeforeWith => f!(|_t: T, a: Obj, out: *mut Obj| -> i64 {
-            put(out, names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]))
+            put(
+                out,
+                names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
+            )
         }),
         G::HandlePending => f!(|_t: T| -> i64 { status(names::handle_pending()) }),
         G::CallInterpreted => call_interpreted as *const () as usize,
@@ -255,8 +359,16 @@ fn call_array(names: Option<&Ref>, mut values: Vec<Option<Ref>>) -> Result<Ref> 
 }
 
 /// Run a call of a function in the interpreter; the arguments are taken over.
-pub(super) extern "C" fn call_interpreted(_thread: T, function: Obj, args: *const Obj, count: i64) -> Obj {
-    give(call::call_interpreted(&see(function), take_objects(args, count)))
+pub(super) extern "C" fn call_interpreted(
+    _thread: T,
+    function: Obj,
+    args: *const Obj,
+    count: i64,
+) -> Obj {
+    give(call::call_interpreted(
+        &see(function),
+        take_objects(args, count),
+    ))
 }
 
 extern "C" fn assertion_error() -> Obj {
@@ -325,8 +437,18 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
     use cladonia::ll::Ty;
     super::intrinsics::Called {
         dealloc: dealloc_id.expect("the core asks for it"),
-        box_int: host.helper("box_int", box_int as *const () as usize, &[Ty::I64], &[Ty::Ptr]),
-        box_float: host.helper("box_float", box_float as *const () as usize, &[Ty::F64], &[Ty::Ptr]),
+        box_int: host.helper(
+            "box_int",
+            box_int as *const () as usize,
+            &[Ty::I64],
+            &[Ty::Ptr],
+        ),
+        box_float: host.helper(
+            "box_float",
+            box_float as *const () as usize,
+            &[Ty::F64],
+            &[Ty::Ptr],
+        ),
         iter_end: host.helper("iter_end", iter_end as *const () as usize, &[Ty::Ptr], &[]),
     }
 }

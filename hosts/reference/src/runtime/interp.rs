@@ -116,20 +116,29 @@ fn drop_top(frame: FrameRef, n: usize) {
 }
 
 /// An operation with `N` operands and one result.
-fn result<const N: usize>(frame: FrameRef, run: impl FnOnce([&Ref; N]) -> Result<Ref>) -> Result<Next> {
+fn result<const N: usize>(
+    frame: FrameRef,
+    run: impl FnOnce([&Ref; N]) -> Result<Ref>,
+) -> Result<Next> {
     let result = with(frame, run)?;
     frame.push(Some(result));
     Ok(Next::Follow)
 }
 
 /// An operation with `N` operands and no result.
-fn effect<const N: usize>(frame: FrameRef, run: impl FnOnce([&Ref; N]) -> Result<()>) -> Result<Next> {
+fn effect<const N: usize>(
+    frame: FrameRef,
+    run: impl FnOnce([&Ref; N]) -> Result<()>,
+) -> Result<Next> {
     with(frame, run)?;
     Ok(Next::Follow)
 }
 
 /// An operation with `N` operands that tells a truth.
-fn truth<const N: usize>(frame: FrameRef, run: impl FnOnce([&Ref; N]) -> Result<bool>) -> Result<Next> {
+fn truth<const N: usize>(
+    frame: FrameRef,
+    run: impl FnOnce([&Ref; N]) -> Result<bool>,
+) -> Result<Next> {
     let result = with(frame, run)?;
     frame.push(Some(rt().bool(result)));
     Ok(Next::Follow)
@@ -139,7 +148,11 @@ fn truth<const N: usize>(frame: FrameRef, run: impl FnOnce([&Ref; N]) -> Result<
 fn observe(frame: FrameRef, pc: Pc, n: usize) {
     let types: Vec<_> = (0..n)
         .rev()
-        .map(|i| frame.peek(i).map_or(cladonia::types::Type::OBJECT, |o| rt().type_of(&o)))
+        .map(|i| {
+            frame
+                .peek(i)
+                .map_or(cladonia::types::Type::OBJECT, |o| rt().type_of(&o))
+        })
         .collect();
     frame.code().observe(pc, &types);
 }
@@ -302,7 +315,8 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             return result(frame, |[a, b]| ops::compare(op, a, b));
         }
         Op::IsOp => {
-            let [a, b] = [frame.peek(1), frame.peek(0)].map(|o| o.map_or(std::ptr::null_mut(), |o| o.as_ptr()));
+            let [a, b] = [frame.peek(1), frame.peek(0)]
+                .map(|o| o.map_or(std::ptr::null_mut(), |o| o.as_ptr()));
             drop_top(frame, 2);
             frame.push(Some(rt().bool((a == b) == (arg == 0))));
         }
@@ -319,14 +333,24 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         }
         Op::StoreAttr => {
             // The hint that compiled code wants is the receiver's.
-            let receiver = frame.peek(0).map_or(cladonia::types::Type::OBJECT, |o| rt().type_of(&o));
-            frame.code().observe(pc, &[receiver, cladonia::types::Type::OBJECT]);
-            return effect(frame, |[v, a]| class::set_attr(a, &frame.code().names[arg], v.clone()));
+            let receiver = frame
+                .peek(0)
+                .map_or(cladonia::types::Type::OBJECT, |o| rt().type_of(&o));
+            frame
+                .code()
+                .observe(pc, &[receiver, cladonia::types::Type::OBJECT]);
+            return effect(frame, |[v, a]| {
+                class::set_attr(a, &frame.code().names[arg], v.clone())
+            });
         }
-        Op::DeleteAttr => return effect(frame, |[a]| class::delete_attr(a, &frame.code().names[arg])),
+        Op::DeleteAttr => {
+            return effect(frame, |[a]| class::delete_attr(a, &frame.code().names[arg]));
+        }
         Op::LoadSuperAttr => {
             let name = &frame.code().names[arg];
-            let (callee, this) = with(frame, |[_, class, this]| class::get_super(class, this, name))?;
+            let (callee, this) = with(frame, |[_, class, this]| {
+                class::get_super(class, this, name)
+            })?;
             if instr.arg2 & 1 != 0 {
                 frame.push(Some(callee));
                 frame.push(this);
@@ -392,7 +416,11 @@ fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         Op::Call => {
             if let Some(callee) = frame.peek(arg + 1) {
                 let known = callee.get::<Function>().is_some();
-                let ty = if known { rt().type_of_object(&callee) } else { cladonia::types::Type::OBJECT };
+                let ty = if known {
+                    rt().type_of_object(&callee)
+                } else {
+                    cladonia::types::Type::OBJECT
+                };
                 frame.code().observe(pc, &[ty]);
             }
             return call(frame, arg, None);
@@ -440,23 +468,35 @@ fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             let parts = pop_objects(frame, arg)?;
             frame.push(Some(names::build_string(&parts)?));
         }
-        Op::ListAppend => return update(frame, arg, |list, [v]| names::list_append(list, v.clone())),
+        Op::ListAppend => {
+            return update(frame, arg, |list, [v]| names::list_append(list, v.clone()));
+        }
         Op::ListExtend => return update(frame, arg, |list, [v]| ops::extend(list, v)),
         Op::SetAdd => return update(frame, arg, |set, [v]| names::set_add(set, v.clone())),
         Op::SetUpdate => return update(frame, arg, |set, [v]| names::set_update(set, v)),
         Op::MapAdd => {
-            return update(frame, arg, |dict, [k, v]| names::map_add(dict, k.clone(), v.clone()));
+            return update(frame, arg, |dict, [k, v]| {
+                names::map_add(dict, k.clone(), v.clone())
+            });
         }
-        Op::DictUpdate => return update(frame, arg, |dict, [v]| names::dict_update(dict, v, false)),
+        Op::DictUpdate => {
+            return update(frame, arg, |dict, [v]| names::dict_update(dict, v, false));
+        }
         Op::DictMerge => return update(frame, arg, |dict, [v]| names::dict_update(dict, v, true)),
         Op::UnpackSequence => {
             observe(frame, pc, 1);
             let items = with(frame, |[a]| iter::unpack(a, arg))?;
-            items.into_iter().rev().for_each(|item| frame.push(Some(item)));
+            items
+                .into_iter()
+                .rev()
+                .for_each(|item| frame.push(Some(item)));
         }
         Op::UnpackEx => {
             let items = with(frame, |[a]| iter::unpack_ex(a, arg & 0xff, arg >> 8))?;
-            items.into_iter().rev().for_each(|item| frame.push(Some(item)));
+            items
+                .into_iter()
+                .rev()
+                .for_each(|item| frame.push(Some(item)));
         }
         Op::FormatSimple => {
             if frame.peek(0).is_none_or(|v| v.kind() != Kind::Str) {
@@ -465,7 +505,10 @@ fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         }
         Op::FormatWithSpec => {
             return result(frame, |[a, spec]| {
-                Ok(alloc::str(ops::format(a, spec.as_str().unwrap_or_default())?))
+                Ok(alloc::str(ops::format(
+                    a,
+                    spec.as_str().unwrap_or_default(),
+                )?))
             });
         }
         Op::ConvertValue => return result(frame, |[a]| names::convert(instr.arg, a)),

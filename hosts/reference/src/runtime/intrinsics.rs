@@ -121,36 +121,71 @@ fn drop_reference(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<
 }
 
 fn numbers(set: &mut Set<'_>) {
-    set.add(names::INT_UNBOX, &[PTR], &[INT], Effects::READS, |b, p, _| {
-        let fail = b.cold_block();
-        let big = b.load(Width::Ptr, p[0], at::INT_BIG);
-        let small = b.is_null(big);
-        b.guard(small, fail);
-        let value = b.load(Width::I64, p[0], at::INT_SMALL);
-        b.ret(&[value]);
-        b.switch_to(fail);
-        b.terminate(Term::Fail);
-    });
-    set.add(names::INT_BOX, &[INT], &[PTR], Effects::WRITES, |b, p, called| {
-        let made = b.call(called.box_int, &[p[0]], &[PTR])[0];
-        b.ret(&[made]);
-    });
-    set.field(names::FLOAT_UNBOX, Width::F64, at::FLOAT_VALUE, Effects::NONE);
-    set.add(names::FLOAT_BOX, &[Ty::F64], &[PTR], Effects::WRITES, |b, p, called| {
-        let made = b.call(called.box_float, &[p[0]], &[PTR])[0];
-        b.ret(&[made]);
-    });
+    set.add(
+        names::INT_UNBOX,
+        &[PTR],
+        &[INT],
+        Effects::READS,
+        |b, p, _| {
+            let fail = b.cold_block();
+            let big = b.load(Width::Ptr, p[0], at::INT_BIG);
+            let small = b.is_null(big);
+            b.guard(small, fail);
+            let value = b.load(Width::I64, p[0], at::INT_SMALL);
+            b.ret(&[value]);
+            b.switch_to(fail);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
+        names::INT_BOX,
+        &[INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, called| {
+            let made = b.call(called.box_int, &[p[0]], &[PTR])[0];
+            b.ret(&[made]);
+        },
+    );
+    set.field(
+        names::FLOAT_UNBOX,
+        Width::F64,
+        at::FLOAT_VALUE,
+        Effects::NONE,
+    );
+    set.add(
+        names::FLOAT_BOX,
+        &[Ty::F64],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, called| {
+            let made = b.call(called.box_float, &[p[0]], &[PTR])[0];
+            b.ret(&[made]);
+        },
+    );
     let (true_, false_) = set.truths;
-    set.add(names::BOOL_UNBOX, &[PTR], &[Ty::Bool], Effects::NONE, |b, p, _| {
-        let yes = b.pconst(true_);
-        let value = b.icmp(IntCond::Eq, p[0], yes);
-        b.ret(&[value]);
-    });
-    set.add(names::BOOL_BOX, &[Ty::Bool], &[PTR], Effects::NONE, |b, p, _| {
-        let (yes, no) = (b.pconst(true_), b.pconst(false_));
-        let value = b.select(p[0], yes, no);
-        b.ret(&[value]);
-    });
+    set.add(
+        names::BOOL_UNBOX,
+        &[PTR],
+        &[Ty::Bool],
+        Effects::NONE,
+        |b, p, _| {
+            let yes = b.pconst(true_);
+            let value = b.icmp(IntCond::Eq, p[0], yes);
+            b.ret(&[value]);
+        },
+    );
+    set.add(
+        names::BOOL_BOX,
+        &[Ty::Bool],
+        &[PTR],
+        Effects::NONE,
+        |b, p, _| {
+            let (yes, no) = (b.pconst(true_), b.pconst(false_));
+            let value = b.select(p[0], yes, no);
+            b.ret(&[value]);
+        },
+    );
 }
 
 /// The address of word `index` from `base` on.
@@ -174,57 +209,86 @@ fn containers(set: &mut Set<'_>) {
             b.ret(&[item]);
         });
     }
-    set.add(names::LIST_SET, &[PTR, INT, PTR], &[PTR], Effects::WRITES, |b, p, _| {
-        let items = b.load(Width::Ptr, p[0], at::LIST_ITEMS);
-        let place = element(b, items, p[1]);
-        let old = b.load(Width::Ptr, place, 0);
-        b.store(Width::Ptr, place, 0, p[2]);
-        b.ret(&[old]);
-    });
-    set.add(names::LIST_APPEND, &[PTR, PTR], &[], Effects::WRITES, |b, p, _| {
-        let full = b.cold_block();
-        let len = b.load(Width::I64, p[0], at::LIST_LEN);
-        let capacity = b.load(Width::I64, p[0], at::LIST_CAPACITY);
-        let room = b.icmp(IntCond::Slt, len, capacity);
-        b.guard(room, full);
-        let items = b.load(Width::Ptr, p[0], at::LIST_ITEMS);
-        let place = element(b, items, len);
-        b.store(Width::Ptr, place, 0, p[1]);
-        let one = b.iconst(1);
-        let more = b.op(Opcode::Iadd, &[len, one]);
-        b.store(Width::I64, p[0], at::LIST_LEN, more);
-        b.ret(&[]);
-        b.switch_to(full);
-        b.terminate(Term::Fail);
-    });
-    set.field(names::CELL_GET, Width::Ptr, at::CELL_CONTENT, Effects::READS);
-    set.add(names::CELL_SET, &[PTR, PTR], &[PTR], Effects::WRITES, |b, p, _| {
-        let old = b.load(Width::Ptr, p[0], at::CELL_CONTENT);
-        b.store(Width::Ptr, p[0], at::CELL_CONTENT, p[1]);
-        b.ret(&[old]);
-    });
+    set.add(
+        names::LIST_SET,
+        &[PTR, INT, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let items = b.load(Width::Ptr, p[0], at::LIST_ITEMS);
+            let place = element(b, items, p[1]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[2]);
+            b.ret(&[old]);
+        },
+    );
+    set.add(
+        names::LIST_APPEND,
+        &[PTR, PTR],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            let full = b.cold_block();
+            let len = b.load(Width::I64, p[0], at::LIST_LEN);
+            let capacity = b.load(Width::I64, p[0], at::LIST_CAPACITY);
+            let room = b.icmp(IntCond::Slt, len, capacity);
+            b.guard(room, full);
+            let items = b.load(Width::Ptr, p[0], at::LIST_ITEMS);
+            let place = element(b, items, len);
+            b.store(Width::Ptr, place, 0, p[1]);
+            let one = b.iconst(1);
+            let more = b.op(Opcode::Iadd, &[len, one]);
+            b.store(Width::I64, p[0], at::LIST_LEN, more);
+            b.ret(&[]);
+            b.switch_to(full);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.field(
+        names::CELL_GET,
+        Width::Ptr,
+        at::CELL_CONTENT,
+        Effects::READS,
+    );
+    set.add(
+        names::CELL_SET,
+        &[PTR, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let old = b.load(Width::Ptr, p[0], at::CELL_CONTENT);
+            b.store(Width::Ptr, p[0], at::CELL_CONTENT, p[1]);
+            b.ret(&[old]);
+        },
+    );
 }
 
 fn iterators(set: &mut Set<'_>) {
-    set.add(names::RANGE_NEXT, &[PTR], &[INT, Ty::Bool], Effects::WRITES, |b, p, _| {
-        let (more, end) = (b.block(), b.block());
-        let left = b.load(Width::I64, p[0], at::RANGE_ITER_LEFT);
-        let some = b.icmp_imm(IntCond::Sgt, left, 0);
-        b.br(some, more, &[], end, &[]);
-        b.switch_to(more);
-        let value = b.load(Width::I64, p[0], at::RANGE_ITER_NEXT);
-        let step = b.load(Width::I64, p[0], at::RANGE_ITER_STEP);
-        let next = b.op(Opcode::Iadd, &[value, step]);
-        b.store(Width::I64, p[0], at::RANGE_ITER_NEXT, next);
-        let one = b.iconst(1);
-        let left = b.op(Opcode::Isub, &[left, one]);
-        b.store(Width::I64, p[0], at::RANGE_ITER_LEFT, left);
-        let yes = b.bconst(true);
-        b.ret(&[value, yes]);
-        b.switch_to(end);
-        let (zero, no) = (b.iconst(0), b.bconst(false));
-        b.ret(&[zero, no]);
-    });
+    set.add(
+        names::RANGE_NEXT,
+        &[PTR],
+        &[INT, Ty::Bool],
+        Effects::WRITES,
+        |b, p, _| {
+            let (more, end) = (b.block(), b.block());
+            let left = b.load(Width::I64, p[0], at::RANGE_ITER_LEFT);
+            let some = b.icmp_imm(IntCond::Sgt, left, 0);
+            b.br(some, more, &[], end, &[]);
+            b.switch_to(more);
+            let value = b.load(Width::I64, p[0], at::RANGE_ITER_NEXT);
+            let step = b.load(Width::I64, p[0], at::RANGE_ITER_STEP);
+            let next = b.op(Opcode::Iadd, &[value, step]);
+            b.store(Width::I64, p[0], at::RANGE_ITER_NEXT, next);
+            let one = b.iconst(1);
+            let left = b.op(Opcode::Isub, &[left, one]);
+            b.store(Width::I64, p[0], at::RANGE_ITER_LEFT, left);
+            let yes = b.bconst(true);
+            b.ret(&[value, yes]);
+            b.switch_to(end);
+            let (zero, no) = (b.iconst(0), b.bconst(false));
+            b.ret(&[zero, no]);
+        },
+    );
     // At the end the iterator drops its list or tuple, which may die and take anything with it.
     let effects = Effects {
         raises: false,
@@ -287,10 +351,16 @@ fn thread(set: &mut Set<'_>) {
             b.ret(&[valid]);
         },
     );
-    set.add(names::SET_POSITION, &[PTR, PTR], &[], Effects::WRITES, |b, p, _| {
-        b.store(Width::Ptr, p[0], fl::POSITION, p[1]);
-        b.ret(&[]);
-    });
+    set.add(
+        names::SET_POSITION,
+        &[PTR, PTR],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            b.store(Width::Ptr, p[0], fl::POSITION, p[1]);
+            b.ret(&[]);
+        },
+    );
 }
 
 fn attributes(set: &mut Set<'_>) {
@@ -310,13 +380,19 @@ fn attributes(set: &mut Set<'_>) {
         let value = b.load(Width::Ptr, place, 0);
         b.ret(&[value]);
     });
-    set.add(STORE_SLOT, &[PTR, PTR, INT], &[PTR], Effects::WRITES, |b, p, _| {
-        let slots = b.load(Width::Ptr, p[0], at::INSTANCE_SLOTS);
-        let place = element(b, slots, p[2]);
-        let old = b.load(Width::Ptr, place, 0);
-        b.store(Width::Ptr, place, 0, p[1]);
-        b.ret(&[old]);
-    });
+    set.add(
+        STORE_SLOT,
+        &[PTR, PTR, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let slots = b.load(Width::Ptr, p[0], at::INSTANCE_SLOTS);
+            let place = element(b, slots, p[2]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[1]);
+            b.ret(&[old]);
+        },
+    );
 }
 
 /// `(thread, function) -> frame`: make and link a frame of a code, failing where there is no room for one.

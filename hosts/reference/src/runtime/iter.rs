@@ -8,9 +8,17 @@ use super::{Result, rt};
 
 /// How many values a range has.
 pub fn range_length(range: &Range) -> i64 {
-    let (start, stop, step) = (i128::from(range.start), i128::from(range.stop), i128::from(range.step));
+    let (start, stop, step) = (
+        i128::from(range.start),
+        i128::from(range.stop),
+        i128::from(range.step),
+    );
     let span = if step > 0 { stop - start } else { start - stop };
-    let length = if span <= 0 { 0 } else { (span - 1) / step.abs() + 1 };
+    let length = if span <= 0 {
+        0
+    } else {
+        (span - 1) / step.abs() + 1
+    };
     length.min(i128::from(i64::MAX)) as i64
 }
 
@@ -25,12 +33,16 @@ pub fn iter(a: &Ref) -> Result<Ref> {
         Kind::RangeIter | Kind::ListIter | Kind::TupleIter => a.clone(),
         Kind::Dict => {
             let items = a.get::<Dict>().map_or(Vec::new(), Dict::items);
-            alloc::seq_iter(alloc::tuple(items.into_iter().map(|(key, _)| key).collect()))
+            alloc::seq_iter(alloc::tuple(
+                items.into_iter().map(|(key, _)| key).collect(),
+            ))
         }
         Kind::Set => return iter(&a.get::<Set>().expect("a set").items),
         Kind::Str => {
             let chars = a.as_str().unwrap_or_default().chars();
-            alloc::seq_iter(alloc::tuple(chars.map(|c| alloc::str(c.to_string())).collect()))
+            alloc::seq_iter(alloc::tuple(
+                chars.map(|c| alloc::str(c.to_string())).collect(),
+            ))
         }
         _ => {
             return match class::special(a, "__iter__", &[]) {
@@ -83,7 +95,10 @@ pub fn unpack(sequence: &Ref, count: usize) -> Result<Vec<Ref>> {
         Err(_) if sequence.kind() != Kind::Instance => {
             return raise(
                 error::TYPE,
-                format!("cannot unpack non-iterable {} object", sequence.class().name),
+                format!(
+                    "cannot unpack non-iterable {} object",
+                    sequence.class().name
+                ),
             );
         }
         Err(raised) => return Err(raised),
@@ -91,14 +106,20 @@ pub fn unpack(sequence: &Ref, count: usize) -> Result<Vec<Ref>> {
     let mut items = Vec::with_capacity(count.min(1 << 10));
     while let Some(item) = next(&iterator)? {
         if items.len() == count {
-            return raise(error::VALUE, format!("too many values to unpack (expected {count})"));
+            return raise(
+                error::VALUE,
+                format!("too many values to unpack (expected {count})"),
+            );
         }
         items.push(item);
     }
     if items.len() < count {
         return raise(
             error::VALUE,
-            format!("not enough values to unpack (expected {count}, got {})", items.len()),
+            format!(
+                "not enough values to unpack (expected {count}, got {})",
+                items.len()
+            ),
         );
     }
     Ok(items)

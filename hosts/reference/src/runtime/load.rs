@@ -84,6 +84,7 @@ impl Session {
             .flat_map(|code| code.consts.iter().filter_map(code_name))
             .collect();
         let dict = namespace.get::<Dict>().expect("a dict");
+        let _ = dict.set(alloc::str("__name__"), alloc::str("__main__"));
         let mut module = None;
         for code in codes {
             let data = &loader.made[&code.name];
@@ -127,7 +128,10 @@ impl Program<'_> {
     pub fn call_object(&self, name: &str, args: &[ConstValue]) -> Result<Ref> {
         let dict = self.namespace.get::<Dict>().expect("a dict");
         let Some(function) = dict.name(name) else {
-            return super::error::raise(super::error::NAME, format!("name '{name}' is not defined"));
+            return super::error::raise(
+                super::error::NAME,
+                format!("name '{name}' is not defined"),
+            );
         };
         let args = args.iter().filter_map(literal).collect();
         call::call(&function, args)
@@ -140,7 +144,9 @@ impl Program<'_> {
 
     /// Whether calls of a code's functions run natively now.
     pub fn is_native(&self, name: &str) -> bool {
-        self.codes.get(name).is_some_and(|data| !data.unit.get().is_null())
+        self.codes
+            .get(name)
+            .is_some_and(|data| !data.unit.get().is_null())
     }
 
     /// Why a code stays in the interpreter, if it does.
@@ -189,10 +195,16 @@ impl Loader<'_> {
         }
         let codes = self.codes;
         let Some(code) = codes.iter().find(|code| code.name == name) else {
-            return Err(LoadError::Constant(name.to_owned(), "there is no such code".into()));
+            return Err(LoadError::Constant(
+                name.to_owned(),
+                "there is no such code".into(),
+            ));
         };
         if !self.open.insert(name.to_owned()) {
-            return Err(LoadError::Constant(name.to_owned(), "the code holds itself".into()));
+            return Err(LoadError::Constant(
+                name.to_owned(),
+                "the code holds itself".into(),
+            ));
         }
         let mut consts = Vec::new();
         for constant in &code.consts {
@@ -248,7 +260,11 @@ fn parse_literal(text: &str) -> Option<Ref> {
 }
 
 fn one_literal(text: &str) -> Option<(Ref, &str)> {
-    for (word, value) in [("None", &rt().none), ("True", &rt().true_), ("False", &rt().false_)] {
+    for (word, value) in [
+        ("None", &rt().none),
+        ("True", &rt().true_),
+        ("False", &rt().false_),
+    ] {
         if let Some(rest) = text.strip_prefix(word) {
             return Some((value.clone(), rest));
         }

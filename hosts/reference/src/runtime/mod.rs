@@ -237,7 +237,11 @@ impl Drop for Session {
 
 impl Runtime {
     fn bool(&self, value: bool) -> Ref {
-        if value { self.true_.clone() } else { self.false_.clone() }
+        if value {
+            self.true_.clone()
+        } else {
+            self.false_.clone()
+        }
     }
 
     fn small_int(&self, value: i64) -> Option<Ref> {
@@ -275,7 +279,10 @@ impl Runtime {
             token: address as u64,
             ..ObjectDesc::new(name, object.class().handle)
         };
-        let handle = self.host_id.register_object(desc).expect("a live object of this host");
+        let handle = self
+            .host_id
+            .register_object(desc)
+            .expect("a live object of this host");
         self.objects.borrow_mut().insert(address, handle);
         handle
     }
@@ -363,7 +370,10 @@ fn describe(
     host.finish()
 }
 
-fn engine(host: Arc<Host>, keep_text: bool) -> std::result::Result<Engine, Box<dyn std::error::Error>> {
+fn engine(
+    host: Arc<Host>,
+    keep_text: bool,
+) -> std::result::Result<Engine, Box<dyn std::error::Error>> {
     let memory = CodeMemory::new(Config::new().limit(64 << 20))?;
     let mut engine = Engine::new(host, memory)?;
     engine.keep_dumps = keep_text;

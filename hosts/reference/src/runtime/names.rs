@@ -131,7 +131,9 @@ pub fn make_cell(frame: FrameRef, slot: usize) {
 /// Copy the closure's cells into the last slots.
 pub fn copy_free_vars(frame: FrameRef, count: usize) {
     let function = frame.function();
-    let closure = function.get::<Function>().and_then(|f| f.closure.borrow().clone());
+    let closure = function
+        .get::<Function>()
+        .and_then(|f| f.closure.borrow().clone());
     let first = frame.code().code.locals.len() - count;
     let cells = closure.as_ref().and_then(Ref::as_tuple).unwrap_or_default();
     for k in 0..count {
@@ -163,7 +165,12 @@ pub fn set_function_attribute(function: &Ref, which: u32, value: Ref) {
 }
 
 /// A call as the stack has it: a receiver that may be missing, arguments of which the last are named by `names`.
-pub fn call_stack(callee: Ref, this: Option<Ref>, args: Vec<Ref>, names: Option<&Ref>) -> Result<Ref> {
+pub fn call_stack(
+    callee: Ref,
+    this: Option<Ref>,
+    args: Vec<Ref>,
+    names: Option<&Ref>,
+) -> Result<Ref> {
     let mut all: Vec<Ref> = this.into_iter().chain(args).collect();
     let names = names.and_then(Ref::as_tuple).unwrap_or_default();
     if names.len() > all.len() {
@@ -276,7 +283,10 @@ pub fn dict_update(dict: &Ref, by: &Ref, unique: bool) -> Result<()> {
     for (key, value) in by.items() {
         if unique && dict_of(dict)?.get(&key)?.is_some() {
             let key = ops::str(&key)?;
-            return raise(error::TYPE, format!("got multiple values for keyword argument '{key}'"));
+            return raise(
+                error::TYPE,
+                format!("got multiple values for keyword argument '{key}'"),
+            );
         }
         dict_of(dict)?.set(key, value)?;
     }
@@ -307,7 +317,10 @@ pub fn raise_varargs(exception: Option<&Ref>) -> Raised {
         Some(object) => object.clone(),
     };
     if !error::is_a(&made, "BaseException") {
-        return error::new(error::TYPE, alloc::str("exceptions must derive from BaseException"));
+        return error::new(
+            error::TYPE,
+            alloc::str("exceptions must derive from BaseException"),
+        );
     }
     rt().trace.borrow_mut().clear();
     Raised(made)
@@ -340,7 +353,10 @@ pub fn before_with(manager: &Ref) -> Result<(Ref, Ref)> {
     let (Some(enter), Some(exit)) = (class.find("__enter__"), class.find("__exit__")) else {
         return raise(
             error::TYPE,
-            format!("'{}' object does not support the context manager protocol", class.name),
+            format!(
+                "'{}' object does not support the context manager protocol",
+                class.name
+            ),
         );
     };
     let exit = alloc::method(exit, manager.clone());
@@ -352,7 +368,12 @@ pub fn before_with(manager: &Ref) -> Result<(Ref, Ref)> {
 pub fn match_keys(subject: &Ref, keys: &Ref) -> Result<Ref> {
     let mut values = Vec::new();
     for key in keys.as_tuple().unwrap_or_default() {
-        match subject.get::<Dict>().map(|dict| dict.get(key)).transpose()?.flatten() {
+        match subject
+            .get::<Dict>()
+            .map(|dict| dict.get(key))
+            .transpose()?
+            .flatten()
+        {
             Some(value) => values.push(value),
             None => return Ok(rt().none.clone()),
         }

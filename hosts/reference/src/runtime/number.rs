@@ -31,7 +31,9 @@ impl Number {
         if let Some(float) = object.get::<Float>() {
             return Some(Number::Float(float.value));
         }
-        object.get::<Bool>().map(|truth| Number::Int(truth.value as i64))
+        object
+            .get::<Bool>()
+            .map(|truth| Number::Int(truth.value as i64))
     }
 
     /// An object of the value: an int or a float.
@@ -102,14 +104,20 @@ pub fn integral(value: f64) -> Option<Number> {
 /// The nearest double, ties to even.
 fn big_to_f64(value: &BigInt) -> Option<f64> {
     let bits = value.bits();
-    let sign = if value.sign() == Sign::Minus { -1.0 } else { 1.0 };
+    let sign = if value.sign() == Sign::Minus {
+        -1.0
+    } else {
+        1.0
+    };
     if bits <= 63 {
         return i64::try_from(value).ok().map(|v| v as f64);
     }
     let shift = bits - 64;
     let magnitude = value.magnitude();
     let top = magnitude >> shift;
-    let lost = magnitude.trailing_zeros().is_some_and(|zeros| zeros < shift);
+    let lost = magnitude
+        .trailing_zeros()
+        .is_some_and(|zeros| zeros < shift);
     // The lowest of 64 bits is far below the rounding position, so it may stand for all that was lost.
     let top = u64::try_from(&top).ok()? | u64::from(lost);
     let result = sign * top as f64 * 2f64.powi(shift.try_into().ok()?);
@@ -139,7 +147,11 @@ fn float_text(value: f64) -> String {
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if (-4..16).contains(&exponent) {
         let plain = format!("{value}");
-        return if plain.contains('.') { plain } else { plain + ".0" };
+        return if plain.contains('.') {
+            plain
+        } else {
+            plain + ".0"
+        };
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{digits}e{sign}{:02}", exponent.abs())
@@ -173,7 +185,11 @@ fn small(op: BinaryOp, a: i64, b: i64) -> Option<Ref> {
         }
         BinaryOp::Remainder if b != 0 => {
             let r = a.checked_rem(b)?;
-            if r != 0 && (r < 0) != (b < 0) { r + b } else { r }
+            if r != 0 && (r < 0) != (b < 0) {
+                r + b
+            } else {
+                r
+            }
         }
         BinaryOp::And => a & b,
         BinaryOp::Or => a | b,
@@ -203,7 +219,9 @@ fn large(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Option<Ref>> {
         BinaryOp::Multiply if a.bits() + b.bits() > MOST_BITS => return too_large(),
         BinaryOp::Multiply => a * b,
         BinaryOp::FloorDivide if is_zero => return zero(),
-        BinaryOp::Remainder if is_zero => return raise(error::ZERO_DIVISION, "integer modulo by zero"),
+        BinaryOp::Remainder if is_zero => {
+            return raise(error::ZERO_DIVISION, "integer modulo by zero");
+        }
         BinaryOp::FloorDivide => divide(a, b).0,
         BinaryOp::Remainder => divide(a, b).1,
         BinaryOp::TrueDivide => {
@@ -212,7 +230,10 @@ fn large(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Option<Ref>> {
             }
             return match (big_to_f64(a), big_to_f64(b)) {
                 (Some(a), Some(b)) => Ok(Some(alloc::float(a / b))),
-                _ => raise(error::OVERFLOW, "integer division result too large for a float"),
+                _ => raise(
+                    error::OVERFLOW,
+                    "integer division result too large for a float",
+                ),
             };
         }
         BinaryOp::And => a & b,
@@ -303,7 +324,10 @@ fn floats(op: BinaryOp, a: f64, b: f64) -> Result<Option<Ref>> {
                 return by_zero("zero to a negative power");
             }
             if a < 0.0 && a.is_finite() && b.is_finite() && b.fract() != 0.0 {
-                return raise(error::VALUE, "a negative number to a fractional power is complex");
+                return raise(
+                    error::VALUE,
+                    "a negative number to a fractional power is complex",
+                );
             }
             let result = a.powf(b);
             if result.is_infinite() && a.is_finite() && b.is_finite() {
@@ -353,7 +377,11 @@ fn order_float(float: f64, int: &Number) -> Option<Ordering> {
         return None;
     }
     if float.is_infinite() {
-        return Some(if float > 0.0 { Ordering::Greater } else { Ordering::Less });
+        return Some(if float > 0.0 {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        });
     }
     let whole = integral(float.trunc())?.to_big()?;
     let other = int.to_big()?;
@@ -376,11 +404,15 @@ pub fn compare(op: CompareOp, a: &Number, b: &Number) -> bool {
 /// `int(a)` of a number.
 pub fn to_int(a: &Number) -> Result<Ref> {
     match a {
-        Number::Float(value) if value.is_nan() => raise(error::VALUE, "cannot convert float NaN to integer"),
+        Number::Float(value) if value.is_nan() => {
+            raise(error::VALUE, "cannot convert float NaN to integer")
+        }
         Number::Float(value) if value.is_infinite() => {
             raise(error::OVERFLOW, "cannot convert float infinity to integer")
         }
-        Number::Float(value) => Ok(integral(value.trunc()).map_or_else(|| rt().none.clone(), Number::into_object)),
+        Number::Float(value) => {
+            Ok(integral(value.trunc()).map_or_else(|| rt().none.clone(), Number::into_object))
+        }
         other => Ok(other.clone().into_object()),
     }
 }

@@ -200,7 +200,9 @@ pub fn truth(a: &Ref) -> Result<bool> {
             None if a.class().find("__len__").is_some() => length(a)? != 0,
             None => true,
         },
-        Kind::Str | Kind::List | Kind::Tuple | Kind::Dict | Kind::Set | Kind::Range => length(a)? != 0,
+        Kind::Str | Kind::List | Kind::Tuple | Kind::Dict | Kind::Set | Kind::Range => {
+            length(a)? != 0
+        }
         _ => true,
     })
 }
@@ -220,7 +222,10 @@ pub fn length(a: &Ref) -> Result<i64> {
                     Some(length) if length >= 0 => Ok(length),
                     _ => raise(error::VALUE, "__len__() should return an int >= 0"),
                 },
-                None => raise(error::TYPE, format!("object of type '{}' has no len()", name(a))),
+                None => raise(
+                    error::TYPE,
+                    format!("object of type '{}' has no len()", name(a)),
+                ),
             };
         }
     })
@@ -317,7 +322,9 @@ fn order(op: CompareOp, a: &Ref, b: &Ref) -> Result<Option<bool>> {
         }
         return Ok(Some(holds(op, x.len().cmp(&y.len()))));
     }
-    if let (CompareOp::Eq | CompareOp::Ne, Some(x), Some(y)) = (op, a.get::<Dict>(), b.get::<Dict>()) {
+    if let (CompareOp::Eq | CompareOp::Ne, Some(x), Some(y)) =
+        (op, a.get::<Dict>(), b.get::<Dict>())
+    {
         let mut same = x.len() == y.len();
         for (key, value) in x.items() {
             if !same {
@@ -330,7 +337,9 @@ fn order(op: CompareOp, a: &Ref, b: &Ref) -> Result<Option<bool>> {
         }
         return Ok(Some(same == (op == CompareOp::Eq)));
     }
-    if let (CompareOp::Eq | CompareOp::Ne, Some(x), Some(y)) = (op, a.get::<Range>(), b.get::<Range>()) {
+    if let (CompareOp::Eq | CompareOp::Ne, Some(x), Some(y)) =
+        (op, a.get::<Range>(), b.get::<Range>())
+    {
         let same = (x.start, x.stop, x.step) == (y.start, y.stop, y.step);
         return Ok(Some(same == (op == CompareOp::Eq)));
     }
@@ -356,7 +365,10 @@ pub fn contains(needle: &Ref, container: &Ref) -> Result<bool> {
             Some(part) => Ok(text.contains(part)),
             None => raise(
                 error::TYPE,
-                format!("'in <string>' requires string as left operand, not {}", name(needle)),
+                format!(
+                    "'in <string>' requires string as left operand, not {}",
+                    name(needle)
+                ),
             ),
         };
     }
@@ -393,12 +405,19 @@ pub fn get_item(a: &Ref, b: &Ref) -> Result<Ref> {
         return get_slice(a, &slice.parts);
     }
     if !matches!(a.kind(), Kind::List | Kind::Tuple | Kind::Str | Kind::Range) {
-        return raise(error::TYPE, format!("'{}' object is not subscriptable", name(a)));
+        return raise(
+            error::TYPE,
+            format!("'{}' object is not subscriptable", name(a)),
+        );
     }
     let Some(index) = index_of(b) else {
         return raise(
             error::TYPE,
-            format!("{} indices must be integers or slices, not {}", name(a), name(b)),
+            format!(
+                "{} indices must be integers or slices, not {}",
+                name(a),
+                name(b)
+            ),
         );
     };
     let found = offset(index, length(a)? as usize).and_then(|at| {
@@ -480,13 +499,24 @@ fn slice_indexes(parts: &[Ref; 3], len: usize) -> Result<Vec<usize>> {
         None if part.is(&rt().none) => Ok(None),
         None => raise(error::TYPE, "slice indices must be integers or None"),
     };
-    let (start, stop, step) = (part(&parts[0])?, part(&parts[1])?, part(&parts[2])?.unwrap_or(1));
+    let (start, stop, step) = (
+        part(&parts[0])?,
+        part(&parts[1])?,
+        part(&parts[2])?.unwrap_or(1),
+    );
     if step == 0 {
         return raise(error::VALUE, "slice step cannot be zero");
     }
     let len = len as i64;
     let (low, high) = if step < 0 { (-1, len - 1) } else { (0, len) };
-    let clamp = |value: i64| (if value < 0 { value.saturating_add(len) } else { value }).clamp(low, high);
+    let clamp = |value: i64| {
+        (if value < 0 {
+            value.saturating_add(len)
+        } else {
+            value
+        })
+        .clamp(low, high)
+    };
     let (first, end) = if step < 0 { (high, low) } else { (low, high) };
     let (mut at, stop) = (start.map_or(first, clamp), stop.map_or(end, clamp));
     let mut indexes = Vec::new();
@@ -505,17 +535,26 @@ pub fn get_slice(a: &Ref, parts: &[Ref; 3]) -> Result<Ref> {
     if let Some(text) = a.as_str() {
         let chars: Vec<char> = text.chars().collect();
         let indexes = slice_indexes(parts, chars.len())?;
-        return Ok(alloc::str(indexes.into_iter().map(|i| chars[i]).collect::<String>()));
+        return Ok(alloc::str(
+            indexes.into_iter().map(|i| chars[i]).collect::<String>(),
+        ));
     }
     if let Some(list) = a.get::<List>() {
         let indexes = slice_indexes(parts, list.len())?;
-        return Ok(alloc::list(indexes.into_iter().filter_map(|i| list.item(i)).collect()));
+        return Ok(alloc::list(
+            indexes.into_iter().filter_map(|i| list.item(i)).collect(),
+        ));
     }
     if let Some(items) = a.as_tuple() {
         let indexes = slice_indexes(parts, items.len())?;
-        return Ok(alloc::tuple(indexes.into_iter().map(|i| items[i].clone()).collect()));
+        return Ok(alloc::tuple(
+            indexes.into_iter().map(|i| items[i].clone()).collect(),
+        ));
     }
-    raise(error::TYPE, format!("'{}' object is not subscriptable", name(a)))
+    raise(
+        error::TYPE,
+        format!("'{}' object is not subscriptable", name(a)),
+    )
 }
 
 /// `a[b:c] = d`
@@ -605,7 +644,10 @@ pub fn repr(a: &Ref) -> Result<String> {
     rt().thread.nested(|| {
         Ok(match a.kind() {
             Kind::Str => repr_str(a.as_str().unwrap_or_default()),
-            Kind::List => format!("[{}]", join(a.get::<List>().map_or(Vec::new(), List::to_vec))?),
+            Kind::List => format!(
+                "[{}]",
+                join(a.get::<List>().map_or(Vec::new(), List::to_vec))?
+            ),
             Kind::Tuple => match a.as_tuple().unwrap_or_default() {
                 [only] => format!("({},)", repr(only)?),
                 items => format!("({})", join(items.to_vec())?),
@@ -629,10 +671,15 @@ pub fn repr(a: &Ref) -> Result<String> {
             Kind::Plain if a.is(&rt().not_implemented) => "NotImplemented".to_owned(),
             Kind::Class => format!("<class '{}'>", a.get::<Class>().map_or("?", |c| &*c.name)),
             Kind::Function => {
-                let function = a.get::<Function>().map(|f| call::code_of(f).code.name.clone());
+                let function = a
+                    .get::<Function>()
+                    .map(|f| call::code_of(f).code.name.clone());
                 format!("<function {}>", function.unwrap_or_default())
             }
-            Kind::Native => format!("<built-in function {}>", a.get::<Native>().map_or("?", |n| n.name)),
+            Kind::Native => format!(
+                "<built-in function {}>",
+                a.get::<Native>().map_or("?", |n| n.name)
+            ),
             Kind::Method => format!(
                 "<bound method {}>",
                 match a.get::<Method>() {
@@ -696,7 +743,10 @@ pub fn str(a: &Ref) -> Result<String> {
     if let Some(result) = class::special(a, "__str__", &[]) {
         return text_of(&result?, "__str__");
     }
-    if a.get::<Instance>().is_some() && error::is_a(a, "BaseException") && a.class().find("__repr__").is_none() {
+    if a.get::<Instance>().is_some()
+        && error::is_a(a, "BaseException")
+        && a.class().find("__repr__").is_none()
+    {
         return match &error::arguments(a)[..] {
             [] => Ok(String::new()),
             [only] if &*a.class().name == error::KEY => repr(only),

@@ -133,8 +133,10 @@ impl Jit {
 
     fn fallback(&self, arity: usize) -> u64 {
         let interpreted = super::helpers::call_interpreted as *const () as usize;
-        self.stub(&self.fallbacks, arity, |n| intrinsics::fallback(n, interpreted))
-            .map_or(0, |entry| entry as u64)
+        self.stub(&self.fallbacks, arity, |n| {
+            intrinsics::fallback(n, interpreted)
+        })
+        .map_or(0, |entry| entry as u64)
     }
 
     /// Free everything; no native code is running.
@@ -150,7 +152,8 @@ impl Jit {
 /// Give a new code an entry that runs its calls in the interpreter.
 pub(super) fn prepare(code: &CodeData) {
     if code.is_plain() {
-        code.entry.set(rt().jit.fallback(code.code.argcount as usize));
+        code.entry
+            .set(rt().jit.fallback(code.code.argcount as usize));
     }
 }
 
@@ -175,7 +178,11 @@ pub(super) fn count_call(code: &Rc<CodeData>, args: &[Ref]) {
     disturb();
     let calls = code.calls.get() + 1;
     code.calls.set(calls);
-    let threshold = if options.chaos { rt().jit.random(4) } else { options.call_threshold };
+    let threshold = if options.chaos {
+        rt().jit.random(4)
+    } else {
+        options.call_threshold
+    };
     if calls <= threshold || !code.unit.get().is_null() || code.refused.borrow().is_some() {
         return;
     }
@@ -194,7 +201,9 @@ pub(super) fn count_call(code: &Rc<CodeData>, args: &[Ref]) {
 
 fn refuse(code: &CodeData, reason: String) {
     let refused = &rt().jit.statistics.refused;
-    refused.borrow_mut().push((code.code.name.clone(), reason.clone()));
+    refused
+        .borrow_mut()
+        .push((code.code.name.clone(), reason.clone()));
     *code.refused.borrow_mut() = Some(reason);
 }
 
@@ -221,13 +230,18 @@ pub(super) fn call_native(callee: &Ref, code: &CodeData, args: Vec<Ref>) -> Resu
 /// `entry` is a native entry whose second parameter is `second`, and `args` the others, which it takes over.
 unsafe fn enter(entry: *const u8, second: *mut u8, args: &[Obj]) -> Obj {
     let rt = rt();
-    let adapter = rt.jit.stub(&rt.jit.adapters, args.len(), intrinsics::adapter);
+    let adapter = rt
+        .jit
+        .stub(&rt.jit.adapters, args.len(), intrinsics::adapter);
     let Some(adapter) = adapter else {
         for &arg in args {
             // SAFETY: taken over.
             drop(unsafe { Ref::from_owned(arg) });
         }
-        return give(super::error::raise(super::error::SYSTEM, "code memory is full"));
+        return give(super::error::raise(
+            super::error::SYSTEM,
+            "code memory is full",
+        ));
     };
     type Adapter = extern "C" fn(*const Thread, *mut u8, *const u8, *const Obj) -> Obj;
     // SAFETY: compiled with this signature.
@@ -273,7 +287,9 @@ fn compile(
         entry,
         unit: None,
         exit_counts: RefCell::default(),
-        force: options.force.map(|_| vec![Cell::new(0); FORCE_CAPACITY].into_boxed_slice()),
+        force: options
+            .force
+            .map(|_| vec![Cell::new(0); FORCE_CAPACITY].into_boxed_slice()),
     });
     let hinted = code.with_hints();
     let avoid = code.avoid.borrow().clone();
@@ -315,7 +331,11 @@ fn compile(
     let state = Box::into_raw(state);
     for assumption in assumptions {
         for watch in watches_of(&assumption) {
-            jit.watches.borrow_mut().entry(watch).or_default().push(state);
+            jit.watches
+                .borrow_mut()
+                .entry(watch)
+                .or_default()
+                .push(state);
         }
     }
     add(&jit.statistics.units);
@@ -378,7 +398,9 @@ unsafe fn invalidate(unit: *mut UnitState) {
     for units in jit.watches.borrow_mut().values_mut() {
         units.retain(|other| *other != unit);
     }
-    jit.watches.borrow_mut().retain(|_, units| !units.is_empty());
+    jit.watches
+        .borrow_mut()
+        .retain(|_, units| !units.is_empty());
     // SAFETY: null when the code is gone.
     if let Some(code) = unsafe { state.code.get().as_ref() } {
         match state.entry {
@@ -407,7 +429,10 @@ impl Drop for CodeData {
     fn drop(&mut self) {
         let loops = self.loops.take();
         let units = loops.values().map(|state| state.unit);
-        for unit in units.chain([self.unit.get()]).filter(|unit| !unit.is_null()) {
+        for unit in units
+            .chain([self.unit.get()])
+            .filter(|unit| !unit.is_null())
+        {
             // SAFETY: units that a code names are alive.
             unsafe {
                 (*unit).code.set(std::ptr::null());
@@ -453,7 +478,11 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
         let mut loops = code.loops.borrow_mut();
         let state = loops.entry(target).or_default();
         state.count += 1;
-        let threshold = if options.chaos { rt().jit.random(6) } else { options.loop_threshold };
+        let threshold = if options.chaos {
+            rt().jit.random(6)
+        } else {
+            options.loop_threshold
+        };
         (state.unit, state.count > threshold && !state.is_closed)
     };
     let unit = if unit.is_null() && wanted {
@@ -475,7 +504,9 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
             Err(Some(reason)) => {
                 state.is_closed = true;
                 let refused = &rt().jit.statistics.refused;
-                refused.borrow_mut().push((format!("{} at {target}", code.code.name), reason));
+                refused
+                    .borrow_mut()
+                    .push((format!("{} at {target}", code.code.name), reason));
                 unit
             }
             Err(None) => unit,
@@ -502,7 +533,9 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
 
 impl UnitState {
     fn address(&self) -> *const u8 {
-        self.unit.as_ref().map_or(std::ptr::null(), |unit| unit.code.entry())
+        self.unit
+            .as_ref()
+            .map_or(std::ptr::null(), |unit| unit.code.entry())
     }
 
     /// Let every exit be forced after some time.

@@ -73,7 +73,10 @@ impl World for ReferenceWorld {
             let Some(shape) = (unsafe { content.seen.get().as_ref() }) else {
                 return AttrPlan::General;
             };
-            guards.push(plan(intrinsics::CHECK_SHAPE, std::ptr::from_ref(shape) as i64));
+            guards.push(plan(
+                intrinsics::CHECK_SHAPE,
+                std::ptr::from_ref(shape) as i64,
+            ));
             if let Some(index) = shape.index(name) {
                 return AttrPlan::Field {
                     guards,
@@ -105,7 +108,10 @@ impl World for ReferenceWorld {
         let shape = unsafe { content.seen.get().as_ref() };
         match shape.and_then(|shape| Some((shape, shape.index(name)?))) {
             Some((shape, index)) => StorePlan::Field {
-                guards: vec![plan(intrinsics::CHECK_SHAPE, std::ptr::from_ref(shape) as i64)],
+                guards: vec![plan(
+                    intrinsics::CHECK_SHAPE,
+                    std::ptr::from_ref(shape) as i64,
+                )],
                 store: plan(intrinsics::STORE_SLOT, index as i64),
                 assumptions: vec![Assumption::ClassUnchanged(content.handle)],
             },
@@ -123,7 +129,10 @@ impl World for ReferenceWorld {
                 return Callee::Unknown;
             }
             let defaults = function.defaults.borrow().clone();
-            let defaults = defaults.as_ref().and_then(Ref::as_tuple).unwrap_or_default();
+            let defaults = defaults
+                .as_ref()
+                .and_then(Ref::as_tuple)
+                .unwrap_or_default();
             return Callee::Function {
                 argcount: code.code.argcount,
                 defaults: defaults.iter().map(|d| rt().handle_of(d)).collect(),
@@ -161,7 +170,8 @@ impl World for ReferenceWorld {
     }
 
     fn value(&self, object: ObjectHandle) -> ConstValue {
-        rt().object_of(object).map_or(ConstValue::Other, |o| const_value(&o))
+        rt().object_of(object)
+            .map_or(ConstValue::Other, |o| const_value(&o))
     }
 }
 
@@ -188,6 +198,11 @@ pub fn const_value(object: &Ref) -> ConstValue {
 /// Whether an object is an instance whose shape can be relied on; for tests.
 pub fn shape_names(object: &Ref) -> Vec<String> {
     object.get::<Instance>().map_or(Vec::new(), |instance| {
-        instance.shape().names.iter().map(|name| name.to_string()).collect()
+        instance
+            .shape()
+            .names
+            .iter()
+            .map(|name| name.to_string())
+            .collect()
     })
 }
