@@ -2,5 +2,9 @@
 //! interpreter and natively. Tests, the fuzzer and the `cladonia` tool are built on it; whoever embeds Cladonia may
 //! take it as an example.
 
+pub mod check;
+pub mod diff;
+pub mod filetest;
 pub mod runtime;
+pub mod stages;
 pub mod text;

@@ -2,4 +2,7 @@
 
 mod program;
 pub mod run;
+pub mod stage;
+pub mod test;
 pub mod type_;
+pub mod verify;

@@ -433,7 +433,12 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("next", |args| {
         iter::next_or_stop(&arguments::<1>(args, "next")?[0])
     }),
-    ("super", |_| raise(error::NOT_IMPLEMENTED, "super() other than for an attribute")),
+    ("super", |_| {
+        raise(
+            error::NOT_IMPLEMENTED,
+            "super() other than for an attribute",
+        )
+    }),
     ("callable", |args| {
         let [object] = arguments::<1>(args, "callable")?;
         let is = object.get::<Function>().is_some()

@@ -26,6 +26,7 @@ pub mod units;
 pub mod world;
 
 use builtins::Classes;
+use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{Engine, Entry, Unit};
 use cladonia::host::{Host, HostBuilder};
@@ -194,6 +195,19 @@ impl Session {
     /// Be told of each unit.
     pub fn on_compile(&self, observer: Observer) {
         *self.rt().on_compile.borrow_mut() = Some(observer);
+    }
+
+    /// Compile a code for its text forms (of this runtime's objects, or of a host on paper).
+    ///
+    /// # Errors
+    /// Why it is not compiled.
+    pub fn compile_text(
+        &self,
+        code: &Code,
+        entry: Entry,
+        live: &[Type],
+    ) -> std::result::Result<Unit, String> {
+        units::compile_text(code, entry, live, &units::Avoided::new())
     }
 
     /// Mortal objects there are now.

@@ -12,14 +12,14 @@ use super::frame::{self, FrameRef, Thread, give, take};
 use super::heap::{Obj, Ref, alloc};
 use super::world::ReferenceWorld;
 use super::{Options, Result, interp, intrinsics, rt};
-use cladonia::bytecode::Pc;
+use cladonia::bytecode::{Code, Pc, Reason};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{Engine, Entry, Request, Unit, UnitParts};
 use cladonia::exits::{ExitKind, ExitRecord, Source};
 use cladonia::facts::Assumption;
 use cladonia::types::Type;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -42,6 +42,9 @@ pub struct UnitState {
     exit_counts: RefCell<Vec<u64>>,
     force: Option<Box<[Cell<u64>]>>,
 }
+
+/// Bets not to make: instruction and reason.
+pub type Avoided = HashSet<(Pc, Reason)>;
 
 /// What somebody relies on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -316,9 +319,7 @@ fn compile(
         Ok(Ok(unit)) => unit,
         Ok(Err(error)) => return Err(Some(error.to_string())),
         Err(panic) => {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-            return Err(Some(format!("internal: {}", text.unwrap_or_default())));
+            return Err(Some(format!("internal: {}", panic_text(&*panic))));
         }
     };
     *state.exit_counts.borrow_mut() = vec![0; unit.exits.len()];
@@ -340,6 +341,56 @@ fn compile(
     }
     add(&jit.statistics.units);
     Ok(state)
+}
+
+/// Compile a code for its text forms: the unit is never entered.
+///
+/// # Errors
+/// The reason why not.
+pub(super) fn compile_text(
+    code: &Code,
+    entry: Entry,
+    live: &[Type],
+    avoid: &Avoided,
+) -> std::result::Result<Unit, String> {
+    let jit = &rt().jit;
+    let mut engine = jit
+        .engine
+        .try_borrow_mut()
+        .map_err(|_| "the compiler is at work")?;
+    let engine = engine.as_mut().ok_or("there is no compiler")?;
+    let data = CodeData::new(code.clone(), Vec::new(), Vec::new());
+    let request = Request {
+        code,
+        entry,
+        live,
+        world: &ReferenceWorld,
+        parts: UnitParts {
+            token: 0,
+            pending_cell: 0,
+            loop_counter: 0,
+            state_cell: 0,
+            enter: intrinsics::enter(&data),
+            leave: intrinsics::leave(super::helpers::leave as *const () as usize),
+            position_base: 0,
+            position_scale: 1,
+            force_table: None,
+        },
+        avoid,
+    };
+    let keep = std::mem::replace(&mut engine.keep_dumps, true);
+    let made = catch_unwind(AssertUnwindSafe(|| engine.compile(request)));
+    engine.keep_dumps = keep;
+    match made {
+        Ok(made) => made.map_err(|error| error.to_string()),
+        Err(panic) => Err(format!("internal: {}", panic_text(&*panic))),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_default()
 }
 
 /// What is to be watched for an assumption. The flags make changes be told.
@@ -409,14 +460,14 @@ unsafe fn invalidate(unit: *mut UnitState) {
                     code.unit.set(std::ptr::null_mut());
                     code.entry.set(jit.fallback(code.code.argcount as usize));
                 }
-                if code.versions.get() >= MOST_VERSIONS {
+                if code.versions.get() >= MOST_VERSIONS && !options().chaos {
                     refuse(code, format!("its bets failed in {MOST_VERSIONS} versions"));
                 }
             }
             Entry::Loop(pc) => {
                 if let Some(state) = code.loops.borrow_mut().get_mut(&pc) {
                     state.unit = std::ptr::null_mut();
-                    state.is_closed = state.versions >= MOST_VERSIONS;
+                    state.is_closed = state.versions >= MOST_VERSIONS && !options().chaos;
                 }
             }
         }
