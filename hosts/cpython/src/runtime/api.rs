@@ -37,7 +37,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 9]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 10]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -74,6 +74,7 @@ static METHODS: Table<[PyMethodDef; 9]> = Table(UnsafeCell::new([
         dump,
         c"dump(f, stage): the text of f at one stage of compilation."
     ),
+    fastcall!(c"type_class", type_class, c"The class cladonia.Type."),
     PyMethodDef::zeroed(),
 ]));
 
@@ -170,7 +171,7 @@ fn unavailable() -> Option<String> {
 }
 
 /// Run the body of a function of the module; a panic becomes an exception.
-fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
+pub(crate) fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(object)) => object,
         Ok(Err(())) => null_mut(),
@@ -181,7 +182,7 @@ fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
     }
 }
 
-fn raise(class: Object, message: &str) -> Object {
+pub(crate) fn raise(class: Object, message: &str) -> Object {
     let message = CString::new(message.replace('\0', "?")).unwrap_or_default();
     // SAFETY: the class is an exception class.
     unsafe { PyErr_SetString(class, message.as_ptr()) };
@@ -458,6 +459,14 @@ unsafe extern "C" fn stats_dict(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
         // SAFETY: the GIL is held.
         let dict = unsafe { stats::dict() };
         if dict.is_null() { Err(()) } else { Ok(dict) }
+    })
+}
+
+unsafe extern "C" fn type_class(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    // SAFETY: the GIL is held.
+    guarded(|| match unsafe { crate::type_object::class() } {
+        class if class.is_null() => Err(()),
+        class => Ok(class),
     })
 }
 
