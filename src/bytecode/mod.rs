@@ -63,6 +63,15 @@ pub struct Instr {
     pub line: u32,
 }
 
+/// What an instruction's receivers were where the class that was bet on was not.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Met {
+    /// Their classes.
+    pub seen: Vec<Type>,
+    /// Classes that are likely because of those.
+    pub related: Vec<Type>,
+}
+
 impl Instr {
     /// Whether the host says that it has never executed the instruction, so that nothing is known of its operands.
     pub fn is_unreached(&self) -> bool {

@@ -200,6 +200,11 @@ unsafe fn compile_unit(
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
     unit.consumed = code.instrs.iter().map(consumed).collect();
+    unit.asks_top = code
+        .instrs
+        .iter()
+        .map(|i| matches!(i.op, Op::LoadAttr | Op::StoreAttr))
+        .collect();
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
     }
@@ -219,6 +224,8 @@ unsafe fn compile_unit(
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     let avoid = state.avoid.clone();
+    // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
+    let (met, held) = unsafe { healing::classes_met(state) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     let made = catch_unwind(AssertUnwindSafe(|| {
@@ -230,6 +237,7 @@ unsafe fn compile_unit(
             world: &*world,
             parts,
             avoid: &avoid,
+            met: &met,
         })
     }));
     rt().engine = Some(engine);
@@ -241,6 +249,7 @@ unsafe fn compile_unit(
             Refusal::Lasting(e.to_string())
         })?;
     unit.finish(compiled);
+    drop(held);
     healing::prepare(&mut unit);
     rt().totals.units += 1;
     // SAFETY: as above; nothing has run since `state` was taken that could free it.
