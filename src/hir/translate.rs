@@ -28,7 +28,7 @@ impl Builder<'_> {
             B::Resume if self.enters => {}
             B::Resume => {
                 let state = self.state();
-                self.emit_with(Op::CheckPending, vec![], Type::BOTTOM, Some(state));
+                self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
             }
             B::PopTop => {
                 let e = self.pop();
@@ -240,7 +240,7 @@ impl Builder<'_> {
                 self.settle();
                 self.start_instr();
                 let state = self.state();
-                self.emit_with(Op::CheckPending, vec![], Type::BOTTOM, Some(state));
+                self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
                 self.jump_to(Pc(instr.arg), true);
                 return Ok(true);
             }

@@ -108,23 +108,6 @@ fn release() {
     unsafe { crate::objects::release_unused() };
 }
 
-/// The operands that the interpreter drops when an instruction raises, by their depth from the top, in its order. The
-/// others it finds on the stack and drops from the top; those that native calls take over are not listed.
-fn consumed(instr: &Instr) -> &'static [u8] {
-    match instr.op {
-        Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp | Op::DeleteSubscr => {
-            &[1, 0]
-        }
-        Op::StoreAttr | Op::ImportName | Op::FormatWithSpec | Op::MapAdd => &[1, 0],
-        Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
-        Op::BinarySlice => &[1, 0, 2],
-        Op::StoreSlice => &[1, 0, 3, 2],
-        Op::CallFunctionEx if instr.arg & 1 != 0 => &[3, 2, 1, 0],
-        Op::CallFunctionEx => &[2, 1, 0],
-        _ => &[],
-    }
-}
-
 /// Mark the instructions that the interpreter has not executed yet, of code that it has run. In a loop, once is as good
 /// as never: nothing has been observed, and what lies in an outer loop may still become hot.
 ///
@@ -199,7 +182,7 @@ unsafe fn compile_unit(
     // SAFETY: the caller's promise.
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
-    unit.consumed = code.instrs.iter().map(consumed).collect();
+    unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
     unit.asks_top = code
         .instrs
         .iter()
