@@ -1,6 +1,7 @@
 """`cladonia.Type`: made of Python's classes and objects, computed with, asked, printed and read back; and gone when it should be."""
 
 import copy
+import doctest
 import gc
 import math
 import re
@@ -154,6 +155,17 @@ class TheSpecification(unittest.TestCase):
             "User[Car] | User[Vehicle] == User[Vehicle]",
             "User[Car] | User[Motorcycle] == User")
         self.assertEqual(user(Car).join(user(Motorcycle)), user(Vehicle))
+
+
+class TheChapter(unittest.TestCase):
+    def test_every_python_example_of_the_chapter_on_types_is_so(self):
+        chapter = (harness.ROOT / "docs" / "types.md").read_text()
+        examples = "".join(re.findall(r"^```python\n(.*?)^```$", chapter, re.M | re.S))
+        test = doctest.DocTestParser().get_doctest(examples, {"__name__": "examples"}, "docs/types.md", None, 0)
+        self.assertGreater(len(test.examples), 15)
+        said = []
+        doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+        self.assertFalse(said, "".join(said))
 
 
 class Making(unittest.TestCase):
