@@ -354,6 +354,28 @@ class Lifetimes(unittest.TestCase):
         self.assertIsNone(short())
         self.assertIsNone(base())
 
+    def test_the_collector_sees_what_a_type_keeps(self):
+        class Base: pass
+        class Knot(Base):
+            def method(self): pass
+        obj = Knot()
+        obj.kind, obj.base, Knot.me, Knot.kind = one(obj), user(Base), one(Knot), user(Knot) & Type.ObjectUser
+        Base.knot = Knot
+        gone = [weakref.ref(obj), weakref.ref(Knot), weakref.ref(Base)]
+        del obj, Knot, Base
+        gc.collect()
+        self.assertEqual([ref() for ref in gone], [None, None, None])
+
+    def test_types_alive_at_exit_keep_no_finaliser_from_running(self):
+        code = """if 1:
+            import os
+            from cladonia import Type
+            class A:
+                def __init__(self, n): self.n = n
+                def __del__(self, write=os.write): write(1, b"%d" % self.n)
+            plain, pinned, cls = A(1), Type.of(A(2)), Type.of_class(A)"""
+        self.assertEqual(sorted(child("-c", code).stdout), ["1", "2"])
+
     def test_a_class_made_again_is_another_class(self):
         def make():
             class Again: pass
