@@ -1054,7 +1054,8 @@ impl Builder<'_> {
                     self.own(i);
                 }
                 self.start_instr();
-                let state = self.state_without(n + 2);
+                // The arguments are the callee's from here on; the callable stays ours, also if the call raises.
+                let state = self.state_without(n + 1);
                 // The guard, if there is one, is what the call relies on.
                 let function = guarded.unwrap_or(callable);
                 let mut args = vec![function];
