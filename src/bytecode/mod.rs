@@ -57,9 +57,44 @@ pub struct Instr {
     /// Whether the host can resume here: false in the middle of a host instruction that was taken apart.
     pub resumable: bool,
     /// Observed operand types from the deepest operand to the top, or the observed callee (for calls); may be empty.
+    /// `Bottom` alone says that the host has never executed the instruction (see [`Instr::is_unreached`]).
     pub hint: Vec<Type>,
     /// The source line, if known.
     pub line: u32,
+}
+
+/// What an instruction's receivers were where the class that was bet on was not.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Met {
+    /// Their classes.
+    pub seen: Vec<Type>,
+    /// Classes that are likely because of those.
+    pub related: Vec<Type>,
+}
+
+impl Instr {
+    /// The operands that the interpreter drops itself when the instruction raises, before it adds to the traceback: by
+    /// their depth from the top, in its order. The others it finds on the stack then, and drops from the top; those
+    /// that calls take over are not listed.
+    pub fn dropped_on_error(&self) -> &'static [u8] {
+        match self.op {
+            Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp => &[1, 0],
+            Op::DeleteSubscr | Op::StoreAttr | Op::ImportName | Op::FormatWithSpec => &[1, 0],
+            Op::MapAdd | Op::CheckEgMatch => &[1, 0],
+            Op::CheckExcMatch => &[0],
+            Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
+            Op::BinarySlice => &[1, 0, 2],
+            Op::StoreSlice => &[1, 0, 3, 2],
+            Op::CallFunctionEx if self.arg & 1 != 0 => &[3, 2, 1, 0],
+            Op::CallFunctionEx => &[2, 1, 0],
+            _ => &[],
+        }
+    }
+
+    /// Whether the host says that it has never executed the instruction, so that nothing is known of its operands.
+    pub fn is_unreached(&self) -> bool {
+        matches!(self.hint[..], [ty] if ty.is_bottom())
+    }
 }
 
 /// A range of instructions and its exception handler.
@@ -137,6 +172,11 @@ pub struct Code {
 }
 
 impl Code {
+    /// Number of parameters, which are the first locals: positional, keyword-only, `*args`, `**kwargs`.
+    pub fn arity(&self) -> u32 {
+        self.argcount + self.kwonly + self.varargs as u32 + self.varkeywords as u32
+    }
+
     /// The instruction at `pc`.
     ///
     /// # Panics

@@ -28,6 +28,8 @@ pub enum Reason {
     Invalidated,
     /// Tracing or monitoring was switched on, or the frame was opened to others.
     Observed,
+    /// The instruction had never been executed when the unit was compiled.
+    Unreached,
     /// The instruction is not compiled natively.
     NotCompiled,
     /// A helper raised an exception.
@@ -36,7 +38,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 13] = [
+    pub const ALL: [Reason; 14] = [
         Reason::Type,
         Reason::IntTooLarge,
         Reason::Overflow,
@@ -48,6 +50,7 @@ impl Reason {
         Reason::Length,
         Reason::Invalidated,
         Reason::Observed,
+        Reason::Unreached,
         Reason::NotCompiled,
         Reason::Raised,
     ];
@@ -66,6 +69,7 @@ impl Reason {
             Reason::Length => "length",
             Reason::Invalidated => "invalidated",
             Reason::Observed => "observed",
+            Reason::Unreached => "unreached",
             Reason::NotCompiled => "not_compiled",
             Reason::Raised => "raised",
         }

@@ -2,18 +2,19 @@
 
 pub use crate::host::{Entry, RawMap, UnitParts};
 
-use crate::bytecode::{Code, Pc, Reason};
+use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
 use crate::facts::Assumption;
+use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, Start};
-use crate::host::{EXIT_HOOK, Host, World};
+use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, World};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A request to compile.
@@ -30,6 +31,8 @@ pub struct Request<'a> {
     pub parts: UnitParts,
     /// Bets not to make again: (instruction, reason).
     pub avoid: &'a HashSet<(Pc, Reason)>,
+    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    pub met: &'a HashMap<Pc, Met>,
 }
 
 /// Why nothing was compiled.
@@ -63,6 +66,8 @@ pub enum CompileError {
 pub struct Unit {
     /// The machine code.
     pub code: CompiledCode,
+    /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
+    pub raw: Option<(CompiledCode, RawSignature)>,
     /// Exit records by number.
     pub exits: Vec<ExitRecord>,
     /// What must be watched while the unit is installed.
@@ -97,6 +102,9 @@ impl Pins {
         for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
             match f.op(v) {
                 hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
+                hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
+                    types.iter().copied().for_each(&mut add)
+                }
                 hir::Op::GuardIs(object) | hir::Op::Const(object) => {
                     add(Type::from_object(*object))
                 }
@@ -180,14 +188,74 @@ impl Engine {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut f = hir::build(&code, start, request.world, request.avoid).map_err(|e| {
-            CompileError::Unsupported {
-                what: e.what,
-                line: e.line,
-            }
-        })?;
+        let mut built = self.select(&code, start, &request)?;
+        let closed = (request.entry == Entry::Function)
+            .then(|| self.close(&code, &built.f, &request))
+            .flatten();
+        let own = closed.map(|(selected, own)| {
+            built = selected;
+            own
+        });
+        let f = &built.f;
+        dump(keep, "hir", &|| built.text.clone());
+        dump(keep, "selected", &|| f.to_string());
+        if f.insts.len() > MAX_HIR {
+            return Err(CompileError::LimitExceeded {
+                what: "the number of HIR values".into(),
+                limit: MAX_HIR as u64,
+            });
+        }
+        let lowered = match &own {
+            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts),
+            None => lower::lower(f, &self.host, &request.parts, request.entry),
+        };
+        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
+        let hook = match &own {
+            Some(_) => RECORD_EXIT,
+            None => EXIT_HOOK,
+        };
+        let exit_hook = Some(self.host.helper(hook));
+        let pins = Pins::of(f);
+        let mut code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
+        dump(keep, "clif", &|| {
+            code.clif().unwrap_or_default().to_string()
+        });
+        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
+        let mut raw = None;
+        if let Some(own) = own {
+            let adapter = lower::adapter(&f.code.name, &own, &self.host, request.parts.token);
+            let adapter = self.generate(&adapter, None, request.parts.token)?;
+            raw = Some((std::mem::replace(&mut code, adapter), own.signature));
+        }
+        Ok(Unit {
+            code,
+            raw,
+            exits: lowered.exits,
+            assumptions: f.assumptions.clone(),
+            dumps,
+            passes: built.passes,
+            raw_maps: lowered.raw_maps,
+            pins,
+        })
+    }
+
+    /// The selected HIR of a function from `start`.
+    fn select(
+        &self,
+        code: &Arc<Code>,
+        start: Start<'_>,
+        request: &Request<'_>,
+    ) -> Result<Selected, CompileError> {
+        let mut f =
+            hir::build(code, start, request.world, request.avoid, request.met).map_err(|e| {
+                CompileError::Unsupported {
+                    what: e.what,
+                    line: e.line,
+                }
+            })?;
         check(&f, "build")?;
-        dump(keep, "hir", &|| f.to_string());
+        let keep = self.keep_dumps;
+        let text = if keep { f.to_string() } else { String::new() };
         let cx = opt::Context {
             world: request.world,
             avoid: request.avoid,
@@ -203,31 +271,27 @@ impl Engine {
             }
         });
         fault?;
-        dump(keep, "selected", &|| f.to_string());
-        if f.insts.len() > MAX_HIR {
-            return Err(CompileError::LimitExceeded {
-                what: "the number of HIR values".into(),
-                limit: MAX_HIR as u64,
-            });
-        }
-        let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
-        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
-        let exit_hook = Some(self.host.helper(EXIT_HOOK));
-        let pins = Pins::of(&f);
-        let code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
-        dump(keep, "clif", &|| {
-            code.clif().unwrap_or_default().to_string()
-        });
-        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
-        Ok(Unit {
-            code,
-            exits: lowered.exits,
-            assumptions: f.assumptions,
-            dumps,
-            passes,
-            raw_maps: lowered.raw_maps,
-            pins,
-        })
+        Ok(Selected { f, text, passes })
+    }
+
+    /// The function as a closed unit, if it can be one.
+    fn close(
+        &self,
+        code: &Arc<Code>,
+        f: &hir::Function,
+        request: &Request<'_>,
+    ) -> Option<(Selected, RawEntry)> {
+        let parts = request.parts.closed.as_ref();
+        let parts = parts.filter(|_| self.host.has_closed_units())?;
+        let own = RawEntry {
+            cell: parts.raw_cell,
+            boxed_cell: parts.boxed_cell,
+            signature: opt::closed::signature(f)?,
+        };
+        let selected = self.select(code, Start::Closed(&own), request).ok()?;
+        opt::closed::find_open(&selected.f)
+            .is_none()
+            .then_some((selected, own))
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter).
@@ -279,6 +343,15 @@ fn validate(request: &Request<'_>) -> Result<(), CompileError> {
         },
         Entry::Function => Ok(()),
     }
+}
+
+/// A function after all passes.
+struct Selected {
+    f: hir::Function,
+    /// Its text before them, if text forms were asked for.
+    text: String,
+    /// Its text after each pass that changed it.
+    passes: Vec<(&'static str, String)>,
 }
 
 /// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.

@@ -16,6 +16,14 @@ use std::fmt;
 pub struct ExitId(u32);
 entity_impl!(ExitId, "exit");
 
+/// The status of a raw call that gave a value.
+pub const VALUE: i64 = 0;
+/// The status of a raw call that was left: what its frames would hold is recorded.
+pub const EXITING: i64 = 1;
+/// The status of a raw call that was not begun (something is pending, the stack is low, the unit is gone): the caller
+/// must make it in another way.
+pub const NOT_ENTERED: i64 = 2;
+
 /// How the host goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExitKind {
@@ -23,6 +31,19 @@ pub enum ExitKind {
     Resume,
     /// An exception is pending, raised by the instruction at `pc`; the recorded stack is what it had not consumed.
     Raise,
+    /// The instruction at `pc` calls a function whose own exit was recorded before: its result, or its exception, comes
+    /// later. The recorded stack is without what the call consumes.
+    Await,
+    /// The same as `Raise`, and the exception needs no more to its traceback: it was raised before. The frame's position
+    /// is left as it is.
+    Reraise,
+}
+
+impl ExitKind {
+    /// Whether an exception is pending.
+    pub fn raises(self) -> bool {
+        matches!(self, ExitKind::Raise | ExitKind::Reraise)
+    }
 }
 
 /// Where a value is, and what it is.
@@ -116,6 +137,8 @@ impl fmt::Display for ExitRecord {
         let kind = match self.kind {
             ExitKind::Resume => "resume",
             ExitKind::Raise => "raise",
+            ExitKind::Await => "await",
+            ExitKind::Reraise => "reraise",
         };
         write!(f, "{kind} {} {}", self.pc, self.reason)?;
         for (slot, source) in &self.locals {

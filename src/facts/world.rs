@@ -2,7 +2,7 @@
 //! answers them for one compile through [`World`]; plans name the host's intrinsics by number, so that nothing here
 //! knows what is inside.
 
-use super::Assumption;
+use super::{Assumption, RawEntry};
 use crate::types::{ConstValue, ObjectHandle, Type};
 use cranelift_entity::entity_impl;
 
@@ -110,6 +110,8 @@ pub enum Callee {
         /// Address of a cell with the address of the function's native entry, or of a stub with the same calling
         /// convention that runs it in the interpreter.
         entry_cell: u64,
+        /// Where it can be called with raw values, if it has a closed unit.
+        raw: Option<RawEntry>,
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },

@@ -12,14 +12,14 @@
 //! the place of the old one in the whole frame, so that one guard serves all later uses. A bet in the `avoid` set is
 //! not made again.
 
-use super::function::{
-    BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
-};
+use super::flow::handlers_by_instr;
+use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Term, Value};
+use super::params::remove_trivial_params;
 use super::{Block, Op};
-use crate::bytecode::{Code, GeneralOp, Op as B, Pc, Reason};
+use crate::bytecode::{Code, GeneralOp, Met, Pc, Reason};
 use crate::facts::Source;
-use crate::facts::World;
-use crate::types::Type;
+use crate::facts::{RawEntry, World};
+use crate::types::{ObjectHandle, Type};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub struct Unsupported {
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
+    /// At the start of a closed unit: what it takes and gives, and where its own function is called.
+    Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
     Loop(Pc, &'a [Type]),
 }
@@ -49,24 +51,33 @@ pub(super) struct Builder<'a> {
     pub(super) code: &'a Code,
     pub(super) world: &'a dyn World,
     pub(super) avoid: &'a HashSet<(Pc, Reason)>,
+    pub(super) met: &'a HashMap<Pc, Met>,
+    /// The methods that may be called, of values that stand for one of several.
+    pub(super) candidates: HashMap<Value, Vec<ObjectHandle>>,
     pub(super) locals: Vec<Value>,
     pub(super) stack: Vec<Entry>,
     pub(super) pc: Pc,
     pub(super) cur: Block,
     /// The stack at the start of the instruction (after its operands were made owned).
     pub(super) start_stack: Vec<Entry>,
-    state: Option<StateId>,
+    pub(super) state: Option<StateId>,
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
     pub(super) hints: HashMap<Value, Type>,
     pub(super) null: Value,
-    blocks: BTreeMap<Pc, Block>,
-    pred_count: HashMap<Pc, u32>,
-    headers: HashSet<Pc>,
-    entered: HashSet<Block>,
-    unchecked_in: HashSet<Block>,
+    pub(super) blocks: BTreeMap<Pc, Block>,
+    pub(super) pred_count: HashMap<Pc, u32>,
+    pub(super) headers: HashSet<Pc>,
+    pub(super) entered: HashSet<Block>,
+    pub(super) unchecked_in: HashSet<Block>,
+    /// For each instruction that may raise: the index of its handler.
+    pub(super) handlers: Vec<Option<u32>>,
+    /// Which instructions are reached without an exception.
+    pub(super) expected: Vec<bool>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
+    /// For a closed unit: where its own function is called.
+    pub(super) closed: Option<&'a RawEntry>,
 }
 
 /// Build the HIR of `code` from `start`.
@@ -78,6 +89,7 @@ pub fn build(
     start: Start<'_>,
     world: &dyn World,
     avoid: &HashSet<(Pc, Reason)>,
+    met: &HashMap<Pc, Met>,
 ) -> Result<Function, Unsupported> {
     let refuse = |what: &str| {
         Err(Unsupported {
@@ -91,10 +103,7 @@ pub fn build(
     if code.instrs.len() > MAX_INSTRS {
         return refuse("a function of this size");
     }
-    if matches!(start, Start::Function(_)) {
-        if code.varargs || code.varkeywords || code.kwonly > 0 {
-            return refuse("a signature with * or keyword-only parameters");
-        }
+    if !matches!(start, Start::Loop(..)) {
         if !code.optimized {
             return refuse("module or class code from its start");
         }
@@ -105,6 +114,8 @@ pub fn build(
         code,
         world,
         avoid,
+        met,
+        candidates: HashMap::new(),
         locals: Vec::new(),
         stack: Vec::new(),
         pc: Pc(0),
@@ -119,7 +130,13 @@ pub fn build(
         headers: HashSet::new(),
         entered: HashSet::new(),
         unchecked_in: HashSet::new(),
-        enters: matches!(start, Start::Function(_)),
+        handlers: handlers_by_instr(code),
+        expected: Vec::new(),
+        enters: !matches!(start, Start::Loop(..)),
+        closed: match start {
+            Start::Closed(own) => Some(own),
+            _ => None,
+        },
     };
     b.run(start)?;
     let mut f = b.f;
@@ -130,27 +147,10 @@ pub fn build(
     Ok(f)
 }
 
-/// Normal successors of the instruction at `pc`, and whether it can fall through.
-fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
-    let instr = code.instr(pc);
-    match instr.op {
-        B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (vec![Pc(instr.arg)], false),
-        B::PopJumpIfFalse
-        | B::PopJumpIfTrue
-        | B::PopJumpIfNone
-        | B::PopJumpIfNotNone
-        | B::ForIter => (vec![Pc(pc.0 + 1), Pc(instr.arg)], true),
-        B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => {
-            (vec![], false)
-        }
-        _ => (vec![Pc(pc.0 + 1)], true),
-    }
-}
-
 impl Builder<'_> {
     fn run(&mut self, start: Start<'_>) -> Result<(), Unsupported> {
         let first = match start {
-            Start::Function(_) => Pc(0),
+            Start::Function(_) | Start::Closed(_) => Pc(0),
             Start::Loop(pc, _) => pc,
         };
         let order = self.find_blocks(first)?;
@@ -162,79 +162,26 @@ impl Builder<'_> {
         self.enter(&start);
         self.f.blocks[entry].entry_state = self.frame_state(first);
         self.jump_to(first, false);
-        for pc in order {
-            self.block(pc)?;
+        // An edge that was found dead may be the one for which a handler came early: then another leads there later.
+        let mut left = order;
+        loop {
+            let before = left.len();
+            let mut next = Vec::new();
+            for pc in left {
+                if self.entered.contains(&self.blocks[&pc]) {
+                    self.block(pc)?;
+                } else {
+                    next.push(pc);
+                }
+            }
+            if next.len() == before {
+                return Ok(());
+            }
+            left = next;
         }
-        Ok(())
     }
 
-    /// Leaders reachable from `first`, in reverse postorder.
-    fn find_blocks(&mut self, first: Pc) -> Result<Vec<Pc>, Unsupported> {
-        // Which instructions are reachable, which start blocks, and how many edges lead to each.
-        let n = self.code.instrs.len();
-        let mut reachable = vec![false; n];
-        let mut leaders: HashSet<Pc> = HashSet::from([first]);
-        let mut work = vec![first];
-        while let Some(pc) = work.pop() {
-            if std::mem::replace(&mut reachable[pc.0 as usize], true) {
-                continue;
-            }
-            let (next, _) = successors(self.code, pc);
-            if next.iter().any(|t| t.0 as usize >= n) {
-                return Err(self.unsupported("a jump outside the code"));
-            }
-            if next.len() != 1 || next[0] != Pc(pc.0 + 1) {
-                leaders.extend(next.iter().copied());
-            }
-            work.extend(next);
-        }
-        *self.pred_count.entry(first).or_default() += 1;
-        for pc in (0..n as u32).map(Pc).filter(|pc| reachable[pc.0 as usize]) {
-            for t in successors(self.code, pc).0 {
-                if leaders.contains(&t) {
-                    *self.pred_count.entry(t).or_default() += 1;
-                }
-            }
-        }
-        // Depth-first for the reverse postorder and the loop headers.
-        let block_succ = |from: Pc| {
-            let mut pc = from;
-            loop {
-                let (next, _) = successors(self.code, pc);
-                if next.len() != 1 || leaders.contains(&next[0]) {
-                    return next;
-                }
-                pc = next[0];
-            }
-        };
-        let (mut post, mut seen, mut open) =
-            (Vec::new(), HashSet::from([first]), HashSet::from([first]));
-        let mut stack = vec![(first, block_succ(first), 0)];
-        while let Some((pc, succ, i)) = stack.pop() {
-            if i < succ.len() {
-                let t = succ[succ.len() - 1 - i];
-                stack.push((pc, succ, i + 1));
-                if seen.insert(t) {
-                    open.insert(t);
-                    stack.push((t, block_succ(t), 0));
-                } else if open.contains(&t) {
-                    self.headers.insert(t);
-                }
-            } else {
-                open.remove(&pc);
-                post.push(pc);
-            }
-        }
-        post.reverse();
-        for &pc in &post {
-            let header = self.headers.contains(&pc);
-            let block = self.new_block(header);
-            self.blocks.insert(pc, block);
-        }
-        Ok(post)
-    }
-
-    fn new_block(&mut self, is_loop_header: bool) -> Block {
+    pub(super) fn new_block(&mut self, is_loop_header: bool) -> Block {
         self.f.blocks.push(BlockData {
             params: Vec::new(),
             insts: Vec::new(),
@@ -255,7 +202,7 @@ impl Builder<'_> {
         match *start {
             Start::Function(types) => {
                 for k in 0..nlocals {
-                    let v = if k < self.code.argcount {
+                    let v = if k < self.code.arity() {
                         self.emit(Op::Arg(k), vec![], Type::OBJECT)
                     } else {
                         self.null
@@ -263,9 +210,18 @@ impl Builder<'_> {
                     self.locals.push(v);
                 }
                 self.start_instr();
-                for (k, &ty) in types.iter().enumerate().take(self.code.argcount as usize) {
+                for (k, &ty) in types.iter().enumerate().take(self.code.arity() as usize) {
                     self.bet_at_entry(self.locals[k], ty);
                 }
+            }
+            Start::Closed(own) => {
+                for (k, &kind) in own.signature.params.iter().enumerate() {
+                    let raw = self.emit(Op::Arg(k as u32), vec![], kind.raw());
+                    let boxed = self.emit(Op::boxing(kind), vec![raw], kind.boxed());
+                    self.locals.push(boxed);
+                }
+                self.locals.resize(nlocals as usize, self.null);
+                self.start_instr();
             }
             Start::Loop(_, types) => {
                 for k in 0..nlocals {
@@ -307,10 +263,6 @@ impl Builder<'_> {
 
     fn block(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let block = self.blocks[&pc];
-        if !self.entered.contains(&block) {
-            // Reached only by edges that were found dead.
-            return Ok(());
-        }
         self.cur = block;
         self.locals = self.f.blocks[block].entry_state.locals.clone();
         self.stack = self.f.blocks[block].entry_state.stack.clone();
@@ -326,17 +278,35 @@ impl Builder<'_> {
                 let state = self.state();
                 self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
             }
+            self.settle_for_handler();
             self.start_instr();
-            let ended = self.translate(instr)?;
+            if instr.is_unreached() && !self.avoid.contains(&(pc, Reason::Unreached)) {
+                self.give_up(Reason::Unreached);
+                return Ok(());
+            }
+            let ended = match self.translate(instr) {
+                Ok(ended) => ended,
+                // Only an exception leads here: nothing is lost if the interpreter goes on.
+                Err(_) if instr.resumable && !self.expected[pc.0 as usize] => {
+                    self.give_up(Reason::NotCompiled)
+                }
+                Err(unsupported) => return Err(unsupported),
+            };
             if ended {
                 return Ok(());
             }
-            pc = Pc(pc.0 + 1);
+            // Two instructions may be translated as one.
+            pc = Pc(self.pc.0 + 1);
             if self.blocks.contains_key(&pc) {
                 self.jump_to(pc, false);
                 return Ok(());
             }
         }
+    }
+
+    /// Whether a block begins at an instruction.
+    pub(super) fn is_leader(&self, pc: Pc) -> bool {
+        self.blocks.contains_key(&pc)
     }
 
     /// Note the stack as it is at the start of an instruction.
@@ -381,7 +351,7 @@ impl Builder<'_> {
         self.emit_with(op, args, ty, None)
     }
 
-    fn frame_state(&self, pc: Pc) -> FrameState {
+    pub(super) fn frame_state(&self, pc: Pc) -> FrameState {
         FrameState {
             pc,
             locals: self.locals.clone(),
@@ -451,10 +421,11 @@ impl Builder<'_> {
     }
 
     /// Whether a reference is needed to keep the value alive.
-    fn is_counted(&self, v: Value) -> bool {
+    pub(super) fn is_counted(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::Null => false,
-            Op::Const(object) => !object.is_immortal(),
+            // A closed unit holds no references: the program's own cannot go while it runs.
+            Op::Const(object) => !object.is_immortal() && self.closed.is_none(),
             _ => !(self.ty(v) <= Type::NULLPTR),
         }
     }
@@ -537,10 +508,20 @@ impl Builder<'_> {
         ty: Type,
         state: StateId,
     ) -> Value {
-        if op.info().raises {
-            self.unchecked = true;
-        }
-        self.emit_with(Op::General(op, imms), args, ty, Some(state))
+        self.emit_raising(Op::General(op, imms), args, ty, state)
+    }
+
+    /// The state after the instruction, with the stack as it is now.
+    pub(super) fn state_after(&mut self) -> StateId {
+        self.start_instr();
+        let state = self.frame_state(Pc(self.pc.0 + 1));
+        self.f.states.push(state)
+    }
+
+    /// Go on as at the start of the instruction, where the stack was this.
+    pub(super) fn restart(&mut self, start_stack: &[Entry]) {
+        self.state = None;
+        self.start_stack = start_stack.to_vec();
     }
 
     /// The state for an operation that takes over the references of the top `n` entries.
@@ -573,89 +554,6 @@ impl Builder<'_> {
             }
         }
     }
-
-    // ---- control flow -------------------------------------------------------------------------------------------
-
-    /// Make every stack entry owned, as it must be where blocks meet.
-    pub(super) fn settle(&mut self) {
-        for i in 0..self.stack.len() {
-            self.own(i);
-        }
-    }
-
-    /// The edge to the block at `pc` from the current frame; makes the target's parameters at the first edge.
-    pub(super) fn edge_to(&mut self, pc: Pc) -> Edge {
-        let block = self.blocks[&pc];
-        let joins = self.pred_count[&pc] > 1 || self.headers.contains(&pc);
-        if self.entered.insert(block) {
-            let (mut locals, mut stack) = (self.locals.clone(), self.stack.clone());
-            if joins {
-                for (k, slot) in locals.iter_mut().enumerate() {
-                    *slot = self.param(block, *slot, Place::Local(k as u32));
-                }
-                for (k, entry) in stack.iter_mut().enumerate() {
-                    entry.value = self.param(block, entry.value, Place::Stack(k as u32));
-                }
-            }
-            self.f.blocks[block].entry_state = FrameState { pc, locals, stack };
-        }
-        if self.unchecked {
-            self.unchecked_in.insert(block);
-        }
-        let args = if joins {
-            self.locals
-                .iter()
-                .copied()
-                .chain(self.stack.iter().map(|e| e.value))
-                .collect()
-        } else {
-            Vec::new()
-        };
-        Edge { block, args }
-    }
-
-    fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
-        let v = self.f.insts.push(Inst {
-            op: Op::Param,
-            args: vec![],
-            ty: Type::OBJECT.opt(),
-            source: Source::Proved,
-            state: None,
-            pc: self.pc,
-        });
-        let hint = self
-            .hints
-            .get(&from)
-            .copied()
-            .unwrap_or_else(|| self.ty(from).unspecialized());
-        if is_builtin_exact(hint) {
-            self.hints.insert(v, hint);
-        }
-        self.f.blocks[block].params.push((v, place));
-        v
-    }
-
-    pub(super) fn jump_to(&mut self, pc: Pc, checked: bool) {
-        if checked {
-            self.unchecked = false;
-        }
-        self.settle();
-        // Look before the jump, not at its target: that may be a loop's header.
-        if self.unchecked && self.code.instr(pc).resumable {
-            self.unchecked = false;
-            self.start_instr();
-            let state = self.frame_state(pc);
-            let state = self.f.states.push(state);
-            self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
-        }
-        let edge = self.edge_to(pc);
-        self.end_block(Term::Jump(edge));
-    }
-
-    pub(super) fn end_block(&mut self, term: Term) {
-        self.f.blocks[self.cur].out_locals = self.locals.clone();
-        self.f.blocks[self.cur].term = term;
-    }
 }
 
 /// Whether the type is of one builtin class exactly: objects of such classes never change class.
@@ -678,70 +576,4 @@ pub(crate) fn is_builtin_exact(ty: Type) -> bool {
     ]
     .iter()
     .any(|t| ty <= *t && !ty.is_bottom())
-}
-
-/// Remove block parameters that always get one value (guards and refinements of it, and the parameter itself, count
-/// as that value: they are the same object).
-pub fn remove_trivial_params(f: &mut Function) {
-    fn root(f: &Function, v: Value) -> Value {
-        let mut v = f.resolve(v);
-        while matches!(
-            f.op(v),
-            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
-        ) {
-            v = f.arg(v, 0);
-        }
-        v
-    }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for b in f.order.clone() {
-            let mut index = 0;
-            while index < f.blocks[b].params.len() {
-                let param = f.blocks[b].params[index].0;
-                let mut same: Option<Value> = None;
-                let mut exact: Option<Value> = None;
-                let mut trivial = true;
-                for &p in &f.order {
-                    for edge in f.blocks[p].term.edges() {
-                        if edge.block != b {
-                            continue;
-                        }
-                        let arg = f.resolve(edge.args[index]);
-                        let r = root(f, arg);
-                        if r == param {
-                            continue;
-                        }
-                        match same {
-                            None => {
-                                same = Some(r);
-                                exact = Some(arg);
-                            }
-                            Some(s) if s == r => {
-                                if exact != Some(arg) {
-                                    exact = Some(r);
-                                }
-                            }
-                            Some(_) => trivial = false,
-                        }
-                    }
-                }
-                if let (true, Some(value)) = (trivial, exact) {
-                    f.replace(param, value);
-                    f.blocks[b].params.remove(index);
-                    for p in f.order.clone() {
-                        for edge in f.blocks[p].term.edges_mut() {
-                            if edge.block == b {
-                                edge.args.remove(index);
-                            }
-                        }
-                    }
-                    changed = true;
-                } else {
-                    index += 1;
-                }
-            }
-        }
-    }
 }

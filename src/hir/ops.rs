@@ -2,7 +2,7 @@
 
 use crate::bytecode::{GeneralOp, Gives, Reason};
 use crate::facts::Effects;
-use crate::facts::IntrinsicCall;
+use crate::facts::{IntrinsicCall, RawEntry, RawKind};
 use crate::types::{ObjectHandle, Type};
 
 /// A comparison of primitive values.
@@ -80,6 +80,10 @@ pub enum Op {
     GuardBound,
     /// Exit unless the C truth value holds.
     GuardTrue(Reason),
+    /// Exit unless the operand's class is exactly one of these.
+    CheckClasses(Vec<Type>),
+    /// Whether the operand's class is exactly one of these.
+    IsClass(Vec<Type>),
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
     Refine(Type),
     /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
@@ -211,14 +215,37 @@ pub enum Op {
     /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
     /// references are taken over.
     CallDirect(u64),
+    /// Call of a known function through its raw entry: operands are the function and the raw arguments. The number is
+    /// that of the stack entries that the call consumes in the interpreter, which the frame state still has. It looks
+    /// itself whether the unit is still valid if it had to run host code, and exits after the call if not.
+    CallRaw(RawEntry, u32),
 }
 
 /// What `decref`ing or computing may do, and how an op leaves.
 impl Op {
+    /// The op that makes an object of a raw value.
+    pub fn boxing(kind: RawKind) -> Op {
+        match kind {
+            RawKind::Int => Op::BoxInt,
+            RawKind::Float => Op::BoxFloat,
+            RawKind::Bool => Op::BoxBool,
+        }
+    }
+
+    /// The op that takes the raw value out of an object.
+    pub fn unboxing(kind: RawKind) -> Op {
+        match kind {
+            RawKind::Int => Op::UnboxInt,
+            RawKind::Float => Op::UnboxFloat,
+            RawKind::Bool => Op::UnboxBool,
+        }
+    }
+
     /// Why the op may exit, if it may (a guard that resumes at its instruction).
     pub fn exit_reason(&self) -> Option<Reason> {
         Some(match self {
             Op::GuardType(_) => Reason::Type,
+            Op::CheckClasses(_) => Reason::Type,
             Op::GuardIs(_) => Reason::Identity,
             Op::GuardBound => Reason::Unbound,
             Op::GuardTrue(reason) => *reason,
@@ -238,11 +265,24 @@ impl Op {
         })
     }
 
+    /// Whether the interpreter may raise where the op exits: then the op must stay even if nobody uses its result.
+    /// (An overflow, or an int with many digits, is only more than the op can do.)
+    pub fn exit_may_raise(&self) -> bool {
+        match self {
+            Op::IntToDoubleExact => false,
+            Op::IntShl => true,
+            op => matches!(
+                op.exit_reason(),
+                Some(Reason::Bounds | Reason::Domain | Reason::Shape | Reason::Unbound)
+            ),
+        }
+    }
+
     /// Whether the op calls helpers that may raise (an exit of the raising kind).
     pub fn raises(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().raises,
-            Op::CallDirect(_) | Op::CheckPending => true,
+            Op::CallDirect(_) | Op::CallRaw(..) | Op::CheckPending => true,
             _ => false,
         }
     }
@@ -250,12 +290,13 @@ impl Op {
     /// Effects on memory; a `Decref`'s depend on its operand's type (see [`super::Function::may_run_host_code`]).
     pub fn effects(&self) -> Effects {
         match self {
-            Op::General(op, _) if !op.info().raises => Effects {
-                raises: false,
+            Op::General(op, _) => Effects {
+                raises: op.info().raises,
+                runs_host_code: !op.info().quiet,
                 ..Effects::ANY
             },
-            Op::General(..)
-            | Op::CallDirect(_)
+            Op::CallDirect(_)
+            | Op::CallRaw(..)
             | Op::CheckPending
             | Op::CheckValid
             | Op::Decref => Effects::ANY,
@@ -275,6 +316,8 @@ impl Op {
             | Op::ListGet
             | Op::CellGet
             | Op::Check(_)
+            | Op::CheckClasses(_)
+            | Op::IsClass(_)
             | Op::Load(_) => Effects::READS,
             _ => Effects::NONE,
         }
@@ -303,7 +346,9 @@ impl Op {
     /// Whether the op must stay even if nobody uses its result (and it cannot exit).
     pub fn has_side_effect(&self) -> bool {
         let e = self.effects();
-        e.writes || e.runs_host_code || matches!(self, Op::Check(_) | Op::CheckValid)
+        e.writes
+            || e.runs_host_code
+            || matches!(self, Op::Check(_) | Op::CheckClasses(_) | Op::CheckValid)
     }
 
     /// Whether the result is a reference that somebody must drop or take over.
@@ -336,6 +381,8 @@ impl Op {
             Op::Incref => "incref",
             Op::Decref => "decref",
             Op::GuardType(_) => "guard_type",
+            Op::CheckClasses(_) => "check_classes",
+            Op::IsClass(_) => "is_class",
             Op::GuardIs(_) => "guard_is",
             Op::GuardBound => "guard_bound",
             Op::GuardTrue(_) => "guard_true",
@@ -401,6 +448,7 @@ impl Op {
             Op::Store(_) => "store",
             Op::General(op, _) => op.info().name,
             Op::CallDirect(_) => "call_direct",
+            Op::CallRaw(..) => "call_raw",
         }
     }
 }

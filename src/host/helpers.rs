@@ -1,6 +1,7 @@
 //! The helpers that a host must have: one for each general operation, with the signature that follows from its row,
 //! and a few of other kinds.
 
+use super::{CALL_BOXED, RECORD_EXIT, RESUME_EXITS};
 use crate::bytecode::{GeneralOp, Gives};
 use crate::ll::Ty;
 
@@ -71,4 +72,20 @@ pub fn helpers() -> Vec<HelperRow> {
         results: vec![Ty::Ptr],
     });
     rows
+}
+
+/// The helpers of a host that has closed units: all or none of them.
+pub fn closed_helpers() -> Vec<HelperRow> {
+    let six = [Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64, Ty::I64];
+    [
+        (RECORD_EXIT, &[Ty::I64, Ty::I64, Ty::Ptr][..]),
+        (RESUME_EXITS, &[Ty::Ptr, Ty::I64]),
+        (CALL_BOXED, &six),
+    ]
+    .map(|(name, params)| HelperRow {
+        name,
+        params: params.to_vec(),
+        results: vec![Ty::Ptr],
+    })
+    .to_vec()
 }

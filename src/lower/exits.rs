@@ -23,6 +23,18 @@ impl Lower<'_> {
         reason: Reason,
         state: StateId,
     ) -> lir::Block {
+        self.exit_at_call(kind, reason, state, 0, None)
+    }
+
+    /// The same at a call: without the topmost entries that it consumes, or, if there is a result (owned), after it.
+    pub(super) fn exit_at_call(
+        &mut self,
+        kind: ExitKind,
+        reason: Reason,
+        state: StateId,
+        without: u32,
+        result: Option<lir::Value>,
+    ) -> lir::Block {
         let here = self.b.current();
         let block = self.b.cold_block();
         self.b.switch_to(block);
@@ -33,20 +45,29 @@ impl Lower<'_> {
         };
         let mut locals = Vec::new();
         for (k, &v) in state.locals.iter().enumerate() {
-            if self.repr(v).is_raw() {
-                locals.push((k as u32, self.source(&mut words, v, true)));
+            // A closed unit has no slots, and holds no references.
+            let slotless = self.closed.is_some() && self.repr(v) != Repr::Null;
+            if slotless || self.repr(v).is_raw() {
+                let owned = self.closed.is_none();
+                locals.push((k as u32, self.source(&mut words, v, owned)));
             }
         }
-        let stack = state
-            .stack
+        let depth = state.stack.len() - without as usize;
+        let mut stack: Vec<Source> = state.stack[..depth]
             .iter()
-            .map(|e| self.source(&mut words, e.value, e.owned))
+            .map(|e| self.source(&mut words, e.value, e.owned && self.closed.is_none()))
             .collect();
+        let mut pc = state.pc;
+        if let Some(result) = result {
+            words.args.push(result);
+            stack.push(Source::Owned(words.args.len() as u32 - 1));
+            pc = Pc(pc.0 + 1);
+        }
         let exit = ExitId::new(self.exits.len());
         self.exits.push(ExitRecord {
             kind,
             reason,
-            pc: state.pc,
+            pc,
             locals,
             names: Vec::new(),
             stack,
@@ -143,9 +164,39 @@ impl Lower<'_> {
         exit
     }
 
-    /// The block to go to when a helper has raised.
-    pub(super) fn raise_exit(&mut self, state: StateId) -> lir::Block {
-        self.exit_block(ExitKind::Raise, Reason::Raised, state)
+    /// The block to go to when `v` has raised: its landing block, if it has one and the unit may go on, or an exit.
+    pub(super) fn raise_target(&mut self, v: Value) -> lir::Block {
+        let inst = self.f.inst(v);
+        let state = inst
+            .state
+            .unwrap_or_else(|| panic!("{v} may raise but has no frame state"));
+        let kind = match inst.op {
+            Op::General(op, _) if op.info().traced => ExitKind::Reraise,
+            _ => ExitKind::Raise,
+        };
+        let consumed = match inst.op {
+            Op::CallRaw(_, consumed) => consumed,
+            _ => 0,
+        };
+        let exit = self.exit_at_call(kind, Reason::Raised, state, consumed, None);
+        let Some(landing) = self.landing.filter(|l| l.0 == v).map(|l| l.1) else {
+            return exit;
+        };
+        let here = self.b.current();
+        let block = self.b.cold_block();
+        self.b.switch_to(block);
+        let valid = self.still_valid();
+        self.b.br(valid, self.blocks[&landing], &[], exit, &[]);
+        self.b.switch_to(here);
+        block
+    }
+
+    /// Whether the unit may go on: it is valid, nobody traces, and its frame's slots are its own.
+    pub(super) fn still_valid(&mut self) -> lir::Value {
+        let cell = self.b.pconst(self.parts.state_cell);
+        let pending = self.b.pconst(self.parts.pending_cell);
+        let args = [self.thread, self.frame, cell, pending];
+        self.intrinsic(names::STILL_VALID, &args)[0]
     }
 
     /// Make the frame true for whoever looks at it while a call-out of instruction `v` runs.

@@ -14,18 +14,21 @@
 //! host but the distance of slots.
 
 mod calls;
+mod closed;
 mod edges;
 mod exits;
 mod insts;
 
+pub use closed::{adapter, lower_closed};
+
 use crate::exits::ExitRecord;
 use crate::hir::{self, Function, Op, Pc, Value};
-use crate::host::{Entry, RawMap, UnitParts};
+use crate::host::{ClosedParts, Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
 use crate::types::Type;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What lowering gives.
 #[derive(Debug)]
@@ -91,6 +94,8 @@ pub(crate) struct Lower<'a> {
     host: &'a Host,
     parts: &'a UnitParts,
     entry: Entry,
+    /// For a closed unit, which has no frame: `frame` is the function then.
+    closed: Option<&'a ClosedParts>,
     b: Builder<'a>,
     values: HashMap<Value, lir::Value>,
     blocks: HashMap<hir::Block, lir::Block>,
@@ -100,6 +105,10 @@ pub(crate) struct Lower<'a> {
     frame: lir::Value,
     /// Where all returns go.
     leave: Option<lir::Block>,
+    /// The instruction that may raise at the end of this block, and its landing block.
+    landing: Option<(Value, hir::Block)>,
+    /// What is known of the frame at the start of a block that is reached from one place only.
+    known: HashMap<hir::Block, (Option<u32>, HashMap<u32, Value>)>,
     /// The locals where we stand.
     locals: Vec<Value>,
     /// The position stored in the frame, if known here.
@@ -119,15 +128,28 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     let code = f.code.clone();
     let mut params = vec![Ty::Ptr, Ty::Ptr];
     if entry == Entry::Function {
-        params.extend((0..code.argcount).map(|_| Ty::Ptr));
+        params.extend((0..code.arity()).map(|_| Ty::Ptr));
     }
-    let mut func = Func::new(
+    let func = Func::new(
         code.name.clone(),
         Signature {
             params,
             results: vec![Ty::Ptr],
         },
     );
+    let closed = None;
+    finish(func, f, host, parts, entry, closed)
+}
+
+/// Lower the body of a unit whose parameters are thread, function or frame, and arguments.
+fn finish(
+    mut func: Func,
+    f: &Function,
+    host: &Host,
+    parts: &UnitParts,
+    entry: Entry,
+    closed: Option<&ClosedParts>,
+) -> Lowered {
     let (thread, second) = (func.params()[0], func.params()[1]);
     let args: Vec<lir::Value> = func.params()[2..].to_vec();
     let mut output_counts: HashMap<Value, u32> = HashMap::new();
@@ -145,6 +167,7 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
             host,
             parts,
             entry,
+            closed,
             b: Builder::new(&mut func),
             values: HashMap::new(),
             blocks: HashMap::new(),
@@ -153,6 +176,8 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
             thread,
             frame: second,
             leave: None,
+            landing: None,
+            known: HashMap::new(),
             locals: Vec::new(),
             position: None,
             shadows: HashMap::new(),
@@ -173,8 +198,18 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
 
 impl Lower<'_> {
     fn run(&mut self, second: lir::Value, args: &[lir::Value]) {
+        let landings: HashSet<hir::Block> = self
+            .f
+            .order
+            .iter()
+            .filter_map(|&b| self.f.landing(b).map(|l| l.1))
+            .collect();
         for &block in &self.f.order[1..] {
-            let lb = self.b.block();
+            let lb = if landings.contains(&block) {
+                self.b.cold_block()
+            } else {
+                self.b.block()
+            };
             for &(p, _) in &self.f.blocks[block].params {
                 let ty = self.ty_of(p);
                 let v = self.b.param(lb, ty);
@@ -182,7 +217,9 @@ impl Lower<'_> {
             }
             self.blocks.insert(block, lb);
         }
-        if self.entry == Entry::Function {
+        if self.closed.is_some() {
+            self.enter_closed(args);
+        } else if self.entry == Entry::Function {
             self.enter(second, args);
         }
         for (i, &block) in self.f.order.iter().enumerate() {
@@ -190,8 +227,8 @@ impl Lower<'_> {
                 let lb = self.blocks[&block];
                 self.b.switch_to(lb);
             }
-            self.position = None;
-            self.shadows.clear();
+            (self.position, self.shadows) = self.known.remove(&block).unwrap_or_default();
+            self.landing = self.f.landing(block);
             self.locals = self.f.blocks[block].entry_state.locals.clone();
             for &v in &self.f.blocks[block].insts {
                 self.inst(v);

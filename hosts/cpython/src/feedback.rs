@@ -87,6 +87,43 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
     }
 }
 
+/// How often the interpreter has executed the instruction, while that is too seldom to specialise it: its counter begins
+/// with a wait of two executions and has a longer one after every attempt that fails. `None` from then on, and for what
+/// is never specialised.
+///
+/// # Safety
+/// The GIL is held; `unit` points to a code unit of a live code object and is no argument prefix.
+pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
+    // SAFETY: as the caller says; what is adaptive has a cache that begins with the counter.
+    unsafe {
+        if !ADAPTIVE.contains(&unit.cast::<u8>().read()) {
+            return None;
+        }
+        let counter = unit.add(1).read();
+        (counter & 15 == WARM_UP && counter >> 4 <= WARM_UP)
+            .then(|| u32::from(WARM_UP - (counter >> 4)))
+    }
+}
+
+/// What the interpreter specialises.
+const ADAPTIVE: &[u8] = &[
+    oc::BINARY_OP,
+    oc::BINARY_SUBSCR,
+    oc::CALL,
+    oc::COMPARE_OP,
+    oc::CONTAINS_OP,
+    oc::FOR_ITER,
+    oc::LOAD_ATTR,
+    oc::LOAD_GLOBAL,
+    oc::STORE_ATTR,
+    oc::STORE_SUBSCR,
+    oc::TO_BOOL,
+    oc::UNPACK_SEQUENCE,
+];
+
+/// The value and the backoff of a new counter (`ADAPTIVE_WARMUP_VALUE`, `ADAPTIVE_WARMUP_BACKOFF`).
+const WARM_UP: u16 = 1;
+
 const INT: Type = Type::LONG_EXACT;
 const FLOAT: Type = Type::FLOAT_EXACT;
 const STR: Type = Type::UNICODE_EXACT;
@@ -195,6 +232,49 @@ pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
         Owned::borrow(f)
     }
 }
+
+/// The classes that share the class's base, with the base, if that is a class of the program with few below it: where
+/// instances of one have been seen, those of the others are likely.
+///
+/// # Safety
+/// The GIL is held; `class` is a live class.
+pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
+    let mut found: Vec<LiveClass> = Vec::new();
+    // SAFETY: a live class and its base; `type.__subclasses__` runs no Python code.
+    unsafe {
+        let base = (*class).tp_base;
+        if base.is_null() || ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) == 0 {
+            return found;
+        }
+        let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
+        let Some(subclasses) = Owned::take(ffi::PyObject_GetAttrString(
+            meta,
+            c"__subclasses__".as_ptr(),
+        )) else {
+            ffi::PyErr_Clear();
+            return found;
+        };
+        let mut todo: Vec<Owned> = Owned::borrow(base.cast()).into_iter().collect();
+        while let Some(class) = todo.pop() {
+            if found.len() == MOST_RELATIVES {
+                return Vec::new();
+            }
+            let list = ffi::PyObject_CallOneArg(subclasses.as_ptr(), class.as_ptr());
+            found.push(LiveClass(class));
+            let Some(list) = Owned::take(list) else {
+                ffi::PyErr_Clear();
+                continue;
+            };
+            for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
+                todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));
+            }
+        }
+    }
+    found
+}
+
+/// Classes that are few enough to expect each of them.
+const MOST_RELATIVES: usize = 8;
 
 /// Classes by version, held weakly.
 #[derive(Default)]

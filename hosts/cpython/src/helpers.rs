@@ -21,6 +21,7 @@ pub mod native;
 mod numbers;
 mod operators;
 mod scopes;
+mod slices;
 #[cfg(test)]
 mod tests;
 mod unpack;
@@ -28,7 +29,7 @@ mod unpack;
 pub use calls::{
     MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, interpret,
 };
-pub use control::RERAISED;
+pub use control::{RERAISED, add_traceback};
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
@@ -75,9 +76,10 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetItem => entry!(operators::get_item, 2),
         G::SetItem => entry!(operators::set_item, 3),
         G::DelItem => entry!(operators::del_item, 2),
-        G::GetSlice => entry!(operators::get_slice, 3),
-        G::SetSlice => entry!(operators::set_slice, 4),
-        G::BuildSlice => entry!(operators::build_slice, 3),
+        G::GetSlice => entry!(slices::get_slice, 3),
+        G::SetSlice => entry!(slices::set_slice, 4),
+        G::GetExtendedSlice => entry!(slices::get_extended_slice, 3),
+        G::BuildSlice => entry!(slices::build_slice, 3),
         G::LoadAttr => entry!(attributes::load_attr, 3),
         G::StoreAttr => entry!(attributes::store_attr, 4),
         G::DeleteAttr => entry!(attributes::delete_attr, 3),
@@ -132,6 +134,8 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetLen => entry!(operators::get_len, 1),
         G::SetupAnnotations => entry!(scopes::setup_annotations, 1),
         G::BeforeWith => entry!(control::before_with, 3),
+        G::Catch => entry!(control::catch, 1),
+        G::Reraise => entry!(control::reraise, 4),
         G::HandlePending => entry!(control::handle_pending, 1),
         G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
     }

@@ -20,7 +20,7 @@ use crate::objects;
 use cladonia::bytecode::ConstValue;
 use cladonia::facts::Assumption;
 use cladonia::host::{
-    AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, StorePlan, World,
+    AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
@@ -42,13 +42,15 @@ pub struct CPythonWorld<'a> {
     globals: Obj,
     builtins: Obj,
     entry_cell_for: &'a dyn Fn(Obj) -> u64,
+    raw_entry_for: &'a dyn Fn(Obj) -> Option<RawEntry>,
     unstable: &'a dyn Fn(u64, &str) -> bool,
 }
 
 impl<'a> CPythonWorld<'a> {
     /// The world of a function with these globals and builtins (as in its frame).
     ///
-    /// `entry_cell_for` gives the address of a function's entry cell, or 0 if it has none. `unstable` says that a name
+    /// `entry_cell_for` gives the address of a function's entry cell, or 0 if it has none, `raw_entry_for` where it
+    /// can be called with raw values. `unstable` says that a name
     /// of a namespace (its dict's address) has changed too often to be relied on.
     ///
     /// # Safety
@@ -58,6 +60,7 @@ impl<'a> CPythonWorld<'a> {
         globals: Obj,
         builtins: Obj,
         entry_cell_for: &'a dyn Fn(Obj) -> u64,
+        raw_entry_for: &'a dyn Fn(Obj) -> Option<RawEntry>,
         unstable: &'a dyn Fn(u64, &str) -> bool,
     ) -> CPythonWorld<'a> {
         let ids = PlanIds {
@@ -73,6 +76,7 @@ impl<'a> CPythonWorld<'a> {
             globals,
             builtins,
             entry_cell_for,
+            raw_entry_for,
             unstable,
         }
     }

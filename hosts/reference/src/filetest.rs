@@ -250,6 +250,7 @@ impl Runner {
             .collect();
         let plan = Plan {
             times: TIMES,
+            seeds: 2,
             ..Plan::default()
         };
         match check::check_codes(&document.codes, &calls, &plan) {

@@ -11,6 +11,7 @@
 use super::abi;
 use super::capi::{CodeShape, Frame, Object, get};
 use super::{frames, rt};
+use crate::objects;
 use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
@@ -41,6 +42,8 @@ pub struct UnitState {
     pub entries: Cell<u64>,
     /// How often it took a back edge.
     pub iterations: Cell<u64>,
+    /// Of a closed unit: calls with an argument of another class.
+    pub mismatches: Cell<u64>,
     /// Exits being served, and loops being entered.
     pub activations: Cell<u64>,
     /// Its code object; the unit holds a reference.
@@ -57,6 +60,8 @@ pub struct UnitState {
     pub positions: Vec<(u32, u32)>,
     /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
     pub consumed: Vec<&'static [u8]>,
+    /// For each of them, whether it asks the top of the stack for an attribute.
+    pub asks_top: Vec<bool>,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
     /// Countdown words of forced exits, one an exit record.
@@ -84,6 +89,7 @@ impl UnitState {
             state: Cell::new(0),
             entries: Cell::new(0),
             iterations: Cell::new(0),
+            mismatches: Cell::new(0),
             activations: Cell::new(0),
             shape,
             globals,
@@ -92,6 +98,7 @@ impl UnitState {
             unit: None,
             positions: Vec::new(),
             consumed: Vec::new(),
+            asks_top: Vec::new(),
             exit_counts: Vec::new(),
             force: None,
         })
@@ -117,6 +124,7 @@ impl UnitState {
     /// Take over what the compiler made.
     pub fn finish(&mut self, unit: Unit) {
         self.exit_counts = vec![0; unit.exits.len()];
+        objects::hold(&unit.pins);
         self.unit = Some(unit);
     }
 
@@ -147,6 +155,9 @@ impl UnitState {
 
 impl Drop for UnitState {
     fn drop(&mut self) {
+        if let Some(unit) = &self.unit {
+            objects::unhold(&unit.pins);
+        }
         // SAFETY: the reference taken by `new`; the GIL is held.
         unsafe { Py_DECREF(self.shape.code) };
     }

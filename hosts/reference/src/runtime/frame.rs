@@ -267,6 +267,11 @@ impl FrameRef {
         self.content().position.set(position.into());
     }
 
+    /// The position of the instruction that runs.
+    pub fn position(&self) -> u64 {
+        self.content().position.get()
+    }
+
     fn word(&self, index: usize) -> &Cell<Obj> {
         let code = &self.code().code;
         assert!(
@@ -325,6 +330,11 @@ impl FrameRef {
         let p = self.stack_word(from_top).get();
         // SAFETY: an owned reference or null.
         (!p.is_null()).then(|| unsafe { Ref::from_borrowed(p) })
+    }
+
+    /// Take the entry at a depth from the top, and leave a null there.
+    pub fn take(&self, from_top: usize) -> Option<Ref> {
+        owned(self.stack_word(from_top).replace(null_mut()))
     }
 
     /// The word of the entry at a depth from the top.

@@ -1,0 +1,195 @@
+//! Iteration, unpacking, and the making and filling of containers.
+
+use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc, Reason};
+use crate::hir::build::Builder;
+use crate::hir::function::{Edge, Term, Value};
+use crate::hir::{Cmp, Op};
+use crate::types::Type;
+
+impl Builder<'_> {
+    /// A slice of `n` bounds that the next instruction cuts a list, tuple or string with: both as one, without the slice
+    /// object. False, and nothing done, where anything else may be seen to happen between.
+    pub(super) fn cut_at_once(&mut self, n: usize) -> bool {
+        let next = Pc(self.pc.0 + 1);
+        let Some(instr) = self.code.instrs.get(next.0 as usize) else {
+            return false;
+        };
+        if instr.op != B::BinarySubscr || instr.is_unreached() || self.is_leader(next) {
+            return false;
+        }
+        let at = self.stack.len() - n - 1;
+        let expected = |s: &Self, v: Value| s.hints.get(&v).copied().unwrap_or(s.ty(v));
+        let container = self.stack[at].value;
+        let hint = instr.hint.first().copied();
+        let want = match hint.unwrap_or(expected(self, container)) {
+            ty if ty.is_bottom() => return false,
+            ty if ty <= Type::LIST_EXACT => Type::LIST_EXACT,
+            ty if ty <= Type::TUPLE_EXACT => Type::TUPLE_EXACT,
+            ty if ty <= Type::UNICODE_EXACT => Type::UNICODE_EXACT,
+            _ => return false,
+        };
+        let avoided = |pc| self.avoid.contains(&(pc, Reason::Type));
+        if avoided(self.pc) || avoided(next) || !self.ty(container).could_be(want) {
+            return false;
+        }
+        let bound_type = |ty: Type| {
+            [Type::LONG_EXACT, Type::NONE_TYPE]
+                .into_iter()
+                .find(|want| ty <= *want && !ty.is_bottom())
+        };
+        let bounds: Vec<Value> = self.top_values(n);
+        let Some(types) = bounds
+            .iter()
+            .map(|&v| bound_type(expected(self, v)))
+            .collect::<Option<Vec<Type>>>()
+        else {
+            return false;
+        };
+        self.own_operands(n + 1);
+        self.guard_type(container, want);
+        for (&v, ty) in bounds.iter().zip(types) {
+            self.guard_type(v, ty);
+        }
+        let container = self.stack[at].value;
+        let mut args = vec![container];
+        args.extend(self.top_values(n));
+        args.resize(4, self.null);
+        // Where it raises, the interpreter has the slice in the place of the bounds, which are gone with the call.
+        self.forget_top(n);
+        self.pc = next;
+        self.push_owned(self.null);
+        self.start_instr();
+        let v = self.general(G::GetExtendedSlice, [0, 0], args, want);
+        self.forget_top(1);
+        self.drop_top(1);
+        self.push_owned(v);
+        true
+    }
+
+    pub(super) fn for_iter(&mut self, instr: &Instr) {
+        self.settle();
+        self.start_instr();
+        self.bet_operands(instr, 1);
+        let iter = self.stack[self.stack.len() - 1].value;
+        let ty = self.ty(iter);
+        let next = Pc(self.pc.0 + 1);
+        // The loop goes on with the item on the stack; it ends without the iterator.
+        let (more, item) = if ty <= Type::RANGE_ITER {
+            let more = self.emit(Op::RangeNext, vec![iter], Type::CBOOL);
+            let raw = self.emit(Op::Output(0), vec![more], Type::CINT64);
+            (
+                more,
+                Some(self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT)),
+            )
+        } else if ty <= Type::LIST_ITER || ty <= Type::TUPLE_ITER {
+            let op = if ty <= Type::LIST_ITER {
+                Op::ListIterNext
+            } else {
+                Op::TupleIterNext
+            };
+            let item = self.emit(op, vec![iter], Type::OBJECT.opt());
+            let none = self.emit(Op::IsNull, vec![item], Type::CBOOL);
+            let more = self.emit(Op::BoolNot, vec![none], Type::CBOOL);
+            self.emit(Op::Incref, vec![item], Type::BOTTOM);
+            let item = self.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
+            (more, Some(item))
+        } else {
+            let more = self.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL);
+            let item = self.emit(Op::Output(0), vec![more], Type::OBJECT.opt());
+            (more, Some(item))
+        };
+        let item = item.expect("every iterator gives items");
+        self.push_owned(item);
+        let then = self.edge_to(next);
+        self.forget_top(1);
+        // The used-up iterator is dropped on the way out, in a block of its own.
+        let e = self.pop();
+        let from = self.cur;
+        let out = self.follower();
+        self.f.blocks[out].entry_state.pc = Pc(instr.arg);
+        let els = Edge {
+            block: out,
+            args: Vec::new(),
+        };
+        self.end_block(Term::Branch {
+            cond: more,
+            then,
+            els,
+        });
+        self.cur = out;
+        self.start_instr();
+        self.drop_entry(e);
+        self.jump_to(Pc(instr.arg), false);
+        self.cur = from;
+    }
+
+    pub(super) fn unpack(&mut self, instr: &Instr) {
+        let n = instr.arg as usize;
+        self.own_operands(1);
+        self.bet_operands(instr, 1);
+        let seq = self.stack[self.stack.len() - 1].value;
+        let ty = self.ty(seq);
+        let exact = ty <= Type::TUPLE_EXACT || ty <= Type::LIST_EXACT;
+        if exact && !self.avoid.contains(&(self.pc, Reason::Length)) {
+            let (len, get) = if ty <= Type::TUPLE_EXACT {
+                (Op::TupleLen, Op::TupleGet)
+            } else {
+                (Op::ListLen, Op::ListGet)
+            };
+            let state = self.state();
+            let len = self.emit(len, vec![seq], Type::CINT64);
+            let want = self.emit(Op::ConstInt(n as i64), vec![], Type::CINT64);
+            let same = self.emit(Op::IntCmp(Cmp::Eq), vec![len, want], Type::CBOOL);
+            self.emit_with(
+                Op::GuardTrue(Reason::Length),
+                vec![same],
+                Type::BOTTOM,
+                Some(state),
+            );
+            let mut items = Vec::new();
+            for i in 0..n {
+                let index = self.emit(Op::ConstInt(i as i64), vec![], Type::CINT64);
+                let item = self.emit(get.clone(), vec![seq, index], Type::OBJECT);
+                self.emit(Op::Incref, vec![item], Type::BOTTOM);
+                items.push(item);
+            }
+            self.drop_top(1);
+            for item in items.into_iter().rev() {
+                self.push_owned(item);
+            }
+            return;
+        }
+        let op = self.general(G::UnpackSequence, [n as i64, 0], vec![seq], Type::BOTTOM);
+        self.push_outputs(op, n);
+    }
+
+    /// Replace the top by `n` outputs of `op`, the first one on top.
+    pub(super) fn push_outputs(&mut self, op: Value, n: usize) {
+        let outputs: Vec<Value> = (0..n)
+            .map(|i| self.emit(Op::Output(i as u32), vec![op], Type::OBJECT))
+            .collect();
+        self.drop_top(1);
+        for v in outputs.into_iter().rev() {
+            self.push_owned(v);
+        }
+    }
+
+    pub(super) fn build_from(&mut self, op: G, n: usize, ty: Type) {
+        self.own_operands(n);
+        let state = self.state_without(n);
+        let args = self.top_values(n);
+        let v = self.general_at(op, [0, 0], args, ty, state);
+        self.forget_top(n);
+        self.push_owned(v);
+    }
+
+    /// Pop `n` values into the container at depth `depth`.
+    pub(super) fn update(&mut self, op: G, n: usize, depth: usize) {
+        self.own_operands(n);
+        let len = self.stack.len();
+        let mut args = vec![self.stack[len - n - depth].value];
+        args.extend(self.top_values(n));
+        self.general(op, [0, 0], args, Type::BOTTOM);
+        self.drop_top(n);
+    }
+}
