@@ -46,6 +46,8 @@ struct Registry {
     host: HostId,
     classes: HashMap<usize, Class>,
     objects: HashMap<usize, Object>,
+    /// Objects asked for, or relied on by one unit less, since they were last settled: only these may be given up.
+    touched: Vec<usize>,
     /// What was replaced or forgotten while something still pinned it.
     retired_classes: Vec<(ClassHandle, (Owned, Owned))>,
     retired_objects: Vec<(ObjectHandle, Owned)>,
@@ -344,6 +346,7 @@ impl Registry {
             host,
             classes: HashMap::new(),
             objects: HashMap::new(),
+            touched: Vec::new(),
             retired_classes: Vec::new(),
             retired_objects: Vec::new(),
             stale_class,
@@ -447,6 +450,7 @@ impl Registry {
         // SAFETY: as the caller says.
         unsafe {
             let class = self.class(ffi::Py_TYPE(object));
+            self.touched.push(object as usize);
             if let Some(known) = self.objects.get_mut(&(object as usize))
                 && known.handle.class() == Some(class)
             {
@@ -498,7 +502,10 @@ impl Registry {
         for reach in classes.chain(objects) {
             for (handle, address) in reach.objects {
                 match self.objects.get_mut(&(address as usize)) {
-                    Some(known) if known.handle == handle => change(&mut known.units),
+                    Some(known) if known.handle == handle => {
+                        change(&mut known.units);
+                        self.touched.push(address as usize);
+                    }
                     _ => {}
                 }
             }
@@ -585,8 +592,7 @@ impl Registry {
 
     fn release_unused(&mut self) -> Vec<Owned> {
         let mut released = Vec::new();
-        let objects: Vec<usize> = self.objects.keys().copied().collect();
-        for address in objects {
+        for address in std::mem::take(&mut self.touched) {
             self.settle_object(address, &mut released);
         }
         // A class outlives what derives from it: all are forgotten first, so that each dies in its turn.
