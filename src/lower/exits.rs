@@ -231,7 +231,7 @@ impl Lower<'_> {
         word
     }
 
-    fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
+    pub(super) fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
         let mut map = Vec::new();
         for (k, &v) in locals.iter().enumerate() {
             let k = k as u32;

@@ -459,6 +459,9 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
             std::mem::transmute((*unit).entry());
         let result = entry(ts, frame);
 
+        if result as usize != exits::GO_ON && !result.is_null() {
+            frames::keep_locals(frame);
+        }
         put::<i32>(ts, t::TRACING, tracing);
         put::<i32>(ts, WHAT_EVENT, what);
         put::<u16>(frame, f::RETURN_OFFSET, return_offset);
