@@ -1,7 +1,6 @@
 """Handlers in hot code: the handled exception, context chains, tracebacks, finally with jumps, groups, re-raising, locals."""
 
 import sys
-import traceback
 
 HOT = 300
 
@@ -559,16 +558,6 @@ def references():
     return [b - a for a, b in zip(before, after)]
 
 
-def formatted():
-    try:
-        try:
-            return {}["inner"]
-        except KeyError:
-            return 1 // 0
-    except ZeroDivisionError:
-        return traceback.format_exc()
-
-
 def assertion(n):
     try:
         assert n > 5, f"{n} is small"
@@ -581,7 +570,7 @@ for test in (nested_state, in_callee, return_in_finally, break_in_finally, conti
              bare_nested, bare_in_callee, bare_without, from_none, from_cause, not_matching, bad_match,
              bad_match_caught, raising_match, raise_class, raise_odd, bad_cause, unbound_after, deleted_in_handler,
              rebound_in_handler, else_raises, deep_caught, group_plain, group_rest, group_raises, group_bad, kept,
-             own_frame, changed_through_frame, recursion, deaths_of_operands, references, formatted):
+             own_frame, changed_through_frame, recursion, deaths_of_operands, references):
     hot(test)
 hot(loop_state, 40)
 hot(return_in_handler, 5)
