@@ -163,6 +163,11 @@ pub struct Code {
 }
 
 impl Code {
+    /// Number of parameters, which are the first locals: positional, keyword-only, `*args`, `**kwargs`.
+    pub fn arity(&self) -> u32 {
+        self.argcount + self.kwonly + self.varargs as u32 + self.varkeywords as u32
+    }
+
     /// The instruction at `pc`.
     ///
     /// # Panics

@@ -100,9 +100,6 @@ pub fn build(
         return refuse("a function of this size");
     }
     if !matches!(start, Start::Loop(..)) {
-        if code.varargs || code.varkeywords || code.kwonly > 0 {
-            return refuse("a signature with * or keyword-only parameters");
-        }
         if !code.optimized {
             return refuse("module or class code from its start");
         }
@@ -200,7 +197,7 @@ impl Builder<'_> {
         match *start {
             Start::Function(types) => {
                 for k in 0..nlocals {
-                    let v = if k < self.code.argcount {
+                    let v = if k < self.code.arity() {
                         self.emit(Op::Arg(k), vec![], Type::OBJECT)
                     } else {
                         self.null
@@ -208,7 +205,7 @@ impl Builder<'_> {
                     self.locals.push(v);
                 }
                 self.start_instr();
-                for (k, &ty) in types.iter().enumerate().take(self.code.argcount as usize) {
+                for (k, &ty) in types.iter().enumerate().take(self.code.arity() as usize) {
                     self.bet_at_entry(self.locals[k], ty);
                 }
             }

@@ -128,7 +128,7 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     let code = f.code.clone();
     let mut params = vec![Ty::Ptr, Ty::Ptr];
     if entry == Entry::Function {
-        params.extend((0..code.argcount).map(|_| Ty::Ptr));
+        params.extend((0..code.arity()).map(|_| Ty::Ptr));
     }
     let func = Func::new(
         code.name.clone(),
