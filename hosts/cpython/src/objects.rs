@@ -11,7 +11,9 @@ mod tests;
 use crate::abi::{self, type_};
 use crate::owned::Owned;
 use cladonia::bytecode::ConstValue;
-use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Predefined};
+use cladonia::types::{
+    ClassDesc, ClassHandle, ClassPin, HostId, ObjectDesc, ObjectHandle, ObjectPin, Predefined,
+};
 use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -161,6 +163,46 @@ pub unsafe fn release_unused() -> usize {
     // The lock is let go before the references are: a finaliser may come back here.
     let released = lock().release_unused();
     released.len()
+}
+
+/// Lets go of a class that only `pin` may still need, and of what only it needs. As for [`release_unused`], no compile may be under
+/// way.
+///
+/// # Safety
+/// As for [`release_unused`].
+pub unsafe fn release_class(pin: ClassPin) {
+    let classes = pin.handle().map_or_else(Vec::new, with_bases);
+    drop(pin);
+    let released = lock().release(&[], &classes);
+    // Only now, with the lock let go: a finaliser may come back here.
+    drop(released);
+}
+
+/// Lets go of an object that only `pin` may still need, and of what only it needs. As for [`release_unused`], no compile may be
+/// under way.
+///
+/// # Safety
+/// As for [`release_unused`].
+pub unsafe fn release_object(pin: ObjectPin) {
+    let object = pin.handle();
+    let classes = object
+        .into_iter()
+        .flat_map(|object| object.denotes().into_iter().chain(object.class()))
+        .flat_map(with_bases)
+        .collect::<Vec<_>>();
+    let objects = object.map(|object| (object, object.token()));
+    drop(pin);
+    let released = lock().release(objects.as_slice(), &classes);
+    // As above.
+    drop(released);
+}
+
+/// A class and what it derives from, in resolution order, with their addresses: a handle that has gone stale no longer tells.
+fn with_bases(class: ClassHandle) -> Vec<(ClassHandle, u64)> {
+    std::iter::once(class)
+        .chain(class.mro().iter().copied())
+        .map(|class| (class, class.token()))
+        .collect()
 }
 
 /// Whether reference counting leaves the object alone for ever.
@@ -375,6 +417,53 @@ impl Registry {
         }
     }
 
+    /// Forgets these, each known by handle and address, and gives back the references to those that nobody pins.
+    fn release(
+        &mut self,
+        objects: &[(ObjectHandle, u64)],
+        classes: &[(ClassHandle, u64)],
+    ) -> Vec<Owned> {
+        let mut released = Vec::new();
+        for (handle, address) in objects {
+            handle.forget();
+            let address = *address as usize;
+            let is_its = |known: &Object| known.handle == *handle;
+            if !handle.is_alive() && self.objects.get(&address).is_some_and(is_its) {
+                released.extend(self.objects.remove(&address).map(|object| object.held));
+            }
+        }
+        for (handle, address) in classes {
+            let address = *address as usize;
+            let is_its = |known: &&Class| known.handle == *handle;
+            let Some(known) = self.classes.get(&address).filter(is_its) else {
+                // Replaced since: it is among the retired ones.
+                continue;
+            };
+            if known.held.is_none() {
+                continue;
+            }
+            handle.forget();
+            if !handle.is_alive() {
+                let held = self.classes.remove(&address).and_then(|class| class.held);
+                released.extend(held.into_iter().flat_map(|(class, mro)| [class, mro]));
+            }
+        }
+        self.release_retired(&mut released);
+        released
+    }
+
+    /// What was replaced, and has lost its last pin since.
+    fn release_retired(&mut self, released: &mut Vec<Owned>) {
+        let objects = self
+            .retired_objects
+            .extract_if(.., |(handle, _)| !handle.is_alive());
+        released.extend(objects.map(|(_, held)| held));
+        let classes = self
+            .retired_classes
+            .extract_if(.., |(handle, _)| !handle.is_alive());
+        released.extend(classes.flat_map(|(_, (class, mro))| [class, mro]));
+    }
+
     fn release_unused(&mut self) -> Vec<Owned> {
         let mut released = Vec::new();
         for object in self.objects.values() {
@@ -390,12 +479,6 @@ impl Registry {
             dead.into_iter()
                 .filter_map(|at| Some(self.objects.remove(&at)?.held)),
         );
-        released.extend(
-            self.retired_objects
-                .extract_if(.., |(handle, _)| !handle.is_alive())
-                .map(|(_, held)| held),
-        );
-
         for class in self.classes.values() {
             if class.held.is_some() {
                 class.handle.forget();
@@ -410,11 +493,8 @@ impl Registry {
         let classes = dead
             .into_iter()
             .filter_map(|at| self.classes.remove(&at)?.held);
-        let retired = self
-            .retired_classes
-            .extract_if(.., |(handle, _)| !handle.is_alive())
-            .map(|(_, held)| held);
-        released.extend(classes.chain(retired).flat_map(|(class, mro)| [class, mro]));
+        released.extend(classes.flat_map(|(class, mro)| [class, mro]));
+        self.release_retired(&mut released);
         released
     }
 }

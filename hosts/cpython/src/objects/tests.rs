@@ -109,6 +109,75 @@ weakref.finalize(held, dead.append, 1)";
 }
 
 #[test]
+fn what_only_one_pin_needs_is_let_go_with_it() {
+    with_python(|| {
+        let scope = run(
+            "class Base: pass\nclass A(Base): pass\nclass B(Base): pass\na = A()",
+            &[],
+        );
+        let (a, b, base) = (
+            class_of(scope, "A"),
+            class_of(scope, "B"),
+            class_of(scope, "Base"),
+        );
+        let object = object_of(scope, "a");
+        let (pin_a, pin_b, pin_object) = (a.pin(), b.pin(), object.pin());
+        // SAFETY: the lock is held, and nothing is compiled.
+        unsafe { release_class(pin_a) };
+        assert!(a.is_alive(), "the object needs its class");
+        // SAFETY: as above.
+        unsafe { release_object(pin_object) };
+        assert!(!object.is_alive() && !a.is_alive());
+        assert!(b.is_alive() && base.is_alive(), "B and its base are pinned");
+        assert_eq!(class_of(scope, "Base"), base);
+        // SAFETY: as above.
+        unsafe { release_class(pin_b) };
+        assert!(!b.is_alive() && !base.is_alive());
+        assert_ne!(class_of(scope, "A"), a, "registered anew");
+    });
+}
+
+#[test]
+fn a_class_of_the_interpreter_is_never_let_go() {
+    with_python(|| {
+        let scope = run("Complex, number = complex, 2j", &[]);
+        let class = class_of(scope, "Complex");
+        let object = object_of(scope, "number");
+        let (pin, pin_object) = (class.pin(), object.pin());
+        // SAFETY: the lock is held, and nothing is compiled.
+        unsafe {
+            release_class(pin);
+            release_object(pin_object);
+        }
+        assert!(class.is_alive() && !object.is_alive());
+    });
+}
+
+#[test]
+fn what_was_replaced_is_let_go_with_its_last_pin() {
+    with_python(|| {
+        let script =
+            "import weakref\nclass A: pass\nclass B: pass\nclass C(A): pass\nold = weakref.ref(A)";
+        let scope = run(script, &[]);
+        let before = class_of(scope, "C");
+        let pin = before.pin();
+        run(
+            "C.__bases__ = (B,)",
+            &[("B", get(scope, "B")), ("C", get(scope, "C"))],
+        );
+        assert_ne!(class_of(scope, "C"), before);
+        assert!(before.is_alive(), "it is pinned");
+        // SAFETY: the lock is held, and nothing is compiled.
+        unsafe { release_class(pin) };
+        assert!(!before.is_alive());
+        run(
+            "import gc\ndel scope['A']\ngc.collect()\nassert old() is None",
+            &[("scope", scope), ("old", get(scope, "old"))],
+        );
+    });
+}
+
+#[test]
 fn constants_have_values_only_if_they_are_exactly_of_a_known_class() {
     with_python(|| {
         let script = "
