@@ -263,6 +263,15 @@ impl FrameRef {
         self.content().position.set(position.into());
     }
 
+    /// Note that an exception comes through here.
+    pub fn trace(&self) {
+        let position = self.content().position.get();
+        let code = &self.code().code;
+        let instr = code.instrs.iter().find(|i| u64::from(i.pos) == position);
+        let line = instr.map_or(code.line, |i| i.line);
+        rt().trace.borrow_mut().push((code.name.clone(), line));
+    }
+
     fn word(&self, index: usize) -> &Cell<Obj> {
         let code = &self.code().code;
         assert!(
