@@ -175,7 +175,8 @@ impl Lower<'_> {
             _ => ExitKind::Raise,
         };
         let consumed = match inst.op {
-            Op::CallRaw(_, consumed) => consumed,
+            // The callable's reference is the stack's.
+            Op::CallRaw(_, consumed) => consumed - 1,
             _ => 0,
         };
         let exit = self.exit_at_call(kind, Reason::Raised, state, consumed, None);

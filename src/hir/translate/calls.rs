@@ -89,7 +89,8 @@ impl Builder<'_> {
                     self.own(i);
                 }
                 self.start_instr();
-                let state = self.state_without(n + 2);
+                // What is taken over is gone if the call raises; the callable is not.
+                let state = self.state_without(n + 1);
                 let mut args = vec![function];
                 args.extend(self.top_values(given));
                 for &default in &defaults[defaults.len() - (argcount - given)..] {
