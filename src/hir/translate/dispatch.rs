@@ -309,6 +309,7 @@ impl Builder<'_> {
                 stack: self.start_stack.clone(),
             },
             out_locals: Vec::new(),
+            end: self.pc,
             is_loop_header: false,
         })
     }

@@ -3,6 +3,7 @@
 use super::{attributes as plan, describe};
 use crate::abi;
 use crate::capi::{Obj, current_thread, field};
+use crate::runtime::frames::{MATERIALISED, NATIVE};
 use crate::testing::{get, run, with_python};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::codegen::{Codegen, CompiledCode, Input};
@@ -476,6 +477,11 @@ fn state_is_compared_word_by_word() {
         );
         let (valid, gone) = (0u64, 1u64);
         let mut frame = [0u64; 10];
+        frame[8] = u64::from(NATIVE) << 32;
+        let mut opened = frame;
+        opened[8] = u64::from(MATERIALISED) << 32;
+        // A frame object alone (a traceback makes one) does not matter.
+        frame[6] = 1;
         let mut still = |frame: &[u64; 10], state: &u64, pending: &u64| {
             let operands = [
                 thread as u64,
@@ -488,7 +494,7 @@ fn state_is_compared_word_by_word() {
         assert_eq!(still(&frame, &valid, &same), 1);
         assert_eq!(still(&frame, &gone, &same), 0);
         assert_eq!(still(&frame, &valid, &other), 0);
-        assert_eq!(still(&[1; 10], &valid, &same), 0);
+        assert_eq!(still(&opened, &valid, &same), 0);
         m.run(names::SET_POSITION, &[&raw mut frame as u64, 4711]);
         assert_eq!(frame[7], 4711);
     });

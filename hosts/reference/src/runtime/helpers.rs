@@ -326,6 +326,39 @@ fn address(op: GeneralOp) -> usize {
                 names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
             )
         }),
+        G::PushExcInfo => f!(|_t: T, exception: Obj| -> Obj {
+            let handled = Some(Ref::clone(&see(exception)));
+            let before = rt().thread.replace_handled(handled);
+            before.unwrap_or_else(|| rt().none.clone()).into_raw()
+        }),
+        G::PopExcept => f!(|_t: T, array: *const Obj, n: i64| -> i64 {
+            let before = take_objects(array, n).pop();
+            let before = before.filter(|before| !before.is(&rt().none));
+            drop(rt().thread.replace_handled(before));
+            0
+        }),
+        G::CheckExcMatch => {
+            f!(|_t: T, a: Obj, b: Obj| -> i64 { truth(names::matches(&see(a), &see(b))) })
+        }
+        G::CheckEgMatch => f!(|_t: T, _a: Obj, _b: Obj, _out: *mut Obj| -> i64 {
+            status(super::error::raise(
+                super::error::SYSTEM,
+                "there are no groups of exceptions",
+            ))
+        }),
+        G::SetHandled => f!(|exception: Obj| -> i64 {
+            let exception = see(exception);
+            if !exception.is(&rt().none) {
+                drop(rt().thread.replace_handled(Some(Ref::clone(&exception))));
+            }
+            0
+        }),
+        G::WithExceptStart => f!(|exit: Obj, exception: Obj| -> Obj {
+            let exception = Ref::clone(&see(exception));
+            let args = vec![exception.class_ref(), exception, rt().none.clone()];
+            give(call::call(&see(exit), args))
+        }),
+        G::RaiseAgain => raise_again as *const () as usize,
         G::Catch => f!(|add: i64| -> Obj {
             if add != 0 {
                 super::interp::note_raise_here();
@@ -385,6 +418,10 @@ pub(super) extern "C" fn call_interpreted(
         &see(function),
         take_objects(args, count),
     ))
+}
+
+extern "C" fn raise_again() -> i64 {
+    status(Err(names::raise_varargs(None)))
 }
 
 extern "C" fn assertion_error() -> Obj {
