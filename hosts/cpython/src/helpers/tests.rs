@@ -5,7 +5,7 @@ use crate::abi;
 use crate::capi::{Frame, Obj, current_thread, field};
 use crate::testing::{get, run, with_python};
 use cladonia::bytecode::{GeneralOp, Gives};
-use cladonia::host::helpers;
+use cladonia::host::{DEALLOC, EXIT_HOOK, FREE_LEAF, helpers};
 use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::ptr;
@@ -113,7 +113,7 @@ fn signatures_are_those_the_core_expects() {
     let found = super::all();
     for row in helpers()
         .iter()
-        .filter(|row| ![cladonia::host::EXIT_HOOK, cladonia::host::DEALLOC].contains(&row.name))
+        .filter(|row| ![EXIT_HOOK, DEALLOC, FREE_LEAF].contains(&row.name))
     {
         let (_, entry) = found
             .iter()
