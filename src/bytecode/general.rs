@@ -184,7 +184,7 @@ general_ops! {
     /// A string of strings.
     BuildString "build_string" (variadic) 0 0 Object;
     /// Append b to list a.
-    ListAppend "list_append_object" () 0 2 Nothing;
+    ListAppend "list_append_object" (quiet) 0 2 Nothing;
     /// Extend list a by b.
     ListExtend "list_extend" (thread) 0 2 Nothing;
     /// Add b to set a.

@@ -215,7 +215,7 @@ fn unbox(
 /// Drop a reference to an object of a kind.
 fn drop_box(b: &mut Builder<'_>, host: &Host, kind: RawKind, object: lir::Value) {
     let name = match kind {
-        RawKind::Int => names::DECREF_LEAF,
+        RawKind::Int => names::DECREF_INT,
         RawKind::Float => names::DECREF_FLOAT,
         RawKind::Bool => return,
     };

@@ -7,7 +7,9 @@ use crate::runtime::frames::{MATERIALISED, NATIVE};
 use crate::testing::{get, run, with_python};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::codegen::{Codegen, CompiledCode, Input};
-use cladonia::host::{EXIT_HOOK, Host, IntrinsicId, names};
+use cladonia::host::{
+    CALL_BOXED, EXIT_HOOK, Host, IntrinsicId, RECORD_EXIT, RESUME_EXITS, helpers, names,
+};
 use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
@@ -18,13 +20,15 @@ extern "C" fn no_exit(_unit: i64, _exit: i64, _buffer: *mut u8) -> Obj {
 
 fn host() -> Host {
     let exit = no_exit as extern "C" fn(i64, i64, *mut u8) -> Obj;
-    describe(&[(
-        EXIT_HOOK,
-        exit as usize,
-        &[Ty::I64, Ty::I64, Ty::Ptr],
-        &[Ty::Ptr],
-    )])
-    .expect("a complete host")
+    // What the runtime adds; none of it is called here.
+    let own = [EXIT_HOOK, RECORD_EXIT, RESUME_EXITS, CALL_BOXED];
+    let rows = helpers();
+    let extra: Vec<_> = rows
+        .iter()
+        .filter(|row| own.contains(&row.name))
+        .map(|row| (row.name, exit as usize, &row.params[..], &row.results[..]))
+        .collect();
+    describe(&extra).expect("a complete host")
 }
 
 /// The compiled intrinsics: `(operands, results) -> whether it applied`.
@@ -235,6 +239,54 @@ fn ints_go_to_raw_values_and_back() {
             assert_eq!(m.one(names::BOOL_UNBOX, &[object]), value);
             assert_eq!(m.one(names::BOOL_BOX, &[value]), object);
         }
+    });
+}
+
+#[test]
+fn dead_ints_are_used_again() {
+    with_python(|| {
+        let mut m = Machine::new();
+        // SAFETY: under the lock.
+        let free = || unsafe { *super::FREE_INTS.count.get() };
+        while free() > 0 {
+            shown(m.one(names::INT_BOX, &[777]));
+        }
+        let first = m.one(names::INT_BOX, &[257]);
+        for value in [257i64, -6, 1 << 29, (1 << 30) - 1, -(1 << 30) + 1] {
+            m.run(names::DECREF_INT, &[first]);
+            assert_eq!(free(), 1);
+            let again = m.one(names::INT_BOX, &[value as u64]);
+            assert_eq!((again, refs(again as Obj), free()), (first, 1, 0));
+            assert_eq!(shown_borrowed(again), value.to_string());
+        }
+        shown(first);
+        // More than are kept; and ints of two digits and more, and small ones.
+        let many: Vec<u64> = (0..300)
+            .map(|i| m.one(names::INT_BOX, &[1000 + i]))
+            .collect();
+        for (i, &boxed) in many.iter().enumerate() {
+            assert_eq!(m.one(names::INT_UNBOX, &[boxed]), 1000 + i as u64);
+            m.run(names::DECREF_INT, &[boxed]);
+        }
+        assert_eq!(free(), super::FreeInts::MOST);
+        for value in [
+            1i64 << 30,
+            -(1 << 40),
+            1 << 59,
+            i64::MIN,
+            i64::MAX,
+            0,
+            -5,
+            256,
+        ] {
+            let boxed = m.one(names::INT_BOX, &[value as u64]);
+            assert_eq!(shown_borrowed(boxed), value.to_string());
+            m.run(names::DECREF_INT, &[boxed]);
+        }
+        run(
+            "x = sum([i * 1001 for i in range(1000)])\nassert x == 499999500",
+            &[],
+        );
     });
 }
 

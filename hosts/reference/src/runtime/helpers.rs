@@ -14,7 +14,7 @@ use super::names;
 use super::number;
 use super::{Result, call, iter, ops, rt, units};
 use cladonia::bytecode::{CompareOp, GeneralOp};
-use cladonia::host::{EXIT_HOOK, HelperRow, HostBuilder, helpers};
+use cladonia::host::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, HostBuilder, helpers};
 use std::mem::ManuallyDrop;
 
 /// 0, or -1 with the exception pending.
@@ -442,6 +442,11 @@ extern "C" fn iter_end(iterator: Obj) {
     }
 }
 
+/// Every death may be seen here: objects have finalisers.
+extern "C" fn free_leaf(_object: Obj) -> i64 {
+    0
+}
+
 extern "C" fn dealloc(object: Obj) {
     // SAFETY: compiled code has dropped the last reference.
     unsafe { heap::destroy(object) }
@@ -479,11 +484,12 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
             (None, "float_pow") => float_pow as *const () as usize,
             (None, "float_mod") => float_mod as *const () as usize,
             (None, "float_floordiv") => float_floordiv as *const () as usize,
+            (None, FREE_LEAF) => free_leaf as *const () as usize,
             (None, EXIT_HOOK) => units::exit as *const () as usize,
             (None, _) => dealloc as *const () as usize,
         };
         let id = host.helper(name, address, &params, &results);
-        if name == cladonia::host::DEALLOC {
+        if name == DEALLOC {
             dealloc_id = Some(id);
         }
     }
