@@ -271,7 +271,8 @@ impl Engine {
         f: &hir::Function,
         request: &Request<'_>,
     ) -> Option<(Selected, RawEntry)> {
-        let parts = request.parts.closed.as_ref()?;
+        let parts = request.parts.closed.as_ref();
+        let parts = parts.filter(|_| self.host.has_closed_units())?;
         let own = RawEntry {
             cell: parts.raw_cell,
             boxed_cell: parts.boxed_cell,

@@ -74,12 +74,12 @@ static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
         dump,
         c"dump(f, stage): the text of f at one stage of compilation."
     ),
-    fastcall!(c"type_class", type_class, c"The class cladonia.Type."),
     fastcall!(
         c"export",
         export,
         c"export(code): a code object and all inside it as typed bytecode."
     ),
+    fastcall!(c"type_class", type_class, c"The class cladonia.Type."),
     PyMethodDef::zeroed(),
 ]));
 
