@@ -2,7 +2,7 @@
 
 pub use crate::host::{Entry, RawMap, UnitParts};
 
-use crate::bytecode::{Code, Pc, Reason};
+use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
@@ -14,7 +14,7 @@ use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A request to compile.
@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub parts: UnitParts,
     /// Bets not to make again: (instruction, reason).
     pub avoid: &'a HashSet<(Pc, Reason)>,
+    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    pub met: &'a HashMap<Pc, Met>,
 }
 
 /// Why nothing was compiled.
@@ -52,6 +54,9 @@ pub enum CompileError {
         /// The limit.
         limit: u64,
     },
+    /// The request contradicts itself: a fault of the host's.
+    #[error("the request is wrong: {0}")]
+    Invalid(String),
     /// A fault of Cladonia's own; the function stays interpreted.
     #[error("internal: {0}")]
     Internal(String),
@@ -97,6 +102,9 @@ impl Pins {
         for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
             match f.op(v) {
                 hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
+                hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
+                    types.iter().copied().for_each(&mut add)
+                }
                 hir::Op::GuardIs(object) | hir::Op::Const(object) => {
                     add(Type::from_object(*object))
                 }
@@ -174,6 +182,7 @@ impl Engine {
             }
         };
         let keep = self.keep_dumps;
+        validate(&request)?;
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
@@ -237,12 +246,13 @@ impl Engine {
         start: Start<'_>,
         request: &Request<'_>,
     ) -> Result<Selected, CompileError> {
-        let mut f = hir::build(code, start, request.world, request.avoid).map_err(|e| {
-            CompileError::Unsupported {
-                what: e.what,
-                line: e.line,
-            }
-        })?;
+        let mut f =
+            hir::build(code, start, request.world, request.avoid, request.met).map_err(|e| {
+                CompileError::Unsupported {
+                    what: e.what,
+                    line: e.line,
+                }
+            })?;
         check(&f, "build")?;
         let keep = self.keep_dumps;
         let text = if keep { f.to_string() } else { String::new() };
@@ -308,6 +318,30 @@ impl Engine {
         self.codegen
             .compile(&self.memory, input)
             .map_err(|e| CompileError::Internal(e.to_string()))
+    }
+}
+
+/// What a host might get wrong in a request, beyond what the bytecode verifier finds in the code.
+fn validate(request: &Request<'_>) -> Result<(), CompileError> {
+    let code = request.code;
+    let given = request.live.len();
+    let invalid = |what: String| Err(CompileError::Invalid(what));
+    match request.entry {
+        Entry::Function if given > code.locals.len() => {
+            invalid(format!("{given} types for {} locals", code.locals.len()))
+        }
+        Entry::Loop(pc) if pc.0 as usize >= code.instrs.len() => {
+            invalid(format!("there is no instruction {pc}"))
+        }
+        Entry::Loop(pc) => match code.stack_depths()[pc.0 as usize] {
+            Some(depth) if given != code.locals.len() + depth as usize => invalid(format!(
+                "{given} types for {} locals and {depth} stack entries at {pc}",
+                code.locals.len()
+            )),
+            Some(_) => Ok(()),
+            None => invalid(format!("control never comes to {pc}")),
+        },
+        Entry::Function => Ok(()),
     }
 }
 

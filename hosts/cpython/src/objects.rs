@@ -17,7 +17,7 @@ use crate::owned::Owned;
 use cladonia::bytecode::ConstValue;
 use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Predefined};
 use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 unsafe extern "C" {
@@ -48,6 +48,8 @@ struct Registry {
     host: HostId,
     classes: HashMap<usize, Class>,
     objects: HashMap<usize, Object>,
+    /// Objects asked for, or relied on by one unit less, since they were last settled: only these may be given up.
+    touched: HashSet<usize>,
     /// What was replaced or forgotten while something still pinned it.
     retired_classes: Vec<(ClassHandle, (Owned, Owned))>,
     retired_objects: Vec<(ObjectHandle, Owned)>,
@@ -248,6 +250,7 @@ impl Registry {
             host,
             classes: HashMap::new(),
             objects: HashMap::new(),
+            touched: HashSet::new(),
             retired_classes: Vec::new(),
             retired_objects: Vec::new(),
             stale_class,
@@ -351,6 +354,7 @@ impl Registry {
         // SAFETY: as the caller says.
         unsafe {
             let class = self.class(ffi::Py_TYPE(object));
+            self.touched.insert(object as usize);
             if let Some(known) = self.objects.get_mut(&(object as usize))
                 && known.handle.class() == Some(class)
             {

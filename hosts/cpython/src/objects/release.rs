@@ -84,6 +84,12 @@ impl Reach {
         }
     }
 
+    /// Leaves it to the next [`release_unused`] to do what [`settle`](Self::settle) does.
+    pub fn settle_later(&self) {
+        let objects = self.objects.iter().map(|(_, address)| *address as usize);
+        lock().touched.extend(objects);
+    }
+
     /// Gives up what of this no unit relies on: for whoever pinned it and keeps it alive, or has just let go of it.
     ///
     /// # Safety
@@ -118,7 +124,10 @@ impl Registry {
         for reach in classes.chain(objects) {
             for (handle, address) in reach.objects {
                 match self.objects.get_mut(&(address as usize)) {
-                    Some(known) if known.handle == handle => change(&mut known.units),
+                    Some(known) if known.handle == handle => {
+                        change(&mut known.units);
+                        self.touched.insert(address as usize);
+                    }
                     _ => {}
                 }
             }
@@ -160,6 +169,7 @@ impl Registry {
 
     /// Unless units rely on the object: gives up the reference to it, and forgets it if nobody pins it.
     fn settle_object(&mut self, address: usize, released: &mut Vec<Owned>) {
+        self.touched.remove(&address);
         let Some(known) = self.objects.get_mut(&address) else {
             return;
         };
@@ -204,8 +214,7 @@ impl Registry {
 
     fn release_unused(&mut self) -> Vec<Owned> {
         let mut released = Vec::new();
-        let objects: Vec<usize> = self.objects.keys().copied().collect();
-        for address in objects {
+        for address in std::mem::take(&mut self.touched) {
             self.settle_object(address, &mut released);
         }
         // What derives from a class pins it, so all are forgotten before it is seen which are dead.

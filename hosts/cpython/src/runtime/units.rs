@@ -60,6 +60,8 @@ pub struct UnitState {
     pub positions: Vec<(u32, u32)>,
     /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
     pub consumed: Vec<&'static [u8]>,
+    /// For each of them, whether it asks the top of the stack for an attribute.
+    pub asks_top: Vec<bool>,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
     /// Countdown words of forced exits, one an exit record.
@@ -96,6 +98,7 @@ impl UnitState {
             unit: None,
             positions: Vec::new(),
             consumed: Vec::new(),
+            asks_top: Vec::new(),
             exit_counts: Vec::new(),
             force: None,
         })

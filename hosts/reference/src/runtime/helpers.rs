@@ -326,7 +326,10 @@ fn address(op: GeneralOp) -> usize {
                 names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
             )
         }),
-        G::Catch => f!(|_add: i64| -> Obj {
+        G::Catch => f!(|add: i64| -> Obj {
+            if add != 0 {
+                super::interp::note_raise_here();
+            }
             let exception = rt().thread.take_exception();
             exception.map_or(std::ptr::null_mut(), Ref::into_raw)
         }),
