@@ -33,7 +33,14 @@ impl World for Nothing {
 fn built(text: &str) -> Function {
     let document = Document::parse(text).expect("a document");
     let code = Arc::new(document.codes[0].clone());
-    let f = build(&code, Start::Function(&[]), &Nothing, &HashSet::new(), &HashMap::new()).expect("compiled");
+    let f = build(
+        &code,
+        Start::Function(&[]),
+        &Nothing,
+        &HashSet::new(),
+        &HashMap::new(),
+    )
+    .expect("compiled");
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
     f
 }
