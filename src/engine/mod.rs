@@ -6,7 +6,7 @@ use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
 use crate::exits::Reason;
 use crate::facts::Assumption;
-use crate::hir::{self, Start};
+use crate::hir::{self, NamePlan, Start};
 use crate::host::{Host, World};
 use crate::lir::{self, Func};
 use crate::lower;
@@ -44,9 +44,25 @@ pub struct UnitParts {
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
     pub position_scale: u32,
+    /// The namespace, if the names may be kept in registers.
+    pub namespace: Option<Namespace>,
     /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
     /// that is not zero down and takes the exit when it gets to zero.
     pub force_table: Option<u64>,
+}
+
+/// The namespace of code at the top of a module, whose names a unit may keep in registers.
+#[derive(Clone, Debug)]
+pub struct Namespace {
+    /// Address of the namespace.
+    pub address: u64,
+    /// For each of the code's names, the addresses of the name and of a cell of the host's own, which lives as long as
+    /// the unit.
+    pub names: Vec<(u64, u64)>,
+    /// Operand of the stores to names in [`Unit::stored_names`]; 0 for those to others.
+    pub notes: i64,
+    /// Types of what the names hold now.
+    pub live: Vec<Type>,
 }
 
 /// A request to compile.
@@ -103,6 +119,8 @@ pub struct Unit {
     pub passes: Vec<(&'static str, String)>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
+    /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
+    pub stored_names: Vec<u32>,
     /// Keeps the classes and objects whose addresses are in the code.
     pub pins: Pins,
 }
@@ -207,47 +225,70 @@ impl Engine {
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
         let mut dumps = Vec::new();
-        let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
-            if keep {
-                dumps.push((stage, text()));
-            }
-        };
         let keep = self.keep_dumps;
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut f = hir::build(&code, start, request.world, request.avoid).map_err(|e| {
-            CompileError::Unsupported {
+        let mut names = request
+            .parts
+            .namespace
+            .as_ref()
+            .map(|n| NamePlan::new(&n.live));
+        let mut passes = Vec::new();
+        let mut attempts = 0;
+        let f = loop {
+            attempts += 1;
+            passes.clear();
+            let f = hir::build(
+                &code,
+                start.clone(),
+                request.world,
+                request.avoid,
+                names.as_ref(),
+            );
+            let mut f = f.map_err(|e| CompileError::Unsupported {
                 what: e.what,
                 line: e.line,
-            }
-        })?;
-        check(&f, "build")?;
-        dump(keep, "hir", &|| f.to_string());
-        let cx = opt::Context {
-            world: request.world,
-            avoid: request.avoid,
-        };
-        let mut passes = Vec::new();
-        let mut fault = Ok(());
-        opt::run(&mut f, &cx, &mut |name, f| {
-            if keep {
-                passes.push((name, f.to_string()));
-            }
-            if fault.is_ok() {
-                fault = check(f, name);
-            }
-        });
-        fault?;
-        dump(keep, "selected", &|| f.to_string());
-        if f.insts.len() > MAX_HIR {
-            return Err(CompileError::LimitExceeded {
-                what: "the number of HIR values".into(),
-                limit: MAX_HIR as u64,
+            })?;
+            check(&f, "build")?;
+            let built = keep.then(|| f.to_string());
+            let cx = opt::Context {
+                world: request.world,
+                avoid: request.avoid,
+            };
+            let mut fault = Ok(());
+            opt::run(&mut f, &cx, &mut |name, f| {
+                if keep {
+                    passes.push((name, f.to_string()));
+                }
+                if fault.is_ok() {
+                    fault = check(f, name);
+                }
             });
-        }
+            fault?;
+            if f.insts.len() > MAX_HIR {
+                return Err(CompileError::LimitExceeded {
+                    what: "the number of HIR values".into(),
+                    limit: MAX_HIR as u64,
+                });
+            }
+            if names.as_mut().is_some_and(|plan| plan.learn(&f)) {
+                if attempts == MAX_ATTEMPTS {
+                    names = None;
+                }
+                continue;
+            }
+            dumps.extend(built.map(|text| ("hir", text)));
+            break f;
+        };
+        let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
+            if keep {
+                dumps.push((stage, text()));
+            }
+        };
+        dump(keep, "selected", &|| f.to_string());
         let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
         dump(keep, "lir", &|| lir_text(&lowered, &self.host));
         let exit_hook = Some(self.host.helper(hir::EXIT_HOOK));
@@ -261,6 +302,7 @@ impl Engine {
             code,
             exits: lowered.exits,
             assumptions: f.assumptions,
+            stored_names: f.names,
             dumps,
             passes,
             raw_maps: lowered.raw_maps,
@@ -305,6 +347,9 @@ fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
     }
     hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
 }
+
+/// How often a function is built to find out which of its instructions run code of the program.
+const MAX_ATTEMPTS: u32 = 8;
 
 /// Functions with more HIR values than this are not compiled.
 pub const MAX_HIR: usize = 60_000;

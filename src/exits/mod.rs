@@ -44,6 +44,8 @@ pub enum Reason {
     Shape,
     /// A sequence has not the length that was bet on.
     Length,
+    /// A name of the namespace has no value, or not one of the class that was bet on.
+    Name,
     /// Something the unit assumed was changed.
     Invalidated,
     /// Tracing or monitoring was switched on, or the frame was opened to others.
@@ -56,7 +58,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 13] = [
+    pub const ALL: [Reason; 14] = [
         Reason::Type,
         Reason::IntTooLarge,
         Reason::Overflow,
@@ -66,6 +68,7 @@ impl Reason {
         Reason::Unbound,
         Reason::Shape,
         Reason::Length,
+        Reason::Name,
         Reason::Invalidated,
         Reason::Observed,
         Reason::NotCompiled,
@@ -84,6 +87,7 @@ impl Reason {
             Reason::Unbound => "unbound",
             Reason::Shape => "shape",
             Reason::Length => "length",
+            Reason::Name => "name",
             Reason::Invalidated => "invalidated",
             Reason::Observed => "observed",
             Reason::NotCompiled => "not_compiled",
@@ -161,7 +165,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// A local, or a module-level name, to be written before the host goes on.
+/// A name of the namespace to be written before the host goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NameWrite {
     /// Index in the code's names.

@@ -15,6 +15,7 @@
 use super::function::{
     BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
+use super::names::{Names, Plan};
 use super::{Block, GeneralOp, Op};
 use crate::bytecode::{Code, Op as B, Pc};
 use crate::exits::Reason;
@@ -62,15 +63,17 @@ pub(super) struct Builder<'a> {
     pub(super) hints: HashMap<Value, Type>,
     pub(super) null: Value,
     blocks: BTreeMap<Pc, Block>,
-    pred_count: HashMap<Pc, u32>,
-    headers: HashSet<Pc>,
+    pub(super) pred_count: HashMap<Pc, u32>,
+    pub(super) headers: HashSet<Pc>,
     entered: HashSet<Block>,
     unchecked_in: HashSet<Block>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
+    /// What is known of the namespace's names, in code that has them in registers.
+    pub(super) names: Option<Names<'a>>,
 }
 
-/// Build the HIR of `code` from `start`.
+/// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in registers.
 ///
 /// # Errors
 /// [`Unsupported`] names the first thing that is not compiled.
@@ -79,6 +82,7 @@ pub fn build(
     start: Start<'_>,
     world: &dyn World,
     avoid: &HashSet<(Pc, Reason)>,
+    names: Option<&Plan>,
 ) -> Result<Function, Unsupported> {
     let refuse = |what: &str| {
         Err(Unsupported {
@@ -121,6 +125,7 @@ pub fn build(
         entered: HashSet::new(),
         unchecked_in: HashSet::new(),
         enters: matches!(start, Start::Function(_)),
+        names: names.map(Names::new),
     };
     b.run(start)?;
     let mut f = b.f;
@@ -132,7 +137,7 @@ pub fn build(
 }
 
 /// Normal successors of the instruction at `pc`, and whether it can fall through.
-fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
+pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
     let instr = code.instr(pc);
     match instr.op {
         B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (vec![Pc(instr.arg)], false),
@@ -232,6 +237,9 @@ impl Builder<'_> {
             let block = self.new_block(header);
             self.blocks.insert(pc, block);
         }
+        if let Some(names) = &mut self.names {
+            self.f.names = names.find_regions(self.code, &post, self.avoid);
+        }
         Ok(post)
     }
 
@@ -253,6 +261,7 @@ impl Builder<'_> {
     /// Values of the frame at the unit's entry, with guards for what is known of them.
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
+        let no_names = vec![self.null; self.f.names.len()];
         match *start {
             Start::Function(types) => {
                 for k in 0..nlocals {
@@ -263,6 +272,7 @@ impl Builder<'_> {
                     };
                     self.locals.push(v);
                 }
+                self.locals.extend(no_names);
                 self.start_instr();
                 for (k, &ty) in types.iter().enumerate().take(self.code.argcount as usize) {
                     self.bet_at_entry(self.locals[k], ty);
@@ -273,6 +283,7 @@ impl Builder<'_> {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.locals.push(v);
                 }
+                self.locals.extend(no_names);
                 for k in nlocals..types.len() as u32 {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.stack.push(Entry {
@@ -316,6 +327,7 @@ impl Builder<'_> {
         self.locals = self.f.blocks[block].entry_state.locals.clone();
         self.stack = self.f.blocks[block].entry_state.stack.clone();
         self.unchecked = self.unchecked_in.contains(&block);
+        self.names_at(block);
         let mut pc = pc;
         loop {
             self.pc = pc;
@@ -327,10 +339,14 @@ impl Builder<'_> {
                 let state = self.state();
                 self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
             }
+            let barrier = self.names_before(pc);
             self.start_instr();
             let ended = self.translate(instr)?;
             if ended {
                 return Ok(());
+            }
+            if barrier {
+                self.forget_names();
             }
             pc = Pc(pc.0 + 1);
             if self.blocks.contains_key(&pc) {
@@ -441,6 +457,9 @@ impl Builder<'_> {
             .iter_mut()
             .filter(|l| **l == old)
             .for_each(|l| *l = new);
+        if let Some(names) = &mut self.names {
+            names.replace(old, new);
+        }
         self.stack
             .iter_mut()
             .filter(|e| e.value == old)
@@ -591,23 +610,27 @@ impl Builder<'_> {
         if self.entered.insert(block) {
             let (mut locals, mut stack) = (self.locals.clone(), self.stack.clone());
             if joins {
-                for (k, slot) in locals.iter_mut().enumerate() {
+                let real = self.code.locals.len();
+                for (k, slot) in locals[..real].iter_mut().enumerate() {
                     *slot = self.param(block, *slot, Place::Local(k as u32));
                 }
                 for (k, entry) in stack.iter_mut().enumerate() {
                     entry.value = self.param(block, entry.value, Place::Stack(k as u32));
                 }
             }
+            self.enter_names(block, pc, &mut locals);
             self.f.blocks[block].entry_state = FrameState { pc, locals, stack };
         }
         if self.unchecked {
             self.unchecked_in.insert(block);
         }
         let args = if joins {
-            self.locals
+            let names = self.name_args(pc);
+            self.locals[..self.code.locals.len()]
                 .iter()
                 .copied()
                 .chain(self.stack.iter().map(|e| e.value))
+                .chain(names)
                 .collect()
         } else {
             Vec::new()
@@ -615,7 +638,7 @@ impl Builder<'_> {
         Edge { block, args }
     }
 
-    fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
+    pub(super) fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
         let v = self.f.insts.push(Inst {
             op: Op::Param,
             args: vec![],
@@ -649,6 +672,7 @@ impl Builder<'_> {
             let state = self.f.states.push(state);
             self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
         }
+        self.carry_names(pc);
         let edge = self.edge_to(pc);
         self.end_block(Term::Jump(edge));
     }

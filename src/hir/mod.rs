@@ -20,6 +20,7 @@
 mod build;
 mod function;
 mod general;
+mod names;
 mod ops;
 mod text;
 mod translate;
@@ -32,6 +33,7 @@ pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
 pub use general::{DEALLOC, EXIT_HOOK, GeneralInfo, GeneralOp, Gives, HelperRow, MATH, helpers};
+pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op};
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};
 pub use verify::{VerifierErrors, verify};

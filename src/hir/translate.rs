@@ -7,7 +7,7 @@ use super::{GeneralOp as G, Op};
 use crate::bytecode::{BinaryOp, CompareOp, INPLACE, Instr, Op as B, Pc};
 use crate::exits::Reason;
 use crate::facts::{Assumption, Source};
-use crate::host::{AttrPlan, Builtin, Callee, IntrinsicCall, StorePlan};
+use crate::host::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, StorePlan};
 use crate::types::{ObjectHandle, Type};
 
 type Done = Result<bool, Unsupported>;
@@ -83,7 +83,9 @@ impl Builder<'_> {
                     self.push_borrowed(self.null);
                 }
             }
+            B::LoadName if self.load_name(instr.arg) => {}
             B::LoadName => self.push_general(G::LoadName, [arg as i64, 0], 0),
+            B::StoreName if self.store_name(instr.arg) => {}
             B::StoreName => self.effect(G::StoreName, [arg as i64, 0], 1),
             B::DeleteName => self.effect(G::DeleteName, [arg as i64, 0], 0),
             B::StoreGlobal => self.effect(G::StoreGlobal, [arg as i64, 0], 1),
@@ -234,9 +236,15 @@ impl Builder<'_> {
             }
             B::JumpBackward => {
                 self.settle();
+                self.carry_names(Pc(instr.arg));
                 self.start_instr();
                 let state = self.state();
-                self.emit_with(Op::CheckPending, vec![], Type::BOTTOM, Some(state));
+                let check = if self.holds_names_at(Pc(instr.arg)) {
+                    Op::CheckQuiet
+                } else {
+                    Op::CheckPending
+                };
+                self.emit_with(check, vec![], Type::BOTTOM, Some(state));
                 self.jump_to(Pc(instr.arg), true);
                 return Ok(true);
             }
@@ -283,6 +291,7 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::ReturnValue => {
+                self.publish_names(self.pc);
                 let top = self.stack.len() - 1;
                 self.own(top);
                 let e = self.pop();
@@ -290,6 +299,7 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::ReturnConst => {
+                self.publish_names(self.pc);
                 let v = self.constant(arg);
                 self.push_borrowed(v);
                 let top = self.stack.len() - 1;
@@ -587,8 +597,8 @@ impl Builder<'_> {
 
     fn branch(&mut self, cond: Value, t: Pc, f: Pc) {
         self.settle();
-        let then = self.edge_to(t);
-        let els = self.edge_to(f);
+        let then = self.edge_with_names(t);
+        let els = self.edge_with_names(f);
         self.end_block(Term::Branch { cond, then, els });
     }
 
@@ -663,13 +673,16 @@ impl Builder<'_> {
     fn load_global(&mut self, instr: &Instr) {
         let name = &self.code.names[instr.arg as usize];
         match self.world.global(self.code, name) {
-            Some(global) => {
-                self.assume(global.assumptions);
-                let v = self.assumed(global.value);
-                self.push_kept(v);
-            }
+            Some(global) => self.push_global(global),
             None => self.push_general(G::LoadGlobal, [instr.arg as i64, 0], 0),
         }
+    }
+
+    /// Push the value of a name that is watched.
+    pub(super) fn push_global(&mut self, global: Global) {
+        self.assume(global.assumptions);
+        let v = self.assumed(global.value);
+        self.push_kept(v);
     }
 
     fn for_iter(&mut self, instr: &Instr) {
@@ -706,7 +719,7 @@ impl Builder<'_> {
         };
         let item = item.expect("every iterator gives items");
         self.push_owned(item);
-        let then = self.edge_to(next);
+        let then = self.edge_with_names(next);
         self.forget_top(1);
         // The used-up iterator is dropped on the way out, in a block of its own.
         let e = self.pop();

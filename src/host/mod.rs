@@ -109,6 +109,12 @@ pub mod names {
         /// Whether the frame is still private, the unit still valid and nobody has begun to watch the thread: the operands
         /// are thread, frame, the unit's state cell and its cell with the expected eval-breaker word.
         STILL_VALID = "still_valid" (Ptr, Ptr, Ptr, Ptr) -> (Bool);
+        /// What a namespace holds under a name, borrowed, or null: operands are the namespace, the name and the name's
+        /// cell ([`crate::engine::Namespace`]).
+        NAME_GET = "name_get" (Ptr, Ptr, Ptr) -> (Ptr);
+        /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
+        /// was there (or null). Fails with an exception.
+        NAME_SET = "name_set" (Ptr, Ptr, Ptr, Ptr, I64) -> (Ptr);
         /// Record in the frame which instruction runs (the host's position as a byte address in its code).
         SET_POSITION = "set_position" (Ptr, Ptr) -> ();
     }
@@ -458,6 +464,10 @@ pub struct Global {
 pub trait World {
     /// The value of global (or builtin) `name` of `code`, if it may be relied on.
     fn global(&self, code: &Code, name: &str) -> Option<Global>;
+    /// What name `name` of code at the top of a module stands for, if it may be relied on: its namespace is the globals.
+    fn namespace_value(&self, _name: &str) -> Option<Global> {
+        None
+    }
     /// How to load attribute `name` of an object of type `receiver` (one exact class, or one object).
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan;
     /// How to store attribute `name` of an object of type `receiver` (one exact class).

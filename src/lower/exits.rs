@@ -3,7 +3,7 @@
 use super::{Lower, Repr};
 use crate::bytecode::Pc;
 use crate::engine::RawMap;
-use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, Reason, Source};
+use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, NameWrite, Reason, Source};
 use crate::hir::{Op, StateId, Value};
 use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Term};
@@ -32,10 +32,18 @@ impl Lower<'_> {
             hir: Vec::new(),
             args: vec![self.thread, self.frame],
         };
-        let mut locals = Vec::new();
+        let (mut locals, mut names) = (Vec::new(), Vec::new());
         for (k, &v) in state.locals.iter().enumerate() {
-            if self.repr(v).is_raw() {
-                locals.push((k as u32, self.source(&mut words, v, true)));
+            if !self.repr(v).is_raw() {
+                continue;
+            }
+            let source = self.source(&mut words, v, true);
+            match k.checked_sub(self.code.locals.len()) {
+                None => locals.push((k as u32, source)),
+                Some(k) => names.push(NameWrite {
+                    name: self.f.names[k],
+                    source,
+                }),
             }
         }
         let stack = state
@@ -49,7 +57,7 @@ impl Lower<'_> {
             reason,
             pc: state.pc,
             locals,
-            names: Vec::new(),
+            names,
             stack,
             words: words.args.len() as u32,
         });
@@ -183,7 +191,7 @@ impl Lower<'_> {
 
     fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
         let mut map = Vec::new();
-        for (k, &v) in locals.iter().enumerate() {
+        for (k, &v) in locals.iter().enumerate().take(self.code.locals.len()) {
             let k = k as u32;
             let (source, raw) = match self.repr(v) {
                 Repr::Int(raw) => (Source::Int(k), raw),

@@ -76,6 +76,16 @@ impl Lower<'_> {
                 return self.check_pending(v, exit);
             }
 
+            Op::CheckQuiet => {
+                self.count_iteration();
+                let cell = self.b.pconst(self.parts.pending_cell);
+                let quiet = self.intrinsic(names::NOTHING_PENDING, &[self.thread, cell])[0];
+                return self.guard(v, quiet);
+            }
+            Op::NameGet(name) => self.name_get(v, name),
+            Op::NameGetRaw(name, class) => self.name_get_raw(v, name, class),
+            Op::NameSet(name) => self.name_set(v, name, arg(0)),
+
             Op::UnboxInt => self.fallible(v, names::INT_UNBOX, arg(0)),
             Op::UnboxFloat => self.unbox(names::FLOAT_UNBOX, arg(0)),
             Op::UnboxBool => self.unbox(names::BOOL_UNBOX, arg(0)),
@@ -315,15 +325,20 @@ impl Lower<'_> {
             let none = self.b.pconst(self.host.none);
             self.b.icmp(IntCond::Eq, p, none)
         } else {
-            let class = want
-                .runtime_class()
-                .or_else(|| want.unique_class_in(self.host.id))
-                .unwrap_or_else(|| panic!("a guard on {want}, which is not one class"));
+            let class = self.class_token(want);
             let found = self.intrinsic(names::CLASS_OF, &[p])[0];
-            let class = self.b.pconst(class.token());
+            let class = self.b.pconst(class);
             self.b.icmp(IntCond::Eq, found, class)
         };
         self.b.guard(ok, exit);
+    }
+
+    /// The address of the one class of a type.
+    pub(super) fn class_token(&self, ty: Type) -> u64 {
+        ty.runtime_class()
+            .or_else(|| ty.unique_class_in(self.host.id))
+            .unwrap_or_else(|| panic!("a guard on {ty}, which is not one class"))
+            .token()
     }
 
     fn fits_double(&mut self, a: lir::Value) -> lir::Value {

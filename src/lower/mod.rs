@@ -17,6 +17,7 @@ mod calls;
 mod edges;
 mod exits;
 mod insts;
+mod namespace;
 
 use crate::bytecode::{Code, Pc};
 use crate::engine::{Entry, RawMap, UnitParts};

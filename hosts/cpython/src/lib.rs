@@ -18,6 +18,7 @@ pub mod decode;
 pub mod feedback;
 pub mod helpers;
 pub mod intrinsics;
+pub mod namespace;
 pub mod objects;
 pub mod owned;
 pub mod runtime;

@@ -111,6 +111,27 @@ impl<'a> CPythonWorld<'a> {
     }
 }
 
+impl CPythonWorld<'_> {
+    /// What a name stands for where the globals are looked at first, if it may be relied on.
+    fn global_value(&self, name: &str) -> Option<Global> {
+        let (found, here) = self.look_up(self.globals, name).ok()?;
+        if let Some(value) = found {
+            if !may_be_held(value) {
+                return None;
+            }
+            return Some(Global {
+                value,
+                assumptions: vec![here],
+            });
+        }
+        let (found, builtin) = self.look_up(self.builtins, name).ok()?;
+        found.map(|value| Global {
+            value,
+            assumptions: vec![here, builtin],
+        })
+    }
+}
+
 /// A name cannot be relied on.
 #[derive(Debug)]
 struct Unreliable;
@@ -197,21 +218,11 @@ impl World for CPythonWorld<'_> {
         if rebinds(code, name) {
             return None;
         }
-        let (found, here) = self.look_up(self.globals, name).ok()?;
-        if let Some(value) = found {
-            if !may_be_held(value) {
-                return None;
-            }
-            return Some(Global {
-                value,
-                assumptions: vec![here],
-            });
-        }
-        let (found, builtin) = self.look_up(self.builtins, name).ok()?;
-        found.map(|value| Global {
-            value,
-            assumptions: vec![here, builtin],
-        })
+        self.global_value(name)
+    }
+
+    fn namespace_value(&self, name: &str) -> Option<Global> {
+        self.global_value(name)
     }
 
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {

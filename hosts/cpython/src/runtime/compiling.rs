@@ -5,13 +5,15 @@
 use super::capi::*;
 use super::function_state::{self, Entry, LoopState, MOST_VERSIONS, state_of};
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
-use super::{frames, healing, rt};
+use super::{abi, frames, healing, rt};
+use crate::namespace::{self, NameCell};
 use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
+use cladonia::engine::{CompileError, Engine, Entry as Start, Namespace, Request, UnitParts};
 use cladonia::host::World;
 use cladonia::lir::Func;
 use cladonia::types::Type;
+use pyo3_ffi::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -123,15 +125,48 @@ fn consumed(instr: &Instr) -> &'static [u8] {
     }
 }
 
+/// What the compiler is told of a unit's namespace, with cells for its names.
+///
+/// # Safety
+/// The unit's globals are an exact dict.
+unsafe fn namespace_of(unit: &mut UnitState) -> Namespace {
+    let dict = unit.globals;
+    // SAFETY: the names are a tuple of interned strings, which the code object holds; looking a string up among a
+    // module's names may only run code of the program where the dict has other keys, and then gives nothing.
+    unsafe {
+        let tuple: Object = get(unit.shape.code.cast(), abi::code::NAMES);
+        let names: Vec<Object> = (0..PyTuple_Size(tuple))
+            .map(|index| PyTuple_GetItem(tuple, index))
+            .collect();
+        let mut cells = vec![NameCell::EMPTY; names.len()].into_boxed_slice();
+        let live_type = rt().front.live_type;
+        let live = names.iter().zip(&mut cells);
+        let live = live.map(|(name, cell)| live_type(namespace::find(dict, *name, cell)));
+        let live = live.collect();
+        let addresses = cells.iter().map(|cell| std::ptr::from_ref(cell) as u64);
+        let names = names.iter().map(|name| *name as u64).zip(addresses);
+        let namespace = Namespace {
+            address: dict as u64,
+            names: names.collect(),
+            notes: rt().watches.own_bit(),
+            live,
+        };
+        unit.cells = Some(cells);
+        namespace
+    }
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
-/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack.
+/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the globals are an exact
+/// dict and the frame's namespace if it is `at_top` of a module.
 unsafe fn compile_unit(
     shape: CodeShape,
     globals: Object,
     builtins: Object,
     kind: Kind,
+    at_top: bool,
     live: &[Type],
 ) -> Result<UnitRef, Refusal> {
     if rt().engine.is_none() || rt().finished {
@@ -165,6 +200,8 @@ unsafe fn compile_unit(
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
     unit.consumed = code.instrs.iter().map(consumed).collect();
+    // SAFETY: the caller's promise.
+    let namespace = at_top.then(|| unsafe { namespace_of(&mut unit) });
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
     }
@@ -177,6 +214,7 @@ unsafe fn compile_unit(
         leave: frames::leave(&unit),
         position_base: shape.units() as u64,
         position_scale: 2,
+        namespace,
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     let avoid = state.avoid.clone();
@@ -209,6 +247,8 @@ unsafe fn compile_unit(
     let unit = Box::into_raw(unit);
     // SAFETY: the unit is alive.
     let watched = unsafe { rt().watches.register(unit) };
+    // SAFETY: as before; those that relied on what the unit stores are alive.
+    unsafe { super::watchers::announce_stores(unit) };
     release();
     if !watched {
         // SAFETY: nobody has seen it yet.
@@ -252,7 +292,7 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                     format!("its bets failed in {MOST_VERSIONS} versions"),
                 ));
             }
-            let made = match compile_unit(shape, globals, builtins, Kind::Function, live) {
+            let made = match compile_unit(shape, globals, builtins, Kind::Function, false, live) {
                 Ok(unit) => unit,
                 Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
                 Err(busy) => return Err(busy),
@@ -301,12 +341,14 @@ fn refuse(code: Object, reason: String) -> Refusal {
 /// A [`Refusal`]; a lasting one is recorded.
 ///
 /// # Safety
-/// The code object is alive and `live` are the types of the frame's locals and stack.
+/// The code object is alive and `live` are the types of the frame's locals and stack; the globals are an exact dict and
+/// the frame's namespace if it is `at_top` of a module.
 pub unsafe fn compile_loop(
     shape: CodeShape,
     globals: Object,
     builtins: Object,
     kind: Kind,
+    at_top: bool,
     live: &[Type],
 ) -> Result<UnitRef, Refusal> {
     let Kind::Loop { pos, .. } = kind else {
@@ -315,7 +357,7 @@ pub unsafe fn compile_loop(
     // SAFETY: the caller's promise.
     unsafe {
         let state = state_of(shape.code);
-        if let Some(unit) = state.loop_unit(kind, globals, builtins) {
+        if let Some(unit) = state.loop_unit(kind, globals, builtins, at_top) {
             return Ok(unit);
         }
         if let Some(reason) = &state.loops_refused {
@@ -328,7 +370,7 @@ pub unsafe fn compile_loop(
                 "its bets failed in {MOST_VERSIONS} versions"
             )));
         }
-        match compile_unit(shape, globals, builtins, kind, live) {
+        match compile_unit(shape, globals, builtins, kind, at_top, live) {
             Ok(unit) => {
                 let slot = state_of(shape.code).loops.entry(pos).or_default();
                 slot.versions += 1;
@@ -394,7 +436,7 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, true);
         }
-        let made = compile_unit(shape, globals, builtins, Kind::Function, &[]);
+        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[]);
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);
         }

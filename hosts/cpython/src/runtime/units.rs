@@ -11,6 +11,7 @@
 use super::abi;
 use super::capi::{CodeShape, Frame, Object, get};
 use super::{frames, rt};
+use crate::namespace::NameCell;
 use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
@@ -59,6 +60,8 @@ pub struct UnitState {
     pub consumed: Vec<&'static [u8]>,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
+    /// Where its code's names are in the globals, if these are the namespace of the frames it runs in.
+    pub cells: Option<Box<[NameCell]>>,
     /// Countdown words of forced exits, one an exit record.
     pub force: Option<Box<[u64]>>,
 }
@@ -93,6 +96,7 @@ impl UnitState {
             positions: Vec::new(),
             consumed: Vec::new(),
             exit_counts: Vec::new(),
+            cells: None,
             force: None,
         })
     }
