@@ -59,29 +59,29 @@ def on_alarm(number, frame):
     global rounds, limit
     looked.append((a - b in (0, 1), frame is sys._getframe(1), frame.f_locals is globals()))
     rounds += 1
-    if rounds == 3:
-        limit = 0
-        signal.setitimer(signal.ITIMER_REAL, 0)
     if rounds == 6:
         raise Enough
+    if rounds == 3:
+        limit = 0
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
 
 
 looked = []
 signal.signal(signal.SIGALRM, on_alarm)
 rounds = a = b = 0
 limit = 1 << 60
-signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+signal.setitimer(signal.ITIMER_REAL, 0.01)
 while a < limit:
     a += 1
     b += 1
 print(rounds, a == b, looked == [(True, True, True)] * 3)
-signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+signal.setitimer(signal.ITIMER_REAL, 0.01)
 try:
     while True:
         a += 1
         b += 1
 except Enough:
-    signal.setitimer(signal.ITIMER_REAL, 0)
     print(rounds, a - b in (0, 1), looked == [(True, True, True)] * 6)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.setitimer(signal.ITIMER_REAL, 0.01)

@@ -65,6 +65,8 @@ pub(super) struct Builder<'a> {
     blocks: BTreeMap<Pc, Block>,
     pub(super) pred_count: HashMap<Pc, u32>,
     pub(super) headers: HashSet<Pc>,
+    /// Where the unit ends and the interpreter goes on.
+    ends: HashSet<Pc>,
     entered: HashSet<Block>,
     unchecked_in: HashSet<Block>,
     /// The unit makes its frame, and has looked for pending work then.
@@ -122,6 +124,7 @@ pub fn build(
         blocks: BTreeMap::new(),
         pred_count: HashMap::new(),
         headers: HashSet::new(),
+        ends: HashSet::new(),
         entered: HashSet::new(),
         unchecked_in: HashSet::new(),
         enters: matches!(start, Start::Function(_)),
@@ -181,7 +184,13 @@ impl Builder<'_> {
         let mut reachable = vec![false; n];
         let mut leaders: HashSet<Pc> = HashSet::from([first]);
         let mut work = vec![first];
+        let inside = self.loop_around(first);
         while let Some(pc) = work.pop() {
+            if inside.as_ref().is_some_and(|i| !i.contains(&pc)) {
+                self.ends.insert(pc);
+                leaders.insert(pc);
+                continue;
+            }
             if std::mem::replace(&mut reachable[pc.0 as usize], true) {
                 continue;
             }
@@ -206,8 +215,9 @@ impl Builder<'_> {
         let block_succ = |from: Pc| {
             let mut pc = from;
             loop {
-                let (next, _) = successors(self.code, pc);
+                let (mut next, _) = successors(self.code, pc);
                 if next.len() != 1 || leaders.contains(&next[0]) {
+                    next.retain(|t| !self.ends.contains(t));
                     return next;
                 }
                 pc = next[0];
@@ -238,9 +248,66 @@ impl Builder<'_> {
             self.blocks.insert(pc, block);
         }
         if let Some(names) = &mut self.names {
-            self.f.names = names.find_regions(self.code, &post, self.avoid);
+            self.f.names = names.find_regions(self.code, &post, &self.ends, self.avoid);
         }
         Ok(post)
+    }
+
+    /// The instructions of the outermost loop with `first` in it, if what follows it is left to the interpreter: code
+    /// that is no function's runs once.
+    fn loop_around(&self, first: Pc) -> Option<HashSet<Pc>> {
+        if self.code.optimized {
+            return None;
+        }
+        let (mut reached, mut work) = (HashSet::new(), vec![first]);
+        let mut before: HashMap<Pc, Vec<Pc>> = HashMap::new();
+        while let Some(pc) = work.pop() {
+            if pc.0 as usize >= self.code.instrs.len() || !reached.insert(pc) {
+                continue;
+            }
+            for next in successors(self.code, pc).0 {
+                before.entry(next).or_default().push(pc);
+                work.push(next);
+            }
+        }
+        let (mut inside, mut work) = (HashSet::new(), before.remove(&first)?);
+        while let Some(pc) = work.pop() {
+            if inside.insert(pc) {
+                work.extend(before.get(&pc).into_iter().flatten());
+            }
+        }
+        inside.insert(first);
+        Some(inside)
+    }
+
+    /// The edge out of what is compiled: a block that leaves.
+    fn edge_out(&mut self, pc: Pc) -> Edge {
+        let block = self.new_block(false);
+        let entry_state = FrameState {
+            pc,
+            locals: self.locals.clone(),
+            stack: self.stack.clone(),
+        };
+        let state = self.f.states.push(entry_state.clone());
+        self.f.blocks[block].entry_state = entry_state;
+        let from = std::mem::replace(&mut self.cur, block);
+        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
+        self.emit_with(
+            Op::GuardTrue(Reason::NotCompiled),
+            vec![never],
+            Type::BOTTOM,
+            Some(state),
+        );
+        self.end_block(Term::Unreachable);
+        self.cur = from;
+        Edge {
+            block,
+            args: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_end(&self, pc: Pc) -> bool {
+        self.ends.contains(&pc)
     }
 
     fn new_block(&mut self, is_loop_header: bool) -> Block {
@@ -349,7 +416,7 @@ impl Builder<'_> {
                 self.forget_names();
             }
             pc = Pc(pc.0 + 1);
-            if self.blocks.contains_key(&pc) {
+            if self.blocks.contains_key(&pc) || self.is_end(pc) {
                 self.jump_to(pc, false);
                 return Ok(());
             }
@@ -605,6 +672,9 @@ impl Builder<'_> {
 
     /// The edge to the block at `pc` from the current frame; makes the target's parameters at the first edge.
     pub(super) fn edge_to(&mut self, pc: Pc) -> Edge {
+        if self.is_end(pc) {
+            return self.edge_out(pc);
+        }
         let block = self.blocks[&pc];
         let joins = self.pred_count[&pc] > 1 || self.headers.contains(&pc);
         if self.entered.insert(block) {

@@ -153,15 +153,17 @@ impl<'a> Names<'a> {
         &mut self,
         code: &Code,
         blocks: &[Pc],
+        ends: &HashSet<Pc>,
         avoid: &HashSet<(Pc, Reason)>,
     ) -> Vec<u32> {
-        let leaders: HashSet<Pc> = blocks.iter().copied().collect();
+        let leaders: HashSet<Pc> = blocks.iter().chain(ends).copied().collect();
         let body = |leader: Pc| {
             let mut pcs = vec![leader];
             loop {
                 let pc = *pcs.last().expect("it begins with one");
-                let (next, _) = successors(code, pc);
+                let (mut next, _) = successors(code, pc);
                 if next.len() != 1 || next[0] != Pc(pc.0 + 1) || leaders.contains(&next[0]) {
+                    next.retain(|pc| !ends.contains(pc));
                     return (pcs, next);
                 }
                 pcs.push(next[0]);
@@ -445,7 +447,7 @@ impl<'a> Builder<'a> {
 
     /// Whether something must be done on the way to `pc`.
     fn needs_work(&mut self, pc: Pc) -> bool {
-        if self.names.is_none() || !self.joins(pc) {
+        if self.names.is_none() || self.is_end(pc) || !self.joins(pc) {
             return false;
         }
         let wanted = self.held_at(pc);
