@@ -530,15 +530,21 @@ impl<'a> Builder<'a> {
 
     /// The edge to `pc` of a branch: through a block of its own if names must be brought.
     pub(super) fn edge_with_names(&mut self, pc: Pc) -> Edge {
-        if !self.needs_work(pc) {
-            return self.edge_to(pc);
+        if self.needs_work(pc) {
+            self.edge_through(pc, pc, |_| {})
+        } else {
+            self.edge_to(pc)
         }
+    }
+
+    /// The edge to `pc` through a block of its own, where `first` happens; `at` is where the interpreter is before.
+    pub(super) fn edge_through(&mut self, pc: Pc, at: Pc, first: impl FnOnce(&mut Self)) -> Edge {
         let block = self.f.blocks.push(BlockData {
             params: Vec::new(),
             insts: Vec::new(),
             term: Term::Unreachable,
             entry_state: FrameState {
-                pc,
+                pc: at,
                 locals: self.locals.clone(),
                 stack: self.stack.clone(),
             },
@@ -546,13 +552,17 @@ impl<'a> Builder<'a> {
             is_loop_header: false,
         });
         let from = std::mem::replace(&mut self.cur, block);
-        let (locals, here) = (self.locals.clone(), self.names().here.clone());
+        let (locals, stack) = (self.locals.clone(), self.stack.clone());
+        let here = self.names.as_ref().map(|n| n.here.clone());
+        first(self);
         self.carry_names(pc);
         let edge = self.edge_to(pc);
         self.end_block(Term::Jump(edge));
         self.cur = from;
-        self.locals = locals;
-        self.names().here = here;
+        (self.locals, self.stack) = (locals, stack);
+        if let (Some(names), Some(here)) = (&mut self.names, here) {
+            names.here = here;
+        }
         Edge {
             block,
             args: Vec::new(),

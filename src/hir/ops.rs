@@ -203,6 +203,8 @@ pub enum Op {
     CellSet,
     /// Whether a range iterator had a next value; the value is output 0, a C integer.
     RangeNext,
+    /// Whether a list's or tuple's iterator has another item.
+    IterMore,
     /// Next item of a list iterator, borrowed, or null.
     ListIterNext,
     /// Next item of a tuple iterator, borrowed, or null.
@@ -283,6 +285,7 @@ impl Op {
             Op::Store(_) | Op::NameSet(_) => Effects::WRITES,
             Op::LoadSlot(_)
             | Op::CheckQuiet
+            | Op::IterMore
             | Op::NameGet(_)
             | Op::NameGetRaw(..)
             | Op::ListLen
@@ -419,6 +422,7 @@ impl Op {
             Op::CellGet => "cell_get",
             Op::CellSet => "cell_set",
             Op::RangeNext => "range_next",
+            Op::IterMore => "iter_more",
             Op::ListIterNext => "list_iter_next",
             Op::TupleIterNext => "tuple_iter_next",
             Op::Output(_) => "output",

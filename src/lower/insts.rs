@@ -261,6 +261,10 @@ impl Lower<'_> {
                 self.outputs.insert(v, vec![r[0]]);
                 r[1]
             }
+            Op::IterMore if self.f.ty(arg(0)) <= Type::LIST_ITER => {
+                self.access(names::LIST_ITER_MORE, &[arg(0)])
+            }
+            Op::IterMore => self.access(names::TUPLE_ITER_MORE, &[arg(0)]),
             Op::ListIterNext => self.access(names::LIST_ITER_NEXT, &[arg(0)]),
             Op::TupleIterNext => self.access(names::TUPLE_ITER_NEXT, &[arg(0)]),
             Op::Output(n) => {
