@@ -10,17 +10,23 @@
 //! - Constants and observed objects are handles of [`crate::types`]; nothing here can reach the host's memory.
 
 mod builder;
+mod general;
 mod ops;
 mod parse;
+mod reason;
 #[cfg(test)]
 mod tests;
 mod text;
 mod verify;
 
 pub use builder::{BuildError, CodeBuilder, Label};
+pub use general::{GeneralInfo, GeneralOp, Gives};
 pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};
 pub use parse::{Document, TextError};
+pub use reason::Reason;
 pub use verify::{Successors, VerifierError, VerifierErrors};
+
+pub use crate::types::ConstValue;
 
 use crate::types::{ObjectHandle, Type};
 use std::fmt;
@@ -51,9 +57,17 @@ pub struct Instr {
     /// Whether the host can resume here: false in the middle of a host instruction that was taken apart.
     pub resumable: bool,
     /// Observed operand types from the deepest operand to the top, or the observed callee (for calls); may be empty.
+    /// `Bottom` alone says that the host has never executed the instruction (see [`Instr::is_unreached`]).
     pub hint: Vec<Type>,
     /// The source line, if known.
     pub line: u32,
+}
+
+impl Instr {
+    /// Whether the host says that it has never executed the instruction, so that nothing is known of its operands.
+    pub fn is_unreached(&self) -> bool {
+        matches!(self.hint[..], [ty] if ty.is_bottom())
+    }
 }
 
 /// A range of instructions and its exception handler.
@@ -91,23 +105,6 @@ pub struct Const {
     pub value: ConstValue,
 }
 
-/// The value of a constant or known object.
-#[derive(Clone, PartialEq, Debug)]
-pub enum ConstValue {
-    /// `None`.
-    None,
-    /// A truth value.
-    Bool(bool),
-    /// An int that fits 64 bits.
-    Int(i64),
-    /// A float.
-    Float(f64),
-    /// A string.
-    Str(String),
-    /// Anything else.
-    Other,
-}
-
 /// A function's or module's code.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Code {
@@ -127,6 +124,8 @@ pub struct Code {
     pub varkeywords: bool,
     /// Generator, coroutine or asynchronous generator.
     pub is_generator: bool,
+    /// The host's token for the namespace in which the code finds its globals; 0: the one that the world of a compile is for.
+    pub globals: u64,
     /// Whether locals are slots (false: a namespace, as in modules and class bodies).
     pub optimized: bool,
     /// Local slots in frame order: name, kind.
@@ -152,6 +151,19 @@ impl Code {
     /// If `pc` is outside the code.
     pub fn instr(&self, pc: Pc) -> &Instr {
         &self.instrs[pc.0 as usize]
+    }
+
+    /// Whether the code itself rebinds the name outside its local slots.
+    pub fn rebinds(&self, name: &str) -> bool {
+        self.instrs.iter().any(|instr| {
+            matches!(
+                instr.op,
+                Op::StoreGlobal | Op::DeleteGlobal | Op::StoreName | Op::DeleteName
+            ) && self
+                .names
+                .get(instr.arg as usize)
+                .is_some_and(|n| n == name)
+        })
     }
 
     /// The innermost handler that covers `pc`.

@@ -319,6 +319,7 @@ fn code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
         varargs: false,
         varkeywords: false,
         is_generator: false,
+        globals: 0,
         optimized: true,
         locals: Vec::new(),
         stacksize: 0,
@@ -389,6 +390,7 @@ impl CodeParser<'_> {
             }
             "params" => self.params(line)?,
             "stack" => self.code.stacksize = line.number()?,
+            "globals" => self.code.globals = line.number()?,
             "generator" => self.code.is_generator = true,
             "namespace" => self.code.optimized = false,
             "local" => self.local(line)?,
@@ -729,7 +731,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn number(&mut self) -> Parsed<u32> {
+    fn number<N: std::str::FromStr>(&mut self) -> Parsed<N> {
         let rest = self.rest();
         let length = rest
             .find(|c: char| !c.is_ascii_digit())

@@ -344,6 +344,7 @@ prop_compose! {
             varargs: flags[0],
             varkeywords: flags[1],
             is_generator: flags[2],
+            globals: u64::from(numbers[0]) << 7,
             optimized: flags[3],
             local_hints: if hinted { vec![Type::FLOAT_EXACT; locals.len()] } else { Vec::new() },
             locals,

@@ -9,7 +9,7 @@
 //! code "norm" {
 //!   file "geometry.py" 12
 //!   params 1                                      ; , kwonly 2, varargs, varkeywords
-//!   stack 3                                       ; generator, namespace: lines of their own
+//!   stack 3                                       ; globals 7, generator, namespace: lines of their own
 //!   local p: ObjectUser[Point:Exact]              ; the type is what was observed
 //!   local total cell
 //!   name x
@@ -49,6 +49,9 @@ impl fmt::Display for Code {
         }
         writeln!(f)?;
         writeln!(f, "  stack {}", self.stacksize)?;
+        if self.globals != 0 {
+            writeln!(f, "  globals {}", self.globals)?;
+        }
         for (flag, name) in [
             (self.is_generator, "generator"),
             (!self.optimized, "namespace"),

@@ -2,7 +2,7 @@
 
 use super::CodegenError;
 use super::emit::Emitter;
-use crate::exits::ExitId;
+use crate::exits::{EXITING, ExitId};
 use crate::lir::{Signature, Value};
 use crate::ll::Ty;
 use cranelift_codegen::cursor::Cursor;
@@ -85,8 +85,17 @@ impl Emitter<'_> {
                 .ins()
                 .iconst(types::I64, self.input.unit.cast_signed());
             let call = self.cursor.ins().call(hook, &[unit, params[0], address]);
-            let result = self.cursor.func.dfg.first_result(call);
-            self.cursor.ins().return_(&[result]);
+            let mut results = vec![self.cursor.func.dfg.first_result(call)];
+            if let [_, raw] = self.input.func.signature.results[..] {
+                // A raw call: the hook has only recorded the exit.
+                let nothing = match raw {
+                    Ty::F64 => self.cursor.ins().f64const(0.0),
+                    Ty::Bool => self.cursor.ins().iconst(types::I8, 0),
+                    _ => self.cursor.ins().iconst(types::I64, 0),
+                };
+                results = vec![self.cursor.ins().iconst(types::I64, EXITING), nothing];
+            }
+            self.cursor.ins().return_(&results);
         }
         Ok(())
     }
@@ -106,10 +115,10 @@ impl Emitter<'_> {
                 expected: "(i64, i64, ptr) -> ptr",
             });
         }
-        if func.signature.results != [Ty::Ptr] {
+        if !matches!(func.signature.results[..], [Ty::Ptr] | [Ty::I64, _]) {
             return Err(CodegenError::ExitSignature {
                 what: format!("the result of `{}`, which has exits,", func.name),
-                expected: "one ptr",
+                expected: "one ptr, or a status and a value",
             });
         }
         self.helper(id)

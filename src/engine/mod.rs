@@ -1,69 +1,21 @@
 //! The pipeline driver and public API: bytecode in, machine code out.
 
-use crate::bytecode::{Code, Pc};
+pub use crate::host::{Entry, RawMap, UnitParts};
+
+use crate::bytecode::{Code, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
-use crate::exits::Reason;
 use crate::facts::Assumption;
+use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
-use crate::host::{Host, World};
+use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, World};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Where compiled code begins.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Entry {
-    /// A call: arguments come in registers, the unit makes its frame.
-    Function,
-    /// On-stack replacement at an instruction (a loop header, or the function's start) of an interpreter's frame.
-    Loop(Pc),
-}
-
-/// The host's parts of one unit.
-#[derive(Clone, Debug)]
-pub struct UnitParts {
-    /// Number given to the exit hook.
-    pub token: u64,
-    /// Address of the cell with the expected eval-breaker word.
-    pub pending_cell: u64,
-    /// Address of a word that counts the unit's back edges.
-    pub loop_counter: u64,
-    /// Address of the unit's state cell (the third operand of `still_valid`).
-    pub state_cell: u64,
-    /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound, after it
-    /// has looked for pending work; fails where the slow way must be taken. Used by function units only.
-    pub enter: Func,
-    /// `(thread, frame) -> ()`: unlinks and frees the frame; its slots have been emptied or are dropped here.
-    pub leave: Func,
-    /// Address of the host's code object: instruction positions are `code_base + 2 * pos` (or the host's unit).
-    pub position_base: u64,
-    /// Bytes per unit of [`crate::bytecode::Instr::pos`].
-    pub position_scale: u32,
-    /// The namespace, if the names may be kept in registers.
-    pub namespace: Option<Namespace>,
-    /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
-    /// that is not zero down and takes the exit when it gets to zero.
-    pub force_table: Option<u64>,
-}
-
-/// The namespace of code at the top of a module, whose names a unit may keep in registers.
-#[derive(Clone, Debug)]
-pub struct Namespace {
-    /// Address of the namespace.
-    pub address: u64,
-    /// For each of the code's names, the addresses of the name and of a cell of the host's own, which lives as long as
-    /// the unit.
-    pub names: Vec<(u64, u64)>,
-    /// Operand of the stores to names in [`Unit::stored_names`]; 0 for those to others.
-    pub notes: i64,
-    /// Types of what the names hold now.
-    pub live: Vec<Type>,
-}
 
 /// A request to compile.
 pub struct Request<'a> {
@@ -109,6 +61,8 @@ pub enum CompileError {
 pub struct Unit {
     /// The machine code.
     pub code: CompiledCode,
+    /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
+    pub raw: Option<(CompiledCode, RawSignature)>,
     /// Exit records by number.
     pub exits: Vec<ExitRecord>,
     /// What must be watched while the unit is installed.
@@ -172,15 +126,6 @@ impl Pins {
     }
 }
 
-/// Which locals of a frame are raw values while a call-out at `pc` runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RawMap {
-    /// The instruction.
-    pub pc: Pc,
-    /// Local slot and kind.
-    pub locals: Vec<(u32, crate::exits::Source)>,
-}
-
 /// The compiler with its code memory.
 pub struct Engine {
     host: Arc<Host>,
@@ -225,89 +170,141 @@ impl Engine {
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
         let mut dumps = Vec::new();
+        let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
+            if keep {
+                dumps.push((stage, text()));
+            }
+        };
         let keep = self.keep_dumps;
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut names = request
-            .parts
-            .namespace
-            .as_ref()
-            .map(|n| NamePlan::new(&n.live));
-        let mut passes = Vec::new();
-        let mut attempts = 0;
-        let f = loop {
-            attempts += 1;
-            passes.clear();
-            let f = hir::build(
-                &code,
-                start.clone(),
-                request.world,
-                request.avoid,
-                names.as_ref(),
-            );
-            let mut f = f.map_err(|e| CompileError::Unsupported {
-                what: e.what,
-                line: e.line,
-            })?;
-            check(&f, "build")?;
-            let built = keep.then(|| f.to_string());
-            let cx = opt::Context {
-                world: request.world,
-                avoid: request.avoid,
-            };
-            let mut fault = Ok(());
-            opt::run(&mut f, &cx, &mut |name, f| {
-                if keep {
-                    passes.push((name, f.to_string()));
-                }
-                if fault.is_ok() {
-                    fault = check(f, name);
-                }
-            });
-            fault?;
-            if f.insts.len() > MAX_HIR {
-                return Err(CompileError::LimitExceeded {
-                    what: "the number of HIR values".into(),
-                    limit: MAX_HIR as u64,
-                });
-            }
-            if names.as_mut().is_some_and(|plan| plan.learn(&f)) {
-                if attempts == MAX_ATTEMPTS {
-                    names = None;
-                }
-                continue;
-            }
-            dumps.extend(built.map(|text| ("hir", text)));
-            break f;
-        };
-        let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
-            if keep {
-                dumps.push((stage, text()));
-            }
-        };
+        let mut built = self.select_with_names(&code, start, &request)?;
+        let closed = (request.entry == Entry::Function)
+            .then(|| self.close(&code, &built.f, &request))
+            .flatten();
+        let own = closed.map(|(selected, own)| {
+            built = selected;
+            own
+        });
+        let f = &built.f;
+        dump(keep, "hir", &|| built.text.clone());
         dump(keep, "selected", &|| f.to_string());
-        let lowered = lower::lower(&f, &self.host, &request.parts, request.entry);
+        if f.insts.len() > MAX_HIR {
+            return Err(CompileError::LimitExceeded {
+                what: "the number of HIR values".into(),
+                limit: MAX_HIR as u64,
+            });
+        }
+        let lowered = match &own {
+            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts),
+            None => lower::lower(f, &self.host, &request.parts, request.entry),
+        };
         dump(keep, "lir", &|| lir_text(&lowered, &self.host));
-        let exit_hook = Some(self.host.helper(hir::EXIT_HOOK));
-        let pins = Pins::of(&f);
-        let code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
+        let hook = match &own {
+            Some(_) => RECORD_EXIT,
+            None => EXIT_HOOK,
+        };
+        let exit_hook = Some(self.host.helper(hook));
+        let pins = Pins::of(f);
+        let mut code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
         dump(keep, "clif", &|| {
             code.clif().unwrap_or_default().to_string()
         });
         dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
+        let mut raw = None;
+        if let Some(own) = own {
+            let adapter = lower::adapter(&f.code.name, &own, &self.host, request.parts.token);
+            let adapter = self.generate(&adapter, None, request.parts.token)?;
+            raw = Some((std::mem::replace(&mut code, adapter), own.signature));
+        }
         Ok(Unit {
             code,
+            raw,
             exits: lowered.exits,
-            assumptions: f.assumptions,
-            stored_names: f.names,
+            assumptions: f.assumptions.clone(),
+            stored_names: f.names.clone(),
             dumps,
-            passes,
+            passes: built.passes,
             raw_maps: lowered.raw_maps,
             pins,
         })
+    }
+
+    /// The selected HIR of a unit from `start`, with the names of its namespace in registers if the host allows it.
+    fn select_with_names(
+        &self,
+        code: &Arc<Code>,
+        start: Start<'_>,
+        request: &Request<'_>,
+    ) -> Result<Selected, CompileError> {
+        let namespace = request.parts.namespace.as_ref();
+        if let Some(namespace) = namespace {
+            let mut plan = NamePlan::new(&namespace.live);
+            for _ in 0..MAX_ATTEMPTS {
+                let selected = self.select(code, start.clone(), request, Some(&plan))?;
+                if !plan.learn(&selected.f) {
+                    return Ok(selected);
+                }
+            }
+        }
+        self.select(code, start, request, None)
+    }
+
+    /// The selected HIR of a function from `start`.
+    fn select(
+        &self,
+        code: &Arc<Code>,
+        start: Start<'_>,
+        request: &Request<'_>,
+        names: Option<&NamePlan>,
+    ) -> Result<Selected, CompileError> {
+        let mut f = hir::build(code, start, request.world, request.avoid, names).map_err(|e| {
+            CompileError::Unsupported {
+                what: e.what,
+                line: e.line,
+            }
+        })?;
+        check(&f, "build")?;
+        let keep = self.keep_dumps;
+        let text = if keep { f.to_string() } else { String::new() };
+        let cx = opt::Context {
+            world: request.world,
+            avoid: request.avoid,
+        };
+        let mut passes = Vec::new();
+        let mut fault = Ok(());
+        opt::run(&mut f, &cx, &mut |name, f| {
+            if keep {
+                passes.push((name, f.to_string()));
+            }
+            if fault.is_ok() {
+                fault = check(f, name);
+            }
+        });
+        fault?;
+        Ok(Selected { f, text, passes })
+    }
+
+    /// The function as a closed unit, if it can be one.
+    fn close(
+        &self,
+        code: &Arc<Code>,
+        f: &hir::Function,
+        request: &Request<'_>,
+    ) -> Option<(Selected, RawEntry)> {
+        let parts = request.parts.closed.as_ref()?;
+        let own = RawEntry {
+            cell: parts.raw_cell,
+            boxed_cell: parts.boxed_cell,
+            signature: opt::closed::signature(f)?,
+        };
+        let selected = self.select(code, Start::Closed(&own), request, None).ok()?;
+        opt::closed::find_open(&selected.f)
+            .is_none()
+            .then_some((selected, own))
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter).
@@ -337,6 +334,18 @@ impl Engine {
     }
 }
 
+/// A function after all passes.
+struct Selected {
+    f: hir::Function,
+    /// Its text before them, if text forms were asked for.
+    text: String,
+    /// Its text after each pass that changed it.
+    passes: Vec<(&'static str, String)>,
+}
+
+/// How often a function is built to find out which of its instructions run code of the program.
+const MAX_ATTEMPTS: u32 = 8;
+
 /// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
 fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
     static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
@@ -347,9 +356,6 @@ fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
     }
     hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
 }
-
-/// How often a function is built to find out which of its instructions run code of the program.
-const MAX_ATTEMPTS: u32 = 8;
 
 /// Functions with more HIR values than this are not compiled.
 pub const MAX_HIR: usize = 60_000;

@@ -5,6 +5,8 @@
 //! names, for each local and stack entry of the frame, where its value is. Compiled code only stores the values that
 //! the record lists, in order, into the exit buffer.
 
+pub use crate::bytecode::Reason;
+
 use crate::bytecode::Pc;
 use cranelift_entity::entity_impl;
 use std::fmt;
@@ -14,6 +16,14 @@ use std::fmt;
 pub struct ExitId(u32);
 entity_impl!(ExitId, "exit");
 
+/// The status of a raw call that gave a value.
+pub const VALUE: i64 = 0;
+/// The status of a raw call that was left: what its frames would hold is recorded.
+pub const EXITING: i64 = 1;
+/// The status of a raw call that was not begun (something is pending, the stack is low, the unit is gone): the caller
+/// must make it in another way.
+pub const NOT_ENTERED: i64 = 2;
+
 /// How the host goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExitKind {
@@ -21,93 +31,9 @@ pub enum ExitKind {
     Resume,
     /// An exception is pending, raised by the instruction at `pc`; the recorded stack is what it had not consumed.
     Raise,
-}
-
-/// Why compiled code leaves; each reason has a counter and a name for people.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Reason {
-    /// A value has not the class that was bet on.
-    Type,
-    /// An int has more digits than a machine word takes.
-    IntTooLarge,
-    /// Integer arithmetic left 64 bits.
-    Overflow,
-    /// An index is outside its list or tuple, or negative where that is not compiled.
-    Bounds,
-    /// A division by zero, or a shift by a negative or large count: the interpreter raises or computes.
-    Domain,
-    /// A value is not the object that was bet on.
-    Identity,
-    /// A local, cell or attribute has no value.
-    Unbound,
-    /// An attribute is not where it was bet to be.
-    Shape,
-    /// A sequence has not the length that was bet on.
-    Length,
-    /// A name of the namespace has no value, or not one of the class that was bet on.
-    Name,
-    /// Something the unit assumed was changed.
-    Invalidated,
-    /// Tracing or monitoring was switched on, or the frame was opened to others.
-    Observed,
-    /// The instruction is not compiled natively.
-    NotCompiled,
-    /// A helper raised an exception.
-    Raised,
-}
-
-impl Reason {
-    /// All reasons.
-    pub const ALL: [Reason; 14] = [
-        Reason::Type,
-        Reason::IntTooLarge,
-        Reason::Overflow,
-        Reason::Bounds,
-        Reason::Domain,
-        Reason::Identity,
-        Reason::Unbound,
-        Reason::Shape,
-        Reason::Length,
-        Reason::Name,
-        Reason::Invalidated,
-        Reason::Observed,
-        Reason::NotCompiled,
-        Reason::Raised,
-    ];
-
-    /// The name shown in statistics and text forms.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Type => "type",
-            Reason::IntTooLarge => "int_too_large",
-            Reason::Overflow => "overflow",
-            Reason::Bounds => "bounds",
-            Reason::Domain => "domain",
-            Reason::Identity => "identity",
-            Reason::Unbound => "unbound",
-            Reason::Shape => "shape",
-            Reason::Length => "length",
-            Reason::Name => "name",
-            Reason::Invalidated => "invalidated",
-            Reason::Observed => "observed",
-            Reason::NotCompiled => "not_compiled",
-            Reason::Raised => "raised",
-        }
-    }
-
-    /// Whether the reason is a bet that failed, so that recompiling without it helps.
-    pub fn is_bet(self) -> bool {
-        !matches!(
-            self,
-            Reason::Invalidated | Reason::Observed | Reason::NotCompiled | Reason::Raised
-        )
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
+    /// The instruction at `pc` calls a function whose own exit was recorded before: its result, or its exception, comes
+    /// later. The recorded stack is without what the call consumes.
+    Await,
 }
 
 /// Where a value is, and what it is.
@@ -201,6 +127,7 @@ impl fmt::Display for ExitRecord {
         let kind = match self.kind {
             ExitKind::Resume => "resume",
             ExitKind::Raise => "raise",
+            ExitKind::Await => "await",
         };
         write!(f, "{kind} {} {}", self.pc, self.reason)?;
         for (slot, source) in &self.locals {

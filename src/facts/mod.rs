@@ -1,4 +1,10 @@
-//! Facts and where they come from: sources, assumptions, effects.
+//! Facts and where they come from: sources, assumptions, effects, and the plans that a host answers questions with.
+
+mod raw;
+mod world;
+
+pub use raw::{RawEntry, RawKind, RawSignature};
+pub use world::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, StorePlan, World};
 
 use crate::types::{ClassHandle, ObjectHandle};
 use std::fmt;

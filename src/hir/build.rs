@@ -16,11 +16,10 @@ use super::function::{
     BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
 use super::names::{Names, Plan};
-use super::{Block, GeneralOp, Op};
-use crate::bytecode::{Code, Op as B, Pc};
-use crate::exits::Reason;
+use super::{Block, Op};
+use crate::bytecode::{Code, GeneralOp, Op as B, Pc, Reason};
 use crate::facts::Source;
-use crate::host::World;
+use crate::facts::{RawEntry, World};
 use crate::types::Type;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -39,6 +38,8 @@ pub struct Unsupported {
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
+    /// At the start of a closed unit: what it takes and gives, and where its own function is called.
+    Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
     Loop(Pc, &'a [Type]),
 }
@@ -73,6 +74,8 @@ pub(super) struct Builder<'a> {
     pub(super) enters: bool,
     /// What is known of the namespace's names, in code that has them in registers.
     pub(super) names: Option<Names<'a>>,
+    /// For a closed unit: where its own function is called.
+    pub(super) closed: Option<&'a RawEntry>,
 }
 
 /// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in registers.
@@ -98,7 +101,7 @@ pub fn build(
     if code.instrs.len() > MAX_INSTRS {
         return refuse("a function of this size");
     }
-    if matches!(start, Start::Function(_)) {
+    if !matches!(start, Start::Loop(..)) {
         if code.varargs || code.varkeywords || code.kwonly > 0 {
             return refuse("a signature with * or keyword-only parameters");
         }
@@ -127,8 +130,12 @@ pub fn build(
         ends: HashSet::new(),
         entered: HashSet::new(),
         unchecked_in: HashSet::new(),
-        enters: matches!(start, Start::Function(_)),
         names: names.map(Names::new),
+        enters: !matches!(start, Start::Loop(..)),
+        closed: match start {
+            Start::Closed(own) => Some(own),
+            _ => None,
+        },
     };
     b.run(start)?;
     let mut f = b.f;
@@ -159,7 +166,7 @@ pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
 impl Builder<'_> {
     fn run(&mut self, start: Start<'_>) -> Result<(), Unsupported> {
         let first = match start {
-            Start::Function(_) => Pc(0),
+            Start::Function(_) | Start::Closed(_) => Pc(0),
             Start::Loop(pc, _) => pc,
         };
         let order = self.find_blocks(first)?;
@@ -345,6 +352,15 @@ impl Builder<'_> {
                     self.bet_at_entry(self.locals[k], ty);
                 }
             }
+            Start::Closed(own) => {
+                for (k, &kind) in own.signature.params.iter().enumerate() {
+                    let raw = self.emit(Op::Arg(k as u32), vec![], kind.raw());
+                    let boxed = self.emit(Op::boxing(kind), vec![raw], kind.boxed());
+                    self.locals.push(boxed);
+                }
+                self.locals.resize(nlocals as usize, self.null);
+                self.start_instr();
+            }
             Start::Loop(_, types) => {
                 for k in 0..nlocals {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
@@ -406,6 +422,11 @@ impl Builder<'_> {
                 let state = self.state();
                 self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
             }
+            self.start_instr();
+            if instr.is_unreached() && !self.avoid.contains(&(pc, Reason::Unreached)) {
+                self.leave_unreached();
+                return Ok(());
+            }
             let barrier = self.names_before(pc);
             self.start_instr();
             let ended = self.translate(instr)?;
@@ -421,6 +442,19 @@ impl Builder<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// End the block with an exit: what was never executed is not compiled before something is known of it.
+    fn leave_unreached(&mut self) {
+        let state = self.state();
+        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
+        self.emit_with(
+            Op::GuardTrue(Reason::Unreached),
+            vec![never],
+            Type::BOTTOM,
+            Some(state),
+        );
+        self.end_block(Term::Unreachable);
     }
 
     /// Note the stack as it is at the start of an instruction.
@@ -541,7 +575,8 @@ impl Builder<'_> {
     fn is_counted(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::Null => false,
-            Op::Const(object) => !object.is_immortal(),
+            // A closed unit holds no references: the program's own cannot go while it runs.
+            Op::Const(object) => !object.is_immortal() && self.closed.is_none(),
             _ => !(self.ty(v) <= Type::NULLPTR),
         }
     }

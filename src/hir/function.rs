@@ -191,6 +191,11 @@ impl Function {
         self.order[0]
     }
 
+    /// Whether the bytecode instruction jumps back (and so looks for pending work).
+    pub fn is_back_edge(&self, pc: Pc) -> bool {
+        self.code.instr(pc).op == crate::bytecode::Op::JumpBackward
+    }
+
     /// The value that stands for `v` now.
     pub fn resolve(&self, mut v: Value) -> Value {
         while let Some(next) = self.aliases[v].expand() {

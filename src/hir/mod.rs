@@ -19,7 +19,6 @@
 
 mod build;
 mod function;
-mod general;
 mod names;
 mod ops;
 mod text;
@@ -27,12 +26,13 @@ mod translate;
 mod typing;
 mod verify;
 
+/// What HIR is made of that bytecode defines.
+pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
 pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Start, Unsupported, build, remove_trivial_params};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
-pub use general::{DEALLOC, EXIT_HOOK, GeneralInfo, GeneralOp, Gives, HelperRow, MATH, helpers};
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op};
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};

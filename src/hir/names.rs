@@ -22,8 +22,8 @@
 use super::build::{Builder, is_builtin_exact, successors};
 use super::function::{BlockData, Edge, FrameState, Function, Place, StateId, Term, Value};
 use super::{Block, Op};
-use crate::bytecode::{Code, Instr, Op as B, Pc};
-use crate::exits::Reason;
+use crate::bytecode::{Code, Instr, Op as B, Pc, Reason};
+use crate::facts::{Global, RawKind};
 use crate::types::Type;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -62,49 +62,11 @@ impl Plan {
     }
 }
 
-/// A class of numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Int,
-    Float,
-    Bool,
-}
-
-impl Kind {
-    fn of(ty: Type) -> Option<Kind> {
-        if ty.is_bottom() {
-            None
-        } else if ty <= Type::BOOL {
-            Some(Kind::Bool)
-        } else if ty <= Type::LONG_EXACT {
-            Some(Kind::Int)
-        } else if ty <= Type::FLOAT_EXACT {
-            Some(Kind::Float)
-        } else {
-            None
-        }
-    }
-
-    /// Class, C type, boxing and unboxing.
-    fn forms(self) -> (Type, Type, Op, Op) {
-        match self {
-            Kind::Int => (Type::LONG_EXACT, Type::CINT64, Op::BoxInt, Op::UnboxInt),
-            Kind::Float => (
-                Type::FLOAT_EXACT,
-                Type::CDOUBLE,
-                Op::BoxFloat,
-                Op::UnboxFloat,
-            ),
-            Kind::Bool => (Type::BOOL, Type::CBOOL, Op::BoxBool, Op::UnboxBool),
-        }
-    }
-}
-
 /// What is known of a name.
 #[derive(Clone, Copy, Debug)]
 enum Held {
     Clean(Value),
-    Dirty(Value, Kind),
+    Dirty(Value, RawKind),
 }
 
 type Known = BTreeMap<u32, Held>;
@@ -114,7 +76,7 @@ struct Region {
     used: BTreeSet<u32>,
     stored: BTreeSet<u32>,
     /// The names in registers, and the class of those that are dirty; known once the region is entered.
-    held: Option<BTreeMap<u32, Option<Kind>>>,
+    held: Option<BTreeMap<u32, Option<RawKind>>>,
 }
 
 /// The builder's part for names.
@@ -381,9 +343,12 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn boxed(&mut self, raw: Value, kind: Kind) -> Value {
-        let (class, _, boxing, _) = kind.forms();
-        self.emit(boxing, vec![raw], class)
+    fn boxed(&mut self, raw: Value, kind: RawKind) -> Value {
+        self.emit(Op::boxing(kind), vec![raw], kind.boxed())
+    }
+
+    fn unboxed(&mut self, v: Value, kind: RawKind, state: StateId) -> Value {
+        self.emit_with(Op::unboxing(kind), vec![v], kind.raw(), Some(state))
     }
 
     /// Store a dirty name.
@@ -412,7 +377,7 @@ impl<'a> Builder<'a> {
     }
 
     /// What is in registers at the join `pc`.
-    fn held_at(&mut self, pc: Pc) -> BTreeMap<u32, Option<Kind>> {
+    fn held_at(&mut self, pc: Pc) -> BTreeMap<u32, Option<RawKind>> {
         let Some(index) = self.region_at(pc) else {
             return BTreeMap::new();
         };
@@ -433,8 +398,8 @@ impl<'a> Builder<'a> {
             }
             let mut kind = match names.here.get(&name) {
                 Some(Held::Dirty(_, kind)) => Some(*kind),
-                Some(Held::Clean(v)) if is_builtin_exact(self.ty(*v)) => Kind::of(self.ty(*v)),
-                _ => Kind::of(guess),
+                Some(Held::Clean(v)) if is_builtin_exact(self.ty(*v)) => RawKind::of(self.ty(*v)),
+                _ => RawKind::of(guess),
             };
             if !region.stored.contains(&name) || names.plan.through.contains(&name) {
                 kind = None;
@@ -502,10 +467,9 @@ impl<'a> Builder<'a> {
         for (name, kind) in wanted {
             match (self.held(name), kind) {
                 (Some(Held::Dirty(..)), _) => {}
-                (Some(Held::Clean(v)), Some(kind)) if Kind::of(self.ty(v)) == Some(kind) => {
-                    let (_, raw, _, unboxing) = kind.forms();
+                (Some(Held::Clean(v)), Some(kind)) if RawKind::of(self.ty(v)) == Some(kind) => {
                     let state = self.state_at(pc);
-                    let raw = self.emit_with(unboxing, vec![v], raw, Some(state));
+                    let raw = self.unboxed(v, kind, state);
                     self.set(name, Some(Held::Dirty(raw, kind)));
                 }
                 (held, Some(kind)) => {
@@ -589,7 +553,7 @@ impl<'a> Builder<'a> {
             let param = self.param(block, from, Place::Name(name));
             let held = match kind {
                 Some(kind) => {
-                    self.f.insts[param].ty = kind.forms().1;
+                    self.f.insts[param].ty = kind.raw();
                     let place = self.place(name).expect("a name that is stored in a loop");
                     locals[place] = param;
                     Held::Dirty(param, kind)
@@ -611,7 +575,7 @@ impl<'a> Builder<'a> {
             return Vec::new();
         }
         let wanted = self.held_at(pc);
-        let value = |(name, kind): (&u32, &Option<Kind>)| match (self.held(*name), kind) {
+        let value = |(name, kind): (&u32, &Option<RawKind>)| match (self.held(*name), kind) {
             (Some(Held::Clean(v)), None) => v,
             (Some(Held::Dirty(v, k)), Some(kind)) if k == *kind => v,
             (held, _) => unreachable!("name {name} is {held:?} on the way to {pc}"),
@@ -627,8 +591,9 @@ impl<'a> Builder<'a> {
     // ---- instructions -------------------------------------------------------------------------------------------
 
     /// The value of a name that nothing in the unit binds, if it may be relied on.
-    fn constant_name(&self, name: u32) -> Option<crate::host::Global> {
-        self.world.namespace_value(&self.code.names[name as usize])
+    fn constant_name(&self, name: u32) -> Option<Global> {
+        self.world
+            .global(self.code.globals, &self.code.names[name as usize])
     }
 
     fn get_name(&mut self, name: u32, state: StateId) -> Value {
@@ -641,9 +606,9 @@ impl<'a> Builder<'a> {
         v
     }
 
-    fn raw_name(&mut self, name: u32, kind: Kind, state: StateId) -> Value {
-        let (class, raw, ..) = kind.forms();
-        self.emit_with(Op::NameGetRaw(name, class), vec![], raw, Some(state))
+    fn raw_name(&mut self, name: u32, kind: RawKind, state: StateId) -> Value {
+        let op = Op::NameGetRaw(name, kind.boxed());
+        self.emit_with(op, vec![], kind.raw(), Some(state))
     }
 
     /// Load a name and push it; false if the general operation must do it.
@@ -687,7 +652,7 @@ impl<'a> Builder<'a> {
         self.own(top);
         self.start_instr();
         let guess = self.names().guess[name as usize];
-        if !is_builtin_exact(self.ty(self.stack[top].value)) && Kind::of(guess).is_some() {
+        if !is_builtin_exact(self.ty(self.stack[top].value)) && RawKind::of(guess).is_some() {
             self.guard_type(self.stack[top].value, guess);
         }
         let value = self.stack[top].value;
@@ -698,14 +663,13 @@ impl<'a> Builder<'a> {
             self.names().guess[name as usize] = Type::OBJECT;
         }
         let old = self.old_type(name, guess);
-        match Kind::of(ty) {
+        match RawKind::of(ty) {
             Some(kind) if self.may_defer(name, kind) && dies_quietly(old) => {
                 if let Some(Held::Clean(v)) = self.held(name) {
                     self.f.rely_on(v);
                 }
                 let state = self.state();
-                let (_, raw, _, unboxing) = kind.forms();
-                let raw = self.emit_with(unboxing, vec![value], raw, Some(state));
+                let raw = self.unboxed(value, kind, state);
                 self.set(name, Some(Held::Dirty(raw, kind)));
                 let entry = self.pop();
                 self.drop_entry(entry);
@@ -730,7 +694,7 @@ impl<'a> Builder<'a> {
             return Type::OBJECT.opt();
         }
         let state = self.state();
-        if let Some(kind) = Kind::of(guess) {
+        if let Some(kind) = RawKind::of(guess) {
             self.raw_name(name, kind, state);
         } else {
             let v = self.get_name(name, state);
@@ -740,14 +704,14 @@ impl<'a> Builder<'a> {
         guess
     }
 
-    fn may_defer(&self, name: u32, kind: Kind) -> bool {
+    fn may_defer(&self, name: u32, kind: RawKind) -> bool {
         let names = self
             .names
             .as_ref()
             .expect("asked only where there are some");
         self.place(name).is_some()
             && !names.plan.through.contains(&name)
-            && !(kind == Kind::Int && self.avoid.contains(&(self.pc, Reason::IntTooLarge)))
+            && !(kind == RawKind::Int && self.avoid.contains(&(self.pc, Reason::IntTooLarge)))
     }
 
     /// Store at once, and drop what the name held.

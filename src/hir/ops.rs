@@ -1,9 +1,8 @@
 //! The HIR op table: what each op is called, what it does, and the type it gives.
 
-use super::general::GeneralOp;
-use crate::exits::Reason;
+use crate::bytecode::{GeneralOp, Gives, Reason};
 use crate::facts::Effects;
-use crate::host::IntrinsicCall;
+use crate::facts::{IntrinsicCall, RawEntry, RawKind};
 use crate::types::{ObjectHandle, Type};
 
 /// A comparison of primitive values.
@@ -223,10 +222,32 @@ pub enum Op {
     /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
     /// references are taken over.
     CallDirect(u64),
+    /// Call of a known function through its raw entry: operands are the function and the raw arguments. The number is
+    /// that of the stack entries that the call consumes in the interpreter, which the frame state still has. It looks
+    /// itself whether the unit is still valid if it had to run host code, and exits after the call if not.
+    CallRaw(RawEntry, u32),
 }
 
 /// What `decref`ing or computing may do, and how an op leaves.
 impl Op {
+    /// The op that makes an object of a raw value.
+    pub fn boxing(kind: RawKind) -> Op {
+        match kind {
+            RawKind::Int => Op::BoxInt,
+            RawKind::Float => Op::BoxFloat,
+            RawKind::Bool => Op::BoxBool,
+        }
+    }
+
+    /// The op that takes the raw value out of an object.
+    pub fn unboxing(kind: RawKind) -> Op {
+        match kind {
+            RawKind::Int => Op::UnboxInt,
+            RawKind::Float => Op::UnboxFloat,
+            RawKind::Bool => Op::UnboxBool,
+        }
+    }
+
     /// Why the op may exit, if it may (a guard that resumes at its instruction).
     pub fn exit_reason(&self) -> Option<Reason> {
         Some(match self {
@@ -251,11 +272,24 @@ impl Op {
         })
     }
 
+    /// Whether the interpreter may raise where the op exits: then the op must stay even if nobody uses its result.
+    /// (An overflow, or an int with many digits, is only more than the op can do.)
+    pub fn exit_may_raise(&self) -> bool {
+        match self {
+            Op::IntToDoubleExact => false,
+            Op::IntShl => true,
+            op => matches!(
+                op.exit_reason(),
+                Some(Reason::Bounds | Reason::Domain | Reason::Shape | Reason::Unbound)
+            ),
+        }
+    }
+
     /// Whether the op calls helpers that may raise (an exit of the raising kind).
     pub fn raises(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().raises,
-            Op::CallDirect(_) | Op::CheckPending | Op::NameSet(_) => true,
+            Op::CallDirect(_) | Op::CallRaw(..) | Op::CheckPending | Op::NameSet(_) => true,
             _ => false,
         }
     }
@@ -269,6 +303,7 @@ impl Op {
             },
             Op::General(..)
             | Op::CallDirect(_)
+            | Op::CallRaw(..)
             | Op::CheckPending
             | Op::CheckValid
             | Op::Decref => Effects::ANY,
@@ -334,7 +369,7 @@ impl Op {
     /// Whether the result is a reference that somebody must drop or take over.
     pub fn gives_owned(&self) -> bool {
         match self {
-            Op::General(op, _) => op.info().gives == super::general::Gives::Object,
+            Op::General(op, _) => op.info().gives == Gives::Object,
             Op::CallDirect(_)
             | Op::BoxInt
             | Op::BoxFloat
@@ -431,6 +466,7 @@ impl Op {
             Op::Store(_) => "store",
             Op::General(op, _) => op.info().name,
             Op::CallDirect(_) => "call_direct",
+            Op::CallRaw(..) => "call_raw",
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Result types of general operations, from the types of their operands. What stands here is proved by the language's
 //! rules, not bet on.
 
-use super::GeneralOp as G;
-use crate::bytecode::{BinaryOp, INPLACE};
-use crate::host::Builtin;
+use crate::bytecode::{BinaryOp, GeneralOp as G, Gives, INPLACE};
+use crate::facts::Builtin;
 use crate::types::Type;
 
 /// The result type of a general operation.
@@ -46,7 +45,7 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
         G::BuildString => Type::UNICODE_EXACT,
         G::MakeFunction => Type::FUNC,
         G::GetLen => Type::LONG_EXACT,
-        _ if op.info().gives == super::Gives::Object => object,
+        _ if op.info().gives == Gives::Object => object,
         _ => Type::BOTTOM,
     }
 }

@@ -13,18 +13,24 @@
 //! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
 //!   `exit_hook(unit token, exit number, buffer)`.
 
-use crate::bytecode::{Code, ConstValue};
-use crate::facts::{Assumption, Effects};
+mod helpers;
+mod raw;
+mod unit;
+
+pub use crate::facts::{
+    AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
+    StorePlan, World,
+};
+pub use helpers::{DEALLOC, EXIT_HOOK, HelperRow, MATH, helpers};
+pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
+pub use unit::{Entry, Namespace, RawMap, UnitParts};
+
+use crate::facts::Effects;
 use crate::lir::{Func, Helper, HelperId, Signature, Term};
 use crate::ll::Ty;
-use crate::types::{HostId, ObjectHandle, Type};
-use cranelift_entity::{PrimaryMap, entity_impl};
+use crate::types::HostId;
+use cranelift_entity::PrimaryMap;
 use std::collections::HashMap;
-
-/// An intrinsic of the host, printed `intrinsic3` or by name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct IntrinsicId(u32);
-entity_impl!(IntrinsicId, "intrinsic");
 
 /// An operation on the host's objects, written as LIR.
 #[derive(Clone, Debug)]
@@ -114,7 +120,7 @@ pub mod names {
         /// are thread, frame, the unit's state cell and its cell with the expected eval-breaker word.
         STILL_VALID = "still_valid" (Ptr, Ptr, Ptr, Ptr) -> (Bool);
         /// What a namespace holds under a name, borrowed, or null: operands are the namespace, the name and the name's
-        /// cell ([`crate::engine::Namespace`]).
+        /// cell ([`Namespace`]).
         NAME_GET = "name_get" (Ptr, Ptr, Ptr) -> (Ptr);
         /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
         /// was there (or null). Fails with an exception.
@@ -287,7 +293,7 @@ impl HostBuilder {
                 results,
             )?;
         }
-        for row in crate::hir::helpers() {
+        for row in helpers() {
             let id = host
                 .helper_names
                 .get(row.name)
@@ -347,139 +353,4 @@ impl Host {
             .get(name)
             .unwrap_or_else(|| panic!("no intrinsic `{name}`"))
     }
-}
-
-/// A use of an intrinsic with constant operands after the object's (and the value's, for stores).
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct IntrinsicCall {
-    /// The intrinsic.
-    pub id: IntrinsicId,
-    /// Constant `i64` operands that follow the others.
-    pub imms: Vec<i64>,
-}
-
-/// How an attribute of an object of a known class is reached, once the class is checked.
-#[derive(Clone, PartialEq, Debug)]
-pub enum AttrPlan {
-    /// Not known: the general operation.
-    General,
-    /// A field: `guards` on the object, then `load` gives the value (borrowed; it fails where the attribute is
-    /// missing).
-    Field {
-        /// Checks `(object, imms...) -> ()`, each of which may fail.
-        guards: Vec<IntrinsicCall>,
-        /// `(object, imms...) -> ptr`, borrowed, may fail.
-        load: IntrinsicCall,
-        /// What must be watched.
-        assumptions: Vec<Assumption>,
-    },
-    /// A constant of the class (or the object itself is a constant: a module or a class).
-    Constant {
-        /// Checks on the object that it has nothing of its own by this name.
-        guards: Vec<IntrinsicCall>,
-        /// The value.
-        value: ObjectHandle,
-        /// Whether it is a function that binds the object as its first argument.
-        method: bool,
-        /// What must be watched.
-        assumptions: Vec<Assumption>,
-    },
-}
-
-/// How an attribute of an object of a known class is stored.
-#[derive(Clone, PartialEq, Debug)]
-pub enum StorePlan {
-    /// Not known: the general operation.
-    General,
-    /// A field: `guards`, then `store` takes over the reference and gives the old value (or null); it may fail
-    /// before it has done anything.
-    Field {
-        /// Checks `(object, imms...) -> ()`.
-        guards: Vec<IntrinsicCall>,
-        /// `(object, value, imms...) -> ptr`.
-        store: IntrinsicCall,
-        /// What must be watched.
-        assumptions: Vec<Assumption>,
-    },
-}
-
-/// A builtin whose meaning the compiler knows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Builtin {
-    /// `len`
-    Len,
-    /// `range` (the class)
-    Range,
-    /// `abs`
-    Abs,
-    /// `min` of two
-    Min,
-    /// `max` of two
-    Max,
-    /// `int` (the class)
-    Int,
-    /// `float` (the class)
-    Float,
-    /// `bool` (the class)
-    Bool,
-    /// `isinstance`
-    IsInstance,
-    /// `math.sqrt`
-    Sqrt,
-    /// `list.append` (the method descriptor)
-    ListAppend,
-    /// `chr`
-    Chr,
-    /// `ord`
-    Ord,
-}
-
-/// What a known object does when it is called.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Callee {
-    /// Not known: the general call.
-    Unknown,
-    /// A function of the program that can be entered directly.
-    Function {
-        /// Positional parameters.
-        argcount: u32,
-        /// Values for the last parameters, as constants.
-        defaults: Vec<ObjectHandle>,
-        /// Address of a cell with the address of the function's native entry, or of a stub with the same calling
-        /// convention that runs it in the interpreter.
-        entry_cell: u64,
-        /// What must be watched.
-        assumptions: Vec<Assumption>,
-    },
-    /// A builtin.
-    Builtin(Builtin),
-}
-
-/// The value of a global.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Global {
-    /// The object.
-    pub value: ObjectHandle,
-    /// What must be watched.
-    pub assumptions: Vec<Assumption>,
-}
-
-/// The program's state as one compile sees it.
-pub trait World {
-    /// The value of global (or builtin) `name` of `code`, if it may be relied on.
-    fn global(&self, code: &Code, name: &str) -> Option<Global>;
-    /// What name `name` of code at the top of a module stands for, if it may be relied on: its namespace is the globals.
-    fn namespace_value(&self, _name: &str) -> Option<Global> {
-        None
-    }
-    /// How to load attribute `name` of an object of type `receiver` (one exact class, or one object).
-    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan;
-    /// How to store attribute `name` of an object of type `receiver` (one exact class).
-    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan;
-    /// What calling `callee` does.
-    fn callee(&self, callee: ObjectHandle) -> Callee;
-    /// The items of a known object, if it is an exact tuple.
-    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>>;
-    /// The value of a known object.
-    fn value(&self, object: ObjectHandle) -> ConstValue;
 }

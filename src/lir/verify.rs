@@ -384,8 +384,10 @@ impl Verifier<'_> {
             }
             (Term::Fail, Mode::Unit) => self.fault("only an intrinsic may fail"),
             (Term::Exit { .. }, Mode::Intrinsic) => self.fault("an intrinsic may not exit"),
-            (Term::Exit { .. }, Mode::Unit) if self.func.signature.results != [Ty::Ptr] => {
-                self.fault("a unit that exits must give one ptr");
+            (Term::Exit { .. }, Mode::Unit)
+                if !matches!(self.func.signature.results[..], [Ty::Ptr] | [Ty::I64, _]) =>
+            {
+                self.fault("a unit that exits must give one ptr, or a status and a value");
             }
             _ => {}
         }

@@ -1,8 +1,8 @@
 //! Call-outs: general operations through helpers, and calls of known functions.
 
 use super::Lower;
-use crate::hir::{DEALLOC, GeneralOp, Gives, Value};
-use crate::host::names;
+use crate::hir::{GeneralOp, Gives, Value};
+use crate::host::{DEALLOC, names};
 use crate::lir::{self, IntCond, Signature};
 use crate::ll::{Ty, Width};
 use crate::types::Type;
@@ -104,13 +104,7 @@ impl Lower<'_> {
         for &a in &args[1..] {
             operands.push(self.moved(a));
         }
-        let cell = self.b.pconst(cell);
-        let entry = self.b.load(Width::Ptr, cell, 0);
-        let sig = Signature {
-            params: vec![Ty::Ptr; operands.len()],
-            results: vec![Ty::Ptr],
-        };
-        let result = self.b.call_indirect(sig, entry, &operands)[0];
+        let result = self.call_boxed(cell, &operands);
         let failed = self.b.is_null(result);
         let state = self.f.inst(v).state.expect("a call has a state");
         let raise = self.raise_exit(state);
@@ -118,6 +112,17 @@ impl Lower<'_> {
         self.b.br(failed, raise, &[], go, &[]);
         self.b.switch_to(go);
         self.values.insert(v, result);
+    }
+
+    /// Call through the cell of an entry for objects.
+    pub(super) fn call_boxed(&mut self, cell: u64, operands: &[lir::Value]) -> lir::Value {
+        let cell = self.b.pconst(cell);
+        let entry = self.b.load(Width::Ptr, cell, 0);
+        let sig = Signature {
+            params: vec![Ty::Ptr; operands.len()],
+            results: vec![Ty::Ptr],
+        };
+        self.b.call_indirect(sig, entry, operands)[0]
     }
 
     /// Count a back edge, for the statistics.

@@ -1,8 +1,8 @@
 //! Terminators and edges: where a local moves between its slot and a register.
 
 use super::{Lower, Repr};
-use crate::engine::Entry;
 use crate::hir::{Block, Edge, Place, Term};
+use crate::host::Entry;
 use crate::host::names;
 use crate::lir;
 use crate::ll::{Ty, Width};
@@ -25,6 +25,7 @@ impl Lower<'_> {
                     }
                 }
             }
+            Term::Return(v) if self.closed.is_some() => self.return_raw(*v),
             Term::Return(v) => {
                 let result = self.moved(*v);
                 if self.entry == Entry::Function {
@@ -72,7 +73,7 @@ impl Lower<'_> {
     /// Locals that are an object in their slot on one side of the edge and raw on the other.
     fn transitions(&self, edge: &Edge) -> Vec<(u32, Repr, Repr)> {
         let target = &self.f.blocks[edge.block].entry_state.locals;
-        (0..self.code.locals.len())
+        (0..self.f.code.locals.len())
             .filter_map(|k| {
                 let (from, to) = (self.repr(self.locals[k]), self.repr(target[k]));
                 (from.is_raw() != to.is_raw()).then_some((k as u32, from, to))

@@ -1,10 +1,9 @@
 //! Exit records and the cold blocks that leave through them.
 
 use super::{Lower, Repr};
-use crate::bytecode::Pc;
-use crate::engine::RawMap;
 use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, NameWrite, Reason, Source};
-use crate::hir::{Op, StateId, Value};
+use crate::hir::{Op, Pc, StateId, Value};
+use crate::host::RawMap;
 use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Term};
 use crate::ll::Width;
@@ -24,6 +23,18 @@ impl Lower<'_> {
         reason: Reason,
         state: StateId,
     ) -> lir::Block {
+        self.exit_at_call(kind, reason, state, 0, None)
+    }
+
+    /// The same at a call: without the topmost entries that it consumes, or, if there is a result (owned), after it.
+    pub(super) fn exit_at_call(
+        &mut self,
+        kind: ExitKind,
+        reason: Reason,
+        state: StateId,
+        without: u32,
+        result: Option<lir::Value>,
+    ) -> lir::Block {
         let here = self.b.current();
         let block = self.b.cold_block();
         self.b.switch_to(block);
@@ -34,11 +45,14 @@ impl Lower<'_> {
         };
         let (mut locals, mut names) = (Vec::new(), Vec::new());
         for (k, &v) in state.locals.iter().enumerate() {
-            if !self.repr(v).is_raw() {
+            // A closed unit has no slots, and holds no references.
+            let slotless = self.closed.is_some() && self.repr(v) != Repr::Null;
+            if !slotless && !self.repr(v).is_raw() {
                 continue;
             }
-            let source = self.source(&mut words, v, true);
-            match k.checked_sub(self.code.locals.len()) {
+            let owned = self.closed.is_none();
+            let source = self.source(&mut words, v, owned);
+            match k.checked_sub(self.f.code.locals.len()) {
                 None => locals.push((k as u32, source)),
                 Some(k) => names.push(NameWrite {
                     name: self.f.names[k],
@@ -46,16 +60,22 @@ impl Lower<'_> {
                 }),
             }
         }
-        let stack = state
-            .stack
+        let depth = state.stack.len() - without as usize;
+        let mut stack: Vec<Source> = state.stack[..depth]
             .iter()
-            .map(|e| self.source(&mut words, e.value, e.owned))
+            .map(|e| self.source(&mut words, e.value, e.owned && self.closed.is_none()))
             .collect();
+        let mut pc = state.pc;
+        if let Some(result) = result {
+            words.args.push(result);
+            stack.push(Source::Owned(words.args.len() as u32 - 1));
+            pc = Pc(pc.0 + 1);
+        }
         let exit = ExitId::new(self.exits.len());
         self.exits.push(ExitRecord {
             kind,
             reason,
-            pc: state.pc,
+            pc,
             locals,
             names,
             stack,
@@ -170,7 +190,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn publish_position(&mut self, pc: Pc) {
-        let pos = self.code.instr(pc).pos;
+        let pos = self.f.code.instr(pc).pos;
         if self.position != Some(pos) {
             let address = self.parts.position_base + self.parts.position_scale as u64 * pos as u64;
             let p = self.b.pconst(address);
@@ -181,7 +201,7 @@ impl Lower<'_> {
 
     /// Store whether local `k` is bound, behind the words of the locals; gives the number of that word.
     fn publish_bound(&mut self, k: u32, bound: Value) -> u32 {
-        let word = self.code.locals.len() as u32 + k;
+        let word = self.f.code.locals.len() as u32 + k;
         let flag = self.raw(bound);
         let flag = self.b.op(Opcode::B2i, &[flag]);
         self.b
@@ -191,7 +211,7 @@ impl Lower<'_> {
 
     fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
         let mut map = Vec::new();
-        for (k, &v) in locals.iter().enumerate().take(self.code.locals.len()) {
+        for (k, &v) in locals.iter().enumerate().take(self.f.code.locals.len()) {
             let k = k as u32;
             let (source, raw) = match self.repr(v) {
                 Repr::Int(raw) => (Source::Int(k), raw),

@@ -30,6 +30,7 @@ impl Lower<'_> {
                 }
                 self.b.load(Width::Ptr, self.frame, self.slot_offset(k))
             }
+            Op::StoreSlot(_) | Op::Incref | Op::Decref if self.closed.is_some() => return,
             Op::StoreSlot(k) => return self.store_slot(k, arg(0)),
             Op::Incref => return self.incref(arg(0)),
             Op::Decref => return self.decref(v, arg(0)),
@@ -69,7 +70,7 @@ impl Lower<'_> {
             }
             Op::CheckPending => {
                 let pc = inst.pc;
-                if self.code.instr(pc).op == crate::bytecode::Op::JumpBackward {
+                if self.f.is_back_edge(pc) {
                     self.count_iteration();
                 }
                 let exit = self.guard_exit(v);
@@ -284,6 +285,7 @@ impl Lower<'_> {
 
             Op::General(op, imms) => return self.general(v, op, imms),
             Op::CallDirect(cell) => return self.call_direct(v, cell),
+            Op::CallRaw(entry, consumed) => self.call_raw(v, &entry, consumed),
         };
         self.values.insert(v, result);
     }

@@ -14,15 +14,18 @@
 //! host but the distance of slots.
 
 mod calls;
+mod closed;
 mod edges;
 mod exits;
 mod insts;
 mod namespace;
 
-use crate::bytecode::{Code, Pc};
-use crate::engine::{Entry, RawMap, UnitParts};
+pub use closed::{adapter, lower_closed};
+
+use crate::bytecode::Pc;
 use crate::exits::ExitRecord;
 use crate::hir::{self, Function, Op, Value};
+use crate::host::{ClosedParts, Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
@@ -90,10 +93,11 @@ pub fn repr(f: &Function, v: Value) -> Repr {
 
 pub(crate) struct Lower<'a> {
     f: &'a Function,
-    code: &'a Code,
     host: &'a Host,
     parts: &'a UnitParts,
     entry: Entry,
+    /// For a closed unit, which has no frame: `frame` is the function then.
+    closed: Option<&'a ClosedParts>,
     b: Builder<'a>,
     values: HashMap<Value, lir::Value>,
     blocks: HashMap<hir::Block, lir::Block>,
@@ -124,13 +128,26 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     if entry == Entry::Function {
         params.extend((0..code.argcount).map(|_| Ty::Ptr));
     }
-    let mut func = Func::new(
+    let func = Func::new(
         code.name.clone(),
         Signature {
             params,
             results: vec![Ty::Ptr],
         },
     );
+    let closed = None;
+    finish(func, f, host, parts, entry, closed)
+}
+
+/// Lower the body of a unit whose parameters are thread, function or frame, and arguments.
+fn finish(
+    mut func: Func,
+    f: &Function,
+    host: &Host,
+    parts: &UnitParts,
+    entry: Entry,
+    closed: Option<&ClosedParts>,
+) -> Lowered {
     let (thread, second) = (func.params()[0], func.params()[1]);
     let args: Vec<lir::Value> = func.params()[2..].to_vec();
     let mut output_counts: HashMap<Value, u32> = HashMap::new();
@@ -145,10 +162,10 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     let (exits, raw_maps) = {
         let mut lower = Lower {
             f,
-            code: &code,
             host,
             parts,
             entry,
+            closed,
             b: Builder::new(&mut func),
             values: HashMap::new(),
             blocks: HashMap::new(),
@@ -186,7 +203,9 @@ impl Lower<'_> {
             }
             self.blocks.insert(block, lb);
         }
-        if self.entry == Entry::Function {
+        if self.closed.is_some() {
+            self.enter_closed(args);
+        } else if self.entry == Entry::Function {
             self.enter(second, args);
         }
         for (i, &block) in self.f.order.iter().enumerate() {
@@ -243,7 +262,7 @@ impl Lower<'_> {
     /// Where the raw word of local `k` is kept during call-outs.
     fn shadow_offset(&self, k: u32) -> i32 {
         self.host.frame_slots
-            + 8 * (self.code.locals.len() as i32 + self.code.stacksize as i32 + k as i32)
+            + 8 * (self.f.code.locals.len() as i32 + self.f.code.stacksize as i32 + k as i32)
     }
 
     /// The LIR type of a value's definition.

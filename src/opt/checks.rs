@@ -47,7 +47,7 @@ fn flow(
                 dirty = false;
             }
             // Looks itself after the pending work is done.
-            Op::CheckPending => dirty = false,
+            Op::CheckPending | Op::CallRaw(..) => dirty = false,
             _ => dirty |= f.may_run_host_code(v),
         }
     }

@@ -15,6 +15,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         for &v in &data.insts {
             let op = f.op(v);
             let keep = op.has_side_effect()
+                || op.exit_may_raise()
                 || matches!(
                     op,
                     Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_)

@@ -5,6 +5,7 @@
 //! dominating check, or assumed with a watch.
 
 mod checks;
+pub mod closed;
 mod dce;
 mod number;
 mod refcounts;
@@ -13,11 +14,13 @@ mod specialise;
 mod types;
 mod unbox;
 
-use crate::bytecode::Pc;
-use crate::exits::Reason;
+use crate::bytecode::{Pc, Reason};
 use crate::hir::Function;
 use crate::host::World;
 use std::collections::HashSet;
+
+/// Rounds of removing references and checks.
+const MOST_ROUNDS: usize = 8;
 
 /// What passes may ask.
 pub struct Context<'a> {
@@ -31,10 +34,12 @@ pub struct Context<'a> {
 pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
     type Pass = fn(&mut Function, &Context<'_>) -> bool;
     let mut step = |f: &mut Function, name: &'static str, pass: Pass| {
-        if pass(f, cx) {
+        let changed = pass(f, cx);
+        if changed {
             f.apply_aliases();
             after(name, f);
         }
+        changed
     };
     step(f, "simplify", simplify::run);
     for _ in 0..2 {
@@ -48,7 +53,12 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "types", types::run);
     step(f, "number", number::run);
     step(f, "simplify", simplify::run);
-    step(f, "refcounts", refcounts::run);
-    step(f, "checks", checks::run);
+    // A reference less to drop is a check of validity less, and that stands between other pairs of references.
+    for _ in 0..MOST_ROUNDS {
+        step(f, "refcounts", refcounts::run);
+        if !step(f, "checks", checks::run) {
+            break;
+        }
+    }
     step(f, "dce", dce::run);
 }

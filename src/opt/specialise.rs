@@ -4,9 +4,8 @@
 //! bounds, zero), each an op with the frame state of the instruction.
 
 use super::Context;
-use crate::bytecode::{BinaryOp, INPLACE};
-use crate::exits::Reason;
-use crate::hir::{Block, Cmp, Function, GeneralOp as G, Inst, Op, StateId, Value};
+use crate::bytecode::{BinaryOp, GeneralOp as G, INPLACE, Reason};
+use crate::hir::{Block, Cmp, Function, Inst, Op, StateId, Value};
 use crate::types::Type;
 
 /// Rewrite every general operation whose operand types allow it.

@@ -5,7 +5,7 @@
 //! target's start.
 
 use super::Context;
-use crate::exits::Reason;
+use crate::bytecode::Reason;
 use crate::hir::{
     Block, BlockData, Edge, FrameState, Function, Inst, Op, Place, StateId, Term, Value,
 };

@@ -49,6 +49,7 @@ mod spec;
 mod table;
 mod text;
 mod universe;
+mod value;
 
 pub use dot::dot;
 pub use exercise::{Operations, World, exercise};
@@ -64,6 +65,7 @@ pub use spec::LiteralError;
 pub use table::Predefined;
 pub use text::predefined_names;
 pub use universe::universe;
+pub use value::ConstValue;
 
 #[cfg(test)]
 mod tests;

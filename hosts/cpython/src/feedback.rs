@@ -87,6 +87,43 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
     }
 }
 
+/// How often the interpreter has executed the instruction, while that is too seldom to specialise it: its counter begins
+/// with a wait of two executions and has a longer one after every attempt that fails. `None` from then on, and for what
+/// is never specialised.
+///
+/// # Safety
+/// The GIL is held; `unit` points to a code unit of a live code object and is no argument prefix.
+pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
+    // SAFETY: as the caller says; what is adaptive has a cache that begins with the counter.
+    unsafe {
+        if !ADAPTIVE.contains(&unit.cast::<u8>().read()) {
+            return None;
+        }
+        let counter = unit.add(1).read();
+        (counter & 15 == WARM_UP && counter >> 4 <= WARM_UP)
+            .then(|| u32::from(WARM_UP - (counter >> 4)))
+    }
+}
+
+/// What the interpreter specialises.
+const ADAPTIVE: &[u8] = &[
+    oc::BINARY_OP,
+    oc::BINARY_SUBSCR,
+    oc::CALL,
+    oc::COMPARE_OP,
+    oc::CONTAINS_OP,
+    oc::FOR_ITER,
+    oc::LOAD_ATTR,
+    oc::LOAD_GLOBAL,
+    oc::STORE_ATTR,
+    oc::STORE_SUBSCR,
+    oc::TO_BOOL,
+    oc::UNPACK_SEQUENCE,
+];
+
+/// The value and the backoff of a new counter (`ADAPTIVE_WARMUP_VALUE`, `ADAPTIVE_WARMUP_BACKOFF`).
+const WARM_UP: u16 = 1;
+
 const INT: Type = Type::LONG_EXACT;
 const FLOAT: Type = Type::FLOAT_EXACT;
 const STR: Type = Type::UNICODE_EXACT;

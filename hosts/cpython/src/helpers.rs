@@ -21,6 +21,7 @@ pub mod native;
 mod numbers;
 mod operators;
 mod scopes;
+mod slices;
 #[cfg(test)]
 mod tests;
 mod unpack;
@@ -34,7 +35,8 @@ pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
 pub use unpack::iter_end;
 
-use cladonia::hir::{GeneralOp, MATH};
+use cladonia::bytecode::GeneralOp;
+use cladonia::host::MATH;
 
 /// Whether `CALL_INTRINSIC_1` with this number can be compiled.
 pub fn intrinsic1_supported(number: u32) -> bool {
@@ -74,9 +76,9 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetItem => entry!(operators::get_item, 2),
         G::SetItem => entry!(operators::set_item, 3),
         G::DelItem => entry!(operators::del_item, 2),
-        G::GetSlice => entry!(operators::get_slice, 3),
-        G::SetSlice => entry!(operators::set_slice, 4),
-        G::BuildSlice => entry!(operators::build_slice, 3),
+        G::GetSlice => entry!(slices::get_slice, 3),
+        G::SetSlice => entry!(slices::set_slice, 4),
+        G::BuildSlice => entry!(slices::build_slice, 3),
         G::LoadAttr => entry!(attributes::load_attr, 3),
         G::StoreAttr => entry!(attributes::store_attr, 4),
         G::DeleteAttr => entry!(attributes::delete_attr, 3),

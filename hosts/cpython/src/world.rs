@@ -17,10 +17,10 @@ mod tests;
 use crate::capi::Obj;
 use crate::intrinsics::attributes as plan;
 use crate::objects;
-use cladonia::bytecode::{Code, ConstValue, Op};
+use cladonia::bytecode::ConstValue;
 use cladonia::facts::Assumption;
 use cladonia::host::{
-    AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, StorePlan, World,
+    AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
@@ -42,13 +42,15 @@ pub struct CPythonWorld<'a> {
     globals: Obj,
     builtins: Obj,
     entry_cell_for: &'a dyn Fn(Obj) -> u64,
+    raw_entry_for: &'a dyn Fn(Obj) -> Option<RawEntry>,
     unstable: &'a dyn Fn(u64, &str) -> bool,
 }
 
 impl<'a> CPythonWorld<'a> {
     /// The world of a function with these globals and builtins (as in its frame).
     ///
-    /// `entry_cell_for` gives the address of a function's entry cell, or 0 if it has none. `unstable` says that a name
+    /// `entry_cell_for` gives the address of a function's entry cell, or 0 if it has none, `raw_entry_for` where it
+    /// can be called with raw values. `unstable` says that a name
     /// of a namespace (its dict's address) has changed too often to be relied on.
     ///
     /// # Safety
@@ -58,6 +60,7 @@ impl<'a> CPythonWorld<'a> {
         globals: Obj,
         builtins: Obj,
         entry_cell_for: &'a dyn Fn(Obj) -> u64,
+        raw_entry_for: &'a dyn Fn(Obj) -> Option<RawEntry>,
         unstable: &'a dyn Fn(u64, &str) -> bool,
     ) -> CPythonWorld<'a> {
         let ids = PlanIds {
@@ -73,6 +76,7 @@ impl<'a> CPythonWorld<'a> {
             globals,
             builtins,
             entry_cell_for,
+            raw_entry_for,
             unstable,
         }
     }
@@ -108,27 +112,6 @@ impl<'a> CPythonWorld<'a> {
                 },
             ))
         }
-    }
-}
-
-impl CPythonWorld<'_> {
-    /// What a name stands for where the globals are looked at first, if it may be relied on.
-    fn global_value(&self, name: &str) -> Option<Global> {
-        let (found, here) = self.look_up(self.globals, name).ok()?;
-        if let Some(value) = found {
-            if !may_be_held(value) {
-                return None;
-            }
-            return Some(Global {
-                value,
-                assumptions: vec![here],
-            });
-        }
-        let (found, builtin) = self.look_up(self.builtins, name).ok()?;
-        found.map(|value| Global {
-            value,
-            assumptions: vec![here, builtin],
-        })
     }
 }
 
@@ -200,29 +183,23 @@ fn may_be_held(value: ObjectHandle) -> bool {
     }
 }
 
-/// Whether the code itself rebinds the name outside its local slots.
-fn rebinds(code: &Code, name: &str) -> bool {
-    code.instrs.iter().any(|instr| {
-        matches!(
-            instr.op,
-            Op::StoreGlobal | Op::DeleteGlobal | Op::StoreName | Op::DeleteName
-        ) && code
-            .names
-            .get(instr.arg as usize)
-            .is_some_and(|n| n == name)
-    })
-}
-
 impl World for CPythonWorld<'_> {
-    fn global(&self, code: &Code, name: &str) -> Option<Global> {
-        if rebinds(code, name) {
-            return None;
+    fn global(&self, _namespace: u64, name: &str) -> Option<Global> {
+        let (found, here) = self.look_up(self.globals, name).ok()?;
+        if let Some(value) = found {
+            if !may_be_held(value) {
+                return None;
+            }
+            return Some(Global {
+                value,
+                assumptions: vec![here],
+            });
         }
-        self.global_value(name)
-    }
-
-    fn namespace_value(&self, name: &str) -> Option<Global> {
-        self.global_value(name)
+        let (found, builtin) = self.look_up(self.builtins, name).ok()?;
+        found.map(|value| Global {
+            value,
+            assumptions: vec![here, builtin],
+        })
     }
 
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {

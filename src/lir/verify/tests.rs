@@ -108,7 +108,7 @@ fn exits_are_for_units_and_failing_for_intrinsics() {
         Mode::Unit,
         expect![[r#"
         LIR function `test` is not well formed:
-          block1, end: a unit that exits must give one ptr
+          block1, end: a unit that exits must give one ptr, or a status and a value
           block2, end: only an intrinsic may fail"#]],
     );
     check_func(

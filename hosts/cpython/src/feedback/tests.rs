@@ -162,3 +162,51 @@ fn live_values_give_their_exact_class() {
         );
     });
 }
+
+/// First executions of each adaptive instruction that has not been specialised, a line each: op, count.
+unsafe extern "C" fn executed(_: *mut PyObject, code: *mut PyObject) -> *mut PyObject {
+    // SAFETY: called by Python code; the adaptive code is that of the code object, positions are those of opcodes.
+    unsafe {
+        let decoded = decode(code).expect("a compiler's code");
+        let units = code
+            .byte_offset(abi::code::ADAPTIVE as isize)
+            .cast::<u16>()
+            .cast_const();
+        let mut text = String::new();
+        for instr in &decoded.instrs {
+            if let Some(count) = first_executions(units.add(instr.pos as usize)) {
+                text += &format!("{} {count}\n", instr.op.info().name);
+            }
+        }
+        ffi::PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as Py_ssize_t)
+    }
+}
+
+static EXECUTED: Method = Method::new(c"executed", executed, ffi::METH_O);
+
+#[test]
+fn what_was_executed_seldom_is_told_from_what_was_seen_and_what_cannot_be_specialised() {
+    let script = "
+def f(n, x):
+    x.a = n
+    if n > 1: n[0]
+    if n > 2: n * 2
+    if n > 3: n - 2
+class X: pass
+class Odd:
+    def __setattr__(self, name, value): pass
+for n in [0] * 50 + [3]:
+    try: f(n, Odd())
+    except TypeError: pass
+found = executed(f.__code__)
+";
+    let found = with_python(|| {
+        let scope = run(script, &[("executed", EXECUTED.object())]);
+        // SAFETY: a string of the script.
+        unsafe { objects::text(get(scope, "found")) }
+    });
+    let found = found.expect("plain text");
+    let lines: Vec<&str> = found.lines().collect();
+    // The comparisons were specialised, the store of an attribute cannot be; the subscript has raised the only time.
+    assert_eq!(lines, ["binary_subscr 1", "binary_op 0", "binary_op 0"]);
+}

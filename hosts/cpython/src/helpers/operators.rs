@@ -1,4 +1,4 @@
-//! Operators, subscripts, slices, truth and length.
+//! Operators, subscripts, truth and length.
 //!
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
@@ -53,30 +53,6 @@ pub unsafe extern "C" fn set_item(a: Obj, key: Obj, value: Obj) -> i64 {
 
 pub unsafe extern "C" fn del_item(a: Obj, key: Obj) -> i64 {
     i64::from(PyObject_DelItem(a, key))
-}
-
-pub unsafe extern "C" fn get_slice(a: Obj, start: Obj, stop: Obj) -> Obj {
-    let slice = PySlice_New(start, stop, ptr::null_mut());
-    if slice.is_null() {
-        return slice;
-    }
-    let result = PyObject_GetItem(a, slice);
-    Py_DECREF(slice);
-    result
-}
-
-pub unsafe extern "C" fn set_slice(a: Obj, start: Obj, stop: Obj, value: Obj) -> i64 {
-    let slice = PySlice_New(start, stop, ptr::null_mut());
-    if slice.is_null() {
-        return -1;
-    }
-    let status = PyObject_SetItem(a, slice, value);
-    Py_DECREF(slice);
-    i64::from(status)
-}
-
-pub unsafe extern "C" fn build_slice(start: Obj, stop: Obj, step: Obj) -> Obj {
-    PySlice_New(start, stop, step)
 }
 
 pub unsafe extern "C" fn get_len(a: Obj) -> Obj {

@@ -4,7 +4,8 @@ use super::{helper_of, intrinsic1_supported};
 use crate::abi;
 use crate::capi::{Frame, Obj, current_thread, field};
 use crate::testing::{get, run, with_python};
-use cladonia::hir::{GeneralOp, Gives, helpers};
+use cladonia::bytecode::{GeneralOp, Gives};
+use cladonia::host::helpers;
 use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::ptr;
@@ -112,7 +113,7 @@ fn signatures_are_those_the_core_expects() {
     let found = super::all();
     for row in helpers()
         .iter()
-        .filter(|row| ![cladonia::hir::EXIT_HOOK, cladonia::hir::DEALLOC].contains(&row.name))
+        .filter(|row| ![cladonia::host::EXIT_HOOK, cladonia::host::DEALLOC].contains(&row.name))
     {
         let (_, entry) = found
             .iter()

@@ -3,14 +3,15 @@
 //! A compile runs under the GIL from the request to the installation, so nothing it relied on can change between.
 
 use super::capi::*;
-use super::function_state::{self, Entry, LoopState, MOST_VERSIONS, state_of};
+use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
-use super::{abi, frames, healing, rt};
+use super::{abi, closed, frames, healing, rt, watchers};
+use crate::feedback;
 use crate::namespace::{self, NameCell};
 use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{CompileError, Engine, Entry as Start, Namespace, Request, UnitParts};
-use cladonia::host::World;
+use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
+use cladonia::host::{Namespace, World};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -156,11 +157,39 @@ unsafe fn namespace_of(unit: &mut UnitState) -> Namespace {
     }
 }
 
+/// Mark the instructions that the interpreter has not executed yet, of code that it has run. In a loop, once is as good
+/// as never: nothing has been observed, and what lies in an outer loop may still become hot.
+///
+/// # Safety
+/// `code` is of the live code object of `shape`.
+unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
+    let most = matches!(kind, Kind::Loop { .. }) as u32;
+    let executions: Vec<Option<u32>> = code
+        .instrs
+        .iter()
+        // SAFETY: positions are those of code units that are no prefixes.
+        .map(|i| unsafe {
+            feedback::first_executions(shape.units().add(2 * i.pos as usize).cast())
+        })
+        .collect();
+    let is_new = code.instrs.iter().all(|i| i.hint.is_empty())
+        && executions.iter().all(|n| n.unwrap_or(0) == 0);
+    if is_new {
+        return;
+    }
+    for (instr, count) in code.instrs.iter_mut().zip(executions) {
+        if instr.hint.is_empty() && count.is_some_and(|n| n <= most) {
+            instr.hint = vec![Type::BOTTOM];
+        }
+    }
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
 /// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the globals are an exact
-/// dict and the frame's namespace if it is `at_top` of a module.
+/// dict and the frame's namespace if it is `at_top` of a module. For a function that may get a closed unit, `calls` is
+/// its entry.
 unsafe fn compile_unit(
     shape: CodeShape,
     globals: Object,
@@ -168,6 +197,7 @@ unsafe fn compile_unit(
     kind: Kind,
     at_top: bool,
     live: &[Type],
+    calls: Option<&mut Entry>,
 ) -> Result<UnitRef, Refusal> {
     if rt().engine.is_none() || rt().finished {
         return Err(Refusal::Busy);
@@ -186,9 +216,13 @@ unsafe fn compile_unit(
     let state = unsafe { state_of(shape.code) };
     state.tried = true;
     // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
-    let code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
+    let mut code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
+    if rt().options.threshold > 0 && state.reached_late < MOST_REACHED_LATE {
+        // SAFETY: the caller's promise.
+        unsafe { mark_unreached(&mut code, &shape, kind) };
+    }
     let entry = match kind {
         Kind::Function => Start::Function,
         Kind::Loop { pos, .. } => Start::Loop(
@@ -205,7 +239,11 @@ unsafe fn compile_unit(
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
     }
+    let closed = calls
+        .filter(|_| shape.is_plain() && !state.open)
+        .map(|entry| closed::parts(entry, &unit));
     let parts = UnitParts {
+        closed,
         token: unit.token(),
         pending_cell: unit.pending.as_ptr() as u64,
         loop_counter: unit.iterations.as_ptr() as u64,
@@ -286,13 +324,26 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
             ));
         };
         if entry.unit.is_none() {
-            if entry.versions >= MOST_VERSIONS {
-                return Err(refuse(
-                    code,
-                    format!("its bets failed in {MOST_VERSIONS} versions"),
-                ));
+            compile_callees(shape, code, globals);
+            let entry = function_state::entry_of(func).expect("made above");
+            let most = state_of(code).most_versions();
+            if entry.versions >= most {
+                return Err(refuse(code, format!("its bets failed in {most} versions")));
             }
-            let made = match compile_unit(shape, globals, builtins, Kind::Function, false, live) {
+            if entry.live.is_empty() {
+                entry.live = live.to_vec();
+            }
+            let live = entry.live.clone();
+            let calls = Some(entry);
+            let made = match compile_unit(
+                shape,
+                globals,
+                builtins,
+                Kind::Function,
+                false,
+                &live,
+                calls,
+            ) {
                 Ok(unit) => unit,
                 Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
                 Err(busy) => return Err(busy),
@@ -301,6 +352,10 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
             entry.unit = Some(made);
             entry.versions += 1;
             entry.recompile = false;
+            if closed::install(entry, &*made) {
+                // Units that call it with what an older unit took would do so in vain.
+                watchers::raw_entry_changed(code, made);
+            }
         }
         ensure_stub(func)?;
         let entry = function_state::entry_of(func).expect("made above");
@@ -310,6 +365,45 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
         function_state::install(func);
         Ok(())
     }
+}
+
+/// Compile the functions that a code object names and that are about to be hot themselves, so that it can call them
+/// with raw values.
+unsafe fn compile_callees(shape: CodeShape, code: Object, globals: Object) {
+    /// Callees of callees are compiled first, to this depth.
+    const MOST_DEPTH: u32 = 4;
+    let threshold = rt().options.threshold;
+    if threshold == 0 || rt().compile_depth >= MOST_DEPTH {
+        return;
+    }
+    rt().compile_depth += 1;
+    // SAFETY: names are a tuple of strings that the code object holds, globals a dict; a callee is held meanwhile.
+    unsafe {
+        let names: Object = get(shape.code.cast(), abi::code::NAMES);
+        for index in 0..PyTuple_Size(names) {
+            let callee = PyDict_GetItemWithError(globals, PyTuple_GetItem(names, index));
+            if callee.is_null() {
+                PyErr_Clear();
+                continue;
+            }
+            if Py_TYPE(callee) != &raw mut PyFunction_Type {
+                continue;
+            }
+            let (other, ..) = function_state::parts_of(callee);
+            let calls = rt().codes.get(&(other as usize)).map_or(0, |s| s.calls);
+            if other == code || 2 * calls < threshold {
+                continue;
+            }
+            if function_state::entry_of(callee).is_some_and(|e| e.unit.is_none() && e.versions == 0)
+            {
+                let callee = Py_NewRef(callee);
+                // What is refused is recorded.
+                let _ = compile_function(callee, &[]);
+                Py_DECREF(callee);
+            }
+        }
+    }
+    rt().compile_depth -= 1;
 }
 
 unsafe fn ensure_stub(func: Object) -> Result<(), Refusal> {
@@ -363,14 +457,15 @@ pub unsafe fn compile_loop(
         if let Some(reason) = &state.loops_refused {
             return Err(Refusal::Lasting(reason.clone()));
         }
+        let most = state.most_versions();
         let slot: &mut LoopState = state.loops.entry(pos).or_default();
-        if slot.closed || slot.versions >= MOST_VERSIONS {
+        if slot.closed || slot.versions >= most {
             slot.closed = true;
             return Err(Refusal::Lasting(format!(
-                "its bets failed in {MOST_VERSIONS} versions"
+                "its bets failed in {most} versions"
             )));
         }
-        match compile_unit(shape, globals, builtins, kind, at_top, live) {
+        match compile_unit(shape, globals, builtins, kind, at_top, live, None) {
             Ok(unit) => {
                 let slot = state_of(shape.code).loops.entry(pos).or_default();
                 slot.versions += 1;
@@ -436,7 +531,8 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, true);
         }
-        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[]);
+        let calls = function_state::entry_of(func);
+        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[], calls);
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);
         }

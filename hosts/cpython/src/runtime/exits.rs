@@ -133,11 +133,11 @@ unsafe fn leave(
         }
         if raised.is_null() {
             put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
-            return go_on(ts, frame, kind);
+            return go_on(ts, frame, kind, false);
         }
         PyErr_SetRaisedException(raised);
         drop_consumed(frame, state.consumed[record.pc.0 as usize]);
-        raise(ts, frame, &shape, kind, pos)
+        raise(ts, frame, &shape, kind, pos, false)
     }
 }
 
@@ -157,7 +157,7 @@ unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
 }
 
 /// The object of a source, owned. If it cannot be made, None stands for it and the exception goes to `lost`.
-unsafe fn value_of(
+pub(super) unsafe fn value_of(
     source: Source,
     buffer: *const u64,
     current: Object,
@@ -240,15 +240,52 @@ unsafe fn write_names(
 }
 
 /// Let the interpreter go on at the frame's `instr_ptr`.
-unsafe fn go_on(ts: Thread, frame: Frame, kind: Kind) -> Object {
+unsafe fn go_on(ts: Thread, frame: Frame, kind: Kind, owned: bool) -> Object {
     match kind {
         Kind::Loop { .. } => GO_ON as Object,
         // SAFETY: the frame is complete and the innermost one of its thread.
         Kind::Function => unsafe {
-            frames::own(frame);
+            if !owned {
+                frames::own(frame);
+            }
             unlink(ts, frame);
             _PyEval_EvalFrameDefault(ts, frame, 0)
         },
+    }
+}
+
+/// Let the interpreter go on at `resume` in a frame that is its own already.
+///
+/// # Safety
+/// The frame is complete, holds references of its own, and is the innermost one of its thread.
+pub(super) unsafe fn run_owned(ts: Thread, frame: Frame, shape: &CodeShape, resume: u32) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
+        take_c_recursion(ts);
+        unlink(ts, frame);
+        _PyEval_EvalFrameDefault(ts, frame, 0)
+    }
+}
+
+/// Frames built for closed units use no native stack until they run; what [`unlink`] gives back is taken here.
+unsafe fn take_c_recursion(ts: Thread) {
+    // SAFETY: the current thread's state.
+    unsafe {
+        let left: i32 = get(ts, t::C_RECURSION_REMAINING);
+        put::<i32>(ts, t::C_RECURSION_REMAINING, left - 1);
+    }
+}
+
+/// Raise the pending exception at `pos` of a frame that is the interpreter's own already.
+///
+/// # Safety
+/// As for [`run_owned`].
+pub(super) unsafe fn raise_owned(ts: Thread, frame: Frame, shape: &CodeShape, pos: u32) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        take_c_recursion(ts);
+        raise(ts, frame, shape, Kind::Function, pos, true)
     }
 }
 
@@ -271,7 +308,16 @@ unsafe fn unlink(ts: Thread, frame: Frame) {
 }
 
 /// What the interpreter does at its label `error`, for the exception that is pending.
-unsafe fn raise(ts: Thread, frame: Frame, shape: &CodeShape, kind: Kind, pos: u32) -> Object {
+///
+/// `owned` says that the frame of a function holds references of its own already.
+unsafe fn raise(
+    ts: Thread,
+    frame: Frame,
+    shape: &CodeShape,
+    kind: Kind,
+    pos: u32,
+    owned: bool,
+) -> Object {
     // SAFETY: the frame is the innermost one, `instr_ptr` at the raising instruction, the stack as the record says.
     unsafe {
         let at = shape.units().add(2 * pos as usize);
@@ -306,7 +352,7 @@ unsafe fn raise(ts: Thread, frame: Frame, shape: &CodeShape, kind: Kind, pos: u3
                 f::INSTR_PTR,
                 shape.units().add(2 * handler.target as usize),
             );
-            return go_on(ts, frame, kind);
+            return go_on(ts, frame, kind, owned);
         }
         // Nobody here handles it. The interpreter may have somebody to tell that the frame is left, and must itself
         // leave its own frames.
@@ -317,13 +363,15 @@ unsafe fn raise(ts: Thread, frame: Frame, shape: &CodeShape, kind: Kind, pos: u3
             push(PyLong_FromLong(pos as _));
             push(exception);
             put(frame, f::INSTR_PTR, unit);
-            return go_on(ts, frame, kind);
+            return go_on(ts, frame, kind, owned);
         }
         PyErr_SetRaisedException(exception);
         if kind != Kind::Function {
             return std::ptr::null_mut();
         }
-        frames::own(frame);
+        if !owned {
+            frames::own(frame);
+        }
         unlink(ts, frame);
         _PyEval_FrameClearAndPop(ts, frame);
         std::ptr::null_mut()

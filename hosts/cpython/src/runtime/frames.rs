@@ -109,25 +109,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let c = b.load(Width::I32, ts, t::C_RECURSION_REMAINING);
     let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE as i64);
     b.guard(enough, fail);
-    // Distance of the stack pointer from where native code must stop: see `stack_check`.
-    let sp = b.op(Opcode::Sp, &[]);
-    let base = b.load(Width::I64, ts, STACK_WORD);
-    let left = b.op(Opcode::Iadd, &[sp, base]);
-    let span = b.iconst(STACK_SPAN);
-    let deep_enough = b.icmp(IntCond::Ult, left, span);
-    let (ask, room) = (b.cold_block(), b.block());
-    b.br(deep_enough, room, &[], ask, &[]);
-    b.switch_to(ask);
-    let ok = call_host(
-        &mut b,
-        stack_check as *const () as usize,
-        &[ts, sp],
-        &[Ty::Ptr, Ty::I64],
-        &[Ty::I64],
-    )[0];
-    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
-    b.br(ok, room, &[], fail, &[]);
-    b.switch_to(room);
+    check_stack(&mut b, ts, fail);
     let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
     let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
     let new_top = b.padd_imm(top, 8 * (shape.framesize + shape.extra_words()) as i64);
@@ -210,6 +192,29 @@ pub fn enter(unit: &UnitState) -> Func {
     b.switch_to(fail);
     b.terminate(Term::Fail);
     func
+}
+
+/// LIR that fails where the native stack is low; goes on in a new block.
+pub fn check_stack(b: &mut Builder<'_>, ts: Value, fail: cladonia::lir::Block) {
+    // Distance of the stack pointer from where native code must stop: see `stack_check`.
+    let sp = b.op(Opcode::Sp, &[]);
+    let base = b.load(Width::I64, ts, STACK_WORD);
+    let left = b.op(Opcode::Iadd, &[sp, base]);
+    let span = b.iconst(STACK_SPAN);
+    let deep_enough = b.icmp(IntCond::Ult, left, span);
+    let (ask, room) = (b.cold_block(), b.block());
+    b.br(deep_enough, room, &[], ask, &[]);
+    b.switch_to(ask);
+    let ok = call_host(
+        b,
+        stack_check as *const () as usize,
+        &[ts, sp],
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::I64],
+    )[0];
+    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
+    b.br(ok, room, &[], fail, &[]);
+    b.switch_to(room);
 }
 
 /// Where native code keeps, for each thread, the negated address below which it must not go: `previous_executor` of

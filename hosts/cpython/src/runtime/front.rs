@@ -3,14 +3,13 @@
 
 use super::capi::Object;
 use super::compiling::Front;
-use super::{api, exits, frames, function_state, rt};
+use super::{api, closed, exits, frames, function_state, rt};
 use crate::world::CPythonWorld;
 use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{CompileError, Engine};
-use cladonia::hir::EXIT_HOOK;
-use cladonia::host::World;
+use cladonia::host::{CALL_BOXED, EXIT_HOOK, RECORD_EXIT, RESUME_EXITS, RawEntry, World};
 use cladonia::ll::Ty;
 use cladonia::types::Type;
 use std::sync::Arc;
@@ -46,7 +45,26 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
             &[Ty::I64, Ty::I64, Ty::Ptr][..],
             &[Ty::Ptr][..],
         );
-        let host = intrinsics::describe(&[exit]).map_err(|e| e.to_string())?;
+        let record = (
+            RECORD_EXIT,
+            closed::record_exit as *const () as usize,
+            &[Ty::I64, Ty::I64, Ty::Ptr][..],
+            &[Ty::Ptr][..],
+        );
+        let resume = (
+            RESUME_EXITS,
+            closed::resume_exits as *const () as usize,
+            &[Ty::Ptr, Ty::I64][..],
+            &[Ty::Ptr][..],
+        );
+        let boxed = (
+            CALL_BOXED,
+            closed::call_boxed as *const () as usize,
+            &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64, Ty::I64][..],
+            &[Ty::Ptr][..],
+        );
+        let host =
+            intrinsics::describe(&[exit, record, resume, boxed]).map_err(|e| e.to_string())?;
         let memory = CodeMemory::new(Config::new()).map_err(|e| e.to_string())?;
         let engine = Engine::new(Arc::new(host), memory).map_err(|e| e.to_string())?;
         let front = Front {
@@ -76,6 +94,11 @@ fn entry_cell_for(func: Object) -> u64 {
     unsafe { function_state::entry_cell(func).unwrap_or(0) }
 }
 
+fn raw_entry_for(func: Object) -> Option<RawEntry> {
+    // SAFETY: as above.
+    unsafe { closed::raw_entry(func) }
+}
+
 fn is_unstable(namespace: u64, name: &str) -> bool {
     rt().watches.is_unstable(namespace, name)
 }
@@ -88,6 +111,7 @@ fn world(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World> {
             globals,
             builtins,
             &entry_cell_for,
+            &raw_entry_for,
             &is_unstable,
         )
     })

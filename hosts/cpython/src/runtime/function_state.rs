@@ -1,18 +1,22 @@
 //! What is known of a code object, its functions and their entries.
 
 use super::capi::*;
+use super::closed::RawCell;
 use super::units::{Kind, UnitRef};
 use super::{abi, entries, rt, units};
 use cladonia::bytecode::Pc;
 use cladonia::codegen::CompiledCode;
 use cladonia::exits::Reason;
+use cladonia::types::Type;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 
 /// Versions of one entry, the first included, before its function stays interpreted.
-pub const MOST_VERSIONS: u32 = 5;
+const MOST_VERSIONS: u32 = 5;
+/// Units given up because what they leave out as never executed is executed after all, before nothing is left out.
+pub const MOST_REACHED_LATE: u32 = 8;
 /// Namespaces that one code object is compiled for.
 const MOST_NAMESPACES: usize = 4;
 
@@ -30,10 +34,14 @@ pub struct CodeState {
     pub loops: HashMap<u32, LoopState>,
     /// Bets that failed too often.
     pub avoid: HashSet<(Pc, Reason)>,
+    /// Units that were given up because of what they left out as never executed.
+    pub reached_late: u32,
     /// Why calls are not compiled.
     pub refused: Option<String>,
     /// Why running frames are not taken over.
     pub loops_refused: Option<String>,
+    /// Whether closed units have failed, so that no more are made.
+    pub open: bool,
     /// Whether a compile was ever tried.
     pub tried: bool,
     /// Whether there ever was a unit.
@@ -52,6 +60,8 @@ pub struct Entry {
     pub cell: Box<Cell<u64>>,
     /// The fallback of this arity.
     pub fallback: u64,
+    /// What native callers with raw values jump through: one for each signature that a closed unit has had.
+    pub raw_cells: Vec<RawCell>,
     /// The vectorcall stub, made when first installed.
     pub stub: Option<CompiledCode>,
     /// The unit.
@@ -60,6 +70,8 @@ pub struct Entry {
     pub versions: u32,
     /// Whether the unit was lost and another may be made.
     pub recompile: bool,
+    /// What its arguments were when it was first compiled.
+    pub live: Vec<Type>,
 }
 
 /// A loop (or the start) of a code object, entered from running frames.
@@ -102,11 +114,18 @@ impl CodeState {
             entries: Vec::new(),
             loops: HashMap::new(),
             avoid: HashSet::new(),
+            reached_late: 0,
             refused: None,
             loops_refused: None,
+            open: false,
             tried: false,
             compiled: false,
         }
+    }
+
+    /// Versions of one entry before its function stays interpreted.
+    pub fn most_versions(&self) -> u32 {
+        MOST_VERSIONS + self.reached_late
     }
 
     /// The entry of a namespace.
@@ -127,19 +146,21 @@ impl CodeState {
 
     /// Take an invalidated unit out of the tables.
     pub fn detach(&mut self, unit: UnitRef) {
+        let most = self.most_versions();
         for entry in &mut self.entries {
             if entry.unit == Some(unit) {
                 entry.unit = None;
                 entry.cell.set(entry.fallback);
-                entry.recompile = entry.versions < MOST_VERSIONS;
+                entry.raw_cells.iter().for_each(RawCell::close);
+                entry.recompile = entry.versions < most;
                 if !entry.recompile && self.refused.is_none() {
-                    self.refused = Some(format!("its bets failed in {MOST_VERSIONS} versions"));
+                    self.refused = Some(format!("its bets failed in {most} versions"));
                 }
             }
         }
         for state in self.loops.values_mut() {
             state.units.retain(|&u| u != unit);
-            state.closed |= state.units.is_empty() && state.versions >= MOST_VERSIONS;
+            state.closed |= state.units.is_empty() && state.versions >= most;
         }
     }
 
@@ -228,10 +249,12 @@ pub unsafe fn entry_of(func: Object) -> Option<&'static mut Entry> {
             builtins,
             cell: Box::new(Cell::new(fallback)),
             fallback,
+            raw_cells: Vec::new(),
             stub: None,
             unit: None,
             versions: 0,
             recompile: false,
+            live: Vec::new(),
         }));
     }
     state.entry_mut(globals, builtins)
@@ -346,9 +369,10 @@ pub unsafe fn give_up(code: Object, reason: &str) {
         let state = state_of(code);
         state.refused.get_or_insert_with(|| reason.to_owned());
         let units: Vec<UnitRef> = state.entries.iter().filter_map(|e| e.unit).collect();
+        let most = state.most_versions();
         for entry in &mut state.entries {
             entry.recompile = false;
-            entry.versions = MOST_VERSIONS;
+            entry.versions = most;
         }
         for unit in units {
             units::invalidate(unit);

@@ -2,7 +2,7 @@
 
 use super::units::{UnitRef, UnitState};
 use super::{function_state, rt, units};
-use cladonia::exits::{ExitKind, ExitRecord};
+use cladonia::exits::{ExitKind, ExitRecord, Reason};
 
 /// Failures after which a bet is not made again.
 pub const MOST_FAILURES: u64 = 20;
@@ -83,9 +83,9 @@ pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
         }
         let shape = (*unit).shape;
         if (*unit).is_valid() {
-            function_state::state_of(shape.code)
-                .avoid
-                .insert((record.pc, record.reason));
+            let state = function_state::state_of(shape.code);
+            state.avoid.insert((record.pc, record.reason));
+            state.reached_late += (record.reason == Reason::Unreached) as u32;
             units::invalidate(unit);
         }
     }

@@ -12,6 +12,7 @@
 //! | `capi` | what `pyo3-ffi` does not declare |
 //! | `units` | a unit's state, invalidation, freeing |
 //! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
+//! | `closed` | closed units: raw entries, and frames built when they leave |
 //! | `exits` | the exit hook: from an exit record to the interpreter |
 //! | `front` | the start, and what turns the interpreter's things into the compiler's |
 //! | `entries` | entry stubs, fallbacks, binding of arguments |
@@ -30,6 +31,7 @@ pub use crate::abi;
 
 pub mod api;
 pub mod capi;
+pub mod closed;
 pub mod compiling;
 pub mod entries;
 pub mod exits;
@@ -101,6 +103,8 @@ pub struct Runtime {
     pub functions: AddressMap<Installed>,
     /// Units that may not be entered any more but may still be running.
     pub retired: Vec<units::UnitRef>,
+    /// Frames of closed units that are leaving, the innermost first.
+    pub recorded: Vec<closed::Recorded>,
     /// Who watches what.
     pub watches: watchers::Watches,
     /// The monitoring tool.
@@ -113,6 +117,8 @@ pub struct Runtime {
     pub original_vectorcall: *const c_void,
     /// `NotCompiled`.
     pub not_compiled: Object,
+    /// Compiles of callees that wait for each other.
+    pub compile_depth: u32,
     /// Sums.
     pub totals: stats::Totals,
     /// Guards numbered so far, over all units (for forced exits one by one).
@@ -175,11 +181,13 @@ pub unsafe fn start(
         codes: AddressMap::default(),
         functions: AddressMap::default(),
         retired: Vec::new(),
+        recorded: Vec::new(),
         watches: watchers::Watches::default(),
         monitor: monitoring::Monitor::default(),
         fallbacks: HashMap::new(),
         original_vectorcall,
         not_compiled,
+        compile_depth: 0,
         totals: stats::Totals::default(),
         guards_numbered: 0,
     });

@@ -333,17 +333,9 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
             return none();
         }
         let shape = state.shape;
-        // A function with a hot loop is hot: its next call should not begin in the interpreter.
-        let func: Object = get(frame, f::FUNCOBJ);
-        if shape.optimized()
-            && state.refused.is_none()
-            && !is_observed(&shape)
-            && !rt().functions.contains_key(&(func as usize))
-        {
-            // What the parameters hold now is the best bet on what they will be called with.
-            let live = live_types(frame, &shape, 0);
-            let _ = compiling::compile_function(func, &live);
-        }
+        // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
+        // has not been seen yet.
+        state.calls = state.calls.max(runtime.options.threshold);
         enter_loop(ts, frame, shape, pos)
     }
 }
@@ -416,9 +408,10 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
         }
         let end = frame.add(8 * shape.framesize as usize);
         let limit: *mut u8 = get(ts, t::DATASTACK_LIMIT);
-        if get::<*mut u8>(ts, t::DATASTACK_TOP) != end
-            || end.add(8 * shape.extra_words() as usize) >= limit
-        {
+        // A frame that a unit made has the room already.
+        let top: *mut u8 = get(ts, t::DATASTACK_TOP);
+        let room = end.add(8 * shape.extra_words() as usize);
+        if top != end && top != room || room >= limit {
             return false;
         }
         // A frame object that only the frame holds (an exception passed through here once) is as good as none.
@@ -450,6 +443,7 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
             .pending
             .set(get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS);
         let end = frame.add(8 * shape.framesize as usize);
+        let top: *mut u8 = get(ts, t::DATASTACK_TOP);
         put(
             ts,
             t::DATASTACK_TOP,
@@ -472,7 +466,7 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
         put::<i32>(ts, t::TRACING, tracing);
         put::<i32>(ts, WHAT_EVENT, what);
         put::<u16>(frame, f::RETURN_OFFSET, return_offset);
-        put(ts, t::DATASTACK_TOP, end);
+        put(ts, t::DATASTACK_TOP, top);
         (*unit).activations.set((*unit).activations.get() - 1);
         if result as usize == exits::GO_ON {
             return;

@@ -232,6 +232,21 @@ impl Watches {
     }
 }
 
+/// A function's entry has a new unit that cannot serve all raw calls of it: invalidate the units that make them. `unit`
+/// is the new one, which may call itself.
+///
+/// # Safety
+/// `code` is the function's code object.
+pub unsafe fn raw_entry_changed(code: Object, unit: UnitRef) {
+    let callers = rt().watches.functions.iter();
+    let callers = callers.filter(|(func, _)| {
+        // SAFETY: functions that are watched are alive.
+        unsafe { get::<Object>(**func as *mut u8, super::abi::function::CODE) == code }
+    });
+    let units: HashSet<UnitRef> = callers.flat_map(|(_, units)| units).copied().collect();
+    invalidate_all(units.into_iter().filter(|u| *u != unit).collect());
+}
+
 /// Invalidate units. Nothing of Python's runs here, so a callback may do it in the middle of anything.
 fn invalidate_all(units: Vec<UnitRef>) {
     for unit in units {

@@ -73,6 +73,7 @@ impl CPythonWorld<'_> {
                 argcount: argcount as u32,
                 defaults,
                 entry_cell,
+                raw: (self.raw_entry_for)(object),
                 assumptions: vec![Assumption::FunctionUnchanged(handle)],
             })
         }

@@ -52,7 +52,14 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
         let unstable = |_, name: &str| name == "unstable";
         // SAFETY: inside the interpreter.
         let world = unsafe {
-            CPythonWorld::new(&machine.host, scope, PyEval_GetBuiltins(), &cell, &unstable)
+            CPythonWorld::new(
+                &machine.host,
+                scope,
+                PyEval_GetBuiltins(),
+                &cell,
+                &|_| None,
+                &unstable,
+            )
         };
         test(&world, &mut machine, scope);
     });

@@ -5,8 +5,6 @@
 //! with the remaining operands (objects or nulls; their references are taken over, also when it raises) and their
 //! number, then for a row with outputs the address of an array that the helper fills with new references.
 
-use crate::ll::Ty;
-
 /// What a general operation gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gives {
@@ -41,17 +39,6 @@ pub struct GeneralInfo {
     pub gives: Gives,
     /// Whether it can raise or run host code at all.
     pub raises: bool,
-}
-
-/// A helper that the core calls, with the signature it must have.
-#[derive(Clone, Debug)]
-pub struct HelperRow {
-    /// The name.
-    pub name: &'static str,
-    /// Parameters.
-    pub params: Vec<Ty>,
-    /// Results.
-    pub results: Vec<Ty>,
 }
 
 macro_rules! general_ops {
@@ -244,62 +231,4 @@ general_ops! {
     HandlePending "handle_pending" (thread) 0 0 Nothing;
     /// Run a call of function a in the interpreter (array: its arguments).
     CallInterpreted "call_interpreted" (thread variadic) 0 1 Object;
-}
-
-/// Helpers over raw values.
-pub const MATH: &[(&str, &[Ty], &[Ty])] = &[
-    ("float_pow", &[Ty::F64, Ty::F64], &[Ty::F64]),
-    ("float_mod", &[Ty::F64, Ty::F64], &[Ty::F64]),
-    ("float_floordiv", &[Ty::F64, Ty::F64], &[Ty::F64]),
-];
-
-/// The helper that exits call: `(unit, exit, buffer) -> object`.
-pub const EXIT_HOOK: &str = "exit";
-
-/// The helper that ends the life of an object without references: `(object) -> ()`. It may run host code.
-pub const DEALLOC: &str = "dealloc";
-
-/// Every helper that a host must have.
-pub fn helpers() -> Vec<HelperRow> {
-    let mut rows: Vec<HelperRow> = GeneralOp::ALL
-        .iter()
-        .map(|op| {
-            let info = op.info();
-            let mut params = Vec::new();
-            params.extend(info.thread.then_some(Ty::Ptr));
-            params.extend(info.frame.then_some(Ty::Ptr));
-            params.extend((0..info.imms).map(|_| Ty::I64));
-            params.extend((0..info.operands).map(|_| Ty::Ptr));
-            if info.variadic {
-                params.extend([Ty::Ptr, Ty::I64]);
-            }
-            params.extend(info.outputs.then_some(Ty::Ptr));
-            let result = if info.gives == Gives::Object {
-                Ty::Ptr
-            } else {
-                Ty::I64
-            };
-            HelperRow {
-                name: info.name,
-                params,
-                results: vec![result],
-            }
-        })
-        .collect();
-    rows.extend(MATH.iter().map(|&(name, params, results)| HelperRow {
-        name,
-        params: params.to_vec(),
-        results: results.to_vec(),
-    }));
-    rows.push(HelperRow {
-        name: DEALLOC,
-        params: vec![Ty::Ptr],
-        results: vec![],
-    });
-    rows.push(HelperRow {
-        name: EXIT_HOOK,
-        params: vec![Ty::I64, Ty::I64, Ty::Ptr],
-        results: vec![Ty::Ptr],
-    });
-    rows
 }

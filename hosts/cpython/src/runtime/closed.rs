@@ -1,0 +1,365 @@
+//! Closed units at run time: their raw entries, and the frames that stand for them once they leave.
+//!
+//! A closed unit has no frame, and nothing of the program runs while it does. Where it leaves, its exit hook notes what
+//! its frame would hold ([`record_exit`]), and each native caller without a frame notes its own; the first one with a
+//! frame (or the adapter for objects) lets [`resume_exits`] build the frames, outermost first, and run them in the
+//! interpreter to their ends, innermost first, one after the other: no native stack is used up by their number.
+//!
+//! # Invariants
+//! - Nothing of the program runs between the first record of an exit and `resume_exits`, so one list serves all threads.
+//! - What is recorded is owned: the objects, and the functions.
+
+use super::capi::*;
+use super::exits::{self, value_of};
+use super::function_state::{self, Entry};
+use super::units::{self, UnitRef, UnitState};
+use super::{abi, entries, frames, healing, monitoring, rt};
+use abi::{frame as f, thread as t};
+use cladonia::exits::{ExitKind, NOT_ENTERED};
+use cladonia::facts::{RawEntry, RawSignature};
+use cladonia::host::ClosedParts;
+use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature, Term};
+use cladonia::ll::{Ty, Width};
+use pyo3_ffi::*;
+use std::cell::Cell;
+
+/// A cell that native callers jump through with raw values, and for which signature.
+pub struct RawCell {
+    /// The cell; it stays where it is as long as its entry.
+    pub cell: Box<Cell<u64>>,
+    /// What goes through it; `None` while the unit is compiled that it was made for.
+    pub signature: Option<RawSignature>,
+}
+
+/// What a raw cell holds while there is no unit. The second result, in whatever register, is nobody's business.
+extern "C" fn not_entered() -> i64 {
+    NOT_ENTERED
+}
+
+impl RawCell {
+    /// A cell without a unit.
+    pub fn new() -> RawCell {
+        RawCell {
+            cell: Box::new(Cell::new(not_entered as *const () as u64)),
+            signature: None,
+        }
+    }
+
+    /// Refuse all calls.
+    pub fn close(&self) {
+        self.cell.set(not_entered as *const () as u64);
+    }
+}
+
+/// Let raw calls of an entry's functions go to a new unit; gives whether there are cells that it does not serve.
+pub fn install(entry: &mut Entry, unit: &UnitState) -> bool {
+    let raw = unit.unit.as_ref().and_then(|u| u.raw.as_ref());
+    let signature = raw.map(|raw| raw.1.clone());
+    if let Some(fresh) = entry.raw_cells.iter_mut().find(|c| c.signature.is_none()) {
+        fresh.signature = signature.clone();
+    }
+    entry.raw_cells.retain(|c| c.signature.is_some());
+    let mut stale = false;
+    for cell in &entry.raw_cells {
+        match raw {
+            Some(raw) if cell.signature == signature => cell.cell.set(raw.0.entry() as u64),
+            _ => {
+                stale = true;
+                cell.close();
+            }
+        }
+    }
+    stale
+}
+
+/// Where a function can be called with raw values: what `World::callee` answers.
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn raw_entry(func: Object) -> Option<RawEntry> {
+    // SAFETY: the caller's promise; units in tables are alive.
+    unsafe {
+        let entry = function_state::entry_of(func)?;
+        let unit = entry.unit?;
+        let signature = &(*unit).unit.as_ref()?.raw.as_ref()?.1;
+        let cell = entry
+            .raw_cells
+            .iter()
+            .find(|c| c.signature.as_ref() == Some(signature))?;
+        Some(RawEntry {
+            cell: cell.cell.as_ptr() as u64,
+            boxed_cell: entry.cell.as_ptr() as u64,
+            signature: signature.clone(),
+        })
+    }
+}
+
+/// What the compiler needs for a closed unit of an entry's functions; makes the cell for it.
+pub fn parts(entry: &mut Entry, unit: &UnitState) -> ClosedParts {
+    if entry.raw_cells.iter().all(|c| c.signature.is_some()) {
+        entry.raw_cells.push(RawCell::new());
+    }
+    let fresh = entry.raw_cells.iter().find(|c| c.signature.is_none());
+    ClosedParts {
+        boxed_cell: entry.cell.as_ptr() as u64,
+        raw_cell: fresh.expect("made above").cell.as_ptr() as u64,
+        enter: enter(unit),
+        leave: leave(),
+    }
+}
+
+/// LIR that accounts for a call, `(thread) -> ()`, failing where it must not be begun.
+fn enter(unit: &UnitState) -> Func {
+    let mut func = Func::new("enter closed", Signature::new(&[Ty::Ptr], &[]));
+    let ts = func.params()[0];
+    let mut b = Builder::new(&mut func);
+    let fail = b.cold_block();
+    let word = b.load(Width::I64, ts, t::EVAL_BREAKER);
+    let cell = b.pconst(unit.pending.as_ptr() as u64);
+    let expected = b.load(Width::I64, cell, 0);
+    let quiet = b.icmp(IntCond::Eq, word, expected);
+    let (slow, room) = (b.cold_block(), b.block());
+    b.br(quiet, room, &[], slow, &[]);
+    b.switch_to(slow);
+    let token = b.iconst(unit.token() as i64);
+    let helper = b.pconst(still_quiet as *const () as u64);
+    let signature = Signature::new(&[Ty::Ptr, Ty::I64], &[Ty::I64]);
+    let ok = b.call_indirect(signature, helper, &[ts, token])[0];
+    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
+    b.br(ok, room, &[], fail, &[]);
+    b.switch_to(room);
+    frames::check_stack(&mut b, ts, fail);
+    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
+    let enough = b.icmp_imm(IntCond::Sgt, py, 0);
+    b.guard(enough, fail);
+    let minus = b.iconst(-1);
+    let py = b.op(Opcode::Iadd, &[py, minus]);
+    b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
+    let counter = b.pconst(unit.entries.as_ptr() as u64);
+    let count = b.load(Width::I64, counter, 0);
+    let one = b.iconst(1);
+    let count = b.op(Opcode::Iadd, &[count, one]);
+    b.store(Width::I64, counter, 0, count);
+    b.ret(&[]);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+    func
+}
+
+/// LIR that undoes it: `(thread) -> ()`.
+fn leave() -> Func {
+    let mut func = Func::new("leave closed", Signature::new(&[Ty::Ptr], &[]));
+    let ts = func.params()[0];
+    let mut b = Builder::new(&mut func);
+    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
+    let one = b.iconst(1);
+    let py = b.op(Opcode::Iadd, &[py, one]);
+    b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
+    b.ret(&[]);
+    func
+}
+
+/// Whether nothing is pending, though the eval-breaker word is not the one that the unit knows: 1 or 0. Runs no host
+/// code.
+unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
+    // SAFETY: the unit is being entered.
+    unsafe {
+        let unit = &*(token as UnitRef);
+        let word: u64 = get(ts, t::EVAL_BREAKER);
+        if word & entries::EVENTS != 0 || !unit.is_valid() || monitoring::is_observed(&unit.shape) {
+            return 0;
+        }
+        unit.pending.set(word);
+        1
+    }
+}
+
+/// What the frame of a closed unit would hold.
+pub struct Recorded {
+    shape: CodeShape,
+    func: Object,
+    /// Position of the instruction, in code units.
+    pos: u32,
+    /// Where the interpreter goes on: at the instruction, or after the call.
+    resume: u32,
+    locals: Vec<Object>,
+    stack: Vec<Object>,
+    /// The exception of a box that could not be made.
+    lost: Object,
+}
+
+/// The exit hook of closed units: see [`cladonia::host::RECORD_EXIT`].
+///
+/// # Safety
+/// Called by a closed unit with its own token, one of its exits, and that exit's words.
+pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64) -> Object {
+    // SAFETY: the caller's promise; nothing runs here that could free the unit.
+    unsafe {
+        let unit = token as UnitRef;
+        let state = &*unit;
+        let (ts, func) = (*buffer as Thread, *buffer.add(1) as Object);
+        let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
+        put::<i32>(ts, t::PY_RECURSION_REMAINING, py + 1);
+        let record = &state.unit.as_ref().expect("a running unit").exits[number as usize];
+        let mut lost = std::ptr::null_mut();
+        let mut locals = vec![std::ptr::null_mut(); state.shape.nlocalsplus as usize];
+        for &(slot, source) in &record.locals {
+            locals[slot as usize] = value_of(source, buffer, std::ptr::null_mut(), &mut lost);
+        }
+        let stack = record
+            .stack
+            .iter()
+            .map(|&source| value_of(source, buffer, std::ptr::null_mut(), &mut lost))
+            .collect();
+        let (pos, here) = state.positions[record.pc.0 as usize];
+        let resume = match record.kind {
+            ExitKind::Await => state.positions[record.pc.0 as usize + 1].1,
+            _ => here,
+        };
+        rt().recorded.push(Recorded {
+            shape: state.shape,
+            func: Py_NewRef(func),
+            pos,
+            resume,
+            locals,
+            stack,
+            lost,
+        });
+        healing::count_exit(unit, number as usize, record);
+        std::ptr::null_mut()
+    }
+}
+
+/// Build the recorded frames and run them: see [`cladonia::host::RESUME_EXITS`].
+///
+/// # Safety
+/// Called by native code on its thread, whose status was *exiting*; `token` is of a unit that is running.
+pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
+    // SAFETY: the caller's promise; `activations` keeps its unit.
+    unsafe {
+        let unit = token as UnitRef;
+        (*unit).activations.set((*unit).activations.get() + 1);
+        // The innermost one was recorded first.
+        let recorded = std::mem::take(&mut rt().recorded);
+        let mut built: Vec<(Frame, Recorded)> = Vec::with_capacity(recorded.len());
+        let mut waiting = recorded.into_iter().rev();
+        let mut broken = false;
+        for mut record in waiting.by_ref() {
+            match build(ts, &mut record) {
+                Some(frame) => built.push((frame, record)),
+                None => {
+                    broken = true;
+                    break;
+                }
+            }
+        }
+        // Without memory for a frame, what it was called for raises.
+        waiting.for_each(drop_record);
+        let mut result = std::ptr::null_mut();
+        let mut first = !broken;
+        while let Some((frame, mut record)) = built.pop() {
+            let shape = record.shape;
+            if first && !record.lost.is_null() {
+                PyErr_SetRaisedException(std::mem::replace(&mut record.lost, std::ptr::null_mut()));
+                result = exits::raise_owned(ts, frame, &shape, record.pos);
+            } else if first {
+                result = exits::run_owned(ts, frame, &shape, record.resume);
+            } else if result.is_null() {
+                result = exits::raise_owned(ts, frame, &shape, record.pos);
+            } else {
+                let top: i32 = get(frame, f::STACKTOP);
+                put(frame, f::LOCALSPLUS + 8 * top, result);
+                put(frame, f::STACKTOP, top + 1);
+                result = exits::run_owned(ts, frame, &shape, record.resume);
+            }
+            Py_XDECREF(record.lost);
+            first = false;
+        }
+        (*unit).activations.set((*unit).activations.get() - 1);
+        result
+    }
+}
+
+/// A frame of the interpreter with what was recorded, linked; `None` with an exception if there is no memory.
+unsafe fn build(ts: Thread, record: &mut Recorded) -> Option<Frame> {
+    // SAFETY: the function is alive; its code is the unit's. The arguments are immortal and are overwritten.
+    unsafe {
+        let shape = record.shape;
+        let args = vec![Py_None(); shape.argcount as usize + 1];
+        let func = std::mem::replace(&mut record.func, std::ptr::null_mut());
+        let frame = _PyEvalFramePushAndInit(
+            ts,
+            func,
+            std::ptr::null_mut(),
+            args.as_ptr(),
+            shape.argcount as usize,
+            std::ptr::null_mut(),
+        );
+        if frame.is_null() {
+            record.drop_objects();
+            return None;
+        }
+        let all = record.locals.drain(..).chain(record.stack.drain(..));
+        let mut top = 0;
+        for object in all {
+            put(frame, f::LOCALSPLUS + 8 * top, object);
+            top += 1;
+        }
+        put(frame, f::STACKTOP, top);
+        put(
+            frame,
+            f::INSTR_PTR,
+            shape.units().add(2 * record.pos as usize),
+        );
+        put::<Frame>(frame, f::PREVIOUS, get(ts, t::CURRENT_FRAME));
+        put(ts, t::CURRENT_FRAME, frame);
+        let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
+        put::<i32>(ts, t::PY_RECURSION_REMAINING, py - 1);
+        Some(frame)
+    }
+}
+
+fn drop_record(mut record: Recorded) {
+    record.drop_objects();
+}
+
+impl Recorded {
+    fn drop_objects(&mut self) {
+        let objects = self.locals.drain(..).chain(self.stack.drain(..));
+        for object in objects.chain([self.func, self.lost]) {
+            // SAFETY: owned or null.
+            unsafe { Py_XDECREF(object) };
+        }
+        (self.func, self.lost) = (std::ptr::null_mut(), std::ptr::null_mut());
+    }
+}
+
+/// Arguments of another class than a unit takes, after which its function gets another unit.
+const MOST_MISMATCHES: u64 = healing::MOST_FAILURES;
+
+/// Make a call that a closed unit's adapter could not: see [`cladonia::host::CALL_BOXED`].
+///
+/// # Safety
+/// Called by an adapter, with owned arguments.
+pub unsafe extern "C" fn call_boxed(
+    ts: Thread,
+    func: Object,
+    args: *mut Object,
+    count: i64,
+    token: u64,
+    mismatch: i64,
+) -> Object {
+    // SAFETY: the adapter's unit is alive; `call_interpreted` keeps it so while it runs.
+    unsafe {
+        let unit = token as UnitRef;
+        let state = &*unit;
+        if mismatch != 0 && state.is_valid() {
+            state.mismatches.set(state.mismatches.get() + 1);
+            if state.mismatches.get() >= MOST_MISMATCHES {
+                function_state::state_of(state.shape.code).open = true;
+                units::invalidate(unit);
+            }
+        }
+        entries::call_interpreted(ts, func, args, count)
+    }
+}

@@ -1,0 +1,348 @@
+//! The rooms of `src/` import each other only as the table in `docs/architecture.md` says.
+//!
+//! Everything is looked at, tests and macros too: paths that begin with `crate::` (groups included), and `super::` where it
+//! climbs out of a room. Comments and texts are not code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which rooms a room may import.
+type Table = BTreeMap<String, BTreeSet<String>>;
+
+/// An import: the line, and the room.
+type Import = (usize, String);
+
+#[test]
+fn rooms_import_what_the_table_allows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let table = table(&fs::read_to_string(root.join("docs/architecture.md")).unwrap()).unwrap();
+    let mut faults = Vec::new();
+    let mut files = 0;
+    for path in sources(&root.join("src")) {
+        let name = path.strip_prefix(root.join("src")).unwrap();
+        if name == Path::new("lib.rs") {
+            continue;
+        }
+        files += 1;
+        let text = fs::read_to_string(&path).unwrap();
+        faults.extend(check(&table, name, &text));
+    }
+    assert!(files > 50, "only {files} files were found");
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_arrow_of_the_table_names_a_room_of_the_table() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let table = table(&fs::read_to_string(docs).unwrap()).unwrap();
+    assert!(table.len() >= 13, "{table:?}");
+    for (room, allowed) in &table {
+        for other in allowed {
+            assert!(
+                table.contains_key(other),
+                "`{room}` may import `{other}`, which is no room"
+            );
+            assert!(
+                !table[other].contains(room),
+                "`{room}` and `{other}` import each other"
+            );
+        }
+    }
+}
+
+/// A small house for the tests of the checker itself.
+const HOUSE: &str = "
+| room | owns | may import |
+| --- | --- | --- |
+| `src/types/` | types | - |
+| `src/ll/` | layouts | - |
+| `src/hir/` | values; `paths/`: more | types |
+| `src/engine/` | the driver | all of the above |
+| `hosts/cpython/` | a host | the public API only |
+";
+
+fn faults(file: &str, text: &str) -> Vec<String> {
+    check(&table(HOUSE).unwrap(), Path::new(file), text)
+}
+
+#[test]
+fn a_planted_wrong_arrow_is_found_however_it_is_written() {
+    for wrong in [
+        "use crate::ll::Ty;",
+        "use crate::{types::Type, ll::{Ty, Width}};",
+        "use crate::{\n    types::Type,\n    ll,\n};",
+        "fn f() -> crate::ll::Ty { todo!() }",
+        "macro_rules! m { () => { $crate::ll::Ty }; }",
+        "use super::super::ll::Ty;",
+        "mod tests { use super::super::super::ll; }",
+        "#[cfg(test)] mod tests { use crate::ll::Ty; }",
+        "pub use crate :: ll :: Ty;",
+        "pub(in crate::ll) fn f() {}",
+        "const Q: char = '\"'; use crate::ll::Ty; const R: char = '\"';",
+        "fn f<'a>(x: &'a str) -> crate::ll::Ty { 'a: loop { break 'a; } }",
+    ] {
+        let found = faults("hir/ops.rs", wrong);
+        assert_eq!(found.len(), 1, "{wrong}: {found:?}");
+        assert!(found[0].contains("`hir` may not import `ll`"), "{found:?}");
+    }
+    assert_eq!(
+        faults(
+            "hir/ops.rs",
+            "use crate::types::Type;\n\nuse crate::ll::Ty;"
+        ),
+        ["src/hir/ops.rs:3: `hir` may not import `ll`"]
+    );
+}
+
+#[test]
+fn right_arrows_comments_and_texts_are_no_faults() {
+    for right in [
+        "use crate::types::Type;",
+        "use crate::{types::{Type, ll}, hir::Op};",
+        "// use crate::ll::Ty;\n/* crate::ll /* crate::ll */ crate::ll */",
+        "/// See [`crate::ll::Ty`].\nfn f() {}",
+        "const S: &str = \"crate::ll \\\" crate::ll\";",
+        "const S: &str = r#\"crate::ll \" crate::ll\"#;",
+        "pub(crate) fn f() {}",
+        "use super::build::Start;",
+        "mod tests { use super::super::ll; }",
+    ] {
+        assert_eq!(faults("hir/ops.rs", right), [] as [&str; 0], "{right}");
+    }
+    assert!(faults("engine/mod.rs", "use crate::{ll, hir, types};").is_empty());
+}
+
+#[test]
+fn a_room_that_the_table_does_not_have_is_a_fault() {
+    assert_eq!(
+        faults("attic/mod.rs", ""),
+        ["src/attic/mod.rs: the room `attic` is not in the table"]
+    );
+    assert_eq!(
+        faults("engine/mod.rs", "use crate::attic;"),
+        ["src/engine/mod.rs:1: `engine` may not import `attic`"]
+    );
+}
+
+/// All Rust files below `folder`, in order.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The table of rooms in a page: rows whose first cell is `src/room/`.
+fn table(page: &str) -> Result<Table, String> {
+    let mut table = Table::new();
+    for line in page.lines() {
+        let Some(row) = line.strip_prefix("| `src/") else {
+            continue;
+        };
+        let cells: Vec<&str> = row.trim_end_matches([' ', '|']).split(" | ").collect();
+        let [room, .., allowed] = cells[..] else {
+            return Err(format!("a row without cells: {line}"));
+        };
+        let room = room.trim_end_matches(['/', '`']);
+        let allowed: BTreeSet<String> = match allowed.trim() {
+            "-" => BTreeSet::new(),
+            "all of the above" => table.keys().cloned().collect(),
+            names => names.split(", ").map(str::to_owned).collect(),
+        };
+        if table.insert(room.to_owned(), allowed).is_some() {
+            return Err(format!("the room `{room}` is there twice"));
+        }
+    }
+    Ok(table)
+}
+
+/// What is wrong with one file (its path is within `src/`).
+fn check(table: &Table, file: &Path, text: &str) -> Vec<String> {
+    let parts: Vec<String> = file
+        .iter()
+        .map(|p| p.to_string_lossy().into_owned())
+        .collect();
+    let name = parts.join("/");
+    let room = parts[0].trim_end_matches(".rs");
+    let Some(allowed) = table.get(room) else {
+        return vec![format!("src/{name}: the room `{room}` is not in the table")];
+    };
+    let mut module: Vec<&str> = parts.iter().map(|p| p.trim_end_matches(".rs")).collect();
+    if module.last() == Some(&"mod") {
+        module.pop();
+    }
+    imports(text, module.len())
+        .into_iter()
+        .filter(|(_, other)| other != room && !allowed.contains(other))
+        .map(|(line, other)| format!("src/{name}:{line}: `{room}` may not import `{other}`"))
+        .collect()
+}
+
+/// The rooms that a text names, where `depth` is the number of modules that the file is in.
+fn imports(text: &str, depth: usize) -> Vec<Import> {
+    let tokens = tokens(text);
+    let word = |i: usize| tokens.get(i).map_or("", |t: &(usize, &str)| t.1);
+    let mut found = Vec::new();
+    // For each open brace: whether it opened a module.
+    let mut braces: Vec<bool> = Vec::new();
+    let mut i = 0;
+    while i < tokens.len() {
+        match word(i) {
+            "{" => braces.push(i >= 2 && word(i - 2) == "mod"),
+            "}" => {
+                braces.pop();
+            }
+            "crate" if word(i + 1) == "::" => found.extend(targets(&tokens, i + 2)),
+            "super" => {
+                let mut climbed = 1;
+                while word(i + 1) == "::" && word(i + 2) == "super" {
+                    climbed += 1;
+                    i += 2;
+                }
+                let inner = braces.iter().filter(|module| **module).count();
+                if climbed >= depth + inner && word(i + 1) == "::" {
+                    found.extend(targets(&tokens, i + 2));
+                }
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    found
+}
+
+/// The first names of the path, or group of paths, at token `i`.
+fn targets(tokens: &[(usize, &str)], mut i: usize) -> Vec<Import> {
+    let Some(&(line, first)) = tokens.get(i) else {
+        return Vec::new();
+    };
+    if first != "{" {
+        return vec![(line, first.to_owned())];
+    }
+    let (mut found, mut depth, mut starts) = (Vec::new(), 0, false);
+    while let Some(&(line, token)) = tokens.get(i) {
+        match token {
+            "{" => (depth, starts) = (depth + 1, depth == 0),
+            "}" if depth == 1 => break,
+            "}" => depth -= 1,
+            "," => starts = depth == 1,
+            _ if starts => {
+                found.push((line, token.to_owned()));
+                starts = false;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    found
+}
+
+/// Words and punctuation with their lines, without comments, texts and lifetimes.
+fn tokens(text: &str) -> Vec<(usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let (mut i, mut line) = (0, 1);
+    while i < bytes.len() {
+        let start = i;
+        let rest = &text[i..];
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        i += if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            comment(rest)
+        } else if rest.starts_with("r\"")
+            || rest.starts_with("r#\"")
+            || rest.starts_with("br") && raw(rest)
+        {
+            raw_text(rest)
+        } else if rest.starts_with('"') || rest.starts_with("b\"") {
+            quoted(rest)
+        } else if rest.starts_with('\'') {
+            character(rest)
+        } else if rest.starts_with("::") {
+            found.push((line, "::"));
+            2
+        } else if rest.starts_with(is_word) {
+            let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            found.push((line, &rest[..length]));
+            length
+        } else {
+            let length = rest.chars().next().map_or(1, char::len_utf8);
+            if !rest.starts_with(char::is_whitespace) {
+                found.push((line, &rest[..length]));
+            }
+            length
+        };
+        line += text[start..i].matches('\n').count();
+    }
+    found
+}
+
+/// Length of a block comment; they nest.
+fn comment(text: &str) -> usize {
+    let (mut depth, mut i) = (0, 0);
+    while i < text.len() {
+        let rest = &text.as_bytes()[i..];
+        if rest.starts_with(b"/*") {
+            depth += 1;
+            i += 2;
+        } else if rest.starts_with(b"*/") {
+            depth -= 1;
+            i += 2;
+            if depth == 0 {
+                break;
+            }
+        } else {
+            i += 1;
+        }
+    }
+    i
+}
+
+fn raw(text: &str) -> bool {
+    text.starts_with("br\"") || text.starts_with("br#\"")
+}
+
+/// Length of a raw text.
+fn raw_text(text: &str) -> usize {
+    let open = text.find('"').unwrap_or(0);
+    let hashes = text[..open].matches('#').count();
+    let close = format!("\"{}", "#".repeat(hashes));
+    text[open + 1..]
+        .find(&close)
+        .map_or(text.len(), |at| open + 1 + at + close.len())
+}
+
+/// Length of a text in quotes.
+fn quoted(text: &str) -> usize {
+    let mut escaped = true; // The opening quote (a `b` before it does no harm).
+    let mut opened = false;
+    for (i, c) in text.char_indices() {
+        match c {
+            '"' if !opened => (opened, escaped) = (true, false),
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return i + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Length of a character, or of the quote of a lifetime.
+fn character(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    match (chars.next(), chars.next()) {
+        (Some((_, '\\')), Some((at, _))) => text[at + 1..].find('\'').map_or(1, |i| at + 1 + i + 1),
+        (Some(_), Some((at, '\''))) => at + 1,
+        _ => 1,
+    }
+}

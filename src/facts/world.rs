@@ -1,0 +1,146 @@
+//! Facts about the program's world, as data: what a global is, how an attribute is reached, what a callee does. The host
+//! answers them for one compile through [`World`]; plans name the host's intrinsics by number, so that nothing here
+//! knows what is inside.
+
+use super::{Assumption, RawEntry};
+use crate::types::{ConstValue, ObjectHandle, Type};
+use cranelift_entity::entity_impl;
+
+/// An intrinsic of the host, printed `intrinsic3` or by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IntrinsicId(u32);
+entity_impl!(IntrinsicId, "intrinsic");
+
+/// A use of an intrinsic with constant operands after the object's (and the value's, for stores).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct IntrinsicCall {
+    /// The intrinsic.
+    pub id: IntrinsicId,
+    /// Constant `i64` operands that follow the others.
+    pub imms: Vec<i64>,
+}
+
+/// How an attribute of an object of a known class is reached, once the class is checked.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AttrPlan {
+    /// Not known: the general operation.
+    General,
+    /// A field: `guards` on the object, then `load` gives the value (borrowed; it fails where the attribute is
+    /// missing).
+    Field {
+        /// Checks `(object, imms...) -> ()`, each of which may fail.
+        guards: Vec<IntrinsicCall>,
+        /// `(object, imms...) -> ptr`, borrowed, may fail.
+        load: IntrinsicCall,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+    /// A constant of the class (or the object itself is a constant: a module or a class).
+    Constant {
+        /// Checks on the object that it has nothing of its own by this name.
+        guards: Vec<IntrinsicCall>,
+        /// The value.
+        value: ObjectHandle,
+        /// Whether it is a function that binds the object as its first argument.
+        method: bool,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+}
+
+/// How an attribute of an object of a known class is stored.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StorePlan {
+    /// Not known: the general operation.
+    General,
+    /// A field: `guards`, then `store` takes over the reference and gives the old value (or null); it may fail
+    /// before it has done anything.
+    Field {
+        /// Checks `(object, imms...) -> ()`.
+        guards: Vec<IntrinsicCall>,
+        /// `(object, value, imms...) -> ptr`.
+        store: IntrinsicCall,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+}
+
+/// A builtin whose meaning the compiler knows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Builtin {
+    /// `len`
+    Len,
+    /// `range` (the class)
+    Range,
+    /// `abs`
+    Abs,
+    /// `min` of two
+    Min,
+    /// `max` of two
+    Max,
+    /// `int` (the class)
+    Int,
+    /// `float` (the class)
+    Float,
+    /// `bool` (the class)
+    Bool,
+    /// `isinstance`
+    IsInstance,
+    /// `math.sqrt`
+    Sqrt,
+    /// `list.append` (the method descriptor)
+    ListAppend,
+    /// `chr`
+    Chr,
+    /// `ord`
+    Ord,
+}
+
+/// What a known object does when it is called.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Callee {
+    /// Not known: the general call.
+    Unknown,
+    /// A function of the program that can be entered directly.
+    Function {
+        /// Positional parameters.
+        argcount: u32,
+        /// Values for the last parameters, as constants.
+        defaults: Vec<ObjectHandle>,
+        /// Address of a cell with the address of the function's native entry, or of a stub with the same calling
+        /// convention that runs it in the interpreter.
+        entry_cell: u64,
+        /// Where it can be called with raw values, if it has a closed unit.
+        raw: Option<RawEntry>,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+    /// A builtin.
+    Builtin(Builtin),
+}
+
+/// The value of a global.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Global {
+    /// The object.
+    pub value: ObjectHandle,
+    /// What must be watched.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// The program's state as one compile sees it.
+pub trait World {
+    /// The value of global (or builtin) `name` in the namespace of this token ([`crate::facts`] knows no codes: it is what
+    /// the code says of itself), if it may be relied on.
+    fn global(&self, namespace: u64, name: &str) -> Option<Global>;
+    /// How to load attribute `name` of an object of type `receiver` (one exact class, or one object).
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan;
+    /// How to store attribute `name` of an object of type `receiver` (one exact class).
+    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan;
+    /// What calling `callee` does.
+    fn callee(&self, callee: ObjectHandle) -> Callee;
+    /// The items of a known object, if it is an exact tuple.
+    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>>;
+    /// The value of a known object.
+    fn value(&self, object: ObjectHandle) -> ConstValue;
+}

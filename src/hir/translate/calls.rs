@@ -1,0 +1,287 @@
+//! Calls: of known functions, of builtins that need none, and of anything.
+
+use crate::bytecode::{GeneralOp as G, Instr, Reason};
+use crate::facts::Source;
+use crate::facts::{Builtin, Callee, RawEntry, RawKind};
+use crate::hir::Op;
+use crate::hir::build::{Builder, Unsupported};
+use crate::hir::function::{Entry, Term, Value};
+use crate::hir::typing;
+use crate::types::{ObjectHandle, Type};
+
+impl Builder<'_> {
+    pub(super) fn call(&mut self, instr: &Instr, names: Option<Value>) {
+        let n = instr.arg as usize;
+        let base = self.stack.len() - n - 2;
+        if names.is_none() && self.call_known(instr, base, n) {
+            return;
+        }
+        self.own_operands(n + 2);
+        let state = self.state_without(n + 2);
+        let mut args = vec![names.unwrap_or(self.null)];
+        args.extend(self.top_values(n + 2));
+        let ty = match self
+            .ty(self.stack[base].value)
+            .as_object()
+            .map(|o| self.world.callee(o))
+        {
+            Some(Callee::Builtin(b)) if names.is_none() => typing::builtin(b),
+            _ => Type::OBJECT,
+        };
+        let v = self.general_at(G::Call, [0, 0], args, ty, state);
+        self.forget_top(n + 2);
+        self.push_owned(v);
+    }
+
+    /// A call of a known function or builtin; false if it must be a general one.
+    pub(super) fn call_known(&mut self, instr: &Instr, base: usize, n: usize) -> bool {
+        let (callable, this) = (self.stack[base].value, self.stack[base + 1].value);
+        let mut known = self.ty(callable).as_object();
+        let mut guarded = None;
+        if known.is_none()
+            && let Some(object) = instr.hint.first().and_then(|t| t.as_object())
+            && !self.avoid.contains(&(self.pc, Reason::Identity))
+            && matches!(self.world.callee(object), Callee::Function { .. })
+            && self.self_is_known(this)
+        {
+            self.start_instr();
+            let state = self.state();
+            let g = self.emit_with(
+                Op::GuardIs(object),
+                vec![callable],
+                Type::from_object(object),
+                Some(state),
+            );
+            self.f.insts[g].source = Source::Guarded;
+            guarded = Some(g);
+            known = Some(object);
+        }
+        let Some(object) = known else { return false };
+        if !self.self_is_known(this) {
+            return false;
+        }
+        let bound = !(self.ty(this) <= Type::NULLPTR);
+        let given = n + bound as usize;
+        match self.world.callee(object) {
+            Callee::Function {
+                argcount,
+                defaults,
+                entry_cell,
+                raw,
+                assumptions,
+            } => {
+                let argcount = argcount as usize;
+                if given > argcount || argcount - given > defaults.len() {
+                    return false;
+                }
+                self.assume(assumptions);
+                // The guard, if there is one, is what the call relies on.
+                let function = guarded.unwrap_or(callable);
+                let own = self.closed.filter(|own| own.boxed_cell == entry_cell);
+                if !bound
+                    && let Some(raw) = own.cloned().or(raw)
+                    && self.call_raw(function, base, n, &defaults, raw)
+                {
+                    return true;
+                }
+                // The unit keeps a known function alive: no reference of the call's own.
+                for i in base + 1..self.stack.len() {
+                    self.own(i);
+                }
+                self.start_instr();
+                let state = self.state_without(n + 2);
+                let mut args = vec![function];
+                args.extend(self.top_values(given));
+                for &default in &defaults[defaults.len() - (argcount - given)..] {
+                    let v = self.object(default);
+                    if !default.is_immortal() {
+                        self.emit(Op::Incref, vec![v], Type::BOTTOM);
+                    }
+                    args.push(v);
+                }
+                self.unchecked = true;
+                let v = self.emit_with(Op::CallDirect(entry_cell), args, Type::OBJECT, Some(state));
+                let callable = self.stack[base];
+                self.forget_top(n + 2);
+                self.drop_entry(callable);
+                self.push_owned(v);
+                true
+            }
+            Callee::Builtin(builtin) if !bound => self.call_builtin(builtin, base, n),
+            _ => false,
+        }
+    }
+
+    /// A call through a raw entry: each argument is taken out of its object, and a box that is made only where
+    /// somebody needs it stands in its place. False, and nothing done, if an argument is expected to be of another class.
+    fn call_raw(
+        &mut self,
+        function: Value,
+        base: usize,
+        n: usize,
+        defaults: &[ObjectHandle],
+        entry: RawEntry,
+    ) -> bool {
+        let params = entry.signature.params.clone();
+        let first_default = defaults.len() - (params.len() - n);
+        let large = self.avoid.contains(&(self.pc, Reason::IntTooLarge));
+        for (i, &kind) in params.iter().enumerate() {
+            let ty = match self.stack.get(base + 2 + i) {
+                Some(entry) => {
+                    let ty = self.ty(entry.value);
+                    let hint = self.hints.get(&entry.value).copied().unwrap_or(ty);
+                    let bets = ty.could_be(kind.boxed())
+                        && hint.could_be(kind.boxed())
+                        && !self.avoid.contains(&(self.pc, Reason::Type));
+                    if bets { kind.boxed() } else { ty }
+                }
+                None => Type::from_object(defaults[first_default + i - n]),
+            };
+            if !(ty <= kind.boxed()) || kind == RawKind::Int && large {
+                return false;
+            }
+        }
+        self.start_instr();
+        let state = self.state();
+        let mut args = vec![function];
+        for (i, &kind) in params.iter().enumerate() {
+            let object = match self.stack.get(base + 2 + i) {
+                Some(entry) => self.guard_type(entry.value, kind.boxed()),
+                None => self.object(defaults[first_default + i - n]),
+            };
+            args.push(self.emit_with(Op::unboxing(kind), vec![object], kind.raw(), Some(state)));
+        }
+        for (i, &kind) in params.iter().enumerate().take(n) {
+            let boxed = self.emit(Op::boxing(kind), vec![args[1 + i]], kind.boxed());
+            let old = std::mem::replace(
+                &mut self.stack[base + 2 + i],
+                Entry {
+                    value: boxed,
+                    owned: true,
+                },
+            );
+            self.drop_entry(old);
+        }
+        // Nothing can take the function away while raw code runs; where anything else does, the call holds it.
+        let callable = std::mem::replace(
+            &mut self.stack[base],
+            Entry {
+                value: function,
+                owned: false,
+            },
+        );
+        self.drop_entry(callable);
+        self.start_instr();
+        let state = self.state();
+        let result = entry.signature.result;
+        let raw = self.emit_with(
+            Op::CallRaw(entry, n as u32 + 2),
+            args,
+            result.raw(),
+            Some(state),
+        );
+        let boxed = self.emit(Op::boxing(result), vec![raw], result.boxed());
+        self.forget_top(n + 2);
+        self.push_owned(boxed);
+        true
+    }
+
+    /// Return `v`, which the instruction has popped, or is its constant: of a closed unit, the raw value.
+    pub(super) fn return_value(&mut self, v: Value, popped: bool) -> Result<(), Unsupported> {
+        let Some(own) = self.closed else {
+            self.end_block(Term::Return(v));
+            return Ok(());
+        };
+        let kind = own.signature.result;
+        if !self.ty(v).could_be(kind.boxed()) {
+            return Err(self.unsupported("a result of several classes in a closed unit"));
+        }
+        if popped {
+            self.push_owned(v);
+            self.start_instr();
+        }
+        let state = self.state();
+        let v = self.guard_type(v, kind.boxed());
+        if !(self.ty(v) <= kind.boxed()) {
+            return Err(self.unsupported("a result of several classes in a closed unit"));
+        }
+        let raw = self.emit_with(Op::unboxing(kind), vec![v], kind.raw(), Some(state));
+        if popped {
+            self.forget_top(1);
+        }
+        self.end_block(Term::Return(raw));
+        Ok(())
+    }
+
+    /// Whether it is known if the second entry of a call is null.
+    pub(super) fn self_is_known(&self, this: Value) -> bool {
+        self.ty(this) <= Type::NULLPTR || self.ty(this) <= Type::OBJECT
+    }
+
+    /// Builtins that need no call when their operand's type is known.
+    pub(super) fn call_builtin(&mut self, builtin: Builtin, base: usize, n: usize) -> bool {
+        if n != 1 {
+            return false;
+        }
+        let arg = self.stack[base + 2].value;
+        let hint = self.hints.get(&arg).copied().unwrap_or(self.ty(arg));
+        match builtin {
+            Builtin::Len if hint <= Type::LIST_EXACT || hint <= Type::TUPLE_EXACT => {
+                self.own_operands(1);
+                let arg = self.guard_type(arg, hint.unspecialized());
+                let op = if self.ty(arg) <= Type::LIST_EXACT {
+                    Op::ListLen
+                } else if self.ty(arg) <= Type::TUPLE_EXACT {
+                    Op::TupleLen
+                } else {
+                    return false;
+                };
+                let len = self.emit(op, vec![arg], Type::CINT64);
+                let v = self.emit(Op::BoxInt, vec![len], Type::LONG_EXACT);
+                self.drop_top(3);
+                self.push_owned(v);
+                true
+            }
+            Builtin::Float if self.ty(arg) <= Type::FLOAT_EXACT => {
+                // `float(x)` of an exact float is x itself.
+                let top = self.stack.len() - 1;
+                self.own(top);
+                let e = self.pop();
+                self.drop_top(2);
+                self.push_owned(e.value);
+                true
+            }
+            Builtin::Sqrt | Builtin::Abs if self.ty(arg) <= Type::FLOAT_EXACT => {
+                self.own_operands(1);
+                let state = self.state();
+                let raw = self.emit(Op::UnboxFloat, vec![arg], Type::CDOUBLE);
+                let r = if builtin == Builtin::Sqrt {
+                    if self.avoid.contains(&(self.pc, Reason::Domain)) {
+                        return false;
+                    }
+                    self.emit_with(Op::FloatSqrt, vec![raw], Type::CDOUBLE, Some(state))
+                } else {
+                    self.emit(Op::FloatAbs, vec![raw], Type::CDOUBLE)
+                };
+                let v = self.emit(Op::BoxFloat, vec![r], Type::FLOAT_EXACT);
+                self.drop_top(3);
+                self.push_owned(v);
+                true
+            }
+            Builtin::Int
+                if self.ty(arg) <= Type::FLOAT_EXACT
+                    && !self.avoid.contains(&(self.pc, Reason::Domain)) =>
+            {
+                self.own_operands(1);
+                let state = self.state();
+                let raw = self.emit(Op::UnboxFloat, vec![arg], Type::CDOUBLE);
+                let r = self.emit_with(Op::FloatToInt, vec![raw], Type::CINT64, Some(state));
+                let v = self.emit(Op::BoxInt, vec![r], Type::LONG_EXACT);
+                self.drop_top(3);
+                self.push_owned(v);
+                true
+            }
+            _ => false,
+        }
+    }
+}

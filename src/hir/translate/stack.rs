@@ -1,0 +1,139 @@
+//! What many instructions do to the abstract stack: take operands, put results, drop references.
+
+use crate::bytecode::GeneralOp as G;
+use crate::bytecode::{Instr, Pc};
+use crate::facts::{Assumption, Source};
+use crate::hir::Op;
+use crate::hir::build::{Builder, is_builtin_exact};
+use crate::hir::function::{Term, Value};
+use crate::hir::typing;
+use crate::types::{ObjectHandle, Type};
+
+impl Builder<'_> {
+    pub(super) fn constant(&mut self, index: usize) -> Value {
+        self.object(self.code.consts[index].object)
+    }
+
+    pub(super) fn object(&mut self, object: ObjectHandle) -> Value {
+        self.emit(Op::Const(object), vec![], Type::from_object(object))
+    }
+
+    /// An object that somebody else holds for as long as an assumption lasts.
+    pub(super) fn assumed(&mut self, object: ObjectHandle) -> Value {
+        let v = self.object(object);
+        self.f.insts[v].source = Source::Assumed;
+        v
+    }
+
+    /// Push an assumed object with a reference of the stack's own: what is called next may break the assumption.
+    pub(super) fn push_kept(&mut self, v: Value) {
+        self.push_borrowed(v);
+        let top = self.stack.len() - 1;
+        self.own(top);
+    }
+
+    /// The value, or an exit where it is null (the interpreter raises).
+    pub(super) fn bound(&mut self, v: Value) -> Value {
+        if self.ty(v) <= Type::OBJECT {
+            return v;
+        }
+        let state = self.state();
+        let ty = self.ty(v) - Type::NULLPTR;
+        let ty = if ty.is_bottom() { Type::OBJECT } else { ty };
+        let g = self.emit_with(Op::GuardBound, vec![v], ty, Some(state));
+        self.f.insts[g].source = Source::Guarded;
+        self.replace_in_frame(v, g);
+        g
+    }
+
+    pub(super) fn top_values(&self, n: usize) -> Vec<Value> {
+        self.stack[self.stack.len() - n..]
+            .iter()
+            .map(|e| e.value)
+            .collect()
+    }
+
+    /// Pop the top `n` entries and drop their references, the deepest first.
+    pub(super) fn drop_top(&mut self, n: usize) {
+        let entries = self.stack.split_off(self.stack.len() - n);
+        for e in entries {
+            self.drop_entry(e);
+        }
+    }
+
+    /// Pop a slice's bounds, which die first with the slice that the interpreter makes of them, its container, and
+    /// `n` entries below, which go before the container.
+    pub(super) fn drop_slice(&mut self, n: usize) {
+        let bounds = self.stack.split_off(self.stack.len() - 2);
+        let rest = self.stack.split_off(self.stack.len() - 1 - n);
+        for e in bounds.into_iter().chain(rest) {
+            self.drop_entry(e);
+        }
+    }
+
+    /// Pop the top `n` entries, whose references were taken over.
+    pub(super) fn forget_top(&mut self, n: usize) {
+        self.stack.truncate(self.stack.len() - n);
+    }
+
+    /// A general operation on the top `n` (owned) entries, which are dropped; gives the result.
+    pub(super) fn general_on_stack(&mut self, op: G, imms: [i64; 2], n: usize) -> Value {
+        let args = self.top_values(n);
+        let types: Vec<Type> = args.iter().map(|&a| self.ty(a)).collect();
+        let v = self.general(op, imms, args, typing::general(op, imms, &types));
+        self.drop_top(n);
+        v
+    }
+
+    pub(super) fn push_general(&mut self, op: G, imms: [i64; 2], n: usize) {
+        self.own_operands(n);
+        let v = self.general_on_stack(op, imms, n);
+        self.push_owned(v);
+    }
+
+    pub(super) fn effect(&mut self, op: G, imms: [i64; 2], n: usize) {
+        self.own_operands(n);
+        self.general_on_stack(op, imms, n);
+    }
+
+    pub(super) fn push_bool(&mut self, v: Value) {
+        let b = self.emit(Op::BoxBool, vec![v], Type::BOOL);
+        self.push_owned(b);
+    }
+
+    pub(super) fn truth_of_bool(&mut self, v: Value) -> Value {
+        let v = self.refine(v, Type::BOOL);
+        self.emit(Op::UnboxBool, vec![v], Type::CBOOL)
+    }
+
+    pub(super) fn branch(&mut self, cond: Value, t: Pc, f: Pc) {
+        self.settle();
+        let then = self.edge_with_names(t);
+        let els = self.edge_with_names(f);
+        self.end_block(Term::Branch { cond, then, els });
+    }
+
+    pub(super) fn assume(&mut self, assumptions: Vec<Assumption>) {
+        for a in assumptions {
+            if !self.f.assumptions.contains(&a) {
+                self.f.assumptions.push(a);
+            }
+        }
+    }
+
+    /// Guard the top `n` entries by the instruction's hint, or by what is hinted of the values themselves.
+    pub(super) fn bet_operands(&mut self, instr: &Instr, n: usize) {
+        let base = self.stack.len() - n;
+        for i in 0..n {
+            let v = self.stack[base + i].value;
+            let hint = match instr.hint.get(i) {
+                Some(&t) if instr.hint.len() == n && is_builtin_exact(t) => t,
+                _ => match self.hints.get(&v) {
+                    Some(&t) if is_builtin_exact(t) => t,
+                    _ => continue,
+                },
+            };
+            self.guard_type(v, hint);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Raw calls at the level of the machine: see [`RawEntry`](crate::facts::RawEntry).
+
+use crate::facts::{RawKind, RawSignature};
+use crate::lir::{Func, Signature};
+use crate::ll::Ty;
+
+/// The helper that records where a closed unit leaves: `(unit token, exit number, words) -> (unused)`; the first two
+/// words are the thread and the function. It runs no host code, and gives back the recursion that the unit took.
+pub const RECORD_EXIT: &str = "record_exit";
+/// The helper that builds and runs the recorded frames: `(thread, token of the calling unit) -> object`; the result of
+/// the outermost one, or null if it raised.
+pub const RESUME_EXITS: &str = "resume_exits";
+/// The helper that makes a call which a closed unit's boxed entry could not: `(thread, function, arguments, count,
+/// unit token, whether an argument had another class) -> object`. It takes the arguments' references over.
+pub const CALL_BOXED: &str = "call_boxed";
+
+/// The register type of a kind.
+pub fn raw_type(kind: RawKind) -> Ty {
+    match kind {
+        RawKind::Int => Ty::I64,
+        RawKind::Float => Ty::F64,
+        RawKind::Bool => Ty::Bool,
+    }
+}
+
+/// The signature of a closed unit's machine code: thread, function and raw arguments, to a status and the raw result.
+pub fn raw_signature(signature: &RawSignature) -> Signature {
+    let mut params = vec![Ty::Ptr, Ty::Ptr];
+    params.extend(signature.params.iter().copied().map(raw_type));
+    Signature {
+        params,
+        results: vec![Ty::I64, raw_type(signature.result)],
+    }
+}
+
+/// The host's parts of a closed unit.
+#[derive(Clone, Debug)]
+pub struct ClosedParts {
+    /// Address of the cell with the function's entry for objects.
+    pub boxed_cell: u64,
+    /// Address of the cell with its raw entry.
+    pub raw_cell: u64,
+    /// `(thread) -> ()`: accounts for the call; fails where it must not be begun.
+    pub enter: Func,
+    /// `(thread) -> ()`: undoes that.
+    pub leave: Func,
+}

@@ -1,0 +1,69 @@
+//! What the host gives for one unit, and what it learns of the unit's frames.
+
+use super::ClosedParts;
+use crate::bytecode::Pc;
+use crate::exits::Source;
+use crate::lir::Func;
+use crate::types::Type;
+
+/// Where compiled code begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Entry {
+    /// A call: arguments come in registers, the unit makes its frame.
+    Function,
+    /// On-stack replacement at an instruction (a loop header, or the function's start) of an interpreter's frame.
+    Loop(Pc),
+}
+
+/// The host's parts of one unit.
+#[derive(Clone, Debug)]
+pub struct UnitParts {
+    /// Number given to the exit hook.
+    pub token: u64,
+    /// Address of the cell with the expected eval-breaker word.
+    pub pending_cell: u64,
+    /// Address of a word that counts the unit's back edges.
+    pub loop_counter: u64,
+    /// Address of the unit's state cell (the third operand of `still_valid`).
+    pub state_cell: u64,
+    /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound, after it
+    /// has looked for pending work; fails where the slow way must be taken. Used by function units only.
+    pub enter: Func,
+    /// `(thread, frame) -> ()`: unlinks and frees the frame; its slots have been emptied or are dropped here.
+    pub leave: Func,
+    /// Address of the host's code object: instruction positions are `code_base + 2 * pos` (or the host's unit).
+    pub position_base: u64,
+    /// Bytes per unit of [`crate::bytecode::Instr::pos`].
+    pub position_scale: u32,
+    /// What a closed unit of the function needs, if the host takes one.
+    pub closed: Option<ClosedParts>,
+    /// The namespace, if the names may be kept in registers.
+    pub namespace: Option<Namespace>,
+    /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
+    /// that is not zero down and takes the exit when it gets to zero.
+    pub force_table: Option<u64>,
+}
+
+/// The namespace of code at the top of a module, whose names a unit may keep in registers.
+#[derive(Clone, Debug)]
+pub struct Namespace {
+    /// Address of the namespace.
+    pub address: u64,
+    /// For each of the code's names, the addresses of the name and of a cell of the host's own, which lives as long as
+    /// the unit.
+    pub names: Vec<(u64, u64)>,
+    /// Operand of the stores to names that the unit stores often (`Unit::stored_names` of the engine): the host knows
+    /// that it does. 0 for those to others.
+    pub notes: i64,
+    /// Types of what the names hold now.
+    pub live: Vec<Type>,
+}
+
+/// Which locals of a frame are raw values while a call-out at `pc` runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RawMap {
+    /// The instruction.
+    pub pc: Pc,
+    /// Local slot and kind.
+    pub locals: Vec<(u32, Source)>,
+}

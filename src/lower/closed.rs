@@ -1,0 +1,270 @@
+//! Closed units and raw calls: see [`RawEntry`].
+
+use super::{Lower, Lowered, finish};
+use crate::exits::{EXITING, ExitKind, NOT_ENTERED, Reason, VALUE};
+use crate::facts::{RawEntry, RawKind};
+use crate::hir::{Function, Op, Value};
+use crate::host::{
+    CALL_BOXED, DEALLOC, Entry, Host, RESUME_EXITS, UnitParts, names, raw_signature, raw_type,
+};
+use crate::lir::{self, Builder, Func, IntCond, Signature};
+use crate::ll::{Ty, Width};
+
+/// Lower `f` as the closed unit behind `own`.
+///
+/// # Panics
+/// If `f` is not in canonical form, or not closed, or `parts` has nothing for closed units.
+pub fn lower_closed(f: &Function, own: &RawEntry, host: &Host, parts: &UnitParts) -> Lowered {
+    let closed = parts.closed.as_ref().expect("parts of a closed unit");
+    let func = Func::new(f.code.name.clone(), raw_signature(&own.signature));
+    finish(func, f, host, parts, Entry::Function, Some(closed))
+}
+
+impl Lower<'_> {
+    /// Account for the call, or refuse it.
+    pub(super) fn enter_closed(&mut self, args: &[lir::Value]) {
+        let closed = self.closed.expect("a closed unit");
+        let refused = self.b.cold_block();
+        self.b.inline(&closed.enter, &[self.thread], Some(refused));
+        let after = self.b.current();
+        self.b.switch_to(refused);
+        let status = self.b.iconst(NOT_ENTERED);
+        let nothing = match self.b.func.signature.results[1] {
+            Ty::F64 => self.b.fconst(0.0),
+            Ty::Bool => self.b.bconst(false),
+            _ => self.b.iconst(0),
+        };
+        self.b.ret(&[status, nothing]);
+        self.b.switch_to(after);
+        for &v in &self.f.blocks[self.f.entry()].insts {
+            if let Op::Arg(k) = self.f.op(v) {
+                self.values.insert(v, args[*k as usize]);
+            }
+        }
+    }
+
+    /// Return a raw value.
+    pub(super) fn return_raw(&mut self, v: Value) {
+        let closed = self.closed.expect("a closed unit");
+        let raw = self.raw(v);
+        self.b.inline(&closed.leave, &[self.thread], None);
+        let status = self.b.iconst(VALUE);
+        self.b.ret(&[status, raw]);
+    }
+
+    /// A call through a raw entry.
+    pub(super) fn call_raw(&mut self, v: Value, entry: &RawEntry, consumed: u32) -> lir::Value {
+        let args = self.f.inst(v).args.clone();
+        let state = self.f.inst(v).state.expect("a call has a state");
+        let function = self.object(args[0]).0;
+        let raw: Vec<lir::Value> = args[1..].iter().map(|&a| self.raw(a)).collect();
+        let mut operands = vec![self.thread, function];
+        operands.extend(&raw);
+        let (status, value) = call_cell(&mut self.b, entry, &operands);
+        let done = self.b.icmp_imm(IntCond::Eq, status, VALUE);
+        let (left, go) = (self.b.cold_block(), self.b.block());
+        let result = self.b.param(go, raw_type(entry.signature.result));
+        self.b.br(done, go, &[value], left, &[]);
+
+        self.b.switch_to(left);
+        let exiting = self.b.icmp_imm(IntCond::Eq, status, EXITING);
+        if self.closed.is_some() {
+            let wait = self.exit_at_call(ExitKind::Await, Reason::Observed, state, consumed, None);
+            let again = self.exit_block(ExitKind::Resume, Reason::Observed, state);
+            self.b.br(exiting, wait, &[], again, &[]);
+            self.b.switch_to(go);
+            return result;
+        }
+        let (position, shadows) = (self.position, self.shadows.clone());
+        self.publish(v);
+        let (resume, other, got) = (
+            self.b.cold_block(),
+            self.b.cold_block(),
+            self.b.cold_block(),
+        );
+        let object = self.b.param(got, Ty::Ptr);
+        self.b.br(exiting, resume, &[], other, &[]);
+        self.b.switch_to(resume);
+        let helper = self.host.helper(RESUME_EXITS);
+        let token = self.b.iconst(self.parts.token.cast_signed());
+        let resumed = self.b.call(helper, &[self.thread, token], &[Ty::Ptr])[0];
+        self.b.jump(got, &[resumed]);
+        self.b.switch_to(other);
+        let mut operands = vec![self.thread, function];
+        for (&raw, kind) in raw.iter().zip(&entry.signature.params) {
+            operands.push(self.intrinsic(boxing(*kind), &[raw])[0]);
+        }
+        let host = self.host;
+        let incref = host.intrinsic(names::INCREF);
+        self.b
+            .inline(&host.intrinsics[incref].func, &[function], None);
+        let called = self.call_boxed(entry.boxed_cell, &operands);
+        let last = self.b.cold_block();
+        let drop = host.intrinsic(names::DROP);
+        self.b
+            .inline(&host.intrinsics[drop].func, &[function], Some(last));
+        self.b.jump(got, &[called]);
+        self.b.switch_to(last);
+        self.b.call(host.helper(DEALLOC), &[function], &[]);
+        self.b.jump(got, &[called]);
+
+        // Host code has run: the unit goes on only if it may, with a result of the right class.
+        self.b.switch_to(got);
+        let failed = self.b.is_null(object);
+        let raise = self.exit_at_call(ExitKind::Raise, Reason::Raised, state, consumed, None);
+        let ok = self.b.cold_block();
+        self.b.br(failed, raise, &[], ok, &[]);
+        self.b.switch_to(ok);
+        let after = self.exit_at_call(
+            ExitKind::Resume,
+            Reason::Observed,
+            state,
+            consumed,
+            Some(object),
+        );
+        let cell = self.b.pconst(self.parts.state_cell);
+        let pending = self.b.pconst(self.parts.pending_cell);
+        let valid = self.intrinsic(
+            names::STILL_VALID,
+            &[self.thread, self.frame, cell, pending],
+        )[0];
+        let next = self.b.cold_block();
+        self.b.br(valid, next, &[], after, &[]);
+        self.b.switch_to(next);
+        let value = unbox(
+            &mut self.b,
+            self.host,
+            entry.signature.result,
+            object,
+            after,
+            true,
+        );
+        drop_box(&mut self.b, self.host, entry.signature.result, object);
+        self.b.jump(go, &[value]);
+        self.b.switch_to(go);
+        (self.position, self.shadows) = (position, shadows);
+        result
+    }
+}
+
+fn boxing(kind: RawKind) -> &'static str {
+    match kind {
+        RawKind::Int => names::INT_BOX,
+        RawKind::Float => names::FLOAT_BOX,
+        RawKind::Bool => names::BOOL_BOX,
+    }
+}
+
+/// The status and the result of a call through a raw entry.
+fn call_cell(
+    b: &mut Builder<'_>,
+    entry: &RawEntry,
+    operands: &[lir::Value],
+) -> (lir::Value, lir::Value) {
+    let cell = b.pconst(entry.cell);
+    let target = b.load(Width::Ptr, cell, 0);
+    let results = b.call_indirect(raw_signature(&entry.signature), target, operands);
+    (results[0], results[1])
+}
+
+/// The raw value of an object; on to `other` if it is of another class, or an int too large.
+fn unbox(
+    b: &mut Builder<'_>,
+    host: &Host,
+    kind: RawKind,
+    object: lir::Value,
+    other: lir::Block,
+    cold: bool,
+) -> lir::Value {
+    let class = kind
+        .boxed()
+        .runtime_class()
+        .or_else(|| kind.boxed().unique_class_in(host.id))
+        .expect("numbers are of one class");
+    let intrinsic = |b: &mut Builder<'_>, name: &str, fail| {
+        let id = host.intrinsic(name);
+        b.inline(&host.intrinsics[id].func, &[object], fail)[0]
+    };
+    let found = intrinsic(b, names::CLASS_OF, None);
+    let class = b.pconst(class.token());
+    let same = b.icmp(IntCond::Eq, found, class);
+    let next = if cold { b.cold_block() } else { b.block() };
+    b.br(same, next, &[], other, &[]);
+    b.switch_to(next);
+    match kind {
+        RawKind::Int => intrinsic(b, names::INT_UNBOX, Some(other)),
+        RawKind::Float => intrinsic(b, names::FLOAT_UNBOX, None),
+        RawKind::Bool => intrinsic(b, names::BOOL_UNBOX, None),
+    }
+}
+
+/// Drop a reference to an object of a kind.
+fn drop_box(b: &mut Builder<'_>, host: &Host, kind: RawKind, object: lir::Value) {
+    let name = match kind {
+        RawKind::Int => names::DECREF_LEAF,
+        RawKind::Float => names::DECREF_FLOAT,
+        RawKind::Bool => return,
+    };
+    let id = host.intrinsic(name);
+    b.inline(&host.intrinsics[id].func, &[object], None);
+}
+
+/// The entry for objects of the closed unit behind `own`: `(thread, function, objects...) -> object`, with the calling
+/// convention of function units.
+pub fn adapter(name: &str, own: &RawEntry, host: &Host, token: u64) -> Func {
+    let params = vec![Ty::Ptr; own.signature.params.len() + 2];
+    let mut func = Func::new(
+        format!("objects of {name}"),
+        Signature {
+            params,
+            results: vec![Ty::Ptr],
+        },
+    );
+    let (thread, function) = (func.params()[0], func.params()[1]);
+    let objects: Vec<lir::Value> = func.params()[2..].to_vec();
+    let mut b = Builder::new(&mut func);
+    let token = b.iconst(token.cast_signed());
+    let (other, refused) = (b.cold_block(), b.cold_block());
+    let mut operands = vec![thread, function];
+    for (&object, &kind) in objects.iter().zip(&own.signature.params) {
+        operands.push(unbox(&mut b, host, kind, object, other, false));
+    }
+    let (status, value) = call_cell(&mut b, own, &operands);
+    let done = b.icmp_imm(IntCond::Eq, status, VALUE);
+    let (go, left, resume) = (b.block(), b.cold_block(), b.cold_block());
+    b.br(done, go, &[], left, &[]);
+    b.switch_to(left);
+    let exiting = b.icmp_imm(IntCond::Eq, status, EXITING);
+    b.br(exiting, resume, &[], refused, &[]);
+
+    let drop_all = |b: &mut Builder<'_>| {
+        for (&object, &kind) in objects.iter().zip(&own.signature.params) {
+            drop_box(b, host, kind, object);
+        }
+    };
+    b.switch_to(go);
+    drop_all(&mut b);
+    let id = host.intrinsic(boxing(own.signature.result));
+    let result = b.inline(&host.intrinsics[id].func, &[value], None);
+    b.ret(&result);
+
+    b.switch_to(resume);
+    drop_all(&mut b);
+    let result = b.call(host.helper(RESUME_EXITS), &[thread, token], &[Ty::Ptr]);
+    b.ret(&result);
+
+    for (block, mismatch) in [(other, 1), (refused, 0)] {
+        b.switch_to(block);
+        let slot = b.slot(8 * objects.len().max(1) as u32);
+        let array = b.stack_addr(slot);
+        for (i, &object) in objects.iter().enumerate() {
+            b.store(Width::Ptr, array, 8 * i as i32, object);
+        }
+        let (count, mismatch) = (b.iconst(objects.len() as i64), b.iconst(mismatch));
+        let helper = host.helper(CALL_BOXED);
+        let operands = [thread, function, array, count, token, mismatch];
+        let result = b.call(helper, &operands, &[Ty::Ptr]);
+        b.ret(&result);
+    }
+    func
+}

@@ -1,0 +1,144 @@
+//! Which functions can be closed units: they run no code of the program, take and give numbers only, and so need no
+//! frame.
+
+use crate::facts::{RawKind, RawSignature};
+use crate::hir::{Function, Op, Term, Value};
+use crate::types::Type;
+
+/// The signature that `f`, a function unit after all passes, would have as a closed unit: each parameter travels as
+/// the class that the function asks of it, the result as what most returns give. `None` if there is no such
+/// signature, or if `f` plainly does something that a closed unit cannot.
+///
+/// Only a guess: the function is built again for it, and [`find_open`] says whether that is closed.
+pub fn signature(f: &Function) -> Option<RawSignature> {
+    let argcount = f.code.argcount as usize;
+    let mut params: Vec<Option<RawKind>> = vec![None; argcount];
+    for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
+        match f.op(v) {
+            Op::GuardType(ty) => {
+                if let Op::Arg(k) = f.op(root(f, v)) {
+                    let kind = RawKind::of(*ty)?;
+                    if *params[*k as usize].get_or_insert(kind) != kind {
+                        return None;
+                    }
+                }
+            }
+            Op::General(op, _) if op.info().raises => return None,
+            op if op.effects().writes && !is_bookkeeping(op) => return None,
+            _ => {}
+        }
+    }
+    let kind_of = |v: Value| match f.op(root(f, v)) {
+        Op::Arg(k) => params[*k as usize],
+        _ => RawKind::of(f.ty(v)),
+    };
+    let mut result = None;
+    for &b in &f.order {
+        if f.blocks[b].is_loop_header {
+            // The frame of a loop costs nothing, and what is pending can be done in it.
+            return None;
+        }
+        if let Term::Return(v) = f.blocks[b].term
+            && let Some(kind) = kind_of(v)
+            && *result.get_or_insert(kind) != kind
+        {
+            return None;
+        }
+    }
+    Some(RawSignature {
+        params: params.into_iter().collect::<Option<_>>()?,
+        result: result?,
+    })
+}
+
+/// Ops that write only what a closed unit does not have, or take part in calls that may be raw.
+fn is_bookkeeping(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::StoreSlot(_)
+            | Op::Incref
+            | Op::Decref
+            | Op::CheckValid
+            | Op::CallDirect(_)
+            | Op::CallRaw(..)
+    )
+}
+
+fn root(f: &Function, v: Value) -> Value {
+    let mut v = f.resolve(v);
+    while matches!(
+        f.op(v),
+        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
+    ) {
+        v = f.arg(v, 0);
+    }
+    v
+}
+
+/// The first instruction because of which `f`, built for a closed unit and after all passes, is not one.
+pub fn find_open(f: &Function) -> Option<Value> {
+    for &b in &f.order {
+        let data = &f.blocks[b];
+        let params = data.params.iter().map(|(p, _)| *p);
+        if let Some(open) = params.into_iter().find(|p| !is_raw(f, *p)) {
+            return Some(open);
+        }
+        if let Some(open) = data.insts.iter().find(|v| !is_closed(f, **v)) {
+            return Some(*open);
+        }
+        if let Term::Return(v) = data.term
+            && !is_raw(f, v)
+        {
+            return Some(v);
+        }
+    }
+    None
+}
+
+fn is_raw(f: &Function, v: Value) -> bool {
+    let ty = f.ty(v);
+    ty <= (Type::CINT64 | Type::CDOUBLE | Type::CBOOL) && !ty.is_bottom()
+}
+
+/// A box that is never made, a constant, or no object: nothing that a reference must be held to.
+fn is_uncounted(f: &Function, v: Value) -> bool {
+    matches!(
+        f.op(root(f, v)),
+        Op::BoxInt
+            | Op::BoxFloat
+            | Op::BoxBool
+            | Op::BoxIntIf
+            | Op::BoxFloatIf
+            | Op::Const(_)
+            | Op::Null
+    )
+}
+
+fn is_closed(f: &Function, v: Value) -> bool {
+    let inst = f.inst(v);
+    match &inst.op {
+        Op::Incref | Op::Decref | Op::StoreSlot(_) => is_uncounted(f, inst.args[0]),
+        Op::CallRaw(..) => matches!(f.op(root(f, inst.args[0])), Op::Const(_)),
+        Op::CheckValid | Op::CheckPending | Op::LoadSlot(_) | Op::Param => false,
+        Op::GuardType(_)
+        | Op::GuardIs(_)
+        | Op::GuardBound
+        | Op::Refine(_)
+        | Op::UnboxInt
+        | Op::UnboxFloat
+        | Op::UnboxBool => inst
+            .args
+            .iter()
+            .all(|a| is_raw(f, *a) || is_uncounted(f, *a)),
+        op => {
+            let effects = op.effects();
+            !effects.reads
+                && !effects.writes
+                && !effects.runs_host_code
+                && inst
+                    .args
+                    .iter()
+                    .all(|a| is_raw(f, *a) || is_uncounted(f, *a))
+        }
+    }
+}
