@@ -15,153 +15,125 @@ use cladonia::types::{Hierarchy, Type};
 /// How often the operation runs under the counter.
 const ROUNDS: u64 = 100_000;
 
-/// What the operations are applied to: words, unspecialized types, and classes of which one derives from the other.
+/// What the operations are applied to: words, unspecialized types of every make, and classes of which one derives from the
+/// other.
 struct Operands {
     words: (u64, u64),
-    pairs: ((u64, u64), (u64, u64)),
+    pairs: (Pair, Pair),
     plain: (Type, Type),
+    plain_rest: (Type, Type),
     mortal: (Type, Type),
+    mortal_rest: (Type, Type),
+    lifetimes: (Type, Type),
+    lifetimes_rest: (Type, Type),
+    either: (Type, Type),
+    apart: (Type, Type),
+    primitives: (Type, Type),
     up: (Type, Type),
     unrelated: (Type, Type),
+    joint: (Type, Type),
     _world: Hierarchy,
 }
 
-/// Something to measure, with the instructions it may take over the plain `u64` operation (or, with no such
-/// operation, over nothing).
+/// A `u64` in sixteen bytes: the plain operation with its operands passed as types are, so that what an operation on types takes
+/// more is the operation's own.
+type Pair = (u64, u64);
+
+/// Something to measure.
 struct Case {
     name: &'static str,
+    /// The instructions it may take over the case named by `over` (or, with no such case, over nothing).
     limit: Option<u64>,
     over: &'static str,
-    run: fn(&Operands),
+    /// What must come out.
+    answer: &'static str,
+    run: fn(&Operands) -> String,
 }
 
 /// One case: the operation is a function of its own, called with its operands in registers, as the plain `u64` ones are.
 macro_rules! case {
-    ($name:literal, $limit:expr, $over:literal, $from:ident, |$a:ident: $ty:ty, $b:ident| -> $out:ty { $body:expr }) => {
+    ($name:literal, $limit:expr, $over:literal, $from:ident, $ty:ty => $out:ty, |$a:ident, $b:ident| $body:expr, $answer:literal) => {
         Case {
             name: $name,
             limit: $limit,
             over: $over,
+            answer: $answer,
             run: |operands| {
-                #[inline(never)]
-                fn operation($a: $ty, $b: $ty) -> $out {
+                fn body($a: $ty, $b: $ty) -> $out {
                     $body
                 }
+                // Through a pointer nobody sees through, so that all of them pass their operands alike.
+                let operation: fn($ty, $ty) -> $out = black_box(body);
                 let (a, b) = operands.$from;
                 for _ in 0..ROUNDS {
                     black_box(operation(black_box(a), b));
                 }
+                format!("{:?}", operation(a, b))
             },
         }
     };
 }
 
-/// The word operations on the same sixteen bytes: what is more than these is the price of being a `Type`.
-type Pair = (u64, u64);
+/// What an operation on unspecialized types may take over the same on one `u64`.
+const PLAIN: Option<u64> = Some(8);
+/// The same where some lifetimes go and some stay: what is left depends on which side of the rectangle of leaves by
+/// lifetimes goes.
+const REST: Option<u64> = Some(9);
+/// What a question about two classes may take in all, the call with its operands not counted.
+const CLASSES: Option<u64> = Some(60);
 
+#[rustfmt::skip]
 const CASES: &[Case] = &[
-    case!("u64 and", None, "", words, |a: u64, b| -> u64 { a & b }),
-    case!("u64 or", None, "", words, |a: u64, b| -> u64 { a | b }),
-    case!("16 bytes, nothing done", None, "", pairs, |a: Pair,
-                                                      _b|
-     -> Pair {
-        a
-    }),
-    case!("16 bytes, and", None, "", pairs, |a: Pair, b| -> Pair {
-        (a.0 & b.0, 0)
-    }),
-    case!("16 bytes, or", None, "", pairs, |a: Pair, b| -> Pair {
-        (a.0 | b.0, 0)
-    }),
-    case!("16 bytes, and-not", None, "", pairs, |a: Pair, b| -> Pair {
-        (a.0 & !b.0, 0)
-    }),
-    case!("16 bytes, and-not is zero", None, "", pairs, |a: Pair,
-                                                         b|
-     -> bool {
-        a.0 & !b.0 == 0
-    }),
-    case!(
-        "a <= b",
-        Some(8),
-        "16 bytes, and-not is zero",
-        plain,
-        |a: Type, b| -> bool { a <= b }
-    ),
-    case!("a | b", Some(8), "16 bytes, or", plain, |a: Type,
-                                                    b|
-     -> Type {
-        a | b
-    }),
-    case!("a & b", Some(8), "16 bytes, and", plain, |a: Type,
-                                                     b|
-     -> Type {
-        a & b
-    }),
-    case!("a - b", Some(8), "16 bytes, and-not", plain, |a: Type,
-                                                         b|
-     -> Type {
-        a - b
-    }),
-    case!(
-        "a could_be b",
-        Some(8),
-        "16 bytes, and-not is zero",
-        plain,
-        |a: Type, b| -> bool { a.could_be(b) }
-    ),
-    case!("a join b", Some(8), "16 bytes, or", plain, |a: Type,
-                                                       b|
-     -> Type {
-        a.join(b)
-    }),
-    case!(
-        "mortal a <= b",
-        None,
-        "16 bytes, and-not is zero",
-        mortal,
-        |a: Type, b| -> bool { a <= b }
-    ),
-    case!("mortal a | b", None, "16 bytes, or", mortal, |a: Type,
-                                                         b|
-     -> Type {
-        a | b
-    }),
-    case!("mortal a & b", None, "16 bytes, and", mortal, |a: Type,
-                                                          b|
-     -> Type {
-        a & b
-    }),
-    case!(
-        "mortal a - b",
-        None,
-        "16 bytes, and-not",
-        mortal,
-        |a: Type, b| -> Type { a - b }
-    ),
-    case!(
-        "User[B] <= User[A], true",
-        Some(60),
-        "16 bytes, nothing done",
-        up,
-        |a: Type, b| -> bool { a <= b }
-    ),
-    case!(
-        "User[A] <= User[C], false",
-        Some(60),
-        "16 bytes, nothing done",
-        unrelated,
-        |a: Type, b| -> bool { a <= b }
-    ),
-    case!("User[B] | User[A]", None, "", up, |a: Type, b| -> Type {
-        a | b
-    }),
-    case!("User[B] & User[A]", None, "", up, |a: Type, b| -> Type {
-        a & b
-    }),
-    case!("User[B] join User[A]", None, "", up, |a: Type, b| -> Type {
-        a.join(b)
-    }),
+    case!("u64 and", None, "", words, u64 => u64, |a, b| a & b, "5"),
+    case!("u64 or", None, "", words, u64 => u64, |a, b| a | b, "7"),
+    case!("u64 and-not", None, "", words, u64 => u64, |a, b| a & !b, "0"),
+    case!("u64 and-not is 0", None, "", words, u64 => bool, |a, b| a & !b == 0, "true"),
+
+    case!("16 bytes, nothing", None, "", pairs, Pair => Pair, |a, _b| a, "(5, 1)"),
+    case!("16 bytes, and", None, "", pairs, Pair => Pair, |a, b| (a.0 & b.0, 0), "(5, 0)"),
+    case!("16 bytes, or", None, "", pairs, Pair => Pair, |a, b| (a.0 | b.0, 0), "(7, 0)"),
+    case!("16 bytes, and-not", None, "", pairs, Pair => Pair, |a, b| (a.0 & !b.0, 0), "(0, 0)"),
+    case!("16 bytes, and-not is 0", None, "", pairs, Pair => bool, |a, b| a.0 & !b.0 == 0, "true"),
+
+    case!("Long - Bool <= Long", PLAIN, "16 bytes, and-not is 0", plain, Type => bool, |a, b| a <= b, "true"),
+    case!("Long - Bool | Long", PLAIN, "16 bytes, or", plain, Type => Type, |a, b| a | b, "Long"),
+    case!("Long - Bool & Long", PLAIN, "16 bytes, and", plain, Type => Type, |a, b| a & b, "{LongExact|LongUser}"),
+    case!("Long - (Long - Bool)", PLAIN, "16 bytes, and-not", plain_rest, Type => Type, |a, b| a - b, "Bool"),
+    case!("Long - Bool could_be Long", PLAIN, "16 bytes, and-not is 0", plain, Type => bool, |a, b| a.could_be(b), "true"),
+    case!("Long - Bool join Long", PLAIN, "16 bytes, or", plain, Type => Type, |a, b| a.join(b), "Long"),
+
+    case!("MortalBool <= MortalLong", PLAIN, "16 bytes, and-not is 0", mortal, Type => bool, |a, b| a <= b, "true"),
+    case!("MortalBool | MortalLong", PLAIN, "16 bytes, or", mortal, Type => Type, |a, b| a | b, "MortalLong"),
+    case!("MortalBool & MortalLong", PLAIN, "16 bytes, and", mortal, Type => Type, |a, b| a & b, "MortalBool"),
+    case!("MortalLong - MortalBool", PLAIN, "16 bytes, and-not", mortal_rest, Type => Type, |a, b| a - b, "Mortal{LongExact|LongUser}"),
+    case!("MortalBool could_be MortalLong", PLAIN, "16 bytes, and-not is 0", mortal, Type => bool, |a, b| a.could_be(b), "true"),
+    case!("MortalBool join MortalLong", PLAIN, "16 bytes, or", mortal, Type => Type, |a, b| a.join(b), "MortalLong"),
+
+    case!("MortalDict <= Long", PLAIN, "16 bytes, and-not is 0", lifetimes, Type => bool, |a, b| a <= b, "false"),
+    case!("MortalDict | Long", PLAIN, "16 bytes, or", lifetimes, Type => Type, |a, b| a | b, "{Dict|Long}"),
+    case!("MortalDict & Long", PLAIN, "16 bytes, and", lifetimes, Type => Type, |a, b| a & b, "Bottom"),
+    case!("Long - MortalDict", REST, "16 bytes, and-not", lifetimes_rest, Type => Type, |a, b| a - b, "Long"),
+    case!("MortalDict could_be Long", PLAIN, "16 bytes, and-not is 0", lifetimes, Type => bool, |a, b| a.could_be(b), "false"),
+    case!("Dict & MortalDict", PLAIN, "16 bytes, and", either, Type => Type, |a, b| a & b, "MortalDict"),
+    case!("Dict - MortalDict", REST, "16 bytes, and-not", either, Type => Type, |a, b| a - b, "ImmortalDict"),
+    case!("MortalDict & ImmortalDict", PLAIN, "16 bytes, and", apart, Type => Type, |a, b| a & b, "Bottom"),
+    case!("MortalDict - ImmortalDict", REST, "16 bytes, and-not", apart, Type => Type, |a, b| a - b, "MortalDict"),
+    case!("MortalDict could_be Immortal...", PLAIN, "16 bytes, and-not is 0", apart, Type => bool, |a, b| a.could_be(b), "false"),
+
+    case!("CInt32 <= CInt", PLAIN, "16 bytes, and-not is 0", primitives, Type => bool, |a, b| a <= b, "true"),
+    case!("CInt32 | CInt", PLAIN, "16 bytes, or", primitives, Type => Type, |a, b| a | b, "CInt"),
+    case!("CInt32 & CInt", PLAIN, "16 bytes, and", primitives, Type => Type, |a, b| a & b, "CInt32"),
+    case!("CInt32 - CInt", PLAIN, "16 bytes, and-not", primitives, Type => Type, |a, b| a - b, "Bottom"),
+    case!("CInt32 could_be CInt", PLAIN, "16 bytes, and-not is 0", primitives, Type => bool, |a, b| a.could_be(b), "true"),
+
+    case!("User[B] <= User[A]", CLASSES, "16 bytes, nothing", up, Type => bool, |a, b| a <= b, "true"),
+    case!("User[A] <= User[C]", CLASSES, "16 bytes, nothing", unrelated, Type => bool, |a, b| a <= b, "false"),
+    case!("User[B] <= User", PLAIN, "16 bytes, and-not is 0", joint, Type => bool, |a, b| a <= b, "true"),
+    case!("User[B] | User[A]", None, "", up, Type => Type, |a, b| a | b, "User[A]"),
+    case!("User[B] & User[A]", None, "", up, Type => Type, |a, b| a & b, "User[B]"),
+    case!("User[B] & User", None, "", joint, Type => Type, |a, b| a & b, "User[B]"),
+    case!("User[A] & User[C]", None, "", unrelated, Type => Type, |a, b| a & b, "User[A]"),
+    case!("User[B] join User[A]", None, "", up, Type => Type, |a, b| a.join(b), "User[A]"),
 ];
 
 fn operands() -> Operands {
@@ -171,19 +143,22 @@ fn operands() -> Operands {
         .iter()
         .map(|class| Type::from_class(*class))
         .collect();
-    let (words, pairs) = ((5, 7), ((5, 1), (7, 1)));
-    let (plain, mortal) = (
-        (Type::LONG_EXACT, Type::LONG),
-        (Type::LONG_EXACT.mortal(), Type::LONG.mortal()),
-    );
-    let (up, unrelated) = ((classes[2], classes[0]), (classes[0], classes[1]));
+    let (long, bool, dict) = (Type::LONG, Type::BOOL, Type::DICT);
     Operands {
-        words,
-        pairs,
-        plain,
-        mortal,
-        up,
-        unrelated,
+        words: (5, 7),
+        pairs: ((5, 1), (7, 1)),
+        plain: (long - bool, long),
+        plain_rest: (long, long - bool),
+        mortal: (bool.mortal(), long.mortal()),
+        mortal_rest: (long.mortal(), bool.mortal()),
+        lifetimes: (dict.mortal(), long),
+        lifetimes_rest: (long, dict.mortal()),
+        either: (dict, dict.mortal()),
+        apart: (dict.mortal(), dict.immortal()),
+        primitives: (Type::CINT32, Type::CINT),
+        up: (classes[2], classes[0]),
+        unrelated: (classes[0], classes[1]),
+        joint: (classes[2], Type::USER),
         _world: world,
     }
 }
@@ -217,17 +192,21 @@ fn main() -> ExitCode {
     let mut counts: Vec<(&str, f64)> = Vec::new();
     let mut within = true;
     println!(
-        "{:<28} {:>9} {:>14} {:>7} {:>6}",
-        "operation", "ns", "instructions", "extra", "limit"
+        "{:<32} {:>7} {:>13} {:>6} {:>6}  {:<22} answer",
+        "operation", "ns", "instructions", "extra", "limit", "over"
     );
     for (index, case) in CASES.iter().enumerate() {
         let start = Instant::now();
-        (case.run)(&operands);
+        let answer = (case.run)(&operands);
         let nanoseconds = start.elapsed().as_nanos() as f64 / ROUNDS as f64;
+        if answer != case.answer {
+            println!("{}: the answer is {answer}, not {}", case.name, case.answer);
+            return ExitCode::FAILURE;
+        }
         let count =
             empty.and_then(|empty| Some(instructions(&index.to_string())?.saturating_sub(empty)));
         let Some(count) = count.map(|count| count as f64 / ROUNDS as f64) else {
-            println!("{:<28} {nanoseconds:>9.2} {:>14}", case.name, "no valgrind");
+            println!("{:<32} {nanoseconds:>7.2} {:>13}", case.name, "no valgrind");
             continue;
         };
         let plain = counts
@@ -239,8 +218,8 @@ fn main() -> ExitCode {
             .limit
             .map_or_else(String::new, |limit| limit.to_string());
         println!(
-            "{:<28} {nanoseconds:>9.2} {count:>14.1} {extra:>7.1} {limit:>6}",
-            case.name
+            "{:<32} {nanoseconds:>7.2} {count:>13.1} {extra:>6.1} {limit:>6}  {:<22} {answer}",
+            case.name, case.over
         );
         within &= case.limit.is_none_or(|limit| extra <= limit as f64 + 0.5);
         counts.push((case.name, count));

@@ -37,8 +37,12 @@ pub struct GeneralInfo {
     pub outputs: bool,
     /// The result.
     pub gives: Gives,
-    /// Whether it can raise or run host code at all.
+    /// Whether it can raise.
     pub raises: bool,
+    /// Whether it runs no code of the program.
+    pub quiet: bool,
+    /// Whether the exception that it leaves has this instruction in its traceback, if it is to be there.
+    pub traced: bool,
 }
 
 macro_rules! general_ops {
@@ -64,6 +68,8 @@ macro_rules! general_ops {
                         outputs: has(CTX, "outputs"),
                         gives: Gives::$gives,
                         raises: !has(CTX, "safe"),
+                        quiet: has(CTX, "quiet"),
+                        traced: has(CTX, "traced"),
                     }
                 }),*];
                 &TABLE[self as usize]
@@ -227,6 +233,11 @@ general_ops! {
     SetupAnnotations "setup_annotations" (frame) 0 0 Nothing;
     /// `with a`: outputs are `__exit__` and what `__enter__` gave.
     BeforeWith "before_with" (thread outputs) 0 1 Nothing;
+    /// Take the pending exception, which the current instruction raised; the immediate says whether to add the
+    /// instruction to its traceback first.
+    Catch "catch" (safe quiet) 1 0 Object;
+    /// Raise exception b again; if the immediate is not 0, the frame goes back to position a first.
+    Reraise "reraise" (frame quiet traced) 1 2 Nothing;
     /// Do what is pending: signals, giving up the lock, collection.
     HandlePending "handle_pending" (thread) 0 0 Nothing;
     /// Run a call of function a in the interpreter (array: its arguments).

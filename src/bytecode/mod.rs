@@ -64,6 +64,24 @@ pub struct Instr {
 }
 
 impl Instr {
+    /// The operands that the interpreter drops itself when the instruction raises, before it adds to the traceback: by
+    /// their depth from the top, in its order. The others it finds on the stack then, and drops from the top; those
+    /// that calls take over are not listed.
+    pub fn dropped_on_error(&self) -> &'static [u8] {
+        match self.op {
+            Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp => &[1, 0],
+            Op::DeleteSubscr | Op::StoreAttr | Op::ImportName | Op::FormatWithSpec => &[1, 0],
+            Op::MapAdd | Op::CheckEgMatch => &[1, 0],
+            Op::CheckExcMatch => &[0],
+            Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
+            Op::BinarySlice => &[1, 0, 2],
+            Op::StoreSlice => &[1, 0, 3, 2],
+            Op::CallFunctionEx if self.arg & 1 != 0 => &[3, 2, 1, 0],
+            Op::CallFunctionEx => &[2, 1, 0],
+            _ => &[],
+        }
+    }
+
     /// Whether the host says that it has never executed the instruction, so that nothing is known of its operands.
     pub fn is_unreached(&self) -> bool {
         matches!(self.hint[..], [ty] if ty.is_bottom())
@@ -145,6 +163,11 @@ pub struct Code {
 }
 
 impl Code {
+    /// Number of parameters, which are the first locals: positional, keyword-only, `*args`, `**kwargs`.
+    pub fn arity(&self) -> u32 {
+        self.argcount + self.kwonly + self.varargs as u32 + self.varkeywords as u32
+    }
+
     /// The instruction at `pc`.
     ///
     /// # Panics

@@ -34,6 +34,16 @@ pub enum ExitKind {
     /// The instruction at `pc` calls a function whose own exit was recorded before: its result, or its exception, comes
     /// later. The recorded stack is without what the call consumes.
     Await,
+    /// The same as `Raise`, and the exception needs no more to its traceback: it was raised before. The frame's position
+    /// is left as it is.
+    Reraise,
+}
+
+impl ExitKind {
+    /// Whether an exception is pending.
+    pub fn raises(self) -> bool {
+        matches!(self, ExitKind::Raise | ExitKind::Reraise)
+    }
 }
 
 /// Where a value is, and what it is.
@@ -128,6 +138,7 @@ impl fmt::Display for ExitRecord {
             ExitKind::Resume => "resume",
             ExitKind::Raise => "raise",
             ExitKind::Await => "await",
+            ExitKind::Reraise => "reraise",
         };
         write!(f, "{kind} {} {}", self.pc, self.reason)?;
         for (slot, source) in &self.locals {

@@ -12,12 +12,12 @@
 //! the place of the old one in the whole frame, so that one guard serves all later uses. A bet in the `avoid` set is
 //! not made again.
 
-use super::function::{
-    BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
-};
+use super::flow::handlers_by_instr;
+use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Term, Value};
 use super::names::{Names, Plan};
+use super::params::remove_trivial_params;
 use super::{Block, Op};
-use crate::bytecode::{Code, GeneralOp, Op as B, Pc, Reason};
+use crate::bytecode::{Code, GeneralOp, Pc, Reason};
 use crate::facts::Source;
 use crate::facts::{RawEntry, World};
 use crate::types::Type;
@@ -58,18 +58,22 @@ pub(super) struct Builder<'a> {
     pub(super) cur: Block,
     /// The stack at the start of the instruction (after its operands were made owned).
     pub(super) start_stack: Vec<Entry>,
-    state: Option<StateId>,
+    pub(super) state: Option<StateId>,
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
     pub(super) hints: HashMap<Value, Type>,
     pub(super) null: Value,
-    blocks: BTreeMap<Pc, Block>,
+    pub(super) blocks: BTreeMap<Pc, Block>,
     pub(super) pred_count: HashMap<Pc, u32>,
     pub(super) headers: HashSet<Pc>,
     /// Where the unit ends and the interpreter goes on.
-    ends: HashSet<Pc>,
-    entered: HashSet<Block>,
-    unchecked_in: HashSet<Block>,
+    pub(super) ends: HashSet<Pc>,
+    pub(super) entered: HashSet<Block>,
+    pub(super) unchecked_in: HashSet<Block>,
+    /// For each instruction that may raise: the index of its handler.
+    pub(super) handlers: Vec<Option<u32>>,
+    /// Which instructions are reached without an exception.
+    pub(super) expected: Vec<bool>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
     /// What is known of the namespace's names, in code that has them in registers.
@@ -102,9 +106,6 @@ pub fn build(
         return refuse("a function of this size");
     }
     if !matches!(start, Start::Loop(..)) {
-        if code.varargs || code.varkeywords || code.kwonly > 0 {
-            return refuse("a signature with * or keyword-only parameters");
-        }
         if !code.optimized {
             return refuse("module or class code from its start");
         }
@@ -128,9 +129,11 @@ pub fn build(
         pred_count: HashMap::new(),
         headers: HashSet::new(),
         ends: HashSet::new(),
+        names: names.map(Names::new),
         entered: HashSet::new(),
         unchecked_in: HashSet::new(),
-        names: names.map(Names::new),
+        handlers: handlers_by_instr(code),
+        expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),
         closed: match start {
             Start::Closed(own) => Some(own),
@@ -144,23 +147,6 @@ pub fn build(
     remove_trivial_params(&mut f);
     f.apply_aliases();
     Ok(f)
-}
-
-/// Normal successors of the instruction at `pc`, and whether it can fall through.
-pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
-    let instr = code.instr(pc);
-    match instr.op {
-        B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (vec![Pc(instr.arg)], false),
-        B::PopJumpIfFalse
-        | B::PopJumpIfTrue
-        | B::PopJumpIfNone
-        | B::PopJumpIfNotNone
-        | B::ForIter => (vec![Pc(pc.0 + 1), Pc(instr.arg)], true),
-        B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => {
-            (vec![], false)
-        }
-        _ => (vec![Pc(pc.0 + 1)], true),
-    }
 }
 
 impl Builder<'_> {
@@ -178,146 +164,26 @@ impl Builder<'_> {
         self.enter(&start);
         self.f.blocks[entry].entry_state = self.frame_state(first);
         self.jump_to(first, false);
-        for pc in order {
-            self.block(pc)?;
-        }
-        Ok(())
-    }
-
-    /// Leaders reachable from `first`, in reverse postorder.
-    fn find_blocks(&mut self, first: Pc) -> Result<Vec<Pc>, Unsupported> {
-        // Which instructions are reachable, which start blocks, and how many edges lead to each.
-        let n = self.code.instrs.len();
-        let mut reachable = vec![false; n];
-        let mut leaders: HashSet<Pc> = HashSet::from([first]);
-        let mut work = vec![first];
-        let inside = self.loop_around(first);
-        while let Some(pc) = work.pop() {
-            if inside.as_ref().is_some_and(|i| !i.contains(&pc)) {
-                self.ends.insert(pc);
-                leaders.insert(pc);
-                continue;
-            }
-            if std::mem::replace(&mut reachable[pc.0 as usize], true) {
-                continue;
-            }
-            let (next, _) = successors(self.code, pc);
-            if next.iter().any(|t| t.0 as usize >= n) {
-                return Err(self.unsupported("a jump outside the code"));
-            }
-            if next.len() != 1 || next[0] != Pc(pc.0 + 1) {
-                leaders.extend(next.iter().copied());
-            }
-            work.extend(next);
-        }
-        *self.pred_count.entry(first).or_default() += 1;
-        for pc in (0..n as u32).map(Pc).filter(|pc| reachable[pc.0 as usize]) {
-            for t in successors(self.code, pc).0 {
-                if leaders.contains(&t) {
-                    *self.pred_count.entry(t).or_default() += 1;
+        // An edge that was found dead may be the one for which a handler came early: then another leads there later.
+        let mut left = order;
+        loop {
+            let before = left.len();
+            let mut next = Vec::new();
+            for pc in left {
+                if self.entered.contains(&self.blocks[&pc]) {
+                    self.block(pc)?;
+                } else {
+                    next.push(pc);
                 }
             }
-        }
-        // Depth-first for the reverse postorder and the loop headers.
-        let block_succ = |from: Pc| {
-            let mut pc = from;
-            loop {
-                let (mut next, _) = successors(self.code, pc);
-                if next.len() != 1 || leaders.contains(&next[0]) {
-                    next.retain(|t| !self.ends.contains(t));
-                    return next;
-                }
-                pc = next[0];
+            if next.len() == before {
+                return Ok(());
             }
-        };
-        let (mut post, mut seen, mut open) =
-            (Vec::new(), HashSet::from([first]), HashSet::from([first]));
-        let mut stack = vec![(first, block_succ(first), 0)];
-        while let Some((pc, succ, i)) = stack.pop() {
-            if i < succ.len() {
-                let t = succ[succ.len() - 1 - i];
-                stack.push((pc, succ, i + 1));
-                if seen.insert(t) {
-                    open.insert(t);
-                    stack.push((t, block_succ(t), 0));
-                } else if open.contains(&t) {
-                    self.headers.insert(t);
-                }
-            } else {
-                open.remove(&pc);
-                post.push(pc);
-            }
-        }
-        post.reverse();
-        for &pc in &post {
-            let header = self.headers.contains(&pc);
-            let block = self.new_block(header);
-            self.blocks.insert(pc, block);
-        }
-        if let Some(names) = &mut self.names {
-            self.f.names = names.find_regions(self.code, &post, &self.ends, self.avoid);
-        }
-        Ok(post)
-    }
-
-    /// The instructions of the outermost loop with `first` in it, if what follows it is left to the interpreter: code
-    /// that is no function's runs once.
-    fn loop_around(&self, first: Pc) -> Option<HashSet<Pc>> {
-        if self.code.optimized {
-            return None;
-        }
-        let (mut reached, mut work) = (HashSet::new(), vec![first]);
-        let mut before: HashMap<Pc, Vec<Pc>> = HashMap::new();
-        while let Some(pc) = work.pop() {
-            if pc.0 as usize >= self.code.instrs.len() || !reached.insert(pc) {
-                continue;
-            }
-            for next in successors(self.code, pc).0 {
-                before.entry(next).or_default().push(pc);
-                work.push(next);
-            }
-        }
-        let (mut inside, mut work) = (HashSet::new(), before.remove(&first)?);
-        while let Some(pc) = work.pop() {
-            if inside.insert(pc) {
-                work.extend(before.get(&pc).into_iter().flatten());
-            }
-        }
-        inside.insert(first);
-        Some(inside)
-    }
-
-    /// The edge out of what is compiled: a block that leaves.
-    fn edge_out(&mut self, pc: Pc) -> Edge {
-        let block = self.new_block(false);
-        let entry_state = FrameState {
-            pc,
-            locals: self.locals.clone(),
-            stack: self.stack.clone(),
-        };
-        let state = self.f.states.push(entry_state.clone());
-        self.f.blocks[block].entry_state = entry_state;
-        let from = std::mem::replace(&mut self.cur, block);
-        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
-        self.emit_with(
-            Op::GuardTrue(Reason::NotCompiled),
-            vec![never],
-            Type::BOTTOM,
-            Some(state),
-        );
-        self.end_block(Term::Unreachable);
-        self.cur = from;
-        Edge {
-            block,
-            args: Vec::new(),
+            left = next;
         }
     }
 
-    pub(super) fn is_end(&self, pc: Pc) -> bool {
-        self.ends.contains(&pc)
-    }
-
-    fn new_block(&mut self, is_loop_header: bool) -> Block {
+    pub(super) fn new_block(&mut self, is_loop_header: bool) -> Block {
         self.f.blocks.push(BlockData {
             params: Vec::new(),
             insts: Vec::new(),
@@ -335,20 +201,18 @@ impl Builder<'_> {
     /// Values of the frame at the unit's entry, with guards for what is known of them.
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
-        let no_names = vec![self.null; self.f.names.len()];
         match *start {
             Start::Function(types) => {
                 for k in 0..nlocals {
-                    let v = if k < self.code.argcount {
+                    let v = if k < self.code.arity() {
                         self.emit(Op::Arg(k), vec![], Type::OBJECT)
                     } else {
                         self.null
                     };
                     self.locals.push(v);
                 }
-                self.locals.extend(no_names);
                 self.start_instr();
-                for (k, &ty) in types.iter().enumerate().take(self.code.argcount as usize) {
+                for (k, &ty) in types.iter().enumerate().take(self.code.arity() as usize) {
                     self.bet_at_entry(self.locals[k], ty);
                 }
             }
@@ -366,7 +230,8 @@ impl Builder<'_> {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.locals.push(v);
                 }
-                self.locals.extend(no_names);
+                let names = nlocals as usize + self.f.names.len();
+                self.locals.resize(names, self.null);
                 for k in nlocals..types.len() as u32 {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.stack.push(Entry {
@@ -402,10 +267,6 @@ impl Builder<'_> {
 
     fn block(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let block = self.blocks[&pc];
-        if !self.entered.contains(&block) {
-            // Reached only by edges that were found dead.
-            return Ok(());
-        }
         self.cur = block;
         self.locals = self.f.blocks[block].entry_state.locals.clone();
         self.stack = self.f.blocks[block].entry_state.stack.clone();
@@ -422,14 +283,22 @@ impl Builder<'_> {
                 let state = self.state();
                 self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
             }
+            self.settle_for_handler();
             self.start_instr();
             if instr.is_unreached() && !self.avoid.contains(&(pc, Reason::Unreached)) {
-                self.leave_unreached();
+                self.give_up(Reason::Unreached);
                 return Ok(());
             }
             let barrier = self.names_before(pc);
             self.start_instr();
-            let ended = self.translate(instr)?;
+            let ended = match self.translate(instr) {
+                Ok(ended) => ended,
+                // Only an exception leads here: nothing is lost if the interpreter goes on.
+                Err(_) if instr.resumable && !self.expected[pc.0 as usize] => {
+                    self.give_up(Reason::NotCompiled)
+                }
+                Err(unsupported) => return Err(unsupported),
+            };
             if ended {
                 return Ok(());
             }
@@ -442,19 +311,6 @@ impl Builder<'_> {
                 return Ok(());
             }
         }
-    }
-
-    /// End the block with an exit: what was never executed is not compiled before something is known of it.
-    fn leave_unreached(&mut self) {
-        let state = self.state();
-        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
-        self.emit_with(
-            Op::GuardTrue(Reason::Unreached),
-            vec![never],
-            Type::BOTTOM,
-            Some(state),
-        );
-        self.end_block(Term::Unreachable);
     }
 
     /// Note the stack as it is at the start of an instruction.
@@ -499,7 +355,7 @@ impl Builder<'_> {
         self.emit_with(op, args, ty, None)
     }
 
-    fn frame_state(&self, pc: Pc) -> FrameState {
+    pub(super) fn frame_state(&self, pc: Pc) -> FrameState {
         FrameState {
             pc,
             locals: self.locals.clone(),
@@ -572,7 +428,7 @@ impl Builder<'_> {
     }
 
     /// Whether a reference is needed to keep the value alive.
-    fn is_counted(&self, v: Value) -> bool {
+    pub(super) fn is_counted(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::Null => false,
             // A closed unit holds no references: the program's own cannot go while it runs.
@@ -659,10 +515,7 @@ impl Builder<'_> {
         ty: Type,
         state: StateId,
     ) -> Value {
-        if op.info().raises {
-            self.unchecked = true;
-        }
-        self.emit_with(Op::General(op, imms), args, ty, Some(state))
+        self.emit_raising(Op::General(op, imms), args, ty, state)
     }
 
     /// The state for an operation that takes over the references of the top `n` entries.
@@ -695,97 +548,6 @@ impl Builder<'_> {
             }
         }
     }
-
-    // ---- control flow -------------------------------------------------------------------------------------------
-
-    /// Make every stack entry owned, as it must be where blocks meet.
-    pub(super) fn settle(&mut self) {
-        for i in 0..self.stack.len() {
-            self.own(i);
-        }
-    }
-
-    /// The edge to the block at `pc` from the current frame; makes the target's parameters at the first edge.
-    pub(super) fn edge_to(&mut self, pc: Pc) -> Edge {
-        if self.is_end(pc) {
-            return self.edge_out(pc);
-        }
-        let block = self.blocks[&pc];
-        let joins = self.pred_count[&pc] > 1 || self.headers.contains(&pc);
-        if self.entered.insert(block) {
-            let (mut locals, mut stack) = (self.locals.clone(), self.stack.clone());
-            if joins {
-                let real = self.code.locals.len();
-                for (k, slot) in locals[..real].iter_mut().enumerate() {
-                    *slot = self.param(block, *slot, Place::Local(k as u32));
-                }
-                for (k, entry) in stack.iter_mut().enumerate() {
-                    entry.value = self.param(block, entry.value, Place::Stack(k as u32));
-                }
-            }
-            self.enter_names(block, pc, &mut locals);
-            self.f.blocks[block].entry_state = FrameState { pc, locals, stack };
-        }
-        if self.unchecked {
-            self.unchecked_in.insert(block);
-        }
-        let args = if joins {
-            let names = self.name_args(pc);
-            self.locals[..self.code.locals.len()]
-                .iter()
-                .copied()
-                .chain(self.stack.iter().map(|e| e.value))
-                .chain(names)
-                .collect()
-        } else {
-            Vec::new()
-        };
-        Edge { block, args }
-    }
-
-    pub(super) fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
-        let v = self.f.insts.push(Inst {
-            op: Op::Param,
-            args: vec![],
-            ty: Type::OBJECT.opt(),
-            source: Source::Proved,
-            state: None,
-            pc: self.pc,
-        });
-        let hint = self
-            .hints
-            .get(&from)
-            .copied()
-            .unwrap_or_else(|| self.ty(from).unspecialized());
-        if is_builtin_exact(hint) {
-            self.hints.insert(v, hint);
-        }
-        self.f.blocks[block].params.push((v, place));
-        v
-    }
-
-    pub(super) fn jump_to(&mut self, pc: Pc, checked: bool) {
-        if checked {
-            self.unchecked = false;
-        }
-        self.settle();
-        // Look before the jump, not at its target: that may be a loop's header.
-        if self.unchecked && self.code.instr(pc).resumable {
-            self.unchecked = false;
-            self.start_instr();
-            let state = self.frame_state(pc);
-            let state = self.f.states.push(state);
-            self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
-        }
-        self.carry_names(pc);
-        let edge = self.edge_to(pc);
-        self.end_block(Term::Jump(edge));
-    }
-
-    pub(super) fn end_block(&mut self, term: Term) {
-        self.f.blocks[self.cur].out_locals = self.locals.clone();
-        self.f.blocks[self.cur].term = term;
-    }
 }
 
 /// Whether the type is of one builtin class exactly: objects of such classes never change class.
@@ -808,70 +570,4 @@ pub(crate) fn is_builtin_exact(ty: Type) -> bool {
     ]
     .iter()
     .any(|t| ty <= *t && !ty.is_bottom())
-}
-
-/// Remove block parameters that always get one value (guards and refinements of it, and the parameter itself, count
-/// as that value: they are the same object).
-pub fn remove_trivial_params(f: &mut Function) {
-    fn root(f: &Function, v: Value) -> Value {
-        let mut v = f.resolve(v);
-        while matches!(
-            f.op(v),
-            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
-        ) {
-            v = f.arg(v, 0);
-        }
-        v
-    }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for b in f.order.clone() {
-            let mut index = 0;
-            while index < f.blocks[b].params.len() {
-                let param = f.blocks[b].params[index].0;
-                let mut same: Option<Value> = None;
-                let mut exact: Option<Value> = None;
-                let mut trivial = true;
-                for &p in &f.order {
-                    for edge in f.blocks[p].term.edges() {
-                        if edge.block != b {
-                            continue;
-                        }
-                        let arg = f.resolve(edge.args[index]);
-                        let r = root(f, arg);
-                        if r == param {
-                            continue;
-                        }
-                        match same {
-                            None => {
-                                same = Some(r);
-                                exact = Some(arg);
-                            }
-                            Some(s) if s == r => {
-                                if exact != Some(arg) {
-                                    exact = Some(r);
-                                }
-                            }
-                            Some(_) => trivial = false,
-                        }
-                    }
-                }
-                if let (true, Some(value)) = (trivial, exact) {
-                    f.replace(param, value);
-                    f.blocks[b].params.remove(index);
-                    for p in f.order.clone() {
-                        for edge in f.blocks[p].term.edges_mut() {
-                            if edge.block == b {
-                                edge.args.remove(index);
-                            }
-                        }
-                    }
-                    changed = true;
-                } else {
-                    index += 1;
-                }
-            }
-        }
-    }
 }

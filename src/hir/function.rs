@@ -86,6 +86,17 @@ pub enum Term {
         /// If not.
         els: Edge,
     },
+    /// The block's last instruction may raise, in the range of a handler. It comes back to `next`, which nothing else
+    /// leads to; where it raises, its landing block goes on, which nothing else leads to either. Neither edge carries
+    /// values, and the instruction has none where it has raised.
+    MayRaise {
+        /// The instruction.
+        op: Value,
+        /// Where to go on.
+        next: Edge,
+        /// The landing block.
+        raised: Edge,
+    },
     /// Return the object (owned).
     Return(Value),
     /// The operation before never comes back normally.
@@ -98,6 +109,7 @@ impl Term {
         match self {
             Term::Jump(e) => vec![e],
             Term::Branch { then, els, .. } => vec![then, els],
+            Term::MayRaise { next, raised, .. } => vec![next, raised],
             _ => vec![],
         }
     }
@@ -107,6 +119,7 @@ impl Term {
         match self {
             Term::Jump(e) => vec![e],
             Term::Branch { then, els, .. } => vec![then, els],
+            Term::MayRaise { next, raised, .. } => vec![next, raised],
             _ => vec![],
         }
     }
@@ -242,7 +255,8 @@ impl Function {
         self.resolve(self.inst(v).args[i])
     }
 
-    /// Write the aliases into every use, and forget them.
+    /// Write the aliases into every use, and forget them. Where an instruction that might have raised was replaced by
+    /// others, nothing raises any more.
     pub fn apply_aliases(&mut self) {
         let aliases = std::mem::take(&mut self.aliases);
         let find = |mut v: Value| {
@@ -259,9 +273,16 @@ impl Function {
             s.stack.iter_mut().for_each(|e| e.value = find(e.value));
         };
         self.states.values_mut().for_each(fix_state);
+        let mut fewer_edges = false;
         for block in self.blocks.values_mut() {
             block.out_locals.iter_mut().for_each(|l| *l = find(*l));
             fix_state(&mut block.entry_state);
+            if let Term::MayRaise { op, next, .. } = &block.term
+                && aliases[*op].is_some()
+            {
+                block.term = Term::Jump(next.clone());
+                fewer_edges = true;
+            }
             match &mut block.term {
                 Term::Branch { cond, .. } => *cond = find(*cond),
                 Term::Return(v) => *v = find(*v),
@@ -275,6 +296,10 @@ impl Function {
         let replaced: Vec<bool> = self.insts.keys().map(|v| aliases[v].is_some()).collect();
         for block in self.blocks.values_mut() {
             block.insts.retain(|v| !replaced[v.index()]);
+        }
+        if fewer_edges {
+            let entry = self.entry();
+            self.compute_order(entry);
         }
     }
 
@@ -304,6 +329,14 @@ impl Function {
         match inst.op {
             Op::Decref => self.drop_runs_host_code(inst.args[0]),
             _ => inst.op.effects().runs_host_code,
+        }
+    }
+
+    /// The instruction at the end of a block that may raise, and its landing block.
+    pub fn landing(&self, block: Block) -> Option<(Value, Block)> {
+        match &self.blocks[block].term {
+            Term::MayRaise { op, raised, .. } => Some((*op, raised.block)),
+            _ => None,
         }
     }
 

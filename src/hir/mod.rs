@@ -12,15 +12,24 @@
 //! - References are explicit: what the interpreter counts, `incref` and `decref` count, at the same places. The slot
 //!   of a local owns its object. On a value that has no object (a C value, or a virtual box) they do nothing.
 //! - Every op that may exit, raise or run code of the program has a frame state.
+//! - An op that may raise in the range of a handler ends its block with two successors. The exceptional one is a
+//!   **landing block** of its own, which does what the interpreter does between the raise and the handler (drops what
+//!   the operand stack holds above the handler's depth, adds to the traceback, takes the exception) and then jumps to
+//!   the handler's block with the locals, the rest of the stack, the position if it is wanted, and the exception.
 //!
 //! # Deliberately absent
 //! No layouts and no addresses of the host's structures: those are in the host's intrinsics. No decision between
 //! boxed and raw: that follows in `lower`.
 
 mod build;
+mod flow;
 mod function;
+mod landing;
 mod names;
 mod ops;
+mod params;
+#[cfg(test)]
+pub(crate) mod tests;
 mod text;
 mod translate;
 mod typing;
@@ -29,11 +38,12 @@ mod verify;
 /// What HIR is made of that bytecode defines.
 pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
 pub(crate) use build::is_builtin_exact;
-pub use build::{MAX_INSTRS, Start, Unsupported, build, remove_trivial_params};
+pub use build::{MAX_INSTRS, Start, Unsupported, build};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op};
+pub use params::remove_trivial_params;
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};
 pub use verify::{VerifierErrors, verify};

@@ -297,12 +297,12 @@ impl Op {
     /// Effects on memory; a `Decref`'s depend on its operand's type (see [`super::Function::may_run_host_code`]).
     pub fn effects(&self) -> Effects {
         match self {
-            Op::General(op, _) if !op.info().raises => Effects {
-                raises: false,
+            Op::General(op, _) => Effects {
+                raises: op.info().raises,
+                runs_host_code: !op.info().quiet,
                 ..Effects::ANY
             },
-            Op::General(..)
-            | Op::CallDirect(_)
+            Op::CallDirect(_)
             | Op::CallRaw(..)
             | Op::CheckPending
             | Op::CheckValid

@@ -41,6 +41,12 @@ impl fmt::Display for Function {
                     PrintEdge(self, then),
                     PrintEdge(self, els)
                 )?,
+                Term::MayRaise { op, next, raised } => writeln!(
+                    f,
+                    "    may_raise {op}, {}, {}",
+                    PrintEdge(self, next),
+                    PrintEdge(self, raised)
+                )?,
                 Term::Return(v) => writeln!(f, "    return {}", self.resolve(*v))?,
                 Term::Unreachable => writeln!(f, "    unreachable")?,
             }

@@ -27,7 +27,7 @@ impl Builder<'_> {
             B::Resume if self.enters => {}
             B::Resume => {
                 let state = self.state();
-                self.emit_with(Op::CheckPending, vec![], Type::BOTTOM, Some(state));
+                self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
             }
             B::PopTop => {
                 let e = self.pop();
@@ -242,12 +242,11 @@ impl Builder<'_> {
                 self.carry_names(Pc(instr.arg));
                 self.start_instr();
                 let state = self.state();
-                let check = if self.holds_names_at(Pc(instr.arg)) {
-                    Op::CheckQuiet
+                if self.holds_names_at(Pc(instr.arg)) {
+                    self.emit_with(Op::CheckQuiet, vec![], Type::BOTTOM, Some(state));
                 } else {
-                    Op::CheckPending
-                };
-                self.emit_with(check, vec![], Type::BOTTOM, Some(state));
+                    self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
+                }
                 self.jump_to(Pc(instr.arg), true);
                 return Ok(true);
             }

@@ -61,6 +61,7 @@ impl Checker<'_> {
             }
         }
         let idom = f.dominators();
+        let preds = f.predecessors();
         for &b in &f.order {
             let up = idom[b].expect("a reachable block");
             self.depth[b] = if up == b { 0 } else { self.depth[up] + 1 };
@@ -80,6 +81,18 @@ impl Checker<'_> {
                     }
                 }
                 Term::Return(v) => self.uses(b, end, *v, &idom),
+                Term::MayRaise { op, next, raised } => {
+                    if data.insts.last() != Some(op) || !f.insts[*op].op.raises() {
+                        self.faults
+                            .push(format!("{b}: ends with {op}, which does not raise there"));
+                    }
+                    for edge in [next, raised] {
+                        if preds[edge.block].len() != 1 || !f.blocks[edge.block].params.is_empty() {
+                            self.faults
+                                .push(format!("{b}: {} is not for {op} alone", edge.block));
+                        }
+                    }
+                }
                 _ => {}
             }
             for &v in &data.out_locals {
@@ -167,11 +180,13 @@ impl Checker<'_> {
         let ok = if at == b {
             index < i
         } else {
-            let mut up = b;
+            let (mut up, mut below) = (b, b);
             while self.depth[up] > self.depth[at] {
+                below = up;
                 up = idom[up].expect("a reachable block");
             }
-            up == at
+            // What has raised has no value.
+            up == at && self.f.landing(at) != Some((v, below))
         };
         if !ok {
             self.faults.push(format!(

@@ -11,7 +11,10 @@ impl Lower<'_> {
     pub(super) fn general(&mut self, v: Value, op: GeneralOp, imms: [i64; 2]) {
         let info = op.info();
         let args = self.f.inst(v).args.clone();
-        self.publish(v);
+        // Nobody looks while a quiet helper runs; one that raises leaves its position for the traceback.
+        if info.raises || !info.quiet {
+            self.publish(v);
+        }
         let mut operands = Vec::new();
         if info.thread {
             operands.push(self.thread);
@@ -69,12 +72,7 @@ impl Lower<'_> {
             } else {
                 self.b.icmp_imm(IntCond::Slt, result, 0)
             };
-            let state = self
-                .f
-                .inst(v)
-                .state
-                .expect("an operation that may raise has a state");
-            let raise = self.raise_exit(state);
+            let raise = self.raise_target(v);
             let go = self.b.block();
             self.b.br(failed, raise, &[], go, &[]);
             self.b.switch_to(go);
@@ -106,8 +104,7 @@ impl Lower<'_> {
         }
         let result = self.call_boxed(cell, &operands);
         let failed = self.b.is_null(result);
-        let state = self.f.inst(v).state.expect("a call has a state");
-        let raise = self.raise_exit(state);
+        let raise = self.raise_target(v);
         let go = self.b.block();
         self.b.br(failed, raise, &[], go, &[]);
         self.b.switch_to(go);
@@ -146,8 +143,7 @@ impl Lower<'_> {
         let helper = self.host.helper("handle_pending");
         let status = self.b.call(helper, &[self.thread], &[Ty::I64])[0];
         let failed = self.b.icmp_imm(IntCond::Slt, status, 0);
-        let state = self.f.inst(v).state.expect("a check has a state");
-        let raise = self.raise_exit(state);
+        let raise = self.raise_target(v);
         let done = self.b.cold_block();
         self.b.br(failed, raise, &[], done, &[]);
         self.b.switch_to(done);
@@ -155,11 +151,7 @@ impl Lower<'_> {
         let again = self.b.cold_block();
         self.b.br(quiet, again, &[], exit, &[]);
         self.b.switch_to(again);
-        let state_cell = self.b.pconst(self.parts.state_cell);
-        let valid = self.intrinsic(
-            names::STILL_VALID,
-            &[self.thread, self.frame, state_cell, cell],
-        )[0];
+        let valid = self.still_valid();
         self.b.br(valid, go, &[], exit, &[]);
         self.b.switch_to(go);
         (self.position, self.shadows) = (position, shadows);

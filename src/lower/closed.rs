@@ -111,7 +111,7 @@ impl Lower<'_> {
         // Host code has run: the unit goes on only if it may, with a result of the right class.
         self.b.switch_to(got);
         let failed = self.b.is_null(object);
-        let raise = self.exit_at_call(ExitKind::Raise, Reason::Raised, state, consumed, None);
+        let raise = self.raise_target(v);
         let ok = self.b.cold_block();
         self.b.br(failed, raise, &[], ok, &[]);
         self.b.switch_to(ok);
@@ -122,12 +122,7 @@ impl Lower<'_> {
             consumed,
             Some(object),
         );
-        let cell = self.b.pconst(self.parts.state_cell);
-        let pending = self.b.pconst(self.parts.pending_cell);
-        let valid = self.intrinsic(
-            names::STILL_VALID,
-            &[self.thread, self.frame, cell, pending],
-        )[0];
+        let valid = self.still_valid();
         let next = self.b.cold_block();
         self.b.br(valid, next, &[], after, &[]);
         self.b.switch_to(next);

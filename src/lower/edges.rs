@@ -25,6 +25,11 @@ impl Lower<'_> {
                     }
                 }
             }
+            Term::MayRaise { next, .. } => {
+                let known = (self.position, self.shadows.clone());
+                self.known.insert(next.block, known);
+                self.edge(next);
+            }
             Term::Return(v) if self.closed.is_some() => self.return_raw(*v),
             Term::Return(v) => {
                 let result = self.moved(*v);

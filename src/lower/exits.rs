@@ -172,9 +172,39 @@ impl Lower<'_> {
         exit
     }
 
-    /// The block to go to when a helper has raised.
-    pub(super) fn raise_exit(&mut self, state: StateId) -> lir::Block {
-        self.exit_block(ExitKind::Raise, Reason::Raised, state)
+    /// The block to go to when `v` has raised: its landing block, if it has one and the unit may go on, or an exit.
+    pub(super) fn raise_target(&mut self, v: Value) -> lir::Block {
+        let inst = self.f.inst(v);
+        let state = inst
+            .state
+            .unwrap_or_else(|| panic!("{v} may raise but has no frame state"));
+        let kind = match inst.op {
+            Op::General(op, _) if op.info().traced => ExitKind::Reraise,
+            _ => ExitKind::Raise,
+        };
+        let consumed = match inst.op {
+            Op::CallRaw(_, consumed) => consumed,
+            _ => 0,
+        };
+        let exit = self.exit_at_call(kind, Reason::Raised, state, consumed, None);
+        let Some(landing) = self.landing.filter(|l| l.0 == v).map(|l| l.1) else {
+            return exit;
+        };
+        let here = self.b.current();
+        let block = self.b.cold_block();
+        self.b.switch_to(block);
+        let valid = self.still_valid();
+        self.b.br(valid, self.blocks[&landing], &[], exit, &[]);
+        self.b.switch_to(here);
+        block
+    }
+
+    /// Whether the unit may go on: it is valid, nobody traces, and its frame's slots are its own.
+    pub(super) fn still_valid(&mut self) -> lir::Value {
+        let cell = self.b.pconst(self.parts.state_cell);
+        let pending = self.b.pconst(self.parts.pending_cell);
+        let args = [self.thread, self.frame, cell, pending];
+        self.intrinsic(names::STILL_VALID, &args)[0]
     }
 
     /// Make the frame true for whoever looks at it while a call-out of instruction `v` runs.

@@ -60,12 +60,7 @@ impl Lower<'_> {
                 return self.guard(v, ok);
             }
             Op::CheckValid => {
-                let cell = self.b.pconst(self.parts.state_cell);
-                let pending = self.b.pconst(self.parts.pending_cell);
-                let ok = self.intrinsic(
-                    names::STILL_VALID,
-                    &[self.thread, self.frame, cell, pending],
-                )[0];
+                let ok = self.still_valid();
                 return self.guard(v, ok);
             }
             Op::CheckPending => {

@@ -22,15 +22,14 @@ mod namespace;
 
 pub use closed::{adapter, lower_closed};
 
-use crate::bytecode::Pc;
 use crate::exits::ExitRecord;
-use crate::hir::{self, Function, Op, Value};
+use crate::hir::{self, Function, Op, Pc, Value};
 use crate::host::{ClosedParts, Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
 use crate::types::Type;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What lowering gives.
 #[derive(Debug)]
@@ -107,6 +106,10 @@ pub(crate) struct Lower<'a> {
     frame: lir::Value,
     /// Where all returns go.
     leave: Option<lir::Block>,
+    /// The instruction that may raise at the end of this block, and its landing block.
+    landing: Option<(Value, hir::Block)>,
+    /// What is known of the frame at the start of a block that is reached from one place only.
+    known: HashMap<hir::Block, (Option<u32>, HashMap<u32, Value>)>,
     /// The locals where we stand.
     locals: Vec<Value>,
     /// The position stored in the frame, if known here.
@@ -126,7 +129,7 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
     let code = f.code.clone();
     let mut params = vec![Ty::Ptr, Ty::Ptr];
     if entry == Entry::Function {
-        params.extend((0..code.argcount).map(|_| Ty::Ptr));
+        params.extend((0..code.arity()).map(|_| Ty::Ptr));
     }
     let func = Func::new(
         code.name.clone(),
@@ -174,6 +177,8 @@ fn finish(
             thread,
             frame: second,
             leave: None,
+            landing: None,
+            known: HashMap::new(),
             locals: Vec::new(),
             position: None,
             shadows: HashMap::new(),
@@ -194,8 +199,18 @@ fn finish(
 
 impl Lower<'_> {
     fn run(&mut self, second: lir::Value, args: &[lir::Value]) {
+        let landings: HashSet<hir::Block> = self
+            .f
+            .order
+            .iter()
+            .filter_map(|&b| self.f.landing(b).map(|l| l.1))
+            .collect();
         for &block in &self.f.order[1..] {
-            let lb = self.b.block();
+            let lb = if landings.contains(&block) {
+                self.b.cold_block()
+            } else {
+                self.b.block()
+            };
             for &(p, _) in &self.f.blocks[block].params {
                 let ty = self.ty_of(p);
                 let v = self.b.param(lb, ty);
@@ -213,8 +228,8 @@ impl Lower<'_> {
                 let lb = self.blocks[&block];
                 self.b.switch_to(lb);
             }
-            self.position = None;
-            self.shadows.clear();
+            (self.position, self.shadows) = self.known.remove(&block).unwrap_or_default();
+            self.landing = self.f.landing(block);
             self.locals = self.f.blocks[block].entry_state.locals.clone();
             for &v in &self.f.blocks[block].insts {
                 self.inst(v);

@@ -55,8 +55,7 @@ impl Lower<'_> {
         let notes = self.parts.namespace.as_ref().filter(|_| often);
         let notes = self.b.iconst(notes.map_or(0, |n| n.notes));
         let value = self.moved(value);
-        let state = self.f.inst(v).state.expect("a store has a state");
-        let raise = self.raise_exit(state);
+        let raise = self.raise_target(v);
         let host = self.host;
         let func = &host.intrinsics[host.intrinsic(names::NAME_SET)].func;
         let operands = [namespace, key, cell, value, notes];

@@ -12,7 +12,10 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         changed = false;
         for &b in &f.order {
             let out = flow(f, b, dirty_in[b], &mut |_| {});
+            // Lowering goes to a landing block only while the unit is valid.
+            let landing = f.landing(b).map(|l| l.1);
             for edge in f.blocks[b].term.edges() {
+                let out = out && Some(edge.block) != landing;
                 if out && !dirty_in[edge.block] {
                     dirty_in[edge.block] = true;
                     changed = true;

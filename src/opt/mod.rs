@@ -7,6 +7,7 @@
 mod checks;
 pub mod closed;
 mod dce;
+mod merge;
 mod number;
 mod refcounts;
 mod simplify;
@@ -46,6 +47,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "types", types::run);
         step(f, "specialise", specialise::run);
         step(f, "simplify", simplify::run);
+        step(f, "merge", merge::run);
         step(f, "types", types::run);
         step(f, "unbox", unbox::run);
         step(f, "simplify", simplify::run);

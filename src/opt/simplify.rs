@@ -194,8 +194,14 @@ fn become_constant(f: &mut Function, v: Value, op: Op) -> bool {
     true
 }
 
-/// A branch on a constant becomes a jump.
+/// A branch on a constant becomes a jump, and so does the end of a block where nothing raises any more.
 fn fold_branch(f: &mut Function, b: crate::hir::Block) -> bool {
+    if let Term::MayRaise { op, next, .. } = &f.blocks[b].term
+        && !f.op(*op).raises()
+    {
+        f.blocks[b].term = Term::Jump(next.clone());
+        return true;
+    }
     let Term::Branch { cond, then, els } = &f.blocks[b].term else {
         return false;
     };

@@ -15,7 +15,7 @@
 //! the two have in common, where `|` gives the base. In return siblings keep their common parent, where `|` loses it.
 
 use super::handles::ClassHandle;
-use super::repr::{KIND_MASK, Spec, Type};
+use super::repr::{Spec, Type};
 use super::table::LEAVES;
 
 impl Type {
@@ -36,7 +36,7 @@ impl Type {
         if self.is_bottom() {
             return other;
         }
-        let word = (self.word() | other.word()) & !KIND_MASK;
+        let word = self.word() | other.word();
         if !self.is_specialized() || !other.is_specialized() {
             return Type::from_word(word);
         }
@@ -64,7 +64,7 @@ impl Type {
             return u32::MAX;
         }
         let levels = Rung::of(self).map_or(0, |rung| rung.level() + 1);
-        LEAVES + 2 - (self.word() & !KIND_MASK).count_ones() + levels
+        LEAVES + 2 - self.word().count_ones() + levels
     }
 }
 

@@ -1,15 +1,15 @@
-//! The set operations. Of two types with neither lifetime nor specialization the answer is one instruction on the
-//! leaves, inlined wherever a type is used; all others are asked out of line, where a rule on leaves and lifetimes
-//! meets a rule on specializations.
+//! The set operations. Of two unspecialized types the answer is an instruction or two on the words, inlined wherever a
+//! type is used; all others are asked out of line, where a rule on leaves and lifetimes meets a rule on specializations.
 
 use std::cmp::Ordering;
+use std::hint::cold_path;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Sub, SubAssign};
 
 use super::handles::{ClassHandle, raw_is_subclass};
 use super::repr::{
-    KIND_CLASS, KIND_MASK, KIND_NONE, KIND_SHIFT, LEAF_BUDGET, LEAF_MASK, LIFE_MASK, Spec, Type,
+    KIND_CLASS, KIND_MASK, LIFE_MASK, PLAIN, Spec, Type, has_objects, is_plain_and_lives,
 };
-use super::table::{Leaf, OBJECT_BITS, bit};
+use super::table::{Leaf, PRIMITIVE_BITS, bit};
 
 /// The class all values of a specialization are instances of.
 fn class_of(spec: Spec) -> Option<ClassHandle> {
@@ -23,39 +23,34 @@ fn class_of(spec: Spec) -> Option<ClassHandle> {
 impl Type {
     #[inline]
     fn is_subtype_of(self, other: Type) -> bool {
-        if self.is_plain_with(other) {
-            self.raw & !other.raw == 0
-        } else {
+        if other.is_specialized() {
             self.is_subtype_slowly(other)
+        } else {
+            self.word_is_within(other)
         }
+    }
+
+    /// Whether all leaves and lifetimes are `other`'s.
+    #[inline]
+    const fn word_is_within(self, other: Type) -> bool {
+        self.raw & !(other.raw | KIND_MASK | PLAIN) == 0
     }
 
     #[inline(never)]
     fn is_subtype_slowly(self, other: Type) -> bool {
-        if ((self.raw ^ KIND_CLASS) | (other.raw ^ KIND_CLASS)) >> KIND_SHIFT != 0 {
-            return self.is_subtype_in_general(other);
+        if !self.word_is_within(other) {
+            return false;
         }
         // Two classes: by far the most frequent of these questions.
-        (self.raw & !other.raw) << (u64::BITS - LEAF_BUDGET) == 0
-            && (other.raw & !self.raw) >> LEAF_BUDGET == 0
-            && (self.payload == other.payload || raw_is_subclass(self.payload, other.payload))
-    }
-
-    #[inline(never)]
-    fn is_subtype_in_general(self, other: Type) -> bool {
-        if self.raw & !other.raw & LEAF_MASK != 0 {
-            return false;
-        }
-        // A lifetime `other` excludes must be excluded here too, unless there are no objects to have one.
-        if other.raw & !self.raw & LIFE_MASK != 0 && self.raw & OBJECT_BITS != 0 {
-            return false;
+        if self.kind() == KIND_CLASS && other.kind() == KIND_CLASS {
+            return self.payload == other.payload || raw_is_subclass(self.payload, other.payload);
         }
         self.spec_is_within(other)
     }
 
     /// Whether the specialization says at least as much as `other`'s, given that leaves and lifetime do.
     fn spec_is_within(self, other: Type) -> bool {
-        if self.is_bottom() || other.kind() == KIND_NONE {
+        if self.is_bottom() || !other.is_specialized() {
             return true;
         }
         match (self.spec(), other.spec()) {
@@ -72,16 +67,13 @@ impl Type {
 
     #[inline(never)]
     fn union_slowly(self, other: Type) -> Type {
-        if !self.is_specialized() && !other.is_specialized() {
-            return Type::from_word(self.word() | other.word());
-        }
         if self.is_subtype_of(other) {
             return other;
         }
         if other.is_subtype_of(self) {
             return self;
         }
-        let word = (self.word() | other.word()) & !KIND_MASK;
+        let word = self.word() | other.word();
         let (Some(a), Some(b)) = (class_of(self.spec()), class_of(other.spec())) else {
             return Type::from_word(word);
         };
@@ -105,10 +97,7 @@ impl Type {
 
     #[inline(never)]
     fn intersect_slowly(self, other: Type) -> Type {
-        let word = self.word() & other.word() & !KIND_MASK;
-        if !self.is_specialized() && !other.is_specialized() {
-            return Type::from_word(word);
-        }
+        let word = self.word() & other.word();
         let spec = match () {
             () if self.spec_is_within(other) => self.spec(),
             () if other.spec_is_within(self) => other.spec(),
@@ -124,9 +113,6 @@ impl Type {
 
     #[inline(never)]
     fn subtract_slowly(self, other: Type) -> Type {
-        if !self.is_specialized() && !other.is_specialized() {
-            return Type::from_word(subtract_words(self.word(), other.word()));
-        }
         if self.is_subtype_of(other) {
             return Type::BOTTOM;
         }
@@ -139,22 +125,27 @@ impl Type {
         if !self.spec_is_within(other) {
             return self;
         }
-        Type::with_spec(subtract_words(self.word(), other.word()), self.spec())
+        let word = subtract_words(self.word() | PLAIN, other.word() | PLAIN);
+        Type::with_spec(word, self.spec())
     }
 
     /// Whether some value could be of both types.
     #[inline]
     pub fn could_be(self, other: Type) -> bool {
-        if self.is_plain_with(other) {
-            self.raw & other.raw != 0
-        } else {
-            self.could_be_slowly(other)
+        let word = self.raw & other.raw;
+        if !has_objects(word) || !is_plain_and_lives(word) {
+            cold_path();
+            if word & PLAIN == 0 {
+                return self.could_be_slowly(other);
+            }
+            return word & PRIMITIVE_BITS != 0;
         }
+        true
     }
 
     #[inline(never)]
     fn could_be_slowly(self, other: Type) -> bool {
-        if Type::from_word(self.word() & other.word() & !KIND_MASK).is_bottom() {
+        if Type::from_word(self.word() & other.word()).is_bottom() {
             return false;
         }
         if self.spec_is_within(other) || other.spec_is_within(self) {
@@ -186,24 +177,26 @@ fn first_by_name(a: ClassHandle, b: ClassHandle) -> ClassHandle {
     if (a.name(), a) <= (b.name(), b) { a } else { b }
 }
 
-/// Leaves and lifetimes without those of `other`. Objects are a rectangle of leaves by lifetimes; what is left is
-/// representable only if `other` spans one side of it, otherwise the rectangle stays whole.
+/// The plain word of leaves and lifetimes without those of `other`, which is plain as well. Objects are a rectangle of leaves by lifetimes;
+/// what is left is representable only if `other` spans one side of it, otherwise the rectangle stays whole.
 #[inline]
 const fn subtract_words(word: u64, other: u64) -> u64 {
     let rest = word & !other;
     if rest & LIFE_MASK == 0 {
         // All our lifetimes go: leaves are taken away, and with the last object the lifetime.
-        return if rest & OBJECT_BITS == 0 {
-            rest
-        } else {
-            rest | (word & LIFE_MASK)
-        };
+        if has_objects(rest) {
+            return rest + (word & (LIFE_MASK | PLAIN));
+        }
+        cold_path();
+        return rest + PLAIN;
     }
-    if rest & OBJECT_BITS == 0 {
-        (word & OBJECT_BITS) | rest
-    } else {
-        (word & (OBJECT_BITS | LIFE_MASK)) | rest
+    cold_path();
+    if has_objects(rest) {
+        return rest | (word & !PRIMITIVE_BITS);
     }
+    cold_path();
+    // All our leaves go: lifetimes are taken away.
+    rest | (word & !(PRIMITIVE_BITS | LIFE_MASK))
 }
 
 impl BitOr for Type {
@@ -213,7 +206,7 @@ impl BitOr for Type {
     #[inline]
     fn bitor(self, other: Type) -> Type {
         if self.is_plain_with(other) {
-            Type::from_raw_plain(self.raw | other.raw)
+            Type::from_normal(self.raw | other.raw)
         } else {
             self.union_slowly(other)
         }
@@ -226,11 +219,15 @@ impl BitAnd for Type {
     /// A type that holds every value of both; not always a subtype of both, see [`super`].
     #[inline]
     fn bitand(self, other: Type) -> Type {
-        if self.is_plain_with(other) {
-            Type::from_raw_plain(self.raw & other.raw)
-        } else {
-            self.intersect_slowly(other)
+        let word = self.raw & other.raw;
+        if !has_objects(word) || !is_plain_and_lives(word) {
+            cold_path();
+            if word & PLAIN == 0 {
+                return self.intersect_slowly(other);
+            }
+            return Type::from_normal(word & (PRIMITIVE_BITS | PLAIN));
         }
+        Type::from_normal(word)
     }
 }
 
@@ -241,7 +238,7 @@ impl Sub for Type {
     #[inline]
     fn sub(self, other: Type) -> Type {
         if self.is_plain_with(other) {
-            Type::from_raw_plain(self.raw & !other.raw)
+            Type::from_normal(subtract_words(self.raw, other.raw))
         } else {
             self.subtract_slowly(other)
         }

@@ -1,14 +1,21 @@
 //! The sixteen bytes of a [`Type`]: how they are laid out, and the only functions that put them together. It is
 //! separate because every other file may rely on the normal form kept here and none may build a `Type` around it.
 //!
-//! `raw` holds the leaves (bit 0 up), two bits for the lifetimes objects are known *not* to have, and three for the kind of
-//! specialization; `payload` holds what that is about. Lifetimes are kept as what is excluded, so that a type that
-//! says nothing of mortality has nothing above its leaves: of two such types all operations are plain ones on the leaves, and one
-//! compare tells that they are such. Everything but that shortcut works on the *word*, where a lifetime bit means
-//! that there are objects that may have it.
+//! `payload` holds what the specialization is about, and `raw` all else:
+//!
+//! ```text
+//! bit 63 62   61 ........ 15   14 ......... 8   7      6         5       4 ......... 0
+//!     kind    leaves: objects  leaves: primit.  plain  immortal  mortal  leaves: primitives
+//! ```
+//!
+//! *Plain* says that there is no specialization, and the two kind bits are then zero; the lifetimes are those that
+//! objects may have. In normal form there are lifetimes exactly if there are objects. So union and subtyping of
+//! unspecialized types are the plain operation on the word, lifetimes included, and intersection is if what is left has both or
+//! neither. The order of the bits makes these questions short: of two words and-ed, one compare of the lowest byte
+//! says that both are plain and share a lifetime, another compare of the word that they share an object.
 
 use super::handles::{ClassHandle, ObjectHandle};
-use super::table::{OBJECT_BITS, PRIMITIVE_BITS};
+use super::table::{Leaf, PRIMITIVE_BITS, bit};
 
 /// A set of values, as much as sixteen bytes can say about it. See the [module page](super).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,23 +27,29 @@ pub struct Type {
 const _: () = assert!(size_of::<Type>() == 16);
 const _: () = assert!(size_of::<ClassHandle>() == 8 && size_of::<ObjectHandle>() == 8);
 
-/// How many leaves fit below the lifetime.
-pub(crate) const LEAF_BUDGET: u32 = 59;
-pub(crate) const KIND_SHIFT: u32 = 61;
-pub(crate) const LEAF_MASK: u64 = (1 << LEAF_BUDGET) - 1;
-pub(crate) const LIFE_MASK: u64 = 0b11 << LEAF_BUDGET;
-pub(crate) const KIND_MASK: u64 = 0b111 << KIND_SHIFT;
+/// How many leaves stand below the lifetimes.
+pub(crate) const LEAVES_BELOW: u32 = 5;
+/// How many bits are between these leaves and the others.
+pub(crate) const MIDDLE_WIDTH: u32 = 3;
 /// The mortal half of the lifetime.
-pub(crate) const MORTAL: u64 = 1 << LEAF_BUDGET;
+pub(crate) const MORTAL: u64 = 1 << LEAVES_BELOW;
 /// The immortal half of the lifetime.
-pub(crate) const IMMORTAL: u64 = 2 << LEAF_BUDGET;
+pub(crate) const IMMORTAL: u64 = 2 << LEAVES_BELOW;
+pub(crate) const LIFE_MASK: u64 = MORTAL | IMMORTAL;
+/// Set where there is no specialization.
+pub(crate) const PLAIN: u64 = 4 << LEAVES_BELOW;
+const _: () = assert!(PLAIN == 1 << 7, "the highest bit of the lowest byte");
 
-pub(crate) const KIND_NONE: u64 = 0;
+pub(crate) const KIND_SHIFT: u32 = 62;
+pub(crate) const KIND_MASK: u64 = 0b11 << KIND_SHIFT;
 pub(crate) const KIND_CLASS: u64 = 1 << KIND_SHIFT;
 pub(crate) const KIND_EXACT: u64 = 2 << KIND_SHIFT;
-pub(crate) const KIND_OBJECT: u64 = 3 << KIND_SHIFT;
-pub(crate) const KIND_INT: u64 = 4 << KIND_SHIFT;
-pub(crate) const KIND_DOUBLE: u64 = 5 << KIND_SHIFT;
+/// An object's value, or that of a primitive: the leaf says which.
+pub(crate) const KIND_VALUE: u64 = 3 << KIND_SHIFT;
+
+/// How many leaves there is room for.
+pub(crate) const LEAF_BUDGET: u32 = KIND_SHIFT - MIDDLE_WIDTH;
+pub(crate) const LEAF_MASK: u64 = !(KIND_MASK | PLAIN | LIFE_MASK);
 
 /// What a type is specialized with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,65 +71,76 @@ pub enum Spec {
 impl Spec {
     const fn encode(self) -> (u64, u64) {
         match self {
-            Spec::None => (KIND_NONE, 0),
+            Spec::None => (PLAIN, 0),
             Spec::Class(class) => (KIND_CLASS, class.to_raw()),
             Spec::Exact(class) => (KIND_EXACT, class.to_raw()),
-            Spec::Object(object) => (KIND_OBJECT, object.to_raw()),
-            Spec::Int(value) => (KIND_INT, value),
-            Spec::Double(bits) => (KIND_DOUBLE, bits),
+            Spec::Object(object) => (KIND_VALUE, object.to_raw()),
+            Spec::Int(value) => (KIND_VALUE, value),
+            Spec::Double(bits) => (KIND_VALUE, bits),
         }
     }
+}
+
+/// Whether a word without a kind has leaves of objects.
+#[inline]
+pub(super) const fn has_objects(word: u64) -> bool {
+    word > (PRIMITIVE_BITS | LIFE_MASK | PLAIN)
+}
+
+/// Whether a word is plain and has a lifetime.
+#[inline]
+pub(super) const fn is_plain_and_lives(word: u64) -> bool {
+    word as u8 >= (PLAIN | MORTAL) as u8
 }
 
 impl Type {
     /// The unspecialized type of these leaves, mortal or immortal.
     pub(super) const fn plain(bits: u64) -> Type {
-        Type::from_raw_plain(bits)
+        Type::from_word(bits | LIFE_MASK)
     }
 
-    /// Leaves without lifetime and specialization.
+    /// Whether neither type is specialized.
     #[inline]
-    pub(super) const fn from_raw_plain(raw: u64) -> Type {
+    pub(super) const fn is_plain_with(self, other: Type) -> bool {
+        self.raw & other.raw & PLAIN != 0
+    }
+
+    /// Leaves and lifetimes.
+    #[inline]
+    pub(super) const fn word(self) -> u64 {
+        self.raw & (LEAF_MASK | LIFE_MASK)
+    }
+
+    /// The unspecialized type with this word, which is plain and in normal form already.
+    #[inline]
+    pub(super) const fn from_normal(raw: u64) -> Type {
         Type { raw, payload: 0 }
     }
 
-    /// Whether neither type has a lifetime or a specialization.
+    /// The unspecialized type of these leaves and lifetimes, in normal form: no objects without a lifetime, no lifetime
+    /// without objects.
     #[inline]
-    pub(super) const fn is_plain_with(self, other: Type) -> bool {
-        (self.raw | other.raw) >> LEAF_BUDGET == 0
-    }
-
-    /// Leaves, lifetimes and kind, with the lifetimes there can be.
-    pub(super) const fn word(self) -> u64 {
-        if self.raw & OBJECT_BITS == 0 {
-            self.raw
-        } else {
-            self.raw ^ LIFE_MASK
-        }
-    }
-
-    /// An unspecialized word as a type, in normal form: no objects without a lifetime, no lifetime without objects.
     pub(super) const fn from_word(word: u64) -> Type {
-        let has_objects = word & OBJECT_BITS != 0 && word & LIFE_MASK != 0;
-        Type::from_raw_plain(if has_objects {
-            word ^ LIFE_MASK
+        let is_whole = has_objects(word) && word & LIFE_MASK != 0;
+        let kept = if is_whole {
+            word
         } else {
             word & PRIMITIVE_BITS
-        })
+        };
+        Type::from_normal(kept | PLAIN)
     }
 
     /// Puts a specialized type together; a caller answers for `word`'s leaves being the specialization's.
     /// Leaves and lifetime that leave no value give `Bottom`, whatever the specialization.
     pub(super) const fn with_spec(word: u64, spec: Spec) -> Type {
         let (kind, payload) = spec.encode();
-        let plain = Type::from_word(word & !KIND_MASK);
+        let plain = Type::from_word(word);
         if plain.is_bottom() {
-            plain
-        } else {
-            Type {
-                raw: plain.raw | kind,
-                payload,
-            }
+            return plain;
+        }
+        Type {
+            raw: plain.raw & !PLAIN | kind,
+            payload,
         }
     }
 
@@ -142,12 +166,12 @@ impl Type {
                 Some(class) => Spec::Exact(class),
                 None => Spec::None,
             },
-            KIND_OBJECT => match ObjectHandle::from_raw(self.payload) {
+            KIND_VALUE if has_objects(self.word()) => match ObjectHandle::from_raw(self.payload) {
                 Some(object) => Spec::Object(object),
                 None => Spec::None,
             },
-            KIND_INT => Spec::Int(self.payload),
-            KIND_DOUBLE => Spec::Double(self.payload),
+            KIND_VALUE if self.leaves() == bit(Leaf::CDouble) => Spec::Double(self.payload),
+            KIND_VALUE => Spec::Int(self.payload),
             _ => Spec::None,
         }
     }
@@ -155,14 +179,12 @@ impl Type {
     /// The type without its specialization: leaves and lifetime stay.
     #[inline]
     pub const fn unspecialized(self) -> Type {
-        Type::from_raw_plain(self.raw & !KIND_MASK)
+        Type::from_normal(self.raw & !KIND_MASK | PLAIN)
     }
 
     /// The type or a null pointer. One specialization cannot speak of both, so it is dropped.
     pub const fn opt(self) -> Type {
-        Type::from_raw_plain(
-            self.unspecialized().raw | super::table::bit(super::table::Leaf::Nullptr),
-        )
+        Type::from_normal(self.unspecialized().raw | bit(Leaf::Nullptr))
     }
 
     /// The part of the type whose objects are mortal; primitives stay.
@@ -182,12 +204,12 @@ impl Type {
     /// Whether no value is of this type.
     #[inline]
     pub const fn is_bottom(self) -> bool {
-        self.raw == 0
+        self.raw == PLAIN
     }
 
     /// Whether the type carries a specialization.
     #[inline]
     pub const fn is_specialized(self) -> bool {
-        self.kind() != KIND_NONE
+        self.raw & PLAIN == 0
     }
 }

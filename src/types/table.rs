@@ -16,13 +16,13 @@ macro_rules! predefined_types {
         primitive { $( $C:ident : $CC:ident, bytes $size:literal; )* }
         union { $( #[doc = $udoc:literal] $U:ident : $UC:ident = $mask:expr; )* }
     ) => {
-        /// The leaves of the hierarchy, one bit of a [`Type`] each.
+        /// The leaves of the hierarchy, one bit of a [`Type`] each, primitives below objects.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u8)]
-        pub(crate) enum Leaf { $($F,)* $($PE,)* $($PU,)* $($C,)* }
+        pub(crate) enum Leaf { $($C,)* $($F,)* $($PE,)* $($PU,)* }
 
         /// How many leaves there are.
-        pub(crate) const LEAVES: u32 = [$(Leaf::$F,)* $(Leaf::$PE,)* $(Leaf::$PU,)* $(Leaf::$C,)*].len() as u32;
+        pub(crate) const LEAVES: u32 = [$(Leaf::$C,)* $(Leaf::$F,)* $(Leaf::$PE,)* $(Leaf::$PU,)*].len() as u32;
 
         /// The predefined types that are classes: a host says of each class it registers which of them it *is*, or
         /// which it derives from.
@@ -111,9 +111,15 @@ macro_rules! predefined_types {
     };
 }
 
-/// The bit of a leaf.
+/// The bit of a leaf: those that find no room below the lifetimes stand above them.
 pub(crate) const fn bit(leaf: Leaf) -> u64 {
-    1 << leaf as u32
+    let place = leaf as u32;
+    let shift = if place < super::repr::LEAVES_BELOW {
+        0
+    } else {
+        super::repr::MIDDLE_WIDTH
+    };
+    1 << (place + shift)
 }
 
 predefined_types! {
@@ -257,8 +263,10 @@ const _: () = {
         LEAVES <= super::repr::LEAF_BUDGET,
         "the predefined types no longer fit beside lifetime and specialization"
     );
-    assert!(OBJECT_BITS & PRIMITIVE_BITS == 0);
-    assert!((OBJECT_BITS | PRIMITIVE_BITS) == (1 << LEAVES) - 1);
+    assert!((OBJECT_BITS | PRIMITIVE_BITS).count_ones() == LEAVES);
+    assert!((OBJECT_BITS | PRIMITIVE_BITS) & !super::repr::LEAF_MASK == 0);
+    // What lets one compare tell whether there are objects.
+    assert!(PRIMITIVE_BITS < OBJECT_BITS & OBJECT_BITS.wrapping_neg());
     // `from_u8` undoes `as u8`.
     let mut i = 0;
     while i < Predefined::ALL.len() {

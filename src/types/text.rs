@@ -80,7 +80,7 @@ fn double_text(value: f64) -> String {
 
 fn leaves_text(ty: Type) -> String {
     let word = ty.word();
-    if word == 0 {
+    if ty.is_bottom() {
         return "Bottom".to_owned();
     }
     let objects = word & OBJECT_BITS;

@@ -29,7 +29,7 @@ mod unpack;
 pub use calls::{
     MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, interpret,
 };
-pub use control::RERAISED;
+pub use control::{RERAISED, add_traceback};
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
@@ -133,6 +133,8 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetLen => entry!(operators::get_len, 1),
         G::SetupAnnotations => entry!(scopes::setup_annotations, 1),
         G::BeforeWith => entry!(control::before_with, 3),
+        G::Catch => entry!(control::catch, 1),
+        G::Reraise => entry!(control::reraise, 4),
         G::HandlePending => entry!(control::handle_pending, 1),
         G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
     }

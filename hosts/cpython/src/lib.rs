@@ -15,6 +15,7 @@
 pub mod abi;
 pub mod capi;
 pub mod decode;
+pub mod export;
 pub mod feedback;
 pub mod helpers;
 pub mod intrinsics;

@@ -17,12 +17,36 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Run(commands::run::Args),
+    /// Print typed bytecode, with what the program's calls have observed
+    Bytecode(commands::stage::Args),
+    /// Print the HIR that is built from bytecode
+    Hir(commands::stage::Args),
+    /// Print the HIR after all passes
+    Selected(commands::stage::Args),
+    /// Print the LIR and the exit records
+    Lir(commands::stage::Args),
+    /// Print the input of the code generator
+    Clif(commands::stage::Args),
+    /// Print the machine code
+    Asm(commands::stage::Args),
+    Verify(commands::verify::Args),
+    Test(commands::test::Args),
     Type(commands::type_::Args),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     report::finish(match cli.command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Bytecode(args) => commands::stage::run("bytecode", &args),
+        Command::Hir(args) => commands::stage::run("hir", &args),
+        Command::Selected(args) => commands::stage::run("selected", &args),
+        Command::Lir(args) => commands::stage::run("lir", &args),
+        Command::Clif(args) => commands::stage::run("clif", &args),
+        Command::Asm(args) => commands::stage::run("asm", &args),
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Test(args) => commands::test::run(&args),
         Command::Type(args) => commands::type_::run(&args),
     })
 }

@@ -3,7 +3,7 @@
 use super::Names;
 use crate::bytecode::{Code, Instr, Op as B, Pc, Reason};
 use crate::facts::RawKind;
-use crate::hir::build::successors;
+use crate::hir::flow::successors;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A loop's blocks without barriers.

@@ -35,7 +35,8 @@ impl Builder<'_> {
         if ty.as_object().is_some() || (ty.is_exact() && ty.runtime_class().is_some()) {
             return Some(ty);
         }
-        let hint = *instr.hint.first()?;
+        // The receiver is the last operand: what is stored lies below it.
+        let hint = *instr.hint.last()?;
         if hint.is_bottom() || hint == Type::OBJECT {
             return None;
         }

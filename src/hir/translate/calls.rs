@@ -99,8 +99,7 @@ impl Builder<'_> {
                     }
                     args.push(v);
                 }
-                self.unchecked = true;
-                let v = self.emit_with(Op::CallDirect(entry_cell), args, Type::OBJECT, Some(state));
+                let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
                 let callable = self.stack[base];
                 self.forget_top(n + 2);
                 self.drop_entry(callable);
@@ -174,12 +173,8 @@ impl Builder<'_> {
         self.start_instr();
         let state = self.state();
         let result = entry.signature.result;
-        let raw = self.emit_with(
-            Op::CallRaw(entry, n as u32 + 2),
-            args,
-            result.raw(),
-            Some(state),
-        );
+        let call = Op::CallRaw(entry, n as u32 + 2);
+        let raw = self.emit_raising(call, args, result.raw(), state);
         let boxed = self.emit(Op::boxing(result), vec![raw], result.boxed());
         self.forget_top(n + 2);
         self.push_owned(boxed);

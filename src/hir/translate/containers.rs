@@ -2,7 +2,7 @@
 
 use crate::bytecode::{GeneralOp as G, Instr, Pc, Reason};
 use crate::hir::build::Builder;
-use crate::hir::function::{BlockData, Edge, FrameState, Term, Value};
+use crate::hir::function::{Edge, Term, Value};
 use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
@@ -86,18 +86,8 @@ impl Builder<'_> {
         // On the way out, in a block of its own.
         let e = self.pop();
         let from = self.cur;
-        let out = self.f.blocks.push(BlockData {
-            params: Vec::new(),
-            insts: Vec::new(),
-            term: Term::Unreachable,
-            entry_state: FrameState {
-                pc: Pc(instr.arg),
-                locals: self.locals.clone(),
-                stack: self.stack.clone(),
-            },
-            out_locals: Vec::new(),
-            is_loop_header: false,
-        });
+        let out = self.follower();
+        self.f.blocks[out].entry_state.pc = Pc(instr.arg);
         let els = Edge {
             block: out,
             args: Vec::new(),

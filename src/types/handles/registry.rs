@@ -1,13 +1,18 @@
 //! The table behind the handles: who lives in which slot, under which name, and who pins whom. Everything here happens
 //! under one lock; what must be quick is copied into the lock-free slots when somebody moves in.
 
+mod arena;
+mod check;
+mod forget;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::super::table::Predefined;
 use super::labels::label_text;
-use super::slots::{CLASSES, MAX_SLOTS, OBJECTS};
+use super::slots::{CLASSES, OBJECTS};
 use super::{ClassDesc, ClassHandle, HandleError, ObjectDesc, ObjectHandle};
+use arena::Arena;
 
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(RwLock::default);
 
@@ -95,78 +100,6 @@ pub(super) struct ObjectRecord {
     pub(super) denotes: Option<ClassHandle>,
 }
 
-/// Slots with generations.
-pub(super) struct Arena<R> {
-    slots: Vec<(u32, Option<R>)>,
-    free: Vec<u32>,
-}
-
-impl<R> Default for Arena<R> {
-    fn default() -> Self {
-        Arena {
-            slots: Vec::new(),
-            free: Vec::new(),
-        }
-    }
-}
-
-impl<R> Arena<R> {
-    pub(super) fn get(&self, slot: u32, generation: u32) -> Option<&R> {
-        match self.slots.get(slot as usize)? {
-            (current, Some(record)) if *current == generation => Some(record),
-            _ => None,
-        }
-    }
-
-    /// Whether this generation of the slot lives or lived.
-    pub(super) fn was_given(&self, slot: u32, generation: u32) -> bool {
-        self.slots
-            .get(slot as usize)
-            .is_some_and(|(current, _)| generation <= *current)
-    }
-
-    pub(super) fn get_mut(&mut self, slot: u32, generation: u32) -> Option<&mut R> {
-        match self.slots.get_mut(slot as usize)? {
-            (current, Some(record)) if *current == generation => Some(record),
-            _ => None,
-        }
-    }
-
-    /// A free slot and the generation its next inhabitant will have.
-    fn vacancy(&mut self) -> Option<(u32, u32)> {
-        if self.free.is_empty() {
-            let slot = u32::try_from(self.slots.len())
-                .ok()
-                .filter(|slot| *slot < MAX_SLOTS)?;
-            self.slots.push((0, None));
-            self.free.push(slot);
-        }
-        let slot = *self.free.last()?;
-        Some((slot, self.slots.get(slot as usize)?.0 + 1))
-    }
-
-    /// Moves `record` into the slot [`vacancy`](Self::vacancy) named last.
-    fn occupy(&mut self, slot: u32, generation: u32, record: R) {
-        self.free.pop();
-        if let Some(entry) = self.slots.get_mut(slot as usize) {
-            *entry = (generation, Some(record));
-        }
-    }
-
-    /// Moves the inhabitant out. A slot whose generations are used up is not let again.
-    fn vacate(&mut self, slot: u32, generation: u32) -> Option<R> {
-        let entry = self
-            .slots
-            .get_mut(slot as usize)
-            .filter(|(current, _)| *current == generation)?;
-        let record = entry.1.take()?;
-        if generation < u32::MAX {
-            self.free.push(slot);
-        }
-        Some(record)
-    }
-}
-
 #[derive(Default)]
 pub(super) struct Registry {
     pub(super) classes: Arena<ClassRecord>,
@@ -207,41 +140,6 @@ impl Registry {
         self.last_host += 1;
         self.hosts.insert(self.last_host);
         self.last_host
-    }
-
-    pub(super) fn close_host(&mut self, host: u32) {
-        self.hosts.remove(&host);
-        let objects =
-            self.objects
-                .slots
-                .iter()
-                .zip(0..)
-                .filter_map(|((generation, record), slot)| {
-                    record
-                        .as_ref()
-                        .filter(|record| record.host == host && !record.forgotten)?;
-                    ObjectHandle::from_parts(slot, *generation)
-                });
-        let objects = objects.collect::<Vec<_>>();
-        objects
-            .into_iter()
-            .for_each(|object| self.forget_object(object));
-        let classes: Vec<_> = self
-            .classes
-            .slots
-            .iter()
-            .zip(0..)
-            .filter_map(|((generation, record), slot)| {
-                record
-                    .as_ref()
-                    .filter(|record| record.host == host && !record.forgotten)?;
-                ClassHandle::from_parts(slot, *generation)
-            })
-            .collect();
-        classes
-            .into_iter()
-            .for_each(|class| self.forget_class(class));
-        self.repeats.retain(|(owner, _), _| *owner != host);
     }
 
     pub(super) fn class_by_token(&self, host: u32, token: u64) -> Option<ClassHandle> {
@@ -353,115 +251,6 @@ impl Registry {
         }
     }
 
-    /// Whether the description is possible: only what is checked here may be relied on by the operations on types.
-    fn check_class(&self, host: u32, desc: &ClassDesc) -> Result<(), HandleError> {
-        let name = || desc.name.clone();
-        for (position, &base) in desc.bases_mro.iter().enumerate() {
-            let record = self
-                .class(base)
-                .ok_or_else(|| HandleError::Stale { name: name() })?;
-            if record.host != host {
-                return Err(HandleError::ForeignClass {
-                    name: name(),
-                    class: record.name.to_string(),
-                });
-            }
-            let after = &desc.bases_mro[position + 1..];
-            if after.contains(&base) {
-                return Err(HandleError::RepeatedInMro {
-                    name: name(),
-                    class: record.name.to_string(),
-                });
-            }
-            if let Some(missing) = record.mro.iter().find(|grand| !after.contains(grand)) {
-                let base = self.name(*missing);
-                return Err(HandleError::MroNotClosed {
-                    name: name(),
-                    class: record.name.to_string(),
-                    base,
-                });
-            }
-            if record.meta.is_final() {
-                return Err(HandleError::ClosedBase {
-                    name: name(),
-                    base: record.name.to_string(),
-                });
-            }
-            let found = record.meta.predefined();
-            if !desc.predefined.derives_from(found) {
-                let (declared, base) = (desc.predefined, record.name.to_string());
-                return Err(HandleError::InconsistentBase {
-                    name: name(),
-                    declared,
-                    base,
-                    found,
-                });
-            }
-            if let Some(other) = after
-                .iter()
-                .find(|other| !self.could_share_a_subclass(base, **other))
-            {
-                let (first, second) = (record.name.to_string(), self.name(*other));
-                return Err(HandleError::LayoutConflict {
-                    name: name(),
-                    first,
-                    second,
-                });
-            }
-        }
-        if !desc.is_builtin_itself && desc.predefined.is_closed() {
-            return Err(HandleError::ClosedBase {
-                name: name(),
-                base: desc.predefined.spelled().to_owned(),
-            });
-        }
-        Ok(())
-    }
-
-    /// The direct base with the longest way up, the first of several: the tree of these is what the join climbs. Predefined classes
-    /// are no part of it, a type's leaves speak for them.
-    fn join_parent(&self, desc: &ClassDesc) -> (Option<ClassHandle>, u32) {
-        let mut best: Option<(ClassHandle, u32)> = None;
-        for &base in &desc.bases_mro {
-            let Some(record) = self.class(base) else {
-                continue;
-            };
-            let is_direct = !desc
-                .bases_mro
-                .iter()
-                .any(|other| *other != base && self.derives(*other, base));
-            if is_direct
-                && !record.meta.is_builtin_itself()
-                && best.is_none_or(|(_, depth)| record.join_depth > depth)
-            {
-                best = Some((base, record.join_depth));
-            }
-        }
-        best.map_or((None, 0), |(base, depth)| (Some(base), depth + 1))
-    }
-
-    pub(super) fn could_share_a_subclass(&self, a: ClassHandle, b: ClassHandle) -> bool {
-        if self.derives(a, b) || self.derives(b, a) {
-            return true;
-        }
-        let (Some(first), Some(second)) = (self.class(a), self.class(b)) else {
-            return false;
-        };
-        if first.host != second.host || first.meta.is_final() || second.meta.is_final() {
-            return false;
-        }
-        let (rows, layouts) = (
-            (first.meta.predefined(), second.meta.predefined()),
-            (first.layout, second.layout),
-        );
-        let rows_agree = rows.0.derives_from(rows.1) || rows.1.derives_from(rows.0);
-        rows_agree
-            && layouts
-                .0
-                .zip(layouts.1)
-                .is_none_or(|(a, b)| self.derives(a, b) || self.derives(b, a))
-    }
-
     pub(super) fn add_object(
         &mut self,
         host: u32,
@@ -565,95 +354,5 @@ impl Registry {
         }
         self.labels.insert((host, label.clone()), whom);
         label
-    }
-
-    pub(super) fn forget_class(&mut self, class: ClassHandle) {
-        let Some(record) = self.classes.get_mut(class.slot(), class.generation()) else {
-            return;
-        };
-        record.forgotten = true;
-        let (host, token, row) = (record.host, record.token, record.meta.predefined());
-        if self.class_by_token(host, token) == Some(class) {
-            self.class_tokens.remove(&(host, token));
-        }
-        if self.builtin_class(host, row) == Some(class) {
-            self.builtins.remove(&(host, row));
-        }
-        self.free_classes(vec![class]);
-    }
-
-    pub(super) fn forget_object(&mut self, object: ObjectHandle) {
-        let Some(record) = self.objects.get_mut(object.slot(), object.generation()) else {
-            return;
-        };
-        record.forgotten = true;
-        let (host, token) = (record.host, record.token);
-        if self.object_by_token(host, token) == Some(object) {
-            self.object_tokens.remove(&(host, token));
-        }
-        if self.none_object(host) == Some(object) {
-            self.nones.remove(&host);
-        }
-        self.free_object(object);
-    }
-
-    pub(super) fn unpin_class(&mut self, class: ClassHandle) {
-        if let Some(record) = self.classes.get_mut(class.slot(), class.generation()) {
-            record.pins = record.pins.saturating_sub(1);
-        }
-        self.free_classes(vec![class]);
-    }
-
-    pub(super) fn unpin_object(&mut self, object: ObjectHandle) {
-        if let Some(record) = self.objects.get_mut(object.slot(), object.generation()) {
-            record.pins = record.pins.saturating_sub(1);
-        }
-        self.free_object(object);
-    }
-
-    fn free_object(&mut self, object: ObjectHandle) {
-        if !self
-            .object(object)
-            .is_some_and(|record| record.forgotten && record.pins == 0)
-        {
-            return;
-        }
-        if let Some(slot) = OBJECTS.get(object.slot()) {
-            slot.vacate();
-        }
-        let Some(record) = self.objects.vacate(object.slot(), object.generation()) else {
-            return;
-        };
-        if record.denotes.is_none() {
-            self.labels.remove(&(record.host, record.label));
-        }
-        for class in [Some(record.class), record.denotes].into_iter().flatten() {
-            self.unpin_class(class);
-        }
-    }
-
-    /// Frees those of `candidates` that nobody needs any more, and what only they needed.
-    fn free_classes(&mut self, mut candidates: Vec<ClassHandle>) {
-        while let Some(class) = candidates.pop() {
-            if !self
-                .class(class)
-                .is_some_and(|record| record.forgotten && record.pins == 0)
-            {
-                continue;
-            }
-            if let Some(slot) = CLASSES.get(class.slot()) {
-                slot.vacate();
-            }
-            let Some(record) = self.classes.vacate(class.slot(), class.generation()) else {
-                continue;
-            };
-            self.labels.remove(&(record.host, record.label));
-            for base in record.mro.iter() {
-                if let Some(base) = self.classes.get_mut(base.slot(), base.generation()) {
-                    base.pins = base.pins.saturating_sub(1);
-                }
-                candidates.push(*base);
-            }
-        }
     }
 }

@@ -10,6 +10,8 @@ from cladonia import _options, _start
 USAGE = """\
 usage: python -m cladonia [options] script.py [args] | -m module [args] | -c code [args] | - [args]
 
+   or: python -m cladonia export script.py [-o FILE.tbc] [--no-run]
+
 Runs a program as python does, with the JIT on. Processes started by the program inherit the options.
 
 options:
@@ -95,6 +97,10 @@ def _set(command, name, value):
 
 
 def main():
+    if sys.argv[1:2] == ["export"]:
+        from cladonia import _export
+
+        return _export.main(sys.argv[2:])
     try:
         command = read(sys.argv[1:])
     except BadOption as error:

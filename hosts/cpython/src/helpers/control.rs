@@ -4,7 +4,9 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi;
-use crate::capi::{_Py_HandlePending, _PyObject_LookupSpecial, Obj, Thread, field, interned};
+use crate::capi::{
+    _Py_HandlePending, _PyObject_LookupSpecial, Frame, Obj, Thread, field, interned,
+};
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -53,6 +55,37 @@ pub unsafe extern "C" fn raise(_thread: Thread, _operands: i64, exc: Obj, cause:
         PyErr_SetObject(class, value);
     }
     Py_DECREF(value);
+    -1
+}
+
+/// Add the current instruction to the traceback of the pending exception.
+pub unsafe fn add_traceback() {
+    let frame = PyEval_GetFrame();
+    if !frame.is_null() {
+        PyTraceBack_Here(frame);
+    }
+}
+
+pub unsafe extern "C" fn catch(add: i64) -> Obj {
+    if add != 0 {
+        add_traceback();
+    }
+    PyErr_GetRaisedException()
+}
+
+/// Always negative. The position is an exact int that the interpreter made.
+pub unsafe extern "C" fn reraise(frame: Frame, entries: i64, position: Obj, exc: Obj) -> i64 {
+    if entries != 0 {
+        let code: Obj = field(frame, abi::frame::EXECUTABLE);
+        let units = code.cast::<u8>().offset(abi::code::ADAPTIVE as isize);
+        let unit = units.offset(2 * PyLong_AsLong(position) as isize);
+        frame
+            .cast::<u8>()
+            .offset(abi::frame::INSTR_PTR as isize)
+            .cast::<*const u8>()
+            .write(unit);
+    }
+    PyErr_SetRaisedException(Py_NewRef(exc));
     -1
 }
 

@@ -44,6 +44,12 @@ pub unsafe extern "C" fn invert(a: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
+    if PyList_CheckExact(a) != 0 && Py_TYPE(key) == &raw mut PySlice_Type {
+        let result = super::slices::get_extended(a, key);
+        if !result.is_null() {
+            return result;
+        }
+    }
     PyObject_GetItem(a, key)
 }
 

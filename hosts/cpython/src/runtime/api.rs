@@ -37,7 +37,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 9]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 10]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -73,6 +73,11 @@ static METHODS: Table<[PyMethodDef; 9]> = Table(UnsafeCell::new([
         c"dump",
         dump,
         c"dump(f, stage): the text of f at one stage of compilation."
+    ),
+    fastcall!(
+        c"export",
+        export,
+        c"export(code): a code object and all inside it as typed bytecode."
     ),
     PyMethodDef::zeroed(),
 ]));
@@ -484,6 +489,24 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
             },
             Err(Refusal::Lasting(reason)) => not_compiled(&reason),
             Err(Refusal::Busy) => not_compiled("the compiler is at work"),
+        }
+    })
+}
+
+unsafe extern "C" fn export(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [code] = arguments::<1>(args, count)?;
+        if Py_TYPE(code) != &raw mut PyCode_Type {
+            raise(PyExc_TypeError, "a code object is needed");
+            return Err(());
+        }
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        match crate::export::export(code) {
+            Ok(document) => Ok(stats::text(&document)),
+            Err(error) => not_compiled(&error.to_string()),
         }
     })
 }

@@ -8,7 +8,7 @@ use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, healing, rt, watchers};
 use crate::feedback;
 use crate::namespace::{self, NameCell};
-use cladonia::bytecode::{Code, Instr, Op, Pc};
+use cladonia::bytecode::{Code, Instr, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
 use cladonia::host::{Namespace, World};
@@ -107,23 +107,6 @@ fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
 fn release() {
     // SAFETY: under the GIL, no compile is under way, no table is borrowed.
     unsafe { crate::objects::release_unused() };
-}
-
-/// The operands that the interpreter drops when an instruction raises, by their depth from the top, in its order. The
-/// others it finds on the stack and drops from the top; those that native calls take over are not listed.
-fn consumed(instr: &Instr) -> &'static [u8] {
-    match instr.op {
-        Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp | Op::DeleteSubscr => {
-            &[1, 0]
-        }
-        Op::StoreAttr | Op::ImportName | Op::FormatWithSpec | Op::MapAdd => &[1, 0],
-        Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
-        Op::BinarySlice => &[1, 0, 2],
-        Op::StoreSlice => &[1, 0, 3, 2],
-        Op::CallFunctionEx if instr.arg & 1 != 0 => &[3, 2, 1, 0],
-        Op::CallFunctionEx => &[2, 1, 0],
-        _ => &[],
-    }
 }
 
 /// What the compiler is told of a unit's namespace, with cells for its names.
@@ -233,7 +216,7 @@ unsafe fn compile_unit(
     // SAFETY: the caller's promise.
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
-    unit.consumed = code.instrs.iter().map(consumed).collect();
+    unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
     // SAFETY: the caller's promise.
     let namespace = at_top.then(|| unsafe { namespace_of(&mut unit) });
     if rt().options.force.is_some() {

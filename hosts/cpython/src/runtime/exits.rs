@@ -6,6 +6,7 @@
 use super::capi::*;
 use super::units::{Kind, UnitRef};
 use super::{abi, frames, healing};
+use crate::helpers::add_traceback;
 use abi::{frame as f, thread as t};
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
 use pyo3_ffi::*;
@@ -81,12 +82,14 @@ unsafe fn leave(
         let (pos, resume) = state.positions[record.pc.0 as usize];
         let at = shape.units().add(2 * pos as usize);
         // A pending exception must survive what boxing and dropping do.
-        let exception = if record.kind == ExitKind::Raise {
+        let exception = if record.kind.raises() {
             PyErr_GetRaisedException()
         } else {
             std::ptr::null_mut()
         };
-        put(frame, f::INSTR_PTR, at);
+        if record.kind != ExitKind::Reraise {
+            put(frame, f::INSTR_PTR, at);
+        }
         let mut drops = Vec::new();
         let mut lost = std::ptr::null_mut();
         if !frames::is_materialised(frame) {
@@ -137,6 +140,9 @@ unsafe fn leave(
         }
         PyErr_SetRaisedException(raised);
         drop_consumed(frame, state.consumed[record.pc.0 as usize]);
+        if record.kind == ExitKind::Reraise {
+            return unwind(ts, frame, &shape, kind, pos, false);
+        }
         raise(ts, frame, &shape, kind, pos, false)
     }
 }
@@ -308,8 +314,6 @@ unsafe fn unlink(ts: Thread, frame: Frame) {
 }
 
 /// What the interpreter does at its label `error`, for the exception that is pending.
-///
-/// `owned` says that the frame of a function holds references of its own already.
 unsafe fn raise(
     ts: Thread,
     frame: Frame,
@@ -318,14 +322,30 @@ unsafe fn raise(
     pos: u32,
     owned: bool,
 ) -> Object {
-    // SAFETY: the frame is the innermost one, `instr_ptr` at the raising instruction, the stack as the record says.
+    // SAFETY: as of `unwind`.
     unsafe {
-        let at = shape.units().add(2 * pos as usize);
-        let object = PyEval_GetFrame();
-        if !object.is_null() {
-            PyTraceBack_Here(object);
-        }
-        _PyEval_MonitorRaise(ts, frame, at);
+        add_traceback();
+        _PyEval_MonitorRaise(ts, frame, shape.units().add(2 * pos as usize));
+        unwind(ts, frame, shape, kind, pos, owned)
+    }
+}
+
+/// What the interpreter does at its label `exception_unwind`, for the exception that is pending.
+///
+/// `owned` says that the frame of a function holds references of its own already.
+unsafe fn unwind(
+    ts: Thread,
+    frame: Frame,
+    shape: &CodeShape,
+    kind: Kind,
+    pos: u32,
+    owned: bool,
+) -> Object {
+    // SAFETY: the frame is the innermost one, `instr_ptr` at the raising instruction (or at the one that raised first),
+    // the stack as the record says.
+    unsafe {
+        let at: *mut u8 = get(frame, f::INSTR_PTR);
+        let lasti = (at as isize - shape.units() as isize) / 2;
         let handler = handler_of(shape, pos);
         let depth = handler.map_or(0, |h| h.depth as i32);
         let exception = PyErr_GetRaisedException();
@@ -344,7 +364,7 @@ unsafe fn raise(
         };
         if let Some(handler) = handler {
             if handler.lasti {
-                push(PyLong_FromLong(pos as _));
+                push(PyLong_FromLong(lasti as _));
             }
             push(exception);
             put(
@@ -360,7 +380,7 @@ unsafe fn raise(
         if (kind != Kind::Function || told)
             && let Some(unit) = reraise_unit(shape)
         {
-            push(PyLong_FromLong(pos as _));
+            push(PyLong_FromLong(lasti as _));
             push(exception);
             put(frame, f::INSTR_PTR, unit);
             return go_on(ts, frame, kind, owned);

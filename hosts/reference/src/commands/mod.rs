@@ -1,3 +1,8 @@
 //! The subcommands. Each has its `Args` and a `run` which says what to print, or what was wrong.
 
+mod program;
+pub mod run;
+pub mod stage;
+pub mod test;
 pub mod type_;
+pub mod verify;

@@ -1,0 +1,42 @@
+//! `cladonia verify`: whether a document is well-formed typed bytecode.
+
+use crate::report::{Failure, Report, file_name, read};
+use cladonia::bytecode::Document;
+use std::fmt::Write;
+
+/// Check that documents of typed bytecode are well-formed
+#[derive(clap::Args)]
+#[group(skip)]
+pub struct Args {
+    /// The documents (`-` for the standard input)
+    #[arg(value_name = "FILE.tbc", required = true)]
+    files: Vec<String>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Report, Failure> {
+    let (mut text, mut is_good) = (String::new(), true);
+    for file in &args.files {
+        let name = file_name(file);
+        match Document::parse(&read(file)?) {
+            Err(error) => {
+                is_good = false;
+                let _ = writeln!(text, "{name}: {error}");
+            }
+            Ok(document) => {
+                let mut faults = 0;
+                for code in &document.codes {
+                    if let Err(errors) = code.verify() {
+                        faults += 1;
+                        let _ = writeln!(text, "{name}: in `{}`: {errors}", code.name);
+                    }
+                }
+                is_good &= faults == 0;
+                if faults == 0 {
+                    let _ = writeln!(text, "{name}: {} codes, well-formed", document.codes.len());
+                }
+            }
+        }
+    }
+    Ok(Report { text, is_good })
+}

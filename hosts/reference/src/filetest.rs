@@ -1,0 +1,440 @@
+//! File tests: documents of typed bytecode with what is expected of them, in comments.
+//!
+//! ```text
+//! ;! selected types LongExact      a request for every code of the file
+//! code "f" {
+//!   ...
+//! }
+//! ;> selected types LongExact      a request, and its answer
+//! ;= function f {
+//! ;= ...
+//! ;> f(1, 2)                       a call: in the interpreter, natively, with forced exits, under chaos, all alike
+//! ;= 3
+//! ```
+//!
+//! # Requests
+//! | request | answer |
+//! | --- | --- |
+//! | `parse` | the code's text; it must read back as the same code |
+//! | `verify` | `ok`, or what the verifier says |
+//! | `hir`, `selected`, `lower`, `clif` | the text of the stage |
+//! | `opt PASS` | HIR after the pass has changed it (`PASS#2`: for the second time) |
+//! | `exits` | the exit records |
+//! | `name(literal, ...)` | the result as `repr` writes it, or `raises` and the exception with its places |
+//! | `output` | what the calls have printed |
+//! | `error` | why the document can't be read or loaded |
+//!
+//! Stages take `types T ...`, the types of the arguments, and `at N`, the instruction of a loop. Addresses are written
+//! `<address>`. With `BLESS=1` in the environment answers are written, not compared.
+
+use crate::check::{self, Failure, Plan};
+use crate::runtime::{Options, Session};
+use crate::stages;
+use crate::text::parse_call;
+use cladonia::bytecode::{Code, Document};
+use std::path::Path;
+
+/// What became of a file.
+pub enum Verdict {
+    /// Everything is as expected: so many requests.
+    Passed(usize),
+    /// Answers were written.
+    Blessed,
+}
+
+/// A line of the document, or a request with the answer that the file expects.
+enum Item {
+    Line(String),
+    Request { text: String, expected: Vec<String> },
+}
+
+/// Run a file.
+///
+/// # Errors
+/// Everything that is not as expected.
+pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let (new, count, faults) = run_text(&text);
+    if bless {
+        if new != text {
+            std::fs::write(path, new).map_err(|e| e.to_string())?;
+        }
+        return Ok(Verdict::Blessed);
+    }
+    match faults.is_empty() {
+        true => Ok(Verdict::Passed(count)),
+        false => Err(faults.join("\n")),
+    }
+}
+
+/// Run the text of a file: the text with the right answers, the number of requests, and what is not as expected.
+pub fn run_text(text: &str) -> (String, usize, Vec<String>) {
+    let items = read(text);
+    let items = add_headers(items);
+    let mut runner = Runner::new(&items);
+    let (mut new, mut count, mut faults) = (String::new(), 0, Vec::new());
+    let mut code = 0;
+    for item in &items {
+        match item {
+            Item::Line(line) => {
+                code += usize::from(line.starts_with("code "));
+                new += line;
+                new.push('\n');
+            }
+            Item::Request { text, expected } => {
+                count += 1;
+                let answer = runner.answer(text, code.checked_sub(1));
+                let answer: Vec<String> = answer
+                    .lines()
+                    .map(|line| line.trim_end().to_owned())
+                    .collect();
+                if answer != *expected {
+                    let texts = [expected, &answer].map(|lines| lines.join("\n"));
+                    faults.push(format!(
+                        "{text}\n{}",
+                        crate::diff::diff(&texts[0], &texts[1], 2)
+                    ));
+                }
+                new += &format!(";> {text}\n");
+                answer.iter().for_each(|line| {
+                    new += format!(";= {line}").trim_end();
+                    new.push('\n');
+                });
+            }
+        }
+    }
+    if count == 0 {
+        faults.push("the file requests nothing".into());
+    }
+    (new, count, faults)
+}
+
+fn read(text: &str) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    for line in text.lines() {
+        if let Some(request) = line.strip_prefix(";> ") {
+            items.push(Item::Request {
+                text: request.trim().to_owned(),
+                expected: Vec::new(),
+            });
+        } else if let Some(answer) = line.strip_prefix(";=")
+            && let Some(Item::Request { expected, .. }) = items.last_mut()
+        {
+            expected.push(answer.strip_prefix(' ').unwrap_or(answer).to_owned());
+        } else {
+            items.push(Item::Line(line.to_owned()));
+        }
+    }
+    items
+}
+
+/// Every request of the header after every code, where it is not there yet.
+fn add_headers(items: Vec<Item>) -> Vec<Item> {
+    let headers: Vec<String> = items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Line(line) => Some(line.strip_prefix(";! ")?.trim().to_owned()),
+            Item::Request { .. } => None,
+        })
+        .collect();
+    let mut all = Vec::new();
+    let mut rest = items.into_iter().peekable();
+    while let Some(item) = rest.next() {
+        let ends = matches!(&item, Item::Line(line) if line == "}");
+        all.push(item);
+        if !ends {
+            continue;
+        }
+        let mut requests = Vec::new();
+        while let Some(Item::Request { .. }) = rest.peek() {
+            requests.extend(rest.next());
+        }
+        for header in &headers {
+            let known = |item: &Item| matches!(item, Item::Request { text, .. } if text == header);
+            match requests.iter().position(known) {
+                Some(at) => all.push(requests.remove(at)),
+                None => all.push(Item::Request {
+                    text: header.clone(),
+                    expected: Vec::new(),
+                }),
+            }
+        }
+        all.extend(requests);
+    }
+    all
+}
+
+/// How often each call is made: often enough to be compiled.
+const TIMES: u32 = 6;
+
+struct Runner {
+    document: Result<Document, String>,
+    /// The results of all calls, and the output; made when the first is asked for.
+    outcome: Option<Result<check::Outcome, String>>,
+    calls: Vec<String>,
+    next_call: usize,
+}
+
+impl Runner {
+    fn new(items: &[Item]) -> Runner {
+        let text: String = items
+            .iter()
+            .map(|item| match item {
+                Item::Line(line) => format!("{line}\n"),
+                // Places in errors are those of the document without answers.
+                Item::Request { .. } => String::new(),
+            })
+            .collect();
+        let calls = items.iter().filter_map(|item| match item {
+            Item::Request { text, .. } if parse_call(text).is_some() => Some(text.clone()),
+            _ => None,
+        });
+        Runner {
+            document: Document::parse(&text).map_err(|e| e.to_string()),
+            outcome: None,
+            calls: calls.collect(),
+            next_call: 0,
+        }
+    }
+
+    fn answer(&mut self, request: &str, code: Option<usize>) -> String {
+        let answer = self.try_answer(request, code);
+        hide_addresses(&answer.unwrap_or_else(|error| format!("error: {error}")))
+    }
+
+    fn try_answer(&mut self, request: &str, code: Option<usize>) -> Result<String, String> {
+        if request == "error" {
+            return Ok(match &self.document {
+                Err(error) => error.clone(),
+                Ok(document) => match session()?.load_codes(&document.codes) {
+                    Err(error) => error.to_string(),
+                    Ok(_) => "none".into(),
+                },
+            });
+        }
+        if parse_call(request).is_some() {
+            return self.call();
+        }
+        if request == "output" {
+            return Ok(self.outcome()?.output.clone());
+        }
+        let document = self.document.as_ref().map_err(Clone::clone)?;
+        let code = code
+            .and_then(|index| document.codes.get(index))
+            .ok_or("there is no code before")?;
+        stage(document, code, request)
+    }
+
+    fn outcome(&mut self) -> Result<&check::Outcome, String> {
+        if self.outcome.is_none() {
+            self.outcome = Some(self.run());
+        }
+        let outcome = self.outcome.as_ref().expect("made above");
+        outcome.as_ref().map_err(Clone::clone)
+    }
+
+    fn run(&self) -> Result<check::Outcome, String> {
+        let document = self.document.as_ref().map_err(Clone::clone)?;
+        let calls: Vec<_> = self
+            .calls
+            .iter()
+            .filter_map(|call| parse_call(call))
+            .collect();
+        let plan = Plan {
+            times: TIMES,
+            ..Plan::default()
+        };
+        match check::check_codes(&document.codes, &calls, &plan) {
+            Ok(outcome) => Ok(outcome),
+            Err(Failure::Invalid(what)) => Err(what),
+            Err(differs) => Err(differs.to_string()),
+        }
+    }
+
+    /// The answer of the next call: what it gave the first time.
+    fn call(&mut self) -> Result<String, String> {
+        let at = self.next_call * TIMES as usize;
+        self.next_call += 1;
+        let outcome = self.outcome()?;
+        Ok(match outcome.results.get(at) {
+            Some(Ok(text)) => text.clone(),
+            Some(Err(report)) => format!("raises\n{report}"),
+            None => "the program ended before".into(),
+        })
+    }
+}
+
+fn session() -> Result<Session, String> {
+    let options = Options {
+        jit: false,
+        keep_text: true,
+        ..Options::default()
+    };
+    Session::new(options).map_err(|e| e.to_string())
+}
+
+fn stage(document: &Document, code: &Code, request: &str) -> Result<String, String> {
+    let mut words = request.split_whitespace();
+    let command = words.next().unwrap_or_default();
+    let pass = match command {
+        "opt" => Some(
+            words
+                .next()
+                .ok_or("`opt` needs the name of a pass")?
+                .to_owned(),
+        ),
+        _ => None,
+    };
+    let (mut types, mut header) = (Vec::new(), None);
+    while let Some(word) = words.next() {
+        match word {
+            "at" => {
+                let number = words.next().and_then(|n| n.parse().ok());
+                header = Some(number.ok_or("`at` needs the number of an instruction")?);
+            }
+            "types" => {}
+            ty => types.push(ty.to_owned()),
+        }
+    }
+    match command {
+        "parse" => {
+            let text = code.to_string();
+            let all = Document::print(&document.codes);
+            let again =
+                Document::parse(&all).map_err(|e| format!("the text does not read back: {e}"))?;
+            if Document::print(&again.codes) != all {
+                return Err("the text reads back as something else".into());
+            }
+            return Ok(text);
+        }
+        "verify" => {
+            return Ok(match code.verify() {
+                Ok(()) => "ok".into(),
+                Err(errors) => errors.to_string(),
+            });
+        }
+        _ => {}
+    }
+    let session = session()?;
+    let program = session
+        .load_codes(&document.codes)
+        .map_err(|e| e.to_string())?;
+    let code = program
+        .observed(&code.name)
+        .ok_or("the code is not loaded")?;
+    let unit = stages::compile(&session, &code, header, &types)?;
+    let dump = |name: &str| {
+        let found = unit.dumps.iter().find(|(stage, _)| *stage == name);
+        found
+            .map(|(_, text)| text.clone())
+            .ok_or_else(|| format!("there is no stage `{name}`"))
+    };
+    match (command, pass) {
+        (_, Some(pass)) => {
+            let mut times = std::collections::HashMap::new();
+            for (name, text) in &unit.passes {
+                let time = times.entry(*name).and_modify(|n| *n += 1).or_insert(1u32);
+                if pass == *name && *time == 1 || pass == format!("{name}#{time}") {
+                    return Ok(text.clone());
+                }
+            }
+            Err(format!("`{pass}` changed nothing"))
+        }
+        ("lower", _) => dump("lir"),
+        ("exits", _) => {
+            let lines = unit
+                .exits
+                .iter()
+                .enumerate()
+                .map(|(i, exit)| format!("exit{i}: {exit}\n"));
+            Ok(lines.collect())
+        }
+        (stage, _) => dump(stage),
+    }
+}
+
+/// Numbers that are addresses in this process differ from run to run.
+fn hide_addresses(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let before = rest[..start].chars().next_back();
+        let digits = &rest[start..];
+        let hex = digits.starts_with("0x");
+        let body = if hex { &digits[2..] } else { digits };
+        let length = body
+            .find(|c: char| {
+                if hex {
+                    !c.is_ascii_hexdigit()
+                } else {
+                    !c.is_ascii_digit()
+                }
+            })
+            .unwrap_or(body.len());
+        let value = u64::from_str_radix(&body[..length], if hex { 16 } else { 10 }).unwrap_or(0);
+        let whole = length + if hex { 2 } else { 0 };
+        out += &rest[..start];
+        let is_part = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '.');
+        if !is_part && (1 << 44..1 << 47).contains(&value) {
+            out += "<address>";
+        } else {
+            out += &digits[..whole];
+        }
+        rest = &digits[whole..];
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "\
+;! verify
+code \"f\" {
+  params 1
+  local x
+  stack 2
+  load_fast x
+  load_fast x
+  binary_op +
+  return_value
+}
+;> verify
+;= ok
+;> f(2)
+;= 4
+;> f(\"a\")
+;= 'aa'
+;> f(None)
+;= raises
+;=   in f, line 1
+;= TypeError: unsupported operand type(s) for +: 'NoneType' and 'NoneType'
+";
+
+    #[test]
+    fn answers_are_compared() {
+        let (new, count, faults) = run_text(FILE);
+        assert_eq!(faults, [] as [&str; 0]);
+        assert_eq!((new.as_str(), count), (FILE, 4));
+    }
+
+    #[test]
+    fn a_wrong_answer_is_shown_and_blessing_rights_it() {
+        let (new, _, faults) = run_text(&FILE.replace(";= 4", ";= 5"));
+        assert_eq!(faults, ["f(2)\n-5\n+4\n"]);
+        assert_eq!(new, FILE);
+        let bare = FILE.replace(";> verify\n;= ok\n", "");
+        assert_eq!(run_text(&bare).0, FILE);
+    }
+
+    #[test]
+    fn addresses_are_hidden_and_other_numbers_are_not() {
+        let text =
+            "v1 = iconst 9007199254740992, 0x7f12_0 140737000000000 0x7f1234567890 x0x7f1234567890";
+        assert_eq!(
+            hide_addresses(text),
+            "v1 = iconst 9007199254740992, 0x7f12_0 <address> <address> x0x7f1234567890"
+        );
+    }
+}

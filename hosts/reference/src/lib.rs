@@ -1,0 +1,10 @@
+//! The reference host: a small complete runtime on Cladonia's public interface, which runs typed bytecode in its
+//! interpreter and natively. Tests, the fuzzer and the `cladonia` tool are built on it; whoever embeds Cladonia may
+//! take it as an example.
+
+pub mod check;
+pub mod diff;
+pub mod filetest;
+pub mod runtime;
+pub mod stages;
+pub mod text;

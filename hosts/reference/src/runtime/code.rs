@@ -1,0 +1,116 @@
+//! Code objects: typed bytecode with its constants as objects, and what the runtime has learnt of it.
+
+use super::heap::Ref;
+use super::units::UnitState;
+use cladonia::bytecode::{Code, Pc, Reason};
+use cladonia::types::Type;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// A code.
+pub struct CodeData {
+    /// The bytecode; its constants are handles of `consts`.
+    pub code: Code,
+    /// The constants.
+    pub consts: Vec<Ref>,
+    /// The names.
+    pub names: Vec<Rc<str>>,
+    /// The names as strings.
+    pub name_objects: Vec<Ref>,
+    /// For each instruction, the types of its operands so far.
+    pub profile: RefCell<Vec<Vec<Type>>>,
+    /// How often it was called.
+    pub calls: Cell<u64>,
+    /// How often each loop went round.
+    pub loops: RefCell<HashMap<Pc, Loop>>,
+    /// Address of the native entry, or of a stub that runs the call in the interpreter.
+    pub entry: Cell<u64>,
+    /// The unit behind the entry.
+    pub unit: Cell<*mut UnitState>,
+    /// Bets not to make again.
+    pub avoid: RefCell<HashSet<(Pc, Reason)>>,
+    /// How many function units were made.
+    pub versions: Cell<u32>,
+    /// Why it stays in the interpreter.
+    pub refused: RefCell<Option<String>>,
+}
+
+/// What is known of a loop.
+#[derive(Debug)]
+pub struct Loop {
+    /// How often it went round in the interpreter.
+    pub count: u64,
+    /// Its unit.
+    pub unit: *mut UnitState,
+    /// How many units were made.
+    pub versions: u32,
+    /// Whether no more are made.
+    pub is_closed: bool,
+}
+
+impl Default for Loop {
+    fn default() -> Loop {
+        Loop {
+            count: 0,
+            unit: std::ptr::null_mut(),
+            versions: 0,
+            is_closed: false,
+        }
+    }
+}
+
+impl CodeData {
+    /// A code that has not run.
+    pub fn new(code: Code, consts: Vec<Ref>, name_objects: Vec<Ref>) -> CodeData {
+        CodeData {
+            names: code.names.iter().map(|name| name.as_str().into()).collect(),
+            profile: RefCell::new(code.instrs.iter().map(|i| i.hint.clone()).collect()),
+            code,
+            consts,
+            name_objects,
+            calls: Cell::new(0),
+            loops: RefCell::default(),
+            entry: Cell::new(0),
+            unit: Cell::new(std::ptr::null_mut()),
+            avoid: RefCell::default(),
+            versions: Cell::new(0),
+            refused: RefCell::default(),
+        }
+    }
+
+    /// Whether calls with positional arguments alone can go to compiled code.
+    pub fn is_plain(&self) -> bool {
+        let c = &self.code;
+        c.optimized && !c.varargs && !c.varkeywords && c.kwonly == 0 && !c.is_generator
+    }
+
+    /// Note the types of an instruction's operands. Two observations that differ leave no hint.
+    pub fn observe(&self, pc: Pc, types: &[Type]) {
+        let mut profile = self.profile.borrow_mut();
+        let known = &mut profile[pc.0 as usize];
+        if known.len() != types.len() {
+            known.clear();
+            known.extend_from_slice(types);
+            return;
+        }
+        for (known, seen) in known.iter_mut().zip(types) {
+            if known != seen {
+                *known = Type::OBJECT;
+            }
+        }
+    }
+
+    /// The bytecode with what was observed as hints.
+    pub fn with_hints(&self) -> Code {
+        let mut code = self.code.clone();
+        for (instr, seen) in code.instrs.iter_mut().zip(self.profile.borrow().iter()) {
+            instr.hint = if seen.iter().all(|ty| *ty == Type::OBJECT) {
+                Vec::new()
+            } else {
+                seen.clone()
+            };
+        }
+        code
+    }
+}

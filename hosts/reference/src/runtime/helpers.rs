@@ -1,0 +1,454 @@
+//! The helpers that compiled code calls, one for each general operation: thin shells around the operations that the
+//! interpreter uses too.
+//!
+//! # Safety contract
+//! Compiled code passes what the table of general operations says: live objects (or null where it says so), live
+//! frames, arrays of as many words as it counts, room for as many outputs as the operation has. References in arrays
+//! and outputs change hands.
+
+use super::class;
+use super::error::Raised;
+use super::frame::{Frame, FrameRef, Thread, give};
+use super::heap::{self, Obj, Ref, SeqIter, alloc, borrow};
+use super::names;
+use super::number;
+use super::{Result, call, iter, ops, rt, units};
+use cladonia::bytecode::{CompareOp, GeneralOp};
+use cladonia::host::{EXIT_HOOK, HelperRow, HostBuilder, helpers};
+use std::mem::ManuallyDrop;
+
+/// 0, or -1 with the exception pending.
+fn status(result: Result<()>) -> i64 {
+    truth(result.map(|()| false))
+}
+
+fn truth(result: Result<bool>) -> i64 {
+    match result {
+        Ok(value) => value.into(),
+        Err(Raised(exception)) => {
+            rt().thread.set_exception(Some(exception));
+            -1
+        }
+    }
+}
+
+/// An object that is passed borrowed.
+fn see(p: Obj) -> ManuallyDrop<Ref> {
+    // SAFETY: the module's contract.
+    unsafe { borrow(p) }
+}
+
+/// An object or null, passed borrowed.
+fn see_or_null(p: Obj) -> Option<ManuallyDrop<Ref>> {
+    (!p.is_null()).then(|| see(p))
+}
+
+/// The references of an array, taken over.
+fn take(array: *const Obj, count: i64) -> Vec<Option<Ref>> {
+    (0..count as usize)
+        .map(|i| {
+            // SAFETY: the module's contract.
+            unsafe {
+                let p = *array.add(i);
+                (!p.is_null()).then(|| Ref::from_owned(p))
+            }
+        })
+        .collect()
+}
+
+fn take_objects(array: *const Obj, count: i64) -> Vec<Ref> {
+    take(array, count).into_iter().flatten().collect()
+}
+
+/// Fill outputs with new references.
+fn put(outputs: *mut Obj, values: Result<Vec<Option<Ref>>>) -> i64 {
+    status(values.map(|values| {
+        for (i, value) in values.into_iter().enumerate() {
+            // SAFETY: the module's contract: there is room.
+            unsafe { *outputs.add(i) = value.map_or(std::ptr::null_mut(), Ref::into_raw) };
+        }
+    }))
+}
+
+fn frame_of(frame: *mut Frame) -> FrameRef {
+    // SAFETY: the module's contract.
+    unsafe { FrameRef::from_raw(frame) }
+}
+
+type T = *const Thread;
+type F = *mut Frame;
+
+/// A helper's address by its operation.
+fn address(op: GeneralOp) -> usize {
+    macro_rules! f {
+        (|$($a:ident: $ty:ty),*| -> $r:ty $body:block) => {{
+            extern "C" fn helper($($a: $ty),*) -> $r $body
+            helper as *const () as usize
+        }};
+    }
+    use GeneralOp as G;
+    match op {
+        G::Binary => {
+            f!(|n: i64, a: Obj, b: Obj| -> Obj { give(ops::binary(n as u32, &see(a), &see(b))) })
+        }
+        G::Compare => f!(|n: i64, a: Obj, b: Obj| -> Obj { give(compare(n, a, b)) }),
+        G::CompareBool => f!(|n: i64, a: Obj, b: Obj| -> i64 {
+            truth(compare(n, a, b).and_then(|r| ops::truth(&r)))
+        }),
+        G::Contains => f!(|a: Obj, b: Obj| -> i64 { truth(ops::contains(&see(a), &see(b))) }),
+        G::Truth => f!(|a: Obj| -> i64 { truth(ops::truth(&see(a))) }),
+        G::Negative => f!(|a: Obj| -> Obj { give(ops::negative(&see(a))) }),
+        G::Invert => f!(|a: Obj| -> Obj { give(ops::invert(&see(a))) }),
+        G::GetItem => f!(|a: Obj, b: Obj| -> Obj { give(ops::get_item(&see(a), &see(b))) }),
+        G::SetItem => {
+            f!(
+                |a: Obj, b: Obj, c: Obj| -> i64 {
+                    status(ops::set_item(&see(a), &see(b), &see(c)))
+                }
+            )
+        }
+        G::DelItem => f!(|a: Obj, b: Obj| -> i64 { status(ops::del_item(&see(a), &see(b))) }),
+        G::GetSlice => f!(|a: Obj, b: Obj, c: Obj| -> Obj {
+            give(ops::get_slice(
+                &see(a),
+                &[Ref::clone(&see(b)), Ref::clone(&see(c)), rt().none.clone()],
+            ))
+        }),
+        G::SetSlice => f!(|a: Obj, b: Obj, c: Obj, d: Obj| -> i64 {
+            status(ops::set_slice(&see(a), &see(b), &see(c), &see(d)))
+        }),
+        G::BuildSlice => f!(|a: Obj, b: Obj, c: Obj| -> Obj {
+            let part =
+                |p: Obj| see_or_null(p).map_or_else(|| rt().none.clone(), |o| Ref::clone(&o));
+            alloc::slice([part(a), part(b), part(c)]).into_raw()
+        }),
+        G::LoadAttr => {
+            f!(|f: F, n: i64, a: Obj| -> Obj { give(class::get_attr(&see(a), name(f, n))) })
+        }
+        G::StoreAttr => f!(|f: F, n: i64, a: Obj, v: Obj| -> i64 {
+            status(class::set_attr(&see(a), name(f, n), Ref::clone(&see(v))))
+        }),
+        G::DeleteAttr => {
+            f!(|f: F, n: i64, a: Obj| -> i64 { status(class::delete_attr(&see(a), name(f, n))) })
+        }
+        G::LoadMethod => f!(|f: F, n: i64, a: Obj, out: *mut Obj| -> i64 {
+            put(
+                out,
+                class::get_method(&see(a), name(f, n))
+                    .map(|(callee, this)| vec![Some(callee), this]),
+            )
+        }),
+        G::LoadSuperAttr => f!(|f: F,
+                                n: i64,
+                                flags: i64,
+                                _super: Obj,
+                                class: Obj,
+                                this: Obj,
+                                out: *mut Obj|
+         -> i64 {
+            put(out, load_super(name(f, n), flags, &see(class), &see(this)))
+        }),
+        G::LoadGlobal => {
+            f!(|f: F, n: i64| -> Obj { give(names::load_global(frame_of(f), n as usize)) })
+        }
+        G::LoadName => {
+            f!(|f: F, n: i64| -> Obj { give(names::load_name(frame_of(f), n as usize)) })
+        }
+        G::StoreName => f!(|f: F, n: i64, v: Obj| -> i64 {
+            status(names::store_name(
+                frame_of(f),
+                n as usize,
+                Ref::clone(&see(v)),
+            ))
+        }),
+        G::DeleteName => {
+            f!(|f: F, n: i64| -> i64 { status(names::delete_name(frame_of(f), n as usize)) })
+        }
+        G::StoreGlobal => f!(|f: F, n: i64, v: Obj| -> i64 {
+            status(names::store_global(
+                frame_of(f),
+                n as usize,
+                Ref::clone(&see(v)),
+            ))
+        }),
+        G::DeleteGlobal => {
+            f!(|f: F, n: i64| -> i64 { status(names::delete_global(frame_of(f), n as usize)) })
+        }
+        G::LoadLocals => f!(|f: F| -> Obj { give(names::load_locals(frame_of(f))) }),
+        G::LoadFromDictOrGlobals => f!(|f: F, n: i64, m: Obj| -> Obj {
+            give(names::load_from_dict_or_globals(
+                frame_of(f),
+                &see(m),
+                n as usize,
+            ))
+        }),
+        G::LoadFromDictOrDeref => f!(|f: F, n: i64, m: Obj| -> Obj {
+            give(names::load_from_dict_or_deref(
+                frame_of(f),
+                &see(m),
+                n as usize,
+            ))
+        }),
+        G::MakeCell => f!(|f: F, n: i64| -> i64 {
+            names::make_cell(frame_of(f), n as usize);
+            0
+        }),
+        G::CopyFreeVars => f!(|f: F, n: i64| -> i64 {
+            names::copy_free_vars(frame_of(f), n as usize);
+            0
+        }),
+        G::Call => f!(|_t: T, names: Obj, array: *const Obj, n: i64| -> Obj {
+            give(call_array(see_or_null(names).as_deref(), take(array, n)))
+        }),
+        G::CallEx => f!(|_t: T, a: Obj, b: Obj, c: Obj| -> Obj {
+            give(names::call_ex(&see(a), &see(b), see_or_null(c).as_deref()))
+        }),
+        G::CallIntrinsic1 => {
+            f!(|_t: T, n: i64, a: Obj| -> Obj { give(names::intrinsic_1(n as u32, &see(a))) })
+        }
+        G::CallIntrinsic2 => {
+            f!(|_t: T, n: i64, _a: Obj, _b: Obj| -> Obj { give(names::intrinsic_2(n as u32)) })
+        }
+        G::GetIter => f!(|a: Obj| -> Obj { give(iter::iter(&see(a))) }),
+        G::IterNext => f!(|_t: T, a: Obj, out: *mut Obj| -> i64 {
+            match iter::next(&see(a)) {
+                Ok(item) => {
+                    let more = item.is_some();
+                    put(out, Ok(vec![item]));
+                    more.into()
+                }
+                Err(raised) => status(Err(raised)),
+            }
+        }),
+        G::BuildTuple => f!(|array: *const Obj, n: i64| -> Obj {
+            alloc::tuple(take_objects(array, n)).into_raw()
+        }),
+        G::BuildList => f!(|array: *const Obj, n: i64| -> Obj {
+            alloc::list(take_objects(array, n)).into_raw()
+        }),
+        G::BuildSet => f!(|array: *const Obj, n: i64| -> Obj {
+            give(names::build_set(take_objects(array, n)))
+        }),
+        G::BuildMap => f!(|array: *const Obj, n: i64| -> Obj {
+            give(names::build_map(take_objects(array, n)))
+        }),
+        G::BuildConstKeyMap => f!(|keys: Obj, array: *const Obj, n: i64| -> Obj {
+            give(names::build_const_key_map(
+                &see(keys),
+                take_objects(array, n),
+            ))
+        }),
+        G::BuildString => f!(|array: *const Obj, n: i64| -> Obj {
+            give(names::build_string(&take_objects(array, n)))
+        }),
+        G::ListAppend => {
+            f!(
+                |a: Obj, b: Obj| -> i64 {
+                    status(names::list_append(&see(a), Ref::clone(&see(b))))
+                }
+            )
+        }
+        G::ListExtend => {
+            f!(|_t: T, a: Obj, b: Obj| -> i64 { status(ops::extend(&see(a), &see(b))) })
+        }
+        G::SetAdd => {
+            f!(|a: Obj, b: Obj| -> i64 { status(names::set_add(&see(a), Ref::clone(&see(b)))) })
+        }
+        G::SetUpdate => f!(|a: Obj, b: Obj| -> i64 { status(names::set_update(&see(a), &see(b))) }),
+        G::MapAdd => f!(|a: Obj, b: Obj, c: Obj| -> i64 {
+            status(names::map_add(
+                &see(a),
+                Ref::clone(&see(b)),
+                Ref::clone(&see(c)),
+            ))
+        }),
+        G::DictUpdate => f!(|_t: T, a: Obj, b: Obj| -> i64 {
+            status(names::dict_update(&see(a), &see(b), false))
+        }),
+        G::DictMerge => f!(|_t: T, a: Obj, b: Obj, _c: Obj| -> i64 {
+            status(names::dict_update(&see(a), &see(b), true))
+        }),
+        G::UnpackSequence => f!(|_t: T, n: i64, a: Obj, out: *mut Obj| -> i64 {
+            put(out, iter::unpack(&see(a), n as usize).map(all))
+        }),
+        G::UnpackEx => f!(|_t: T, n: i64, a: Obj, out: *mut Obj| -> i64 {
+            put(
+                out,
+                iter::unpack_ex(&see(a), n as usize & 0xff, n as usize >> 8).map(all),
+            )
+        }),
+        G::FormatSimple => f!(|a: Obj| -> Obj { give(ops::str(&see(a)).map(alloc::str)) }),
+        G::FormatWithSpec => f!(|a: Obj, b: Obj| -> Obj {
+            give(ops::format(&see(a), see(b).as_str().unwrap_or_default()).map(alloc::str))
+        }),
+        G::ConvertValue => f!(|n: i64, a: Obj| -> Obj { give(names::convert(n as u32, &see(a))) }),
+        G::MakeFunction => {
+            f!(|f: F, a: Obj| -> Obj { give(names::make_function(frame_of(f), &see(a))) })
+        }
+        G::SetFunctionAttribute => f!(|n: i64, a: Obj, b: Obj| -> i64 {
+            names::set_function_attribute(&see(a), n as u32, Ref::clone(&see(b)));
+            0
+        }),
+        G::LoadBuildClass => f!(|_f: F| -> Obj { rt().build_class.clone().into_raw() }),
+        G::LoadAssertionError => assertion_error as *const () as usize,
+        G::Raise => f!(|_t: T, _n: i64, a: Obj, _b: Obj| -> i64 {
+            status(Err(names::raise_varargs(see_or_null(a).as_deref())))
+        }),
+        G::ImportName => {
+            f!(|_t: T, _f: F, _n: i64, _a: Obj, _b: Obj| -> Obj { give(names::no_modules()) })
+        }
+        G::ImportFrom => f!(|_t: T, _f: F, _n: i64, _a: Obj| -> Obj { give(names::no_modules()) }),
+        G::MatchMapping => f!(|a: Obj| -> i64 { (see(a).kind() == heap::Kind::Dict).into() }),
+        G::MatchSequence => f!(|a: Obj| -> i64 {
+            matches!(
+                see(a).kind(),
+                heap::Kind::List | heap::Kind::Tuple | heap::Kind::Range
+            )
+            .into()
+        }),
+        G::MatchKeys => {
+            f!(|_t: T, a: Obj, b: Obj| -> Obj { give(names::match_keys(&see(a), &see(b))) })
+        }
+        G::MatchClass => f!(|_t: T, n: i64, a: Obj, b: Obj, c: Obj| -> Obj {
+            give(names::match_class(&see(a), &see(b), &see(c), n as u32))
+        }),
+        G::GetLen => f!(|a: Obj| -> Obj { give(ops::length(&see(a)).map(alloc::int)) }),
+        G::SetupAnnotations => f!(|f: F| -> i64 { status(names::setup_annotations(frame_of(f))) }),
+        G::BeforeWith => f!(|_t: T, a: Obj, out: *mut Obj| -> i64 {
+            put(
+                out,
+                names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
+            )
+        }),
+        G::HandlePending => f!(|_t: T| -> i64 { status(names::handle_pending()) }),
+        G::CallInterpreted => call_interpreted as *const () as usize,
+    }
+}
+
+fn all(items: Vec<Ref>) -> Vec<Option<Ref>> {
+    items.into_iter().map(Some).collect()
+}
+
+fn compare(number: i64, a: Obj, b: Obj) -> Result<Ref> {
+    match CompareOp::from_arg(number as u32) {
+        Some(op) => ops::compare(op, &see(a), &see(b)),
+        None => super::error::raise(super::error::SYSTEM, "an unknown comparison"),
+    }
+}
+
+fn name<'a>(frame: F, index: i64) -> &'a str {
+    // SAFETY: the frame's code outlives the operation.
+    unsafe { &(&(*std::ptr::from_ref(frame_of(frame).code())).names)[index as usize] }
+}
+
+fn load_super(name: &str, flags: i64, class: &Ref, this: &Ref) -> Result<Vec<Option<Ref>>> {
+    let (callee, bound) = class::get_super(class, this, name)?;
+    Ok(match bound {
+        Some(bound) if flags & 1 == 0 => vec![Some(alloc::method(callee, bound)), None],
+        bound => vec![Some(callee), bound],
+    })
+}
+
+fn call_array(names: Option<&Ref>, mut values: Vec<Option<Ref>>) -> Result<Ref> {
+    let args = values.split_off(2).into_iter().flatten().collect();
+    let (this, callee) = (values.pop().flatten(), values.pop().flatten());
+    match callee {
+        Some(callee) => names::call_stack(callee, this, args, names),
+        None => super::error::raise(super::error::SYSTEM, "a null where an object is needed"),
+    }
+}
+
+/// Run a call of a function in the interpreter; the arguments are taken over.
+pub(super) extern "C" fn call_interpreted(
+    _thread: T,
+    function: Obj,
+    args: *const Obj,
+    count: i64,
+) -> Obj {
+    give(call::call_interpreted(
+        &see(function),
+        take_objects(args, count),
+    ))
+}
+
+extern "C" fn assertion_error() -> Obj {
+    rt().exception_class(super::error::ASSERTION).into_raw()
+}
+
+extern "C" fn box_int(value: i64) -> Obj {
+    alloc::int(value).into_raw()
+}
+
+extern "C" fn box_float(value: f64) -> Obj {
+    alloc::float(value).into_raw()
+}
+
+extern "C" fn iter_end(iterator: Obj) {
+    if let Some(iterator) = see(iterator).get::<SeqIter>() {
+        drop(iterator.seq.take());
+    }
+}
+
+extern "C" fn dealloc(object: Obj) {
+    // SAFETY: compiled code has dropped the last reference.
+    unsafe { heap::destroy(object) }
+}
+
+/// Take the frame of a unit down, after its locals.
+pub(super) extern "C" fn leave(frame: F) {
+    super::frame::pop(frame_of(frame));
+}
+
+extern "C" fn float_pow(a: f64, b: f64) -> f64 {
+    a.powf(b)
+}
+
+extern "C" fn float_mod(a: f64, b: f64) -> f64 {
+    number::float_mod(a, b)
+}
+
+extern "C" fn float_floordiv(a: f64, b: f64) -> f64 {
+    number::float_floordiv(a, b)
+}
+
+/// Define every helper that the core asks for, and those of the intrinsics.
+pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
+    let mut dealloc_id = None;
+    for HelperRow {
+        name,
+        params,
+        results,
+    } in helpers()
+    {
+        let op = GeneralOp::ALL.iter().find(|op| op.info().name == name);
+        let address = match (op, name) {
+            (Some(op), _) => address(*op),
+            (None, "float_pow") => float_pow as *const () as usize,
+            (None, "float_mod") => float_mod as *const () as usize,
+            (None, "float_floordiv") => float_floordiv as *const () as usize,
+            (None, EXIT_HOOK) => units::exit as *const () as usize,
+            (None, _) => dealloc as *const () as usize,
+        };
+        let id = host.helper(name, address, &params, &results);
+        if name == cladonia::host::DEALLOC {
+            dealloc_id = Some(id);
+        }
+    }
+    use cladonia::ll::Ty;
+    super::intrinsics::Called {
+        dealloc: dealloc_id.expect("the core asks for it"),
+        box_int: host.helper(
+            "box_int",
+            box_int as *const () as usize,
+            &[Ty::I64],
+            &[Ty::Ptr],
+        ),
+        box_float: host.helper(
+            "box_float",
+            box_float as *const () as usize,
+            &[Ty::F64],
+            &[Ty::Ptr],
+        ),
+        iter_end: host.helper("iter_end", iter_end as *const () as usize, &[Ty::Ptr], &[]),
+    }
+}

@@ -1,0 +1,490 @@
+//! The standard intrinsics on this host's objects as LIR, and those that its access plans name.
+
+use super::frame::layout as fl;
+use super::heap::layout as at;
+use cladonia::facts::Effects;
+use cladonia::host::{HostBuilder, names};
+use cladonia::lir::{Builder, Func, HelperId, IntCond, Opcode, Signature, Term, Value};
+use cladonia::ll::{Ty, Width};
+
+/// `(object, shape)`: the instance has this shape.
+pub const CHECK_SHAPE: &str = "check_shape";
+/// `(object, slot) -> value`: the value in a slot.
+pub const LOAD_SLOT: &str = "load_instance_slot";
+/// `(object, value, slot) -> old`: replace the value in a slot.
+pub const STORE_SLOT: &str = "store_instance_slot";
+
+/// What the intrinsics call.
+pub(super) struct Called {
+    /// `(object)`: end its life.
+    pub dealloc: HelperId,
+    /// `(i64) -> object`
+    pub box_int: HelperId,
+    /// `(f64) -> object`
+    pub box_float: HelperId,
+    /// `(iterator)`: drop what a used-up iterator went over.
+    pub iter_end: HelperId,
+}
+
+struct Set<'a> {
+    host: &'a mut HostBuilder,
+    called: Called,
+    truths: (u64, u64),
+}
+
+impl Set<'_> {
+    fn add(
+        &mut self,
+        name: &'static str,
+        params: &[Ty],
+        results: &[Ty],
+        effects: Effects,
+        body: impl FnOnce(&mut Builder<'_>, &[Value], &Called),
+    ) {
+        let mut func = Func::new(name, Signature::new(params, results));
+        let args = func.params().to_vec();
+        body(&mut Builder::new(&mut func), &args, &self.called);
+        self.host.intrinsic(name, effects, func);
+    }
+
+    /// An intrinsic that is one load.
+    fn field(&mut self, name: &'static str, width: Width, offset: i32, effects: Effects) {
+        self.add(name, &[Ty::Ptr], &[width.ty()], effects, |b, p, _| {
+            let value = b.load(width, p[0], offset);
+            b.ret(&[value]);
+        });
+    }
+}
+
+/// Define all intrinsics; `truths` are the addresses of true and false.
+pub(super) fn define(host: &mut HostBuilder, called: Called, truths: (u64, u64)) {
+    let mut set = Set {
+        host,
+        called,
+        truths,
+    };
+    references(&mut set);
+    numbers(&mut set);
+    containers(&mut set);
+    iterators(&mut set);
+    thread(&mut set);
+    attributes(&mut set);
+}
+
+const PTR: Ty = Ty::Ptr;
+const INT: Ty = Ty::I64;
+
+fn references(set: &mut Set<'_>) {
+    set.add(names::INCREF, &[PTR], &[], Effects::WRITES, |b, p, _| {
+        let count = b.load(Width::I64, p[0], at::COUNT);
+        let mortal = b.icmp_imm(IntCond::Sge, count, 0);
+        let (bump, done) = (b.block(), b.block());
+        b.br(mortal, bump, &[], done, &[]);
+        b.switch_to(bump);
+        let one = b.iconst(1);
+        let more = b.op(Opcode::Iadd, &[count, one]);
+        b.store(Width::I64, p[0], at::COUNT, more);
+        b.jump(done, &[]);
+        b.switch_to(done);
+        b.ret(&[]);
+    });
+    set.add(names::DROP, &[PTR], &[], Effects::WRITES, |b, p, _| {
+        drop_reference(b, p[0], |b| b.terminate(Term::Fail));
+    });
+    for name in [names::DECREF_LEAF, names::DECREF_FLOAT] {
+        set.add(name, &[PTR], &[], Effects::WRITES, |b, p, called| {
+            drop_reference(b, p[0], |b| {
+                b.call(called.dealloc, &[p[0]], &[]);
+                b.ret(&[]);
+            });
+        });
+    }
+    set.field(names::CLASS_OF, Width::Ptr, at::CLASS, Effects::READS);
+}
+
+/// Drop a reference and return; `last` ends the block for the last one.
+fn drop_reference(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<'_>)) {
+    let count = b.load(Width::I64, p, at::COUNT);
+    let immortal = b.icmp_imm(IntCond::Slt, count, 0);
+    let (less, die, done) = (b.block(), b.block(), b.block());
+    b.br(immortal, done, &[], less, &[]);
+    b.switch_to(less);
+    let one = b.iconst(1);
+    let left = b.op(Opcode::Isub, &[count, one]);
+    b.store(Width::I64, p, at::COUNT, left);
+    let dead = b.icmp_imm(IntCond::Eq, left, 0);
+    b.br(dead, die, &[], done, &[]);
+    b.switch_to(die);
+    last(b);
+    b.switch_to(done);
+    b.ret(&[]);
+}
+
+fn numbers(set: &mut Set<'_>) {
+    set.add(
+        names::INT_UNBOX,
+        &[PTR],
+        &[INT],
+        Effects::READS,
+        |b, p, _| {
+            let fail = b.cold_block();
+            let big = b.load(Width::Ptr, p[0], at::INT_BIG);
+            let small = b.is_null(big);
+            b.guard(small, fail);
+            let value = b.load(Width::I64, p[0], at::INT_SMALL);
+            b.ret(&[value]);
+            b.switch_to(fail);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
+        names::INT_BOX,
+        &[INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, called| {
+            let made = b.call(called.box_int, &[p[0]], &[PTR])[0];
+            b.ret(&[made]);
+        },
+    );
+    set.field(
+        names::FLOAT_UNBOX,
+        Width::F64,
+        at::FLOAT_VALUE,
+        Effects::NONE,
+    );
+    set.add(
+        names::FLOAT_BOX,
+        &[Ty::F64],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, called| {
+            let made = b.call(called.box_float, &[p[0]], &[PTR])[0];
+            b.ret(&[made]);
+        },
+    );
+    let (true_, false_) = set.truths;
+    set.add(
+        names::BOOL_UNBOX,
+        &[PTR],
+        &[Ty::Bool],
+        Effects::NONE,
+        |b, p, _| {
+            let yes = b.pconst(true_);
+            let value = b.icmp(IntCond::Eq, p[0], yes);
+            b.ret(&[value]);
+        },
+    );
+    set.add(
+        names::BOOL_BOX,
+        &[Ty::Bool],
+        &[PTR],
+        Effects::NONE,
+        |b, p, _| {
+            let (yes, no) = (b.pconst(true_), b.pconst(false_));
+            let value = b.select(p[0], yes, no);
+            b.ret(&[value]);
+        },
+    );
+}
+
+/// The address of word `index` from `base` on.
+fn element(b: &mut Builder<'_>, base: Value, index: Value) -> Value {
+    let three = b.iconst(3);
+    let bytes = b.op(Opcode::Ishl, &[index, three]);
+    b.op(Opcode::Padd, &[base, bytes])
+}
+
+fn containers(set: &mut Set<'_>) {
+    set.field(names::LIST_LEN, Width::I64, at::LIST_LEN, Effects::READS);
+    set.field(names::TUPLE_LEN, Width::I64, at::TUPLE_LEN, Effects::NONE);
+    for (name, items, effects) in [
+        (names::LIST_GET, at::LIST_ITEMS, Effects::READS),
+        (names::TUPLE_GET, at::TUPLE_ITEMS, Effects::NONE),
+    ] {
+        set.add(name, &[PTR, INT], &[PTR], effects, |b, p, _| {
+            let items = b.load(Width::Ptr, p[0], items);
+            let place = element(b, items, p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        });
+    }
+    set.add(
+        names::LIST_SET,
+        &[PTR, INT, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let items = b.load(Width::Ptr, p[0], at::LIST_ITEMS);
+            let place = element(b, items, p[1]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[2]);
+            b.ret(&[old]);
+        },
+    );
+    set.add(
+        names::LIST_APPEND,
+        &[PTR, PTR],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            let full = b.cold_block();
+            let len = b.load(Width::I64, p[0], at::LIST_LEN);
+            let capacity = b.load(Width::I64, p[0], at::LIST_CAPACITY);
+            let room = b.icmp(IntCond::Slt, len, capacity);
+            b.guard(room, full);
+            let items = b.load(Width::Ptr, p[0], at::LIST_ITEMS);
+            let place = element(b, items, len);
+            b.store(Width::Ptr, place, 0, p[1]);
+            let one = b.iconst(1);
+            let more = b.op(Opcode::Iadd, &[len, one]);
+            b.store(Width::I64, p[0], at::LIST_LEN, more);
+            b.ret(&[]);
+            b.switch_to(full);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.field(
+        names::CELL_GET,
+        Width::Ptr,
+        at::CELL_CONTENT,
+        Effects::READS,
+    );
+    set.add(
+        names::CELL_SET,
+        &[PTR, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let old = b.load(Width::Ptr, p[0], at::CELL_CONTENT);
+            b.store(Width::Ptr, p[0], at::CELL_CONTENT, p[1]);
+            b.ret(&[old]);
+        },
+    );
+}
+
+fn iterators(set: &mut Set<'_>) {
+    set.add(
+        names::RANGE_NEXT,
+        &[PTR],
+        &[INT, Ty::Bool],
+        Effects::WRITES,
+        |b, p, _| {
+            let (more, end) = (b.block(), b.block());
+            let left = b.load(Width::I64, p[0], at::RANGE_ITER_LEFT);
+            let some = b.icmp_imm(IntCond::Sgt, left, 0);
+            b.br(some, more, &[], end, &[]);
+            b.switch_to(more);
+            let value = b.load(Width::I64, p[0], at::RANGE_ITER_NEXT);
+            let step = b.load(Width::I64, p[0], at::RANGE_ITER_STEP);
+            let next = b.op(Opcode::Iadd, &[value, step]);
+            b.store(Width::I64, p[0], at::RANGE_ITER_NEXT, next);
+            let one = b.iconst(1);
+            let left = b.op(Opcode::Isub, &[left, one]);
+            b.store(Width::I64, p[0], at::RANGE_ITER_LEFT, left);
+            let yes = b.bconst(true);
+            b.ret(&[value, yes]);
+            b.switch_to(end);
+            let (zero, no) = (b.iconst(0), b.bconst(false));
+            b.ret(&[zero, no]);
+        },
+    );
+    // At the end the iterator drops its list or tuple, which may die and take anything with it.
+    let effects = Effects {
+        raises: false,
+        ..Effects::ANY
+    };
+    for (name, len, items) in [
+        (names::LIST_ITER_NEXT, at::LIST_LEN, at::LIST_ITEMS),
+        (names::TUPLE_ITER_NEXT, at::TUPLE_LEN, at::TUPLE_ITEMS),
+    ] {
+        set.add(name, &[PTR], &[PTR], effects, |b, p, called| {
+            let (open, more, end, over) = (b.block(), b.block(), b.cold_block(), b.cold_block());
+            let seq = b.load(Width::Ptr, p[0], at::SEQ_ITER_SEQ);
+            let closed = b.is_null(seq);
+            b.br(closed, over, &[], open, &[]);
+            b.switch_to(open);
+            let index = b.load(Width::I64, p[0], at::SEQ_ITER_INDEX);
+            let size = b.load(Width::I64, seq, len);
+            let some = b.icmp(IntCond::Ult, index, size);
+            b.br(some, more, &[], end, &[]);
+            b.switch_to(more);
+            let items = b.load(Width::Ptr, seq, items);
+            let place = element(b, items, index);
+            let item = b.load(Width::Ptr, place, 0);
+            let one = b.iconst(1);
+            let next = b.op(Opcode::Iadd, &[index, one]);
+            b.store(Width::I64, p[0], at::SEQ_ITER_INDEX, next);
+            b.ret(&[item]);
+            b.switch_to(end);
+            b.call(called.iter_end, &[p[0]], &[]);
+            b.jump(over, &[]);
+            b.switch_to(over);
+            let null = b.pconst(0);
+            b.ret(&[null]);
+        });
+    }
+}
+
+fn thread(set: &mut Set<'_>) {
+    set.add(
+        names::NOTHING_PENDING,
+        &[PTR, PTR],
+        &[Ty::Bool],
+        Effects::READS,
+        |b, p, _| {
+            let word = b.load(Width::I64, p[0], fl::THREAD_PENDING);
+            let expected = b.load(Width::I64, p[1], 0);
+            let same = b.icmp(IntCond::Eq, word, expected);
+            b.ret(&[same]);
+        },
+    );
+    // Nobody can look into another's frame here, so a unit is valid until something it assumed changes.
+    set.add(
+        names::STILL_VALID,
+        &[PTR, PTR, PTR, PTR],
+        &[Ty::Bool],
+        Effects::READS,
+        |b, p, _| {
+            let state = b.load(Width::I64, p[2], 0);
+            let valid = b.icmp_imm(IntCond::Eq, state, 0);
+            b.ret(&[valid]);
+        },
+    );
+    set.add(
+        names::SET_POSITION,
+        &[PTR, PTR],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            b.store(Width::Ptr, p[0], fl::POSITION, p[1]);
+            b.ret(&[]);
+        },
+    );
+}
+
+fn attributes(set: &mut Set<'_>) {
+    set.add(CHECK_SHAPE, &[PTR, INT], &[], Effects::READS, |b, p, _| {
+        let fail = b.cold_block();
+        let shape = b.load(Width::Ptr, p[0], at::INSTANCE_SHAPE);
+        let want = b.op(Opcode::I2p, &[p[1]]);
+        let same = b.icmp(IntCond::Eq, shape, want);
+        b.guard(same, fail);
+        b.ret(&[]);
+        b.switch_to(fail);
+        b.terminate(Term::Fail);
+    });
+    set.add(LOAD_SLOT, &[PTR, INT], &[PTR], Effects::READS, |b, p, _| {
+        let slots = b.load(Width::Ptr, p[0], at::INSTANCE_SLOTS);
+        let place = element(b, slots, p[1]);
+        let value = b.load(Width::Ptr, place, 0);
+        b.ret(&[value]);
+    });
+    set.add(
+        STORE_SLOT,
+        &[PTR, PTR, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let slots = b.load(Width::Ptr, p[0], at::INSTANCE_SLOTS);
+            let place = element(b, slots, p[2]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[1]);
+            b.ret(&[old]);
+        },
+    );
+}
+
+/// `(thread, function) -> frame`: make and link a frame of a code, failing where there is no room for one.
+pub(super) fn enter(code: &super::code::CodeData) -> Func {
+    let mut func = Func::new("enter", Signature::new(&[PTR, PTR], &[PTR]));
+    let (thread, function) = (func.params()[0], func.params()[1]);
+    let mut b = Builder::new(&mut func);
+    let fail = b.cold_block();
+    // What is pending is for the interpreter, which looks for it at the start.
+    let pending = b.load(Width::I64, thread, fl::THREAD_PENDING);
+    let quiet = b.icmp_imm(IntCond::Eq, pending, 0);
+    b.guard(quiet, fail);
+    let depth = b.load(Width::I64, thread, fl::THREAD_DEPTH);
+    let most = b.load(Width::I64, thread, fl::THREAD_MAX_DEPTH);
+    let shallow = b.icmp(IntCond::Slt, depth, most);
+    b.guard(shallow, fail);
+    let frame = b.load(Width::Ptr, thread, fl::THREAD_TOP);
+    let limit = b.load(Width::Ptr, thread, fl::THREAD_LIMIT);
+    let end = b.padd_imm(frame, super::frame::size(&code.code) as i64);
+    let room = b.icmp(IntCond::Ult, end, limit);
+    b.guard(room, fail);
+    b.store(Width::Ptr, thread, fl::THREAD_TOP, end);
+    let one = b.iconst(1);
+    let deeper = b.op(Opcode::Iadd, &[depth, one]);
+    b.store(Width::I64, thread, fl::THREAD_DEPTH, deeper);
+    let previous = b.load(Width::Ptr, thread, fl::THREAD_FRAME);
+    b.store(Width::Ptr, thread, fl::THREAD_FRAME, frame);
+    b.store(Width::Ptr, frame, fl::PREVIOUS, previous);
+    b.store(Width::Ptr, frame, fl::FUNCTION, function);
+    let this = b.pconst(std::ptr::from_ref(code) as u64);
+    b.store(Width::Ptr, frame, fl::CODE, this);
+    let (zero, null) = (b.iconst(0), b.pconst(0));
+    b.store(Width::I64, frame, fl::POSITION, zero);
+    b.store(Width::Ptr, frame, fl::NAMESPACE, null);
+    b.store(Width::I64, frame, fl::DEPTH, zero);
+    let words = code.code.locals.len() + code.code.stacksize as usize;
+    for k in 0..words {
+        b.store(Width::Ptr, frame, fl::SLOTS + 8 * k as i32, null);
+    }
+    b.ret(&[frame]);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+    func
+}
+
+/// `(thread, frame) -> ()`: drop the locals in order and take the frame down.
+pub(super) fn leave(leave: usize) -> Func {
+    let mut func = Func::new("leave", Signature::new(&[PTR, PTR], &[]));
+    let frame = func.params()[1];
+    let mut b = Builder::new(&mut func);
+    let helper = b.pconst(leave as u64);
+    b.call_indirect(Signature::new(&[PTR], &[]), helper, &[frame]);
+    b.ret(&[]);
+    func
+}
+
+/// What stands in a code's entry cell while it has no unit: `(thread, function, args...) -> object` runs the call in the
+/// interpreter.
+pub(super) fn fallback(arity: usize, interpreted: usize) -> Func {
+    let mut func = Func::new(
+        format!("interpreted call of {arity}"),
+        Signature::new(&vec![PTR; arity + 2], &[PTR]),
+    );
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    let slot = b.slot(8 * arity.max(1) as u32);
+    let array = b.stack_addr(slot);
+    for (i, &param) in params[2..].iter().enumerate() {
+        b.store(Width::Ptr, array, 8 * i as i32, param);
+    }
+    let helper = b.pconst(interpreted as u64);
+    let count = b.iconst(arity as i64);
+    let signature = Signature::new(&[PTR, PTR, PTR, INT], &[PTR]);
+    let result = b.call_indirect(signature, helper, &[params[0], params[1], array, count])[0];
+    b.ret(&[result]);
+    func
+}
+
+/// `(thread, function, entry, args) -> object`: calls a native entry of an arity with arguments from an array.
+pub(super) fn adapter(arity: usize) -> Func {
+    let mut func = Func::new(
+        format!("call of {arity}"),
+        Signature::new(&[PTR, PTR, PTR, PTR], &[PTR]),
+    );
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    let mut args = vec![params[0], params[1]];
+    for i in 0..arity {
+        args.push(b.load(Width::Ptr, params[3], 8 * i as i32));
+    }
+    let signature = Signature::new(&vec![PTR; arity + 2], &[PTR]);
+    let result = b.call_indirect(signature, params[2], &args)[0];
+    b.ret(&[result]);
+    func
+}

@@ -1,0 +1,404 @@
+//! A small runtime with Python-like objects, an interpreter for typed bytecode, and the compiler.
+//!
+//! [`Runtime`] is one such world: it belongs to the thread that made it. `heap`, `dict`, `class`, `number` are its
+//! objects; `ops`, `iter`, `call`, `names`, `builtins` what can be done with them; `interp` and `frame` run bytecode;
+//! `intrinsics`, `helpers`, `world`, `units` are what the compiler is told and asked, which is the part to read for an
+//! embedding of one's own. Deliberately absent: generators, modules, descriptors other than functions, `__class__`
+//! assignment, weak references, cycles' collection.
+
+pub mod builtins;
+pub mod call;
+pub mod class;
+pub mod code;
+pub mod dict;
+pub mod error;
+pub mod frame;
+pub mod heap;
+mod helpers;
+pub mod interp;
+mod intrinsics;
+pub mod iter;
+pub mod load;
+mod names;
+pub mod number;
+pub mod ops;
+pub mod units;
+pub mod world;
+
+use builtins::Classes;
+use cladonia::bytecode::Code;
+use cladonia::code::{CodeMemory, Config};
+use cladonia::engine::{Engine, Entry, Unit};
+use cladonia::host::{Host, HostBuilder};
+use cladonia::types::{ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
+use class::Class;
+use error::Raised;
+use frame::Thread;
+use heap::{Function, Kind, Obj, Ref, alloc};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What an operation gives, or the exception it raised.
+pub type Result<T> = std::result::Result<T, Raised>;
+
+/// How a runtime runs programs.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether hot code is compiled.
+    pub jit: bool,
+    /// Calls of a function in the interpreter before it is compiled.
+    pub call_threshold: u64,
+    /// Rounds of a loop before it is.
+    pub loop_threshold: u64,
+    /// Failures of one bet before it is not made again.
+    pub patience: u64,
+    /// Take every exit that is a bet at random, once in about this many times.
+    pub force: Option<u64>,
+    /// Compile, invalidate and disturb at random.
+    pub chaos: bool,
+    /// What random choices follow from.
+    pub seed: u64,
+    /// How many frames there may be.
+    pub max_depth: u64,
+    /// How many instructions the interpreter executes before it gives up.
+    pub max_steps: u64,
+    /// Keep the text of every stage with each unit.
+    pub keep_text: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            jit: true,
+            call_threshold: 2,
+            loop_threshold: 10,
+            patience: 4,
+            force: None,
+            chaos: false,
+            seed: 1,
+            max_depth: 400,
+            max_steps: u64::MAX,
+            keep_text: false,
+        }
+    }
+}
+
+/// What is told of each unit: the code's name, where the unit begins, and the unit.
+pub type Observer = Box<dyn FnMut(&str, Entry, &Unit)>;
+
+/// A runtime.
+pub struct Runtime {
+    thread: Thread,
+    host_id: HostId,
+    host: Arc<Host>,
+    jit: units::Jit,
+    options: Cell<Options>,
+    classes: Classes,
+    none: Ref,
+    true_: Ref,
+    false_: Ref,
+    not_implemented: Ref,
+    builtins: Late,
+    build_class: Late,
+    exceptions: RefCell<HashMap<&'static str, Ref>>,
+    small_ints: OnceCell<Vec<Ref>>,
+    /// Objects that the compiler knows, by address.
+    objects: RefCell<HashMap<usize, ObjectHandle>>,
+    /// Namespaces that the compiler knows, by address.
+    namespaces: RefCell<HashMap<u64, ()>>,
+    is_closing: Cell<bool>,
+    steps: Cell<u64>,
+    max_steps: Cell<u64>,
+    /// What was printed.
+    output: RefCell<String>,
+    /// Where the pending exception came through, the innermost first.
+    trace: RefCell<Vec<(String, u32)>>,
+    on_compile: RefCell<Option<Observer>>,
+}
+
+/// An object that is made when the runtime is already there.
+#[derive(Default)]
+struct Late(OnceCell<Ref>);
+
+impl std::ops::Deref for Late {
+    type Target = Ref;
+    fn deref(&self) -> &Ref {
+        self.0.get().expect("the runtime is complete")
+    }
+}
+
+thread_local! {
+    /// Mortal objects there are.
+    static LIVE: Cell<i64> = const { Cell::new(0) };
+    static CURRENT: Cell<*const Runtime> = const { Cell::new(std::ptr::null()) };
+}
+
+fn count_objects(more: i64) {
+    LIVE.with(|live| live.set(live.get() + more));
+}
+
+/// The runtime of this thread.
+fn rt() -> &'static Runtime {
+    let current = CURRENT.with(Cell::get);
+    assert!(!current.is_null(), "no runtime on this thread");
+    // SAFETY: set while a `Session` lives, which borrows the runtime.
+    unsafe { &*current }
+}
+
+/// A runtime on its thread. One thread has one at a time.
+pub struct Session {
+    runtime: *const Runtime,
+}
+
+impl Session {
+    /// A new runtime, which becomes this thread's until it is dropped.
+    ///
+    /// # Errors
+    /// If there is no code memory, or the machine is not supported.
+    ///
+    /// # Panics
+    /// If this thread has a runtime already.
+    pub fn new(options: Options) -> std::result::Result<Session, Box<dyn std::error::Error>> {
+        assert!(CURRENT.with(Cell::get).is_null(), "one runtime a thread");
+        let runtime = builtins::bootstrap(options)?;
+        Ok(Session { runtime })
+    }
+
+    fn rt(&self) -> &Runtime {
+        // SAFETY: freed by `drop` only.
+        unsafe { &*self.runtime }
+    }
+
+    /// Change how programs run from now on.
+    pub fn set_options(&self, options: Options) {
+        self.rt().options.set(options);
+        self.rt().max_steps.set(options.max_steps);
+        self.rt().steps.set(0);
+    }
+
+    /// The host as the compiler knows it.
+    pub fn host(&self) -> &Arc<Host> {
+        &self.rt().host
+    }
+
+    /// What was printed since the last time.
+    pub fn take_output(&self) -> String {
+        self.rt().output.take()
+    }
+
+    /// What the compiler did.
+    pub fn statistics(&self) -> &units::Statistics {
+        &self.rt().jit.statistics
+    }
+
+    /// Be told of each unit.
+    pub fn on_compile(&self, observer: Observer) {
+        *self.rt().on_compile.borrow_mut() = Some(observer);
+    }
+
+    /// Compile a code for its text forms (of this runtime's objects, or of a host on paper).
+    ///
+    /// # Errors
+    /// Why it is not compiled.
+    pub fn compile_text(
+        &self,
+        code: &Code,
+        entry: Entry,
+        live: &[Type],
+    ) -> std::result::Result<Unit, String> {
+        units::compile_text(code, entry, live, &units::Avoided::new())
+    }
+
+    /// Mortal objects there are now.
+    pub fn live_objects(&self) -> i64 {
+        LIVE.with(Cell::get)
+    }
+
+    /// Invalidate all units, as if everything they rely on had changed.
+    pub fn invalidate_all(&self) {
+        units::invalidate_all();
+    }
+
+    /// An exception with the places it came through.
+    pub fn report(&self, raised: &Raised) -> String {
+        let mut text = String::new();
+        for (name, line) in self.rt().trace.borrow().iter().rev() {
+            text += &format!("  in {name}, line {line}\n");
+        }
+        text + &error::describe(&raised.0)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let rt = self.rt();
+        rt.is_closing.set(true);
+        *rt.on_compile.borrow_mut() = None;
+        if let Some(builtins) = rt.builtins.get::<dict::Dict>() {
+            builtins.clear();
+        }
+        units::invalidate_all();
+        rt.jit.close();
+        rt.host_id.close();
+        CURRENT.with(|current| current.set(std::ptr::null()));
+        // The classes and what they hold live in cycles; their memory is the process's until it ends, and the handles
+        // are gone. The rest is freed.
+        // SAFETY: made by `Box::into_raw`; nobody uses it any more. Its references must not be dropped without it.
+        unsafe { builtins::dismantle(self.runtime.cast_mut()) };
+    }
+}
+
+impl Runtime {
+    fn bool(&self, value: bool) -> Ref {
+        if value {
+            self.true_.clone()
+        } else {
+            self.false_.clone()
+        }
+    }
+
+    fn small_int(&self, value: i64) -> Option<Ref> {
+        let index = usize::try_from(value + 5).ok()?;
+        self.small_ints.get()?.get(index).cloned()
+    }
+
+    fn exception_class(&self, name: &str) -> Ref {
+        self.exceptions.borrow()[name].clone()
+    }
+
+    /// The exact class of an object, as a type.
+    fn type_of(&self, object: &Ref) -> Type {
+        object.class().exact()
+    }
+
+    /// The type of one object.
+    fn type_of_object(&self, object: &Ref) -> Type {
+        Type::from_object(self.handle_of(object))
+    }
+
+    /// The handle of an object.
+    fn handle_of(&self, object: &Ref) -> ObjectHandle {
+        let address = object.as_ptr() as usize;
+        if let Some(known) = self.objects.borrow().get(&address) {
+            return *known;
+        }
+        let name = match object.kind() {
+            Kind::Instance => format!("{} object", object.class().name),
+            _ => ops::repr(object).unwrap_or_default(),
+        };
+        let desc = ObjectDesc {
+            immortal: object.is_immortal(),
+            denotes: object.get::<Class>().map(|class| class.handle),
+            token: address as u64,
+            ..ObjectDesc::new(name, object.class().handle)
+        };
+        let handle = self
+            .host_id
+            .register_object(desc)
+            .expect("a live object of this host");
+        self.objects.borrow_mut().insert(address, handle);
+        handle
+    }
+
+    /// The object of a handle, if it is alive.
+    fn object_of(&self, handle: ObjectHandle) -> Option<Ref> {
+        let address = handle.token() as usize;
+        if self.objects.borrow().get(&address) != Some(&handle) {
+            return None;
+        }
+        // SAFETY: objects in the table are alive: `forget` takes them out.
+        Some(unsafe { Ref::from_borrowed(address as Obj) })
+    }
+
+    fn class_object(&self, class: ClassHandle) -> Option<Ref> {
+        let address = class.token();
+        if address == 0 || self.host_id.class_by_token(address) != Some(class) {
+            return None;
+        }
+        // SAFETY: a class forgets its handle when it dies.
+        Some(unsafe { Ref::from_borrowed(address as Obj) })
+    }
+
+    /// A namespace by the token that codes carry.
+    fn namespace(&self, token: u64) -> Option<Ref> {
+        let known = self.namespaces.borrow().contains_key(&token);
+        // SAFETY: namespaces in the table are alive: `forget` takes them out.
+        known.then(|| unsafe { Ref::from_borrowed(token as Obj) })
+    }
+
+    fn watch_class(&self, class: ClassHandle) {
+        if let Some(object) = self.class_object(class)
+            && let Some(content) = object.get::<Class>()
+        {
+            content.is_watched.set(true);
+        }
+    }
+
+    fn watch_namespace(&self, token: u64) {
+        let namespace = match token == self.builtins.as_ptr() as u64 {
+            true => Some(self.builtins.clone()),
+            false => self.namespace(token),
+        };
+        if let Some(dict) = namespace.as_ref().and_then(|n| n.get::<dict::Dict>()) {
+            dict.is_watched.set(true);
+        }
+    }
+
+    /// An object dies: the compiler's name for it does too.
+    fn forget(&self, object: Obj) {
+        self.namespaces.borrow_mut().remove(&(object as u64));
+        let handle = self.objects.borrow_mut().remove(&(object as usize));
+        if let Some(handle) = handle {
+            // SAFETY: the object's memory is still there.
+            let is_function = unsafe { heap::borrow(object) }.get::<Function>().is_some();
+            if is_function {
+                units::function_dies(object as u64);
+            }
+            handle.forget();
+        }
+    }
+
+    fn class_changes(&self, class: u64) {
+        units::class_changes(class);
+    }
+
+    fn name_changes(&self, namespace: u64, name: &str) {
+        units::name_changes(namespace, name);
+    }
+}
+
+/// Describe this runtime to the compiler.
+fn describe(
+    id: HostId,
+    none: &Ref,
+    true_: &Ref,
+    false_: &Ref,
+) -> std::result::Result<Host, cladonia::host::HostError> {
+    let mut host = HostBuilder::new("reference", id);
+    let address = |object: &Ref| object.as_ptr() as u64;
+    host.singletons(address(none), address(true_), address(false_));
+    host.frame_slots(frame::layout::SLOTS);
+    let called = helpers::define(&mut host);
+    intrinsics::define(&mut host, called, (address(true_), address(false_)));
+    host.finish()
+}
+
+fn engine(
+    host: Arc<Host>,
+    keep_text: bool,
+) -> std::result::Result<Engine, Box<dyn std::error::Error>> {
+    let memory = CodeMemory::new(Config::new().limit(64 << 20))?;
+    let mut engine = Engine::new(host, memory)?;
+    engine.keep_dumps = keep_text;
+    Ok(engine)
+}
+
+/// A namespace that programs' globals are in.
+fn new_namespace() -> Ref {
+    let namespace = alloc::dict();
+    rt().namespaces
+        .borrow_mut()
+        .insert(namespace.as_ptr() as u64, ());
+    namespace
+}

@@ -1,0 +1,208 @@
+//! The program's state as a compile sees it.
+
+use super::class::{Class, binds};
+use super::code::CodeData;
+use super::dict::Dict;
+use super::heap::{Bool, Function, Instance, Kind, Native, Ref, Str};
+use super::{call, intrinsics, ops, rt};
+use cladonia::bytecode::ConstValue;
+use cladonia::facts::Assumption;
+use cladonia::host::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, StorePlan, World};
+use cladonia::types::{ObjectHandle, Type};
+
+/// The runtime of this thread.
+pub struct ReferenceWorld;
+
+/// An intrinsic of the access plans with its constant.
+fn plan(name: &str, imm: i64) -> IntrinsicCall {
+    IntrinsicCall {
+        id: rt().host.intrinsic(name),
+        imms: vec![imm],
+    }
+}
+
+/// The class that a receiver's type names, as an object.
+fn class_of(receiver: Type) -> Option<Ref> {
+    let handle = receiver.runtime_class()?;
+    rt().class_object(handle)
+}
+
+fn function_data(function: &Function) -> &CodeData {
+    call::code_of(function)
+}
+
+impl World for ReferenceWorld {
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        let rt = rt();
+        let globals = rt.namespace(namespace)?;
+        let here = Assumption::NameUnchanged {
+            namespace,
+            name: name.to_owned(),
+        };
+        if let Some(value) = globals.get::<Dict>()?.name(name) {
+            return Some(Global {
+                value: rt.handle_of(&value),
+                assumptions: vec![here],
+            });
+        }
+        let value = rt.builtins.get::<Dict>()?.name(name)?;
+        Some(Global {
+            value: rt.handle_of(&value),
+            assumptions: vec![
+                here,
+                Assumption::NameUnchanged {
+                    namespace: rt.builtins.as_ptr() as u64,
+                    name: name.to_owned(),
+                },
+            ],
+        })
+    }
+
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
+        if receiver.as_object().is_some() {
+            return AttrPlan::General;
+        }
+        let Some(class) = class_of(receiver) else {
+            return AttrPlan::General;
+        };
+        let content = class.get::<Class>().expect("a class");
+        let assumptions = vec![Assumption::ClassUnchanged(content.handle)];
+        let mut guards = Vec::new();
+        if content.kind == Kind::Instance {
+            // SAFETY: shapes live as long as their class.
+            let Some(shape) = (unsafe { content.seen.get().as_ref() }) else {
+                return AttrPlan::General;
+            };
+            guards.push(plan(
+                intrinsics::CHECK_SHAPE,
+                std::ptr::from_ref(shape) as i64,
+            ));
+            if let Some(index) = shape.index(name) {
+                return AttrPlan::Field {
+                    guards,
+                    load: plan(intrinsics::LOAD_SLOT, index as i64),
+                    assumptions,
+                };
+            }
+        }
+        match content.find(name) {
+            Some(found) if name != "__class__" => AttrPlan::Constant {
+                guards,
+                method: binds(&found),
+                value: rt().handle_of(&found),
+                assumptions,
+            },
+            _ => AttrPlan::General,
+        }
+    }
+
+    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
+        let Some(class) = class_of(receiver) else {
+            return StorePlan::General;
+        };
+        let content = class.get::<Class>().expect("a class");
+        if content.kind != Kind::Instance {
+            return StorePlan::General;
+        }
+        // SAFETY: shapes live as long as their class.
+        let shape = unsafe { content.seen.get().as_ref() };
+        match shape.and_then(|shape| Some((shape, shape.index(name)?))) {
+            Some((shape, index)) => StorePlan::Field {
+                guards: vec![plan(
+                    intrinsics::CHECK_SHAPE,
+                    std::ptr::from_ref(shape) as i64,
+                )],
+                store: plan(intrinsics::STORE_SLOT, index as i64),
+                assumptions: vec![Assumption::ClassUnchanged(content.handle)],
+            },
+            None => StorePlan::General,
+        }
+    }
+
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        let Some(object) = rt().object_of(callee) else {
+            return Callee::Unknown;
+        };
+        if let Some(function) = object.get::<Function>() {
+            let code = function_data(function);
+            if !code.is_plain() || code.entry.get() == 0 {
+                return Callee::Unknown;
+            }
+            let defaults = function.defaults.borrow().clone();
+            let defaults = defaults
+                .as_ref()
+                .and_then(Ref::as_tuple)
+                .unwrap_or_default();
+            return Callee::Function {
+                argcount: code.code.argcount,
+                defaults: defaults.iter().map(|d| rt().handle_of(d)).collect(),
+                entry_cell: code.entry.as_ptr() as u64,
+                assumptions: vec![Assumption::FunctionUnchanged(callee)],
+            };
+        }
+        let builtin = match object.get::<Native>().map(|native| native.name) {
+            Some("len") => Builtin::Len,
+            Some("abs") => Builtin::Abs,
+            Some("min") => Builtin::Min,
+            Some("max") => Builtin::Max,
+            Some("isinstance") => Builtin::IsInstance,
+            Some("sqrt") => Builtin::Sqrt,
+            Some("chr") => Builtin::Chr,
+            Some("ord") => Builtin::Ord,
+            _ => {
+                let classes = &rt().classes;
+                match () {
+                    () if object.is(&classes.range) => Builtin::Range,
+                    () if object.is(&classes.int) => Builtin::Int,
+                    () if object.is(&classes.float) => Builtin::Float,
+                    () if object.is(&classes.bool) => Builtin::Bool,
+                    () => return Callee::Unknown,
+                }
+            }
+        };
+        Callee::Builtin(builtin)
+    }
+
+    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
+        let object = rt().object_of(object)?;
+        let items = object.as_tuple()?;
+        Some(items.iter().map(|item| rt().handle_of(item)).collect())
+    }
+
+    fn value(&self, object: ObjectHandle) -> ConstValue {
+        rt().object_of(object)
+            .map_or(ConstValue::Other, |o| const_value(&o))
+    }
+}
+
+/// The value of an object as a constant.
+pub fn const_value(object: &Ref) -> ConstValue {
+    if object.is(&rt().none) {
+        return ConstValue::None;
+    }
+    if let Some(truth) = object.get::<Bool>() {
+        return ConstValue::Bool(truth.value != 0);
+    }
+    if let Some(value) = ops::as_i64(object) {
+        return ConstValue::Int(value);
+    }
+    if let Some(value) = ops::as_f64(object) {
+        return ConstValue::Float(value);
+    }
+    match object.get::<Str>() {
+        Some(text) => ConstValue::Str(text.text.to_string()),
+        None => ConstValue::Other,
+    }
+}
+
+/// Whether an object is an instance whose shape can be relied on; for tests.
+pub fn shape_names(object: &Ref) -> Vec<String> {
+    object.get::<Instance>().map_or(Vec::new(), |instance| {
+        instance
+            .shape()
+            .names
+            .iter()
+            .map(|name| name.to_string())
+            .collect()
+    })
+}

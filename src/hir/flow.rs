@@ -1,0 +1,295 @@
+//! The control flow of the bytecode: which instructions begin blocks, in which order blocks are built, and the edges
+//! between them.
+
+use super::Op;
+use super::build::{Builder, Unsupported, is_builtin_exact};
+use super::function::{Block, Edge, FrameState, Inst, Place, Term, Value};
+use crate::bytecode::{Code, Handler, Op as B, Pc, Reason};
+use crate::facts::Source;
+use crate::types::Type;
+use std::collections::{HashMap, HashSet};
+
+/// Normal successors of the instruction at `pc`, and whether it can fall through.
+pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
+    let instr = code.instr(pc);
+    match instr.op {
+        B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (vec![Pc(instr.arg)], false),
+        B::PopJumpIfFalse
+        | B::PopJumpIfTrue
+        | B::PopJumpIfNone
+        | B::PopJumpIfNotNone
+        | B::ForIter => (vec![Pc(pc.0 + 1), Pc(instr.arg)], true),
+        B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => {
+            (vec![], false)
+        }
+        _ => (vec![Pc(pc.0 + 1)], true),
+    }
+}
+
+/// For each instruction that may raise: the index of its innermost handler.
+pub(super) fn handlers_by_instr(code: &Code) -> Vec<Option<u32>> {
+    let mut table = vec![None; code.instrs.len()];
+    for (index, handler) in code.handlers.iter().enumerate() {
+        let end = (handler.end.0 as usize).min(table.len());
+        for pc in handler.start.0 as usize..end {
+            if code.instrs[pc].op.info().raises {
+                table[pc] = Some(index as u32);
+            }
+        }
+    }
+    table
+}
+
+impl Builder<'_> {
+    /// The innermost handler of the instruction at `pc`, if the instruction may raise at all.
+    pub(super) fn handler(&self, pc: Pc) -> Option<&Handler> {
+        let index = (*self.handlers.get(pc.0 as usize)?)?;
+        Some(&self.code.handlers[index as usize])
+    }
+
+    /// Leaders reachable from `first`, in reverse postorder.
+    pub(super) fn find_blocks(&mut self, first: Pc) -> Result<Vec<Pc>, Unsupported> {
+        let code = self.code;
+        // Which instructions are reachable, which start blocks, and how many edges lead to each.
+        let n = code.instrs.len();
+        let mut reachable = vec![false; n];
+        let mut leaders: HashSet<Pc> = HashSet::from([first]);
+        let mut work = vec![first];
+        let mut handlers = Vec::new();
+        let inside = self.loop_around(first);
+        // First what is reached without an exception, then the handlers.
+        loop {
+            let Some(pc) = work.pop() else {
+                if self.expected.is_empty() {
+                    self.expected = reachable.clone();
+                }
+                let Some(target) = handlers.pop() else { break };
+                work.push(target);
+                continue;
+            };
+            if inside.as_ref().is_some_and(|i| !i.contains(&pc)) {
+                self.ends.insert(pc);
+                leaders.insert(pc);
+                continue;
+            }
+            if std::mem::replace(&mut reachable[pc.0 as usize], true) {
+                continue;
+            }
+            let (next, _) = successors(code, pc);
+            let handler = self.handler(pc).map(|h| h.target);
+            if next.iter().chain(&handler).any(|t| t.0 as usize >= n) {
+                return Err(self.unsupported("a jump outside the code"));
+            }
+            if next.len() != 1 || next[0] != Pc(pc.0 + 1) {
+                leaders.extend(next.iter().copied());
+            }
+            leaders.extend(handler);
+            work.extend(next);
+            handlers.extend(handler);
+        }
+        *self.pred_count.entry(first).or_default() += 1;
+        for pc in (0..n as u32).map(Pc).filter(|pc| reachable[pc.0 as usize]) {
+            for t in successors(code, pc).0 {
+                if leaders.contains(&t) {
+                    *self.pred_count.entry(t).or_default() += 1;
+                }
+            }
+            // Each instruction that may raise brings its own edge.
+            if let Some(handler) = self.handler(pc) {
+                *self.pred_count.entry(handler.target).or_default() += 2;
+            }
+        }
+        // Depth-first for the reverse postorder and the loop headers. Handlers last: they come after what they guard.
+        let block_succ = |from: Pc| {
+            let mut pc = from;
+            let mut handlers: Vec<Pc> = Vec::new();
+            loop {
+                let (mut next, _) = successors(code, pc);
+                if let Some(handler) = self.handler(pc)
+                    && !handlers.contains(&handler.target)
+                {
+                    handlers.push(handler.target);
+                }
+                if next.len() != 1 || leaders.contains(&next[0]) {
+                    next.extend(handlers);
+                    next.retain(|t| !self.ends.contains(t));
+                    return next;
+                }
+                pc = next[0];
+            }
+        };
+        let (mut post, mut seen, mut open) =
+            (Vec::new(), HashSet::from([first]), HashSet::from([first]));
+        let mut headers = HashSet::new();
+        let mut stack = vec![(first, block_succ(first), 0)];
+        while let Some((pc, succ, i)) = stack.pop() {
+            if i < succ.len() {
+                let t = succ[succ.len() - 1 - i];
+                stack.push((pc, succ, i + 1));
+                if seen.insert(t) {
+                    open.insert(t);
+                    stack.push((t, block_succ(t), 0));
+                } else if open.contains(&t) {
+                    headers.insert(t);
+                }
+            } else {
+                open.remove(&pc);
+                post.push(pc);
+            }
+        }
+        post.reverse();
+        self.headers = headers;
+        for &pc in &post {
+            let header = self.headers.contains(&pc);
+            let block = self.new_block(header);
+            self.blocks.insert(pc, block);
+        }
+        if let Some(names) = &mut self.names {
+            self.f.names = names.find_regions(code, &post, &self.ends, self.avoid);
+        }
+        Ok(post)
+    }
+
+    /// The instructions of the outermost loop with `first` in it, if what follows it is left to the interpreter: code
+    /// that is no function's runs once.
+    fn loop_around(&self, first: Pc) -> Option<HashSet<Pc>> {
+        if self.code.optimized {
+            return None;
+        }
+        let (mut reached, mut work) = (HashSet::new(), vec![first]);
+        let mut before: HashMap<Pc, Vec<Pc>> = HashMap::new();
+        while let Some(pc) = work.pop() {
+            if pc.0 as usize >= self.code.instrs.len() || !reached.insert(pc) {
+                continue;
+            }
+            let raised = self.handler(pc).map(|h| h.target);
+            for next in successors(self.code, pc).0.into_iter().chain(raised) {
+                before.entry(next).or_default().push(pc);
+                work.push(next);
+            }
+        }
+        let (mut inside, mut work) = (HashSet::new(), before.remove(&first)?);
+        while let Some(pc) = work.pop() {
+            if inside.insert(pc) {
+                work.extend(before.get(&pc).into_iter().flatten());
+            }
+        }
+        inside.insert(first);
+        Some(inside)
+    }
+
+    /// The edge out of what is compiled: a block that leaves.
+    fn edge_out(&mut self, pc: Pc) -> Edge {
+        let block = self.follower();
+        self.f.blocks[block].entry_state.pc = pc;
+        let state = self.f.blocks[block].entry_state.clone();
+        let state = self.f.states.push(state);
+        let from = std::mem::replace(&mut self.cur, block);
+        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
+        self.emit_with(
+            Op::GuardTrue(Reason::NotCompiled),
+            vec![never],
+            Type::BOTTOM,
+            Some(state),
+        );
+        self.end_block(Term::Unreachable);
+        self.cur = from;
+        Edge {
+            block,
+            args: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_end(&self, pc: Pc) -> bool {
+        self.ends.contains(&pc)
+    }
+
+    /// Make every stack entry owned, as it must be where blocks meet.
+    pub(super) fn settle(&mut self) {
+        for i in 0..self.stack.len() {
+            self.own(i);
+        }
+    }
+
+    /// The edge to the block at `pc` from the current frame; makes the target's parameters at the first edge.
+    pub(super) fn edge_to(&mut self, pc: Pc) -> Edge {
+        if self.is_end(pc) {
+            return self.edge_out(pc);
+        }
+        let block = self.blocks[&pc];
+        let joins = self.pred_count[&pc] > 1 || self.headers.contains(&pc);
+        if self.entered.insert(block) {
+            let (mut locals, mut stack) = (self.locals.clone(), self.stack.clone());
+            if joins {
+                let real = self.code.locals.len();
+                for (k, slot) in locals[..real].iter_mut().enumerate() {
+                    *slot = self.param(block, *slot, Place::Local(k as u32));
+                }
+                for (k, entry) in stack.iter_mut().enumerate() {
+                    entry.value = self.param(block, entry.value, Place::Stack(k as u32));
+                }
+            }
+            self.enter_names(block, pc, &mut locals);
+            self.f.blocks[block].entry_state = FrameState { pc, locals, stack };
+        }
+        if self.unchecked {
+            self.unchecked_in.insert(block);
+        }
+        let args = if joins {
+            let names = self.name_args(pc);
+            self.locals[..self.code.locals.len()]
+                .iter()
+                .copied()
+                .chain(self.stack.iter().map(|e| e.value))
+                .chain(names)
+                .collect()
+        } else {
+            Vec::new()
+        };
+        Edge { block, args }
+    }
+
+    pub(super) fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
+        let v = self.f.insts.push(Inst {
+            op: Op::Param,
+            args: vec![],
+            ty: Type::OBJECT.opt(),
+            source: Source::Proved,
+            state: None,
+            pc: self.pc,
+        });
+        let hint = self
+            .hints
+            .get(&from)
+            .copied()
+            .unwrap_or_else(|| self.ty(from).unspecialized());
+        if is_builtin_exact(hint) {
+            self.hints.insert(v, hint);
+        }
+        self.f.blocks[block].params.push((v, place));
+        v
+    }
+
+    pub(super) fn jump_to(&mut self, pc: Pc, checked: bool) {
+        if checked {
+            self.unchecked = false;
+        }
+        self.settle();
+        // Look before the jump, not at its target: that may be a loop's header.
+        if self.unchecked && self.code.instr(pc).resumable {
+            self.unchecked = false;
+            self.start_instr();
+            let state = self.frame_state(pc);
+            let state = self.f.states.push(state);
+            self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
+        }
+        self.carry_names(pc);
+        let edge = self.edge_to(pc);
+        self.end_block(Term::Jump(edge));
+    }
+
+    pub(super) fn end_block(&mut self, term: Term) {
+        self.f.blocks[self.cur].out_locals = self.locals.clone();
+        self.f.blocks[self.cur].term = term;
+    }
+}

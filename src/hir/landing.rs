@@ -1,0 +1,145 @@
+//! Instructions that may raise: the end of their block in the range of a handler, and the landing block where the
+//! exceptional edge arrives.
+
+use super::Op;
+use super::build::Builder;
+use super::function::{Block, BlockData, Edge, FrameState, StateId, Term, Value};
+use crate::bytecode::{GeneralOp, Handler, Reason};
+use crate::types::Type;
+
+impl Builder<'_> {
+    /// Give the entries that stay on the stack in the handler of the current instruction references of their own, as
+    /// they must have where blocks meet.
+    pub(super) fn settle_for_handler(&mut self) {
+        let depth = self.handler(self.pc).map_or(0, |h| h.depth as usize);
+        for index in 0..depth.min(self.stack.len()) {
+            self.own(index);
+        }
+    }
+
+    /// Emit an operation that may raise. In the range of a handler it ends its block, and the current block is the one
+    /// in which it has not raised.
+    pub(super) fn emit_raising(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        ty: Type,
+        state: StateId,
+    ) -> Value {
+        // Raw calls and checks for pending work look at the unit themselves.
+        let looks = matches!(op, Op::CheckPending | Op::CallRaw(..));
+        self.unchecked |= op.effects().runs_host_code && !looks;
+        // A closed unit has no frame: it leaves before anything raises.
+        let raises = op.raises() && self.closed.is_none();
+        let v = self.emit_with(op, args, ty, Some(state));
+        if raises && let Some(handler) = self.handler(self.pc).cloned() {
+            self.land(v, state, &handler);
+        }
+        v
+    }
+
+    /// End the current block behind `v` with an edge to a landing block for `handler`, and go on in a new one.
+    fn land(&mut self, v: Value, state: StateId, handler: &Handler) {
+        let (next, landing) = (self.follower(), self.follower());
+        let edge = |block| Edge {
+            block,
+            args: Vec::new(),
+        };
+        self.end_block(Term::MayRaise {
+            op: v,
+            next: edge(next),
+            raised: edge(landing),
+        });
+        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
+        let (state_here, unchecked) = (self.state, self.unchecked);
+        self.cur = landing;
+        self.stack = self.f.states[state].stack.clone();
+        // The edge is only taken by a unit that is still valid.
+        self.unchecked = false;
+        self.unwind(v, handler);
+        self.jump_to(handler.target, false);
+        (self.stack, self.start_stack) = (stack, start_stack);
+        (self.state, self.unchecked) = (state_here, unchecked);
+        self.cur = next;
+    }
+
+    /// What the interpreter does between a raise and its handler.
+    fn unwind(&mut self, v: Value, handler: &Handler) {
+        let instr = self.code.instr(self.pc);
+        if let Op::CallRaw(_, consumed) = self.f.insts[v].op {
+            let entries = self.stack.split_off(self.stack.len() - consumed as usize);
+            for entry in entries {
+                self.start_instr();
+                self.drop_entry(entry);
+            }
+        }
+        // What the instruction itself drops, in its order.
+        let dropped = instr.dropped_on_error();
+        let top = self.stack.len();
+        let operands: Vec<_> = dropped
+            .iter()
+            .map(|&depth| self.stack[top - 1 - depth as usize])
+            .collect();
+        self.stack.truncate(top - operands.len());
+        for entry in operands {
+            self.start_instr();
+            self.drop_entry(entry);
+        }
+        let (traced, position) = match self.f.insts[v].op {
+            Op::General(op, [n, _]) => (
+                op.info().traced,
+                // Raised again, an exception keeps the position where it was raised first.
+                (op == GeneralOp::Reraise && n > 0).then(|| self.f.insts[v].args[0]),
+            ),
+            _ => (false, None),
+        };
+        let position = handler.lasti.then(|| match position {
+            Some(position) => {
+                self.emit(Op::Incref, vec![position], Type::BOTTOM);
+                position
+            }
+            None => {
+                let pos = self.emit(Op::ConstInt(instr.pos as i64), vec![], Type::CINT64);
+                self.emit(Op::BoxInt, vec![pos], Type::LONG_EXACT)
+            }
+        });
+        let catch = Op::General(GeneralOp::Catch, [!traced as i64, 0]);
+        let exception = self.emit(catch, vec![], Type::OBJECT);
+        while self.stack.len() > handler.depth as usize {
+            let entry = self.pop();
+            self.start_instr();
+            self.drop_entry(entry);
+        }
+        if let Some(position) = position {
+            self.push_owned(position);
+        }
+        self.push_owned(exception);
+    }
+
+    /// End the block with an exit at the current instruction, which is not compiled, or not before something is known
+    /// of it. Gives true, as of every end of a block.
+    pub(super) fn give_up(&mut self, reason: Reason) -> bool {
+        let state = self.state();
+        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
+        let leave = Op::GuardTrue(reason);
+        self.emit_with(leave, vec![never], Type::BOTTOM, Some(state));
+        self.end_block(Term::Unreachable);
+        true
+    }
+
+    /// A new block that the current one leads to and nothing else, with the frame as it is now.
+    pub(super) fn follower(&mut self) -> Block {
+        self.f.blocks.push(BlockData {
+            params: Vec::new(),
+            insts: Vec::new(),
+            term: Term::Unreachable,
+            entry_state: FrameState {
+                pc: self.pc,
+                locals: self.locals.clone(),
+                stack: self.stack.clone(),
+            },
+            out_locals: Vec::new(),
+            is_loop_header: false,
+        })
+    }
+}

@@ -1,0 +1,178 @@
+use super::*;
+use crate::bytecode::{Document, GeneralOp as G};
+use crate::facts::{AttrPlan, Callee, Global, StorePlan, World};
+use crate::types::{ConstValue, ObjectHandle, Type};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A world of which nothing is known.
+pub(crate) struct Nothing;
+
+impl World for Nothing {
+    fn global(&self, _: u64, _: &str) -> Option<Global> {
+        None
+    }
+    fn load_attr(&self, _: Type, _: &str) -> AttrPlan {
+        AttrPlan::General
+    }
+    fn store_attr(&self, _: Type, _: &str) -> StorePlan {
+        StorePlan::General
+    }
+    fn callee(&self, _: ObjectHandle) -> Callee {
+        Callee::Unknown
+    }
+    fn tuple_items(&self, _: ObjectHandle) -> Option<Vec<ObjectHandle>> {
+        None
+    }
+    fn value(&self, _: ObjectHandle) -> ConstValue {
+        ConstValue::Other
+    }
+}
+
+/// The function of a code in text form, verified.
+fn built(text: &str) -> Function {
+    let document = Document::parse(text).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    let f = build(&code, Start::Function(&[]), &Nothing, &HashSet::new()).expect("compiled");
+    verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
+    f
+}
+
+/// `try: return x + y` / `except: return y`, with the position wanted or not.
+fn guarded_sum(lasti: &str) -> String {
+    let extra = if lasti.is_empty() {
+        ""
+    } else {
+        "@9 pop_top at 11"
+    };
+    format!(
+        r#"
+code "f" {{
+  params 2
+  stack 5
+  local x
+  local y
+  @0 resume 0 at 0
+  @1 load_fast #1 at 1
+  @2 load_fast #0 at 2
+  @3 load_fast #1 at 3
+  @4 binary_op + at 4
+  @5 swap 2 at 6
+  @6 pop_top at 7
+  @7 return_value at 8
+  @8 pop_top at 10
+  {extra}
+  @{last} return_value at 12
+  handler @2..@5 -> @8 depth 1 {lasti}
+}}
+"#,
+        last = 9 + usize::from(!lasti.is_empty())
+    )
+}
+
+fn ops(f: &Function, block: Block) -> Vec<&'static str> {
+    f.blocks[block]
+        .insts
+        .iter()
+        .map(|v| f.op(*v).name())
+        .collect()
+}
+
+#[test]
+fn an_op_in_a_handler_range_ends_its_block_with_two_successors() {
+    let f = built(&guarded_sum(""));
+    let (v, landing) = f.order.iter().find_map(|&b| f.landing(b)).expect("a raise");
+    assert!(matches!(f.op(v), Op::General(G::Binary, _)));
+    // Operands die, the exception is taken, and the handler gets the entry below its depth and the exception.
+    assert_eq!(ops(&f, landing)[..3], ["decref", "decref", "catch"]);
+    let Term::Jump(to_handler) = &f.blocks[landing].term else {
+        panic!("no way to the handler\n{f}")
+    };
+    let stack = &f.blocks[to_handler.block].entry_state.stack;
+    assert_eq!(stack.len(), 2);
+    assert!(stack.iter().all(|e| e.owned));
+    assert_eq!(f.blocks[to_handler.block].entry_state.pc, Pc(8));
+}
+
+#[test]
+fn the_state_of_a_raise_is_the_stack_before_the_instruction() {
+    let f = built(&guarded_sum(""));
+    let (v, _) = f.order.iter().find_map(|&b| f.landing(b)).expect("a raise");
+    let state = &f.states[f.inst(v).state.expect("a state")];
+    assert_eq!((state.pc, state.stack.len()), (Pc(4), 3));
+}
+
+#[test]
+fn a_handler_that_asks_for_it_gets_the_position_below_the_exception() {
+    let f = built(&guarded_sum("lasti"));
+    let (_, landing) = f.order.iter().find_map(|&b| f.landing(b)).expect("a raise");
+    let Term::Jump(edge) = &f.blocks[landing].term else {
+        panic!("no way to the handler\n{f}")
+    };
+    let stack = &f.blocks[edge.block].entry_state.stack;
+    assert_eq!(stack.len(), 3);
+    // The only edge there: its value is known.
+    assert!(matches!(f.op(stack[1].value), Op::BoxInt));
+    assert_eq!(f.op(f.arg(stack[1].value, 0)), &Op::ConstInt(4));
+}
+
+#[test]
+fn what_has_raised_has_no_value_on_the_exceptional_edge() {
+    let mut f = built(&guarded_sum(""));
+    let (v, landing) = f.order.iter().find_map(|&b| f.landing(b)).expect("a raise");
+    let first = f.blocks[landing].insts[0];
+    f.insts[first].args[0] = v;
+    let faults = verify(&f)
+        .expect_err("a value that is not there")
+        .to_string();
+    assert!(faults.contains("does not dominate"), "{faults}");
+}
+
+#[test]
+fn an_instruction_that_is_replaced_raises_no_more() {
+    let mut f = built(&guarded_sum(""));
+    let (v, landing) = f.order.iter().find_map(|&b| f.landing(b)).expect("a raise");
+    let operand = f.arg(v, 0);
+    f.replace(v, operand);
+    f.apply_aliases();
+    assert!(!f.order.contains(&landing));
+    verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
+}
+
+/// A loop over a range, whose own step cannot raise, in the range of a handler that goes on behind the loop, where
+/// something in the range of the same handler does raise.
+const LATE_HANDLER: &str = r#"
+code "f" {
+  params 1
+  stack 2
+  local x
+  @0 resume 0 at 0
+  @1 load_fast #0 at 1
+  @2 get_iter at 2
+  @3 for_iter @6 at 3
+  @4 pop_top at 5
+  @5 jump_backward @3 at 6
+  @6 load_fast #0 at 8
+  @7 unary_negative at 9
+  @8 return_value at 10
+  @9 pop_top at 11
+  @10 jump @6 at 12
+  handler @3..@4 -> @9 depth 0
+  handler @7..@8 -> @9 depth 0
+}
+"#;
+
+#[test]
+fn a_handler_is_built_even_if_what_leads_to_it_comes_behind_it() {
+    let document = Document::parse(LATE_HANDLER).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    let types = [Type::OBJECT, Type::RANGE_ITER];
+    let start = Start::Loop(Pc(3), &types);
+    let f = build(&code, start, &Nothing, &HashSet::new()).expect("compiled");
+    verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
+    let dead_end = f
+        .order
+        .iter()
+        .find(|&&b| f.blocks[b].term == Term::Unreachable);
+    assert!(dead_end.is_none(), "{f}");
+}
