@@ -2,7 +2,7 @@
 
 pub use crate::host::{Entry, RawMap, UnitParts};
 
-use crate::bytecode::{Code, Pc, Reason};
+use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
@@ -14,7 +14,7 @@ use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A request to compile.
@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub parts: UnitParts,
     /// Bets not to make again: (instruction, reason).
     pub avoid: &'a HashSet<(Pc, Reason)>,
+    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    pub met: &'a HashMap<Pc, Met>,
 }
 
 /// Why nothing was compiled.
@@ -99,6 +101,9 @@ impl Pins {
         for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
             match f.op(v) {
                 hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
+                hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
+                    types.iter().copied().for_each(&mut add)
+                }
                 hir::Op::GuardIs(object) | hir::Op::Const(object) => {
                     add(Type::from_object(*object))
                 }
@@ -261,11 +266,11 @@ impl Engine {
         request: &Request<'_>,
         names: Option<&NamePlan>,
     ) -> Result<Selected, CompileError> {
-        let mut f = hir::build(code, start, request.world, request.avoid, names).map_err(|e| {
-            CompileError::Unsupported {
-                what: e.what,
-                line: e.line,
-            }
+        let met = request.met;
+        let f = hir::build(code, start, request.world, request.avoid, met, names);
+        let mut f = f.map_err(|e| CompileError::Unsupported {
+            what: e.what,
+            line: e.line,
         })?;
         check(&f, "build")?;
         let keep = self.keep_dumps;
@@ -295,7 +300,8 @@ impl Engine {
         f: &hir::Function,
         request: &Request<'_>,
     ) -> Option<(Selected, RawEntry)> {
-        let parts = request.parts.closed.as_ref()?;
+        let parts = request.parts.closed.as_ref();
+        let parts = parts.filter(|_| self.host.has_closed_units())?;
         let own = RawEntry {
             cell: parts.raw_cell,
             boxed_cell: parts.boxed_cell,

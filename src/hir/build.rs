@@ -17,10 +17,10 @@ use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Ter
 use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
 use super::{Block, Op};
-use crate::bytecode::{Code, GeneralOp, Pc, Reason};
+use crate::bytecode::{Code, GeneralOp, Met, Pc, Reason};
 use crate::facts::Source;
 use crate::facts::{RawEntry, World};
-use crate::types::Type;
+use crate::types::{ObjectHandle, Type};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -52,6 +52,9 @@ pub(super) struct Builder<'a> {
     pub(super) code: &'a Code,
     pub(super) world: &'a dyn World,
     pub(super) avoid: &'a HashSet<(Pc, Reason)>,
+    pub(super) met: &'a HashMap<Pc, Met>,
+    /// The methods that may be called, of values that stand for one of several.
+    pub(super) candidates: HashMap<Value, Vec<ObjectHandle>>,
     pub(super) locals: Vec<Value>,
     pub(super) stack: Vec<Entry>,
     pub(super) pc: Pc,
@@ -91,6 +94,7 @@ pub fn build(
     start: Start<'_>,
     world: &dyn World,
     avoid: &HashSet<(Pc, Reason)>,
+    met: &HashMap<Pc, Met>,
     names: Option<&Plan>,
 ) -> Result<Function, Unsupported> {
     let refuse = |what: &str| {
@@ -116,6 +120,8 @@ pub fn build(
         code,
         world,
         avoid,
+        met,
+        candidates: HashMap::new(),
         locals: Vec::new(),
         stack: Vec::new(),
         pc: Pc(0),
@@ -305,12 +311,21 @@ impl Builder<'_> {
             if barrier {
                 self.forget_names();
             }
-            pc = Pc(pc.0 + 1);
-            if self.blocks.contains_key(&pc) || self.is_end(pc) {
+            // Two instructions may be translated as one.
+            if self.pc != pc {
+                self.f.fused.push((self.pc, pc));
+            }
+            pc = Pc(self.pc.0 + 1);
+            if self.is_leader(pc) {
                 self.jump_to(pc, false);
                 return Ok(());
             }
         }
+    }
+
+    /// Whether a block begins at an instruction.
+    pub(super) fn is_leader(&self, pc: Pc) -> bool {
+        self.blocks.contains_key(&pc) || self.is_end(pc)
     }
 
     /// Note the stack as it is at the start of an instruction.
@@ -516,6 +531,19 @@ impl Builder<'_> {
         state: StateId,
     ) -> Value {
         self.emit_raising(Op::General(op, imms), args, ty, state)
+    }
+
+    /// The state after the instruction, with the stack as it is now.
+    pub(super) fn state_after(&mut self) -> StateId {
+        self.start_instr();
+        let state = self.frame_state(Pc(self.pc.0 + 1));
+        self.f.states.push(state)
+    }
+
+    /// Go on as at the start of the instruction, where the stack was this.
+    pub(super) fn restart(&mut self, start_stack: &[Entry]) {
+        self.state = None;
+        self.start_stack = start_stack.to_vec();
     }
 
     /// The state for an operation that takes over the references of the top `n` entries.

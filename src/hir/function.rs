@@ -178,6 +178,8 @@ pub struct Function {
     pub unsteady_names: Vec<u32>,
     /// Instructions that may run code of the program and find all names in the namespace.
     pub settled: HashSet<Value>,
+    /// Instructions that were translated together with the one before them: each with the first of both.
+    pub fused: Vec<(Pc, Pc)>,
     aliases: SecondaryMap<Value, PackedOption<Value>>,
 }
 
@@ -195,6 +197,7 @@ impl Function {
             names: Vec::new(),
             unsteady_names: Vec::new(),
             settled: HashSet::new(),
+            fused: Vec::new(),
             aliases: SecondaryMap::new(),
         }
     }

@@ -58,7 +58,10 @@ impl Plan {
             let inst = f.inst(v);
             let checks = matches!(inst.op, Op::CheckPending | Op::CheckValid);
             if !checks && f.may_run_host_code(v) && !f.settled.contains(&v) {
-                self.barriers.insert(inst.pc);
+                // What is translated together is one instruction.
+                let first = f.fused.iter().find(|(pc, _)| *pc == inst.pc);
+                self.barriers
+                    .insert(first.map_or(inst.pc, |(_, first)| *first));
             }
         }
         before != (self.barriers.len(), self.through.len())
@@ -67,12 +70,12 @@ impl Plan {
 
 /// What is known of a name.
 #[derive(Clone, Copy, Debug)]
-enum Held {
+pub(super) enum Held {
     Clean(Value),
     Dirty(Value, RawKind),
 }
 
-type Known = BTreeMap<u32, Held>;
+pub(super) type Known = BTreeMap<u32, Held>;
 
 /// The builder's part for names.
 pub(super) struct Names<'a> {
@@ -187,6 +190,18 @@ impl<'a> Builder<'a> {
                 self.flush(name, pc);
             }
             self.forget_names();
+        }
+    }
+
+    /// What is known of names here, to go on with elsewhere.
+    pub(super) fn names_here(&self) -> Option<Known> {
+        self.names.as_ref().map(|n| n.here.clone())
+    }
+
+    /// Go on with what was known of names where [`Builder::names_here`] was asked; the locals are those of there.
+    pub(super) fn restore_names(&mut self, known: &Option<Known>) {
+        if let (Some(names), Some(known)) = (&mut self.names, known) {
+            names.here = known.clone();
         }
     }
 
@@ -387,16 +402,14 @@ impl<'a> Builder<'a> {
         });
         let from = std::mem::replace(&mut self.cur, block);
         let (locals, stack) = (self.locals.clone(), self.stack.clone());
-        let here = self.names.as_ref().map(|n| n.here.clone());
+        let here = self.names_here();
         first(self);
         self.carry_names(pc);
         let edge = self.edge_to(pc);
         self.end_block(Term::Jump(edge));
         self.cur = from;
         (self.locals, self.stack) = (locals, stack);
-        if let (Some(names), Some(here)) = (&mut self.names, here) {
-            names.here = here;
-        }
+        self.restore_names(&here);
         Edge {
             block,
             args: Vec::new(),

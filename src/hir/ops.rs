@@ -80,6 +80,10 @@ pub enum Op {
     GuardBound,
     /// Exit unless the C truth value holds.
     GuardTrue(Reason),
+    /// Exit unless the operand's class is exactly one of these.
+    CheckClasses(Vec<Type>),
+    /// Whether the operand's class is exactly one of these.
+    IsClass(Vec<Type>),
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
     Refine(Type),
     /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
@@ -252,6 +256,7 @@ impl Op {
     pub fn exit_reason(&self) -> Option<Reason> {
         Some(match self {
             Op::GuardType(_) => Reason::Type,
+            Op::CheckClasses(_) => Reason::Type,
             Op::GuardIs(_) => Reason::Identity,
             Op::GuardBound => Reason::Unbound,
             Op::GuardTrue(reason) => *reason,
@@ -327,6 +332,8 @@ impl Op {
             | Op::ListGet
             | Op::CellGet
             | Op::Check(_)
+            | Op::CheckClasses(_)
+            | Op::IsClass(_)
             | Op::Load(_) => Effects::READS,
             _ => Effects::NONE,
         }
@@ -356,7 +363,12 @@ impl Op {
     fn must_stay(&self) -> bool {
         matches!(
             self,
-            Op::Check(_) | Op::CheckValid | Op::CheckQuiet | Op::NameGet(_) | Op::NameGetRaw(..)
+            Op::Check(_)
+                | Op::CheckClasses(_)
+                | Op::CheckValid
+                | Op::CheckQuiet
+                | Op::NameGet(_)
+                | Op::NameGetRaw(..)
         )
     }
 
@@ -396,6 +408,8 @@ impl Op {
             Op::Incref => "incref",
             Op::Decref => "decref",
             Op::GuardType(_) => "guard_type",
+            Op::CheckClasses(_) => "check_classes",
+            Op::IsClass(_) => "is_class",
             Op::GuardIs(_) => "guard_is",
             Op::GuardBound => "guard_bound",
             Op::GuardTrue(_) => "guard_true",

@@ -93,6 +93,10 @@ impl fmt::Display for PrintInst<'_> {
             Op::GuardType(t) | Op::Refine(t) => format!(" {t}"),
             Op::NameGet(k) | Op::NameSet(k) => format!(" {}", function.code.names[*k as usize]),
             Op::NameGetRaw(k, t) => format!(" {} {t}", function.code.names[*k as usize]),
+            Op::CheckClasses(types) | Op::IsClass(types) => {
+                let types: Vec<String> = types.iter().map(Type::to_string).collect();
+                format!(" {}", types.join(" | "))
+            }
             Op::GuardIs(object) => format!(" {}", Type::from_object(*object)),
             Op::GuardTrue(reason) => format!(" {reason}"),
             Op::IntCmp(c) | Op::FloatCmp(c) => format!(" {}", c.name()),

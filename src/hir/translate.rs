@@ -3,6 +3,7 @@
 mod attributes;
 mod calls;
 mod containers;
+mod dispatch;
 mod operators;
 mod stack;
 
@@ -186,6 +187,7 @@ impl Builder<'_> {
                 self.general(G::SetSlice, [0, 0], args, Type::BOTTOM);
                 self.drop_slice(1);
             }
+            B::BuildSlice if self.cut_at_once(arg) => {}
             B::BuildSlice => {
                 self.own_operands(arg);
                 let mut args = self.top_values(arg);

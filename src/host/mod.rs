@@ -21,7 +21,7 @@ pub use crate::facts::{
     AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
     StorePlan, World,
 };
-pub use helpers::{DEALLOC, EXIT_HOOK, HelperRow, MATH, helpers};
+pub use helpers::{DEALLOC, EXIT_HOOK, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
@@ -57,14 +57,16 @@ impl Intrinsic {
 /// plans name by [`IntrinsicId`].
 pub mod names {
     macro_rules! names {
-        ($($(#[$doc:meta])* $id:ident = $name:literal ($($p:ident),*) -> ($($r:ident),*);)*) => {
+        ($(#[$table_doc:meta])* $table:ident: $($(#[$doc:meta])* $id:ident = $name:literal ($($p:ident),*) -> ($($r:ident),*);)*) => {
             $($(#[$doc])* pub const $id: &str = $name;)*
-            /// Every standard intrinsic with its signature; [`super::HostBuilder::finish`] checks them.
-            pub const STANDARD: &[(&str, &[crate::ll::Ty], &[crate::ll::Ty])] =
+            $(#[$table_doc])*
+            pub const $table: &[(&str, &[crate::ll::Ty], &[crate::ll::Ty])] =
                 &[$(($name, &[$(crate::ll::Ty::$p),*], &[$(crate::ll::Ty::$r),*])),*];
         };
     }
     names! {
+        /// Every standard intrinsic with its signature; [`super::HostBuilder::finish`] checks them.
+        STANDARD:
         /// Take a reference.
         INCREF = "incref" (Ptr) -> ();
         /// Drop a reference; fails when it was the last one: the object must then be given to the helper `dealloc`.
@@ -105,10 +107,6 @@ pub mod names {
         CELL_SET = "cell_set" (Ptr, Ptr) -> (Ptr);
         /// Next value of a range iterator, and whether there was one.
         RANGE_NEXT = "range_next" (Ptr) -> (I64, Bool);
-        /// Whether a list iterator has another item.
-        LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
-        /// The same for a tuple iterator.
-        TUPLE_ITER_MORE = "tuple_iter_more" (Ptr) -> (Bool);
         /// Next item of a list iterator, borrowed, or null at the end (which is then marked in the iterator).
         LIST_ITER_NEXT = "list_iter_next" (Ptr) -> (Ptr);
         /// The same for a tuple iterator.
@@ -119,14 +117,22 @@ pub mod names {
         /// Whether the frame is still private, the unit still valid and nobody has begun to watch the thread: the operands
         /// are thread, frame, the unit's state cell and its cell with the expected eval-breaker word.
         STILL_VALID = "still_valid" (Ptr, Ptr, Ptr, Ptr) -> (Bool);
+        /// Record in the frame which instruction runs (the host's position as a byte address in its code).
+        SET_POSITION = "set_position" (Ptr, Ptr) -> ();
+    }
+    names! {
+        /// What a host needs besides if it gives its units a namespace ([`super::Namespace`]): all of them, or none.
+        NAMESPACE:
         /// What a namespace holds under a name, borrowed, or null: operands are the namespace, the name and the name's
         /// cell ([`Namespace`]).
         NAME_GET = "name_get" (Ptr, Ptr, Ptr) -> (Ptr);
         /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
         /// was there (or null). Fails with an exception.
         NAME_SET = "name_set" (Ptr, Ptr, Ptr, Ptr, I64) -> (Ptr);
-        /// Record in the frame which instruction runs (the host's position as a byte address in its code).
-        SET_POSITION = "set_position" (Ptr, Ptr) -> ();
+        /// Whether a list iterator has another item.
+        LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
+        /// The same for a tuple iterator.
+        TUPLE_ITER_MORE = "tuple_iter_more" (Ptr) -> (Bool);
     }
 }
 
@@ -277,7 +283,12 @@ impl HostBuilder {
                 name,
             });
         }
-        for &(name, params, results) in names::STANDARD {
+        let has = |row: &&(&str, _, _)| host.intrinsic_names.contains_key(row.0);
+        let namespace = match names::NAMESPACE.iter().find(has) {
+            Some(_) => names::NAMESPACE,
+            None => &[],
+        };
+        for &(name, params, results) in names::STANDARD.iter().chain(namespace) {
             let id = host
                 .intrinsic_names
                 .get(name)
@@ -293,7 +304,14 @@ impl HostBuilder {
                 results,
             )?;
         }
-        for row in helpers() {
+        let closed = closed_helpers();
+        let has = |row: &HelperRow| host.helper_names.contains_key(row.name);
+        let closed = if closed.iter().any(has) {
+            closed
+        } else {
+            Vec::new()
+        };
+        for row in helpers().into_iter().chain(closed) {
             let id = host
                 .helper_names
                 .get(row.name)
@@ -341,6 +359,11 @@ impl Host {
             .helper_names
             .get(name)
             .unwrap_or_else(|| panic!("no helper `{name}`"))
+    }
+
+    /// Whether the host has closed units: see [`RawEntry`].
+    pub fn has_closed_units(&self) -> bool {
+        self.helper_names.contains_key(RECORD_EXIT)
     }
 
     /// The intrinsic of this name.

@@ -35,7 +35,7 @@ pub struct UnitParts {
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
     pub position_scale: u32,
-    /// What a closed unit of the function needs, if the host takes one.
+    /// What a closed unit of the function needs, if the host takes one (and has the helpers for it).
     pub closed: Option<ClosedParts>,
     /// The namespace, if the names may be kept in registers.
     pub namespace: Option<Namespace>,

@@ -8,7 +8,7 @@ use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, healing, rt, watchers};
 use crate::feedback;
 use crate::namespace::{self, NameCell};
-use cladonia::bytecode::{Code, Instr, Pc};
+use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
 use cladonia::host::{Namespace, World};
@@ -219,6 +219,11 @@ unsafe fn compile_unit(
     unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
     // SAFETY: the caller's promise.
     let namespace = at_top.then(|| unsafe { namespace_of(&mut unit) });
+    unit.asks_top = code
+        .instrs
+        .iter()
+        .map(|i| matches!(i.op, Op::LoadAttr | Op::StoreAttr))
+        .collect();
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
     }
@@ -239,6 +244,8 @@ unsafe fn compile_unit(
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     let avoid = state.avoid.clone();
+    // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
+    let (met, held) = unsafe { healing::classes_met(state) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     let made = catch_unwind(AssertUnwindSafe(|| {
@@ -250,6 +257,7 @@ unsafe fn compile_unit(
             world: &*world,
             parts,
             avoid: &avoid,
+            met: &met,
         })
     }));
     rt().engine = Some(engine);
@@ -261,6 +269,7 @@ unsafe fn compile_unit(
             Refusal::Lasting(e.to_string())
         })?;
     unit.finish(compiled);
+    drop(held);
     healing::prepare(&mut unit);
     rt().totals.units += 1;
     // SAFETY: as above; nothing has run since `state` was taken that could free it.

@@ -255,6 +255,7 @@ fn callees_are_known_by_what_they_are() {
             defaults,
             entry_cell,
             assumptions,
+            ..
         } = callee(get(scope, "plain"))
         else {
             panic!("no function");

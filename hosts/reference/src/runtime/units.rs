@@ -302,6 +302,8 @@ fn compile(
         live,
         world: &ReferenceWorld,
         parts: UnitParts {
+            closed: None,
+            namespace: None,
             token: std::ptr::from_ref(&*state) as u64,
             pending_cell: state.pending.as_ptr() as u64,
             loop_counter: state.iterations.as_ptr() as u64,
@@ -366,6 +368,8 @@ pub(super) fn compile_text(
         live,
         world: &ReferenceWorld,
         parts: UnitParts {
+            closed: None,
+            namespace: None,
             token: 0,
             pending_cell: 0,
             loop_counter: 0,
@@ -606,7 +610,7 @@ impl UnitState {
     /// An exit was taken: where its bet fails too often, the next unit does not make it.
     fn count_exit(&self, number: usize, record: &ExitRecord) {
         let statistics = &rt().jit.statistics;
-        if record.kind == ExitKind::Raise {
+        if record.kind.raises() {
             return add(&statistics.raises);
         }
         add(&statistics.exits);
@@ -641,8 +645,9 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         let frame = FrameRef::from_raw(*buffer.add(1) as *mut frame::Frame);
         let words = std::slice::from_raw_parts(buffer, record.words as usize);
         let raised = match record.kind {
-            ExitKind::Raise => rt().thread.take_exception(),
+            ExitKind::Raise | ExitKind::Reraise => rt().thread.take_exception(),
             ExitKind::Resume => None,
+            ExitKind::Await => unreachable!("an exit of closed units, which this host has not"),
         };
         let old = complete(frame, record, words);
         state.count_exit(number as usize, record);
