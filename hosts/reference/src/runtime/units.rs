@@ -296,8 +296,10 @@ fn compile(
     });
     let hinted = code.with_hints();
     let avoid = code.avoid.borrow().clone();
+    let met = Default::default();
     let request = Request {
         code: &hinted,
+        met: &met,
         entry,
         live,
         world: &ReferenceWorld,
@@ -362,8 +364,10 @@ pub(super) fn compile_text(
         .map_err(|_| "the compiler is at work")?;
     let engine = engine.as_mut().ok_or("there is no compiler")?;
     let data = CodeData::new(code.clone(), Vec::new(), Vec::new());
+    let met = Default::default();
     let request = Request {
         code,
+        met: &met,
         entry,
         live,
         world: &ReferenceWorld,
