@@ -24,6 +24,8 @@ pub enum Reason {
     Shape,
     /// A sequence has not the length that was bet on.
     Length,
+    /// A name of the namespace has no value, or not one of the class that was bet on.
+    Name,
     /// Something the unit assumed was changed.
     Invalidated,
     /// Tracing or monitoring was switched on, or the frame was opened to others.
@@ -38,7 +40,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 14] = [
+    pub const ALL: [Reason; 15] = [
         Reason::Type,
         Reason::IntTooLarge,
         Reason::Overflow,
@@ -48,6 +50,7 @@ impl Reason {
         Reason::Unbound,
         Reason::Shape,
         Reason::Length,
+        Reason::Name,
         Reason::Invalidated,
         Reason::Observed,
         Reason::Unreached,
@@ -67,6 +70,7 @@ impl Reason {
             Reason::Unbound => "unbound",
             Reason::Shape => "shape",
             Reason::Length => "length",
+            Reason::Name => "name",
             Reason::Invalidated => "invalidated",
             Reason::Observed => "observed",
             Reason::Unreached => "unreached",

@@ -8,7 +8,7 @@ use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
 use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
-use crate::hir::{self, Start};
+use crate::hir::{self, NamePlan, Start};
 use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, World};
 use crate::lir::{self, Func};
 use crate::lower;
@@ -78,6 +78,8 @@ pub struct Unit {
     pub passes: Vec<(&'static str, String)>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
+    /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
+    pub stored_names: Vec<u32>,
     /// Keeps the classes and objects whose addresses are in the code.
     pub pins: Pins,
 }
@@ -188,7 +190,7 @@ impl Engine {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut built = self.select(&code, start, &request)?;
+        let mut built = self.select_with_names(&code, start, &request)?;
         let closed = (request.entry == Entry::Function)
             .then(|| self.close(&code, &built.f, &request))
             .flatten();
@@ -232,11 +234,32 @@ impl Engine {
             raw,
             exits: lowered.exits,
             assumptions: f.assumptions.clone(),
+            stored_names: f.names.clone(),
             dumps,
             passes: built.passes,
             raw_maps: lowered.raw_maps,
             pins,
         })
+    }
+
+    /// The selected HIR of a unit from `start`, with the names of its namespace in registers if the host allows it.
+    fn select_with_names(
+        &self,
+        code: &Arc<Code>,
+        start: Start<'_>,
+        request: &Request<'_>,
+    ) -> Result<Selected, CompileError> {
+        let namespace = request.parts.namespace.as_ref();
+        if let Some(namespace) = namespace {
+            let mut plan = NamePlan::new(&namespace.live);
+            for _ in 0..MAX_ATTEMPTS {
+                let selected = self.select(code, start.clone(), request, Some(&plan))?;
+                if !plan.learn(&selected.f) {
+                    return Ok(selected);
+                }
+            }
+        }
+        self.select(code, start, request, None)
     }
 
     /// The selected HIR of a function from `start`.
@@ -245,14 +268,14 @@ impl Engine {
         code: &Arc<Code>,
         start: Start<'_>,
         request: &Request<'_>,
+        names: Option<&NamePlan>,
     ) -> Result<Selected, CompileError> {
-        let mut f =
-            hir::build(code, start, request.world, request.avoid, request.met).map_err(|e| {
-                CompileError::Unsupported {
-                    what: e.what,
-                    line: e.line,
-                }
-            })?;
+        let met = request.met;
+        let f = hir::build(code, start, request.world, request.avoid, met, names);
+        let mut f = f.map_err(|e| CompileError::Unsupported {
+            what: e.what,
+            line: e.line,
+        })?;
         check(&f, "build")?;
         let keep = self.keep_dumps;
         let text = if keep { f.to_string() } else { String::new() };
@@ -288,7 +311,7 @@ impl Engine {
             boxed_cell: parts.boxed_cell,
             signature: opt::closed::signature(f)?,
         };
-        let selected = self.select(code, Start::Closed(&own), request).ok()?;
+        let selected = self.select(code, Start::Closed(&own), request, None).ok()?;
         opt::closed::find_open(&selected.f)
             .is_none()
             .then_some((selected, own))
@@ -353,6 +376,9 @@ struct Selected {
     /// Its text after each pass that changed it.
     passes: Vec<(&'static str, String)>,
 }
+
+/// How often a function is built to find out which of its instructions run code of the program.
+const MAX_ATTEMPTS: u32 = 8;
 
 /// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
 fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {

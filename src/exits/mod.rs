@@ -101,7 +101,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// A local, or a module-level name, to be written before the host goes on.
+/// A name of the namespace to be written before the host goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NameWrite {
     /// Index in the code's names.

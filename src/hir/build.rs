@@ -14,6 +14,7 @@
 
 use super::flow::handlers_by_instr;
 use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Term, Value};
+use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
 use super::{Block, Op};
 use crate::bytecode::{Code, GeneralOp, Met, Pc, Reason};
@@ -68,6 +69,8 @@ pub(super) struct Builder<'a> {
     pub(super) blocks: BTreeMap<Pc, Block>,
     pub(super) pred_count: HashMap<Pc, u32>,
     pub(super) headers: HashSet<Pc>,
+    /// Where the unit ends and the interpreter goes on.
+    pub(super) ends: HashSet<Pc>,
     pub(super) entered: HashSet<Block>,
     pub(super) unchecked_in: HashSet<Block>,
     /// For each instruction that may raise: the index of its handler.
@@ -76,11 +79,13 @@ pub(super) struct Builder<'a> {
     pub(super) expected: Vec<bool>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
+    /// What is known of the namespace's names, in code that has them in registers.
+    pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
     pub(super) closed: Option<&'a RawEntry>,
 }
 
-/// Build the HIR of `code` from `start`.
+/// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in registers.
 ///
 /// # Errors
 /// [`Unsupported`] names the first thing that is not compiled.
@@ -90,6 +95,7 @@ pub fn build(
     world: &dyn World,
     avoid: &HashSet<(Pc, Reason)>,
     met: &HashMap<Pc, Met>,
+    names: Option<&Plan>,
 ) -> Result<Function, Unsupported> {
     let refuse = |what: &str| {
         Err(Unsupported {
@@ -128,6 +134,8 @@ pub fn build(
         blocks: BTreeMap::new(),
         pred_count: HashMap::new(),
         headers: HashSet::new(),
+        ends: HashSet::new(),
+        names: names.map(Names::new),
         entered: HashSet::new(),
         unchecked_in: HashSet::new(),
         handlers: handlers_by_instr(code),
@@ -229,6 +237,8 @@ impl Builder<'_> {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.locals.push(v);
                 }
+                let names = nlocals as usize + self.f.names.len();
+                self.locals.resize(names, self.null);
                 for k in nlocals..types.len() as u32 {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.stack.push(Entry {
@@ -268,6 +278,7 @@ impl Builder<'_> {
         self.locals = self.f.blocks[block].entry_state.locals.clone();
         self.stack = self.f.blocks[block].entry_state.stack.clone();
         self.unchecked = self.unchecked_in.contains(&block);
+        self.names_at(block);
         let mut pc = pc;
         loop {
             self.pc = pc;
@@ -285,6 +296,8 @@ impl Builder<'_> {
                 self.give_up(Reason::Unreached);
                 return Ok(());
             }
+            let barrier = self.names_before(pc);
+            self.start_instr();
             let ended = match self.translate(instr) {
                 Ok(ended) => ended,
                 // Only an exception leads here: nothing is lost if the interpreter goes on.
@@ -296,9 +309,15 @@ impl Builder<'_> {
             if ended {
                 return Ok(());
             }
+            if barrier {
+                self.forget_names();
+            }
             // Two instructions may be translated as one.
+            if self.pc != pc {
+                self.f.fused.push((self.pc, pc));
+            }
             pc = Pc(self.pc.0 + 1);
-            if self.blocks.contains_key(&pc) {
+            if self.is_leader(pc) {
                 self.jump_to(pc, false);
                 return Ok(());
             }
@@ -307,7 +326,7 @@ impl Builder<'_> {
 
     /// Whether a block begins at an instruction.
     pub(super) fn is_leader(&self, pc: Pc) -> bool {
-        self.blocks.contains_key(&pc)
+        self.blocks.contains_key(&pc) || self.is_end(pc)
     }
 
     /// Note the stack as it is at the start of an instruction.
@@ -411,6 +430,9 @@ impl Builder<'_> {
             .iter_mut()
             .filter(|l| **l == old)
             .for_each(|l| *l = new);
+        if let Some(names) = &mut self.names {
+            names.replace(old, new);
+        }
         self.stack
             .iter_mut()
             .filter(|e| e.value == old)

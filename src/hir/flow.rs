@@ -4,13 +4,13 @@
 use super::Op;
 use super::build::{Builder, Unsupported, is_builtin_exact};
 use super::function::{Block, Edge, FrameState, Inst, Place, Term, Value};
-use crate::bytecode::{Code, Handler, Op as B, Pc};
+use crate::bytecode::{Code, Handler, Op as B, Pc, Reason};
 use crate::facts::Source;
 use crate::types::Type;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Normal successors of the instruction at `pc`, and whether it can fall through.
-fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
+pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
     let instr = code.instr(pc);
     match instr.op {
         B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (vec![Pc(instr.arg)], false),
@@ -56,6 +56,7 @@ impl Builder<'_> {
         let mut leaders: HashSet<Pc> = HashSet::from([first]);
         let mut work = vec![first];
         let mut handlers = Vec::new();
+        let inside = self.loop_around(first);
         // First what is reached without an exception, then the handlers.
         loop {
             let Some(pc) = work.pop() else {
@@ -66,6 +67,11 @@ impl Builder<'_> {
                 work.push(target);
                 continue;
             };
+            if inside.as_ref().is_some_and(|i| !i.contains(&pc)) {
+                self.ends.insert(pc);
+                leaders.insert(pc);
+                continue;
+            }
             if std::mem::replace(&mut reachable[pc.0 as usize], true) {
                 continue;
             }
@@ -106,6 +112,7 @@ impl Builder<'_> {
                 }
                 if next.len() != 1 || leaders.contains(&next[0]) {
                     next.extend(handlers);
+                    next.retain(|t| !self.ends.contains(t));
                     return next;
                 }
                 pc = next[0];
@@ -137,7 +144,64 @@ impl Builder<'_> {
             let block = self.new_block(header);
             self.blocks.insert(pc, block);
         }
+        if let Some(names) = &mut self.names {
+            self.f.names = names.find_regions(code, &post, &self.ends, self.avoid);
+        }
         Ok(post)
+    }
+
+    /// The instructions of the outermost loop with `first` in it, if what follows it is left to the interpreter: code
+    /// that is no function's runs once.
+    fn loop_around(&self, first: Pc) -> Option<HashSet<Pc>> {
+        if self.code.optimized {
+            return None;
+        }
+        let (mut reached, mut work) = (HashSet::new(), vec![first]);
+        let mut before: HashMap<Pc, Vec<Pc>> = HashMap::new();
+        while let Some(pc) = work.pop() {
+            if pc.0 as usize >= self.code.instrs.len() || !reached.insert(pc) {
+                continue;
+            }
+            let raised = self.handler(pc).map(|h| h.target);
+            for next in successors(self.code, pc).0.into_iter().chain(raised) {
+                before.entry(next).or_default().push(pc);
+                work.push(next);
+            }
+        }
+        let (mut inside, mut work) = (HashSet::new(), before.remove(&first)?);
+        while let Some(pc) = work.pop() {
+            if inside.insert(pc) {
+                work.extend(before.get(&pc).into_iter().flatten());
+            }
+        }
+        inside.insert(first);
+        Some(inside)
+    }
+
+    /// The edge out of what is compiled: a block that leaves.
+    fn edge_out(&mut self, pc: Pc) -> Edge {
+        let block = self.follower();
+        self.f.blocks[block].entry_state.pc = pc;
+        let state = self.f.blocks[block].entry_state.clone();
+        let state = self.f.states.push(state);
+        let from = std::mem::replace(&mut self.cur, block);
+        let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);
+        self.emit_with(
+            Op::GuardTrue(Reason::NotCompiled),
+            vec![never],
+            Type::BOTTOM,
+            Some(state),
+        );
+        self.end_block(Term::Unreachable);
+        self.cur = from;
+        Edge {
+            block,
+            args: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_end(&self, pc: Pc) -> bool {
+        self.ends.contains(&pc)
     }
 
     /// Make every stack entry owned, as it must be where blocks meet.
@@ -149,28 +213,35 @@ impl Builder<'_> {
 
     /// The edge to the block at `pc` from the current frame; makes the target's parameters at the first edge.
     pub(super) fn edge_to(&mut self, pc: Pc) -> Edge {
+        if self.is_end(pc) {
+            return self.edge_out(pc);
+        }
         let block = self.blocks[&pc];
         let joins = self.pred_count[&pc] > 1 || self.headers.contains(&pc);
         if self.entered.insert(block) {
             let (mut locals, mut stack) = (self.locals.clone(), self.stack.clone());
             if joins {
-                for (k, slot) in locals.iter_mut().enumerate() {
+                let real = self.code.locals.len();
+                for (k, slot) in locals[..real].iter_mut().enumerate() {
                     *slot = self.param(block, *slot, Place::Local(k as u32));
                 }
                 for (k, entry) in stack.iter_mut().enumerate() {
                     entry.value = self.param(block, entry.value, Place::Stack(k as u32));
                 }
             }
+            self.enter_names(block, pc, &mut locals);
             self.f.blocks[block].entry_state = FrameState { pc, locals, stack };
         }
         if self.unchecked {
             self.unchecked_in.insert(block);
         }
         let args = if joins {
-            self.locals
+            let names = self.name_args(pc);
+            self.locals[..self.code.locals.len()]
                 .iter()
                 .copied()
                 .chain(self.stack.iter().map(|e| e.value))
+                .chain(names)
                 .collect()
         } else {
             Vec::new()
@@ -178,7 +249,7 @@ impl Builder<'_> {
         Edge { block, args }
     }
 
-    fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
+    pub(super) fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
         let v = self.f.insts.push(Inst {
             op: Op::Param,
             args: vec![],
@@ -212,6 +283,7 @@ impl Builder<'_> {
             let state = self.f.states.push(state);
             self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
         }
+        self.carry_names(pc);
         let edge = self.edge_to(pc);
         self.end_block(Term::Jump(edge));
     }

@@ -7,6 +7,7 @@ use crate::types::Type;
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A value, which is the instruction that defines it; printed `v12`.
@@ -38,7 +39,8 @@ pub struct Entry {
 pub struct FrameState {
     /// The instruction.
     pub pc: Pc,
-    /// The locals.
+    /// The locals; after them, for each of the function's [`Function::names`], the C value that the namespace does not
+    /// hold yet, or null.
     pub locals: Vec<Value>,
     /// The operand stack from the bottom.
     pub stack: Vec<Entry>,
@@ -132,6 +134,8 @@ pub enum Place {
     Stack(u32),
     /// Whether a raw local is bound.
     Bound(u32),
+    /// A name of the namespace.
+    Name(u32),
 }
 
 /// A block.
@@ -170,6 +174,14 @@ pub struct Function {
     pub assumptions: Vec<Assumption>,
     /// Values whose types were used for something that does not name them: their guards must stay.
     pub relied_on: Vec<Value>,
+    /// Names of the namespace that frame states may have values for: indexes in the code's names, ascending.
+    pub names: Vec<u32>,
+    /// Names that turned out not to stay numbers of one class.
+    pub unsteady_names: Vec<u32>,
+    /// Instructions that may run code of the program and find all names in the namespace.
+    pub settled: HashSet<Value>,
+    /// Instructions that were translated together with the one before them: each with the first of both.
+    pub fused: Vec<(Pc, Pc)>,
     aliases: SecondaryMap<Value, PackedOption<Value>>,
 }
 
@@ -184,6 +196,10 @@ impl Function {
             states: PrimaryMap::new(),
             assumptions: Vec::new(),
             relied_on: Vec::new(),
+            names: Vec::new(),
+            unsteady_names: Vec::new(),
+            settled: HashSet::new(),
+            fused: Vec::new(),
             aliases: SecondaryMap::new(),
         }
     }

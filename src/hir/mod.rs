@@ -25,6 +25,7 @@ mod build;
 mod flow;
 mod function;
 mod landing;
+mod names;
 mod ops;
 mod params;
 #[cfg(test)]
@@ -41,6 +42,7 @@ pub use build::{MAX_INSTRS, Start, Unsupported, build};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
+pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op};
 pub use params::remove_trivial_params;
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};

@@ -90,6 +90,15 @@ pub enum Op {
     CheckValid,
     /// Do pending work; exit if the unit must give way.
     CheckPending,
+    /// Exit if any work is pending or tracing was switched on.
+    CheckQuiet,
+
+    /// What a name of the namespace holds, borrowed from it; exits if it holds nothing.
+    NameGet(u32),
+    /// The C value of the number (of the exact class) that a name of the namespace holds; exits if it holds anything else.
+    NameGetRaw(u32, Type),
+    /// Store into the namespace: takes over the object, gives what the name held, owned, or null.
+    NameSet(u32),
 
     /// The int object of a C integer.
     BoxInt,
@@ -197,6 +206,8 @@ pub enum Op {
     CellSet,
     /// Whether a range iterator had a next value; the value is output 0, a C integer.
     RangeNext,
+    /// Whether a list's or tuple's iterator has another item.
+    IterMore,
     /// Next item of a list iterator, borrowed, or null.
     ListIterNext,
     /// Next item of a tuple iterator, borrowed, or null.
@@ -250,7 +261,8 @@ impl Op {
             Op::GuardBound => Reason::Unbound,
             Op::GuardTrue(reason) => *reason,
             Op::CheckValid => Reason::Invalidated,
-            Op::CheckPending => Reason::Observed,
+            Op::CheckPending | Op::CheckQuiet => Reason::Observed,
+            Op::NameGet(_) | Op::NameGetRaw(..) => Reason::Name,
             Op::UnboxInt => Reason::IntTooLarge,
             Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntNeg => Reason::Overflow,
             Op::IntFloorDiv | Op::IntMod | Op::IntTrueDiv | Op::IntShr | Op::IntToDoubleExact => {
@@ -282,7 +294,7 @@ impl Op {
     pub fn raises(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().raises,
-            Op::CallDirect(_) | Op::CallRaw(..) | Op::CheckPending => true,
+            Op::CallDirect(_) | Op::CallRaw(..) | Op::CheckPending | Op::NameSet(_) => true,
             _ => false,
         }
     }
@@ -310,8 +322,12 @@ impl Op {
             | Op::RangeNext
             | Op::ListIterNext
             | Op::TupleIterNext => Effects::WRITES,
-            Op::Store(_) => Effects::WRITES,
+            Op::Store(_) | Op::NameSet(_) => Effects::WRITES,
             Op::LoadSlot(_)
+            | Op::CheckQuiet
+            | Op::IterMore
+            | Op::NameGet(_)
+            | Op::NameGetRaw(..)
             | Op::ListLen
             | Op::ListGet
             | Op::CellGet
@@ -343,12 +359,23 @@ impl Op {
             )
     }
 
+    /// Whether the op is there for its exit alone, or for that too.
+    fn must_stay(&self) -> bool {
+        matches!(
+            self,
+            Op::Check(_)
+                | Op::CheckClasses(_)
+                | Op::CheckValid
+                | Op::CheckQuiet
+                | Op::NameGet(_)
+                | Op::NameGetRaw(..)
+        )
+    }
+
     /// Whether the op must stay even if nobody uses its result (and it cannot exit).
     pub fn has_side_effect(&self) -> bool {
         let e = self.effects();
-        e.writes
-            || e.runs_host_code
-            || matches!(self, Op::Check(_) | Op::CheckClasses(_) | Op::CheckValid)
+        e.writes || e.runs_host_code || self.must_stay()
     }
 
     /// Whether the result is a reference that somebody must drop or take over.
@@ -361,7 +388,7 @@ impl Op {
             | Op::BoxBool
             | Op::BoxIntIf
             | Op::BoxFloatIf => true,
-            Op::ListSet | Op::CellSet | Op::Store(_) => true,
+            Op::ListSet | Op::CellSet | Op::Store(_) | Op::NameSet(_) => true,
             _ => false,
         }
     }
@@ -389,6 +416,10 @@ impl Op {
             Op::Refine(_) => "refine",
             Op::CheckValid => "check_valid",
             Op::CheckPending => "check_pending",
+            Op::CheckQuiet => "check_quiet",
+            Op::NameGet(_) => "name_get",
+            Op::NameGetRaw(..) => "name_get_raw",
+            Op::NameSet(_) => "name_set",
             Op::BoxInt => "box_int",
             Op::BoxFloat => "box_float",
             Op::BoxBool => "box_bool",
@@ -440,6 +471,7 @@ impl Op {
             Op::CellGet => "cell_get",
             Op::CellSet => "cell_set",
             Op::RangeNext => "range_next",
+            Op::IterMore => "iter_more",
             Op::ListIterNext => "list_iter_next",
             Op::TupleIterNext => "tuple_iter_next",
             Op::Output(_) => "output",

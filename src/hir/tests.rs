@@ -33,14 +33,9 @@ impl World for Nothing {
 fn built(text: &str) -> Function {
     let document = Document::parse(text).expect("a document");
     let code = Arc::new(document.codes[0].clone());
-    let f = build(
-        &code,
-        Start::Function(&[]),
-        &Nothing,
-        &HashSet::new(),
-        &HashMap::new(),
-    )
-    .expect("compiled");
+    let start = Start::Function(&[]);
+    let (avoid, met) = (HashSet::new(), HashMap::new());
+    let f = build(&code, start, &Nothing, &avoid, &met, None).expect("compiled");
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
     f
 }
@@ -175,7 +170,8 @@ fn a_handler_is_built_even_if_what_leads_to_it_comes_behind_it() {
     let code = Arc::new(document.codes[0].clone());
     let types = [Type::OBJECT, Type::RANGE_ITER];
     let start = Start::Loop(Pc(3), &types);
-    let f = build(&code, start, &Nothing, &HashSet::new(), &HashMap::new()).expect("compiled");
+    let (avoid, met) = (HashSet::new(), HashMap::new());
+    let f = build(&code, start, &Nothing, &avoid, &met, None).expect("compiled");
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
     let dead_end = f
         .order

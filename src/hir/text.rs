@@ -19,6 +19,7 @@ impl fmt::Display for Function {
                     let place = match place {
                         super::Place::Local(k) => &self.code.locals[*k as usize].0,
                         super::Place::Stack(k) => &format!("stack{k}"),
+                        super::Place::Name(k) => &self.code.names[*k as usize],
                         super::Place::Bound(k) => {
                             &format!("bound({})", self.code.locals[*k as usize].0)
                         }
@@ -90,6 +91,8 @@ impl fmt::Display for PrintInst<'_> {
             Op::ConstDouble(bits) => format!(" {:?}", f64::from_bits(*bits)),
             Op::ConstBool(b) => format!(" {b}"),
             Op::GuardType(t) | Op::Refine(t) => format!(" {t}"),
+            Op::NameGet(k) | Op::NameSet(k) => format!(" {}", function.code.names[*k as usize]),
+            Op::NameGetRaw(k, t) => format!(" {} {t}", function.code.names[*k as usize]),
             Op::CheckClasses(types) | Op::IsClass(types) => {
                 let types: Vec<String> = types.iter().map(Type::to_string).collect();
                 format!(" {}", types.join(" | "))

@@ -91,7 +91,9 @@ impl Builder<'_> {
                     self.push_borrowed(self.null);
                 }
             }
+            B::LoadName if self.load_name(instr.arg) => {}
             B::LoadName => self.push_general(G::LoadName, [arg as i64, 0], 0),
+            B::StoreName if self.store_name(instr.arg) => {}
             B::StoreName => self.effect(G::StoreName, [arg as i64, 0], 1),
             B::DeleteName => self.effect(G::DeleteName, [arg as i64, 0], 0),
             B::StoreGlobal => self.effect(G::StoreGlobal, [arg as i64, 0], 1),
@@ -243,9 +245,14 @@ impl Builder<'_> {
             }
             B::JumpBackward => {
                 self.settle();
+                self.carry_names(Pc(instr.arg));
                 self.start_instr();
                 let state = self.state();
-                self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
+                if self.holds_names_at(Pc(instr.arg)) {
+                    self.emit_with(Op::CheckQuiet, vec![], Type::BOTTOM, Some(state));
+                } else {
+                    self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
+                }
                 self.jump_to(Pc(instr.arg), true);
                 return Ok(true);
             }
@@ -292,6 +299,7 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::ReturnValue => {
+                self.publish_names(self.pc);
                 let top = self.stack.len() - 1;
                 self.own(top);
                 let e = self.pop();
@@ -299,6 +307,7 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::ReturnConst => {
+                self.publish_names(self.pc);
                 let v = self.constant(arg);
                 self.push_borrowed(v);
                 let top = self.stack.len() - 1;

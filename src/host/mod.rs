@@ -23,7 +23,7 @@ pub use crate::facts::{
 };
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
-pub use unit::{Entry, RawMap, UnitParts};
+pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
 use crate::facts::Effects;
 use crate::lir::{Func, Helper, HelperId, Signature, Term};
@@ -57,14 +57,16 @@ impl Intrinsic {
 /// plans name by [`IntrinsicId`].
 pub mod names {
     macro_rules! names {
-        ($($(#[$doc:meta])* $id:ident = $name:literal ($($p:ident),*) -> ($($r:ident),*);)*) => {
+        ($(#[$table_doc:meta])* $table:ident: $($(#[$doc:meta])* $id:ident = $name:literal ($($p:ident),*) -> ($($r:ident),*);)*) => {
             $($(#[$doc])* pub const $id: &str = $name;)*
-            /// Every standard intrinsic with its signature; [`super::HostBuilder::finish`] checks them.
-            pub const STANDARD: &[(&str, &[crate::ll::Ty], &[crate::ll::Ty])] =
+            $(#[$table_doc])*
+            pub const $table: &[(&str, &[crate::ll::Ty], &[crate::ll::Ty])] =
                 &[$(($name, &[$(crate::ll::Ty::$p),*], &[$(crate::ll::Ty::$r),*])),*];
         };
     }
     names! {
+        /// Every standard intrinsic with its signature; [`super::HostBuilder::finish`] checks them.
+        STANDARD:
         /// Take a reference.
         INCREF = "incref" (Ptr) -> ();
         /// Drop a reference; fails when it was the last one: the object must then be given to the helper `dealloc`.
@@ -119,6 +121,20 @@ pub mod names {
         STILL_VALID = "still_valid" (Ptr, Ptr, Ptr, Ptr) -> (Bool);
         /// Record in the frame which instruction runs (the host's position as a byte address in its code).
         SET_POSITION = "set_position" (Ptr, Ptr) -> ();
+    }
+    names! {
+        /// What a host needs besides if it gives its units a namespace ([`super::Namespace`]): all of them, or none.
+        NAMESPACE:
+        /// What a namespace holds under a name, borrowed, or null: operands are the namespace, the name and the name's
+        /// cell ([`Namespace`]).
+        NAME_GET = "name_get" (Ptr, Ptr, Ptr) -> (Ptr);
+        /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
+        /// was there (or null). Fails with an exception.
+        NAME_SET = "name_set" (Ptr, Ptr, Ptr, Ptr, I64) -> (Ptr);
+        /// Whether a list iterator has another item.
+        LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
+        /// The same for a tuple iterator.
+        TUPLE_ITER_MORE = "tuple_iter_more" (Ptr) -> (Bool);
     }
 }
 
@@ -269,7 +285,12 @@ impl HostBuilder {
                 name,
             });
         }
-        for &(name, params, results) in names::STANDARD {
+        let has = |row: &&(&str, _, _)| host.intrinsic_names.contains_key(row.0);
+        let namespace = match names::NAMESPACE.iter().find(has) {
+            Some(_) => names::NAMESPACE,
+            None => &[],
+        };
+        for &(name, params, results) in names::STANDARD.iter().chain(namespace) {
             let id = host
                 .intrinsic_names
                 .get(name)

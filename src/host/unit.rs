@@ -4,6 +4,7 @@ use super::ClosedParts;
 use crate::bytecode::Pc;
 use crate::exits::Source;
 use crate::lir::Func;
+use crate::types::Type;
 
 /// Where compiled code begins.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -36,9 +37,26 @@ pub struct UnitParts {
     pub position_scale: u32,
     /// What a closed unit of the function needs, if the host takes one (and has the helpers for it).
     pub closed: Option<ClosedParts>,
+    /// The namespace, if the names may be kept in registers.
+    pub namespace: Option<Namespace>,
     /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
     /// that is not zero down and takes the exit when it gets to zero.
     pub force_table: Option<u64>,
+}
+
+/// The namespace of code at the top of a module, whose names a unit may keep in registers.
+#[derive(Clone, Debug)]
+pub struct Namespace {
+    /// Address of the namespace.
+    pub address: u64,
+    /// For each of the code's names, the addresses of the name and of a cell of the host's own, which lives as long as
+    /// the unit.
+    pub names: Vec<(u64, u64)>,
+    /// Operand of the stores to names that the unit stores often (`Unit::stored_names` of the engine): the host knows
+    /// that it does. 0 for those to others.
+    pub notes: i64,
+    /// Types of what the names hold now.
+    pub live: Vec<Type>,
 }
 
 /// Which locals of a frame are raw values while a call-out at `pc` runs.

@@ -80,7 +80,7 @@ impl Lower<'_> {
     /// Locals that are an object in their slot on one side of the edge and raw on the other.
     fn transitions(&self, edge: &Edge) -> Vec<(u32, Repr, Repr)> {
         let target = &self.f.blocks[edge.block].entry_state.locals;
-        (0..target.len())
+        (0..self.f.code.locals.len())
             .filter_map(|k| {
                 let (from, to) = (self.repr(self.locals[k]), self.repr(target[k]));
                 (from.is_raw() != to.is_raw()).then_some((k as u32, from, to))

@@ -1,7 +1,7 @@
 //! Exit records and the cold blocks that leave through them.
 
 use super::{Lower, Repr};
-use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, Reason, Source};
+use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, NameWrite, Reason, Source};
 use crate::hir::{Op, Pc, StateId, Value};
 use crate::host::RawMap;
 use crate::host::names;
@@ -43,13 +43,21 @@ impl Lower<'_> {
             hir: Vec::new(),
             args: vec![self.thread, self.frame],
         };
-        let mut locals = Vec::new();
+        let (mut locals, mut names) = (Vec::new(), Vec::new());
         for (k, &v) in state.locals.iter().enumerate() {
             // A closed unit has no slots, and holds no references.
             let slotless = self.closed.is_some() && self.repr(v) != Repr::Null;
-            if slotless || self.repr(v).is_raw() {
-                let owned = self.closed.is_none();
-                locals.push((k as u32, self.source(&mut words, v, owned)));
+            if !slotless && !self.repr(v).is_raw() {
+                continue;
+            }
+            let owned = self.closed.is_none();
+            let source = self.source(&mut words, v, owned);
+            match k.checked_sub(self.f.code.locals.len()) {
+                None => locals.push((k as u32, source)),
+                Some(k) => names.push(NameWrite {
+                    name: self.f.names[k],
+                    source,
+                }),
             }
         }
         let depth = state.stack.len() - without as usize;
@@ -69,7 +77,7 @@ impl Lower<'_> {
             reason,
             pc,
             locals,
-            names: Vec::new(),
+            names,
             stack,
             words: words.args.len() as u32,
         });
@@ -234,7 +242,7 @@ impl Lower<'_> {
 
     pub(super) fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
         let mut map = Vec::new();
-        for (k, &v) in locals.iter().enumerate() {
+        for (k, &v) in locals.iter().enumerate().take(self.f.code.locals.len()) {
             let k = k as u32;
             let (source, raw) = match self.repr(v) {
                 Repr::Int(raw) => (Source::Int(k), raw),

@@ -77,6 +77,16 @@ impl Lower<'_> {
                 return self.check_pending(v, exit);
             }
 
+            Op::CheckQuiet => {
+                self.count_iteration();
+                let cell = self.b.pconst(self.parts.pending_cell);
+                let quiet = self.intrinsic(names::NOTHING_PENDING, &[self.thread, cell])[0];
+                return self.guard(v, quiet);
+            }
+            Op::NameGet(name) => self.name_get(v, name),
+            Op::NameGetRaw(name, class) => self.name_get_raw(v, name, class),
+            Op::NameSet(name) => self.name_set(v, name, arg(0)),
+
             Op::UnboxInt => self.fallible(v, names::INT_UNBOX, arg(0)),
             Op::UnboxFloat => self.unbox(names::FLOAT_UNBOX, arg(0)),
             Op::UnboxBool => self.unbox(names::BOOL_UNBOX, arg(0)),
@@ -252,6 +262,10 @@ impl Lower<'_> {
                 self.outputs.insert(v, vec![r[0]]);
                 r[1]
             }
+            Op::IterMore if self.f.ty(arg(0)) <= Type::LIST_ITER => {
+                self.access(names::LIST_ITER_MORE, &[arg(0)])
+            }
+            Op::IterMore => self.access(names::TUPLE_ITER_MORE, &[arg(0)]),
             Op::ListIterNext => self.access(names::LIST_ITER_NEXT, &[arg(0)]),
             Op::TupleIterNext => self.access(names::TUPLE_ITER_NEXT, &[arg(0)]),
             Op::Output(n) => {
@@ -317,15 +331,20 @@ impl Lower<'_> {
             let none = self.b.pconst(self.host.none);
             self.b.icmp(IntCond::Eq, p, none)
         } else {
-            let class = want
-                .runtime_class()
-                .or_else(|| want.unique_class_in(self.host.id))
-                .unwrap_or_else(|| panic!("a guard on {want}, which is not one class"));
+            let class = self.class_token(want);
             let found = self.intrinsic(names::CLASS_OF, &[p])[0];
-            let class = self.b.pconst(class.token());
+            let class = self.b.pconst(class);
             self.b.icmp(IntCond::Eq, found, class)
         };
         self.b.guard(ok, exit);
+    }
+
+    /// The address of the one class of a type.
+    pub(super) fn class_token(&self, ty: Type) -> u64 {
+        ty.runtime_class()
+            .or_else(|| ty.unique_class_in(self.host.id))
+            .unwrap_or_else(|| panic!("a guard on {ty}, which is not one class"))
+            .token()
     }
 
     /// Whether the class of `a` (an object that is there) is one of these.

@@ -18,6 +18,7 @@ mod closed;
 mod edges;
 mod exits;
 mod insts;
+mod namespace;
 
 pub use closed::{adapter, lower_closed};
 

@@ -12,6 +12,8 @@ mod number;
 mod refcounts;
 mod simplify;
 mod specialise;
+#[cfg(test)]
+mod tests;
 mod types;
 mod unbox;
 

@@ -164,6 +164,10 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
     for &b in &f.order {
         let pc = f.blocks[b].entry_state.pc;
         for &(p, place) in &f.blocks[b].params {
+            // What is raw of these is so from the start; the others are objects that the namespace holds.
+            if matches!(place, Place::Name(_)) {
+                continue;
+            }
             let ty = f.ty(p);
             let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
             let Some(kind) = Kind::of(if maybe { ty - Type::NULLPTR } else { ty }) else {

@@ -7,6 +7,7 @@
 pub mod attributes;
 mod containers;
 mod iterators;
+mod namespace;
 mod numbers;
 mod references;
 #[cfg(test)]
@@ -96,6 +97,12 @@ struct Context {
     box_int: HelperId,
     /// `(iterator)`: the exhausted iterator's own `next`, which drops what it iterates over.
     iter_end: HelperId,
+    /// `(namespace, name, cell) -> object`, borrowed, or null.
+    find_name: HelperId,
+    /// `(namespace, name, cell, value) -> object`, the old one, null, or the sign of failure.
+    replace_name: HelperId,
+    /// The counter of dicts' versions, if it is where the layout says.
+    dict_version: Option<u64>,
     /// The interpreter, if its float free list is where the layout says.
     float_freelist: Option<u64>,
     /// The int -5, if the small ints lie in a row.
@@ -155,6 +162,13 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
         box_int: own("box_int", helpers::entry!(helpers::box_int, 1)),
         iter_end: own("iter_end", helpers::entry!(helpers::iter_end, 1)),
+        find_name: own("find_name", helpers::entry!(crate::namespace::find, 3)),
+        replace_name: own(
+            "replace_name",
+            helpers::entry!(crate::namespace::replace, 4),
+        ),
+        // SAFETY: the lock is held.
+        dict_version: unsafe { crate::namespace::version_counter() },
         // SAFETY: the lock is held.
         float_freelist: unsafe { float_freelist() },
         // SAFETY: the lock is held.
@@ -168,6 +182,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     numbers::define(&mut set);
     containers::define(&mut set);
     iterators::define(&mut set);
+    namespace::define(&mut set);
     thread::define(&mut set);
     attributes::define(&mut set);
     host.finish()

@@ -19,6 +19,7 @@ pub mod export;
 pub mod feedback;
 pub mod helpers;
 pub mod intrinsics;
+pub mod namespace;
 pub mod objects;
 pub mod owned;
 pub mod runtime;

@@ -2,7 +2,7 @@
 
 use crate::bytecode::{GeneralOp as G, Instr};
 use crate::facts::Source;
-use crate::facts::{AttrPlan, IntrinsicCall, StorePlan};
+use crate::facts::{AttrPlan, Global, IntrinsicCall, StorePlan};
 use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
@@ -18,13 +18,16 @@ impl Builder<'_> {
             false => self.world.global(self.code.globals, name),
         };
         match known {
-            Some(global) => {
-                self.assume(global.assumptions);
-                let v = self.assumed(global.value);
-                self.push_kept(v);
-            }
+            Some(global) => self.push_global(global),
             None => self.push_general(G::LoadGlobal, [instr.arg as i64, 0], 0),
         }
+    }
+
+    /// Push the value of a name that is watched.
+    pub(in crate::hir) fn push_global(&mut self, global: Global) {
+        self.assume(global.assumptions);
+        let v = self.assumed(global.value);
+        self.push_kept(v);
     }
 
     /// Check that `v` is what `ty` says: an object, or an instance of an exact class.

@@ -186,7 +186,7 @@ impl Builder<'_> {
         });
         self.cur = chain;
         let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
-        let locals = self.locals.clone();
+        let (locals, names) = (self.locals.clone(), self.names_here());
         for (method, argcount, defaults, entry_cell, assumptions) in arms {
             self.assume(assumptions);
             let function = self.assumed(method);
@@ -200,12 +200,14 @@ impl Builder<'_> {
             self.cur = next;
             self.restart(&start_stack);
             (self.stack, self.locals) = (stack.clone(), locals.clone());
+            self.restore_names(&names);
         }
         self.end_block(Term::Jump(plain_edge(general)));
         self.cur = general;
         self.call_generally(base, n, None);
         self.end_call(join);
         self.locals = locals;
+        self.restore_names(&names);
         self.enter_join(join, &[Type::OBJECT]);
         self.unchecked = true;
         true

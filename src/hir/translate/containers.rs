@@ -73,6 +73,10 @@ impl Builder<'_> {
         let iter = self.stack[self.stack.len() - 1].value;
         let ty = self.ty(iter);
         let next = Pc(self.pc.0 + 1);
+        let sequence = ty <= Type::LIST_ITER || ty <= Type::TUPLE_ITER;
+        if sequence && self.names.is_some() {
+            return self.for_iter_with_names(instr, iter);
+        }
         // The loop goes on with the item on the stack; it ends without the iterator.
         let (more, item) = if ty <= Type::RANGE_ITER {
             let more = self.emit(Op::RangeNext, vec![iter], Type::CBOOL);
@@ -81,13 +85,8 @@ impl Builder<'_> {
                 more,
                 Some(self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT)),
             )
-        } else if ty <= Type::LIST_ITER || ty <= Type::TUPLE_ITER {
-            let op = if ty <= Type::LIST_ITER {
-                Op::ListIterNext
-            } else {
-                Op::TupleIterNext
-            };
-            let item = self.emit(op, vec![iter], Type::OBJECT.opt());
+        } else if sequence {
+            let item = self.next_item(iter);
             let none = self.emit(Op::IsNull, vec![item], Type::CBOOL);
             let more = self.emit(Op::BoolNot, vec![none], Type::CBOOL);
             self.emit(Op::Incref, vec![item], Type::BOTTOM);
@@ -100,9 +99,50 @@ impl Builder<'_> {
         };
         let item = item.expect("every iterator gives items");
         self.push_owned(item);
-        let then = self.edge_to(next);
+        let then = self.edge_with_names(next);
         self.forget_top(1);
-        // The used-up iterator is dropped on the way out, in a block of its own.
+        self.end_iteration(instr, more, then, |_, _| {});
+    }
+
+    fn next_item(&mut self, iter: Value) -> Value {
+        let op = if self.ty(iter) <= Type::LIST_ITER {
+            Op::ListIterNext
+        } else {
+            Op::TupleIterNext
+        };
+        self.emit(op, vec![iter], Type::OBJECT.opt())
+    }
+
+    /// At its end an iterator drops its list, whose end may be seen by the program: names must be stored then, but not
+    /// at each item.
+    fn for_iter_with_names(&mut self, instr: &Instr, iter: Value) {
+        let next = Pc(self.pc.0 + 1);
+        let more = self.emit(Op::IterMore, vec![iter], Type::CBOOL);
+        let at = self.pc;
+        let then = self.edge_through(next, at, |b| {
+            let item = b.next_item(iter);
+            b.emit(Op::Incref, vec![item], Type::BOTTOM);
+            let item = b.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
+            b.push_owned(item);
+        });
+        self.end_iteration(instr, more, then, |b, iter| {
+            b.publish_names(b.pc);
+            let last = b.next_item(iter);
+            b.f.settled.insert(last);
+            b.unchecked = true;
+        });
+    }
+
+    /// End the block of a loop's head: to `then` if there are `more` items, else out, where the used-up iterator is
+    /// dropped after `last`.
+    fn end_iteration(
+        &mut self,
+        instr: &Instr,
+        more: Value,
+        then: Edge,
+        last: impl FnOnce(&mut Self, Value),
+    ) {
+        // On the way out, in a block of its own.
         let e = self.pop();
         let from = self.cur;
         let out = self.follower();
@@ -118,7 +158,13 @@ impl Builder<'_> {
         });
         self.cur = out;
         self.start_instr();
+        last(self, e.value);
         self.drop_entry(e);
+        if self.names.is_some() {
+            // Nothing is known of names here, or the iterator is no list's, and then what it drops is nothing's.
+            let dropped = self.f.blocks[out].insts.last().copied();
+            self.f.settled.extend(dropped);
+        }
         self.jump_to(Pc(instr.arg), false);
         self.cur = from;
     }

@@ -228,6 +228,7 @@ impl Builder<'_> {
         let join = self.inner_block();
         let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
         let (locals, unchecked) = (self.locals.clone(), self.unchecked);
+        let names = self.names_here();
         for (types, plan) in arms {
             let is = self.emit(Op::IsClass(types), vec![receiver], Type::CBOOL);
             let next = self.fork(is);
@@ -236,11 +237,13 @@ impl Builder<'_> {
             self.cur = next;
             self.restart(&start_stack);
             (self.stack, self.locals) = (stack.clone(), locals.clone());
+            self.restore_names(&names);
             self.unchecked = unchecked;
         }
         general(self);
         self.end_arm(join, results.len());
         self.locals = locals;
+        self.restore_names(&names);
         self.enter_join(join, results)
     }
 

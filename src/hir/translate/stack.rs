@@ -108,8 +108,8 @@ impl Builder<'_> {
 
     pub(super) fn branch(&mut self, cond: Value, t: Pc, f: Pc) {
         self.settle();
-        let then = self.edge_to(t);
-        let els = self.edge_to(f);
+        let then = self.edge_with_names(t);
+        let els = self.edge_with_names(f);
         self.end_block(Term::Branch { cond, then, els });
     }
 

@@ -34,6 +34,25 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[zero, no]);
         },
     );
+    for (name, seq, index) in [
+        (names::LIST_ITER_MORE, list_iter::SEQ, list_iter::INDEX),
+        (names::TUPLE_ITER_MORE, tuple_iter::SEQ, tuple_iter::INDEX),
+    ] {
+        set.add(name, &[Ty::Ptr], &[Ty::Bool], Effects::READS, |b, p, _| {
+            let (open, closed) = (b.block(), b.cold_block());
+            let items = b.load(Width::Ptr, p[0], seq);
+            let none = b.is_null(items);
+            b.br(none, closed, &[], open, &[]);
+            b.switch_to(open);
+            let index = b.load(Width::I64, p[0], index);
+            let size = b.load(Width::I64, items, object::VAR_SIZE);
+            let more = b.icmp(IntCond::Ult, index, size);
+            b.ret(&[more]);
+            b.switch_to(closed);
+            let no = b.bconst(false);
+            b.ret(&[no]);
+        });
+    }
     // At the end the iterator drops its list or tuple, which may die and take anything with it.
     let effects = Effects {
         raises: false,

@@ -7,10 +7,11 @@ use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of}
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, healing, rt, watchers};
 use crate::feedback;
+use crate::namespace::{self, NameCell};
 use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
-use cladonia::host::World;
+use cladonia::host::{Namespace, World};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -108,6 +109,37 @@ fn release() {
     unsafe { crate::objects::release_unused() };
 }
 
+/// What the compiler is told of a unit's namespace, with cells for its names.
+///
+/// # Safety
+/// The unit's globals are an exact dict.
+unsafe fn namespace_of(unit: &mut UnitState) -> Namespace {
+    let dict = unit.globals;
+    // SAFETY: the names are a tuple of interned strings, which the code object holds; looking a string up among a
+    // module's names may only run code of the program where the dict has other keys, and then gives nothing.
+    unsafe {
+        let tuple: Object = get(unit.shape.code.cast(), abi::code::NAMES);
+        let names: Vec<Object> = (0..PyTuple_Size(tuple))
+            .map(|index| PyTuple_GetItem(tuple, index))
+            .collect();
+        let mut cells = vec![NameCell::EMPTY; names.len()].into_boxed_slice();
+        let live_type = rt().front.live_type;
+        let live = names.iter().zip(&mut cells);
+        let live = live.map(|(name, cell)| live_type(namespace::find(dict, *name, cell)));
+        let live = live.collect();
+        let addresses = cells.iter().map(|cell| std::ptr::from_ref(cell) as u64);
+        let names = names.iter().map(|name| *name as u64).zip(addresses);
+        let namespace = Namespace {
+            address: dict as u64,
+            names: names.collect(),
+            notes: rt().watches.own_bit(),
+            live,
+        };
+        unit.cells = Some(cells);
+        namespace
+    }
+}
+
 /// Mark the instructions that the interpreter has not executed yet, of code that it has run. In a loop, once is as good
 /// as never: nothing has been observed, and what lies in an outer loop may still become hot.
 ///
@@ -138,13 +170,15 @@ unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
-/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack. For a function that may
-/// get a closed unit, `calls` is its entry.
+/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the globals are an exact
+/// dict and the frame's namespace if it is `at_top` of a module. For a function that may get a closed unit, `calls` is
+/// its entry.
 unsafe fn compile_unit(
     shape: CodeShape,
     globals: Object,
     builtins: Object,
     kind: Kind,
+    at_top: bool,
     live: &[Type],
     calls: Option<&mut Entry>,
 ) -> Result<UnitRef, Refusal> {
@@ -183,6 +217,8 @@ unsafe fn compile_unit(
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
     unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
+    // SAFETY: the caller's promise.
+    let namespace = at_top.then(|| unsafe { namespace_of(&mut unit) });
     unit.asks_top = code
         .instrs
         .iter()
@@ -204,6 +240,7 @@ unsafe fn compile_unit(
         leave: frames::leave(&unit),
         position_base: shape.units() as u64,
         position_scale: 2,
+        namespace,
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     let avoid = state.avoid.clone();
@@ -240,6 +277,8 @@ unsafe fn compile_unit(
     let unit = Box::into_raw(unit);
     // SAFETY: the unit is alive.
     let watched = unsafe { rt().watches.register(unit) };
+    // SAFETY: as before; those that relied on what the unit stores are alive.
+    unsafe { super::watchers::announce_stores(unit) };
     release();
     if !watched {
         // SAFETY: nobody has seen it yet.
@@ -288,7 +327,15 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
             }
             let live = entry.live.clone();
             let calls = Some(entry);
-            let made = match compile_unit(shape, globals, builtins, Kind::Function, &live, calls) {
+            let made = match compile_unit(
+                shape,
+                globals,
+                builtins,
+                Kind::Function,
+                false,
+                &live,
+                calls,
+            ) {
                 Ok(unit) => unit,
                 Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
                 Err(busy) => return Err(busy),
@@ -380,12 +427,14 @@ fn refuse(code: Object, reason: String) -> Refusal {
 /// A [`Refusal`]; a lasting one is recorded.
 ///
 /// # Safety
-/// The code object is alive and `live` are the types of the frame's locals and stack.
+/// The code object is alive and `live` are the types of the frame's locals and stack; the globals are an exact dict and
+/// the frame's namespace if it is `at_top` of a module.
 pub unsafe fn compile_loop(
     shape: CodeShape,
     globals: Object,
     builtins: Object,
     kind: Kind,
+    at_top: bool,
     live: &[Type],
 ) -> Result<UnitRef, Refusal> {
     let Kind::Loop { pos, .. } = kind else {
@@ -394,7 +443,7 @@ pub unsafe fn compile_loop(
     // SAFETY: the caller's promise.
     unsafe {
         let state = state_of(shape.code);
-        if let Some(unit) = state.loop_unit(kind, globals, builtins) {
+        if let Some(unit) = state.loop_unit(kind, globals, builtins, at_top) {
             return Ok(unit);
         }
         if let Some(reason) = &state.loops_refused {
@@ -408,7 +457,7 @@ pub unsafe fn compile_loop(
                 "its bets failed in {most} versions"
             )));
         }
-        match compile_unit(shape, globals, builtins, kind, live, None) {
+        match compile_unit(shape, globals, builtins, kind, at_top, live, None) {
             Ok(unit) => {
                 let slot = state_of(shape.code).loops.entry(pos).or_default();
                 slot.versions += 1;
@@ -475,7 +524,7 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
             keep_text(engine, true);
         }
         let calls = function_state::entry_of(func);
-        let made = compile_unit(shape, globals, builtins, Kind::Function, &[], calls);
+        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[], calls);
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);
         }

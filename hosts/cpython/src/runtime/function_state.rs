@@ -190,7 +190,13 @@ impl CodeState {
     }
 
     /// Whether a loop can be entered here.
-    pub fn loop_unit(&self, kind: Kind, globals: Object, builtins: Object) -> Option<UnitRef> {
+    pub fn loop_unit(
+        &self,
+        kind: Kind,
+        globals: Object,
+        builtins: Object,
+        at_top: bool,
+    ) -> Option<UnitRef> {
         let Kind::Loop { pos, .. } = kind else {
             return None;
         };
@@ -201,7 +207,8 @@ impl CodeState {
             .iter()
             .copied()
             .find(|&u| unsafe {
-                (*u).kind == kind && (*u).globals == globals && (*u).builtins == builtins
+                let same = (*u).globals == globals && (*u).builtins == builtins;
+                same && (*u).kind == kind && (*u).cells.is_some() == at_top
             })
     }
 }

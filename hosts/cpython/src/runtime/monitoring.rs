@@ -370,14 +370,18 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
         }
         let (globals, builtins): (Object, Object) =
             (get(frame, f::GLOBALS), get(frame, f::BUILTINS));
-        let unit = match state_of(shape.code).loop_unit(kind, globals, builtins) {
+        // The frame's names are in the globals: it is at the top of a module.
+        let at_top = !shape.optimized()
+            && get::<Object>(frame, f::LOCALS) == globals
+            && PyDict_CheckExact(globals) != 0;
+        let unit = match state_of(shape.code).loop_unit(kind, globals, builtins, at_top) {
             Some(unit) => unit,
             None => {
                 let Kind::Loop { depth, .. } = kind else {
                     return none();
                 };
                 let live = live_types(frame, &shape, depth);
-                match compiling::compile_loop(shape, globals, builtins, kind, &live) {
+                match compiling::compile_loop(shape, globals, builtins, kind, at_top, &live) {
                     Ok(unit) => unit,
                     Err(Refusal::Lasting(_)) => return rt().monitor.disable(),
                     Err(Refusal::Busy) => return none(),

@@ -11,6 +11,7 @@
 use super::abi;
 use super::capi::{CodeShape, Frame, Object, get};
 use super::{frames, rt};
+use crate::namespace::NameCell;
 use crate::objects;
 use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
@@ -64,6 +65,8 @@ pub struct UnitState {
     pub asks_top: Vec<bool>,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
+    /// Where its code's names are in the globals, if these are the namespace of the frames it runs in.
+    pub cells: Option<Box<[NameCell]>>,
     /// Countdown words of forced exits, one an exit record.
     pub force: Option<Box<[u64]>>,
 }
@@ -100,6 +103,7 @@ impl UnitState {
             consumed: Vec::new(),
             asks_top: Vec::new(),
             exit_counts: Vec::new(),
+            cells: None,
             force: None,
         })
     }

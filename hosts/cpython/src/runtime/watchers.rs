@@ -21,7 +21,9 @@ pub struct Watches {
     names: HashMap<usize, HashMap<usize, HashSet<UnitRef>>>,
     classes: HashMap<usize, HashSet<UnitRef>>,
     functions: HashMap<usize, HashSet<UnitRef>>,
-    /// Names that changed after they had been relied on.
+    /// Units that store names of a dict.
+    writers: HashMap<usize, HashSet<UnitRef>>,
+    /// Names that changed after they had been relied on, or that compiled code stores.
     unstable: HashSet<(usize, String)>,
 }
 
@@ -101,6 +103,17 @@ impl Watches {
                     return false;
                 }
             }
+            if (*unit).cells.is_some() {
+                // To hear of the dict's end: its address may be another's then.
+                let dict = (*unit).globals;
+                let watched = self.ids.dict.is_some_and(|id| PyDict_Watch(id, dict) == 0);
+                if !watched {
+                    PyErr_Clear();
+                    self.forget(unit);
+                    return false;
+                }
+                self.writers.entry(dict as usize).or_default().insert(unit);
+            }
             true
         }
     }
@@ -163,8 +176,16 @@ impl Watches {
         for units in self.classes.values_mut().chain(self.functions.values_mut()) {
             units.remove(&unit);
         }
+        for units in self.writers.values_mut() {
+            units.remove(&unit);
+        }
         self.functions.retain(|_, units| !units.is_empty());
         self.classes.retain(|_, units| !units.is_empty());
+    }
+
+    /// Our bit among the watchers of a dict; 0 if there is none.
+    pub fn own_bit(&self) -> i64 {
+        self.ids.dict.map_or(0, |id| 1 << id)
     }
 
     /// Whether a name changed after it had been relied on.
@@ -187,6 +208,11 @@ impl Watches {
                 }
                 for key in keys.into_keys() {
                     Py_DECREF(key as Object);
+                }
+            }
+            for dict in std::mem::take(&mut self.writers).into_keys() {
+                if let Some(id) = self.ids.dict {
+                    PyDict_Unwatch(id, dict as Object);
                 }
             }
             self.classes.clear();
@@ -277,8 +303,31 @@ unsafe fn release_code(code: Object) {
     }
 }
 
+/// Let no unit rely on the names that a unit stores: it tells nobody.
+///
+/// # Safety
+/// The unit is alive, and so are those in the tables.
+pub unsafe fn announce_stores(unit: UnitRef) {
+    // SAFETY: the caller's promise; the code object holds the names.
+    unsafe {
+        let dict = (*unit).globals as usize;
+        let names: Object = get((*unit).shape.code.cast(), abi::code::NAMES);
+        let stored = (*unit).unit.as_ref().map_or(&[][..], |u| &u.stored_names);
+        for &index in stored {
+            let name = PyTuple_GetItem(names, index as Py_ssize_t);
+            rt().watches.unstable.insert((dict, text(name)));
+            let relying = rt().watches.names.get(&dict);
+            invalidate_all(set(relying.and_then(|names| names.get(&(name as usize)))));
+        }
+    }
+}
+
 unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: Object) -> c_int {
     let runtime = rt();
+    if event == DEALLOCATED {
+        let writers = runtime.watches.writers.remove(&(dict as usize));
+        invalidate_all(set(writers.as_ref()));
+    }
     let Some(names) = runtime.watches.names.get(&(dict as usize)) else {
         return 0;
     };

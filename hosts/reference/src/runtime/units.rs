@@ -304,6 +304,7 @@ fn compile(
         world: &ReferenceWorld,
         parts: UnitParts {
             closed: None,
+            namespace: None,
             token: std::ptr::from_ref(&*state) as u64,
             pending_cell: state.pending.as_ptr() as u64,
             loop_counter: state.iterations.as_ptr() as u64,
@@ -370,6 +371,7 @@ pub(super) fn compile_text(
         world: &ReferenceWorld,
         parts: UnitParts {
             closed: None,
+            namespace: None,
             token: 0,
             pending_cell: 0,
             loop_counter: 0,

@@ -1,0 +1,145 @@
+//! Cells that remember where in a dict a name is, so that compiled code finds it without hashing.
+//!
+//! What a cell says is checked at each use: the dict's table has the same shape as when the cell was filled, and the
+//! entry there has just this name as its key. So nothing need tell when a dict is resized or replaced.
+//!
+//! # Safety contract of the helpers
+//! They are called by compiled code only, with the interpreter's lock held: the namespace is an exact dict, the name an
+//! interned string, the cell one of a unit that is running.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::abi::{dict, dict_keys as keys};
+use crate::capi::{Obj, field, set_field};
+use pyo3_ffi::*;
+use std::ptr;
+
+/// Where a name was found. Read by compiled code.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct NameCell {
+    /// The word with the sizes and the kind of the dict's table; no table has that of an empty cell.
+    pub shape: i64,
+    /// The index of the entry.
+    pub index: i64,
+    /// The entry's distance from the start of the table, in bytes.
+    pub offset: i64,
+}
+
+/// Offsets in a [`NameCell`].
+pub mod cell {
+    /// `shape`.
+    pub const SHAPE: i32 = 0;
+    /// `index`.
+    pub const INDEX: i32 = 8;
+    /// `offset`.
+    pub const OFFSET: i32 = 16;
+}
+
+impl NameCell {
+    /// A cell that fits no dict.
+    pub const EMPTY: NameCell = NameCell {
+        shape: -1,
+        index: 0,
+        offset: 0,
+    };
+}
+
+/// The bits of the word at `LOG2_SIZE` that say how a table is laid out; what follows them is padding.
+pub const SHAPE_MASK: i64 = 0xff_ffff;
+
+/// What [`replace`] returns when it failed.
+pub const FAILED: usize = 1;
+
+/// The value of a name, borrowed, or null if there is none (or looking might run code of the program); no exception is
+/// set. Fills the cell if the dict has a table of its own with only strings as keys.
+pub unsafe extern "C" fn find(namespace: Obj, name: Obj, cell: *mut NameCell) -> Obj {
+    let table: Obj = field(namespace, dict::KEYS);
+    let kind: u8 = field(table, keys::KIND);
+    if i32::from(kind) == keys::KIND_GENERAL {
+        return ptr::null_mut();
+    }
+    let value = PyDict_GetItemWithError(namespace, name);
+    if value.is_null() {
+        PyErr_Clear();
+    } else if i32::from(kind) == keys::KIND_UNICODE {
+        fill(table, name, cell);
+    }
+    value
+}
+
+unsafe fn fill(table: Obj, name: Obj, cell: *mut NameCell) {
+    let bits: u8 = field(table, keys::LOG2_INDEX_BYTES);
+    let entries = i64::from(keys::INDICES) + (1 << bits);
+    let used: i64 = field(table, keys::NENTRIES);
+    for index in 0..used {
+        let offset = entries + index * i64::from(keys::UNICODE_ENTRY_SIZE);
+        if field::<Obj>(table, offset as i32) == name {
+            let word: u32 = field(table, keys::LOG2_SIZE);
+            *cell = NameCell {
+                shape: i64::from(word) & SHAPE_MASK,
+                index,
+                offset,
+            };
+            return;
+        }
+    }
+}
+
+/// Bind a name to a value, which is taken over. Gives the value it had, owned, or null; [`FAILED`] with an exception.
+pub unsafe extern "C" fn replace(
+    namespace: Obj,
+    name: Obj,
+    cell: *mut NameCell,
+    value: Obj,
+) -> Obj {
+    let old = PyDict_GetItemWithError(namespace, name);
+    Py_XINCREF(old);
+    let failed =
+        old.is_null() && !PyErr_Occurred().is_null() || PyDict_SetItem(namespace, name, value) < 0;
+    Py_DECREF(value);
+    if failed {
+        Py_XDECREF(old);
+        return FAILED as Obj;
+    }
+    find(namespace, name, cell);
+    old
+}
+
+/// The address of the counter from which each change of a dict takes its version, if it is where the layout says: tried
+/// out with a dict.
+///
+/// # Safety
+/// The interpreter's lock is held and no exception is set.
+pub unsafe fn version_counter() -> Option<u64> {
+    let interp: *mut u8 = field(crate::capi::current_thread(), crate::abi::thread::INTERP);
+    let counter = interp.offset(crate::abi::interp::DICT_STATE as isize);
+    let (dict, name) = (PyDict_New(), PyUnicode_FromStringAndSize(c"a".as_ptr(), 1));
+    if dict.is_null() || name.is_null() {
+        PyErr_Clear();
+        Py_XDECREF(dict);
+        Py_XDECREF(name);
+        return None;
+    }
+    let mut agrees = true;
+    let mut last: u64 = counter.cast::<u64>().read();
+    for value in [Py_None(), Py_True(), Py_False()] {
+        agrees &= PyDict_SetItem(dict, name, value) == 0;
+        let tag: u64 = field(dict, dict::VERSION_TAG);
+        let next: u64 = counter.cast::<u64>().read();
+        agrees &= tag == next && next == last + VERSION_STEP as u64;
+        last = next;
+    }
+    // What compiled code does.
+    set_field::<u64>(counter, 0, last + VERSION_STEP as u64);
+    agrees &= PyDict_SetItem(dict, name, Py_None()) == 0;
+    agrees &= field::<u64>(dict, dict::VERSION_TAG) == last + 2 * VERSION_STEP as u64;
+    PyErr_Clear();
+    Py_DECREF(dict);
+    Py_DECREF(name);
+    agrees.then_some(counter as u64)
+}
+
+/// Distance of two versions; the bits below are the dict's own.
+pub const VERSION_STEP: i64 = 1 << 12;
+/// The watchers' bits in a version tag.
+pub const WATCHERS: i64 = 0xff;

@@ -1,0 +1,174 @@
+//! Names of a namespace through the builder and all passes: what stays in registers, and what is stored where.
+
+use super::{Context, run};
+use crate::bytecode::{Document, Pc};
+use crate::facts::{AttrPlan, Callee, Global, StorePlan, World};
+use crate::hir::{self, Block, Function, NamePlan, Op, Start};
+use crate::types::{ConstValue, ObjectHandle, Type};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A world of which nothing is known.
+struct Nothing;
+
+impl World for Nothing {
+    fn global(&self, _: u64, _: &str) -> Option<Global> {
+        None
+    }
+    fn load_attr(&self, _: Type, _: &str) -> AttrPlan {
+        AttrPlan::General
+    }
+    fn store_attr(&self, _: Type, _: &str) -> StorePlan {
+        StorePlan::General
+    }
+    fn callee(&self, _: ObjectHandle) -> Callee {
+        Callee::Unknown
+    }
+    fn tuple_items(&self, _: ObjectHandle) -> Option<Vec<ObjectHandle>> {
+        None
+    }
+    fn value(&self, _: ObjectHandle) -> ConstValue {
+        ConstValue::Other
+    }
+}
+
+/// A loop at the top of a module, entered at its head, with the names `i`, `total` and `f` (two ints and a function).
+fn compiled(body: &str) -> Function {
+    let text = format!(
+        r#"
+code "<module>" {{
+  params 0
+  stack 4
+  namespace
+  name i
+  name total
+  name f
+  const ImmortalLongExact[1] = 1
+head:
+{body}
+again:
+  load_name i
+  load_const #0
+  binary_op +=
+  store_name i
+  load_name i
+  load_name total
+  compare_op <, 1
+  pop_jump_if_false out
+  jump_backward head
+out:
+  load_const #0
+  return_value
+}}
+"#
+    );
+    let document = Document::parse(&text).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    let (avoid, met) = (HashSet::new(), HashMap::new());
+    let mut plan = NamePlan::new(&[Type::LONG_EXACT, Type::LONG_EXACT, Type::OBJECT]);
+    for _ in 0..8 {
+        let start = Start::Loop(Pc(0), &[]);
+        let mut f = hir::build(&code, start, &Nothing, &avoid, &met, Some(&plan)).expect("HIR");
+        let cx = Context {
+            world: &Nothing,
+            avoid: &avoid,
+        };
+        run(&mut f, &cx, &mut |pass, f| {
+            hir::verify(f).unwrap_or_else(|faults| panic!("after {pass}: {faults}\n{f}"));
+        });
+        if !plan.learn(&f) {
+            return f;
+        }
+    }
+    panic!("no attempt is right")
+}
+
+const ADD: &str = "load_name total\nload_name i\nbinary_op +=\nstore_name total";
+const CALL: &str = "load_name f\npush_null\ncall 0\npop_top";
+
+fn count(f: &Function, name: &str) -> usize {
+    let insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
+    insts.filter(|v| f.op(**v).name() == name).count()
+}
+
+fn names_of(f: &Function, b: Block) -> Vec<&'static str> {
+    let insts = f.blocks[b].insts.iter();
+    let ops = insts.map(|v| f.op(*v).name());
+    ops.filter(|op| op.starts_with("name_") || *op == "call" || op.starts_with("check_"))
+        .collect()
+}
+
+#[test]
+fn a_loop_without_barriers_runs_in_registers() {
+    let f = compiled(ADD);
+    assert_eq!(
+        names_of(&f, f.entry()),
+        ["name_get_raw", "name_get_raw"],
+        "{f}"
+    );
+    assert_eq!(count(&f, "name_get_raw"), 2, "{f}");
+    assert_eq!(count(&f, "name_set") + count(&f, "name_get"), 0, "{f}");
+    assert_eq!(
+        (count(&f, "check_quiet"), count(&f, "check_pending")),
+        (1, 0)
+    );
+    // Where it leaves, both are to be written.
+    let exits = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
+    let quiet = exits.copied().find(|v| *f.op(*v) == Op::CheckQuiet);
+    let state = f.inst(quiet.expect("a check")).state.expect("a state");
+    let dirty = f.states[state].locals.iter();
+    assert!(dirty.clone().all(|v| f.ty(*v) <= Type::CINT64), "{f}");
+    assert_eq!((f.names.as_slice(), dirty.count()), (&[0, 1][..], 2));
+}
+
+#[test]
+fn a_call_finds_all_names_stored() {
+    let f = compiled(&format!("{ADD}\n{CALL}"));
+    assert_eq!(
+        (count(&f, "check_quiet"), count(&f, "check_pending")),
+        (0, 1)
+    );
+    let with_call = |b: &&Block| names_of(&f, **b).contains(&"call");
+    let block = *f.order.iter().find(with_call).expect("a call");
+    let ops = names_of(&f, block);
+    let at = ops.iter().position(|op| *op == "call").expect("a call");
+    assert!(ops[..at].contains(&"name_set"), "{f}");
+    // It may have changed them: they are looked at again.
+    assert!(ops[at..].iter().any(|op| op.starts_with("name_get")), "{f}");
+    let call = f.blocks[block].insts.iter();
+    let call = call.copied().find(|v| f.op(*v).name() == "call");
+    let state = f.inst(call.expect("a call")).state.expect("a state");
+    let names = f.states[state].locals.iter();
+    assert!(names.into_iter().all(|v| *f.op(*v) == Op::Null), "{f}");
+}
+
+#[test]
+fn a_call_now_and_then_stores_only_on_its_way() {
+    let f = compiled(&format!(
+        "{ADD}\nload_name total\nload_name i\ncompare_op <, 1\npop_jump_if_false again\n{CALL}"
+    ));
+    assert_eq!(
+        (count(&f, "check_quiet"), count(&f, "check_pending")),
+        (1, 0)
+    );
+    for &b in &f.order[1..] {
+        let ops = names_of(&f, b);
+        let touches = ops.iter().any(|op| op.starts_with("name_"));
+        assert!(
+            !touches || ops.contains(&"call") || ops.contains(&"check_valid"),
+            "{f}"
+        );
+    }
+}
+
+#[test]
+fn a_name_that_changes_its_kind_is_stored_at_once() {
+    let f = compiled("load_name total\nload_name i\nbinary_op /=\nstore_name total");
+    let sets = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
+    let sets: Vec<&Op> = sets
+        .map(|v| f.op(*v))
+        .filter(|op| op.name() == "name_set")
+        .collect();
+    assert!(sets.contains(&&Op::NameSet(1)), "{f}");
+    assert!(!sets.contains(&&Op::NameSet(0)), "{f}");
+}
