@@ -192,6 +192,7 @@ impl Builder<'_> {
                 stack: Vec::new(),
             },
             out_locals: Vec::new(),
+            end: self.pc,
             is_loop_header,
         })
     }

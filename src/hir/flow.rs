@@ -218,6 +218,7 @@ impl Builder<'_> {
 
     pub(super) fn end_block(&mut self, term: Term) {
         self.f.blocks[self.cur].out_locals = self.locals.clone();
+        self.f.blocks[self.cur].end = self.pc;
         self.f.blocks[self.cur].term = term;
     }
 }
