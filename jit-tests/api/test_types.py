@@ -1,6 +1,7 @@
 """`cladonia.Type`: made of Python's classes and objects, computed with, asked, printed and read back; and gone when it should be."""
 
 import copy
+import doctest
 import gc
 import math
 import re
@@ -154,6 +155,17 @@ class TheSpecification(unittest.TestCase):
             "User[Car] | User[Vehicle] == User[Vehicle]",
             "User[Car] | User[Motorcycle] == User")
         self.assertEqual(user(Car).join(user(Motorcycle)), user(Vehicle))
+
+
+class TheChapter(unittest.TestCase):
+    def test_every_python_example_of_the_chapter_on_types_is_so(self):
+        chapter = (harness.ROOT / "docs" / "types.md").read_text()
+        examples = "".join(re.findall(r"^```python\n(.*?)^```$", chapter, re.M | re.S))
+        test = doctest.DocTestParser().get_doctest(examples, {"__name__": "examples"}, "docs/types.md", None, 0)
+        self.assertGreater(len(test.examples), 15)
+        said = []
+        doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+        self.assertFalse(said, "".join(said))
 
 
 class Making(unittest.TestCase):
@@ -341,6 +353,28 @@ class Lifetimes(unittest.TestCase):
         gc.collect()
         self.assertIsNone(short())
         self.assertIsNone(base())
+
+    def test_the_collector_sees_what_a_type_keeps(self):
+        class Base: pass
+        class Knot(Base):
+            def method(self): pass
+        obj = Knot()
+        obj.kind, obj.base, Knot.me, Knot.kind = one(obj), user(Base), one(Knot), user(Knot) & Type.ObjectUser
+        Base.knot = Knot
+        gone = [weakref.ref(obj), weakref.ref(Knot), weakref.ref(Base)]
+        del obj, Knot, Base
+        gc.collect()
+        self.assertEqual([ref() for ref in gone], [None, None, None])
+
+    def test_types_alive_at_exit_keep_no_finaliser_from_running(self):
+        code = """if 1:
+            import os
+            from cladonia import Type
+            class A:
+                def __init__(self, n): self.n = n
+                def __del__(self, write=os.write): write(1, b"%d" % self.n)
+            plain, pinned, cls = A(1), Type.of(A(2)), Type.of_class(A)"""
+        self.assertEqual(sorted(child("-c", code).stdout), ["1", "2"])
 
     def test_a_class_made_again_is_another_class(self):
         def make():

@@ -63,6 +63,15 @@ pub struct Instr {
     pub line: u32,
 }
 
+/// What an instruction's receivers were where the class that was bet on was not.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Met {
+    /// Their classes.
+    pub seen: Vec<Type>,
+    /// Classes that are likely because of those.
+    pub related: Vec<Type>,
+}
+
 impl Instr {
     /// The operands that the interpreter drops itself when the instruction raises, before it adds to the traceback: by
     /// their depth from the top, in its order. The others it finds on the stack then, and drops from the top; those

@@ -2,7 +2,7 @@
 
 pub use crate::host::{Entry, RawMap, UnitParts};
 
-use crate::bytecode::{Code, Pc, Reason};
+use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
 use crate::exits::ExitRecord;
@@ -14,7 +14,7 @@ use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A request to compile.
@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub parts: UnitParts,
     /// Bets not to make again: (instruction, reason).
     pub avoid: &'a HashSet<(Pc, Reason)>,
+    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    pub met: &'a HashMap<Pc, Met>,
 }
 
 /// Why nothing was compiled.
@@ -97,6 +99,9 @@ impl Pins {
         for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
             match f.op(v) {
                 hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
+                hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
+                    types.iter().copied().for_each(&mut add)
+                }
                 hir::Op::GuardIs(object) | hir::Op::Const(object) => {
                     add(Type::from_object(*object))
                 }
@@ -237,12 +242,13 @@ impl Engine {
         start: Start<'_>,
         request: &Request<'_>,
     ) -> Result<Selected, CompileError> {
-        let mut f = hir::build(code, start, request.world, request.avoid).map_err(|e| {
-            CompileError::Unsupported {
-                what: e.what,
-                line: e.line,
-            }
-        })?;
+        let mut f =
+            hir::build(code, start, request.world, request.avoid, request.met).map_err(|e| {
+                CompileError::Unsupported {
+                    what: e.what,
+                    line: e.line,
+                }
+            })?;
         check(&f, "build")?;
         let keep = self.keep_dumps;
         let text = if keep { f.to_string() } else { String::new() };

@@ -16,10 +16,10 @@ use super::flow::handlers_by_instr;
 use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Term, Value};
 use super::params::remove_trivial_params;
 use super::{Block, Op};
-use crate::bytecode::{Code, GeneralOp, Pc, Reason};
+use crate::bytecode::{Code, GeneralOp, Met, Pc, Reason};
 use crate::facts::Source;
 use crate::facts::{RawEntry, World};
-use crate::types::Type;
+use crate::types::{ObjectHandle, Type};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -51,6 +51,9 @@ pub(super) struct Builder<'a> {
     pub(super) code: &'a Code,
     pub(super) world: &'a dyn World,
     pub(super) avoid: &'a HashSet<(Pc, Reason)>,
+    pub(super) met: &'a HashMap<Pc, Met>,
+    /// The methods that may be called, of values that stand for one of several.
+    pub(super) candidates: HashMap<Value, Vec<ObjectHandle>>,
     pub(super) locals: Vec<Value>,
     pub(super) stack: Vec<Entry>,
     pub(super) pc: Pc,
@@ -86,6 +89,7 @@ pub fn build(
     start: Start<'_>,
     world: &dyn World,
     avoid: &HashSet<(Pc, Reason)>,
+    met: &HashMap<Pc, Met>,
 ) -> Result<Function, Unsupported> {
     let refuse = |what: &str| {
         Err(Unsupported {
@@ -110,6 +114,8 @@ pub fn build(
         code,
         world,
         avoid,
+        met,
+        candidates: HashMap::new(),
         locals: Vec::new(),
         stack: Vec::new(),
         pc: Pc(0),
@@ -504,6 +510,19 @@ impl Builder<'_> {
         state: StateId,
     ) -> Value {
         self.emit_raising(Op::General(op, imms), args, ty, state)
+    }
+
+    /// The state after the instruction, with the stack as it is now.
+    pub(super) fn state_after(&mut self) -> StateId {
+        self.start_instr();
+        let state = self.frame_state(Pc(self.pc.0 + 1));
+        self.f.states.push(state)
+    }
+
+    /// Go on as at the start of the instruction, where the stack was this.
+    pub(super) fn restart(&mut self, start_stack: &[Entry]) {
+        self.state = None;
+        self.start_stack = start_stack.to_vec();
     }
 
     /// The state for an operation that takes over the references of the top `n` entries.

@@ -80,6 +80,10 @@ pub enum Op {
     GuardBound,
     /// Exit unless the C truth value holds.
     GuardTrue(Reason),
+    /// Exit unless the operand's class is exactly one of these.
+    CheckClasses(Vec<Type>),
+    /// Whether the operand's class is exactly one of these.
+    IsClass(Vec<Type>),
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
     Refine(Type),
     /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
@@ -241,6 +245,7 @@ impl Op {
     pub fn exit_reason(&self) -> Option<Reason> {
         Some(match self {
             Op::GuardType(_) => Reason::Type,
+            Op::CheckClasses(_) => Reason::Type,
             Op::GuardIs(_) => Reason::Identity,
             Op::GuardBound => Reason::Unbound,
             Op::GuardTrue(reason) => *reason,
@@ -311,6 +316,8 @@ impl Op {
             | Op::ListGet
             | Op::CellGet
             | Op::Check(_)
+            | Op::CheckClasses(_)
+            | Op::IsClass(_)
             | Op::Load(_) => Effects::READS,
             _ => Effects::NONE,
         }
@@ -339,7 +346,9 @@ impl Op {
     /// Whether the op must stay even if nobody uses its result (and it cannot exit).
     pub fn has_side_effect(&self) -> bool {
         let e = self.effects();
-        e.writes || e.runs_host_code || matches!(self, Op::Check(_) | Op::CheckValid)
+        e.writes
+            || e.runs_host_code
+            || matches!(self, Op::Check(_) | Op::CheckClasses(_) | Op::CheckValid)
     }
 
     /// Whether the result is a reference that somebody must drop or take over.
@@ -372,6 +381,8 @@ impl Op {
             Op::Incref => "incref",
             Op::Decref => "decref",
             Op::GuardType(_) => "guard_type",
+            Op::CheckClasses(_) => "check_classes",
+            Op::IsClass(_) => "is_class",
             Op::GuardIs(_) => "guard_is",
             Op::GuardBound => "guard_bound",
             Op::GuardTrue(_) => "guard_true",

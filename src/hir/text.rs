@@ -90,6 +90,10 @@ impl fmt::Display for PrintInst<'_> {
             Op::ConstDouble(bits) => format!(" {:?}", f64::from_bits(*bits)),
             Op::ConstBool(b) => format!(" {b}"),
             Op::GuardType(t) | Op::Refine(t) => format!(" {t}"),
+            Op::CheckClasses(types) | Op::IsClass(types) => {
+                let types: Vec<String> = types.iter().map(Type::to_string).collect();
+                format!(" {}", types.join(" | "))
+            }
             Op::GuardIs(object) => format!(" {}", Type::from_object(*object)),
             Op::GuardTrue(reason) => format!(" {reason}"),
             Op::IntCmp(c) | Op::FloatCmp(c) => format!(" {}", c.name()),

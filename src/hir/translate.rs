@@ -3,6 +3,7 @@
 mod attributes;
 mod calls;
 mod containers;
+mod dispatch;
 mod exceptions;
 mod operators;
 mod stack;

@@ -36,6 +36,11 @@ impl Lower<'_> {
             Op::Decref => return self.decref(v, arg(0)),
 
             Op::GuardType(ty) => return self.guard_type(v, arg(0), ty),
+            Op::CheckClasses(types) => {
+                let ok = self.is_class(arg(0), &types);
+                return self.guard(v, ok);
+            }
+            Op::IsClass(types) => self.is_class(arg(0), &types),
             Op::GuardIs(object) => {
                 let (p, _) = self.object(arg(0));
                 let want = self.b.pconst(object.token());
@@ -321,6 +326,29 @@ impl Lower<'_> {
             self.b.icmp(IntCond::Eq, found, class)
         };
         self.b.guard(ok, exit);
+    }
+
+    /// Whether the class of `a` (an object that is there) is one of these.
+    fn is_class(&mut self, a: Value, types: &[Type]) -> lir::Value {
+        if self.repr(a).is_raw() {
+            return self.b.bconst(false);
+        }
+        let (p, _) = self.object(a);
+        let found = self.intrinsic(names::CLASS_OF, &[p])[0];
+        let tests: Vec<lir::Value> = types
+            .iter()
+            .map(|ty| {
+                let class = ty
+                    .runtime_class()
+                    .unwrap_or_else(|| panic!("a test for {ty}, which is not one class"));
+                let class = self.b.pconst(class.token());
+                self.b.icmp(IntCond::Eq, found, class)
+            })
+            .collect();
+        tests
+            .into_iter()
+            .reduce(|a, b| self.b.op(Opcode::Bor, &[a, b]))
+            .expect("a test for some class")
     }
 
     fn fits_double(&mut self, a: lir::Value) -> lir::Value {

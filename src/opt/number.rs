@@ -21,7 +21,10 @@ fn is_stable(op: &Op) -> bool {
 
 /// Whether the op depends on memory that only host code (and the ops named in `kills`) changes.
 fn is_memory(op: &Op) -> bool {
-    matches!(op, Op::GuardType(_) | Op::Check(_) | Op::ListLen)
+    matches!(
+        op,
+        Op::GuardType(_) | Op::Check(_) | Op::CheckClasses(_) | Op::ListLen
+    )
 }
 
 fn number(f: &mut Function) -> bool {

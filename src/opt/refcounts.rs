@@ -69,6 +69,7 @@ fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> 
             Op::StoreSlot(_) => {}
             Op::Param => return None,
             Op::ListSet if object_of(f, f.insts[inst].args[2]) != v => {}
+            Op::Store(_) if object_of(f, f.insts[inst].args[1]) != v => {}
             Op::Decref if is_local(f, inst, v) => crossed = true,
             op if op.effects().writes || op.effects().runs_host_code => return None,
             _ => {}

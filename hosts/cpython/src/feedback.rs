@@ -233,6 +233,49 @@ pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
     }
 }
 
+/// The classes that share the class's base, with the base, if that is a class of the program with few below it: where
+/// instances of one have been seen, those of the others are likely.
+///
+/// # Safety
+/// The GIL is held; `class` is a live class.
+pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
+    let mut found: Vec<LiveClass> = Vec::new();
+    // SAFETY: a live class and its base; `type.__subclasses__` runs no Python code.
+    unsafe {
+        let base = (*class).tp_base;
+        if base.is_null() || ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) == 0 {
+            return found;
+        }
+        let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
+        let Some(subclasses) = Owned::take(ffi::PyObject_GetAttrString(
+            meta,
+            c"__subclasses__".as_ptr(),
+        )) else {
+            ffi::PyErr_Clear();
+            return found;
+        };
+        let mut todo: Vec<Owned> = Owned::borrow(base.cast()).into_iter().collect();
+        while let Some(class) = todo.pop() {
+            if found.len() == MOST_RELATIVES {
+                return Vec::new();
+            }
+            let list = ffi::PyObject_CallOneArg(subclasses.as_ptr(), class.as_ptr());
+            found.push(LiveClass(class));
+            let Some(list) = Owned::take(list) else {
+                ffi::PyErr_Clear();
+                continue;
+            };
+            for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
+                todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));
+            }
+        }
+    }
+    found
+}
+
+/// Classes that are few enough to expect each of them.
+const MOST_RELATIVES: usize = 8;
+
 /// Classes by version, held weakly.
 #[derive(Default)]
 struct Versions {

@@ -1,15 +1,14 @@
 //! `cladonia.Type`: the type lattice in Python's hands.
 //!
-//! A Python object is a [`Type`] with a pin on the class or object it is specialized with; while it lives the handle can't
-//! go stale, so what it prints and answers stays true. When it dies, what only it needed is given up at once. The
-//! lattice needs no compiler, so all of this works where the JIT is off or can't start.
-//!
-//! The registry's reference to a class is not one the collector sees: a class that holds a type of itself is never freed.
+//! A Python object is a [`Type`] with a pin on the class or object it is specialized with, and references to all that this
+//! reaches: while it lives the handle can't go stale, so what it prints and answers stays true. The collector sees the references, so a
+//! class may hold a type of itself. When the object dies, what only it needed is given up at once. The lattice needs
+//! no compiler, so all of this works where the JIT is off or can't start.
 
 mod methods;
 
 use crate::abi;
-use crate::objects;
+use crate::objects::{self, Reach};
 use crate::runtime::api::{guarded, raise};
 use crate::runtime::capi::Object;
 use crate::runtime::stats::text;
@@ -23,8 +22,8 @@ use std::ptr::null_mut;
 /// What a type keeps from going stale.
 enum Pin {
     None,
-    Class(ClassPin),
-    Object(ObjectPin),
+    Class(#[expect(dead_code, reason = "held, not looked at")] ClassPin),
+    Object(#[expect(dead_code, reason = "held, not looked at")] ObjectPin),
 }
 
 /// The Python object.
@@ -33,6 +32,8 @@ struct TypeObject {
     head: PyObject,
     ty: Type,
     pin: Pin,
+    /// A tuple of all that the pinned handle reaches, or null.
+    keeps: Object,
 }
 
 /// The class `cladonia.Type`, once it is made.
@@ -67,6 +68,8 @@ unsafe fn make_class() -> Object {
     };
     let mut slots = [
         slot(Py_tp_dealloc, dealloc as *mut c_void),
+        slot(Py_tp_traverse, traverse as *mut c_void),
+        slot(Py_tp_clear, clear as *mut c_void),
         slot(Py_tp_repr, repr as *mut c_void),
         slot(Py_tp_hash, hash as *mut c_void),
         slot(Py_tp_richcompare, compare as *mut c_void),
@@ -77,7 +80,10 @@ unsafe fn make_class() -> Object {
         slot(Py_tp_doc, DOC.as_ptr() as *mut c_void),
         slot(0, null_mut()),
     ];
-    let flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
+    let flags = Py_TPFLAGS_DEFAULT
+        | Py_TPFLAGS_HAVE_GC
+        | Py_TPFLAGS_DISALLOW_INSTANTIATION
+        | Py_TPFLAGS_IMMUTABLETYPE;
     let mut spec = PyType_Spec {
         name: c"cladonia.Type".as_ptr(),
         basicsize: size_of::<TypeObject>() as c_int,
@@ -95,7 +101,7 @@ unsafe fn make_class() -> Object {
         let attributes = (*class.cast::<PyTypeObject>()).tp_dict;
         for (name, ty) in predefined_names() {
             let name = CString::new(name).unwrap_or_default();
-            let value = allocate(class, ty, Pin::None);
+            let value = allocate(class, ty, Pin::None, null_mut());
             if value.is_null() || PyDict_SetItemString(attributes, name.as_ptr(), value) < 0 {
                 Py_XDECREF(value);
                 Py_DECREF(class);
@@ -108,36 +114,62 @@ unsafe fn make_class() -> Object {
     }
 }
 
+/// A new object; takes over the reference to `keeps`.
+///
 /// # Safety
-/// The GIL is held; `class` is the class of types.
-unsafe fn allocate(class: Object, ty: Type, pin: Pin) -> Object {
+/// The GIL is held; `class` is the class of types; `keeps` is a tuple or null.
+unsafe fn allocate(class: Object, ty: Type, pin: Pin, keeps: Object) -> Object {
     // SAFETY: the class says how large its instances are; the fields are written before anybody sees them.
     unsafe {
         let object = PyType_GenericAlloc(class.cast(), 0).cast::<TypeObject>();
-        if !object.is_null() {
-            (&raw mut (*object).ty).write(ty);
-            (&raw mut (*object).pin).write(pin);
+        if object.is_null() {
+            Py_XDECREF(keeps);
+            return null_mut();
+        }
+        (&raw mut (*object).ty).write(ty);
+        (&raw mut (*object).pin).write(pin);
+        (&raw mut (*object).keeps).write(keeps);
+        if keeps.is_null() {
+            PyObject_GC_UnTrack(object.cast());
         }
         object.cast()
     }
 }
 
-/// A type as a Python object, with what it speaks of pinned.
+/// A type as a Python object, with what it speaks of pinned and kept.
 ///
 /// # Safety
-/// The GIL is held, and the class was made.
+/// The GIL is held, the class was made, and the handles in the type are alive or stale for good.
 unsafe fn new(ty: Type) -> Result<Object, ()> {
     let pin = match (ty.unique_class(), ty.as_object()) {
-        (Some(class), _) => Pin::Class(class.pin()),
-        (_, Some(object)) => Pin::Object(object.pin()),
+        (Some(class), _) => class.try_pin().map_or(Pin::None, Pin::Class),
+        (_, Some(object)) => object.try_pin().map_or(Pin::None, Pin::Object),
         _ => Pin::None,
     };
-    // SAFETY: the caller's promise.
-    let object = unsafe { allocate(CLASS, ty, pin) };
-    if object.is_null() {
-        Err(())
-    } else {
-        Ok(object)
+    // SAFETY: the caller's promise; what is pinned is alive.
+    unsafe {
+        if matches!(pin, Pin::None) {
+            let object = allocate(CLASS, ty, pin, null_mut());
+            return if object.is_null() {
+                Err(())
+            } else {
+                Ok(object)
+            };
+        }
+        let reach = Reach::of(ty);
+        let keeps = reach.keeps();
+        if keeps.is_null() {
+            return Err(());
+        }
+        let object = allocate(CLASS, ty, pin, keeps);
+        if is_quiet() {
+            reach.settle();
+        }
+        if object.is_null() {
+            Err(())
+        } else {
+            Ok(object)
+        }
     }
 }
 
@@ -178,21 +210,59 @@ fn ready() -> Result<(), ()> {
     })
 }
 
+/// Lets go of what the type pins and keeps.
+///
+/// # Safety
+/// The GIL is held; the object is a type.
+unsafe fn let_go(object: Object) {
+    // SAFETY: the caller's promise. The object is as good as empty before anything else runs.
+    unsafe {
+        let object = object.cast::<TypeObject>();
+        let pin = std::mem::replace(&mut (*object).pin, Pin::None);
+        let keeps = std::mem::replace(&mut (*object).keeps, null_mut());
+        if !matches!(pin, Pin::None) {
+            let reach = Reach::of((*object).ty);
+            drop(pin);
+            if is_quiet() {
+                reach.settle();
+            }
+        }
+        Py_XDECREF(keeps);
+    }
+}
+
 unsafe extern "C" fn dealloc(object: Object) {
-    // SAFETY: the object is dying, so its pin may be taken; an instance of a heap class holds its class.
+    // SAFETY: the object is dying; an instance of a heap class holds its class.
     unsafe {
         let class = Py_TYPE(object);
-        let pin = (&raw mut (*object.cast::<TypeObject>()).pin).read();
-        PyObject_Free(object.cast());
+        PyObject_GC_UnTrack(object.cast());
+        let_go(object);
+        PyObject_GC_Del(object.cast());
         Py_DECREF(class.cast());
-        let quiet = is_quiet();
-        match pin {
-            Pin::None => {}
-            _ if !quiet => drop(pin),
-            Pin::Class(pin) => objects::release_class(pin),
-            Pin::Object(pin) => objects::release_object(pin),
-        }
     }
+}
+
+unsafe extern "C" fn traverse(object: Object, visit: visitproc, context: *mut c_void) -> c_int {
+    // SAFETY: the collector's calling convention.
+    unsafe {
+        for held in [Py_TYPE(object).cast(), (*object.cast::<TypeObject>()).keeps] {
+            let status = if held.is_null() {
+                0
+            } else {
+                visit(held, context)
+            };
+            if status != 0 {
+                return status;
+            }
+        }
+        0
+    }
+}
+
+unsafe extern "C" fn clear(object: Object) -> c_int {
+    // SAFETY: the collector's calling convention.
+    unsafe { let_go(object) };
+    0
 }
 
 unsafe extern "C" fn repr(object: Object) -> Object {

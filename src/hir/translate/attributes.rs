@@ -1,11 +1,12 @@
 //! Globals and attributes: plans of the world made into checks, loads and stores.
 
-use crate::bytecode::{GeneralOp as G, Instr, Reason};
+use crate::bytecode::{GeneralOp as G, Instr};
 use crate::facts::Source;
 use crate::facts::{AttrPlan, IntrinsicCall, StorePlan};
 use crate::hir::Op;
 use crate::hir::build::Builder;
-use crate::hir::function::{Entry, Value};
+use crate::hir::function::Value;
+use crate::hir::translate::dispatch::{Site, site};
 use crate::types::Type;
 
 impl Builder<'_> {
@@ -24,23 +25,6 @@ impl Builder<'_> {
             }
             None => self.push_general(G::LoadGlobal, [instr.arg as i64, 0], 0),
         }
-    }
-
-    /// The receiver's type to plan for: proved, or hinted (then guarded by the caller).
-    pub(super) fn receiver_type(&self, v: Value, instr: &Instr) -> Option<Type> {
-        let ty = self.ty(v);
-        if ty.as_object().is_some() || (ty.is_exact() && ty.runtime_class().is_some()) {
-            return Some(ty);
-        }
-        // The receiver is the last operand: what is stored lies below it.
-        let hint = *instr.hint.last()?;
-        if hint.is_bottom() || hint == Type::OBJECT {
-            return None;
-        }
-        let failed = self.avoid.contains(&(self.pc, Reason::Type))
-            || self.avoid.contains(&(self.pc, Reason::Shape))
-            || self.avoid.contains(&(self.pc, Reason::Identity));
-        (!failed && hint.could_be(ty)).then_some(hint)
     }
 
     /// Check that `v` is what `ty` says: an object, or an instance of an exact class.
@@ -72,27 +56,68 @@ impl Builder<'_> {
     pub(super) fn load_attr(&mut self, instr: &Instr) {
         let as_method = instr.arg2 != 0;
         self.own_operands(1);
-        let top = self.stack.len() - 1;
-        let receiver = self.stack[top].value;
+        let receiver = self.stack[self.stack.len() - 1].value;
         let name = self.code.names[instr.arg as usize].clone();
-        let plan = self
-            .receiver_type(receiver, instr)
-            .map(|ty| (ty, self.world.load_attr(ty, &name)))
-            .unwrap_or((Type::OBJECT, AttrPlan::General));
+        let plans = self
+            .receiver_types(receiver, instr)
+            .into_iter()
+            .map(|expected| {
+                let plan = self.world.load_attr(expected.ty, &name);
+                let usable = match plan {
+                    AttrPlan::General => false,
+                    AttrPlan::Field { .. } => true,
+                    AttrPlan::Constant { method, .. } => !method || as_method,
+                };
+                (expected, usable.then_some(plan))
+            })
+            .collect();
+        match site(plans) {
+            Site::General => self.load_generally(instr, receiver),
+            Site::One(types, plan) => {
+                let g = self.check_receivers(receiver, types);
+                if let AttrPlan::Constant { .. } = plan {
+                    self.f.rely_on(g);
+                }
+                self.load_by_plan(g, plan, as_method);
+            }
+            Site::Several(arms) => {
+                let methods = arms
+                    .iter()
+                    .filter_map(|(_, plan)| match plan {
+                        AttrPlan::Constant {
+                            value,
+                            method: true,
+                            ..
+                        } => Some(*value),
+                        _ => None,
+                    })
+                    .collect();
+                let both = [Type::OBJECT, Type::OBJECT.opt()];
+                let results = self.dispatch(
+                    receiver,
+                    arms,
+                    &both[..1 + as_method as usize],
+                    |b, plan| b.load_by_plan(receiver, plan, as_method),
+                    |b| b.load_generally(instr, receiver),
+                );
+                self.candidates.insert(results[0], methods);
+            }
+        }
+    }
+
+    /// Load from a receiver of a class that the plan is for.
+    fn load_by_plan(&mut self, receiver: Value, plan: AttrPlan, as_method: bool) {
         match plan {
-            (
-                ty,
-                AttrPlan::Field {
-                    guards,
-                    load,
-                    assumptions,
-                },
-            ) => {
-                let g = self.check_receiver(receiver, ty);
+            AttrPlan::General => unreachable!("no plan"),
+            AttrPlan::Field {
+                guards,
+                load,
+                assumptions,
+            } => {
                 self.assume(assumptions);
-                self.checks(g, &guards);
+                self.checks(receiver, &guards);
                 let state = self.state();
-                let v = self.emit_with(Op::Load(load), vec![g], Type::OBJECT, Some(state));
+                let v = self.emit_with(Op::Load(load), vec![receiver], Type::OBJECT, Some(state));
                 self.emit(Op::Incref, vec![v], Type::BOTTOM);
                 self.drop_top(1);
                 self.push_owned(v);
@@ -100,19 +125,14 @@ impl Builder<'_> {
                     self.push_borrowed(self.null);
                 }
             }
-            (
-                ty,
-                AttrPlan::Constant {
-                    guards,
-                    value,
-                    method,
-                    assumptions,
-                },
-            ) if !method || as_method => {
-                let g = self.check_receiver(receiver, ty);
+            AttrPlan::Constant {
+                guards,
+                value,
+                method,
+                assumptions,
+            } => {
                 self.assume(assumptions);
-                self.checks(g, &guards);
-                self.f.rely_on(g);
+                self.checks(receiver, &guards);
                 let v = self.assumed(value);
                 let this = self.pop();
                 self.push_kept(v);
@@ -125,73 +145,85 @@ impl Builder<'_> {
                     }
                 }
             }
-            _ if as_method => {
-                let op = self.general(
-                    G::LoadMethod,
-                    [instr.arg as i64, 0],
-                    vec![receiver],
-                    Type::BOTTOM,
-                );
-                let callable = self.emit(Op::Output(0), vec![op], Type::OBJECT);
-                let this = self.emit(Op::Output(1), vec![op], Type::OBJECT.opt());
-                self.drop_top(1);
-                self.push_owned(callable);
-                self.push_owned(this);
-            }
-            _ => {
-                let v = self.general_on_stack(G::LoadAttr, [instr.arg as i64, 0], 1);
-                self.push_owned(v);
-            }
         }
+    }
+
+    fn load_generally(&mut self, instr: &Instr, receiver: Value) {
+        let imms = [instr.arg as i64, 0];
+        if instr.arg2 == 0 {
+            let v = self.general_on_stack(G::LoadAttr, imms, 1);
+            return self.push_owned(v);
+        }
+        let op = self.general(G::LoadMethod, imms, vec![receiver], Type::BOTTOM);
+        let callable = self.emit(Op::Output(0), vec![op], Type::OBJECT);
+        let this = self.emit(Op::Output(1), vec![op], Type::OBJECT.opt());
+        self.drop_top(1);
+        self.push_owned(callable);
+        self.push_owned(this);
     }
 
     pub(super) fn store_attr(&mut self, instr: &Instr) {
         self.own_operands(2);
-        let n = self.stack.len();
-        let (value, receiver) = (self.stack[n - 2].value, self.stack[n - 1].value);
+        let receiver = self.stack[self.stack.len() - 1].value;
         let name = self.code.names[instr.arg as usize].clone();
-        let plan = self
-            .receiver_type(receiver, instr)
-            .filter(|ty| ty.as_object().is_none())
-            .map(|ty| (ty, self.world.store_attr(ty, &name)))
-            .unwrap_or((Type::OBJECT, StorePlan::General));
-        match plan {
-            (
-                ty,
-                StorePlan::Field {
-                    guards,
-                    store,
-                    assumptions,
-                },
-            ) => {
-                let g = self.check_receiver(receiver, ty);
-                self.assume(assumptions);
-                self.checks(g, &guards);
-                let state = self.state();
-                let old = self.emit_with(
-                    Op::Store(store),
-                    vec![g, value],
-                    Type::OBJECT.opt(),
-                    Some(state),
-                );
-                self.pop();
-                let receiver_entry = Entry {
-                    value: receiver,
-                    owned: true,
-                };
-                self.pop();
-                self.decref(old);
-                self.drop_entry(receiver_entry);
+        let plans = self
+            .receiver_types(receiver, instr)
+            .into_iter()
+            .filter(|expected| expected.ty.as_object().is_none())
+            .map(|expected| match self.world.store_attr(expected.ty, &name) {
+                StorePlan::General => (expected, None),
+                plan => (expected, Some(plan)),
+            })
+            .collect();
+        match site(plans) {
+            Site::General => self.store_generally(instr),
+            Site::One(types, plan) => {
+                let g = self.check_receivers(receiver, types);
+                self.store_by_plan(g, plan);
             }
-            _ => {
-                self.general(
-                    G::StoreAttr,
-                    [instr.arg as i64, 0],
-                    vec![receiver, value],
-                    Type::BOTTOM,
+            Site::Several(arms) => {
+                self.dispatch(
+                    receiver,
+                    arms,
+                    &[],
+                    |b, plan| b.store_by_plan(receiver, plan),
+                    |b| b.store_generally(instr),
                 );
-                self.drop_top(2);
             }
         }
+    }
+
+    /// Store into a receiver of a class that the plan is for.
+    fn store_by_plan(&mut self, receiver: Value, plan: StorePlan) {
+        let StorePlan::Field {
+            guards,
+            store,
+            assumptions,
+        } = plan
+        else {
+            unreachable!("no plan")
+        };
+        self.assume(assumptions);
+        self.checks(receiver, &guards);
+        let state = self.state();
+        let value = self.stack[self.stack.len() - 2].value;
+        let old = self.emit_with(
+            Op::Store(store),
+            vec![receiver, value],
+            Type::OBJECT.opt(),
+            Some(state),
+        );
+        let owner = self.pop();
+        self.pop();
+        self.decref(old);
+        self.drop_entry(owner);
+    }
+
+    fn store_generally(&mut self, instr: &Instr) {
+        let n = self.stack.len();
+        let args = vec![self.stack[n - 1].value, self.stack[n - 2].value];
+        let imms = [instr.arg as i64, 0];
+        self.general(G::StoreAttr, imms, args, Type::BOTTOM);
+        self.drop_top(2);
     }
 }

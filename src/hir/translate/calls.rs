@@ -5,7 +5,8 @@ use crate::facts::Source;
 use crate::facts::{Builtin, Callee, RawEntry, RawKind};
 use crate::hir::Op;
 use crate::hir::build::{Builder, Unsupported};
-use crate::hir::function::{Entry, Term, Value};
+use crate::hir::function::{Block, Edge, Entry, Term, Value};
+use crate::hir::translate::dispatch::plain_edge;
 use crate::hir::typing;
 use crate::types::{ObjectHandle, Type};
 
@@ -13,10 +14,14 @@ impl Builder<'_> {
     pub(super) fn call(&mut self, instr: &Instr, names: Option<Value>) {
         let n = instr.arg as usize;
         let base = self.stack.len() - n - 2;
-        if names.is_none() && self.call_known(instr, base, n) {
+        if names.is_none() && (self.call_known(instr, base, n) || self.call_one_of(base, n)) {
             return;
         }
         self.own_operands(n + 2);
+        self.call_generally(base, n, names);
+    }
+
+    fn call_generally(&mut self, base: usize, n: usize, names: Option<Value>) {
         let state = self.state_without(n + 2);
         let mut args = vec![names.unwrap_or(self.null)];
         args.extend(self.top_values(n + 2));
@@ -89,27 +94,109 @@ impl Builder<'_> {
                     self.own(i);
                 }
                 self.start_instr();
-                // What is taken over is gone if the call raises; the callable is not.
-                let state = self.state_without(n + 1);
-                let mut args = vec![function];
-                args.extend(self.top_values(given));
-                for &default in &defaults[defaults.len() - (argcount - given)..] {
-                    let v = self.object(default);
-                    if !default.is_immortal() {
-                        self.emit(Op::Incref, vec![v], Type::BOTTOM);
-                    }
-                    args.push(v);
-                }
-                let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
-                let callable = self.stack[base];
-                self.forget_top(n + 2);
-                self.drop_entry(callable);
-                self.push_owned(v);
+                self.call_direct(function, entry_cell, base, given, argcount, &defaults);
                 true
             }
             Callee::Builtin(builtin) if !bound => self.call_builtin(builtin, base, n),
             _ => false,
         }
+    }
+
+    /// The call of a known function, whose operands on the stack are owned, the last `given` of them its arguments.
+    fn call_direct(
+        &mut self,
+        function: Value,
+        entry_cell: u64,
+        base: usize,
+        given: usize,
+        argcount: usize,
+        defaults: &[ObjectHandle],
+    ) {
+        let n = self.stack.len() - base;
+        // The arguments are the callee's from here on; the callable stays ours, also if the call raises.
+        let state = self.state_without(n - 1);
+        let mut args = vec![function];
+        args.extend(self.top_values(given));
+        for &default in &defaults[defaults.len() - (argcount - given)..] {
+            let v = self.object(default);
+            if !default.is_immortal() {
+                self.emit(Op::Incref, vec![v], Type::BOTTOM);
+            }
+            args.push(v);
+        }
+        let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
+        let callable = self.stack[base];
+        self.forget_top(n);
+        self.drop_entry(callable);
+        self.push_owned(v);
+    }
+
+    /// A call of one of several methods: tests of the callable branch to each one's direct call. False if there are none
+    /// that take these arguments.
+    fn call_one_of(&mut self, base: usize, n: usize) -> bool {
+        let callable = self.stack[base].value;
+        let Some(methods) = self.candidates.get(&callable) else {
+            return false;
+        };
+        let mut arms = Vec::new();
+        for &method in methods {
+            if let Callee::Function {
+                argcount,
+                defaults,
+                entry_cell,
+                assumptions,
+                ..
+            } = self.world.callee(method)
+                && n < argcount as usize
+                && argcount as usize - n - 1 <= defaults.len()
+            {
+                arms.push((method, argcount as usize, defaults, entry_cell, assumptions));
+            }
+        }
+        if arms.is_empty() {
+            return false;
+        }
+        self.own_operands(n + 2);
+        let (join, general) = (self.inner_block(), self.inner_block());
+        // What is no method of the class has no self.
+        let null = self.emit(Op::IsNull, vec![self.stack[base + 1].value], Type::CBOOL);
+        let there = self.emit(Op::BoolNot, vec![null], Type::CBOOL);
+        let chain = self.inner_block();
+        self.end_block(Term::Branch {
+            cond: there,
+            then: plain_edge(chain),
+            els: plain_edge(general),
+        });
+        self.cur = chain;
+        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
+        let locals = self.locals.clone();
+        for (method, argcount, defaults, entry_cell, assumptions) in arms {
+            self.assume(assumptions);
+            let function = self.assumed(method);
+            let is = self.emit(Op::Is, vec![callable, function], Type::CBOOL);
+            let next = self.fork(is);
+            let this = self.stack[base + 1].value;
+            self.stack[base + 1].value =
+                self.emit(Op::Refine(Type::OBJECT), vec![this], Type::OBJECT);
+            self.call_direct(function, entry_cell, base, n + 1, argcount, &defaults);
+            self.end_call(join);
+            self.cur = next;
+            self.restart(&start_stack);
+            (self.stack, self.locals) = (stack.clone(), locals.clone());
+        }
+        self.end_block(Term::Jump(plain_edge(general)));
+        self.cur = general;
+        self.call_generally(base, n, None);
+        self.end_call(join);
+        self.locals = locals;
+        self.enter_join(join, &[Type::OBJECT]);
+        self.unchecked = true;
+        true
+    }
+
+    fn end_call(&mut self, join: Block) {
+        let args = self.top_values(1);
+        self.end_block(Term::Jump(Edge { block: join, args }));
     }
 
     /// A call through a raw entry: each argument is taken out of its object, and a box that is made only where

@@ -91,16 +91,21 @@ dead = []
 weakref.finalize(held, dead.append, 1)";
         let scope = run(script, &[]);
         let handle = object_of(scope, "held");
-        let pin = handle.pin();
+        let pins = Pins {
+            objects: vec![handle.pin()],
+            ..Pins::default()
+        };
+        hold(&pins);
         run("del scope['held']", &[("scope", scope)]);
         assert!(!object_ptr(handle).is_null());
         // SAFETY: the lock is held.
         unsafe { release_unused() };
         run("assert not dead", &[("dead", get(scope, "dead"))]);
-        assert!(handle.is_alive(), "it is pinned");
+        assert!(handle.is_alive(), "a unit holds it");
         // SAFETY: the object is alive.
         assert_eq!(unsafe { object_handle(object_ptr(handle)) }, handle);
-        drop(pin);
+        unhold(&pins);
+        drop(pins);
         assert!(!handle.is_alive());
         // SAFETY: the lock is held.
         unsafe { release_unused() };
@@ -122,16 +127,21 @@ fn what_only_one_pin_needs_is_let_go_with_it() {
         );
         let object = object_of(scope, "a");
         let (pin_a, pin_b, pin_object) = (a.pin(), b.pin(), object.pin());
-        // SAFETY: the lock is held, and nothing is compiled.
-        unsafe { release_class(pin_a) };
+        let of = |class| Reach::of_handles(Some(class), None);
+        let (of_a, of_b, of_object) = (of(a), of(b), Reach::of_handles(None, Some(object)));
+        drop(pin_a);
+        // SAFETY: the lock is held, and nothing is compiled; the script holds all of it.
+        unsafe { of_a.settle() };
         assert!(a.is_alive(), "the object needs its class");
+        drop(pin_object);
         // SAFETY: as above.
-        unsafe { release_object(pin_object) };
+        unsafe { of_object.settle() };
         assert!(!object.is_alive() && !a.is_alive());
         assert!(b.is_alive() && base.is_alive(), "B and its base are pinned");
         assert_eq!(class_of(scope, "Base"), base);
+        drop(pin_b);
         // SAFETY: as above.
-        unsafe { release_class(pin_b) };
+        unsafe { of_b.settle() };
         assert!(!b.is_alive() && !base.is_alive());
         assert_ne!(class_of(scope, "A"), a, "registered anew");
     });
@@ -143,12 +153,9 @@ fn a_class_of_the_interpreter_is_never_let_go() {
         let scope = run("Complex, number = complex, 2j", &[]);
         let class = class_of(scope, "Complex");
         let object = object_of(scope, "number");
-        let (pin, pin_object) = (class.pin(), object.pin());
+        let reach = Reach::of_handles(Some(class), Some(object));
         // SAFETY: the lock is held, and nothing is compiled.
-        unsafe {
-            release_class(pin);
-            release_object(pin_object);
-        }
+        unsafe { reach.settle() };
         assert!(class.is_alive() && !object.is_alive());
     });
 }
@@ -167,8 +174,10 @@ fn what_was_replaced_is_let_go_with_its_last_pin() {
         );
         assert_ne!(class_of(scope, "C"), before);
         assert!(before.is_alive(), "it is pinned");
+        let reach = Reach::of_handles(Some(before), None);
+        drop(pin);
         // SAFETY: the lock is held, and nothing is compiled.
-        unsafe { release_class(pin) };
+        unsafe { reach.settle() };
         assert!(!before.is_alive());
         run(
             "import gc\ndel scope['A']\ngc.collect()\nassert old() is None",

@@ -7,7 +7,7 @@ use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of}
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, healing, rt, watchers};
 use crate::feedback;
-use cladonia::bytecode::{Code, Instr, Pc};
+use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
 use cladonia::host::World;
@@ -183,6 +183,11 @@ unsafe fn compile_unit(
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
     unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
+    unit.asks_top = code
+        .instrs
+        .iter()
+        .map(|i| matches!(i.op, Op::LoadAttr | Op::StoreAttr))
+        .collect();
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
     }
@@ -202,6 +207,8 @@ unsafe fn compile_unit(
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     let avoid = state.avoid.clone();
+    // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
+    let (met, held) = unsafe { healing::classes_met(state) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     let made = catch_unwind(AssertUnwindSafe(|| {
@@ -213,6 +220,7 @@ unsafe fn compile_unit(
             world: &*world,
             parts,
             avoid: &avoid,
+            met: &met,
         })
     }));
     rt().engine = Some(engine);
@@ -224,6 +232,7 @@ unsafe fn compile_unit(
             Refusal::Lasting(e.to_string())
         })?;
     unit.finish(compiled);
+    drop(held);
     healing::prepare(&mut unit);
     rt().totals.units += 1;
     // SAFETY: as above; nothing has run since `state` was taken that could free it.

@@ -121,6 +121,7 @@ unsafe fn leave(
             shape.nlocalsplus + record.stack.len() as i32,
         );
         write_names(frame, shape, record, buffer, &mut lost);
+        healing::note_class(unit, record, frame);
         healing::count_exit(unit, number as usize, record);
         for object in drops {
             Py_XDECREF(object);

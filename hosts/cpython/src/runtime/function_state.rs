@@ -34,6 +34,8 @@ pub struct CodeState {
     pub loops: HashMap<u32, LoopState>,
     /// Bets that failed too often.
     pub avoid: HashSet<(Pc, Reason)>,
+    /// Receivers that were met where the class that was bet on was not.
+    pub met: HashMap<Pc, History>,
     /// Units that were given up because of what they left out as never executed.
     pub reached_late: u32,
     /// Why calls are not compiled.
@@ -46,6 +48,15 @@ pub struct CodeState {
     pub tried: bool,
     /// Whether there ever was a unit.
     pub compiled: bool,
+}
+
+/// Classes that an attribute's instruction has met.
+#[derive(Default)]
+pub struct History {
+    /// Their versions: a class that has changed since is another to compiled code.
+    pub versions: Vec<u32>,
+    /// How often a unit was given up because of them.
+    pub failures: u32,
 }
 
 /// The entry of the functions of one code object and namespace.
@@ -114,6 +125,7 @@ impl CodeState {
             entries: Vec::new(),
             loops: HashMap::new(),
             avoid: HashSet::new(),
+            met: HashMap::new(),
             reached_late: 0,
             refused: None,
             loops_refused: None,

@@ -1,11 +1,29 @@
 //! Speculation heals: exits are counted, failing bets are given up, and guards can be made to fail on purpose.
 
+use super::capi::{Frame, Object, get};
+use super::function_state::CodeState;
 use super::units::{UnitRef, UnitState};
-use super::{function_state, rt, units};
+use super::{abi, function_state, rt, units};
+use crate::feedback::{LiveClass, class_of_version, relatives};
+use crate::objects;
+use crate::world::classes::is_versioned;
+use cladonia::bytecode::{Met, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
+use cladonia::types::Type;
+use pyo3_ffi::Py_TYPE;
+use std::collections::HashMap;
 
 /// Failures after which a bet is not made again.
 pub const MOST_FAILURES: u64 = 20;
+
+/// Failures of another bet of a unit that is given up, after which that is not made again either.
+const SOME_FAILURES: u64 = 4;
+
+/// Units given up because of the classes that one instruction met, before it is compiled for any class.
+const MOST_CLASS_FAILURES: u32 = 3;
+
+/// Classes remembered for an instruction.
+const MOST_CLASSES: usize = 6;
 
 /// Which guards fail on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,14 +99,112 @@ pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
         {
             return;
         }
-        let shape = (*unit).shape;
         if (*unit).is_valid() {
-            let state = function_state::state_of(shape.code);
-            state.avoid.insert((record.pc, record.reason));
-            state.reached_late += (record.reason == Reason::Unreached) as u32;
+            learn(unit);
             units::invalidate(unit);
         }
     }
+}
+
+/// Take from a unit's exits what the next one is not to bet on: from all that were taken more than a few times, so
+/// that a unit that fails in several places is not made again for each.
+unsafe fn learn(unit: UnitRef) {
+    // SAFETY: the caller's unit is alive, and nobody else borrows its exits or the state of its code.
+    unsafe {
+        let Some(made) = &(&(*unit)).unit else { return };
+        let state = function_state::state_of((*unit).shape.code);
+        let mut reached_late = false;
+        for (record, &count) in made.exits.iter().zip(&(&(*unit)).exit_counts) {
+            let counts = record.kind == ExitKind::Resume && record.reason.is_bet();
+            if !counts || count < SOME_FAILURES {
+                continue;
+            }
+            reached_late |= record.reason == Reason::Unreached;
+            if record.reason == Reason::Type
+                && let Some(met) = state.met.get_mut(&record.pc)
+            {
+                met.failures += 1;
+                if met.failures < MOST_CLASS_FAILURES {
+                    continue;
+                }
+            }
+            state.avoid.insert((record.pc, record.reason));
+        }
+        state.reached_late += reached_late as u32;
+    }
+}
+
+/// Remember the class of the object on top of the stack, where an attribute's instruction leaves because of it.
+///
+/// # Safety
+/// The unit is alive; `frame` is complete for the exit.
+pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
+    if record.kind != ExitKind::Resume || record.reason != Reason::Type {
+        return;
+    }
+    // SAFETY: the caller's promise; the operand is an object.
+    unsafe {
+        let (asks, shape) = (&(&(*unit)).asks_top, (*unit).shape);
+        if !asks.get(record.pc.0 as usize).is_some_and(|a| *a) {
+            return;
+        }
+        let top: i32 = get(frame, abi::frame::STACKTOP);
+        let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
+        let class = Py_TYPE(object);
+        if !is_versioned(class) {
+            return;
+        }
+        let version: u32 = get(class.cast(), abi::type_::VERSION_TAG);
+        let met = function_state::state_of(shape.code)
+            .met
+            .entry(record.pc)
+            .or_default();
+        if !met.versions.contains(&version) {
+            // The newest are the likeliest to be alive.
+            if met.versions.len() == MOST_CLASSES {
+                met.versions.remove(0);
+            }
+            met.versions.push(version);
+        }
+    }
+}
+
+/// The classes that were met and have not changed since, by instruction, with their relatives; and what keeps them
+/// alive.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn classes_met(state: &CodeState) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
+    let (mut all, mut held) = (HashMap::new(), Vec::new());
+    for (&pc, history) in &state.met {
+        let mut met = Met::default();
+        for &version in &history.versions {
+            // SAFETY: the caller's promise; the classes are alive.
+            unsafe {
+                let Some(class) = class_of_version(version) else {
+                    continue;
+                };
+                met.seen.push(exact(&class));
+                for relative in relatives(class.as_type()) {
+                    let ty = exact(&relative);
+                    if !met.related.contains(&ty) {
+                        met.related.push(ty);
+                        held.push(relative);
+                    }
+                }
+                held.push(class);
+            }
+        }
+        all.insert(pc, met);
+    }
+    (all, held)
+}
+
+/// # Safety
+/// The GIL is held.
+unsafe fn exact(class: &LiveClass) -> Type {
+    // SAFETY: the class is alive.
+    Type::from_class_exact(unsafe { objects::class_handle(class.as_type()) })
 }
 
 /// How many forced guards of a unit have not failed yet.

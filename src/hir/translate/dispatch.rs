@@ -1,0 +1,429 @@
+//! Sites that meet several classes: where one plan serves them all, one check of the class; else tests that branch to
+//! the plan of each, the general operation for the rest, and join again.
+
+use crate::bytecode::{Instr, Met, Pc, Reason};
+use crate::facts::{AttrPlan, StorePlan};
+use crate::hir::Op;
+use crate::hir::build::Builder;
+use crate::hir::function::{Block, BlockData, Edge, FrameState, Inst, Place, Term, Value};
+use crate::types::Type;
+
+/// Classes that one site is compiled for; the others are left to the general operation.
+const MOST_CLASSES: usize = 4;
+
+/// Two plans that are carried out alike may become one: that of an object whose class is one of both.
+pub(super) trait Merge: Sized + Clone {
+    /// The plan for both, if there is one.
+    fn merge(&self, other: &Self) -> Option<Self>;
+}
+
+impl Merge for AttrPlan {
+    fn merge(&self, other: &AttrPlan) -> Option<AttrPlan> {
+        match (self.clone(), other.clone()) {
+            (
+                AttrPlan::Field {
+                    mut guards,
+                    load,
+                    mut assumptions,
+                },
+                AttrPlan::Field {
+                    guards: more,
+                    load: same,
+                    assumptions: further,
+                },
+            ) if load == same => {
+                extend(&mut guards, more);
+                extend(&mut assumptions, further);
+                Some(AttrPlan::Field {
+                    guards,
+                    load,
+                    assumptions,
+                })
+            }
+            (
+                AttrPlan::Constant {
+                    mut guards,
+                    value,
+                    method,
+                    mut assumptions,
+                },
+                AttrPlan::Constant {
+                    guards: more,
+                    value: same,
+                    method: alike,
+                    assumptions: further,
+                },
+            ) if value == same && method == alike => {
+                extend(&mut guards, more);
+                extend(&mut assumptions, further);
+                Some(AttrPlan::Constant {
+                    guards,
+                    value,
+                    method,
+                    assumptions,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Merge for StorePlan {
+    fn merge(&self, other: &StorePlan) -> Option<StorePlan> {
+        match (self.clone(), other.clone()) {
+            (
+                StorePlan::Field {
+                    mut guards,
+                    store,
+                    mut assumptions,
+                },
+                StorePlan::Field {
+                    guards: more,
+                    store: same,
+                    assumptions: further,
+                },
+            ) if store == same => {
+                extend(&mut guards, more);
+                extend(&mut assumptions, further);
+                Some(StorePlan::Field {
+                    guards,
+                    store,
+                    assumptions,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn extend<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !list.contains(&item) {
+            list.push(item);
+        }
+    }
+}
+
+/// How a site is compiled.
+pub(super) enum Site<P> {
+    /// The general operation.
+    General,
+    /// One plan, after a check for these types.
+    One(Vec<Type>, P),
+    /// A plan for each of these groups of types, and the general operation for the rest.
+    Several(Vec<(Vec<Type>, P)>),
+}
+
+/// A type to plan for.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    pub(super) ty: Type,
+    /// It was not seen here, but classes like it.
+    guess: bool,
+}
+
+/// Choose how a site with these plans, one a type, is compiled.
+pub(super) fn site<P: Merge>(plans: Vec<(Expected, Option<P>)>) -> Site<P> {
+    let seen = plans.iter().filter(|p| !p.0.guess);
+    let all_planned = seen.clone().count() <= MOST_CLASSES && seen.clone().all(|p| p.1.is_some());
+    let mut groups: Vec<(Vec<Type>, P)> = Vec::new();
+    for (expected, plan) in plans {
+        let Some(plan) = plan else { continue };
+        let same = groups
+            .iter()
+            .enumerate()
+            .find_map(|(i, group)| group.1.merge(&plan).map(|both| (i, both)));
+        if let Some((i, both)) = same {
+            groups[i].0.push(expected.ty);
+            groups[i].1 = both;
+        } else if !expected.guess && groups.len() < MOST_CLASSES {
+            groups.push((vec![expected.ty], plan));
+        }
+    }
+    match groups.len() {
+        0 => Site::General,
+        1 if all_planned => {
+            let (types, plan) = groups.remove(0);
+            Site::One(types, plan)
+        }
+        _ => Site::Several(groups),
+    }
+}
+
+impl Builder<'_> {
+    /// The types to plan for: what is proved of the receiver, or what was observed (then checked by the caller).
+    pub(super) fn receiver_types(&self, v: Value, instr: &Instr) -> Vec<Expected> {
+        let ty = self.ty(v);
+        let expect = |ty, guess| Expected { ty, guess };
+        if ty.as_object().is_some() || (ty.is_exact() && ty.runtime_class().is_some()) {
+            return vec![expect(ty, false)];
+        }
+        let failed = |reason: &Reason| self.avoid.contains(&(self.pc, *reason));
+        if [Reason::Type, Reason::Shape, Reason::Identity]
+            .iter()
+            .any(failed)
+        {
+            return Vec::new();
+        }
+        // The receiver is the last operand: what is stored lies below it.
+        let hint = instr.hint.last();
+        let met = self
+            .met
+            .get(&self.pc)
+            .or_else(|| self.met_elsewhere(*hint?));
+        let seen = hint.into_iter();
+        let seen = seen.chain(met.iter().flat_map(|m| &m.seen));
+        let related = met.iter().flat_map(|m| &m.related);
+        let hints = seen
+            .map(|&ty| expect(ty, false))
+            .chain(related.map(|&ty| expect(ty, true)));
+        let mut types: Vec<Expected> = Vec::new();
+        for hint in hints {
+            if hint.ty.is_bottom() || hint.ty == Type::OBJECT || !hint.ty.could_be(ty) {
+                continue;
+            }
+            if hint.ty.as_object().is_some() {
+                return vec![hint];
+            }
+            if hint.ty.runtime_class().is_some() && !types.iter().any(|t| t.ty == hint.ty) {
+                types.push(hint);
+            }
+        }
+        types
+    }
+
+    /// What another instruction has met that expected this class: the receiver is often the same.
+    fn met_elsewhere(&self, ty: Type) -> Option<&Met> {
+        let expected = |(pc, met): &(&Pc, &Met)| {
+            self.code.instr(**pc).hint.last() == Some(&ty)
+                || met.seen.contains(&ty)
+                || met.related.contains(&ty)
+        };
+        let found = self.met.iter().filter(expected);
+        found.min_by_key(|(pc, _)| **pc).map(|(_, met)| met)
+    }
+
+    /// Check that `v` is of one of these types.
+    pub(super) fn check_receivers(&mut self, v: Value, types: Vec<Type>) -> Value {
+        if let [ty] = types[..] {
+            return self.check_receiver(v, ty);
+        }
+        let state = self.state();
+        let op = Op::CheckClasses(types);
+        self.emit_with(op, vec![v], Type::BOTTOM, Some(state));
+        v
+    }
+
+    /// Branch by the class of `receiver` to `fast` with each group's plan, or to `general`. All of them do the whole
+    /// instruction and leave on the stack what `results` says, in place of the same operands. Gives the results,
+    /// which are on the stack.
+    pub(super) fn dispatch<P>(
+        &mut self,
+        receiver: Value,
+        arms: Vec<(Vec<Type>, P)>,
+        results: &[Type],
+        mut fast: impl FnMut(&mut Self, P),
+        general: impl FnOnce(&mut Self),
+    ) -> Vec<Value> {
+        let join = self.inner_block();
+        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
+        let (locals, unchecked) = (self.locals.clone(), self.unchecked);
+        for (types, plan) in arms {
+            let is = self.emit(Op::IsClass(types), vec![receiver], Type::CBOOL);
+            let next = self.fork(is);
+            fast(self, plan);
+            self.end_arm(join, results.len());
+            self.cur = next;
+            self.restart(&start_stack);
+            (self.stack, self.locals) = (stack.clone(), locals.clone());
+            self.unchecked = unchecked;
+        }
+        general(self);
+        self.end_arm(join, results.len());
+        self.locals = locals;
+        self.enter_join(join, results)
+    }
+
+    /// Go on where arms meet, whose results are on top of the stack; gives them as the block's parameters.
+    pub(super) fn enter_join(&mut self, join: Block, results: &[Type]) -> Vec<Value> {
+        let base = self.stack.len() - results.len();
+        let mut values = Vec::new();
+        for (i, &ty) in results.iter().enumerate() {
+            let v = self.f.insts.push(Inst {
+                op: Op::Param,
+                args: vec![],
+                ty,
+                source: crate::facts::Source::Proved,
+                state: None,
+                pc: self.pc,
+            });
+            let place = Place::Stack((base + i) as u32);
+            self.f.blocks[join].params.push((v, place));
+            self.stack[base + i].value = v;
+            values.push(v);
+        }
+        self.cur = join;
+        self.f.blocks[join].entry_state = FrameState {
+            pc: Pc(self.pc.0 + 1),
+            locals: self.locals.clone(),
+            stack: self.stack.clone(),
+        };
+        values
+    }
+
+    /// Branch on `cond` to two new blocks, and go on in the first; gives the second.
+    pub(super) fn fork(&mut self, cond: Value) -> Block {
+        let (then, els) = (self.inner_block(), self.inner_block());
+        self.end_block(Term::Branch {
+            cond,
+            then: plain_edge(then),
+            els: plain_edge(els),
+        });
+        self.cur = then;
+        els
+    }
+
+    /// End an arm: look whether the unit is still valid, where the arm has called out, and go to the join.
+    fn end_arm(&mut self, join: Block, results: usize) {
+        let len = self.stack.len();
+        for i in len - results..len {
+            self.own(i);
+        }
+        if std::mem::take(&mut self.unchecked) {
+            let state = self.state_after();
+            self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
+        }
+        let args = self.top_values(results);
+        self.end_block(Term::Jump(Edge { block: join, args }));
+    }
+
+    /// A block in the middle of an instruction.
+    pub(super) fn inner_block(&mut self) -> Block {
+        self.f.blocks.push(BlockData {
+            params: Vec::new(),
+            insts: Vec::new(),
+            term: Term::Unreachable,
+            entry_state: FrameState {
+                pc: self.pc,
+                locals: self.locals.clone(),
+                stack: self.start_stack.clone(),
+            },
+            out_locals: Vec::new(),
+            end: self.pc,
+            is_loop_header: false,
+        })
+    }
+}
+
+pub(super) fn plain_edge(block: Block) -> Edge {
+    Edge {
+        block,
+        args: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{IntrinsicCall, IntrinsicId};
+    use cranelift_entity::EntityRef;
+
+    fn field(place: i64, guard: i64) -> Option<AttrPlan> {
+        let call = |id, imm| IntrinsicCall {
+            id: IntrinsicId::new(id),
+            imms: vec![imm],
+        };
+        Some(AttrPlan::Field {
+            guards: vec![call(0, guard)],
+            load: call(1, place),
+            assumptions: Vec::new(),
+        })
+    }
+
+    fn seen(ty: Type) -> Expected {
+        Expected { ty, guess: false }
+    }
+
+    fn guessed(ty: Type) -> Expected {
+        Expected { ty, guess: true }
+    }
+
+    /// What is chosen, as text: `one` or `several`, and the types of each group.
+    #[track_caller]
+    fn check(plans: Vec<(Expected, Option<AttrPlan>)>, expected: &str) {
+        let names = |types: &[Type]| {
+            types
+                .iter()
+                .map(Type::to_string)
+                .collect::<Vec<_>>()
+                .join("|")
+        };
+        let found = match site(plans) {
+            Site::General => "general".to_string(),
+            Site::One(types, _) => format!("one {}", names(&types)),
+            Site::Several(arms) => {
+                let arms: Vec<String> = arms.iter().map(|arm| names(&arm.0)).collect();
+                format!("several {}", arms.join(", "))
+            }
+        };
+        assert_eq!(found, expected);
+    }
+
+    const A: Type = Type::LIST_EXACT;
+    const B: Type = Type::DICT_EXACT;
+    const C: Type = Type::SET_EXACT;
+
+    #[test]
+    fn classes_with_a_field_at_one_place_share_a_check() {
+        check(
+            vec![(seen(A), field(8, 1)), (seen(B), field(8, 2))],
+            "one ListExact|DictExact",
+        );
+    }
+
+    #[test]
+    fn classes_with_fields_at_different_places_branch() {
+        check(
+            vec![
+                (seen(A), field(8, 1)),
+                (seen(B), field(16, 1)),
+                (seen(C), field(8, 1)),
+            ],
+            "several ListExact|SetExact, DictExact",
+        );
+    }
+
+    #[test]
+    fn a_class_without_a_plan_is_left_to_the_general_arm() {
+        check(
+            vec![(seen(A), field(8, 1)), (seen(B), None)],
+            "several ListExact",
+        );
+        check(vec![(seen(B), None)], "general");
+    }
+
+    #[test]
+    fn a_class_that_was_not_seen_joins_a_group_and_makes_none() {
+        check(
+            vec![(seen(A), field(8, 1)), (guessed(B), None)],
+            "one ListExact",
+        );
+        check(
+            vec![
+                (seen(A), field(8, 1)),
+                (guessed(B), field(16, 1)),
+                (guessed(C), field(8, 3)),
+            ],
+            "one ListExact|SetExact",
+        );
+    }
+
+    #[test]
+    fn a_merged_plan_has_the_checks_of_both() {
+        let merged = field(8, 1).and_then(|a| a.merge(&field(8, 2)?));
+        let Some(AttrPlan::Field { guards, .. }) = merged else {
+            panic!("not merged")
+        };
+        assert_eq!(guards.len(), 2);
+    }
+}
