@@ -359,8 +359,10 @@ fn address(op: GeneralOp) -> usize {
             give(call::call(&see(exit), args))
         }),
         G::RaiseAgain => raise_again as *const () as usize,
-        G::Catch => f!(|_add: i64| -> Obj {
-            rt().thread.frame().trace();
+        G::Catch => f!(|add: i64| -> Obj {
+            if add != 0 {
+                super::interp::note_raise_here();
+            }
             let exception = rt().thread.take_exception();
             exception.map_or(std::ptr::null_mut(), Ref::into_raw)
         }),
