@@ -421,7 +421,11 @@ pub(super) extern "C" fn call_interpreted(
 }
 
 extern "C" fn raise_again() -> i64 {
-    status(Err(names::raise_varargs(None)))
+    let raised = names::raise_varargs(None);
+    if rt().thread.handled().is_none() {
+        super::interp::note_raise_here();
+    }
+    status(Err(raised))
 }
 
 extern "C" fn assertion_error() -> Obj {

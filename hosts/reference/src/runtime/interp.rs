@@ -44,7 +44,11 @@ pub fn go_on(frame: FrameRef, mut pc: Pc) -> Result<Ref> {
             Ok(Next::Jump(target)) => target,
             Ok(Next::Return(result)) => return Ok(result),
             Ok(Next::Leave(raised)) => return Err(raised),
-            Err(raised) => unwind(frame, pc, raised, instr.op == Op::Reraise)?,
+            Err(raised) => {
+                let bare = instr.op == Op::RaiseVarargs && instr.arg == 0;
+                let again = bare && rt().thread.handled().is_some();
+                unwind(frame, pc, raised, again || instr.op == Op::Reraise)?
+            }
         };
     }
 }

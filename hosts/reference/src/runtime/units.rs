@@ -12,7 +12,7 @@ use super::frame::{self, FrameRef, Thread, give, take};
 use super::heap::{Obj, Ref, alloc};
 use super::world::ReferenceWorld;
 use super::{Options, Result, interp, intrinsics, rt};
-use cladonia::bytecode::{Code, Pc, Reason};
+use cladonia::bytecode::{Code, Op, Pc, Reason};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{Engine, Entry, Request, Unit, UnitParts};
 use cladonia::exits::{ExitKind, ExitRecord, Source};
@@ -658,6 +658,10 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         let next = match raised {
             Some(exception) => {
                 let again = record.kind == ExitKind::Reraise;
+                if frame.code().code.instr(record.pc).op == Op::Reraise {
+                    // The interpreter has popped it.
+                    drop(frame.pop());
+                }
                 interp::unwind(frame, record.pc, Raised(exception), again)
             }
             None => Ok(record.pc),
