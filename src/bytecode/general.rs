@@ -121,6 +121,8 @@ general_ops! {
     GetSlice "get_slice" () 0 3 Object;
     /// `a[b:c] = d`.
     SetSlice "set_slice" () 0 4 Nothing;
+    /// `a[b:c:d]`: array of the bounds, the step null if there is none.
+    GetExtendedSlice "get_extended_slice" (variadic) 0 1 Object;
     /// A slice object; the step may be null.
     BuildSlice "build_slice" () 0 3 Object;
     /// Attribute; the immediate is the index in the code's names.

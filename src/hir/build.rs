@@ -103,10 +103,8 @@ pub fn build(
     if code.instrs.len() > MAX_INSTRS {
         return refuse("a function of this size");
     }
-    if !matches!(start, Start::Loop(..)) {
-        if !code.optimized {
-            return refuse("module or class code from its start");
-        }
+    if !matches!(start, Start::Loop(..)) && !code.optimized {
+        return refuse("module or class code from its start");
     }
     let f = Function::new(code.clone());
     let mut b = Builder {
@@ -295,12 +293,18 @@ impl Builder<'_> {
             if ended {
                 return Ok(());
             }
-            pc = Pc(pc.0 + 1);
+            // Two instructions may be translated as one.
+            pc = Pc(self.pc.0 + 1);
             if self.blocks.contains_key(&pc) {
                 self.jump_to(pc, false);
                 return Ok(());
             }
         }
+    }
+
+    /// Whether a block begins at an instruction.
+    pub(super) fn is_leader(&self, pc: Pc) -> bool {
+        self.blocks.contains_key(&pc)
     }
 
     /// Note the stack as it is at the start of an instruction.

@@ -185,6 +185,7 @@ impl Builder<'_> {
                 self.general(G::SetSlice, [0, 0], args, Type::BOTTOM);
                 self.drop_slice(1);
             }
+            B::BuildSlice if self.cut_at_once(arg) => {}
             B::BuildSlice => {
                 self.own_operands(arg);
                 let mut args = self.top_values(arg);

@@ -75,22 +75,26 @@ pub fn helpers() -> Vec<HelperRow> {
         params: vec![Ty::Ptr],
         results: vec![],
     });
-    let six = [Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64, Ty::I64];
-    for (name, params) in [
-        (RECORD_EXIT, &[Ty::I64, Ty::I64, Ty::Ptr][..]),
-        (RESUME_EXITS, &[Ty::Ptr, Ty::I64]),
-        (CALL_BOXED, &six),
-    ] {
-        rows.push(HelperRow {
-            name,
-            params: params.to_vec(),
-            results: vec![Ty::Ptr],
-        });
-    }
     rows.push(HelperRow {
         name: EXIT_HOOK,
         params: vec![Ty::I64, Ty::I64, Ty::Ptr],
         results: vec![Ty::Ptr],
     });
     rows
+}
+
+/// The helpers of a host that has closed units: all or none of them.
+pub fn closed_helpers() -> Vec<HelperRow> {
+    let six = [Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64, Ty::I64];
+    [
+        (RECORD_EXIT, &[Ty::I64, Ty::I64, Ty::Ptr][..]),
+        (RESUME_EXITS, &[Ty::Ptr, Ty::I64]),
+        (CALL_BOXED, &six),
+    ]
+    .map(|(name, params)| HelperRow {
+        name,
+        params: params.to_vec(),
+        results: vec![Ty::Ptr],
+    })
+    .to_vec()
 }

@@ -21,7 +21,7 @@ pub use crate::facts::{
     AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
     StorePlan, World,
 };
-pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, helpers};
+pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use unit::{Entry, RawMap, UnitParts};
 
@@ -285,7 +285,14 @@ impl HostBuilder {
                 results,
             )?;
         }
-        for row in helpers() {
+        let closed = closed_helpers();
+        let has = |row: &HelperRow| host.helper_names.contains_key(row.name);
+        let closed = if closed.iter().any(has) {
+            closed
+        } else {
+            Vec::new()
+        };
+        for row in helpers().into_iter().chain(closed) {
             let id = host
                 .helper_names
                 .get(row.name)
@@ -333,6 +340,11 @@ impl Host {
             .helper_names
             .get(name)
             .unwrap_or_else(|| panic!("no helper `{name}`"))
+    }
+
+    /// Whether the host has closed units: see [`RawEntry`].
+    pub fn has_closed_units(&self) -> bool {
+        self.helper_names.contains_key(RECORD_EXIT)
     }
 
     /// The intrinsic of this name.

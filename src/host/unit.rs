@@ -34,7 +34,7 @@ pub struct UnitParts {
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
     pub position_scale: u32,
-    /// What a closed unit of the function needs, if the host takes one.
+    /// What a closed unit of the function needs, if the host takes one (and has the helpers for it).
     pub closed: Option<ClosedParts>,
     /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
     /// that is not zero down and takes the exit when it gets to zero.

@@ -78,6 +78,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::DelItem => entry!(operators::del_item, 2),
         G::GetSlice => entry!(slices::get_slice, 3),
         G::SetSlice => entry!(slices::set_slice, 4),
+        G::GetExtendedSlice => entry!(slices::get_extended_slice, 3),
         G::BuildSlice => entry!(slices::build_slice, 3),
         G::LoadAttr => entry!(attributes::load_attr, 3),
         G::StoreAttr => entry!(attributes::store_attr, 4),

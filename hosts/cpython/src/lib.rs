@@ -24,6 +24,7 @@ pub mod owned;
 pub mod runtime;
 #[cfg(test)]
 mod testing;
+pub mod type_object;
 pub mod world;
 
 /// The module's entry for the import system.

@@ -201,25 +201,6 @@ fn input_that_is_no_text_is_an_error() {
 }
 
 #[test]
-fn laws_are_checked_over_the_classes() {
-    let output = run(&["--laws", "--classes", "-"], CLASSES);
-    let report = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{report}");
-    for law in [
-        "a & b holds the common values",
-        "join(join(a, b), c) == join(a, join(b, c))",
-    ] {
-        assert!(
-            report
-                .lines()
-                .any(|line| line.starts_with(law) && line.ends_with(" holds")),
-            "{report}"
-        );
-    }
-    assert!(!report.contains("FAILS"), "{report}");
-}
-
-#[test]
 fn the_predefined_types_are_drawn() {
     let output = run(&["--dot"], "");
     let graph = text(&output.stdout);
@@ -268,4 +249,60 @@ fn deep_and_strange_text_is_answered_without_a_panic() {
         complaint(&["Long", "--classes", "-"], &classes)
             .starts_with("error: standard input: line ")
     );
+}
+
+/// The words of a command line, `"` keeping some together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().expect("never empty").push(c),
+        }
+    }
+    words
+}
+
+/// Every command in a `console` block of the chapter on types prints what stands below it, up to a line `...`; among them the
+/// check of the laws, which must hold.
+#[test]
+fn the_chapter_on_types_shows_what_is_printed() {
+    let chapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/types.md");
+    let chapter = std::fs::read_to_string(chapter).expect("the chapter is there");
+    let blocks = |fence: &str| -> Vec<String> {
+        let fence = format!("```{fence}\n");
+        let after = chapter.split(fence.as_str()).skip(1);
+        after
+            .filter_map(|rest| Some(rest.split_once("```")?.0.to_owned()))
+            .collect()
+    };
+    let folder = std::env::temp_dir().join(format!("cladonia-chapter-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder is made");
+    std::fs::write(folder.join("classes.txt"), blocks("hierarchy").concat())
+        .expect("the file is written");
+    let mut commands = 0;
+    for example in blocks("console").concat().split("$ cladonia type ").skip(1) {
+        let (command, expected) = example.split_once('\n').expect("a command is a line");
+        let output = start(&[])
+            .args(words(command))
+            .current_dir(&folder)
+            .output()
+            .expect("the tool ends");
+        let printed = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        let is_error = expected.starts_with("error: ");
+        assert_eq!(
+            output.status.code(),
+            Some(i32::from(is_error)),
+            "{command}: {printed}"
+        );
+        match expected.split_once("...\n") {
+            Some((expected, "")) => assert!(printed.starts_with(expected), "{command}: {printed}"),
+            _ => assert_eq!(printed, expected, "{command}"),
+        }
+        commands += 1;
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder is removed");
+    assert!(commands >= 6, "only {commands} commands found");
 }

@@ -130,7 +130,8 @@ impl Builder<'_> {
         defaults: &[ObjectHandle],
     ) {
         let n = self.stack.len() - base;
-        let state = self.state_without(n);
+        // The arguments are the callee's from here on; the callable stays ours, also if the call raises.
+        let state = self.state_without(n - 1);
         let mut args = vec![function];
         args.extend(self.top_values(given));
         for &default in &defaults[defaults.len() - (argcount - given)..] {

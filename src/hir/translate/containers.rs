@@ -1,12 +1,71 @@
 //! Iteration, unpacking, and the making and filling of containers.
 
-use crate::bytecode::{GeneralOp as G, Instr, Pc, Reason};
+use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc, Reason};
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Term, Value};
 use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
 impl Builder<'_> {
+    /// A slice of `n` bounds that the next instruction cuts a list, tuple or string with: both as one, without the slice
+    /// object. False, and nothing done, where anything else may be seen to happen between.
+    pub(super) fn cut_at_once(&mut self, n: usize) -> bool {
+        let next = Pc(self.pc.0 + 1);
+        let Some(instr) = self.code.instrs.get(next.0 as usize) else {
+            return false;
+        };
+        if instr.op != B::BinarySubscr || instr.is_unreached() || self.is_leader(next) {
+            return false;
+        }
+        let at = self.stack.len() - n - 1;
+        let expected = |s: &Self, v: Value| s.hints.get(&v).copied().unwrap_or(s.ty(v));
+        let container = self.stack[at].value;
+        let hint = instr.hint.first().copied();
+        let want = match hint.unwrap_or(expected(self, container)) {
+            ty if ty.is_bottom() => return false,
+            ty if ty <= Type::LIST_EXACT => Type::LIST_EXACT,
+            ty if ty <= Type::TUPLE_EXACT => Type::TUPLE_EXACT,
+            ty if ty <= Type::UNICODE_EXACT => Type::UNICODE_EXACT,
+            _ => return false,
+        };
+        let avoided = |pc| self.avoid.contains(&(pc, Reason::Type));
+        if avoided(self.pc) || avoided(next) || !self.ty(container).could_be(want) {
+            return false;
+        }
+        let bound_type = |ty: Type| {
+            [Type::LONG_EXACT, Type::NONE_TYPE]
+                .into_iter()
+                .find(|want| ty <= *want && !ty.is_bottom())
+        };
+        let bounds: Vec<Value> = self.top_values(n);
+        let Some(types) = bounds
+            .iter()
+            .map(|&v| bound_type(expected(self, v)))
+            .collect::<Option<Vec<Type>>>()
+        else {
+            return false;
+        };
+        self.own_operands(n + 1);
+        self.guard_type(container, want);
+        for (&v, ty) in bounds.iter().zip(types) {
+            self.guard_type(v, ty);
+        }
+        let container = self.stack[at].value;
+        let mut args = vec![container];
+        args.extend(self.top_values(n));
+        args.resize(4, self.null);
+        // Where it raises, the interpreter has the slice in the place of the bounds, which are gone with the call.
+        self.forget_top(n);
+        self.pc = next;
+        self.push_owned(self.null);
+        self.start_instr();
+        let v = self.general(G::GetExtendedSlice, [0, 0], args, want);
+        self.forget_top(1);
+        self.drop_top(1);
+        self.push_owned(v);
+        true
+    }
+
     pub(super) fn for_iter(&mut self, instr: &Instr) {
         self.settle();
         self.start_instr();

@@ -12,9 +12,10 @@
 //! - `UserInt[MyInt] | Unicode`: there is no `UserInt`; `LongUser` is meant.
 //! - `User[MyClass] & ObjectUser = ObjectUser[MyClass]`: `=` is `==`.
 //! - "`OptT` for every `Object` subtype": of a specialized type the specialization is lost, as in any union.
+//! - `TypeExact[Metaclass:obj]`, "its only subtypes are itself and `Bottom`": and its mortal and immortal parts.
 
 use super::{WORLD, check, ty};
-use crate::types::{Hierarchy, Type};
+use crate::types::{Hierarchy, Names, Predefined, Type, predefined_names, universe};
 
 /// Makes each relation a test.
 macro_rules! relations {
@@ -218,8 +219,64 @@ fn inner_types_are_the_union_of_what_stands_below_them() {
 
 #[test]
 fn bottom_is_a_strict_subtype_of_every_other_type() {
-    for (name, ty) in crate::types::predefined_names() {
+    for (name, ty) in predefined_names() {
         assert_eq!(Type::BOTTOM < ty, name != "Bottom", "{name}");
+    }
+}
+
+#[test]
+fn exact_and_user_are_only_of_what_can_be_inherited_from() {
+    for row in Predefined::ALL {
+        for suffix in ["Exact", "User"] {
+            let name = format!("{}{suffix}", row.name());
+            let read = Type::parse(&name, &Names::none());
+            assert_eq!(read.is_err(), row.is_closed(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn opt_t_is_t_or_a_null_pointer_for_every_object_type() {
+    let mut count = 0;
+    for (name, ty) in predefined_names() {
+        let is_object = ty <= Type::OBJECT && !ty.is_bottom();
+        if let Ok(opt) = Type::parse(&format!("Opt{name}"), &Names::none()) {
+            assert!(is_object, "{name}");
+            assert_eq!(opt, ty | Type::NULLPTR, "{name}");
+            count += 1;
+        } else {
+            assert!(!is_object, "{name}");
+        }
+    }
+    assert!(count > 180, "only {count} object types");
+}
+
+#[test]
+fn a_specialization_speaks_of_its_own_kind_of_leaves() {
+    // "`(BytesUser, _, kSpecInt, _)` is invalid", and "`(CInt32, _, kSpecObject, _)` is also invalid".
+    for text in [
+        "BytesUser[5]",
+        "CInt32[MyClass]",
+        "CInt32[my_obj]",
+        "CInt32[MyInt:Exact]",
+        "Primitive[5]",
+    ] {
+        let world = Hierarchy::parse(WORLD).expect("well-formed");
+        assert!(Type::parse(text, &world.names()).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_class_as_an_object_has_no_subtypes_but_its_own_lifetimes() {
+    let world = Hierarchy::parse(WORLD).expect("well-formed");
+    let object = ty(&world, "TypeExact[Metaclass:obj]");
+    for low in universe(&world) {
+        let is_below = low <= object;
+        assert_eq!(
+            is_below,
+            low.is_bottom() || low.drop_mortality() == object,
+            "{low}"
+        );
     }
 }
 

@@ -5,6 +5,8 @@
 
 Nothing here is needed for a program to be right: on a Python that Cladonia can't work in, everything runs interpreted and
 `available()` says why. Importing this package is cheap; the native module is loaded by the first call that needs it.
+
+`cladonia.Type` is what the compiler knows of values, sets of them with their algebra; it works without the JIT, too.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar, overload
 
+    from cladonia._cladonia import Type as Type
     from cladonia._interpreted import NotCompiled
 
     F = TypeVar("F", bound=Callable[..., Any])
@@ -117,8 +120,11 @@ _FunctionType = type(_function)
 
 
 def __getattr__(name):
-    # The exception class is the native module's own, so it is looked up when first named and not at import.
+    # These classes are the native module's own, so they are looked up when first named and not at import.
     if name == "NotCompiled":
         globals()[name] = found = _native.load().NotCompiled
+        return found
+    if name == "Type":
+        globals()[name] = found = _native.type_class()
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,6 +32,16 @@ def _choose():
     return _cladonia if reason is None else _without(reason)
 
 
+def type_class():
+    """The class `Type`. The type lattice needs no working JIT, only the native module: where that can't be loaded, ImportError says why."""
+    reason = _wrong_python()
+    if reason is not None:
+        raise ImportError(f"cladonia.Type can't be had: {reason}")
+    from cladonia import _cladonia
+
+    return _cladonia.type_class()
+
+
 def _wrong_python():
     """Why this interpreter can't even load the native module. What can only be seen from inside is `available()`'s to say."""
     import sys

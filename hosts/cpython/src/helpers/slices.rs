@@ -65,12 +65,39 @@ pub unsafe extern "C" fn build_slice(start: Obj, stop: Obj, step: Obj) -> Obj {
     PySlice_New(start, stop, step)
 }
 
+/// `a[start:stop:step]`, where no step may be null.
+pub unsafe extern "C" fn get_extended_slice(a: Obj, bounds: *mut Obj, count: i64) -> Obj {
+    let [start, stop, step] = [0, 1, 2].map(|i| *bounds.add(i));
+    let mut result = if PyList_CheckExact(a) != 0 {
+        cut_list(
+            a,
+            start,
+            stop,
+            if step.is_null() { Py_None() } else { step },
+        )
+    } else {
+        ptr::null_mut()
+    };
+    if result.is_null() {
+        let slice = PySlice_New(start, stop, step);
+        if !slice.is_null() {
+            result = PyObject_GetItem(a, slice);
+            Py_DECREF(slice);
+        }
+    }
+    for i in 0..count as usize {
+        Py_XDECREF(*bounds.add(i));
+    }
+    result
+}
+
 /// `a[slice]` of an exact list by a slice of ints; null, and no exception, if it must be asked for in the general way.
 pub unsafe fn get_extended(a: Obj, slice: Obj) -> Obj {
-    let (start, stop, step) = {
-        let slice = slice.cast::<PySliceObject>();
-        ((*slice).start, (*slice).stop, (*slice).step)
-    };
+    let slice = slice.cast::<PySliceObject>();
+    cut_list(a, (*slice).start, (*slice).stop, (*slice).step)
+}
+
+unsafe fn cut_list(a: Obj, start: Obj, stop: Obj, step: Obj) -> Obj {
     let length = Py_SIZE(a);
     let step = match word(step) {
         Some(Some(step)) if step != 0 && step != Py_ssize_t::MIN => step,

@@ -91,20 +91,98 @@ dead = []
 weakref.finalize(held, dead.append, 1)";
         let scope = run(script, &[]);
         let handle = object_of(scope, "held");
-        let pin = handle.pin();
+        let pins = Pins {
+            objects: vec![handle.pin()],
+            ..Pins::default()
+        };
+        hold(&pins);
         run("del scope['held']", &[("scope", scope)]);
         assert!(!object_ptr(handle).is_null());
         // SAFETY: the lock is held.
         unsafe { release_unused() };
         run("assert not dead", &[("dead", get(scope, "dead"))]);
-        assert!(handle.is_alive(), "it is pinned");
+        assert!(handle.is_alive(), "a unit holds it");
         // SAFETY: the object is alive.
         assert_eq!(unsafe { object_handle(object_ptr(handle)) }, handle);
-        drop(pin);
+        unhold(&pins);
+        drop(pins);
         assert!(!handle.is_alive());
         // SAFETY: the lock is held.
         unsafe { release_unused() };
         run("assert dead", &[("dead", get(scope, "dead"))]);
+    });
+}
+
+#[test]
+fn what_only_one_pin_needs_is_let_go_with_it() {
+    with_python(|| {
+        let scope = run(
+            "class Base: pass\nclass A(Base): pass\nclass B(Base): pass\na = A()",
+            &[],
+        );
+        let (a, b, base) = (
+            class_of(scope, "A"),
+            class_of(scope, "B"),
+            class_of(scope, "Base"),
+        );
+        let object = object_of(scope, "a");
+        let (pin_a, pin_b, pin_object) = (a.pin(), b.pin(), object.pin());
+        let of = |class| Reach::of_handles(Some(class), None);
+        let (of_a, of_b, of_object) = (of(a), of(b), Reach::of_handles(None, Some(object)));
+        drop(pin_a);
+        // SAFETY: the lock is held, and nothing is compiled; the script holds all of it.
+        unsafe { of_a.settle() };
+        assert!(a.is_alive(), "the object needs its class");
+        drop(pin_object);
+        // SAFETY: as above.
+        unsafe { of_object.settle() };
+        assert!(!object.is_alive() && !a.is_alive());
+        assert!(b.is_alive() && base.is_alive(), "B and its base are pinned");
+        assert_eq!(class_of(scope, "Base"), base);
+        drop(pin_b);
+        // SAFETY: as above.
+        unsafe { of_b.settle() };
+        assert!(!b.is_alive() && !base.is_alive());
+        assert_ne!(class_of(scope, "A"), a, "registered anew");
+    });
+}
+
+#[test]
+fn a_class_of_the_interpreter_is_never_let_go() {
+    with_python(|| {
+        let scope = run("Complex, number = complex, 2j", &[]);
+        let class = class_of(scope, "Complex");
+        let object = object_of(scope, "number");
+        let reach = Reach::of_handles(Some(class), Some(object));
+        // SAFETY: the lock is held, and nothing is compiled.
+        unsafe { reach.settle() };
+        assert!(class.is_alive() && !object.is_alive());
+    });
+}
+
+#[test]
+fn what_was_replaced_is_let_go_with_its_last_pin() {
+    with_python(|| {
+        let script =
+            "import weakref\nclass A: pass\nclass B: pass\nclass C(A): pass\nold = weakref.ref(A)";
+        let scope = run(script, &[]);
+        let before = class_of(scope, "C");
+        let pin = before.pin();
+        run(
+            "C.__bases__ = (B,)",
+            &[("B", get(scope, "B")), ("C", get(scope, "C"))],
+        );
+        assert_ne!(class_of(scope, "C"), before);
+        assert!(before.is_alive(), "it is pinned");
+        let reach = Reach::of_handles(Some(before), None);
+        drop(pin);
+        // SAFETY: the lock is held, and nothing is compiled.
+        unsafe { reach.settle() };
+        assert!(!before.is_alive());
+        run(
+            "import gc\ndel scope['A']\ngc.collect()\nassert old() is None",
+            &[("scope", scope), ("old", get(scope, "old"))],
+        );
     });
 }
 

@@ -37,7 +37,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 10]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -79,6 +79,7 @@ static METHODS: Table<[PyMethodDef; 10]> = Table(UnsafeCell::new([
         export,
         c"export(code): a code object and all inside it as typed bytecode."
     ),
+    fastcall!(c"type_class", type_class, c"The class cladonia.Type."),
     PyMethodDef::zeroed(),
 ]));
 
@@ -175,7 +176,7 @@ fn unavailable() -> Option<String> {
 }
 
 /// Run the body of a function of the module; a panic becomes an exception.
-fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
+pub(crate) fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(object)) => object,
         Ok(Err(())) => null_mut(),
@@ -186,7 +187,7 @@ fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
     }
 }
 
-fn raise(class: Object, message: &str) -> Object {
+pub(crate) fn raise(class: Object, message: &str) -> Object {
     let message = CString::new(message.replace('\0', "?")).unwrap_or_default();
     // SAFETY: the class is an exception class.
     unsafe { PyErr_SetString(class, message.as_ptr()) };
@@ -463,6 +464,14 @@ unsafe extern "C" fn stats_dict(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
         // SAFETY: the GIL is held.
         let dict = unsafe { stats::dict() };
         if dict.is_null() { Err(()) } else { Ok(dict) }
+    })
+}
+
+unsafe extern "C" fn type_class(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    // SAFETY: the GIL is held.
+    guarded(|| match unsafe { crate::type_object::class() } {
+        class if class.is_null() => Err(()),
+        class => Ok(class),
     })
 }
 

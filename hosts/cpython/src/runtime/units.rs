@@ -11,6 +11,7 @@
 use super::abi;
 use super::capi::{CodeShape, Frame, Object, get};
 use super::{frames, rt};
+use crate::objects;
 use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
@@ -123,6 +124,7 @@ impl UnitState {
     /// Take over what the compiler made.
     pub fn finish(&mut self, unit: Unit) {
         self.exit_counts = vec![0; unit.exits.len()];
+        objects::hold(&unit.pins);
         self.unit = Some(unit);
     }
 
@@ -153,6 +155,9 @@ impl UnitState {
 
 impl Drop for UnitState {
     fn drop(&mut self) {
+        if let Some(unit) = &self.unit {
+            objects::unhold(&unit.pins);
+        }
         // SAFETY: the reference taken by `new`; the GIL is held.
         unsafe { Py_DECREF(self.shape.code) };
     }

@@ -117,6 +117,12 @@ fn address(op: GeneralOp) -> usize {
         G::SetSlice => f!(|a: Obj, b: Obj, c: Obj, d: Obj| -> i64 {
             status(ops::set_slice(&see(a), &see(b), &see(c), &see(d)))
         }),
+        G::GetExtendedSlice => f!(|a: Obj, array: *const Obj, n: i64| -> Obj {
+            let mut parts = take(array, n).into_iter();
+            let mut part = || parts.next().flatten().unwrap_or_else(|| rt().none.clone());
+            let parts = [part(), part(), part()];
+            give(ops::get_slice(&see(a), &parts))
+        }),
         G::BuildSlice => f!(|a: Obj, b: Obj, c: Obj| -> Obj {
             let part =
                 |p: Obj| see_or_null(p).map_or_else(|| rt().none.clone(), |o| Ref::clone(&o));
@@ -319,6 +325,16 @@ fn address(op: GeneralOp) -> usize {
                 out,
                 names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
             )
+        }),
+        G::Catch => f!(|add: i64| -> Obj {
+            if add != 0 {
+                super::interp::note_raise_here();
+            }
+            let exception = rt().thread.take_exception();
+            exception.map_or(std::ptr::null_mut(), Ref::into_raw)
+        }),
+        G::Reraise => f!(|_f: F, _n: i64, _position: Obj, exception: Obj| -> i64 {
+            status(Err(Raised(Ref::clone(&see(exception)))))
         }),
         G::HandlePending => f!(|_t: T| -> i64 { status(names::handle_pending()) }),
         G::CallInterpreted => call_interpreted as *const () as usize,

@@ -259,7 +259,7 @@ impl Runtime {
     }
 
     fn small_int(&self, value: i64) -> Option<Ref> {
-        let index = usize::try_from(value + 5).ok()?;
+        let index = usize::try_from(value.checked_add(5)?).ok()?;
         self.small_ints.get()?.get(index).cloned()
     }
 

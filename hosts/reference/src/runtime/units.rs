@@ -296,12 +296,14 @@ fn compile(
     });
     let hinted = code.with_hints();
     let avoid = code.avoid.borrow().clone();
+    let met = code.several();
     let request = Request {
         code: &hinted,
         entry,
         live,
         world: &ReferenceWorld,
         parts: UnitParts {
+            closed: None,
             token: std::ptr::from_ref(&*state) as u64,
             pending_cell: state.pending.as_ptr() as u64,
             loop_counter: state.iterations.as_ptr() as u64,
@@ -313,6 +315,7 @@ fn compile(
             force_table: state.force.as_ref().map(|table| table.as_ptr() as u64),
         },
         avoid: &avoid,
+        met: &met,
     };
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile(request)));
     let unit = match made {
@@ -366,6 +369,7 @@ pub(super) fn compile_text(
         live,
         world: &ReferenceWorld,
         parts: UnitParts {
+            closed: None,
             token: 0,
             pending_cell: 0,
             loop_counter: 0,
@@ -377,6 +381,7 @@ pub(super) fn compile_text(
             force_table: None,
         },
         avoid,
+        met: &HashMap::new(),
     };
     let keep = std::mem::replace(&mut engine.keep_dumps, true);
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile(request)));
@@ -606,7 +611,7 @@ impl UnitState {
     /// An exit was taken: where its bet fails too often, the next unit does not make it.
     fn count_exit(&self, number: usize, record: &ExitRecord) {
         let statistics = &rt().jit.statistics;
-        if record.kind == ExitKind::Raise {
+        if record.kind.raises() {
             return add(&statistics.raises);
         }
         add(&statistics.exits);
@@ -641,14 +646,18 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         let frame = FrameRef::from_raw(*buffer.add(1) as *mut frame::Frame);
         let words = std::slice::from_raw_parts(buffer, record.words as usize);
         let raised = match record.kind {
-            ExitKind::Raise => rt().thread.take_exception(),
+            ExitKind::Raise | ExitKind::Reraise => rt().thread.take_exception(),
             ExitKind::Resume => None,
+            ExitKind::Await => unreachable!("an exit of closed units, which this host has not"),
         };
         let old = complete(frame, record, words);
         state.count_exit(number as usize, record);
         drop(old);
         let next = match raised {
-            Some(exception) => interp::unwind(frame, record.pc, Raised(exception)),
+            Some(exception) => {
+                let again = record.kind == ExitKind::Reraise;
+                interp::unwind(frame, record.pc, Raised(exception), again)
+            }
             None => Ok(record.pc),
         };
         match (state.entry, next) {

@@ -134,6 +134,7 @@ impl World for ReferenceWorld {
                 .and_then(Ref::as_tuple)
                 .unwrap_or_default();
             return Callee::Function {
+                raw: None,
                 argcount: code.code.argcount,
                 defaults: defaults.iter().map(|d| rt().handle_of(d)).collect(),
                 entry_cell: code.entry.as_ptr() as u64,

@@ -1,0 +1,344 @@
+//! `cladonia.Type`: the type lattice in Python's hands.
+//!
+//! A Python object is a [`Type`] with a pin on the class or object it is specialized with, and references to all that this
+//! reaches: while it lives the handle can't go stale, so what it prints and answers stays true. The collector sees the references, so a
+//! class may hold a type of itself. When the object dies, what only it needed is given up at once. The lattice needs
+//! no compiler, so all of this works where the JIT is off or can't start.
+
+mod methods;
+
+use crate::abi;
+use crate::objects::{self, Reach};
+use crate::runtime::api::{guarded, raise};
+use crate::runtime::capi::Object;
+use crate::runtime::stats::text;
+use crate::runtime::{is_started, rt};
+use cladonia::types::{ClassPin, ObjectPin, Type, predefined_names};
+use pyo3_ffi::*;
+use std::ffi::{CString, c_int, c_void};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ptr::null_mut;
+
+/// What a type keeps from going stale.
+enum Pin {
+    None,
+    Class(#[expect(dead_code, reason = "held, not looked at")] ClassPin),
+    Object(#[expect(dead_code, reason = "held, not looked at")] ObjectPin),
+}
+
+/// The Python object.
+#[repr(C)]
+struct TypeObject {
+    head: PyObject,
+    ty: Type,
+    pin: Pin,
+    /// A tuple of all that the pinned handle reaches, or null.
+    keeps: Object,
+}
+
+/// The class `cladonia.Type`, once it is made.
+static mut CLASS: Object = null_mut();
+
+const DOC: &std::ffi::CStr = c"A set of values, as the compiler knows it.
+
+`Type.of(obj)`, `Type.of_class(cls, exact=False)` and `Type.parse(text)` make types; every predefined type is an attribute, as in
+`Type.Long`. `a <= b` asks whether every value of `a` is one of `b`; `a | b`, `a & b` and `a - b` hold every value they should and may
+hold more. A type keeps the class or object it speaks of alive.";
+
+/// The class, made by the first call; a new reference, or null with an exception set.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn class() -> Object {
+    // SAFETY: the caller's promise; the static is read and written under the GIL.
+    unsafe {
+        if CLASS.is_null() {
+            CLASS = make_class();
+        }
+        Py_XNewRef(CLASS)
+    }
+}
+
+/// # Safety
+/// As for [`class`].
+unsafe fn make_class() -> Object {
+    let slot = |slot: c_int, function: *mut c_void| PyType_Slot {
+        slot,
+        pfunc: function,
+    };
+    let mut slots = [
+        slot(Py_tp_dealloc, dealloc as *mut c_void),
+        slot(Py_tp_traverse, traverse as *mut c_void),
+        slot(Py_tp_clear, clear as *mut c_void),
+        slot(Py_tp_repr, repr as *mut c_void),
+        slot(Py_tp_hash, hash as *mut c_void),
+        slot(Py_tp_richcompare, compare as *mut c_void),
+        slot(Py_nb_or, union as *mut c_void),
+        slot(Py_nb_and, intersection as *mut c_void),
+        slot(Py_nb_subtract, difference as *mut c_void),
+        slot(Py_tp_methods, methods::table().cast()),
+        slot(Py_tp_doc, DOC.as_ptr() as *mut c_void),
+        slot(0, null_mut()),
+    ];
+    let flags = Py_TPFLAGS_DEFAULT
+        | Py_TPFLAGS_HAVE_GC
+        | Py_TPFLAGS_DISALLOW_INSTANTIATION
+        | Py_TPFLAGS_IMMUTABLETYPE;
+    let mut spec = PyType_Spec {
+        name: c"cladonia.Type".as_ptr(),
+        basicsize: size_of::<TypeObject>() as c_int,
+        itemsize: 0,
+        flags: flags as _,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: the slots are functions of these signatures, and live for the call; what is kept of them is static. Nobody has
+    // the class yet, so its dictionary may still be filled.
+    unsafe {
+        let class = PyType_FromSpec(&mut spec);
+        if class.is_null() {
+            return class;
+        }
+        let attributes = (*class.cast::<PyTypeObject>()).tp_dict;
+        for (name, ty) in predefined_names() {
+            let name = CString::new(name).unwrap_or_default();
+            let value = allocate(class, ty, Pin::None, null_mut());
+            if value.is_null() || PyDict_SetItemString(attributes, name.as_ptr(), value) < 0 {
+                Py_XDECREF(value);
+                Py_DECREF(class);
+                return null_mut();
+            }
+            Py_DECREF(value);
+        }
+        PyType_Modified(class.cast());
+        class
+    }
+}
+
+/// A new object; takes over the reference to `keeps`.
+///
+/// # Safety
+/// The GIL is held; `class` is the class of types; `keeps` is a tuple or null.
+unsafe fn allocate(class: Object, ty: Type, pin: Pin, keeps: Object) -> Object {
+    // SAFETY: the class says how large its instances are; the fields are written before anybody sees them.
+    unsafe {
+        let object = PyType_GenericAlloc(class.cast(), 0).cast::<TypeObject>();
+        if object.is_null() {
+            Py_XDECREF(keeps);
+            return null_mut();
+        }
+        (&raw mut (*object).ty).write(ty);
+        (&raw mut (*object).pin).write(pin);
+        (&raw mut (*object).keeps).write(keeps);
+        if keeps.is_null() {
+            PyObject_GC_UnTrack(object.cast());
+        }
+        object.cast()
+    }
+}
+
+/// A type as a Python object, with what it speaks of pinned and kept.
+///
+/// # Safety
+/// The GIL is held, the class was made, and the handles in the type are alive or stale for good.
+unsafe fn new(ty: Type) -> Result<Object, ()> {
+    let pin = match (ty.unique_class(), ty.as_object()) {
+        (Some(class), _) => class.try_pin().map_or(Pin::None, Pin::Class),
+        (_, Some(object)) => object.try_pin().map_or(Pin::None, Pin::Object),
+        _ => Pin::None,
+    };
+    // SAFETY: the caller's promise; what is pinned is alive.
+    unsafe {
+        if matches!(pin, Pin::None) {
+            let object = allocate(CLASS, ty, pin, null_mut());
+            return if object.is_null() {
+                Err(())
+            } else {
+                Ok(object)
+            };
+        }
+        let reach = Reach::of(ty);
+        let keeps = reach.keeps();
+        if keeps.is_null() {
+            return Err(());
+        }
+        let object = allocate(CLASS, ty, pin, keeps);
+        if is_quiet() {
+            reach.settle();
+        }
+        if object.is_null() {
+            Err(())
+        } else {
+            Ok(object)
+        }
+    }
+}
+
+/// The type behind a Python object, if it is one.
+///
+/// # Safety
+/// The GIL is held, and the object is alive.
+unsafe fn type_of(object: Object) -> Option<Type> {
+    // SAFETY: the class can't be inherited from, so its instances are as it made them.
+    unsafe {
+        (Py_TYPE(object).cast::<PyObject>() == CLASS).then(|| (*object.cast::<TypeObject>()).ty)
+    }
+}
+
+/// Whether what no compile has pinned may be given up.
+fn is_quiet() -> bool {
+    !is_started() || rt().engine.is_some()
+}
+
+/// Makes sure that classes can be read; says why not otherwise.
+fn ready() -> Result<(), ()> {
+    use std::sync::OnceLock;
+    static READY: OnceLock<Result<(), String>> = OnceLock::new();
+    let ready = READY.get_or_init(|| {
+        if is_started() {
+            return Ok(());
+        }
+        // SAFETY: the GIL is held, and a method runs without a pending exception.
+        unsafe {
+            abi::validate().map_err(|error| error.to_string())?;
+            objects::register_builtins();
+        }
+        Ok(())
+    });
+    ready.as_ref().copied().map_err(|reason| {
+        // SAFETY: the GIL is held.
+        raise(unsafe { PyExc_RuntimeError }, reason);
+    })
+}
+
+/// Lets go of what the type pins and keeps.
+///
+/// # Safety
+/// The GIL is held; the object is a type.
+unsafe fn let_go(object: Object) {
+    // SAFETY: the caller's promise. The object is as good as empty before anything else runs.
+    unsafe {
+        let object = object.cast::<TypeObject>();
+        let pin = std::mem::replace(&mut (*object).pin, Pin::None);
+        let keeps = std::mem::replace(&mut (*object).keeps, null_mut());
+        if !matches!(pin, Pin::None) {
+            let reach = Reach::of((*object).ty);
+            drop(pin);
+            if is_quiet() {
+                reach.settle();
+            }
+        }
+        Py_XDECREF(keeps);
+    }
+}
+
+unsafe extern "C" fn dealloc(object: Object) {
+    // SAFETY: the object is dying; an instance of a heap class holds its class.
+    unsafe {
+        let class = Py_TYPE(object);
+        PyObject_GC_UnTrack(object.cast());
+        let_go(object);
+        PyObject_GC_Del(object.cast());
+        Py_DECREF(class.cast());
+    }
+}
+
+unsafe extern "C" fn traverse(object: Object, visit: visitproc, context: *mut c_void) -> c_int {
+    // SAFETY: the collector's calling convention.
+    unsafe {
+        for held in [Py_TYPE(object).cast(), (*object.cast::<TypeObject>()).keeps] {
+            let status = if held.is_null() {
+                0
+            } else {
+                visit(held, context)
+            };
+            if status != 0 {
+                return status;
+            }
+        }
+        0
+    }
+}
+
+unsafe extern "C" fn clear(object: Object) -> c_int {
+    // SAFETY: the collector's calling convention.
+    unsafe { let_go(object) };
+    0
+}
+
+unsafe extern "C" fn repr(object: Object) -> Object {
+    // SAFETY: the slot's first operand is a type.
+    guarded(|| Ok(text(&unsafe { own(object) }.to_string())))
+}
+
+unsafe extern "C" fn hash(object: Object) -> Py_hash_t {
+    let mut hasher = DefaultHasher::new();
+    // SAFETY: the slot's operand is a type.
+    unsafe { own(object) }.hash(&mut hasher);
+    match hasher.finish() as Py_hash_t {
+        // Means an error.
+        -1 => -2,
+        hash => hash,
+    }
+}
+
+/// # Safety
+/// `object` is a type.
+unsafe fn own(object: Object) -> Type {
+    // SAFETY: the caller's promise.
+    unsafe { (*object.cast::<TypeObject>()).ty }
+}
+
+fn not_implemented() -> Result<Object, ()> {
+    // SAFETY: the object is immortal.
+    Ok(unsafe { Py_NewRef(Py_NotImplemented()) })
+}
+
+#[allow(
+    non_upper_case_globals,
+    reason = "the interpreter's names of comparisons"
+)]
+unsafe extern "C" fn compare(left: Object, right: Object, operator: c_int) -> Object {
+    // SAFETY: the interpreter's operands are alive.
+    guarded(|| unsafe {
+        let (Some(a), Some(b)) = (type_of(left), type_of(right)) else {
+            return not_implemented();
+        };
+        let answer = match operator {
+            Py_EQ => a == b,
+            Py_NE => a != b,
+            Py_LE => a <= b,
+            Py_LT => a < b,
+            Py_GE => a >= b,
+            Py_GT => a > b,
+            _ => return not_implemented(),
+        };
+        methods::boolean(answer)
+    })
+}
+
+/// # Safety
+/// The GIL is held; the operands are alive.
+unsafe fn operate(left: Object, right: Object, operation: fn(Type, Type) -> Type) -> Object {
+    // SAFETY: the caller's promise.
+    guarded(|| unsafe {
+        match (type_of(left), type_of(right)) {
+            (Some(a), Some(b)) => new(operation(a, b)),
+            _ => not_implemented(),
+        }
+    })
+}
+
+unsafe extern "C" fn union(left: Object, right: Object) -> Object {
+    // SAFETY: the interpreter's operands are alive.
+    unsafe { operate(left, right, |a, b| a | b) }
+}
+
+unsafe extern "C" fn intersection(left: Object, right: Object) -> Object {
+    // SAFETY: the interpreter's operands are alive.
+    unsafe { operate(left, right, |a, b| a & b) }
+}
+
+unsafe extern "C" fn difference(left: Object, right: Object) -> Object {
+    // SAFETY: the interpreter's operands are alive.
+    unsafe { operate(left, right, |a, b| a - b) }
+}
