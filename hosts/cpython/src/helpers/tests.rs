@@ -5,9 +5,7 @@ use crate::abi;
 use crate::capi::{Frame, Obj, current_thread, field};
 use crate::testing::{get, run, with_python};
 use cladonia::bytecode::{GeneralOp, Gives};
-use cladonia::host::{
-    CALL_BOXED, DEALLOC, EXIT_HOOK, FREE_LEAF, RECORD_EXIT, RESUME_EXITS, helpers,
-};
+use cladonia::host::{DEALLOC, EXIT_HOOK, FREE_LEAF, helpers};
 use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::ptr;
@@ -111,14 +109,7 @@ fn helpers_do_what_the_interpreter_does() {
 }
 
 /// Helpers of the runtime and of the intrinsics.
-const ELSEWHERE: &[&str] = &[
-    EXIT_HOOK,
-    RECORD_EXIT,
-    RESUME_EXITS,
-    CALL_BOXED,
-    DEALLOC,
-    FREE_LEAF,
-];
+const ELSEWHERE: &[&str] = &[EXIT_HOOK, DEALLOC, FREE_LEAF];
 
 #[test]
 fn signatures_are_those_the_core_expects() {

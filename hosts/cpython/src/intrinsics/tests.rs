@@ -7,9 +7,7 @@ use crate::runtime::frames::{MATERIALISED, NATIVE};
 use crate::testing::{get, run, with_python};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::codegen::{Codegen, CompiledCode, Input};
-use cladonia::host::{
-    CALL_BOXED, EXIT_HOOK, Host, IntrinsicId, RECORD_EXIT, RESUME_EXITS, helpers, names,
-};
+use cladonia::host::{EXIT_HOOK, Host, IntrinsicId, names};
 use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
@@ -20,15 +18,13 @@ extern "C" fn no_exit(_unit: i64, _exit: i64, _buffer: *mut u8) -> Obj {
 
 fn host() -> Host {
     let exit = no_exit as extern "C" fn(i64, i64, *mut u8) -> Obj;
-    // What the runtime adds; none of it is called here.
-    let own = [EXIT_HOOK, RECORD_EXIT, RESUME_EXITS, CALL_BOXED];
-    let rows = helpers();
-    let extra: Vec<_> = rows
-        .iter()
-        .filter(|row| own.contains(&row.name))
-        .map(|row| (row.name, exit as usize, &row.params[..], &row.results[..]))
-        .collect();
-    describe(&extra).expect("a complete host")
+    describe(&[(
+        EXIT_HOOK,
+        exit as usize,
+        &[Ty::I64, Ty::I64, Ty::Ptr],
+        &[Ty::Ptr],
+    )])
+    .expect("a complete host")
 }
 
 /// The compiled intrinsics: `(operands, results) -> whether it applied`.
