@@ -5,6 +5,8 @@
 pub mod check;
 pub mod diff;
 pub mod filetest;
+pub mod generate;
+pub mod reduce;
 pub mod runtime;
 pub mod stages;
 pub mod text;

@@ -1,5 +1,6 @@
 //! The subcommands. Each has its `Args` and a `run` which says what to print, or what was wrong.
 
+pub mod fuzz;
 mod program;
 pub mod run;
 pub mod stage;
