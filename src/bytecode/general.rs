@@ -184,7 +184,7 @@ general_ops! {
     /// A string of strings.
     BuildString "build_string" (variadic) 0 0 Object;
     /// Append b to list a.
-    ListAppend "list_append_object" () 0 2 Nothing;
+    ListAppend "list_append_object" (quiet) 0 2 Nothing;
     /// Extend list a by b.
     ListExtend "list_extend" (thread) 0 2 Nothing;
     /// Add b to set a.
@@ -215,7 +215,7 @@ general_ops! {
     LoadBuildClass "load_build_class" (frame) 0 0 Object;
     /// `AssertionError`.
     LoadAssertionError "load_assertion_error" () 0 0 Object;
-    /// Raise: the immediate is the number of operands that are not null (0, 1, 2).
+    /// Raise: the immediate is the number of operands that are not null (1, 2).
     Raise "raise" (thread) 1 2 Nothing;
     /// Import: immediate name; operands level, list of names.
     ImportName "import_name" (thread frame) 1 2 Object;
@@ -238,6 +238,20 @@ general_ops! {
     /// Take the pending exception, which the current instruction raised; the immediate says whether to add the
     /// instruction to its traceback first.
     Catch "catch" (safe quiet) 1 0 Object;
+    /// Make the operand the handled exception; gives the one before, or None.
+    PushExcInfo "push_exc_info" (thread safe quiet) 0 1 Object;
+    /// Make the array's one entry, an exception or None, the handled exception again.
+    PopExcept "pop_except" (thread safe variadic) 0 0 Nothing;
+    /// Whether exception a matches class b, or one of the classes in b.
+    CheckExcMatch "check_exc_match" (thread quiet) 0 2 Bool;
+    /// Split exception a by class b: outputs are the rest and the match, either may be None.
+    CheckEgMatch "check_eg_match" (thread outputs) 0 2 Nothing;
+    /// Make the operand the handled exception, unless it is None.
+    SetHandled "set_handled" (safe) 0 1 Nothing;
+    /// Call `__exit__` a with exception b and what belongs to it.
+    WithExceptStart "with_except_start" () 0 2 Object;
+    /// Raise the handled exception again.
+    RaiseAgain "raise_again" (quiet traced) 0 0 Nothing;
     /// Raise exception b again; if the immediate is not 0, the frame goes back to position a first.
     Reraise "reraise" (frame quiet traced) 1 2 Nothing;
     /// Do what is pending: signals, giving up the lock, collection.

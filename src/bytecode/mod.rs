@@ -80,7 +80,7 @@ impl Instr {
         match self.op {
             Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp => &[1, 0],
             Op::DeleteSubscr | Op::StoreAttr | Op::ImportName | Op::FormatWithSpec => &[1, 0],
-            Op::MapAdd | Op::CheckEgMatch => &[1, 0],
+            Op::MapAdd | Op::CheckEgMatch | Op::CallIntrinsic2 => &[1, 0],
             Op::CheckExcMatch => &[0],
             Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
             Op::BinarySlice => &[1, 0, 2],

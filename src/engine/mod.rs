@@ -54,6 +54,9 @@ pub enum CompileError {
         /// The limit.
         limit: u64,
     },
+    /// The request contradicts itself: a fault of the host's.
+    #[error("the request is wrong: {0}")]
+    Invalid(String),
     /// A fault of Cladonia's own; the function stays interpreted.
     #[error("internal: {0}")]
     Internal(String),
@@ -181,6 +184,7 @@ impl Engine {
             }
         };
         let keep = self.keep_dumps;
+        validate(&request)?;
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
@@ -337,6 +341,30 @@ impl Engine {
         self.codegen
             .compile(&self.memory, input)
             .map_err(|e| CompileError::Internal(e.to_string()))
+    }
+}
+
+/// What a host might get wrong in a request, beyond what the bytecode verifier finds in the code.
+fn validate(request: &Request<'_>) -> Result<(), CompileError> {
+    let code = request.code;
+    let given = request.live.len();
+    let invalid = |what: String| Err(CompileError::Invalid(what));
+    match request.entry {
+        Entry::Function if given > code.locals.len() => {
+            invalid(format!("{given} types for {} locals", code.locals.len()))
+        }
+        Entry::Loop(pc) if pc.0 as usize >= code.instrs.len() => {
+            invalid(format!("there is no instruction {pc}"))
+        }
+        Entry::Loop(pc) => match code.stack_depths()[pc.0 as usize] {
+            Some(depth) if given != code.locals.len() + depth as usize => invalid(format!(
+                "{given} types for {} locals and {depth} stack entries at {pc}",
+                code.locals.len()
+            )),
+            Some(_) => Ok(()),
+            None => invalid(format!("control never comes to {pc}")),
+        },
+        Entry::Function => Ok(()),
     }
 }
 

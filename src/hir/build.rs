@@ -109,10 +109,8 @@ pub fn build(
     if code.instrs.len() > MAX_INSTRS {
         return refuse("a function of this size");
     }
-    if !matches!(start, Start::Loop(..)) {
-        if !code.optimized {
-            return refuse("module or class code from its start");
-        }
+    if !matches!(start, Start::Loop(..)) && !code.optimized {
+        return refuse("module or class code from its start");
     }
     let f = Function::new(code.clone());
     let mut b = Builder {
@@ -200,6 +198,7 @@ impl Builder<'_> {
                 stack: Vec::new(),
             },
             out_locals: Vec::new(),
+            end: self.pc,
             is_loop_header,
         })
     }

@@ -31,9 +31,10 @@ pub(super) fn handlers_by_instr(code: &Code) -> Vec<Option<u32>> {
     let mut table = vec![None; code.instrs.len()];
     for (index, handler) in code.handlers.iter().enumerate() {
         let end = (handler.end.0 as usize).min(table.len());
-        for pc in handler.start.0 as usize..end {
-            if code.instrs[pc].op.info().raises {
-                table[pc] = Some(index as u32);
+        let start = (handler.start.0 as usize).min(end);
+        for (entry, instr) in table[start..end].iter_mut().zip(&code.instrs[start..end]) {
+            if instr.op.info().raises {
+                *entry = Some(index as u32);
             }
         }
     }
@@ -290,6 +291,7 @@ impl Builder<'_> {
 
     pub(super) fn end_block(&mut self, term: Term) {
         self.f.blocks[self.cur].out_locals = self.locals.clone();
+        self.f.blocks[self.cur].end = self.pc;
         self.f.blocks[self.cur].term = term;
     }
 }

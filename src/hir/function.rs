@@ -151,6 +151,8 @@ pub struct BlockData {
     pub entry_state: FrameState,
     /// The locals at the end.
     pub out_locals: Vec<Value>,
+    /// The bytecode instruction that ends the block.
+    pub end: Pc,
     /// Whether a back edge leads here.
     pub is_loop_header: bool,
 }

@@ -139,6 +139,7 @@ impl Builder<'_> {
                 stack: self.stack.clone(),
             },
             out_locals: Vec::new(),
+            end: self.pc,
             is_loop_header: false,
         })
     }

@@ -4,6 +4,7 @@ mod attributes;
 mod calls;
 mod containers;
 mod dispatch;
+mod exceptions;
 mod operators;
 mod stack;
 
@@ -18,6 +19,9 @@ type Done = Result<bool, Unsupported>;
 
 /// The one-operand intrinsics that the helpers know (star import, unary plus, list to tuple).
 const INTRINSICS_1: [u32; 3] = [2, 5, 6];
+
+/// The two-operand intrinsic that makes what is left of a group after `except*`.
+const PREP_RERAISE_STAR: u32 = 1;
 
 impl Builder<'_> {
     /// Translate an instruction; true if it ended the block.
@@ -340,6 +344,12 @@ impl Builder<'_> {
                 }
                 self.push_general(G::CallIntrinsic1, [arg as i64, 0], 1);
             }
+            B::CallIntrinsic2 => {
+                if instr.arg != PREP_RERAISE_STAR {
+                    return Err(self.unsupported(format!("intrinsic 2/{}", instr.arg)));
+                }
+                self.push_general(G::CallIntrinsic2, [arg as i64, 0], 2);
+            }
             B::BuildTuple => self.build_from(G::BuildTuple, arg, Type::TUPLE_EXACT),
             B::BuildList => self.build_from(G::BuildList, arg, Type::LIST_EXACT),
             B::BuildSet => self.build_from(G::BuildSet, arg, Type::SET_EXACT),
@@ -407,6 +417,11 @@ impl Builder<'_> {
             }
             B::LoadBuildClass => self.push_general(G::LoadBuildClass, [0, 0], 0),
             B::LoadAssertionError => self.push_general(G::LoadAssertionError, [0, 0], 0),
+            B::RaiseVarargs if arg == 0 => {
+                self.general(G::RaiseAgain, [0, 0], vec![], Type::BOTTOM);
+                self.end_block(Term::Unreachable);
+                return Ok(true);
+            }
             B::RaiseVarargs => {
                 self.own_operands(arg);
                 let mut args = self.top_values(arg);
@@ -415,16 +430,7 @@ impl Builder<'_> {
                 self.end_block(Term::Unreachable);
                 return Ok(true);
             }
-            B::BeforeWith => {
-                self.own_operands(1);
-                let manager = self.stack[self.stack.len() - 1].value;
-                let op = self.general(G::BeforeWith, [0, 0], vec![manager], Type::BOTTOM);
-                let exit = self.emit(Op::Output(0), vec![op], Type::OBJECT);
-                let entered = self.emit(Op::Output(1), vec![op], Type::OBJECT);
-                self.drop_top(1);
-                self.push_owned(exit);
-                self.push_owned(entered);
-            }
+            B::BeforeWith => self.before_with(),
             B::ImportName => self.push_general(G::ImportName, [arg as i64, 0], 2),
             B::ImportFrom => {
                 let top = self.stack.len() - 1;
@@ -468,18 +474,20 @@ impl Builder<'_> {
                 self.push_owned(v);
             }
             B::SetupAnnotations => self.effect(G::SetupAnnotations, [0, 0], 0),
+            B::PushExcInfo => self.push_exc_info(),
+            B::PopExcept => self.pop_except(),
+            B::CheckExcMatch => self.check_exc_match(),
+            B::CheckEgMatch => self.check_eg_match(),
+            B::WithExceptStart => self.with_except_start(),
+            B::Reraise => {
+                self.reraise(arg);
+                return Ok(true);
+            }
             B::EndSend
             | B::GetYieldFromIter
             | B::Send
             | B::YieldValue
             | B::ReturnGenerator
-            | B::CallIntrinsic2
-            | B::Reraise
-            | B::PushExcInfo
-            | B::PopExcept
-            | B::CheckExcMatch
-            | B::CheckEgMatch
-            | B::WithExceptStart
             | B::BeforeAsyncWith
             | B::GetAwaitable
             | B::GetAiter

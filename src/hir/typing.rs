@@ -23,6 +23,7 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
         | G::Truth
         | G::MatchMapping
         | G::MatchSequence
+        | G::CheckExcMatch
         | G::IterNext => Type::CBOOL,
         G::Negative => match args[0] {
             a if a <= Type::FLOAT_EXACT => Type::FLOAT_EXACT,

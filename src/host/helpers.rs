@@ -26,6 +26,10 @@ pub const MATH: &[(&str, &[Ty], &[Ty])] = &[
 /// The helper that exits call: `(unit, exit, buffer) -> object`.
 pub const EXIT_HOOK: &str = "exit";
 
+/// The helper that ends the life of an object without references if that runs no host code, and says if it did (1 or
+/// 0): `(object) -> i64`.
+pub const FREE_LEAF: &str = "free_leaf";
+
 /// The helper that ends the life of an object without references: `(object) -> ()`. It may run host code.
 pub const DEALLOC: &str = "dealloc";
 
@@ -61,6 +65,11 @@ pub fn helpers() -> Vec<HelperRow> {
         params: params.to_vec(),
         results: results.to_vec(),
     }));
+    rows.push(HelperRow {
+        name: FREE_LEAF,
+        params: vec![Ty::Ptr],
+        results: vec![Ty::I64],
+    });
     rows.push(HelperRow {
         name: DEALLOC,
         params: vec![Ty::Ptr],

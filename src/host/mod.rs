@@ -21,7 +21,7 @@ pub use crate::facts::{
     AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
     StorePlan, World,
 };
-pub use helpers::{DEALLOC, EXIT_HOOK, HelperRow, MATH, closed_helpers, helpers};
+pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
@@ -73,6 +73,8 @@ pub mod names {
         DROP = "drop" (Ptr) -> ();
         /// Drop a reference to an object whose death runs no host code (int, float, str, ...).
         DECREF_LEAF = "decref_leaf" (Ptr) -> ();
+        /// Drop a reference to an exact int.
+        DECREF_INT = "decref_int" (Ptr) -> ();
         /// Drop a reference to an exact float.
         DECREF_FLOAT = "decref_float" (Ptr) -> ();
         /// An object's class.

@@ -1,8 +1,8 @@
 //! Call-outs: general operations through helpers, and calls of known functions.
 
-use super::Lower;
+use super::{Lower, Shadows};
 use crate::hir::{GeneralOp, Gives, Value};
-use crate::host::{DEALLOC, names};
+use crate::host::{DEALLOC, FREE_LEAF, names};
 use crate::lir::{self, IntCond, Signature};
 use crate::ll::{Ty, Width};
 use crate::types::Type;
@@ -11,6 +11,9 @@ impl Lower<'_> {
     pub(super) fn general(&mut self, v: Value, op: GeneralOp, imms: [i64; 2]) {
         let info = op.info();
         let args = self.f.inst(v).args.clone();
+        if op == GeneralOp::ListAppend && self.f.ty(args[0]) <= Type::LIST_EXACT {
+            return self.append(v, &args);
+        }
         // Nobody looks while a quiet helper runs; one that raises leaves its position for the traceback.
         if info.raises || !info.quiet {
             self.publish(v);
@@ -95,6 +98,36 @@ impl Lower<'_> {
         }
     }
 
+    /// Append to a list: in place where there is room. What the helper does when there is none runs no code of the
+    /// program, but may find no memory.
+    fn append(&mut self, v: Value, args: &[Value]) {
+        let (list, _) = self.object(args[0]);
+        let (item, made) = self.object(args[1]);
+        let full = self.b.cold_block();
+        let host = self.host;
+        let id = host.intrinsic(names::LIST_APPEND);
+        self.b
+            .inline(&host.intrinsics[id].func, &[list, item], Some(full));
+        if !made {
+            self.intrinsic(names::INCREF, &[item]);
+        }
+        let go = self.b.block();
+        self.b.jump(go, &[]);
+        self.b.switch_to(full);
+        let (position, shadows) = (self.position, self.shadows.clone());
+        self.publish(v);
+        let helper = host.helper(GeneralOp::ListAppend.info().name);
+        let status = self.b.call(helper, &[list, item], &[Ty::I64])[0];
+        if made {
+            self.drop_fresh(args[1], item);
+        }
+        let failed = self.b.icmp_imm(IntCond::Slt, status, 0);
+        let raise = self.raise_target(v);
+        self.b.br(failed, raise, &[], go, &[]);
+        self.b.switch_to(go);
+        self.forget_published(position, shadows);
+    }
+
     pub(super) fn call_direct(&mut self, v: Value, cell: u64) {
         let args = self.f.inst(v).args.clone();
         self.publish(v);
@@ -176,6 +209,8 @@ impl Lower<'_> {
         let p = self.object(dropped).0;
         let name = if ty <= Type::FLOAT_EXACT {
             names::DECREF_FLOAT
+        } else if ty <= Type::LONG_EXACT {
+            names::DECREF_INT
         } else if !self.f.drop_runs_host_code(dropped) {
             names::DECREF_LEAF
         } else {
@@ -195,12 +230,22 @@ impl Lower<'_> {
         let go = self.b.block();
         self.b.jump(go, &[]);
         self.b.switch_to(last);
+        // What dies unseen needs no frame.
+        let freed = self.b.call(host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
+        let freed = self.b.icmp_imm(IntCond::Ne, freed, 0);
+        let loud = self.b.cold_block();
+        self.b.br(freed, go, &[], loud, &[]);
+        self.b.switch_to(loud);
         let (position, shadows) = (self.position, self.shadows.clone());
         self.publish(v);
         self.b.call(host.helper(DEALLOC), &[p], &[]);
         self.b.jump(go, &[]);
         self.b.switch_to(go);
-        // What the object's death has stored holds only there.
+        self.forget_published(position, shadows);
+    }
+
+    /// Where a path that has published meets one that has not, only what both have stored holds.
+    fn forget_published(&mut self, position: Option<u32>, shadows: Shadows) {
         self.shadows = shadows
             .into_iter()
             .filter(|(k, raw)| self.shadows.get(k) == Some(raw))

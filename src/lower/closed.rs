@@ -3,7 +3,7 @@
 use super::{Lower, Lowered, finish};
 use crate::exits::{EXITING, ExitKind, NOT_ENTERED, Reason, VALUE};
 use crate::facts::{RawEntry, RawKind};
-use crate::hir::{Function, Op, Value};
+use crate::hir::{Function, Op, StateId, Value};
 use crate::host::{
     CALL_BOXED, DEALLOC, Entry, Host, RESUME_EXITS, UnitParts, names, raw_signature, raw_type,
 };
@@ -115,13 +115,7 @@ impl Lower<'_> {
         let ok = self.b.cold_block();
         self.b.br(failed, raise, &[], ok, &[]);
         self.b.switch_to(ok);
-        let after = self.exit_at_call(
-            ExitKind::Resume,
-            Reason::Observed,
-            state,
-            consumed,
-            Some(object),
-        );
+        let after = self.exit_with_result(v, state, consumed, object);
         let valid = self.still_valid();
         let next = self.b.cold_block();
         self.b.br(valid, next, &[], after, &[]);
@@ -139,6 +133,31 @@ impl Lower<'_> {
         self.b.switch_to(go);
         (self.position, self.shadows) = (position, shadows);
         result
+    }
+
+    /// A cold block that leaves behind the call `v`, whose result is known. The stack's reference to what was called is
+    /// dropped there.
+    fn exit_with_result(
+        &mut self,
+        v: Value,
+        state: StateId,
+        consumed: u32,
+        result: lir::Value,
+    ) -> lir::Block {
+        let (kind, reason) = (ExitKind::Resume, Reason::Observed);
+        let exit = self.exit_at_call(kind, reason, state, consumed, Some(result));
+        let stack = &self.f.states[state].stack;
+        let callable = stack[stack.len() - consumed as usize];
+        if !callable.owned {
+            return exit;
+        }
+        let here = self.b.current();
+        let block = self.b.cold_block();
+        self.b.switch_to(block);
+        self.decref(v, callable.value);
+        self.b.jump(exit, &[]);
+        self.b.switch_to(here);
+        block
     }
 }
 
@@ -196,7 +215,7 @@ fn unbox(
 /// Drop a reference to an object of a kind.
 fn drop_box(b: &mut Builder<'_>, host: &Host, kind: RawKind, object: lir::Value) {
     let name = match kind {
-        RawKind::Int => names::DECREF_LEAF,
+        RawKind::Int => names::DECREF_INT,
         RawKind::Float => names::DECREF_FLOAT,
         RawKind::Bool => return,
     };

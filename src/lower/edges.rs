@@ -33,12 +33,14 @@ impl Lower<'_> {
             Term::Return(v) if self.closed.is_some() => self.return_raw(*v),
             Term::Return(v) => {
                 let result = self.moved(*v);
+                let pc = self.f.blocks[block].end;
+                // Whoever holds a frame object (a traceback does) will look for the locals after the return.
+                let locals = self.locals.clone();
+                self.publish_position(pc);
+                if locals.iter().any(|v| self.repr(*v).is_raw()) {
+                    self.publish_locals(pc, &locals);
+                }
                 if self.entry == Entry::Function {
-                    let pc = self.f.blocks[block]
-                        .insts
-                        .last()
-                        .map_or(self.f.blocks[block].entry_state.pc, |v| self.f.inst(*v).pc);
-                    self.publish_position(pc);
                     let leave = self.leave_block();
                     self.b.jump(leave, &[result]);
                 } else {

@@ -183,7 +183,8 @@ impl Lower<'_> {
             _ => ExitKind::Raise,
         };
         let consumed = match inst.op {
-            Op::CallRaw(_, consumed) => consumed,
+            // The callable's reference is the stack's.
+            Op::CallRaw(_, consumed) => consumed - 1,
             _ => 0,
         };
         let exit = self.exit_at_call(kind, Reason::Raised, state, consumed, None);
@@ -239,7 +240,7 @@ impl Lower<'_> {
         word
     }
 
-    fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
+    pub(super) fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
         let mut map = Vec::new();
         for (k, &v) in locals.iter().enumerate().take(self.f.code.locals.len()) {
             let k = k as u32;

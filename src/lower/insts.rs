@@ -359,6 +359,7 @@ impl Lower<'_> {
             .map(|ty| {
                 let class = ty
                     .runtime_class()
+                    .or_else(|| ty.unique_class_in(self.host.id))
                     .unwrap_or_else(|| panic!("a test for {ty}, which is not one class"));
                 let class = self.b.pconst(class.token());
                 self.b.icmp(IntCond::Eq, found, class)

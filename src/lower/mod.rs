@@ -90,6 +90,9 @@ pub fn repr(f: &Function, v: Value) -> Repr {
     }
 }
 
+/// What raw value of a local was stored into the frame last.
+type Shadows = HashMap<u32, Value>;
+
 pub(crate) struct Lower<'a> {
     f: &'a Function,
     host: &'a Host,
@@ -115,7 +118,7 @@ pub(crate) struct Lower<'a> {
     /// The position stored in the frame, if known here.
     position: Option<u32>,
     /// The raw words stored in the frame, if known here.
-    shadows: HashMap<u32, Value>,
+    shadows: Shadows,
     /// Number of outputs read from each operation that has some, and where they are.
     outputs: HashMap<Value, Vec<lir::Value>>,
     output_counts: HashMap<Value, u32>,
@@ -384,7 +387,7 @@ impl Lower<'_> {
                 self.intrinsic(names::DECREF_FLOAT, &[p]);
             }
             Repr::Int(_) => {
-                self.intrinsic(names::DECREF_LEAF, &[p]);
+                self.intrinsic(names::DECREF_INT, &[p]);
             }
             Repr::IntIf(..) | Repr::DoubleIf(..) => self.unless_null(v, p, |s| {
                 s.intrinsic(names::DECREF_LEAF, &[p]);

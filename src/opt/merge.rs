@@ -20,11 +20,13 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             }
             let insts = std::mem::take(&mut f.blocks[next].insts);
             let term = std::mem::replace(&mut f.blocks[next].term, Term::Unreachable);
+            let end = f.blocks[next].end;
             let out_locals = std::mem::take(&mut f.blocks[next].out_locals);
             let block = &mut f.blocks[b];
             block.insts.extend(insts);
             block.term = term;
             block.out_locals = out_locals;
+            block.end = end;
             changed = true;
         }
     }

@@ -349,6 +349,7 @@ pub(super) fn split(f: &mut Function, pred: Block, n: usize) -> Block {
         term: Term::Jump(edge),
         entry_state,
         out_locals,
+        end: f.blocks[pred].end,
         is_loop_header: false,
     });
     *f.blocks[pred].term.edges_mut()[n] = Edge {

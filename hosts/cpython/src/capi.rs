@@ -59,6 +59,14 @@ unsafe extern "C" {
         count: usize,
         kwnames: Obj,
     ) -> Frame;
+    pub fn _PyEval_CheckExceptTypeValid(thread: Thread, class: Obj) -> c_int;
+    pub fn _PyEval_CheckExceptStarTypeValid(thread: Thread, class: Obj) -> c_int;
+    pub fn _PyEval_ExceptionGroupMatch(
+        exc: Obj,
+        class: Obj,
+        matched: *mut Obj,
+        rest: *mut Obj,
+    ) -> c_int;
     pub fn _PyEval_FormatExcCheckArg(thread: Thread, exc: Obj, format: *const c_char, object: Obj);
     pub fn _PyEval_FormatExcUnbound(thread: Thread, code: Obj, slot: c_int);
     pub fn _PyEval_FormatKwargsError(thread: Thread, func: Obj, kwargs: Obj);

@@ -15,6 +15,7 @@ mod build;
 mod cache;
 mod calls;
 mod control;
+mod exceptions;
 mod import;
 mod matching;
 pub mod native;
@@ -29,7 +30,7 @@ mod unpack;
 pub use calls::{
     MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, interpret,
 };
-pub use control::{RERAISED, add_traceback};
+pub use exceptions::add_traceback;
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
@@ -124,7 +125,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::SetFunctionAttribute => entry!(scopes::set_function_attribute, 3),
         G::LoadBuildClass => entry!(scopes::load_build_class, 1),
         G::LoadAssertionError => entry!(control::load_assertion_error, 0),
-        G::Raise => entry!(control::raise, 4),
+        G::Raise => entry!(exceptions::raise, 4),
         G::ImportName => entry!(import::import_name, 5),
         G::ImportFrom => entry!(import::import_from, 4),
         G::MatchMapping => entry!(matching::match_mapping, 1),
@@ -134,8 +135,15 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetLen => entry!(operators::get_len, 1),
         G::SetupAnnotations => entry!(scopes::setup_annotations, 1),
         G::BeforeWith => entry!(control::before_with, 3),
-        G::Catch => entry!(control::catch, 1),
-        G::Reraise => entry!(control::reraise, 4),
+        G::Catch => entry!(exceptions::catch, 1),
+        G::PushExcInfo => entry!(exceptions::push_exc_info, 2),
+        G::PopExcept => entry!(exceptions::pop_except, 3),
+        G::CheckExcMatch => entry!(exceptions::check_exc_match, 3),
+        G::CheckEgMatch => entry!(exceptions::check_eg_match, 4),
+        G::SetHandled => entry!(exceptions::set_handled, 1),
+        G::WithExceptStart => entry!(exceptions::with_except_start, 2),
+        G::RaiseAgain => entry!(exceptions::raise_again, 0),
+        G::Reraise => entry!(exceptions::reraise, 4),
         G::HandlePending => entry!(control::handle_pending, 1),
         G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
     }

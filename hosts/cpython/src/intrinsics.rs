@@ -19,13 +19,73 @@ use crate::capi::{self, Obj, field};
 use crate::helpers;
 use crate::objects;
 use cladonia::facts::Effects;
-use cladonia::host::{Host, HostBuilder, HostError};
+use cladonia::host::{FREE_LEAF, Host, HostBuilder, HostError};
 use cladonia::lir::{Builder, Func, HelperId, Signature, Value};
 use cladonia::ll::Ty;
 use pyo3_ffi::*;
+use std::cell::UnsafeCell;
+use std::ptr;
 
 /// A helper of the runtime's: name, address, parameters, results.
 pub type ExtraHelper<'a> = (&'static str, usize, &'a [Ty], &'a [Ty]);
+
+/// Dead ints for compiled code to use again, as the interpreter does with floats: each is linked to the next by its
+/// type's place. An int that has been alive has room for a digit at least.
+#[repr(C)]
+struct FreeInts {
+    head: UnsafeCell<Obj>,
+    count: UnsafeCell<i64>,
+}
+
+// SAFETY: used with the interpreter's lock only.
+unsafe impl Sync for FreeInts {}
+
+static FREE_INTS: FreeInts = FreeInts {
+    head: UnsafeCell::new(ptr::null_mut()),
+    count: UnsafeCell::new(0),
+};
+
+impl FreeInts {
+    /// Where the first one is.
+    const HEAD: i32 = std::mem::offset_of!(FreeInts, head) as i32;
+    /// Where their number is.
+    const COUNT: i32 = std::mem::offset_of!(FreeInts, count) as i32;
+    /// How many are kept.
+    const MOST: i64 = 100;
+
+    fn address() -> u64 {
+        &raw const FREE_INTS as u64
+    }
+}
+
+/// End the life of an object if that runs no code of the program and needs none of the frame; says if it did.
+///
+/// # Safety
+/// The lock is held; the object has no reference any more.
+pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
+    // SAFETY: the caller's promise; an int that is kept is linked by its type's place, as compiled code does it.
+    unsafe {
+        let class = Py_TYPE(object);
+        if class == &raw mut PyLong_Type {
+            let tag: u64 = field(object, abi::long::TAG);
+            let count = FREE_INTS.count.get();
+            if tag >> abi::long::NON_SIZE_BITS < 3 && *count < FreeInts::MOST {
+                let head = FREE_INTS.head.get();
+                *count += 1;
+                (*object).ob_type = (*head).cast();
+                *head = object;
+                return 1;
+            }
+        } else if class != &raw mut PyFloat_Type
+            && class != &raw mut PyUnicode_Type
+            && class != &raw mut PyBytes_Type
+        {
+            return 0;
+        }
+        capi::_Py_Dealloc(object);
+        1
+    }
+}
 
 /// What the intrinsics need to know of the running interpreter.
 struct Context {
@@ -96,6 +156,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     let mut own = |name, entry: helpers::Entry| {
         host.helper(name, entry.address, &entry.params, &entry.results)
     };
+    own(FREE_LEAF, helpers::entry!(free_leaf, 1));
     let context = Context {
         dealloc: own("dealloc", helpers::entry!(capi::_Py_Dealloc, 1)),
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),

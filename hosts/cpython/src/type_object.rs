@@ -225,6 +225,8 @@ unsafe fn let_go(object: Object) {
             drop(pin);
             if is_quiet() {
                 reach.settle();
+            } else {
+                reach.settle_later();
             }
         }
         Py_XDECREF(keeps);

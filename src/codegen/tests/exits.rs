@@ -36,6 +36,42 @@ fn the_hook_gets_unit_number_and_one_word_for_each_value() {
     assert_eq!(SEEN.take(), (77, 5, vec![7, u64::MAX, 2.5f64.to_bits(), 1]));
 }
 
+#[repr(C)]
+struct Raw<T> {
+    status: i64,
+    value: T,
+}
+
+#[test]
+fn a_raw_call_that_leaves_says_so_in_its_status() {
+    let text = |ty: &str, value: &str| {
+        format!(
+            "(ptr, bool, i64, {ty}) -> i64, {ty} {{\n\
+             block0(v0: ptr, v1: bool, v2: i64, v3: {ty}):\n  br v1, block1, block2\n\
+             block1 cold:\n  exit exit3(v0, v2, v2, {value})\n\
+             block2:\n  v4 = iconst 0\n  return v4, v3\n}}"
+        )
+    };
+    let floats = jit().compile(&text("f64", "v3"));
+    let raw = call!(
+        floats,
+        fn(u64, bool, i64, f64) -> Raw<f64>,
+        7,
+        false,
+        5,
+        2.5
+    );
+    assert_eq!((raw.status, raw.value), (crate::exits::VALUE, 2.5));
+    let raw = call!(floats, fn(u64, bool, i64, f64) -> Raw<f64>, 7, true, 5, 2.5);
+    assert_eq!(raw.status, crate::exits::EXITING);
+    assert_eq!(SEEN.take(), (77, 3, vec![7, 5, 5, 2.5f64.to_bits()]));
+    let ints = jit().compile(&text("i64", "v2"));
+    let raw = call!(ints, fn(u64, bool, i64, i64) -> Raw<i64>, 7, false, 5, -9);
+    assert_eq!((raw.status, raw.value), (crate::exits::VALUE, -9));
+    let raw = call!(ints, fn(u64, bool, i64, i64) -> Raw<i64>, 7, true, 5, -9);
+    assert_eq!(raw.status, crate::exits::EXITING);
+}
+
 #[test]
 fn exits_of_one_shape_share_a_cold_block() {
     let mut jit = jit();

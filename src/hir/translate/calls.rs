@@ -1,6 +1,6 @@
 //! Calls: of known functions, of builtins that need none, and of anything.
 
-use crate::bytecode::{GeneralOp as G, Instr, Reason};
+use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
 use crate::facts::{Builtin, Callee, RawEntry, RawKind};
 use crate::hir::Op;
@@ -95,6 +95,23 @@ impl Builder<'_> {
                 }
                 self.start_instr();
                 self.call_direct(function, entry_cell, base, given, argcount, &defaults);
+                true
+            }
+            Callee::Builtin(Builtin::ListAppend)
+                if bound && n == 1 && self.ty(this) <= Type::LIST_EXACT =>
+            {
+                // Nearly all code has the constant.
+                let is_none = |c: &&Const| c.value == ConstValue::None;
+                let Some(none) = self.code.consts.iter().find(is_none) else {
+                    return false;
+                };
+                let none = none.object;
+                self.own_operands(3);
+                let args = self.top_values(2);
+                self.general(G::ListAppend, [0, 0], args, Type::BOTTOM);
+                self.drop_top(3);
+                let none = self.object(none);
+                self.push_owned(none);
                 true
             }
             Callee::Builtin(builtin) if !bound => self.call_builtin(builtin, base, n),

@@ -4,7 +4,7 @@
 use crate::bytecode::{Instr, Met, Pc, Reason};
 use crate::facts::{AttrPlan, StorePlan};
 use crate::hir::Op;
-use crate::hir::build::Builder;
+use crate::hir::build::{Builder, is_builtin_exact};
 use crate::hir::function::{Block, BlockData, Edge, FrameState, Inst, Place, Term, Value};
 use crate::types::Type;
 
@@ -155,7 +155,7 @@ impl Builder<'_> {
     pub(super) fn receiver_types(&self, v: Value, instr: &Instr) -> Vec<Expected> {
         let ty = self.ty(v);
         let expect = |ty, guess| Expected { ty, guess };
-        if ty.as_object().is_some() || (ty.is_exact() && ty.runtime_class().is_some()) {
+        if ty.as_object().is_some() || is_one_class(ty) {
             return vec![expect(ty, false)];
         }
         let failed = |reason: &Reason| self.avoid.contains(&(self.pc, *reason));
@@ -185,7 +185,7 @@ impl Builder<'_> {
             if hint.ty.as_object().is_some() {
                 return vec![hint];
             }
-            if hint.ty.runtime_class().is_some() && !types.iter().any(|t| t.ty == hint.ty) {
+            if is_one_class(hint.ty) && !types.iter().any(|t| t.ty == hint.ty) {
                 types.push(hint);
             }
         }
@@ -312,9 +312,15 @@ impl Builder<'_> {
                 stack: self.start_stack.clone(),
             },
             out_locals: Vec::new(),
+            end: self.pc,
             is_loop_header: false,
         })
     }
+}
+
+/// Whether all objects of the type are of one class exactly.
+fn is_one_class(ty: Type) -> bool {
+    ty.is_exact() && ty.runtime_class().is_some() || is_builtin_exact(ty)
 }
 
 pub(super) fn plain_edge(block: Block) -> Edge {

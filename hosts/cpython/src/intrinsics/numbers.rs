@@ -3,13 +3,13 @@
 //! An int is a sign and a number of 30-bit digits in one tag word, then the digits. One digit is the hot path, two
 //! come out of line, more fail: what compiled code computes with fits 60 bits.
 
-use super::Set;
+use super::{FreeInts, Set};
 use crate::abi::{float, interp, long, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
-use pyo3_ffi::{Py_False, Py_True, PyFloat_Type};
+use pyo3_ffi::{Py_False, Py_True, PyFloat_Type, PyLong_Type};
 
 pub(super) fn define(set: &mut Set<'_>) {
     set.add(
@@ -27,7 +27,14 @@ pub(super) fn define(set: &mut Set<'_>) {
         |b, p, context| {
             let done = b.block();
             let result = b.param(done, Ty::Ptr);
-            if let Some(first) = context.small_ints {
+            let Some(first) = context.small_ints else {
+                let made = b.call(context.box_int, &[p[0]], &[Ty::Ptr])[0];
+                b.jump(done, &[made]);
+                b.switch_to(done);
+                b.ret(&[result]);
+                return;
+            };
+            {
                 let (small, large) = (b.block(), b.block());
                 let five = b.iconst(5);
                 let index = b.op(Opcode::Iadd, &[p[0], five]);
@@ -41,6 +48,37 @@ pub(super) fn define(set: &mut Set<'_>) {
                 b.jump(done, &[known]);
                 b.switch_to(large);
             }
+            let (fits, pop, call) = (b.block(), b.block(), b.cold_block());
+            let sixty_three = b.iconst(63);
+            let negative = b.op(Opcode::Isshr, &[p[0], sixty_three]);
+            let flipped = b.op(Opcode::Ixor, &[p[0], negative]);
+            let magnitude = b.op(Opcode::Isub, &[flipped, negative]);
+            let one_digit = b.icmp_imm(IntCond::Ult, magnitude, 1 << long::DIGIT_BITS);
+            b.br(one_digit, fits, &[], call, &[]);
+            b.switch_to(fits);
+            let free = b.pconst(FreeInts::address());
+            let head = b.load(Width::Ptr, free, FreeInts::HEAD);
+            let none = b.is_null(head);
+            b.br(none, call, &[], pop, &[]);
+            b.switch_to(pop);
+            let next = b.load(Width::Ptr, head, object::TYPE);
+            b.store(Width::Ptr, free, FreeInts::HEAD, next);
+            let count = b.load(Width::I64, free, FreeInts::COUNT);
+            let one = b.iconst(1);
+            let less = b.op(Opcode::Isub, &[count, one]);
+            b.store(Width::I64, free, FreeInts::COUNT, less);
+            b.store(Width::I64, head, object::REFCNT, one);
+            let class = b.pconst((&raw const PyLong_Type) as u64);
+            b.store(Width::Ptr, head, object::TYPE, class);
+            // Zero is a small int, so the sign is positive or negative.
+            let sign = b.iconst(i64::from(long::SIGN_NEGATIVE));
+            let sign = b.op(Opcode::Iand, &[negative, sign]);
+            let digits = b.iconst(1 << long::NON_SIZE_BITS);
+            let tag = b.op(Opcode::Ior, &[sign, digits]);
+            b.store(Width::I64, head, long::TAG, tag);
+            b.store(Width::U32, head, long::DIGITS, magnitude);
+            b.jump(done, &[head]);
+            b.switch_to(call);
             let made = b.call(context.box_int, &[p[0]], &[Ty::Ptr])[0];
             b.jump(done, &[made]);
             b.switch_to(done);

@@ -1,7 +1,7 @@
 //! Reference counts. An immortal object's count has its low half negative (as `i32`) and never changes.
 
-use super::{Context, Set};
-use crate::abi::{interp, object};
+use super::{Context, FreeInts, Set};
+use crate::abi::{interp, long, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Block, Builder, IntCond, Term, Value};
@@ -37,6 +37,36 @@ pub(super) fn define(set: &mut Set<'_>) {
         Effects::WRITES,
         |b, p, context| {
             decref(b, p[0], |b, done| call_dealloc(b, p[0], context, done));
+        },
+    );
+    set.add(
+        names::DECREF_INT,
+        &[Ty::Ptr],
+        &[],
+        Effects::WRITES,
+        |b, p, context| {
+            decref(b, p[0], |b, done| {
+                let free = b.pconst(FreeInts::address());
+                let count = b.load(Width::I64, free, FreeInts::COUNT);
+                let room = b.icmp_imm(IntCond::Slt, count, FreeInts::MOST);
+                let (check, push, full) = (b.block(), b.block(), b.cold_block());
+                b.br(room, check, &[], full, &[]);
+                b.switch_to(check);
+                // A long one would be kept from those who need its room.
+                let tag = b.load(Width::I64, p[0], long::TAG);
+                let short = b.icmp_imm(IntCond::Ult, tag, 3 << long::NON_SIZE_BITS);
+                b.br(short, push, &[], full, &[]);
+                b.switch_to(push);
+                let one = b.iconst(1);
+                let more = b.op(cladonia::lir::Opcode::Iadd, &[count, one]);
+                let head = b.load(Width::Ptr, free, FreeInts::HEAD);
+                b.store(Width::Ptr, p[0], object::TYPE, head);
+                b.store(Width::Ptr, free, FreeInts::HEAD, p[0]);
+                b.store(Width::I64, free, FreeInts::COUNT, more);
+                b.jump(done, &[]);
+                b.switch_to(full);
+                call_dealloc(b, p[0], context, done);
+            });
         },
     );
     set.add(

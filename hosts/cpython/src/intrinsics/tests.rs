@@ -3,10 +3,13 @@
 use super::{attributes as plan, describe};
 use crate::abi;
 use crate::capi::{Obj, current_thread, field};
+use crate::runtime::frames::{MATERIALISED, NATIVE};
 use crate::testing::{get, run, with_python};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::codegen::{Codegen, CompiledCode, Input};
-use cladonia::host::{EXIT_HOOK, Host, IntrinsicId, names};
+use cladonia::host::{
+    CALL_BOXED, EXIT_HOOK, Host, IntrinsicId, RECORD_EXIT, RESUME_EXITS, helpers, names,
+};
 use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
@@ -17,13 +20,15 @@ extern "C" fn no_exit(_unit: i64, _exit: i64, _buffer: *mut u8) -> Obj {
 
 fn host() -> Host {
     let exit = no_exit as extern "C" fn(i64, i64, *mut u8) -> Obj;
-    describe(&[(
-        EXIT_HOOK,
-        exit as usize,
-        &[Ty::I64, Ty::I64, Ty::Ptr],
-        &[Ty::Ptr],
-    )])
-    .expect("a complete host")
+    // What the runtime adds; none of it is called here.
+    let own = [EXIT_HOOK, RECORD_EXIT, RESUME_EXITS, CALL_BOXED];
+    let rows = helpers();
+    let extra: Vec<_> = rows
+        .iter()
+        .filter(|row| own.contains(&row.name))
+        .map(|row| (row.name, exit as usize, &row.params[..], &row.results[..]))
+        .collect();
+    describe(&extra).expect("a complete host")
 }
 
 /// The compiled intrinsics: `(operands, results) -> whether it applied`.
@@ -234,6 +239,54 @@ fn ints_go_to_raw_values_and_back() {
             assert_eq!(m.one(names::BOOL_UNBOX, &[object]), value);
             assert_eq!(m.one(names::BOOL_BOX, &[value]), object);
         }
+    });
+}
+
+#[test]
+fn dead_ints_are_used_again() {
+    with_python(|| {
+        let mut m = Machine::new();
+        // SAFETY: under the lock.
+        let free = || unsafe { *super::FREE_INTS.count.get() };
+        while free() > 0 {
+            shown(m.one(names::INT_BOX, &[777]));
+        }
+        let first = m.one(names::INT_BOX, &[257]);
+        for value in [257i64, -6, 1 << 29, (1 << 30) - 1, -(1 << 30) + 1] {
+            m.run(names::DECREF_INT, &[first]);
+            assert_eq!(free(), 1);
+            let again = m.one(names::INT_BOX, &[value as u64]);
+            assert_eq!((again, refs(again as Obj), free()), (first, 1, 0));
+            assert_eq!(shown_borrowed(again), value.to_string());
+        }
+        shown(first);
+        // More than are kept; and ints of two digits and more, and small ones.
+        let many: Vec<u64> = (0..300)
+            .map(|i| m.one(names::INT_BOX, &[1000 + i]))
+            .collect();
+        for (i, &boxed) in many.iter().enumerate() {
+            assert_eq!(m.one(names::INT_UNBOX, &[boxed]), 1000 + i as u64);
+            m.run(names::DECREF_INT, &[boxed]);
+        }
+        assert_eq!(free(), super::FreeInts::MOST);
+        for value in [
+            1i64 << 30,
+            -(1 << 40),
+            1 << 59,
+            i64::MIN,
+            i64::MAX,
+            0,
+            -5,
+            256,
+        ] {
+            let boxed = m.one(names::INT_BOX, &[value as u64]);
+            assert_eq!(shown_borrowed(boxed), value.to_string());
+            m.run(names::DECREF_INT, &[boxed]);
+        }
+        run(
+            "x = sum([i * 1001 for i in range(1000)])\nassert x == 499999500",
+            &[],
+        );
     });
 }
 
@@ -476,6 +529,11 @@ fn state_is_compared_word_by_word() {
         );
         let (valid, gone) = (0u64, 1u64);
         let mut frame = [0u64; 10];
+        frame[8] = u64::from(NATIVE) << 32;
+        let mut opened = frame;
+        opened[8] = u64::from(MATERIALISED) << 32;
+        // A frame object alone (a traceback makes one) does not matter.
+        frame[6] = 1;
         let mut still = |frame: &[u64; 10], state: &u64, pending: &u64| {
             let operands = [
                 thread as u64,
@@ -488,7 +546,7 @@ fn state_is_compared_word_by_word() {
         assert_eq!(still(&frame, &valid, &same), 1);
         assert_eq!(still(&frame, &gone, &same), 0);
         assert_eq!(still(&frame, &valid, &other), 0);
-        assert_eq!(still(&[1; 10], &valid, &same), 0);
+        assert_eq!(still(&opened, &valid, &same), 0);
         m.run(names::SET_POSITION, &[&raw mut frame as u64, 4711]);
         assert_eq!(frame[7], 4711);
     });

@@ -2,6 +2,7 @@
 
 use super::Set;
 use crate::abi::{frame, thread};
+use crate::runtime::frames::NATIVE;
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{IntCond, Opcode};
@@ -22,8 +23,8 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[same]);
         },
     );
-    // The state cell is one word, 0 while the unit's assumptions hold. A frame with a frame object may be looked at
-    // after it has returned, when its raw locals are gone, so it goes on in the interpreter.
+    // The state cell is one word, 0 while the unit's assumptions hold. A frame whose raw locals were put into their
+    // slots, because somebody has asked for them, goes on in the interpreter: they may be set there from now on.
     // Who begins to trace or to profile raises the version; events alone can wait for the next check of them.
     set.add(
         names::STILL_VALID,
@@ -32,13 +33,15 @@ pub(super) fn define(set: &mut Set<'_>) {
         Effects::READS,
         |b, p, _| {
             let state = b.load(Width::I64, p[2], 0);
-            let object = b.load(Width::I64, p[1], frame::FRAME_OBJ);
+            let mark = b.load(Width::U16, p[1], frame::RETURN_OFFSET);
+            let native = b.iconst(NATIVE.into());
+            let opened = b.op(Opcode::Ixor, &[mark, native]);
             let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);
             let expected = b.load(Width::I64, p[3], 0);
             let differ = b.op(Opcode::Ixor, &[word, expected]);
             let eight = b.iconst(8);
             let version = b.op(Opcode::Iushr, &[differ, eight]);
-            let either = b.op(Opcode::Ior, &[state, object]);
+            let either = b.op(Opcode::Ior, &[state, opened]);
             let any = b.op(Opcode::Ior, &[either, version]);
             let valid = b.icmp_imm(IntCond::Eq, any, 0);
             b.ret(&[valid]);

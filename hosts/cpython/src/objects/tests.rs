@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::testing::{get, run, with_python};
+use cladonia::engine::Pins;
 use cladonia::types::Type;
 
 fn class_of(scope: *mut PyObject, name: &str) -> ClassHandle {
@@ -106,9 +107,9 @@ weakref.finalize(held, dead.append, 1)";
         assert_eq!(unsafe { object_handle(object_ptr(handle)) }, handle);
         unhold(&pins);
         drop(pins);
-        assert!(!handle.is_alive());
         // SAFETY: the lock is held.
         unsafe { release_unused() };
+        assert!(!handle.is_alive());
         run("assert dead", &[("dead", get(scope, "dead"))]);
     });
 }

@@ -394,11 +394,27 @@ unsafe extern "C" fn drop_locals(frame: Frame, count: i64) {
     }
 }
 
+/// Put the raw locals of a native frame that is about to end into their slots, if others than the frame hold its frame
+/// object: they may look at them later.
+///
+/// # Safety
+/// `frame` is a native frame; its shadows and position are those of its end.
+pub unsafe fn keep_locals(frame: Frame) {
+    // SAFETY: the caller's promise. The result of the call must survive a failure, so no exception is left.
+    unsafe {
+        let object: Object = get(frame, f::FRAME_OBJ);
+        if !object.is_null() && Py_REFCNT(object) > 1 && materialise(frame) < 0 {
+            PyErr_Clear();
+        }
+    }
+}
+
 /// Clear and pop an unlinked frame that a frame object refers to.
 unsafe extern "C" fn clear_seen(ts: Thread, frame: Frame) {
     let _busy = Busy::new();
     // SAFETY: the frame is the top of the data stack; it gets the references that the interpreter drops.
     unsafe {
+        keep_locals(frame);
         own(frame);
         _PyEval_FrameClearAndPop(ts, frame);
     }

@@ -11,6 +11,7 @@ use super::frames::{self, FRAME_OBJECT_EXTRA, FRAME_OBJECT_TRACE};
 use super::function_state::state_of;
 use super::units::{Kind, UnitRef};
 use super::{abi, exits, rt};
+use abi::opcodes::{RETURN_CONST, RETURN_VALUE};
 use abi::{frame as f, thread as t};
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -463,6 +464,9 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
             std::mem::transmute((*unit).entry());
         let result = entry(ts, frame);
 
+        if result as usize != exits::GO_ON && !result.is_null() {
+            frames::keep_locals(frame);
+        }
         put::<i32>(ts, t::TRACING, tracing);
         put::<i32>(ts, WHAT_EVENT, what);
         put::<u16>(frame, f::RETURN_OFFSET, return_offset);
@@ -475,8 +479,25 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
             exits::raise_from(frame, shape);
             return;
         }
+        return_from(frame, shape, result);
+    }
+}
+
+/// Let the interpreter return `result`, by the instruction that the frame stands at if that is one that returns: the
+/// frame's last position is seen in tracebacks that hold it.
+unsafe fn return_from(frame: Frame, shape: &CodeShape, result: Object) {
+    // SAFETY: the frame is lent by the interpreter, its stack empty, its position in its code.
+    unsafe {
+        let at: *const u8 = get(frame, f::INSTR_PTR);
+        if at.read() == RETURN_CONST {
+            put::<i32>(frame, f::STACKTOP, shape.nlocalsplus);
+            Py_DECREF(result);
+            return;
+        }
         put(frame, f::LOCALSPLUS + 8 * shape.nlocalsplus, result);
         put::<i32>(frame, f::STACKTOP, shape.nlocalsplus + 1);
-        put::<*const c_void>(frame, f::INSTR_PTR, exits::return_unit().cast());
+        if at.read() != RETURN_VALUE {
+            put::<*const c_void>(frame, f::INSTR_PTR, exits::return_unit().cast());
+        }
     }
 }

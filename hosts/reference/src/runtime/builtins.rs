@@ -22,7 +22,7 @@ macro_rules! classes {
         impl Classes {
             fn new(host: HostId) -> Classes {
                 let object = class::builtin(host, Kind::Instance, Predefined::Object, &[], None);
-                let type_ = class::builtin(host, Kind::Class, Predefined::Type, &[object.clone()], None);
+                let type_ = class::builtin(host, Kind::Class, Predefined::Type, std::slice::from_ref(&object), None);
                 heap::close_metaclass(&type_);
                 heap::set_metaclass(&object, &type_);
                 $(let $field = match Predefined::$row {

@@ -168,18 +168,18 @@ fn bind(
         .as_ref()
         .and_then(Ref::as_tuple)
         .unwrap_or_default();
-    for at in 0..positional {
-        if slots[at].is_none() {
-            slots[at] = (at + defaults.len())
+    for (at, slot) in slots.iter_mut().enumerate().take(positional) {
+        if slot.is_none() {
+            *slot = (at + defaults.len())
                 .checked_sub(positional)
                 .and_then(|i| defaults.get(i).cloned());
         }
     }
     let kwdefaults = function.kwdefaults.borrow().clone();
-    for at in positional..positional + kwonly {
-        if slots[at].is_none() {
+    for (at, slot) in slots.iter_mut().enumerate().skip(positional) {
+        if slot.is_none() {
             let dict = kwdefaults.as_ref().and_then(|dict| dict.get::<Dict>());
-            slots[at] = dict.and_then(|dict| dict.name(&code.locals[at].0));
+            *slot = dict.and_then(|dict| dict.name(&code.locals[at].0));
         }
     }
     if let Some(at) = slots.iter().position(Option::is_none) {

@@ -264,9 +264,11 @@ pub(super) fn finalise(object: &Ref) {
         return;
     };
     let pending = rt().thread.take_exception();
+    let trace = rt().trace.take();
     let _ = call::call(&function, vec![object.clone()]);
     drop(rt().thread.take_exception());
     rt().thread.set_exception(pending);
+    rt().trace.replace(trace);
 }
 
 fn missing<T>(object: &Ref, name: &str) -> Result<T> {

@@ -2,11 +2,14 @@
 
 use super::heap::Ref;
 use super::units::UnitState;
-use cladonia::bytecode::{Code, Pc, Reason};
+use cladonia::bytecode::{Code, Met, Pc, Reason};
 use cladonia::types::Type;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+/// Classes that one attribute load is compiled for at most.
+const MOST_CLASSES: usize = 4;
 
 /// A code.
 pub struct CodeData {
@@ -30,6 +33,8 @@ pub struct CodeData {
     pub unit: Cell<*mut UnitState>,
     /// Bets not to make again.
     pub avoid: RefCell<HashSet<(Pc, Reason)>>,
+    /// Classes of the receivers that attribute loads met, a few at most.
+    pub met: RefCell<HashMap<Pc, Met>>,
     /// How many function units were made.
     pub versions: Cell<u32>,
     /// Why it stays in the interpreter.
@@ -74,6 +79,7 @@ impl CodeData {
             entry: Cell::new(0),
             unit: Cell::new(std::ptr::null_mut()),
             avoid: RefCell::default(),
+            met: RefCell::default(),
             versions: Cell::new(0),
             refused: RefCell::default(),
         }
@@ -99,6 +105,22 @@ impl CodeData {
                 *known = Type::OBJECT;
             }
         }
+    }
+
+    /// Note the class of an attribute load's receiver.
+    pub fn meet(&self, pc: Pc, class: Type) {
+        let mut met = self.met.borrow_mut();
+        let seen = &mut met.entry(pc).or_default().seen;
+        if seen.len() < MOST_CLASSES && !seen.contains(&class) {
+            seen.push(class);
+        }
+    }
+
+    /// The attribute loads that have met several classes, with those.
+    pub fn several(&self) -> HashMap<Pc, Met> {
+        let met = self.met.borrow();
+        let several = met.iter().filter(|(_, met)| met.seen.len() > 1);
+        several.map(|(pc, met)| (*pc, met.clone())).collect()
     }
 
     /// The bytecode with what was observed as hints.

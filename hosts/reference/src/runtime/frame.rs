@@ -50,7 +50,9 @@ pub struct Thread {
     /// The exception that is being handled; owned, or null.
     handled: Cell<Obj>,
     nesting: Cell<u32>,
-    stack: Box<[Cell<u64>]>,
+    /// The room for frames; used through the pointers above only.
+    stack: Vec<u64>,
+    begin: *mut u64,
 }
 
 /// Offsets that the intrinsics read.
@@ -92,8 +94,8 @@ pub struct FrameRef(NonNull<Frame>);
 impl Thread {
     /// A thread without frames.
     pub fn new(max_depth: u64) -> Thread {
-        let stack = vec![Cell::new(0); 1 << 18].into_boxed_slice();
-        let begin = stack.as_ptr().cast::<u64>().cast_mut();
+        let mut stack = vec![0; 1 << 18];
+        let begin = stack.as_mut_ptr();
         Thread {
             frame: Cell::new(null_mut()),
             top: Cell::new(begin),
@@ -105,6 +107,7 @@ impl Thread {
             handled: Cell::new(null_mut()),
             nesting: Cell::new(0),
             stack,
+            begin,
         }
     }
 
@@ -156,7 +159,8 @@ impl Thread {
 
     /// Words of the stack that are in use, for messages.
     pub fn used(&self) -> usize {
-        (self.top.get() as usize - self.stack.as_ptr() as usize) / 8
+        debug_assert!(!self.stack.is_empty());
+        (self.top.get() as usize - self.begin as usize) / 8
     }
 }
 
@@ -263,6 +267,11 @@ impl FrameRef {
         self.content().position.set(position.into());
     }
 
+    /// The position of the instruction that runs.
+    pub fn position(&self) -> u64 {
+        self.content().position.get()
+    }
+
     fn word(&self, index: usize) -> &Cell<Obj> {
         let code = &self.code().code;
         assert!(
@@ -321,6 +330,11 @@ impl FrameRef {
         let p = self.stack_word(from_top).get();
         // SAFETY: an owned reference or null.
         (!p.is_null()).then(|| unsafe { Ref::from_borrowed(p) })
+    }
+
+    /// Take the entry at a depth from the top, and leave a null there.
+    pub fn take(&self, from_top: usize) -> Option<Ref> {
+        owned(self.stack_word(from_top).replace(null_mut()))
     }
 
     /// The word of the entry at a depth from the top.

@@ -14,7 +14,7 @@ use super::names;
 use super::number;
 use super::{Result, call, iter, ops, rt, units};
 use cladonia::bytecode::{CompareOp, GeneralOp};
-use cladonia::host::{EXIT_HOOK, HelperRow, HostBuilder, helpers};
+use cladonia::host::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, HostBuilder, helpers};
 use std::mem::ManuallyDrop;
 
 /// 0, or -1 with the exception pending.
@@ -326,7 +326,43 @@ fn address(op: GeneralOp) -> usize {
                 names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
             )
         }),
-        G::Catch => f!(|_add: i64| -> Obj {
+        G::PushExcInfo => f!(|_t: T, exception: Obj| -> Obj {
+            let handled = Some(Ref::clone(&see(exception)));
+            let before = rt().thread.replace_handled(handled);
+            before.unwrap_or_else(|| rt().none.clone()).into_raw()
+        }),
+        G::PopExcept => f!(|_t: T, array: *const Obj, n: i64| -> i64 {
+            let before = take_objects(array, n).pop();
+            let before = before.filter(|before| !before.is(&rt().none));
+            drop(rt().thread.replace_handled(before));
+            0
+        }),
+        G::CheckExcMatch => {
+            f!(|_t: T, a: Obj, b: Obj| -> i64 { truth(names::matches(&see(a), &see(b))) })
+        }
+        G::CheckEgMatch => f!(|_t: T, _a: Obj, _b: Obj, _out: *mut Obj| -> i64 {
+            status(super::error::raise(
+                super::error::SYSTEM,
+                "there are no groups of exceptions",
+            ))
+        }),
+        G::SetHandled => f!(|exception: Obj| -> i64 {
+            let exception = see(exception);
+            if !exception.is(&rt().none) {
+                drop(rt().thread.replace_handled(Some(Ref::clone(&exception))));
+            }
+            0
+        }),
+        G::WithExceptStart => f!(|exit: Obj, exception: Obj| -> Obj {
+            let exception = Ref::clone(&see(exception));
+            let args = vec![exception.class_ref(), exception, rt().none.clone()];
+            give(call::call(&see(exit), args))
+        }),
+        G::RaiseAgain => raise_again as *const () as usize,
+        G::Catch => f!(|add: i64| -> Obj {
+            if add != 0 {
+                super::interp::note_raise_here();
+            }
             let exception = rt().thread.take_exception();
             exception.map_or(std::ptr::null_mut(), Ref::into_raw)
         }),
@@ -384,6 +420,10 @@ pub(super) extern "C" fn call_interpreted(
     ))
 }
 
+extern "C" fn raise_again() -> i64 {
+    status(Err(names::raise_varargs(None)))
+}
+
 extern "C" fn assertion_error() -> Obj {
     rt().exception_class(super::error::ASSERTION).into_raw()
 }
@@ -400,6 +440,11 @@ extern "C" fn iter_end(iterator: Obj) {
     if let Some(iterator) = see(iterator).get::<SeqIter>() {
         drop(iterator.seq.take());
     }
+}
+
+/// Every death may be seen here: objects have finalisers.
+extern "C" fn free_leaf(_object: Obj) -> i64 {
+    0
 }
 
 extern "C" fn dealloc(object: Obj) {
@@ -439,11 +484,12 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
             (None, "float_pow") => float_pow as *const () as usize,
             (None, "float_mod") => float_mod as *const () as usize,
             (None, "float_floordiv") => float_floordiv as *const () as usize,
+            (None, FREE_LEAF) => free_leaf as *const () as usize,
             (None, EXIT_HOOK) => units::exit as *const () as usize,
             (None, _) => dealloc as *const () as usize,
         };
         let id = host.helper(name, address, &params, &results);
-        if name == cladonia::host::DEALLOC {
+        if name == DEALLOC {
             dealloc_id = Some(id);
         }
     }

@@ -44,21 +44,32 @@ pub fn go_on(frame: FrameRef, mut pc: Pc) -> Result<Ref> {
             Ok(Next::Jump(target)) => target,
             Ok(Next::Return(result)) => return Ok(result),
             Ok(Next::Leave(raised)) => return Err(raised),
-            Err(raised) => unwind(frame, pc, raised)?,
+            Err(raised) => unwind(frame, pc, raised, instr.op == Op::Reraise)?,
         };
     }
 }
 
-/// Find the handler of an exception raised at `pc`: the stack is unwound to it.
+/// Find the handler of an exception raised at `pc`: what the instruction itself drops dies, then the stack is unwound to
+/// the handler. An exception that is raised `again` has been here before: its trace says so already.
 ///
 /// # Errors
 /// The exception, if the frame does not handle it.
-pub fn unwind(frame: FrameRef, pc: Pc, raised: Raised) -> Result<Pc> {
-    let code = frame.code();
-    rt().trace
-        .borrow_mut()
-        .push((code.code.name.clone(), code.code.instr(pc).line));
-    let handler = code.code.handler_at(pc);
+pub fn unwind(frame: FrameRef, pc: Pc, raised: Raised, again: bool) -> Result<Pc> {
+    let code = &frame.code().code;
+    let instr = code.instr(pc);
+    let position = (again && instr.arg > 0)
+        .then(|| frame.peek(instr.arg as usize - 1))
+        .flatten();
+    let mut operands: Vec<Option<Ref>> = Vec::new();
+    for &depth in instr.dropped_on_error() {
+        operands.push(frame.take(depth.into()));
+    }
+    frame.set_depth(frame.depth() - operands.len());
+    operands.into_iter().for_each(drop);
+    if !again {
+        note_raise(frame, pc);
+    }
+    let handler = code.handler_at(pc);
     let depth = handler.map_or(0, |handler| handler.depth as usize);
     while frame.depth() > depth {
         drop(frame.pop());
@@ -67,10 +78,32 @@ pub fn unwind(frame: FrameRef, pc: Pc, raised: Raised) -> Result<Pc> {
         return Err(raised);
     };
     if handler.lasti {
-        frame.push(Some(alloc::int(pc.0.into())));
+        let position = position.unwrap_or_else(|| alloc::int(instr.pos.into()));
+        frame.push(Some(position));
     }
     frame.push(Some(raised.0));
     Ok(handler.target)
+}
+
+/// The pending exception comes through this instruction.
+fn note_raise(frame: FrameRef, pc: Pc) {
+    let code = &frame.code().code;
+    let place = (code.name.clone(), code.instr(pc).line);
+    rt().trace.borrow_mut().push(place);
+}
+
+/// The same for the instruction that the innermost frame has its position at.
+pub fn note_raise_here() {
+    let frame = rt().thread.frame();
+    let position = frame.position();
+    let code = &frame.code().code;
+    if let Some(at) = code
+        .instrs
+        .iter()
+        .position(|instr| u64::from(instr.pos) == position)
+    {
+        note_raise(frame, Pc(at as u32));
+    }
 }
 
 /// Pop the top `n` entries, the deepest first.
@@ -323,6 +356,9 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         Op::ContainsOp => return truth(frame, |[a, b]| Ok(ops::contains(a, b)? == (arg == 0))),
         Op::LoadAttr => {
             observe(frame, pc, 1);
+            if let Some(receiver) = frame.peek(0).filter(|o| o.kind() == Kind::Instance) {
+                frame.code().meet(pc, rt().type_of(&receiver));
+            }
             let name = &frame.code().names[arg];
             if instr.arg2 == 0 {
                 return result(frame, |[a]| class::get_attr(a, name));

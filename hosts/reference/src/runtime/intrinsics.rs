@@ -91,7 +91,7 @@ fn references(set: &mut Set<'_>) {
     set.add(names::DROP, &[PTR], &[], Effects::WRITES, |b, p, _| {
         drop_reference(b, p[0], |b| b.terminate(Term::Fail));
     });
-    for name in [names::DECREF_LEAF, names::DECREF_FLOAT] {
+    for name in [names::DECREF_LEAF, names::DECREF_INT, names::DECREF_FLOAT] {
         set.add(name, &[PTR], &[], Effects::WRITES, |b, p, called| {
             drop_reference(b, p[0], |b| {
                 b.call(called.dealloc, &[p[0]], &[]);

@@ -296,10 +296,9 @@ fn compile(
     });
     let hinted = code.with_hints();
     let avoid = code.avoid.borrow().clone();
-    let met = Default::default();
+    let met = code.several();
     let request = Request {
         code: &hinted,
-        met: &met,
         entry,
         live,
         world: &ReferenceWorld,
@@ -317,6 +316,7 @@ fn compile(
             force_table: state.force.as_ref().map(|table| table.as_ptr() as u64),
         },
         avoid: &avoid,
+        met: &met,
     };
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile(request)));
     let unit = match made {
@@ -364,10 +364,8 @@ pub(super) fn compile_text(
         .map_err(|_| "the compiler is at work")?;
     let engine = engine.as_mut().ok_or("there is no compiler")?;
     let data = CodeData::new(code.clone(), Vec::new(), Vec::new());
-    let met = Default::default();
     let request = Request {
         code,
-        met: &met,
         entry,
         live,
         world: &ReferenceWorld,
@@ -385,6 +383,7 @@ pub(super) fn compile_text(
             force_table: None,
         },
         avoid,
+        met: &HashMap::new(),
     };
     let keep = std::mem::replace(&mut engine.keep_dumps, true);
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile(request)));
@@ -657,7 +656,10 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         state.count_exit(number as usize, record);
         drop(old);
         let next = match raised {
-            Some(exception) => interp::unwind(frame, record.pc, Raised(exception)),
+            Some(exception) => {
+                let again = record.kind == ExitKind::Reraise;
+                interp::unwind(frame, record.pc, Raised(exception), again)
+            }
             None => Ok(record.pc),
         };
         match (state.entry, next) {

@@ -1,0 +1,233 @@
+//! When references to classes and objects are given up: what a compile looked at after it, what a unit relies on after the
+//! unit, and what somebody else pinned as soon as he keeps it alive himself.
+
+use super::{Registry, lock};
+use crate::owned::Owned;
+use cladonia::engine::Pins;
+use cladonia::types::{ClassHandle, ObjectHandle, Type};
+use pyo3_ffi::{self as ffi, PyObject};
+
+/// Gives up every class and object that no unit holds, and forgets those that nobody pins (pins are those of `cladonia::types`). To be
+/// called when no compile is under way, since what a compile has not pinned yet is given up too. Says how many were given up.
+///
+/// # Safety
+/// The GIL is held. Giving up a reference may run finalisers, thus any Python code.
+pub unsafe fn release_unused() -> usize {
+    // The lock is let go before the references are: a finaliser may come back here.
+    let released = lock().release_unused();
+    released.len()
+}
+
+/// What is alive as long as a handle is: the object, its class, the class it is, and what these derive from.
+pub struct Reach {
+    /// With their addresses: a handle that has gone stale no longer tells.
+    objects: Vec<(ObjectHandle, u64)>,
+    classes: Vec<(ClassHandle, u64)>,
+}
+
+impl Reach {
+    /// What a type's class or object reaches.
+    pub fn of(ty: Type) -> Reach {
+        Reach::of_handles(ty.unique_class(), ty.as_object())
+    }
+
+    pub(super) fn of_handles(class: Option<ClassHandle>, object: Option<ObjectHandle>) -> Reach {
+        let classes = object
+            .into_iter()
+            .flat_map(|object| object.denotes().into_iter().chain(object.class()))
+            .chain(class);
+        let with_bases = |class: ClassHandle| {
+            let bases = class.mro();
+            std::iter::once(class).chain(bases.to_vec())
+        };
+        let classes = classes.flat_map(with_bases);
+        Reach {
+            objects: object
+                .map(|object| (object, object.token()))
+                .into_iter()
+                .collect(),
+            classes: classes.map(|class| (class, class.token())).collect(),
+        }
+    }
+
+    /// References to all of it, and to the resolution orders, as a new tuple; null with an exception set if there is no memory.
+    ///
+    /// # Safety
+    /// The GIL is held, and the handles are alive.
+    pub unsafe fn keeps(&self) -> *mut PyObject {
+        let mut kept = Vec::new();
+        {
+            let registry = lock();
+            kept.extend(self.objects.iter().map(|(_, address)| *address as usize));
+            for (handle, address) in &self.classes {
+                let address = *address as usize;
+                kept.push(address);
+                let known = registry.classes.get(&address);
+                kept.extend(
+                    known
+                        .filter(|known| known.handle == *handle)
+                        .map(|known| known.mro),
+                );
+            }
+        }
+        kept.retain(|address| *address != 0);
+        // SAFETY: a live handle's address is of a live object, and so is an order that is registered.
+        unsafe {
+            let tuple = ffi::PyTuple_New(kept.len() as ffi::Py_ssize_t);
+            if !tuple.is_null() {
+                for (place, address) in kept.into_iter().enumerate() {
+                    let object = ffi::Py_NewRef(address as *mut PyObject);
+                    ffi::PyTuple_SET_ITEM(tuple, place as ffi::Py_ssize_t, object);
+                }
+            }
+            tuple
+        }
+    }
+
+    /// Leaves it to the next [`release_unused`] to do what [`settle`](Self::settle) does.
+    pub fn settle_later(&self) {
+        let objects = self.objects.iter().map(|(_, address)| *address as usize);
+        lock().touched.extend(objects);
+    }
+
+    /// Gives up what of this no unit relies on: for whoever pinned it and keeps it alive, or has just let go of it.
+    ///
+    /// # Safety
+    /// As for [`release_unused`].
+    pub unsafe fn settle(&self) {
+        // The lock is let go before the references are: a finaliser may come back here.
+        let released = lock().settle(self);
+        drop(released);
+    }
+}
+
+/// Holds what a unit's pins reach, from the unit's making to [`unhold`].
+pub fn hold(pins: &Pins) {
+    lock().count(pins, |units| *units += 1);
+}
+
+/// The unit with these pins is about to go.
+pub fn unhold(pins: &Pins) {
+    lock().count(pins, |units| *units = units.saturating_sub(1));
+}
+
+impl Registry {
+    fn count(&mut self, pins: &Pins, change: impl Fn(&mut u32)) {
+        let classes = pins
+            .classes
+            .iter()
+            .map(|pin| Reach::of_handles(pin.handle(), None));
+        let objects = pins
+            .objects
+            .iter()
+            .map(|pin| Reach::of_handles(None, pin.handle()));
+        for reach in classes.chain(objects) {
+            for (handle, address) in reach.objects {
+                match self.objects.get_mut(&(address as usize)) {
+                    Some(known) if known.handle == handle => {
+                        change(&mut known.units);
+                        self.touched.insert(address as usize);
+                    }
+                    _ => {}
+                }
+            }
+            for (handle, address) in reach.classes {
+                match self.classes.get_mut(&(address as usize)) {
+                    Some(known) if known.handle == handle => change(&mut known.units),
+                    // Replaced since: it is held among the retired ones until its last pin goes.
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, reach: &Reach) -> Vec<Owned> {
+        let mut released = Vec::new();
+        for (handle, address) in &reach.objects {
+            let address = *address as usize;
+            if self
+                .objects
+                .get(&address)
+                .is_some_and(|known| known.handle == *handle)
+            {
+                self.settle_object(address, &mut released);
+            }
+        }
+        for (handle, address) in &reach.classes {
+            let address = *address as usize;
+            if self
+                .classes
+                .get(&address)
+                .is_some_and(|known| known.handle == *handle)
+            {
+                self.settle_class(address, &mut released);
+            }
+        }
+        self.release_retired(&mut released);
+        released
+    }
+
+    /// Unless units rely on the object: gives up the reference to it, and forgets it if nobody pins it.
+    fn settle_object(&mut self, address: usize, released: &mut Vec<Owned>) {
+        self.touched.remove(&address);
+        let Some(known) = self.objects.get_mut(&address) else {
+            return;
+        };
+        if known.units != 0 {
+            return;
+        }
+        known.handle.forget();
+        released.extend(known.held.take());
+        if !known.handle.is_alive() {
+            self.objects.remove(&address);
+        }
+    }
+
+    /// As for an object; a class of the interpreter itself is never forgotten.
+    fn settle_class(&mut self, address: usize, released: &mut Vec<Owned>) {
+        let Some(known) = self.classes.get_mut(&address) else {
+            return;
+        };
+        if known.units != 0 || !known.is_mortal {
+            return;
+        }
+        known.handle.forget();
+        if let Some((class, mro)) = known.held.take() {
+            released.extend([class, mro]);
+        }
+        if !known.handle.is_alive() {
+            self.classes.remove(&address);
+        }
+    }
+
+    /// What was replaced, and has lost its last pin since.
+    fn release_retired(&mut self, released: &mut Vec<Owned>) {
+        let objects = self
+            .retired_objects
+            .extract_if(.., |(handle, _)| !handle.is_alive());
+        released.extend(objects.map(|(_, held)| held));
+        let classes = self
+            .retired_classes
+            .extract_if(.., |(handle, _)| !handle.is_alive());
+        released.extend(classes.flat_map(|(_, (class, mro))| [class, mro]));
+    }
+
+    fn release_unused(&mut self) -> Vec<Owned> {
+        let mut released = Vec::new();
+        for address in std::mem::take(&mut self.touched) {
+            self.settle_object(address, &mut released);
+        }
+        // What derives from a class pins it, so all are forgotten before it is seen which are dead.
+        for class in self.classes.values() {
+            if class.is_mortal && class.units == 0 {
+                class.handle.forget();
+            }
+        }
+        let classes: Vec<usize> = self.classes.keys().copied().collect();
+        for address in classes {
+            self.settle_class(address, &mut released);
+        }
+        self.release_retired(&mut released);
+        released
+    }
+}
