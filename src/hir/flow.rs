@@ -30,11 +30,11 @@ pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
 pub(super) fn handlers_by_instr(code: &Code) -> Vec<Option<u32>> {
     let mut table = vec![None; code.instrs.len()];
     for (index, handler) in code.handlers.iter().enumerate() {
-        let (start, end) = (handler.start.0 as usize, handler.end.0 as usize);
-        let covered = table.iter_mut().zip(&code.instrs).take(end).skip(start);
-        for (innermost, instr) in covered {
+        let end = (handler.end.0 as usize).min(table.len());
+        let start = (handler.start.0 as usize).min(end);
+        for (entry, instr) in table[start..end].iter_mut().zip(&code.instrs[start..end]) {
             if instr.op.info().raises {
-                *innermost = Some(index as u32);
+                *entry = Some(index as u32);
             }
         }
     }

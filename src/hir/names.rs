@@ -22,7 +22,7 @@
 mod regions;
 
 use super::build::{Builder, is_builtin_exact};
-use super::function::{BlockData, Edge, FrameState, Function, Place, StateId, Term, Value};
+use super::function::{Edge, FrameState, Function, Place, StateId, Term, Value};
 use super::{Block, Op};
 use crate::bytecode::{Pc, Reason};
 use crate::facts::{Global, RawKind};
@@ -388,19 +388,8 @@ impl<'a> Builder<'a> {
 
     /// The edge to `pc` through a block of its own, where `first` happens; `at` is where the interpreter is before.
     pub(super) fn edge_through(&mut self, pc: Pc, at: Pc, first: impl FnOnce(&mut Self)) -> Edge {
-        let block = self.f.blocks.push(BlockData {
-            params: Vec::new(),
-            insts: Vec::new(),
-            term: Term::Unreachable,
-            entry_state: FrameState {
-                pc: at,
-                locals: self.locals.clone(),
-                stack: self.stack.clone(),
-            },
-            out_locals: Vec::new(),
-            end: at,
-            is_loop_header: false,
-        });
+        let block = self.follower();
+        self.f.blocks[block].entry_state.pc = at;
         let from = std::mem::replace(&mut self.cur, block);
         let (locals, stack) = (self.locals.clone(), self.stack.clone());
         let here = self.names_here();
