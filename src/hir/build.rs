@@ -103,10 +103,8 @@ pub fn build(
     if code.instrs.len() > MAX_INSTRS {
         return refuse("a function of this size");
     }
-    if !matches!(start, Start::Loop(..)) {
-        if !code.optimized {
-            return refuse("module or class code from its start");
-        }
+    if !matches!(start, Start::Loop(..)) && !code.optimized {
+        return refuse("module or class code from its start");
     }
     let f = Function::new(code.clone());
     let mut b = Builder {

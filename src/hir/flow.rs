@@ -30,10 +30,11 @@ fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
 pub(super) fn handlers_by_instr(code: &Code) -> Vec<Option<u32>> {
     let mut table = vec![None; code.instrs.len()];
     for (index, handler) in code.handlers.iter().enumerate() {
-        let end = (handler.end.0 as usize).min(table.len());
-        for pc in handler.start.0 as usize..end {
-            if code.instrs[pc].op.info().raises {
-                table[pc] = Some(index as u32);
+        let (start, end) = (handler.start.0 as usize, handler.end.0 as usize);
+        let covered = table.iter_mut().zip(&code.instrs).take(end).skip(start);
+        for (entry, instr) in covered {
+            if instr.op.info().raises {
+                *entry = Some(index as u32);
             }
         }
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::bytecode::{Document, GeneralOp as G};
 use crate::facts::{AttrPlan, Callee, Global, StorePlan, World};
 use crate::types::{ConstValue, ObjectHandle, Type};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A world of which nothing is known.
@@ -33,7 +33,14 @@ impl World for Nothing {
 fn built(text: &str) -> Function {
     let document = Document::parse(text).expect("a document");
     let code = Arc::new(document.codes[0].clone());
-    let f = build(&code, Start::Function(&[]), &Nothing, &HashSet::new()).expect("compiled");
+    let f = build(
+        &code,
+        Start::Function(&[]),
+        &Nothing,
+        &HashSet::new(),
+        &HashMap::new(),
+    )
+    .expect("compiled");
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
     f
 }
@@ -168,7 +175,7 @@ fn a_handler_is_built_even_if_what_leads_to_it_comes_behind_it() {
     let code = Arc::new(document.codes[0].clone());
     let types = [Type::OBJECT, Type::RANGE_ITER];
     let start = Start::Loop(Pc(3), &types);
-    let f = build(&code, start, &Nothing, &HashSet::new()).expect("compiled");
+    let f = build(&code, start, &Nothing, &HashSet::new(), &HashMap::new()).expect("compiled");
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
     let dead_end = f
         .order
