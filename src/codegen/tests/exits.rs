@@ -46,7 +46,7 @@ struct Raw<T> {
 fn a_raw_call_that_leaves_says_so_in_its_status() {
     let text = |ty: &str, value: &str| {
         format!(
-            "(ptr, bool, i64, {ty}) -> i64, {ty} {{\n\
+            "(ptr, bool, i64, {ty}) -> (i64, {ty}) {{\n\
              block0(v0: ptr, v1: bool, v2: i64, v3: {ty}):\n  br v1, block1, block2\n\
              block1 cold:\n  exit exit3(v0, v2, v2, {value})\n\
              block2:\n  v4 = iconst 0\n  return v4, v3\n}}"

@@ -74,8 +74,8 @@ impl Builder<'_> {
         let ty = self.ty(iter);
         let next = Pc(self.pc.0 + 1);
         let sequence = ty <= Type::LIST_ITER || ty <= Type::TUPLE_ITER;
-        if sequence && self.names.is_some() {
-            return self.for_iter_with_names(instr, iter);
+        if sequence {
+            return self.for_iter_of_sequence(instr, iter);
         }
         // The loop goes on with the item on the stack; it ends without the iterator.
         let (more, item) = if ty <= Type::RANGE_ITER {
@@ -85,13 +85,6 @@ impl Builder<'_> {
                 more,
                 Some(self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT)),
             )
-        } else if sequence {
-            let item = self.next_item(iter);
-            let none = self.emit(Op::IsNull, vec![item], Type::CBOOL);
-            let more = self.emit(Op::BoolNot, vec![none], Type::CBOOL);
-            self.emit(Op::Incref, vec![item], Type::BOTTOM);
-            let item = self.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
-            (more, Some(item))
         } else {
             let more = self.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL);
             let item = self.emit(Op::Output(0), vec![more], Type::OBJECT.opt());
@@ -113,9 +106,9 @@ impl Builder<'_> {
         self.emit(op, vec![iter], Type::OBJECT.opt())
     }
 
-    /// At its end an iterator drops its list, whose end may be seen by the program: names must be stored then, but not
-    /// at each item.
-    fn for_iter_with_names(&mut self, instr: &Instr, iter: Value) {
+    /// At its end an iterator drops its list, whose end may be seen by the program: the frame (and a module's names) must
+    /// be true then, but not at each item.
+    fn for_iter_of_sequence(&mut self, instr: &Instr, iter: Value) {
         let next = Pc(self.pc.0 + 1);
         let more = self.emit(Op::IterMore, vec![iter], Type::CBOOL);
         let at = self.pc;
@@ -126,8 +119,10 @@ impl Builder<'_> {
             b.push_owned(item);
         });
         self.end_iteration(instr, more, then, |b, iter| {
-            b.publish_names(b.pc);
-            let last = b.next_item(iter);
+            if b.names.is_some() {
+                b.publish_names(b.pc);
+            }
+            let last = b.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL);
             b.f.settled.insert(last);
             b.unchecked = true;
         });
