@@ -109,6 +109,10 @@ pub mod names {
         CELL_SET = "cell_set" (Ptr, Ptr) -> (Ptr);
         /// Next value of a range iterator, and whether there was one.
         RANGE_NEXT = "range_next" (Ptr) -> (I64, Bool);
+        /// Whether a list iterator has another item.
+        LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
+        /// The same for a tuple iterator.
+        TUPLE_ITER_MORE = "tuple_iter_more" (Ptr) -> (Bool);
         /// Next item of a list iterator, borrowed, or null at the end (which is then marked in the iterator).
         LIST_ITER_NEXT = "list_iter_next" (Ptr) -> (Ptr);
         /// The same for a tuple iterator.
@@ -131,10 +135,6 @@ pub mod names {
         /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
         /// was there (or null). Fails with an exception.
         NAME_SET = "name_set" (Ptr, Ptr, Ptr, Ptr, I64) -> (Ptr);
-        /// Whether a list iterator has another item.
-        LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
-        /// The same for a tuple iterator.
-        TUPLE_ITER_MORE = "tuple_iter_more" (Ptr) -> (Bool);
     }
 }
 

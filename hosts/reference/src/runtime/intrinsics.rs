@@ -294,6 +294,25 @@ fn iterators(set: &mut Set<'_>) {
         raises: false,
         ..Effects::ANY
     };
+    for (name, len) in [
+        (names::LIST_ITER_MORE, at::LIST_LEN),
+        (names::TUPLE_ITER_MORE, at::TUPLE_LEN),
+    ] {
+        set.add(name, &[PTR], &[Ty::Bool], Effects::READS, |b, p, _| {
+            let (open, over) = (b.block(), b.cold_block());
+            let seq = b.load(Width::Ptr, p[0], at::SEQ_ITER_SEQ);
+            let closed = b.is_null(seq);
+            b.br(closed, over, &[], open, &[]);
+            b.switch_to(open);
+            let index = b.load(Width::I64, p[0], at::SEQ_ITER_INDEX);
+            let size = b.load(Width::I64, seq, len);
+            let some = b.icmp(IntCond::Ult, index, size);
+            b.ret(&[some]);
+            b.switch_to(over);
+            let none = b.bconst(false);
+            b.ret(&[none]);
+        });
+    }
     for (name, len, items) in [
         (names::LIST_ITER_NEXT, at::LIST_LEN, at::LIST_ITEMS),
         (names::TUPLE_ITER_NEXT, at::TUPLE_LEN, at::TUPLE_ITEMS),
