@@ -119,6 +119,8 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         ));
         let chaos = Options {
             chaos: true,
+            // Each invalidation makes more; this is enough to meet every kind of them.
+            max_units: 24,
             ..forced
         };
         ways.push((format!("machine code under chaos (seed {seed})"), chaos));

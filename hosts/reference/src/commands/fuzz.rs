@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
 pub fn plan() -> Plan {
     Plan {
         times: 3,
-        seeds: 2,
+        seeds: 1,
         max_steps: 300_000,
     }
 }

@@ -63,6 +63,8 @@ pub struct Options {
     pub max_depth: u64,
     /// How many instructions the interpreter executes before it gives up.
     pub max_steps: u64,
+    /// How many units are made at most.
+    pub max_units: u64,
     /// Keep the text of every stage with each unit.
     pub keep_text: bool,
 }
@@ -79,6 +81,7 @@ impl Default for Options {
             seed: 1,
             max_depth: 400,
             max_steps: u64::MAX,
+            max_units: u64::MAX,
             keep_text: false,
         }
     }

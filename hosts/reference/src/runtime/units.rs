@@ -282,6 +282,9 @@ fn compile(
     };
     let engine = engine.as_mut().ok_or(None)?;
     let options = options();
+    if jit.statistics.units.get() >= options.max_units {
+        return Err(None);
+    }
     let mut state = Box::new(UnitState {
         pending: Cell::new(0),
         state: Cell::new(0),

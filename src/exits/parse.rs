@@ -1,0 +1,250 @@
+//! Reads the text form of an exit record back.
+//!
+//! ```text
+//! record := kind "@" NUMBER reason { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack [" [ source { "," source } ] "]"
+//! kind   := "resume" | "raise" | "await" | "reraise"
+//! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
+//!         | ("int" | "float") NUMBER "if" NUMBER
+//! ```
+//! `reason` is the name of a [`Reason`]. The number of words is that of the last one that a source names.
+
+use super::{CONTEXT_WORDS, ExitKind, ExitRecord, NameWrite, Reason, Source};
+use crate::bytecode::Pc;
+
+/// A text that is no exit record, and where it stops being one.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("column {column}: expected {expected}")]
+pub struct RecordError {
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// What is missing there.
+    pub expected: &'static str,
+}
+
+type Parsed<T> = Result<T, RecordError>;
+
+impl ExitRecord {
+    /// Reads what printing a record gives.
+    ///
+    /// # Errors
+    /// A [`RecordError`] says where.
+    pub fn parse(text: &str) -> Parsed<ExitRecord> {
+        let mut reader = Reader { text, at: 0 };
+        let start = reader.clone();
+        let kind = match reader.word() {
+            "resume" => ExitKind::Resume,
+            "raise" => ExitKind::Raise,
+            "await" => ExitKind::Await,
+            "reraise" => ExitKind::Reraise,
+            _ => return start.expected("how the host goes on"),
+        };
+        reader.expect("@", "`@` and an instruction")?;
+        let pc = Pc(reader.number()?);
+        let start = reader.clone();
+        let name = reader.word();
+        let Some(&reason) = Reason::ALL.iter().find(|reason| reason.name() == name) else {
+            return start.expected("a reason");
+        };
+        let (mut locals, mut names) = (Vec::new(), Vec::new());
+        loop {
+            reader.expect(",", "`,`")?;
+            let start = reader.clone();
+            match reader.word() {
+                "local" if names.is_empty() => locals.push(reader.assignment()?),
+                "name" => {
+                    let (name, source) = reader.assignment()?;
+                    names.push(NameWrite { name, source });
+                }
+                "stack" => break,
+                _ => return start.expected("`local`, `name` or `stack`"),
+            }
+        }
+        reader.expect("[", "`[`")?;
+        let mut stack = Vec::new();
+        while !reader.eat("]") {
+            if !stack.is_empty() {
+                reader.expect(",", "`,` or `]`")?;
+            }
+            stack.push(reader.source()?);
+        }
+        if !reader.rest().is_empty() {
+            return reader.expected("the end");
+        }
+        let sources = locals.iter().map(|(_, source)| *source);
+        let sources = sources.chain(names.iter().map(|name| name.source));
+        let last = sources.chain(stack.iter().copied()).flat_map(words).max();
+        Ok(ExitRecord {
+            kind,
+            reason,
+            pc,
+            words: last
+                .map_or(0, |last| last.saturating_add(1))
+                .max(CONTEXT_WORDS),
+            locals,
+            names,
+            stack,
+        })
+    }
+}
+
+/// The places in the exit buffer that a source names.
+fn words(source: Source) -> impl Iterator<Item = u32> {
+    let flag = match source {
+        Source::IntIf(_, flag) | Source::FloatIf(_, flag) => Some(flag),
+        _ => None,
+    };
+    source.slot().into_iter().chain(flag)
+}
+
+#[derive(Clone)]
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&mut self) -> &'a str {
+        self.at = self.text.len() - self.text[self.at..].trim_start().len();
+        &self.text[self.at..]
+    }
+
+    fn expected<T>(mut self, expected: &'static str) -> Parsed<T> {
+        self.rest();
+        let column = self.text[..self.at].chars().count() + 1;
+        Err(RecordError { column, expected })
+    }
+
+    fn word(&mut self) -> &'a str {
+        let rest = self.rest();
+        let length = rest
+            .find(|c: char| !c.is_ascii_lowercase() && c != '_')
+            .unwrap_or(rest.len());
+        // A word that is none stays where it is, so that the error is there.
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
+        self.at += if found { token.len() } else { 0 };
+        found
+    }
+
+    fn expect(&mut self, token: &str, expected: &'static str) -> Parsed<()> {
+        match self.eat(token) {
+            true => Ok(()),
+            false => self.clone().expected(expected),
+        }
+    }
+
+    fn number(&mut self) -> Parsed<u32> {
+        let rest = self.rest();
+        let length = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        match rest[..length].parse() {
+            Ok(number) => {
+                self.at += length;
+                Ok(number)
+            }
+            Err(_) => self.clone().expected("a number of 32 bits"),
+        }
+    }
+
+    fn assignment(&mut self) -> Parsed<(u32, Source)> {
+        let index = self.number()?;
+        self.expect("=", "`=`")?;
+        Ok((index, self.source()?))
+    }
+
+    fn source(&mut self) -> Parsed<Source> {
+        let start = self.clone();
+        Ok(match self.word() {
+            "keep" => Source::Keep,
+            "null" => Source::Null,
+            "owned" => Source::Owned(self.number()?),
+            "borrowed" => Source::Borrowed(self.number()?),
+            "bool" => Source::Bool(self.number()?),
+            kind @ ("int" | "float") => {
+                let n = self.number()?;
+                match (kind, self.eat("if")) {
+                    ("int", true) => Source::IntIf(n, self.number()?),
+                    ("int", false) => Source::Int(n),
+                    (_, true) => Source::FloatIf(n, self.number()?),
+                    (_, false) => Source::Float(n),
+                }
+            }
+            _ => return start.expected("a source"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_source() -> impl Strategy<Value = Source> {
+        (0..9usize, 0..99u32, 0..99u32).prop_map(|(kind, n, m)| match kind {
+            0 => Source::Keep,
+            1 => Source::Null,
+            2 => Source::Owned(n),
+            3 => Source::Borrowed(n),
+            4 => Source::Int(n),
+            5 => Source::Float(n),
+            6 => Source::Bool(n),
+            7 => Source::IntIf(n, m),
+            _ => Source::FloatIf(n, m),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn records_read_back(
+            kind in prop::sample::select(vec![ExitKind::Resume, ExitKind::Raise, ExitKind::Await, ExitKind::Reraise]),
+            reason in prop::sample::select(Reason::ALL.to_vec()),
+            pc in any::<u32>(),
+            locals in prop::collection::vec((any::<u32>(), any_source()), 0..4),
+            names in prop::collection::vec((any::<u32>(), any_source()), 0..4),
+            stack in prop::collection::vec(any_source(), 0..4),
+        ) {
+            let names: Vec<NameWrite> = names.into_iter().map(|(name, source)| NameWrite { name, source }).collect();
+            let named = locals.iter().map(|(_, s)| *s).chain(names.iter().map(|n| n.source)).chain(stack.iter().copied());
+            let words = named.flat_map(words).map(|word| word + 1).max().unwrap_or(0).max(CONTEXT_WORDS);
+            let record = ExitRecord { kind, reason, pc: Pc(pc), locals, names, stack, words };
+            prop_assert_eq!(ExitRecord::parse(&record.to_string()), Ok(record));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "\\PC*|(resume|@|[0-9]| |type|,|stack|\\[|\\]|int|if|=|local)*") {
+            let _ = ExitRecord::parse(&text);
+        }
+    }
+
+    #[test]
+    fn errors_say_where() {
+        for (text, column, expected) in [
+            ("leave @1 type, stack []", 1, "how the host goes on"),
+            ("resume 1 type, stack []", 8, "`@` and an instruction"),
+            ("resume @1 mood, stack []", 11, "a reason"),
+            ("resume @1 type, local 1 = box 3, stack []", 27, "a source"),
+            (
+                "resume @1 type, name 1 = null, local 1 = null, stack []",
+                32,
+                "`local`, `name` or `stack`",
+            ),
+            (
+                "resume @1 type, stack [int 99999999999]",
+                28,
+                "a number of 32 bits",
+            ),
+            ("resume @1 type, stack [] more", 26, "the end"),
+        ] {
+            assert_eq!(
+                ExitRecord::parse(text),
+                Err(RecordError { column, expected }),
+                "{text}"
+            );
+        }
+    }
+}
