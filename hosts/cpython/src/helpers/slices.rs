@@ -7,7 +7,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi;
-use crate::capi::{Obj, field};
+use crate::capi::{Obj, field, set_field};
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -125,15 +125,25 @@ unsafe fn cut_list(a: Obj, start: Obj, stop: Obj, step: Obj) -> Obj {
     } else {
         0
     };
-    let result = PyList_New(count);
+    let result = PyList_New(0);
     if result.is_null() {
         PyErr_Clear();
         return result;
     }
-    let from: *const Obj = field(a, abi::list::ITEMS);
-    let into: *mut Obj = field(result, abi::list::ITEMS);
-    for i in 0..count {
-        *into.offset(i) = Py_NewRef(*from.offset(start + i * step));
+    if count > 0 {
+        // Not zeroed: every item is stored at once.
+        let items = PyMem_Malloc(8 * count as usize).cast::<Obj>();
+        if items.is_null() {
+            Py_DECREF(result);
+            return ptr::null_mut();
+        }
+        let from: *const Obj = field(a, abi::list::ITEMS);
+        for i in 0..count {
+            *items.offset(i) = Py_NewRef(*from.offset(start + i * step));
+        }
+        set_field(result, abi::list::ITEMS, items);
+        set_field(result, abi::list::ALLOCATED, count);
+        set_field(result, abi::object::VAR_SIZE, count);
     }
     result
 }
@@ -191,6 +201,12 @@ unsafe fn word(bound: Obj) -> Option<Option<Py_ssize_t>> {
     }
     if PyLong_CheckExact(bound) == 0 {
         return None;
+    }
+    let tag: usize = field(bound, abi::long::TAG);
+    if tag >> abi::long::NON_SIZE_BITS <= 1 {
+        let digit: u32 = field(bound, abi::long::DIGITS);
+        let sign = 1 - (tag as i32 & abi::long::SIGN_MASK) as isize;
+        return Some(Some(sign * digit as isize));
     }
     let mut overflow = 0;
     let value = PyLong_AsLongLongAndOverflow(bound, &mut overflow) as Py_ssize_t;
