@@ -274,7 +274,7 @@ impl FunctionText<'_, '_> {
 
     fn statement(&mut self) {
         match self.choices.below(12) {
-            0 | 1 | 2 => {
+            0..=2 => {
                 self.value(3);
                 let target = self.target();
                 self.line(format!("store_fast {target}"));
