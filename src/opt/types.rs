@@ -3,6 +3,7 @@
 use super::Context;
 use crate::hir::{Function, Op, Value, general_type};
 use crate::types::Type;
+use cranelift_entity::EntityRef;
 
 /// Recompute all types.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
@@ -17,7 +18,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         changed = false;
         for b in f.order.clone() {
             for v in f.blocks[b].insts.clone() {
-                let new = transfer(f, v);
+                let new = transfer(f, v, before[v.index()]);
                 if new != f.insts[v].ty {
                     f.insts[v].ty = new;
                     changed = true;
@@ -50,7 +51,9 @@ fn widen(ty: Type) -> Type {
     }
 }
 
-fn transfer(f: &Function, v: Value) -> Type {
+/// The type of `v` as its operands' types are now; `declared` is what it had before all this began, and holds whatever
+/// these are. (What it got meanwhile followed from operands that had not yet all they take.)
+fn transfer(f: &Function, v: Value, declared: Type) -> Type {
     let inst = &f.insts[v];
     let arg = |i: usize| f.ty(inst.args[i]);
     match &inst.op {
@@ -78,7 +81,7 @@ fn transfer(f: &Function, v: Value) -> Type {
             let types: Vec<Type> = inst.args.iter().map(|a| f.ty(*a)).collect();
             let new = general_type(*op, *imms, &types);
             // The builder may know more (a builtin's result).
-            if new == Type::OBJECT { inst.ty } else { new }
+            if new == Type::OBJECT { declared } else { new }
         }
         _ => inst.ty,
     }
