@@ -139,7 +139,7 @@ class Runner:
     def guards(self, program):
         """The numbers of the guards to fail alone: all of them, or evenly spread ones."""
         stats = self.child(program, ["--threshold", "0", "--force-exit=first"]).stats
-        count = stats.get("guards", stats.get("coverage", {}).get("guards", 0)) or 0
+        count = stats["forced_exits"]["guards"]
         limit = self.options.one_by_one_limit
         if not limit or count <= limit:
             return range(count)
