@@ -13,7 +13,7 @@
 //! not made again.
 
 use super::flow::handlers_by_instr;
-use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Term, Value};
+use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Value};
 use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
 use super::{Block, Op};
@@ -188,18 +188,14 @@ impl Builder<'_> {
     }
 
     pub(super) fn new_block(&mut self, is_loop_header: bool) -> Block {
+        let state = FrameState {
+            pc: Pc(0),
+            locals: Vec::new(),
+            stack: Vec::new(),
+        };
         self.f.blocks.push(BlockData {
-            params: Vec::new(),
-            insts: Vec::new(),
-            term: Term::Unreachable,
-            entry_state: FrameState {
-                pc: Pc(0),
-                locals: Vec::new(),
-                stack: Vec::new(),
-            },
-            out_locals: Vec::new(),
-            end: self.pc,
             is_loop_header,
+            ..BlockData::new(state, self.pc)
         })
     }
 

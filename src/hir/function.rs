@@ -157,6 +157,21 @@ pub struct BlockData {
     pub is_loop_header: bool,
 }
 
+impl BlockData {
+    /// A block without instructions that nothing leads out of yet, for the instruction `end`.
+    pub fn new(entry_state: FrameState, end: Pc) -> BlockData {
+        BlockData {
+            params: Vec::new(),
+            insts: Vec::new(),
+            term: Term::Unreachable,
+            entry_state,
+            out_locals: Vec::new(),
+            end,
+            is_loop_header: false,
+        }
+    }
+}
+
 /// A function in HIR.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -258,6 +273,15 @@ impl Function {
     /// Operand `i` of a value, resolved.
     pub fn arg(&self, v: Value, i: usize) -> Value {
         self.resolve(self.inst(v).args[i])
+    }
+
+    /// The value without guards and refinements: the same object.
+    pub fn object_of(&self, v: Value) -> Value {
+        let mut v = self.resolve(v);
+        while self.op(v).gives_operand() {
+            v = self.arg(v, 0);
+        }
+        v
     }
 
     /// Write the aliases into every use, and forget them. Where an instruction that might have raised was replaced by

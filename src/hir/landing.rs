@@ -129,18 +129,11 @@ impl Builder<'_> {
 
     /// A new block that the current one leads to and nothing else, with the frame as it is now.
     pub(super) fn follower(&mut self) -> Block {
-        self.f.blocks.push(BlockData {
-            params: Vec::new(),
-            insts: Vec::new(),
-            term: Term::Unreachable,
-            entry_state: FrameState {
-                pc: self.pc,
-                locals: self.locals.clone(),
-                stack: self.stack.clone(),
-            },
-            out_locals: Vec::new(),
-            end: self.pc,
-            is_loop_header: false,
-        })
+        let state = FrameState {
+            pc: self.pc,
+            locals: self.locals.clone(),
+            stack: self.stack.clone(),
+        };
+        self.f.blocks.push(BlockData::new(state, self.pc))
     }
 }

@@ -234,6 +234,14 @@ pub enum Op {
 
 /// What `decref`ing or computing may do, and how an op leaves.
 impl Op {
+    /// Whether the op gives its first operand itself, of which more is known afterwards.
+    pub fn gives_operand(&self) -> bool {
+        matches!(
+            self,
+            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
+        )
+    }
+
     /// The op that makes an object of a raw value.
     pub fn boxing(kind: RawKind) -> Op {
         match kind {

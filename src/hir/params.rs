@@ -1,21 +1,10 @@
 //! Removal of block parameters that carry one value only.
 
-use super::Op;
 use super::function::{Function, Value};
 
 /// Remove block parameters that always get one value (guards and refinements of it, and the parameter itself, count
 /// as that value: they are the same object).
 pub fn remove_trivial_params(f: &mut Function) {
-    fn root(f: &Function, v: Value) -> Value {
-        let mut v = f.resolve(v);
-        while matches!(
-            f.op(v),
-            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
-        ) {
-            v = f.arg(v, 0);
-        }
-        v
-    }
     let mut changed = true;
     while changed {
         changed = false;
@@ -32,7 +21,7 @@ pub fn remove_trivial_params(f: &mut Function) {
                             continue;
                         }
                         let arg = f.resolve(edge.args[index]);
-                        let r = root(f, arg);
+                        let r = f.object_of(arg);
                         if r == param {
                             continue;
                         }

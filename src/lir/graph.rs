@@ -385,6 +385,15 @@ impl<'a> Builder<'a> {
         self.op(Opcode::Padd, &[ptr, n])
     }
 
+    /// Add `n` to the integer at an address; gives the new one.
+    pub fn add_at(&mut self, width: Width, base: Value, offset: i32, n: i64) -> Value {
+        let old = self.load(width, base, offset);
+        let n = self.iconst(n);
+        let new = self.op(Opcode::Iadd, &[old, n]);
+        self.store(width, base, offset, new);
+        new
+    }
+
     /// A new stack slot of `bytes`.
     pub fn slot(&mut self, bytes: u32) -> i64 {
         self.func.slots.push(bytes);

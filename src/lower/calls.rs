@@ -158,10 +158,7 @@ impl Lower<'_> {
     /// Count a back edge, for the statistics.
     pub(super) fn count_iteration(&mut self) {
         let word = self.b.pconst(self.parts.loop_counter);
-        let count = self.b.load(Width::I64, word, 0);
-        let one = self.b.iconst(1);
-        let count = self.b.op(lir::Opcode::Iadd, &[count, one]);
-        self.b.store(Width::I64, word, 0, count);
+        self.b.add_at(Width::I64, word, 0, 1);
     }
 
     /// Do pending work if there is any; leave if the unit must give way.
@@ -255,19 +252,7 @@ impl Lower<'_> {
 
     /// Raw values, boxes not made, and immortal objects are not counted.
     fn needs_no_count(&self, v: Value) -> bool {
-        let root = {
-            let mut r = self.f.resolve(v);
-            while matches!(
-                self.f.op(r),
-                crate::hir::Op::GuardType(_)
-                    | crate::hir::Op::GuardIs(_)
-                    | crate::hir::Op::GuardBound
-                    | crate::hir::Op::Refine(_)
-            ) {
-                r = self.f.arg(r, 0);
-            }
-            r
-        };
+        let root = self.f.object_of(v);
         self.repr(v) != super::Repr::Object
             || matches!(self.f.op(root), crate::hir::Op::Const(o) if o.is_immortal())
             || (!self.f.ty(v).is_bottom() && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE))

@@ -389,27 +389,18 @@ impl Lower<'_> {
         self.guard(v, ok);
     }
 
+    fn raw_operands(&mut self, v: Value) -> Vec<lir::Value> {
+        let args = self.f.inst(v).args.clone();
+        args.into_iter().map(|a| self.raw(a)).collect()
+    }
+
     fn plain(&mut self, v: Value, op: Opcode) -> lir::Value {
-        let args: Vec<lir::Value> = self
-            .f
-            .inst(v)
-            .args
-            .clone()
-            .into_iter()
-            .map(|a| self.raw(a))
-            .collect();
+        let args = self.raw_operands(v);
         self.b.op(op, &args)
     }
 
     fn math(&mut self, v: Value, helper: &'static str) -> lir::Value {
-        let args: Vec<lir::Value> = self
-            .f
-            .inst(v)
-            .args
-            .clone()
-            .into_iter()
-            .map(|a| self.raw(a))
-            .collect();
+        let args = self.raw_operands(v);
         let helper = self.host.helper(helper);
         self.b.call(helper, &args, &[Ty::F64])[0]
     }

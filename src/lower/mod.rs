@@ -79,7 +79,7 @@ pub fn repr(f: &Function, v: Value) -> Repr {
         Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
         Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
         // The same object as its operand.
-        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) => repr(f, f.arg(v, 0)),
+        op if op.gives_operand() => repr(f, f.arg(v, 0)),
         _ => match f.ty(v) {
             t if t.is_bottom() => Repr::Object,
             t if t <= Type::CINT64 => Repr::Int(v),
@@ -342,22 +342,15 @@ impl Lower<'_> {
             Repr::IntIf(raw, bound) => (self.box_if(names::INT_BOX, raw, bound), true),
             Repr::DoubleIf(raw, bound) => (self.box_if(names::FLOAT_BOX, raw, bound), true),
             Repr::Object => {
-                let mut v = v;
-                loop {
-                    match self.f.op(v) {
-                        Op::Const(object) => return (self.b.pconst(object.token()), false),
-                        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) => {
-                            v = self.f.arg(v, 0)
-                        }
-                        op => {
-                            let p = *self
-                                .values
-                                .get(&v)
-                                .unwrap_or_else(|| panic!("{v} = {op:?} has no value yet"));
-                            return (p, false);
-                        }
-                    }
-                }
+                let v = self.f.object_of(v);
+                let p = match self.f.op(v) {
+                    Op::Const(object) => self.b.pconst(object.token()),
+                    op => *self
+                        .values
+                        .get(&v)
+                        .unwrap_or_else(|| panic!("{v} = {op:?} has no value yet")),
+                };
+                (p, false)
             }
         }
     }

@@ -16,7 +16,7 @@ pub fn signature(f: &Function) -> Option<RawSignature> {
     for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
         match f.op(v) {
             Op::GuardType(ty) => {
-                if let Op::Arg(k) = f.op(root(f, v)) {
+                if let Op::Arg(k) = f.op(f.object_of(v)) {
                     let kind = RawKind::of(*ty)?;
                     if *params[*k as usize].get_or_insert(kind) != kind {
                         return None;
@@ -28,7 +28,7 @@ pub fn signature(f: &Function) -> Option<RawSignature> {
             _ => {}
         }
     }
-    let kind_of = |v: Value| match f.op(root(f, v)) {
+    let kind_of = |v: Value| match f.op(f.object_of(v)) {
         Op::Arg(k) => params[*k as usize],
         _ => RawKind::of(f.ty(v)),
     };
@@ -64,17 +64,6 @@ fn is_bookkeeping(op: &Op) -> bool {
     )
 }
 
-fn root(f: &Function, v: Value) -> Value {
-    let mut v = f.resolve(v);
-    while matches!(
-        f.op(v),
-        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
-    ) {
-        v = f.arg(v, 0);
-    }
-    v
-}
-
 /// The first instruction because of which `f`, built for a closed unit and after all passes, is not one.
 pub fn find_open(f: &Function) -> Option<Value> {
     for &b in &f.order {
@@ -103,7 +92,7 @@ fn is_raw(f: &Function, v: Value) -> bool {
 /// A box that is never made, a constant, or no object: nothing that a reference must be held to.
 fn is_uncounted(f: &Function, v: Value) -> bool {
     matches!(
-        f.op(root(f, v)),
+        f.op(f.object_of(v)),
         Op::BoxInt
             | Op::BoxFloat
             | Op::BoxBool
@@ -118,18 +107,9 @@ fn is_closed(f: &Function, v: Value) -> bool {
     let inst = f.inst(v);
     match &inst.op {
         Op::Incref | Op::Decref | Op::StoreSlot(_) => is_uncounted(f, inst.args[0]),
-        Op::CallRaw(..) => matches!(f.op(root(f, inst.args[0])), Op::Const(_)),
-        Op::CheckValid | Op::CheckPending | Op::LoadSlot(_) | Op::Param => false,
-        Op::GuardType(_)
-        | Op::GuardIs(_)
-        | Op::GuardBound
-        | Op::Refine(_)
-        | Op::UnboxInt
-        | Op::UnboxFloat
-        | Op::UnboxBool => inst
-            .args
-            .iter()
-            .all(|a| is_raw(f, *a) || is_uncounted(f, *a)),
+        Op::CallRaw(..) => matches!(f.op(f.object_of(inst.args[0])), Op::Const(_)),
+        // Leaves with a frame.
+        Op::CheckValid => false,
         op => {
             let effects = op.effects();
             !effects.reads

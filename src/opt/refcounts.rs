@@ -15,7 +15,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             if matches!(f.op(insts[i]), Op::Incref)
                 && let Some(j) = matching_decref(f, &insts, i)
             {
-                let v = object_of(f, f.arg(insts[i], 0));
+                let v = f.object_of(f.arg(insts[i], 0));
                 let states: BTreeSet<StateId> = insts[i + 1..j]
                     .iter()
                     .filter_map(|v| f.insts[*v].state)
@@ -35,41 +35,29 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     changed
 }
 
-/// The value without guards and refinements: the same object.
-fn object_of(f: &Function, mut v: Value) -> Value {
-    v = f.resolve(v);
-    while matches!(
-        f.op(v),
-        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
-    ) {
-        v = f.arg(v, 0);
-    }
-    v
-}
-
 fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> {
-    let v = object_of(f, f.arg(insts[from], 0));
+    let v = f.object_of(f.arg(insts[from], 0));
     // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
     // while a local keeps the object alive: then it could as well have been dropped before.
     let mut crossed = false;
     for (j, &inst) in insts.iter().enumerate().skip(from + 1) {
         if crossed
             && !matches!(f.op(inst), Op::Decref)
-            && f.insts[inst].args.iter().any(|a| object_of(f, *a) == v)
+            && f.insts[inst].args.iter().any(|a| f.object_of(*a) == v)
         {
             return None;
         }
         match f.op(inst) {
-            Op::Decref if object_of(f, f.arg(inst, 0)) == v => return Some(j),
+            Op::Decref if f.object_of(f.arg(inst, 0)) == v => return Some(j),
             // An object of a quiet class dies without touching others.
             Op::Decref if !f.drop_runs_host_code(f.arg(inst, 0)) => {}
             Op::Incref | Op::RangeNext => {}
             // Moves the reference on: it is needed.
-            Op::StoreSlot(_) if object_of(f, f.arg(inst, 0)) == v => return None,
+            Op::StoreSlot(_) if f.object_of(f.arg(inst, 0)) == v => return None,
             Op::StoreSlot(_) => {}
             Op::Param => return None,
-            Op::ListSet if object_of(f, f.insts[inst].args[2]) != v => {}
-            Op::Store(_) if object_of(f, f.insts[inst].args[1]) != v => {}
+            Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
+            Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v => {}
             Op::Decref if is_local(f, inst, v) => crossed = true,
             op if op.effects().writes || op.effects().runs_host_code => return None,
             _ => {}
@@ -82,12 +70,12 @@ fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> 
 fn is_local(f: &Function, inst: Value, v: Value) -> bool {
     f.insts[inst]
         .state
-        .is_some_and(|s| f.states[s].locals.iter().any(|l| object_of(f, *l) == v))
+        .is_some_and(|s| f.states[s].locals.iter().any(|l| f.object_of(*l) == v))
 }
 
 fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {
     let entries: Vec<usize> = (0..f.states[id].stack.len())
-        .filter(|&k| f.states[id].stack[k].owned && object_of(f, f.states[id].stack[k].value) == v)
+        .filter(|&k| f.states[id].stack[k].owned && f.object_of(f.states[id].stack[k].value) == v)
         .collect();
     // One reference was taken: one entry gives it up.
     if let Some(&k) = entries.last() {

@@ -2,35 +2,11 @@
 
 use super::{Context, run};
 use crate::bytecode::{Document, Pc};
-use crate::facts::{AttrPlan, Callee, Global, StorePlan, World};
+use crate::hir::tests::Nothing;
 use crate::hir::{self, Block, Function, NamePlan, Op, Start};
-use crate::types::{ConstValue, ObjectHandle, Type};
+use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// A world of which nothing is known.
-struct Nothing;
-
-impl World for Nothing {
-    fn global(&self, _: u64, _: &str) -> Option<Global> {
-        None
-    }
-    fn load_attr(&self, _: Type, _: &str) -> AttrPlan {
-        AttrPlan::General
-    }
-    fn store_attr(&self, _: Type, _: &str) -> StorePlan {
-        StorePlan::General
-    }
-    fn callee(&self, _: ObjectHandle) -> Callee {
-        Callee::Unknown
-    }
-    fn tuple_items(&self, _: ObjectHandle) -> Option<Vec<ObjectHandle>> {
-        None
-    }
-    fn value(&self, _: ObjectHandle) -> ConstValue {
-        ConstValue::Other
-    }
-}
 
 /// A loop at the top of a module, entered at its head, with the names `i`, `total` and `f` (two ints and a function).
 fn compiled(body: &str) -> Function {

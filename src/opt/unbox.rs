@@ -344,13 +344,9 @@ pub(super) fn split(f: &mut Function, pred: Block, n: usize) -> Block {
     let mut entry_state = f.blocks[target].entry_state.clone();
     substitute(f, &mut entry_state, target, &edge.args, &out_locals);
     let new = f.blocks.push(BlockData {
-        params: Vec::new(),
-        insts: Vec::new(),
         term: Term::Jump(edge),
-        entry_state,
         out_locals,
-        end: f.blocks[pred].end,
-        is_loop_header: false,
+        ..BlockData::new(entry_state, f.blocks[pred].end)
     });
     *f.blocks[pred].term.edges_mut()[n] = Edge {
         block: new,

@@ -302,19 +302,8 @@ impl Builder<'_> {
 
     /// A block in the middle of an instruction.
     pub(super) fn inner_block(&mut self) -> Block {
-        self.f.blocks.push(BlockData {
-            params: Vec::new(),
-            insts: Vec::new(),
-            term: Term::Unreachable,
-            entry_state: FrameState {
-                pc: self.pc,
-                locals: self.locals.clone(),
-                stack: self.start_stack.clone(),
-            },
-            out_locals: Vec::new(),
-            end: self.pc,
-            is_loop_header: false,
-        })
+        let state = self.frame_state(self.pc);
+        self.f.blocks.push(BlockData::new(state, self.pc))
     }
 }
 

@@ -114,20 +114,7 @@ fn enter(unit: &UnitState) -> Func {
     let ts = func.params()[0];
     let mut b = Builder::new(&mut func);
     let fail = b.cold_block();
-    let word = b.load(Width::I64, ts, t::EVAL_BREAKER);
-    let cell = b.pconst(unit.pending.as_ptr() as u64);
-    let expected = b.load(Width::I64, cell, 0);
-    let quiet = b.icmp(IntCond::Eq, word, expected);
-    let (slow, room) = (b.cold_block(), b.block());
-    b.br(quiet, room, &[], slow, &[]);
-    b.switch_to(slow);
-    let token = b.iconst(unit.token() as i64);
-    let helper = b.pconst(still_quiet as *const () as u64);
-    let signature = Signature::new(&[Ty::Ptr, Ty::I64], &[Ty::I64]);
-    let ok = b.call_indirect(signature, helper, &[ts, token])[0];
-    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
-    b.br(ok, room, &[], fail, &[]);
-    b.switch_to(room);
+    frames::check_quiet(&mut b, ts, unit, still_quiet, fail);
     frames::check_stack(&mut b, ts, fail);
     let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
     let enough = b.icmp_imm(IntCond::Sgt, py, 0);
@@ -135,11 +122,7 @@ fn enter(unit: &UnitState) -> Func {
     let minus = b.iconst(-1);
     let py = b.op(Opcode::Iadd, &[py, minus]);
     b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
-    let counter = b.pconst(unit.entries.as_ptr() as u64);
-    let count = b.load(Width::I64, counter, 0);
-    let one = b.iconst(1);
-    let count = b.op(Opcode::Iadd, &[count, one]);
-    b.store(Width::I64, counter, 0, count);
+    frames::count_entry(&mut b, unit);
     b.ret(&[]);
     b.switch_to(fail);
     b.terminate(Term::Fail);
@@ -151,10 +134,7 @@ fn leave() -> Func {
     let mut func = Func::new("leave closed", Signature::new(&[Ty::Ptr], &[]));
     let ts = func.params()[0];
     let mut b = Builder::new(&mut func);
-    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
-    let one = b.iconst(1);
-    let py = b.op(Opcode::Iadd, &[py, one]);
-    b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
+    b.add_at(Width::I32, ts, t::PY_RECURSION_REMAINING, 1);
     b.ret(&[]);
     func
 }

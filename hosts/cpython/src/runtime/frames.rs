@@ -19,7 +19,7 @@ use super::capi::*;
 use super::units::{Busy, UnitRef, UnitState};
 use abi::{frame as f, thread as t};
 use cladonia::exits::Source;
-use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature, Term, Value};
+use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
 use std::ffi::CStr;
@@ -83,26 +83,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let mut b = Builder::new(&mut func);
     let fail = b.cold_block();
 
-    // Anything pending, or another version of monitoring than the unit knows of?
-    let word = b.load(Width::I64, ts, t::EVAL_BREAKER);
-    let cell = b.pconst(unit.pending.as_ptr() as u64);
-    let expected = b.load(Width::I64, cell, 0);
-    let quiet = b.icmp(IntCond::Eq, word, expected);
-    let (slow, room) = (b.cold_block(), b.block());
-    b.br(quiet, room, &[], slow, &[]);
-    b.switch_to(slow);
-    let token = b.iconst(unit.token() as i64);
-    let ok = call_host(
-        &mut b,
-        super::entries::entry_check as *const () as usize,
-        &[ts, token],
-        &[Ty::Ptr, Ty::I64],
-        &[Ty::I64],
-    )[0];
-    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
-    b.br(ok, room, &[], fail, &[]);
-
-    b.switch_to(room);
+    check_quiet(&mut b, ts, unit, super::entries::entry_check, fail);
     let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
     let enough = b.icmp_imm(IntCond::Sgt, py, 0);
     b.guard(enough, fail);
@@ -182,11 +163,7 @@ pub fn enter(unit: &UnitState) -> Func {
     b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
     let c = b.op(Opcode::Iadd, &[c, minus]);
     b.store(Width::I32, ts, t::C_RECURSION_REMAINING, c);
-    let counter = b.pconst(unit.entries.as_ptr() as u64);
-    let count = b.load(Width::I64, counter, 0);
-    let one = b.iconst(1);
-    let count = b.op(Opcode::Iadd, &[count, one]);
-    b.store(Width::I64, counter, 0, count);
+    count_entry(&mut b, unit);
     b.ret(&[frame]);
 
     b.switch_to(fail);
@@ -194,8 +171,43 @@ pub fn enter(unit: &UnitState) -> Func {
     func
 }
 
+/// LIR that asks `helper`, `(thread, token) -> whether to go on`, if anything is pending or monitoring has another version
+/// than the unit knows of, and fails where the answer is no; goes on in a new block.
+pub fn check_quiet(
+    b: &mut Builder<'_>,
+    ts: Value,
+    unit: &UnitState,
+    helper: unsafe extern "C" fn(Thread, u64) -> i64,
+    fail: Block,
+) {
+    let word = b.load(Width::I64, ts, t::EVAL_BREAKER);
+    let cell = b.pconst(unit.pending.as_ptr() as u64);
+    let expected = b.load(Width::I64, cell, 0);
+    let quiet = b.icmp(IntCond::Eq, word, expected);
+    let (slow, room) = (b.cold_block(), b.block());
+    b.br(quiet, room, &[], slow, &[]);
+    b.switch_to(slow);
+    let token = b.iconst(unit.token() as i64);
+    let ok = call_host(
+        b,
+        helper as *const () as usize,
+        &[ts, token],
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::I64],
+    )[0];
+    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
+    b.br(ok, room, &[], fail, &[]);
+    b.switch_to(room);
+}
+
+/// LIR that counts an entry into the unit, for the statistics.
+pub fn count_entry(b: &mut Builder<'_>, unit: &UnitState) {
+    let counter = b.pconst(unit.entries.as_ptr() as u64);
+    b.add_at(Width::I64, counter, 0, 1);
+}
+
 /// LIR that fails where the native stack is low; goes on in a new block.
-pub fn check_stack(b: &mut Builder<'_>, ts: Value, fail: cladonia::lir::Block) {
+pub fn check_stack(b: &mut Builder<'_>, ts: Value, fail: Block) {
     // Distance of the stack pointer from where native code must stop: see `stack_check`.
     let sp = b.op(Opcode::Sp, &[]);
     let base = b.load(Width::I64, ts, STACK_WORD);
@@ -280,10 +292,7 @@ pub fn leave(unit: &UnitState) -> Func {
     let previous = b.load(Width::Ptr, frame, f::PREVIOUS);
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, previous);
     for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
-        let n = b.load(Width::I32, ts, offset);
-        let one = b.iconst(1);
-        let n = b.op(Opcode::Iadd, &[n, one]);
-        b.store(Width::I32, ts, offset, n);
+        b.add_at(Width::I32, ts, offset, 1);
     }
     let (drop, seen, done) = (b.block(), b.cold_block(), b.block());
     let object = b.load(Width::Ptr, frame, f::FRAME_OBJ);
