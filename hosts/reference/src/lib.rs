@@ -3,9 +3,11 @@
 //! take it as an example.
 
 pub mod check;
+pub mod coverage;
 pub mod diff;
 pub mod filetest;
 pub mod generate;
+pub mod isolate;
 pub mod reduce;
 pub mod runtime;
 pub mod stages;

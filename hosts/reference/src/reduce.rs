@@ -1,10 +1,50 @@
 //! Smaller programs that still show a disagreement.
 
-use crate::check::{Failure, Plan, Program, check_codes};
+use crate::check::{Plan, Program, Verdict, check_isolated};
+use crate::generate::call_text;
 use cladonia::bytecode::{Code, Document, Instr, Op};
+use std::fmt::Write;
 
-/// The smallest program found on which the executors still disagree: fewer calls, then instructions replaced by `nop`, as
-/// long as the codes verify.
+/// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
+pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
+    let small = reduce(program, plan);
+    let mut text = String::new();
+    let mut comment = |what: &str| {
+        for line in what.lines() {
+            let _ = writeln!(text, "; {line}");
+        }
+    };
+    comment(what);
+    if let Ok(document) = Document::parse(&small.text)
+        && let Verdict::Differs(what) = check_isolated(&document.codes, &small.calls, plan)
+    {
+        comment("reduced:");
+        comment(&what);
+    }
+    text += &small.text;
+    for (name, values) in &small.calls {
+        let _ = writeln!(text, ";> {}", call_text(name, values));
+    }
+    text
+}
+
+/// Lengths of what is tried to be taken out of a code, and by how much the place moves on.
+const WINDOWS: &[(usize, usize)] = &[
+    (64, 32),
+    (32, 16),
+    (16, 8),
+    (8, 4),
+    (5, 1),
+    (4, 1),
+    (3, 1),
+    (2, 1),
+    (1, 1),
+];
+/// How often all is tried again.
+const ROUNDS: usize = 3;
+
+/// The smallest program found on which the executors still disagree (or one of them dies): fewer calls and codes, then
+/// instructions replaced by `nop`, by a constant where they made a value, or by `pop_top` where they took one.
 pub fn reduce(program: &Program, plan: &Plan) -> Program {
     let Ok(document) = Document::parse(&program.text) else {
         return program.clone();
@@ -12,52 +52,85 @@ pub fn reduce(program: &Program, plan: &Plan) -> Program {
     let mut codes = document.codes.clone();
     let mut calls = program.calls.clone();
     let differs = |codes: &[Code], calls: &[_]| {
-        matches!(check_codes(codes, calls, plan), Err(Failure::Differs(_)))
+        matches!(check_isolated(codes, calls, plan), Verdict::Differs(_))
     };
-    let mut at = 0;
-    while at < calls.len() && calls.len() > 1 {
-        let mut fewer = calls.clone();
-        fewer.remove(at);
-        if differs(&codes, &fewer) {
-            calls = fewer;
-        } else {
-            at += 1;
-        }
-    }
-    // Codes that are needed for nothing.
-    let mut at = 0;
-    while at < codes.len() {
-        let mut fewer = codes.clone();
-        fewer.remove(at);
-        if differs(&fewer, &calls) {
-            codes = fewer;
-        } else {
-            at += 1;
-        }
-    }
-    for index in 0..codes.len() {
-        for size in [16, 8, 4, 2, 1] {
-            let mut start = 0;
-            while start < codes[index].instrs.len() {
-                let mut smaller = codes.clone();
-                let end = (start + size).min(smaller[index].instrs.len());
-                let mut changed = false;
-                for instr in &mut smaller[index].instrs[start..end] {
-                    changed |= instr.op != Op::Nop;
-                    *instr = nop(instr);
+    fewer(&mut calls, 1, |calls| differs(&codes, calls));
+    for _ in 0..ROUNDS {
+        let before = size(&codes);
+        fewer(&mut codes, 1, |codes| differs(codes, &calls));
+        for index in 0..codes.len() {
+            for &(length, step) in WINDOWS {
+                let mut start = 0;
+                while start < codes[index].instrs.len() {
+                    for with in [None, Some(Op::LoadConst), Some(Op::PopTop)] {
+                        if let Some(smaller) = without(&codes, index, start, length, with)
+                            && differs(&smaller, &calls)
+                        {
+                            codes = smaller;
+                            break;
+                        }
+                    }
+                    start += step;
                 }
-                if changed && smaller[index].verify().is_ok() && differs(&smaller, &calls) {
-                    codes = smaller;
-                }
-                start += size;
             }
+            drop_nops(&mut codes[index]);
+        }
+        fewer(&mut calls, 1, |calls| differs(&codes, calls));
+        if size(&codes) == before {
+            break;
         }
     }
-    codes.iter_mut().for_each(drop_nops);
     Program {
         text: Document::print(&codes),
         calls,
     }
+}
+
+fn size(codes: &[Code]) -> usize {
+    codes.iter().map(|code| code.instrs.len()).sum()
+}
+
+/// Take out of a list what is not needed; `least` stay.
+fn fewer<T: Clone>(list: &mut Vec<T>, least: usize, differs: impl Fn(&[T]) -> bool) {
+    let mut at = 0;
+    while at < list.len() && list.len() > least {
+        let mut fewer = list.clone();
+        fewer.remove(at);
+        if differs(&fewer) {
+            *list = fewer;
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// The codes with instructions of one taken out and perhaps one put in their place, if that changes it and verifies.
+fn without(
+    codes: &[Code],
+    index: usize,
+    start: usize,
+    length: usize,
+    with: Option<Op>,
+) -> Option<Vec<Code>> {
+    let mut codes = codes.to_vec();
+    let code = &mut codes[index];
+    let end = (start + length).min(code.instrs.len());
+    let useful = |instr: &&Instr| instr.op != Op::Nop;
+    let before = code.instrs[start..end].iter().filter(useful).count();
+    // Replacing one instruction by one that means as little leads nowhere.
+    if before == 0 || with.is_some_and(|op| before == 1 && code.instrs[start].op == op) {
+        return None;
+    }
+    for instr in &mut code.instrs[start..end] {
+        *instr = nop(instr);
+    }
+    if let Some(op) = with {
+        code.instrs[start].op = op;
+        if op == Op::LoadConst && code.consts.is_empty() {
+            return None;
+        }
+    }
+    code.verify().is_ok().then_some(codes)
 }
 
 fn nop(instr: &Instr) -> Instr {

@@ -33,11 +33,7 @@ pub fn run(frame: FrameRef) -> Result<Ref> {
 pub fn go_on(frame: FrameRef, mut pc: Pc) -> Result<Ref> {
     loop {
         frame.set_pc(pc);
-        rt().steps.set(rt().steps.get() + 1);
-        if rt().steps.get() > rt().max_steps.get() {
-            rt().steps.set(0);
-            return raise(error::SYSTEM, "too many steps");
-        }
+        rt().step()?;
         let instr = frame.code().code.instr(pc);
         pc = match step(frame, pc, instr) {
             Ok(Next::Follow) => Pc(pc.0 + 1),
@@ -218,6 +214,7 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         Op::LoadConst => frame.push(Some(frame.code().consts[arg].clone())),
         Op::LoadFast | Op::LoadFastCheck => match frame.local(arg) {
             Some(value) => frame.push(Some(value)),
+            None if instr.op == Op::LoadFast => return raise(error::SYSTEM, "an unbound local"),
             None => return names::unbound(frame, arg),
         },
         Op::LoadFastAndClear => {
