@@ -20,6 +20,7 @@ object \"C.__iter__\": code = C.__iter__
 object \"C\": code = C
 object \"D\": code = D
 object \"E\": code = E
+object \"K\": code = K
 object \"W.__enter__\": code = W.__enter__
 object \"W.__exit__\": code = W.__exit__
 object \"W\": code = W
@@ -299,6 +300,47 @@ code \"D\" {
   namespace
   const None
   return_const #0
+}
+code \"K\" {
+  params 0
+  stack 4
+  namespace
+  local c free
+  const 14
+  const 0
+  const None
+  name range
+  name i
+  name total
+  name G
+  copy_free_vars 1
+  setup_annotations
+  load_const #1
+  store_name total
+  load_name range
+  push_null
+  load_const #0
+  call 1
+  get_iter
+head:
+  for_iter out
+  store_name i
+  load_name total
+  load_name i
+  binary_op +
+  store_name total
+  load_name total
+  delete_name i
+  load_locals
+  load_from_dict_or_globals G
+  pop_top
+  load_locals
+  load_from_dict_or_deref c
+  pop_top
+  store_name i
+  jump_backward head
+out:
+  return_const #2
 }
 code \"E\" {
   params 0

@@ -17,6 +17,11 @@ impl Writer<'_, '_> {
         // All locals but one are bound from the start.
         self.constant("None");
         self.op("store_fast g");
+        let function = self.choices.pick(&["h0", "h1"]);
+        self.named("load_global", function, "");
+        self.op("store_fast k");
+        self.constant("1");
+        self.op("store_fast n");
         if self.kind != Kind::Method {
             self.constant("None");
             self.op("store_fast o");
@@ -103,7 +108,12 @@ impl Writer<'_, '_> {
                 return;
             }
             self.room -= 1;
-            self.statement();
+            // Most of what is made up raises sooner or later: without this, little would come after it.
+            if self.nesting == 0 && !self.is_leaf() && self.choices.below(3) > 0 {
+                self.try_except(1);
+            } else {
+                self.statement();
+            }
         }
     }
 
@@ -115,12 +125,27 @@ impl Writer<'_, '_> {
 
     fn statement(&mut self) {
         let nested = self.loops.len() < 2 && !self.is_leaf();
-        match self.choices.below(36) {
+        match self.choices.below(42) {
+            36 | 37 => {
+                let target = self.choices.pick(&["n", "n", "u"]);
+                self.number(2);
+                self.op(format!("store_fast {target}"));
+            }
+            38 if nested => {
+                // One attribute, several classes.
+                self.instance();
+                self.instance();
+                self.instance();
+                self.op("build_tuple 3");
+                self.for_loop("o", 2);
+            }
+            39 => self.class(),
+            40 if nested => self.numbers_loop(),
             4 | 5 if nested => self.counted_loop(),
             6 | 7 if nested => self.sequence_loop(),
             8 if nested => self.while_loop(),
             9 | 10 => self.branch(),
-            11 | 12 if self.nesting < 2 => self.try_except(),
+            11 | 12 if self.nesting < 2 => self.try_except(3),
             13 if self.nesting < 2 => self.try_finally(),
             14 if self.nesting < 2 && !self.is_leaf() => self.with_block(),
             15 | 16 => self.attributes(),
@@ -263,6 +288,50 @@ impl Writer<'_, '_> {
         self.for_loop(&target, 3);
     }
 
+    /// A loop of arithmetic.
+    fn numbers_loop(&mut self) {
+        let counter = self.loops.len();
+        self.callee("range");
+        self.constant("25");
+        self.ops(&["call 1", "get_iter"]);
+        let (head, out) = (self.label(), self.label());
+        self.bind(&head);
+        self.op(format!("for_iter {out}"));
+        self.op(format!("store_fast i{counter}"));
+        for _ in 0..1 + self.choices.below(2) {
+            let target = self.choices.pick(&["n", "n", "u", "v0"]);
+            if self.choices.below(3) == 0 {
+                let over = self.label();
+                self.number(0);
+                self.number(0);
+                self.op("compare_op <, 1");
+                self.op(format!("pop_jump_if_false {over}"));
+                self.number(1);
+                self.op(format!("store_fast {target}"));
+                self.bind(&over);
+            } else {
+                self.number(2);
+                self.op(format!("store_fast {target}"));
+            }
+        }
+        self.op(format!("jump_backward {head}"));
+        self.bind(&out);
+    }
+
+    /// A class whose body has a loop.
+    fn class(&mut self) {
+        self.op("load_build_class");
+        self.op("push_null");
+        self.ops(&["load_fast c", "build_tuple 1"]);
+        self.constant("Code[K]");
+        self.ops(&["make_function", "set_function_attribute 8"]);
+        self.constant("\"K\"");
+        self.named("load_global", "A", "");
+        self.op("call 3");
+        let local = self.local();
+        self.op(format!("store_fast {local}"));
+    }
+
     fn while_loop(&mut self) {
         let counter = format!("i{}", self.loops.len());
         let (head, out) = (self.label(), self.label());
@@ -316,12 +385,15 @@ impl Writer<'_, '_> {
     }
 
     /// `try: ... except X as v: ...`
-    fn try_except(&mut self) {
+    fn try_except(&mut self, most: usize) {
         let (end, other) = (self.label(), self.label());
         let depth = self.depth;
         let start = self.here();
         self.nesting += 1;
-        self.block(3);
+        match most {
+            1 => self.statement(),
+            most => self.block(most),
+        }
         self.nesting -= 1;
         self.op("nop");
         let stop = self.here();

@@ -4,6 +4,8 @@ use super::writer::{COUNTERS, Kind, VALUES, Writer};
 use cladonia::bytecode::{BinaryOp, CompareOp, INPLACE};
 
 const LITERALS: &[&str] = &[
+    "3",
+    "5",
     "None",
     "0",
     "1",
@@ -46,7 +48,7 @@ impl Writer<'_, '_> {
     /// A small int, or sometimes anything.
     pub fn index(&mut self) {
         match self.choices.below(8) {
-            0 => self.value(1),
+            0 => self.number(1),
             1 => self.op("load_fast i0"),
             _ => {
                 let index = self.choices.pick(SMALL);
@@ -72,13 +74,60 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// A number: arithmetic on loop counters, numeric literals and small lengths.
+    pub fn number(&mut self, size: usize) {
+        if size == 0 || self.choices.is_over() {
+            return match self.choices.below(6) {
+                0..=2 => {
+                    let counter = self.choices.below(COUNTERS);
+                    self.op(format!("load_fast i{counter}"));
+                }
+                3 => self.op("load_fast n"),
+                _ => {
+                    let literal = self.choices.pick(&["1", "2", "3", "0.5", "-7", "True"]);
+                    self.constant(literal);
+                }
+            };
+        }
+        match self.choices.below(8) {
+            0 => {
+                let name = self.choices.pick(&["int", "float", "abs"]);
+                self.callee(name);
+                self.number(size - 1);
+                self.op("call 1");
+            }
+            1 => {
+                self.callee("len");
+                self.ops(&["load_fast xs", "call 1"]);
+            }
+            2 => {
+                self.ops(&["load_fast k", "push_null"]);
+                self.number(size - 1);
+                self.number(size - 1);
+                self.op("call 2");
+            }
+            3 => {
+                self.number(size - 1);
+                self.number(size - 1);
+                self.op("compare_op <, 1");
+            }
+            _ => {
+                self.number(size - 1);
+                self.number(size - 1);
+                let op = self.choices.pick(&["+", "-", "*", "+=", "//", "/"]);
+                self.op(format!("binary_op {op}"));
+            }
+        }
+    }
+
     /// A value.
     pub fn value(&mut self, size: usize) {
         if size == 0 || self.choices.is_over() {
             return self.leaf();
         }
-        match self.choices.below(26) {
+        match self.choices.below(30) {
             0..=2 => self.leaf(),
+            26..=29 => self.number(size),
             3..=8 => {
                 self.value(size - 1);
                 self.value(size - 1);
@@ -120,7 +169,15 @@ impl Writer<'_, '_> {
             0..=3 => BinaryOp::Add,
             4 => BinaryOp::Subtract,
             5 | 6 => BinaryOp::Multiply,
-            _ => self.choices.pick(BinaryOp::ALL),
+            7 => self.choices.pick(BinaryOp::ALL),
+            _ => self.choices.pick(&[
+                BinaryOp::Subtract,
+                BinaryOp::Multiply,
+                BinaryOp::TrueDivide,
+                BinaryOp::FloorDivide,
+                BinaryOp::Remainder,
+                BinaryOp::Power,
+            ]),
         };
         debug_assert!((op as u32) < INPLACE);
         let in_place = self.choices.below(4) == 0;
@@ -133,12 +190,18 @@ impl Writer<'_, '_> {
 
     /// A bool on the stack.
     pub fn condition(&mut self, size: usize) {
-        match self.choices.below(9) {
+        match self.choices.below(10) {
             0..=3 => {
                 self.value(size);
                 self.value(size);
                 let op = self.choices.pick(CompareOp::ALL).symbol();
                 self.op(format!("compare_op {op}, 1"));
+            }
+            9 => {
+                self.value(size);
+                self.value(size);
+                let op = self.choices.pick(CompareOp::ALL).symbol();
+                self.ops(&[&format!("compare_op {op}"), "to_bool"]);
             }
             4 => {
                 self.value(size);

@@ -93,7 +93,7 @@ impl<'a, 'b> Writer<'a, 'b> {
             _ => &["a", "b"],
         };
         let _ = writeln!(text, "  params {}", params.len());
-        let others = ["a", "b", "o", "xs", "d", "u", "t", "g"];
+        let others = ["a", "b", "o", "xs", "d", "u", "t", "g", "k", "n"];
         let others = others.iter().filter(|name| !params.contains(name));
         for local in params.iter().chain(others) {
             let _ = writeln!(text, "  local {local}");
