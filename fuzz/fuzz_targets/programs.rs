@@ -11,19 +11,17 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let bytes = bytes.to_vec();
     // Programs recurse deeper than the fuzzer's own stack allows.
-    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(move || {
-        let (text, calls) = generate(&bytes);
-        let calls = calls.iter().filter_map(|call| parse_call(call)).collect();
-        let program = Program { text, calls };
-        // How it is run follows from the bytes too.
-        let seed = bytes.iter().fold(7, |seed: u64, byte| {
-            (seed ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    let thread = std::thread::Builder::new()
+        .stack_size(256 << 20)
+        .spawn(move || {
+            let (text, calls) = generate(&bytes);
+            let calls = calls.iter().filter_map(|call| parse_call(call)).collect();
+            let program = Program { text, calls };
+            let plan = Plan::of_bytes(&bytes);
+            if let Err(Failure::Differs(what)) = check(&program, &plan) {
+                eprintln!("{}", finding(&program, &plan, &what.to_string()));
+                std::process::abort();
+            }
         });
-        let plan = Plan::sample(seed);
-        if let Err(Failure::Differs(what)) = check(&program, &plan) {
-            eprintln!("{}", finding(&program, &plan, &what.to_string()));
-            std::process::abort();
-        }
-    });
     thread.unwrap().join().unwrap();
 });

@@ -108,6 +108,13 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// For the program of a fuzzer's bytes: how it is run follows from them too.
+    pub fn of_bytes(bytes: &[u8]) -> Plan {
+        Plan::sample(bytes.iter().fold(7, |seed: u64, byte| {
+            (seed ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+        }))
+    }
+
     /// For random programs, which are many: each is run in a few ways.
     pub fn sample(seed: u64) -> Plan {
         Plan {

@@ -4,6 +4,7 @@ use crate::check::{Plan, Program, Verdict, check_isolated};
 use crate::generate::call_text;
 use cladonia::bytecode::{Code, Document, Instr, Op};
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 /// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
 pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
@@ -40,6 +41,8 @@ const WINDOWS: &[(usize, usize)] = &[
     (2, 1),
     (1, 1),
 ];
+/// How long smaller programs are looked for.
+const PATIENCE: Duration = Duration::from_secs(90);
 /// How often all is tried again.
 const ROUNDS: usize = 3;
 
@@ -51,8 +54,10 @@ pub fn reduce(program: &Program, plan: &Plan) -> Program {
     };
     let mut codes = document.codes.clone();
     let mut calls = program.calls.clone();
+    let start = Instant::now();
     let differs = |codes: &[Code], calls: &[_]| {
-        matches!(check_isolated(codes, calls, plan), Verdict::Differs(_))
+        start.elapsed() < PATIENCE
+            && matches!(check_isolated(codes, calls, plan), Verdict::Differs(_))
     };
     fewer(&mut calls, 1, |calls| differs(&codes, calls));
     for _ in 0..ROUNDS {

@@ -73,12 +73,13 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
                 text: document,
                 calls: calls.iter().filter_map(|call| parse_call(call)).collect(),
             };
-            let plan = match all {
-                true => Plan {
-                    is_sampled: false,
-                    ..Plan::sample(seed)
-                },
-                false => Plan::sample(seed),
+            let plan = match &given {
+                Some(bytes) => Plan::of_bytes(bytes),
+                None => Plan::sample(seed),
+            };
+            let plan = Plan {
+                is_sampled: !all,
+                ..plan
             };
             if stats {
                 coverage.add(&program, &plan).map_err(Failure::new)?;
