@@ -1,7 +1,9 @@
 //! The typegraph.
 
 mod answer;
+mod brute;
 mod copy;
+mod exercise;
 mod graph;
 mod metrics;
 mod program;
@@ -9,10 +11,15 @@ mod reach;
 mod resolve;
 mod search;
 mod table;
+#[cfg(test)]
+mod tests;
+mod views;
 mod walk;
 mod why;
 
 pub use answer::{Answer, Budget, Exhausted};
+pub use brute::Executions;
+pub use exercise::{MAX_ENDS, Tally, exercise};
 pub use graph::{Binding, Graph, Node, Origin, SourceSet, Variable};
 pub use metrics::{
     CacheMetrics, Metrics, NodeMetrics, QueryMetrics, SolverMetrics, Step, VariableMetrics,
@@ -21,4 +28,5 @@ pub use program::{Frozen, Limits, Program, Solver};
 pub use reach::Reachability;
 pub use resolve::Dead;
 pub use search::Fault;
+pub use views::Combination;
 pub use why::{Blocked, Refutation, Refuted, Visit, Witness};

@@ -4,7 +4,7 @@ use super::answer::{Answer, Budget};
 use super::graph::{Binding, Graph, Node, Variable};
 use super::metrics::{Metrics, SolverMetrics};
 use super::reach::Reachability;
-use super::search::{Search, View};
+use super::search::{Fault, Search, View};
 use super::why::{Refutation, Witness};
 use cranelift_entity::EntityRef;
 use std::ops::Deref;
@@ -50,6 +50,7 @@ pub struct Program<D> {
     /// Made by the first question after an edit.
     search: Option<Search>,
     retired: Vec<SolverMetrics>,
+    fault: Option<Fault>,
 }
 
 impl<D> Deref for Program<D> {
@@ -79,6 +80,7 @@ impl<D: PartialEq> Program<D> {
             reach: None,
             search: None,
             retired: Vec::new(),
+            fault: None,
         }
     }
 
@@ -260,6 +262,36 @@ impl<D: PartialEq> Program<D> {
         self.search.is_some()
     }
 
+    /// Figures of the questions asked since the last edit.
+    pub fn solver_metrics(&self) -> Option<&SolverMetrics> {
+        self.search.as_ref().map(Search::metrics)
+    }
+
+    /// Somebody else to ask, who knows nothing yet, while the graph does not change.
+    pub fn fresh_solver(&mut self) -> Solver<'_> {
+        let is_small = self.graph.node_count() <= self.budget.nodes;
+        if is_small {
+            self.reachability();
+        }
+        let mut search = Search::new(self.fault);
+        search.set_budget(self.budget);
+        Solver {
+            graph: &self.graph,
+            reach: self.reach.as_ref().filter(|_| is_small),
+            search,
+        }
+    }
+
+    /// Makes the solver make a mistake from now on.
+    pub(super) fn plant(&mut self, fault: Fault) {
+        self.fault = Some(fault);
+        self.changed();
+    }
+
+    pub(super) fn reach(&self) -> Option<&Reachability> {
+        self.reach.as_ref()
+    }
+
     /// Figures of the graph, and of all questions asked so far.
     pub fn metrics(&self) -> Metrics {
         let live = self.search.as_ref().map(|search| search.metrics().clone());
@@ -270,9 +302,8 @@ impl<D: PartialEq> Program<D> {
     /// A graph that does not change any more, and that many threads may ask.
     pub fn freeze(mut self) -> Frozen<D> {
         self.changed();
-        let is_small = self.graph.node_count() <= self.budget.nodes;
-        if is_small && self.reach.is_none() {
-            self.reach = Some(Reachability::of(&self.graph));
+        if self.graph.node_count() <= self.budget.nodes {
+            self.reachability();
         }
         Frozen { program: self }
     }
@@ -310,7 +341,7 @@ impl<D: PartialEq> Program<D> {
     fn search(&mut self) -> (&mut Search, View<'_>) {
         let graph = &self.graph;
         let reach = self.reach.get_or_insert_with(|| Reachability::of(graph));
-        let search = self.search.get_or_insert_with(Search::default);
+        let search = self.search.get_or_insert_with(|| Search::new(self.fault));
         search.set_budget(self.budget);
         (search, View { graph, reach })
     }
@@ -332,7 +363,7 @@ pub struct Frozen<D> {
 impl<D: PartialEq> Frozen<D> {
     /// Somebody to ask.
     pub fn solver(&self) -> Solver<'_> {
-        let mut search = Search::default();
+        let mut search = Search::new(self.program.fault);
         search.set_budget(self.program.budget);
         Solver {
             graph: &self.program.graph,

@@ -122,9 +122,12 @@ impl Search {
         self.budget = budget;
     }
 
-    pub(super) fn plant(&mut self, fault: Fault) {
-        self.fault = Some(fault);
-        self.walker.plant(fault);
+    pub(super) fn new(fault: Option<Fault>) -> Search {
+        Search {
+            walker: Walker::new(fault),
+            fault,
+            ..Search::default()
+        }
     }
 
     pub(super) fn metrics(&self) -> &SolverMetrics {

@@ -9,7 +9,7 @@
 use super::answer::Exhausted;
 use super::graph::{Binding, Node};
 use super::search::{Fault, View};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 
 /// A set of nodes that is emptied in no time.
 #[derive(Clone, Default, Debug)]
@@ -74,8 +74,11 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    pub(super) fn plant(&mut self, fault: Fault) {
-        self.fault = Some(fault);
+    pub(super) fn new(fault: Option<Fault>) -> Walker {
+        Walker {
+            fault,
+            ..Walker::default()
+        }
     }
 
     /// How many nodes all walks have visited.
