@@ -6,6 +6,7 @@ use super::brute::Executions;
 use super::graph::{Binding, Graph, Node, Variable};
 use super::program::{Limits, Program};
 use super::search::Fault;
+use super::text::{ScriptOptions, print, run};
 use std::ops::AddAssign;
 
 /// What was checked.
@@ -58,6 +59,25 @@ pub fn exercise(bytes: &[u8], fault: Option<Fault>) -> Result<Tally, String> {
         }
     }
     Ok(tally)
+}
+
+/// Does a script, and reads back what is printed of it: it must be the same program.
+///
+/// # Errors
+/// What is wrong. That a script can't be done is no fault.
+pub fn exercise_text(text: &str) -> Result<(), String> {
+    let text = format!("budget steps 10000\n{text}");
+    let Ok(outcome) = run(&text, ScriptOptions { why: true }) else {
+        return Ok(());
+    };
+    let printed = print(&outcome.program);
+    let again = run(&printed, ScriptOptions::default());
+    let again = again.map_err(|e| format!("{e}, in what was printed:\n{printed}"))?;
+    let second = print(&again.program);
+    if second != printed {
+        return Err(format!("{printed}\nis read as\n{second}"));
+    }
+    Ok(())
 }
 
 /// Numbers from bytes; zeros when they are used up.
