@@ -34,6 +34,7 @@ enum Command {
     Test(commands::test::Args),
     Fuzz(commands::fuzz::Args),
     Type(commands::type_::Args),
+    Typegraph(commands::typegraph::Args),
 }
 
 fn main() -> ExitCode {
@@ -50,5 +51,6 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => commands::fuzz::run(&args),
         Command::Test(args) => commands::test::run(&args),
         Command::Type(args) => commands::type_::run(&args),
+        Command::Typegraph(args) => commands::typegraph::run(&args),
     })
 }

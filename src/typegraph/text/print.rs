@@ -43,27 +43,33 @@ pub fn print<D: PartialEq + Display>(program: &Program<D>) -> String {
     text
 }
 
-/// Each node with its edges, where those in between have been named already.
+/// A line for each node with its edges. A name that is new in it gets the next number, so nodes in between come first.
 fn nodes<D: PartialEq + Display>(program: &Program<D>, labels: &Labels, text: &mut String) {
     let mut named = 0;
-    let mut name = |text: &mut String, node: Node| {
-        while named < node.index() {
-            let _ = writeln!(text, "node {}", labels.node(Node::new(named)));
-            named += 1;
-        }
-        named = named.max(node.index() + 1);
-    };
     for node in program.nodes() {
         let own = program.repeats(node).then_some(node);
-        let mut after = Vec::new();
-        let mut before = String::new();
-        name(&mut before, node);
-        for &next in program.successors(node).iter().chain(&own) {
-            name(&mut before, next);
-            after.push(labels.node(next));
+        let after: Vec<Node> = program
+            .successors(node)
+            .iter()
+            .copied()
+            .chain(own)
+            .collect();
+        // In the order in which the line would name them.
+        let mut next = named;
+        let is_in_order = std::iter::once(&node).chain(&after).all(|n| {
+            let is_next = n.index() <= next;
+            next = next.max(n.index() + 1);
+            is_next
+        });
+        if !is_in_order {
+            let most = after.iter().map(|n| n.index()).max().unwrap_or(0);
+            for node in (named..most).map(Node::new) {
+                let _ = writeln!(text, "node {}", labels.node(node));
+            }
         }
-        *text += &before;
+        named = next;
         let arrow = if after.is_empty() { "" } else { " -> " };
+        let after: Vec<&str> = after.iter().map(|&n| labels.node(n)).collect();
         let _ = writeln!(
             text,
             "node {}{arrow}{}",
