@@ -17,7 +17,7 @@ pub struct QueryMetrics {
     pub total_bindings: usize,
     /// States looked at.
     pub nodes_visited: usize,
-    /// Whether a single goal was impossible.
+    /// Whether a single goal was impossible; or two, where all together were too expensive.
     pub shortcircuited: bool,
     /// Whether some state was known from before.
     pub from_cache: bool,

@@ -168,7 +168,8 @@ impl Search {
                     Confirmed::InFull => ALL,
                 };
                 let root = self.tables[pass].state(node, goals);
-                self.show(view, pass, root)
+                let found = self.show(view, pass, root, &mut u64::MAX.clone());
+                found.ok().flatten()
             })
             .flatten();
         (answer, witness)
@@ -182,10 +183,14 @@ impl Search {
     ) -> (Answer, Option<Refutation>) {
         let answer = self.ask(view, node, goals);
         let refutation = answer.is_infeasible().then(|| {
-            // A goal that is impossible alone says more than all together.
+            // Few goals that are impossible say more than all together.
             let alone = goals.iter().map(|goal| vec![*goal]);
+            let pairs = goals.iter().enumerate().flat_map(|(i, &a)| {
+                let with = goals[i + 1..].iter();
+                with.map(move |&b| vec![a, b])
+            });
             let all = goals.to_vec();
-            let mut candidates = alone.chain(Some(all));
+            let mut candidates = alone.chain(pairs).chain(Some(all));
             let refuted = candidates.find_map(|goals| {
                 let conditions = [Conditions::Mandatory, Conditions::All];
                 conditions.into_iter().enumerate().find_map(|(pass, c)| {
@@ -216,12 +221,59 @@ impl Search {
                 }
             }
         }
+        if goals.len() < 3 {
+            return self.decide_together(view, node, goals, account);
+        }
+        // Something is kept for pairs: two goals that never meet are soon found where many goals have too many ways.
+        let kept = Account {
+            steps: account.steps / 4,
+            states: account.states / 4,
+        };
+        account.steps -= kept.steps;
+        account.states -= kept.states;
+        let answer = self.decide_together(view, node, goals, account);
+        account.steps += kept.steps;
+        account.states += kept.states;
+        let Err(exhausted) = answer else {
+            return answer;
+        };
+        // Those with few ways first: the others are what made it expensive.
+        let ways = |goal: &Binding| {
+            let origin = view.graph.origin_at(*goal, node);
+            origin.map_or(0, |origin| origin.sources.len())
+        };
+        let mut goals = goals.to_vec();
+        goals.sort_by_key(ways);
+        for (i, &a) in goals.iter().enumerate() {
+            for &b in &goals[i + 1..] {
+                let pair = self.tables[MANDATORY].state(node, &[a, b]);
+                // What was exhausted first is what the answer says.
+                if !self
+                    .solve(view, MANDATORY, pair, account)
+                    .map_err(|_| exhausted)?
+                {
+                    self.metrics.update(|query| query.shortcircuited = true);
+                    return Ok(Answer::Infeasible);
+                }
+            }
+        }
+        answer
+    }
+
+    /// Decides goals without looking at fewer of them.
+    fn decide_together(
+        &mut self,
+        view: View<'_>,
+        node: Node,
+        goals: &[Binding],
+        account: &mut Account,
+    ) -> Result<Answer, Exhausted> {
         let root = self.tables[MANDATORY].state(node, goals);
         if !self.solve(view, MANDATORY, root, account)? {
             return Ok(Answer::Infeasible);
         }
         if !self.confirmed.contains_key(&root) {
-            let confirmed = match self.show(view, MANDATORY, root) {
+            let confirmed = match self.show(view, MANDATORY, root, &mut account.steps)? {
                 Some(_) => Confirmed::Directly,
                 None => Confirmed::InFull,
             };
@@ -249,6 +301,11 @@ impl Search {
             Mark::No => return Ok(self.recall(false)),
             Mark::Yes { .. } => return Ok(self.recall(true)),
             Mark::Fresh | Mark::Open { .. } => {}
+        }
+        let (node, goals) = self.tables[pass].key(root);
+        if self.is_refuted(pass, node, goals, account)? {
+            self.tables[pass].set(root, Mark::No);
+            return Ok(self.recall(false));
         }
         let (mut frames, mut open) = (Vec::new(), Vec::new());
         let found = self.run(view, pass, root, account, &mut frames, &mut open);
@@ -420,22 +477,33 @@ impl Search {
     }
 
     /// The way by which a feasible state of a table is so, if nothing on it stands against it.
-    fn show(&mut self, view: View<'_>, pass: usize, root: StateId) -> Option<Witness> {
+    fn show(
+        &mut self,
+        view: View<'_>,
+        pass: usize,
+        root: StateId,
+        steps: &mut u64,
+    ) -> Result<Option<Witness>, Exhausted> {
         let mut witness = Witness::default();
         let mut at = root;
         loop {
             let Mark::Yes { result, next } = self.tables[pass].mark(at) else {
-                return None;
+                return Ok(None);
             };
             let (node, goals) = self.tables[pass].key(at);
             let before = self.tables[pass].goals(result);
-            let resolved = resolved(view, node, self.tables[pass].goals(goals), before)?;
+            let goals = self.tables[pass].goals(goals);
+            let Some(resolved) = resolved(view, node, goals, before, steps)? else {
+                return Ok(None);
+            };
             witness.visit(node, resolved);
             let Some(next) = next else {
-                return Some(witness);
+                return Ok(Some(witness));
             };
             let (to, _) = self.tables[pass].key(next);
-            let mut way = self.walker.free_way(view, node, to, before)?;
+            let Some(mut way) = self.walker.free_way(view, node, to, before, steps)? else {
+                return Ok(None);
+            };
             way.pop();
             for node in way {
                 witness.pass(node, before);
@@ -446,13 +514,18 @@ impl Search {
 }
 
 /// The result of a state that leaves these goals.
-fn resolved(view: View<'_>, node: Node, goals: &[Binding], before: &[Binding]) -> Option<Resolved> {
+fn resolved(
+    view: View<'_>,
+    node: Node,
+    goals: &[Binding],
+    before: &[Binding],
+    steps: &mut u64,
+) -> Result<Option<Resolved>, Exhausted> {
     let mut resolver = Resolver::new(view, node, goals);
-    let steps = &mut u64::MAX.clone();
-    while let Ok(Some(resolved)) = resolver.next(view, steps) {
+    while let Some(resolved) = resolver.next(view, steps)? {
         if resolved.before == before {
-            return Some(resolved);
+            return Ok(Some(resolved));
         }
     }
-    None
+    Ok(None)
 }

@@ -149,15 +149,16 @@ impl Walker {
         from: Node,
         to: Node,
         goals: &[Binding],
-    ) -> Option<Vec<Node>> {
+        steps: &mut u64,
+    ) -> Result<Option<Vec<Node>>, Exhausted> {
         let far = self.prepare(view, goals);
         self.start(view, from);
         let mut at = 0;
         while at < self.queue.len() {
             let node = self.queue[at];
-            self.visits += 1;
+            self.visit(steps)?;
             if node == to {
-                return Some(self.way_to(at));
+                return Ok(Some(self.way_to(at)));
             }
             let is_free = !self.bound.has(node) && view.graph.condition(node).is_none();
             if is_free && view.is_behind(far, node) {
@@ -165,7 +166,7 @@ impl Walker {
             }
             at += 1;
         }
-        None
+        Ok(None)
     }
 
     /// The nodes that end all walks from `from` because they bind a variable of the goals otherwise, in ascending order.

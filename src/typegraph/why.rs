@@ -24,6 +24,12 @@ pub struct Witness {
     visits: Vec<Visit>,
 }
 
+impl From<Vec<Visit>> for Witness {
+    fn from(visits: Vec<Visit>) -> Witness {
+        Witness { visits }
+    }
+}
+
 impl Witness {
     /// The nodes that are passed, the last one first.
     pub fn visits(&self) -> &[Visit] {
