@@ -1,7 +1,7 @@
 //! Figures of a graph and of the questions asked, as the original counts them, and what each question has cost.
 
 use super::answer::Answer;
-use super::graph::{Graph, Node};
+use super::graph::{Binding, Graph, Node};
 use std::fmt;
 
 /// Figures of one question, with the questions about its single goals.
@@ -34,12 +34,12 @@ pub struct QueryMetrics {
 }
 
 /// A state that was looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     /// Its node.
     pub node: Node,
-    /// How many goals it has.
-    pub goals: usize,
+    /// Its goals, in ascending order.
+    pub goals: Box<[Binding]>,
     /// How many states led to it.
     pub depth: usize,
 }
@@ -86,7 +86,7 @@ impl SolverMetrics {
         if let Some(query) = self.queries.last_mut() {
             query.nodes_visited += 1;
             query.end = step.node;
-            query.total_bindings += step.goals;
+            query.total_bindings += step.goals.len();
             query.path.push(step);
         }
     }

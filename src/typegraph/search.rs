@@ -427,7 +427,7 @@ impl Search {
         self.metrics.cache.misses += 1;
         self.metrics.visit(Step {
             node,
-            goals: goals.len(),
+            goals: goals.into(),
             depth: frames.len(),
         });
         frames.push(Frame {
