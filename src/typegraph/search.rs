@@ -205,6 +205,7 @@ impl Search {
         (answer, refutation)
     }
 
+    /// Decides single goals, then all, then pairs if all are too expensive.
     fn decide(
         &mut self,
         view: View<'_>,
@@ -234,10 +235,25 @@ impl Search {
         let answer = self.decide_together(view, node, goals, account);
         account.steps += kept.steps;
         account.states += kept.states;
-        let Err(exhausted) = answer else {
-            return answer;
-        };
-        // Those with few ways first: the others are what made it expensive.
+        match answer {
+            // What was exhausted first is what the answer says.
+            Err(_) if self.is_some_pair_refuted(view, node, goals, account) => {
+                self.metrics.update(|query| query.shortcircuited = true);
+                Ok(Answer::Infeasible)
+            }
+            answer => answer,
+        }
+    }
+
+    /// Whether two of the goals are proved not to meet. Those with few ways come first: the others are what makes all
+    /// together expensive.
+    fn is_some_pair_refuted(
+        &mut self,
+        view: View<'_>,
+        node: Node,
+        goals: &[Binding],
+        account: &mut Account,
+    ) -> bool {
         let ways = |goal: &Binding| {
             let origin = view.graph.origin_at(*goal, node);
             origin.map_or(0, |origin| origin.sources.len())
@@ -247,17 +263,14 @@ impl Search {
         for (i, &a) in goals.iter().enumerate() {
             for &b in &goals[i + 1..] {
                 let pair = self.tables[MANDATORY].state(node, &[a, b]);
-                // What was exhausted first is what the answer says.
-                if !self
-                    .solve(view, MANDATORY, pair, account)
-                    .map_err(|_| exhausted)?
-                {
-                    self.metrics.update(|query| query.shortcircuited = true);
-                    return Ok(Answer::Infeasible);
+                match self.solve(view, MANDATORY, pair, account) {
+                    Ok(true) => {}
+                    Ok(false) => return true,
+                    Err(_) => return false,
                 }
             }
         }
-        answer
+        false
     }
 
     /// Decides goals without looking at fewer of them.
@@ -324,6 +337,8 @@ impl Search {
         answer
     }
 
+    /// The search itself. `frames` is the way from the root, `open` all states that are not decided yet, in the order in
+    /// which they were entered.
     fn run(
         &mut self,
         view: View<'_>,

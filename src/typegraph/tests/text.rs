@@ -17,7 +17,7 @@ fn what_is_printed_reads_back_as_the_same() {
         "node n1\nnode n0 -> n1\nnode n1 -> n2\nx = a @ n1",
         "node \"\" -> \"a b\"\n\"x=\" = \"\\\"\\\\\" @ \"a b\"\nvariable \"#\"\ny = \"a->b\"",
         "variable u\nvariable v\nb = 1\na = 1\nv = 1",
-        "node n\na = 1\nb = 1 @ n {a=1} | {} | {a=1, b=1}".trim_end_matches(" | {a=1, b=1}"),
+        "node n\na = 1\nb = 1 @ n {a=1} | {}",
         "node n\na = 1\na = 1 @ n {a=1}\na = 2 @ n never\ncondition n: a=2\nentry n",
         "default D\nlimit bindings 2\nnode n\nx = 1 @ n\nx = 2 @ n\nlimit combinations 5",
         "limit bindings 100\nx = 1\nlimit bindings 1\nx = 2",

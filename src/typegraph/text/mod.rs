@@ -1,8 +1,9 @@
 //! The text form (`.tg`): graphs, edits and questions, line by line. `docs/typegraph.md` has the grammar.
 //!
-//! `lex` makes tokens of a line, `script` does what the lines say and answers the questions among them, `label` names
+//! `lex` makes tokens of a line, `cursor` reads them, `script` does what the lines say and answers the questions among them, `label` names
 //! things, `print` writes a program as a script that builds it, `explain` puts reasons into words, `dot` draws.
 
+mod cursor;
 mod dot;
 mod explain;
 mod label;

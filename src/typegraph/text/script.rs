@@ -5,11 +5,12 @@ use super::super::graph::{Binding, Graph, Node, Variable};
 use super::super::program::{Limits, Program};
 use super::super::search::View;
 use super::super::walk::Walker;
+use super::cursor::Cursor;
+use super::dot;
 use super::explain::Speaker;
 use super::label::Labels;
 use super::lex::{ScriptError, ScriptFault, Token};
 use super::print::{print, print_variable};
-use super::{dot, lex};
 use std::collections::HashMap;
 
 /// How a script is done.
@@ -46,12 +47,7 @@ pub fn run(text: &str, options: ScriptOptions) -> Result<Outcome, ScriptError> {
     let mut script = Script::new(options.why);
     let mut replies = Vec::new();
     for (i, line) in text.lines().enumerate() {
-        let tokens = lex::lex(line, i + 1)?;
-        let mut cursor = Cursor {
-            line: i + 1,
-            tokens,
-            at: 0,
-        };
+        let mut cursor = Cursor::of(line, i + 1)?;
         let answer = script.statement(&mut cursor)?;
         if let Some(answer) = answer {
             replies.push(Reply {
@@ -122,101 +118,6 @@ fn without_comment(line: &str) -> String {
         is_end
     });
     line[..end.unwrap_or(line.len())].trim().to_owned()
-}
-
-/// Where in a line the reader is.
-struct Cursor {
-    line: usize,
-    tokens: Vec<(Token, usize)>,
-    at: usize,
-}
-
-impl Cursor {
-    fn peek(&self) -> &Token {
-        self.ahead(0)
-    }
-
-    fn ahead(&self, by: usize) -> &Token {
-        let last = self.tokens.len() - 1;
-        &self.tokens[(self.at + by).min(last)].0
-    }
-
-    /// The next token, with its column.
-    fn next(&mut self) -> (Token, usize) {
-        let token = self.tokens[self.at].clone();
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-        token
-    }
-
-    fn error(&self, column: usize, fault: ScriptFault) -> ScriptError {
-        fault.at(self.line, column)
-    }
-
-    /// That something else should be at the next token.
-    fn expected<T>(&self, wanted: &'static str) -> Result<T, ScriptError> {
-        let found = self.peek().to_string();
-        let fault = ScriptFault::Expected { wanted, found };
-        Err(self.error(self.tokens[self.at].1, fault))
-    }
-
-    fn take(&mut self, punct: char) -> bool {
-        let is_there = *self.peek() == Token::Punct(punct);
-        if is_there {
-            self.next();
-        }
-        is_there
-    }
-
-    fn expect(&mut self, punct: char, wanted: &'static str) -> Result<(), ScriptError> {
-        if self.take(punct) {
-            Ok(())
-        } else {
-            self.expected(wanted)
-        }
-    }
-
-    fn take_arrow(&mut self) -> bool {
-        let is_there = *self.peek() == Token::Arrow;
-        if is_there {
-            self.next();
-        }
-        is_there
-    }
-
-    fn take_word(&mut self, word: &str) -> bool {
-        let is_there = matches!(self.peek(), Token::Word(w) if w == word);
-        if is_there {
-            self.next();
-        }
-        is_there
-    }
-
-    fn word(&mut self, wanted: &'static str) -> Result<(String, usize), ScriptError> {
-        match self.peek() {
-            Token::Word(_) => match self.next() {
-                (Token::Word(word), column) => Ok((word, column)),
-                _ => self.expected(wanted),
-            },
-            _ => self.expected(wanted),
-        }
-    }
-
-    fn number(&mut self) -> Result<u64, ScriptError> {
-        let (word, column) = self.word("a number")?;
-        match word.parse() {
-            _ if word == "unlimited" => Ok(u64::MAX),
-            Ok(number) => Ok(number),
-            Err(_) => Err(self.error(column, ScriptFault::Number(word))),
-        }
-    }
-
-    fn end(&self) -> Result<(), ScriptError> {
-        if *self.peek() == Token::End {
-            Ok(())
-        } else {
-            self.expected("the end of the line")
-        }
-    }
 }
 
 /// A script being done.
@@ -632,7 +533,7 @@ impl Script {
     }
 
     fn binding(&self, c: &mut Cursor) -> Result<Binding, ScriptError> {
-        let column = c.tokens[c.at].1;
+        let column = c.column();
         let variable = self.variable(c)?;
         c.expect('=', "`=`")?;
         let (data, _) = c.word("a value")?;
