@@ -7,6 +7,7 @@ use super::reach::Reachability;
 use super::search::{Fault, Search, View};
 use super::why::{Refutation, Witness};
 use cranelift_entity::EntityRef;
+use std::collections::HashSet;
 use std::ops::Deref;
 
 /// Sizes at which the graph is made coarser, so that it stays affordable.
@@ -227,7 +228,7 @@ impl<D: PartialEq> Program<D> {
 
     /// Whether these bindings can hold together when control has passed through `node`.
     pub fn ask(&mut self, node: Node, goals: &[Binding]) -> Answer {
-        if self.graph.node_count() > self.budget.nodes {
+        if !self.is_small() {
             return Answer::TOO_LARGE;
         }
         let (search, view) = self.search();
@@ -236,7 +237,7 @@ impl<D: PartialEq> Program<D> {
 
     /// The answer, and a way by which the bindings come to hold together if they can.
     pub fn witness(&mut self, node: Node, goals: &[Binding]) -> (Answer, Option<Witness>) {
-        if self.graph.node_count() > self.budget.nodes {
+        if !self.is_small() {
             return (Answer::TOO_LARGE, None);
         }
         let (search, view) = self.search();
@@ -245,7 +246,7 @@ impl<D: PartialEq> Program<D> {
 
     /// The answer, and what stands in the way if the bindings can't hold together.
     pub fn refutation(&mut self, node: Node, goals: &[Binding]) -> (Answer, Option<Refutation>) {
-        if self.graph.node_count() > self.budget.nodes {
+        if !self.is_small() {
             return (Answer::TOO_LARGE, None);
         }
         let (search, view) = self.search();
@@ -254,7 +255,23 @@ impl<D: PartialEq> Program<D> {
 
     /// Whether control that is at `from` can come to `to`, conditions aside. A node always comes to itself.
     pub fn is_reachable(&mut self, from: Node, to: Node) -> bool {
-        self.reachability().reaches(from, to)
+        if self.is_small() {
+            return self.reachability().reaches(from, to);
+        }
+        let (mut seen, mut left) = (HashSet::from([to]), vec![to]);
+        while let Some(node) = left.pop() {
+            if node == from {
+                return true;
+            }
+            let before = self.graph.predecessors(node).iter().copied();
+            left.extend(before.filter(|&before| seen.insert(before)));
+        }
+        false
+    }
+
+    /// Whether rows of bits for all nodes are affordable.
+    fn is_small(&self) -> bool {
+        self.graph.node_count() <= self.budget.nodes
     }
 
     /// Whether answers of searches are being kept: from the first question after an edit to the next edit.
@@ -269,7 +286,7 @@ impl<D: PartialEq> Program<D> {
 
     /// Somebody else to ask, who knows nothing yet, while the graph does not change.
     pub fn fresh_solver(&mut self) -> Solver<'_> {
-        let is_small = self.graph.node_count() <= self.budget.nodes;
+        let is_small = self.is_small();
         if is_small {
             self.reachability();
         }
@@ -288,10 +305,6 @@ impl<D: PartialEq> Program<D> {
         self.changed();
     }
 
-    pub(super) fn reach(&self) -> Option<&Reachability> {
-        self.reach.as_ref()
-    }
-
     /// Figures of the graph, and of all questions asked so far.
     pub fn metrics(&self) -> Metrics {
         let live = self.search.as_ref().map(|search| search.metrics().clone());
@@ -302,14 +315,13 @@ impl<D: PartialEq> Program<D> {
     /// A graph that does not change any more, and that many threads may ask.
     pub fn freeze(mut self) -> Frozen<D> {
         self.changed();
-        if self.graph.node_count() <= self.budget.nodes {
+        if self.is_small() {
             self.reachability();
         }
         Frozen { program: self }
     }
 
-    /// Gets the reachability, with which questions to the graph alone are answered.
-    pub(super) fn reachability(&mut self) -> &Reachability {
+    fn reachability(&mut self) -> &Reachability {
         let graph = &self.graph;
         self.reach.get_or_insert_with(|| Reachability::of(graph))
     }

@@ -23,7 +23,7 @@
 //! second pass sees it.
 
 use super::answer::{Answer, Budget, Exhausted};
-use super::graph::{Binding, Graph, Node};
+use super::graph::{Binding, Graph, Node, Origin};
 use super::metrics::{SolverMetrics, Step};
 use super::reach::Reachability;
 use super::resolve::{Resolved, Resolver};
@@ -31,6 +31,9 @@ use super::table::{GoalsId, Mark, StateId, Table};
 use super::walk::{Conditions, Walker};
 use super::why::{Refutation, Witness};
 use std::collections::HashMap;
+
+/// So many origins of one binding are not gone through only to save a walk.
+const MANY: usize = 16;
 
 /// A graph that does not change while it is looked at.
 #[derive(Clone, Copy)]
@@ -40,31 +43,25 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether a binding is made somewhere from where control comes to the node, so that it might hold before it.
+    /// Whether a binding is made somewhere from where control comes to the node, so that it might hold before it. It is
+    /// said to if finding out costs too much; the walk will tell.
     pub(super) fn is_before(self, binding: Binding, node: Node) -> bool {
-        self.graph.origins(binding).iter().any(|origin| {
+        let origins = self.graph.origins(binding);
+        let is_from = |origin: &Origin| {
             if origin.node != node {
                 return self.reach.reaches(origin.node, node);
             }
             let mut before = self.graph.before(node);
             before.any(|before| self.reach.reaches(node, before))
-        })
+        };
+        origins.len() > MANY || origins.iter().any(is_from)
     }
 
     /// Whether control comes from an origin of the goal to the node. It is said to if finding out costs too much.
     pub(super) fn is_behind(self, goal: Option<Binding>, node: Node) -> bool {
         let origins = goal.map_or(&[][..], |goal| self.graph.origins(goal));
         let mut origins_reach = origins.iter().map(|o| self.reach.reaches(o.node, node));
-        goal.is_none() || origins.len() > 16 || origins_reach.any(|reaches| reaches)
-    }
-
-    /// Whether every goal has an origin from which control comes to the node: what holds of all goals that can be met, and
-    /// is quickly found out.
-    pub(super) fn can_have(self, node: Node, goals: &[Binding]) -> bool {
-        goals.iter().all(|&goal| {
-            let mut origins = self.graph.origins(goal).iter();
-            origins.any(|origin| self.reach.reaches(origin.node, node))
-        })
+        goal.is_none() || origins.len() > MANY || origins_reach.any(|reaches| reaches)
     }
 }
 

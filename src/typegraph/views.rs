@@ -2,7 +2,6 @@
 
 use super::graph::{Binding, Node, Variable};
 use super::program::Program;
-use super::search::View;
 use std::collections::HashSet;
 
 /// The values that some variables have together: one binding for each.
@@ -24,12 +23,13 @@ impl<D: PartialEq> Program<D> {
     /// Whether every binding has an origin from which control comes to the node. That is quickly found out, and what is
     /// impossible by it is impossible; overwriting, conditions and sources are left aside.
     pub fn can_have_combination(&mut self, node: Node, goals: &[Binding]) -> bool {
-        self.reachability();
-        let graph: &super::graph::Graph = self;
-        match self.reach() {
-            Some(reach) => View { graph, reach }.can_have(node, goals),
-            None => true,
-        }
+        goals.iter().all(|&goal| {
+            let origins = self.origins(goal).iter().map(|origin| origin.node);
+            let origins: Vec<Node> = origins.collect();
+            origins
+                .into_iter()
+                .any(|from| self.is_reachable(from, node))
+        })
     }
 
     /// The bindings of a variable that may be its value when control has passed through a node. If `is_strict` is false

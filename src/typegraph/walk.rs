@@ -96,7 +96,7 @@ impl Walker {
         conditions: Conditions,
         steps: &mut u64,
     ) -> Result<Vec<Node>, Exhausted> {
-        let far = self.prepare(view, goals);
+        let far = self.prepare(view, goals, steps)?;
         let mut ends = Vec::new();
         self.start(view, from);
         let mut at = 0;
@@ -151,7 +151,7 @@ impl Walker {
         goals: &[Binding],
         steps: &mut u64,
     ) -> Result<Option<Vec<Node>>, Exhausted> {
-        let far = self.prepare(view, goals);
+        let far = self.prepare(view, goals, steps)?;
         self.start(view, from);
         let mut at = 0;
         while at < self.queue.len() {
@@ -171,7 +171,7 @@ impl Walker {
 
     /// The nodes that end all walks from `from` because they bind a variable of the goals otherwise, in ascending order.
     pub(super) fn blocking(&mut self, view: View<'_>, from: Node, goals: &[Binding]) -> Vec<Node> {
-        self.prepare(view, goals);
+        let _ = self.prepare(view, goals, &mut u64::MAX.clone());
         self.start(view, from);
         let (mut at, mut found) = (0, Vec::new());
         while at < self.queue.len() {
@@ -190,7 +190,15 @@ impl Walker {
 
     /// Marks what binds the goals' variables. Gives the goal with the fewest origins: no way on which it does not lie ahead
     /// leads anywhere.
-    fn prepare(&mut self, view: View<'_>, goals: &[Binding]) -> Option<Binding> {
+    fn prepare(
+        &mut self,
+        view: View<'_>,
+        goals: &[Binding],
+        steps: &mut u64,
+    ) -> Result<Option<Binding>, Exhausted> {
+        let nodes = |goal: &Binding| view.graph.nodes_of(view.graph.variable_of(*goal)).len();
+        let nodes: usize = goals.iter().map(nodes).sum();
+        *steps = steps.checked_sub(nodes as u64).ok_or(Exhausted::Steps)?;
         self.bound.clear();
         for &goal in goals {
             for &node in view.graph.nodes_of(view.graph.variable_of(goal)) {
@@ -203,7 +211,7 @@ impl Walker {
             }
         }
         let origins = |&goal: &Binding| view.graph.origins(goal).len();
-        goals.iter().copied().min_by_key(origins)
+        Ok(goals.iter().copied().min_by_key(origins))
     }
 
     fn start(&mut self, view: View<'_>, from: Node) {

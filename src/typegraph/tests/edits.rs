@@ -224,6 +224,8 @@ fn a_graph_that_is_too_large_is_not_searched() {
     p.set_budget(budget);
     assert!(matches!(p.ask(nodes[9], &[x]), Answer::Unknown(_)));
     assert!(p.is_visible(x, nodes[9]), "nothing is disproved");
+    assert!(p.is_reachable(nodes[0], nodes[9]) && !p.is_reachable(nodes[9], nodes[0]));
+    assert!(p.can_have_combination(nodes[9], &[x]));
     let frozen = p.freeze();
     assert!(matches!(
         frozen.solver().ask(nodes[9], &[x]),

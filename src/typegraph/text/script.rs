@@ -3,6 +3,7 @@
 use super::super::answer::{Answer, Budget};
 use super::super::graph::{Binding, Graph, Node, Variable};
 use super::super::program::{Limits, Program};
+use super::super::reach::Reachability;
 use super::super::search::View;
 use super::super::walk::Walker;
 use super::cursor::Cursor;
@@ -442,10 +443,9 @@ impl Script {
         self.program.is_reachable(to, from);
         let labels = Labels::of(&self.program);
         let graph: &Graph = &self.program;
-        let way = self
-            .program
-            .reach()
-            .and_then(|reach| Walker::default().way(View { graph, reach }, from, to, &blocked));
+        // Nothing of reachability is asked on a way without goals.
+        let reach = &Reachability::new();
+        let way = Walker::default().way(View { graph, reach }, from, to, &blocked);
         let list = |nodes: &[Node]| {
             let names: Vec<&str> = nodes.iter().map(|&node| labels.node(node)).collect();
             names.join(", ")
