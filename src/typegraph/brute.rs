@@ -45,8 +45,8 @@ pub struct Executions {
 impl Executions {
     /// Enumerates the executions, or says `None` if there are more than `limit` ends.
     pub fn of(graph: &Graph, limit: usize) -> Option<Executions> {
-        let sizes = graph.variables().map(|v| graph.bindings_of(v).len() + 1);
-        let ends = sizes.fold(Some(graph.node_count()), |n, size| n?.checked_mul(size));
+        let mut sizes = graph.variables().map(|v| graph.bindings_of(v).len() + 1);
+        let ends = sizes.try_fold(graph.node_count(), usize::checked_mul);
         let bound = ends.filter(|&ends| ends <= limit)?;
         let mut found = Executions {
             ends: vec![HashSet::new(); graph.node_count()],

@@ -74,8 +74,8 @@ impl<D: PartialEq> Program<D> {
     /// a node, the last variable's binding changing fastest. If there are more combinations than the limit, allowed or
     /// not, there is one only, in which each variable has the default data, bound at the node.
     pub fn views(&mut self, variables: &[Variable], node: Node) -> Vec<Combination> {
-        let sizes = variables.iter().map(|&v| self.bindings_of(v).len());
-        let count = sizes.fold(Some(1usize), |count, size| count?.checked_mul(size));
+        let mut sizes = variables.iter().map(|&v| self.bindings_of(v).len());
+        let count = sizes.try_fold(1usize, usize::checked_mul);
         if count.is_none_or(|count| count > self.limits().combinations) {
             let of_default = |&variable: &Variable| {
                 let binding = self.bind_default(variable);
