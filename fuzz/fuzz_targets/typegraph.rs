@@ -23,11 +23,7 @@ static FAULT: LazyLock<Option<typegraph::Fault>> = LazyLock::new(|| {
 });
 
 fuzz_target!(|data: &[u8]| {
-    let result = match data.split_first() {
-        Some((b't', text)) => typegraph::exercise_text(&String::from_utf8_lossy(text)),
-        _ => typegraph::exercise(data, *FAULT).map(drop),
-    };
-    if let Err(what) = result {
+    if let Err(what) = typegraph::exercise_input(data, *FAULT) {
         panic!("{what}");
     }
 });

@@ -61,11 +61,22 @@ pub fn exercise(bytes: &[u8], fault: Option<Fault>) -> Result<Tally, String> {
     Ok(tally)
 }
 
+/// Exercises the room with arbitrary bytes: a `t` and a script, or anything else and a graph.
+///
+/// # Errors
+/// What is wrong.
+pub fn exercise_input(bytes: &[u8], fault: Option<Fault>) -> Result<(), String> {
+    match bytes.split_first() {
+        Some((b't', text)) => exercise_text(&String::from_utf8_lossy(text)),
+        _ => exercise(bytes, fault).map(drop),
+    }
+}
+
 /// Does a script, and reads back what is printed of it: it must be the same program.
 ///
 /// # Errors
 /// What is wrong. That a script can't be done is no fault.
-pub fn exercise_text(text: &str) -> Result<(), String> {
+fn exercise_text(text: &str) -> Result<(), String> {
     let text = format!("budget steps 10000\n{text}");
     let Ok(outcome) = run(&text, ScriptOptions { why: true }) else {
         return Ok(());

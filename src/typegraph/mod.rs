@@ -45,7 +45,7 @@ mod why;
 
 pub use answer::{Answer, Budget, Exhausted};
 pub use brute::Executions;
-pub use exercise::{MAX_ENDS, Tally, exercise, exercise_text};
+pub use exercise::{MAX_ENDS, Tally, exercise, exercise_input};
 pub use graph::{Binding, Graph, Node, Origin, SourceSet, Variable};
 pub use metrics::{
     CacheMetrics, Metrics, NodeMetrics, QueryMetrics, SolverMetrics, Step, VariableMetrics,

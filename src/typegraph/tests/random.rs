@@ -1,6 +1,6 @@
 //! Random small graphs against the enumeration of all executions.
 
-use crate::typegraph::exercise::{Tally, exercise};
+use crate::typegraph::exercise::{Tally, exercise, exercise_input};
 use crate::typegraph::{Fault, ScriptOptions, run as run_script};
 
 /// Bytes that follow from a seed (SplitMix64, Steele and others 2014).
@@ -50,6 +50,26 @@ fn planted_faults_are_found() {
         let finds = |&seed: &u64| exercise(&bytes(seed), Some(fault)).is_err();
         assert!((0..3_000).any(|seed| finds(&seed)), "{fault:?}");
     }
+}
+
+/// What the fuzzer kept, run again; and the faults it must be able to find.
+#[test]
+fn the_fuzzers_corpus_passes_and_finds_planted_faults() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/typegraph");
+    let (mut ran, mut found) = (0, [0; 2]);
+    for entry in std::fs::read_dir(corpus).expect("the corpus is committed") {
+        let path = entry.expect("readable").path();
+        let data = std::fs::read(&path).expect("readable");
+        assert_eq!(exercise_input(&data, None), Ok(()), "{}", path.display());
+        for (found, fault) in found
+            .iter_mut()
+            .zip([Fault::NoOnACycle, Fault::OneWayIsAll])
+        {
+            *found += usize::from(exercise_input(&data, Some(fault)).is_err());
+        }
+        ran += 1;
+    }
+    assert!(ran >= 30 && found.iter().all(|&n| n > 0), "{ran} {found:?}");
 }
 
 /// Hash tables have other seeds each time, and must not show.
