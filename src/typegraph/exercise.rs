@@ -77,8 +77,11 @@ pub fn exercise_input(bytes: &[u8], fault: Option<Fault>) -> Result<(), String> 
 /// # Errors
 /// What is wrong. That a script can't be done is no fault.
 fn exercise_text(text: &str) -> Result<(), String> {
-    let text = format!("budget steps 10000\n{text}");
-    let Ok(outcome) = run(&text, ScriptOptions { why: true }) else {
+    // Who lifts the bounds has to wait, and that is no fault.
+    if ["budget", "combinations"].iter().any(|w| text.contains(w)) {
+        return Ok(());
+    }
+    let Ok(outcome) = run(text, ScriptOptions { why: true }) else {
         return Ok(());
     };
     let printed = print(&outcome.program);
