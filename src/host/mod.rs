@@ -13,14 +13,16 @@
 //! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
 //!   `exit_hook(unit token, exit number, buffer)`.
 
+mod document;
 mod helpers;
 mod raw;
 mod unit;
 
 pub use crate::facts::{
-    AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
-    StorePlan, World,
+    Answer, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
+    RawSignature, Recorder, Snapshot, StorePlan, World,
 };
+pub use document::world_of;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};

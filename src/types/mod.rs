@@ -44,7 +44,9 @@ mod laws;
 mod model;
 mod ops;
 mod parse;
+mod reader;
 mod repr;
+mod scope;
 mod spec;
 mod table;
 mod text;
@@ -60,12 +62,16 @@ pub use hierarchy::{Hierarchy, HierarchyError, HierarchyFault};
 pub use laws::{Claim, Exception, LawReport, LawResult, check_laws};
 pub use model::{Model, Values};
 pub use parse::{Answer, Names, ParseError, evaluate};
+pub use reader::TextError;
+pub(crate) use reader::{Line, Lines, Parsed};
 pub use repr::{Spec, Type};
+pub(crate) use scope::Scope;
 pub use spec::LiteralError;
 pub use table::Predefined;
 pub use text::predefined_names;
 pub use universe::universe;
 pub use value::ConstValue;
+pub(crate) use value::Quoted;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,12 @@ use crate::runtime::load::LoadError;
 use crate::runtime::{Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document, Pc};
 use cladonia::engine::{Entry, Unit};
+use cladonia::hir;
+use cladonia::host::{Snapshot, world_of};
+use cladonia::opt;
 use cladonia::types::Type;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The stages, in the order of the way.
 pub const STAGES: &[&str] = &["bytecode", "hir", "selected", "lir", "clif", "asm"];
@@ -157,4 +162,107 @@ pub fn compile(
         None => Entry::Function,
     };
     session.compile_text(code, entry, &live)
+}
+
+/// A function that a document has in HIR, with what the document says of its world.
+pub struct FunctionInHir {
+    /// The function.
+    pub f: hir::Function,
+    world: Snapshot,
+}
+
+impl FunctionInHir {
+    /// The document's function in HIR with this number.
+    ///
+    /// # Errors
+    /// There is none, or it can't be read.
+    pub fn read(document: &Document, number: usize) -> Result<FunctionInHir, String> {
+        let mut sections = document.sections.iter().filter(|s| s.keyword == "function");
+        let section = sections.nth(number).ok_or("there is no function in HIR")?;
+        let f = hir::parse_section(document, section).map_err(|e| e.to_string())?;
+        let world = world_of(document).map_err(|e| e.to_string())?;
+        Ok(FunctionInHir { f, world })
+    }
+
+    /// Its text, which reads back as the same.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn text(&self, document: &Document) -> Result<String, String> {
+        let text = self.f.to_string();
+        let names = cladonia::types::Names::of(document.host());
+        let again = hir::parse(&text, &self.f.code, document.host(), &names);
+        match again {
+            Ok(f) if f.to_string() == text => Ok(text),
+            Ok(_) => Err(format!("the text reads back as something else:\n{text}")),
+            Err(error) => Err(format!("the text does not read back: {error}\n{text}")),
+        }
+    }
+
+    /// Run one pass; says whether it changed something.
+    ///
+    /// # Errors
+    /// There is no such pass, or the function is not well-formed before or after it.
+    pub fn run_pass(&mut self, name: &str) -> Result<bool, String> {
+        let known: Vec<&str> = opt::names().collect();
+        if !known.contains(&name) {
+            return Err(format!(
+                "there is no pass `{name}`; there are {}",
+                known.join(", ")
+            ));
+        }
+        verified(&self.f, "before the passes")?;
+        let (world, f) = (&self.world, &mut self.f);
+        let avoid = HashSet::new();
+        let cx = opt::Context {
+            world,
+            avoid: &avoid,
+        };
+        let changed = catch(|| opt::run_pass(name, f, &cx))?;
+        verified(&self.f, &format!("after {name}"))?;
+        Ok(changed == Some(true))
+    }
+
+    /// Run all passes; `after` gets the function after each that changed it.
+    ///
+    /// # Errors
+    /// The function is not well-formed before or after one.
+    pub fn run_all(
+        &mut self,
+        after: &mut dyn FnMut(&'static str, &hir::Function),
+    ) -> Result<(), String> {
+        verified(&self.f, "before the passes")?;
+        let (world, f) = (&self.world, &mut self.f);
+        let avoid = HashSet::new();
+        let cx = opt::Context {
+            world,
+            avoid: &avoid,
+        };
+        let mut fault = Ok(());
+        catch(|| {
+            opt::run(f, &cx, &mut |name, f| {
+                if fault.is_ok() {
+                    fault = verified(f, &format!("after {name}"));
+                }
+                after(name, f);
+            })
+        })?;
+        fault
+    }
+}
+
+fn verified(f: &hir::Function, when: &str) -> Result<(), String> {
+    hir::verify(f).map_err(|errors| format!("not well-formed {when}:\n{errors}"))
+}
+
+/// What a fault of Cladonia's own says, where HIR written by hand may bring one to light.
+///
+/// # Errors
+/// The message of a panic.
+pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("internal: {}", text.unwrap_or("a panic"))
+    })
 }
