@@ -4,7 +4,7 @@
 //! canonical form is for the verifier to say. Values and blocks keep their numbers, so that messages fit the text.
 
 use super::function::{
-    Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
+    Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, Term, Value,
 };
 use super::immediates::Reader;
 use super::ops::Op;
@@ -54,7 +54,6 @@ fn parse_in(text: &str, first: usize, code: &Arc<Code>, scope: &Scope) -> Parsed
         values: Named::new("v"),
         blocks: Named::new("bb"),
         parsed: HashMap::new(),
-        states: HashMap::new(),
     };
     let mut lines = Lines::from(text, first);
     let Some(mut line) = lines.next() else {
@@ -141,8 +140,6 @@ struct Parser<'a> {
     blocks: Named,
     /// Blocks, with the indexes of their instructions.
     parsed: HashMap<u32, (BlockData, Vec<usize>)>,
-    /// Equal states are one.
-    states: HashMap<String, StateId>,
 }
 
 /// The function.
@@ -412,17 +409,10 @@ impl Parser<'_> {
         let source = read_source(line);
         let (mut state, mut pc) = (None, before);
         if line.rest().starts_with('{') {
-            let start = line.at;
             let found = self.state(line)?;
             pc = found.pc;
-            let f = &mut self.f;
-            let text = line.text[start..line.at].to_owned();
-            state = Some(
-                *self
-                    .states
-                    .entry(text)
-                    .or_insert_with(|| f.states.push(found)),
-            );
+            // One of its own: a pass that changes it means this instruction.
+            state = Some(self.f.states.push(found));
         }
         if line.eat_word("at") {
             pc = self.pc(line)?;

@@ -75,9 +75,6 @@ fn every_part_of_the_text_reads_back() {
     assert_eq!(header.params[1].1, Place::Bound(1));
     assert_eq!(f.insts[header.params[3].0].pc, Pc(3));
     assert_eq!(f.insts[header.params[2].0].pc, Pc(2));
-    // Two instructions with the same state share it.
-    let state = |v: u32| f.insts[Value::from_u32(v)].state;
-    assert_eq!(state(3), state(6));
 }
 
 #[test]
