@@ -39,6 +39,7 @@ pub struct Query {
 /// # Errors
 /// One line that says what is wrong.
 pub fn show(text: &str, query: &Query) -> Result<String, String> {
+    check_query(query)?;
     let options = Options {
         jit: false,
         keep_text: true,
@@ -49,7 +50,7 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
     let program = match session.load_codes(&document.codes) {
         Ok(program) => Some(program),
         // A program of another host can be shown, if not run.
-        Err(LoadError::Constant(..) | LoadError::Raised(_)) => None,
+        Err(LoadError::Constant(..) | LoadError::Raised(_)) if query.calls.is_empty() => None,
         Err(error) => return Err(error.to_string()),
     };
     if let Some(program) = &program {
@@ -57,37 +58,101 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
             program.call(name, args)?;
         }
     }
-    let mut out = String::new();
-    let mut found = false;
+    let mut shown = Shown {
+        query,
+        out: String::new(),
+        found: false,
+    };
     for code in &document.codes {
-        if query
-            .function
-            .as_ref()
-            .is_some_and(|name| *name != code.name)
-        {
-            continue;
-        }
-        found = true;
         let observed = program
             .as_ref()
             .and_then(|program| program.observed(&code.name));
         let code = observed.as_ref().unwrap_or(code);
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        match one(&session, code, query) {
-            Ok(text) => out += &text,
-            Err(why) if query.function.is_none() => out += &format!("; `{}`: {why}\n", code.name),
-            Err(why) => return Err(format!("`{}`: {why}", code.name)),
+        shown.add(&code.name, || one(&session, code, query))?;
+    }
+    if matches!(query.stage.as_str(), "hir" | "selected") {
+        let functions = document.sections.iter().filter(|s| s.keyword == "function");
+        for number in 0..functions.count() {
+            let mut function = FunctionInHir::read(&document, number)?;
+            let name = function.f.code.name.clone();
+            shown.add(&name, || function.show(&document, query))?;
         }
     }
-    if !found {
+    if !shown.found {
         return Err(format!(
-            "there is no code `{}`",
-            query.function.as_deref().unwrap_or_default()
+            "there is no code `{}`; there are {}",
+            query.function.as_deref().unwrap_or_default(),
+            listed(document.codes.iter().map(|code| code.name.as_str()))
         ));
     }
-    Ok(out)
+    Ok(shown.out)
+}
+
+/// Names between backticks and commas.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.is_empty() {
+        true => "none".into(),
+        false => names.join(", "),
+    }
+}
+
+/// What can be said of a query without a program.
+fn check_query(query: &Query) -> Result<(), String> {
+    let asks = query.after.is_some() || query.diff;
+    if asks && !matches!(query.stage.as_str(), "hir" | "selected") {
+        return Err(format!(
+            "--after and --diff show what passes do to HIR, not the stage `{}`; ask `cladonia hir`",
+            query.stage
+        ));
+    }
+    let Some(after) = &query.after else {
+        return Ok(());
+    };
+    let (name, time) = after.split_once('#').unwrap_or((after, "1"));
+    if !opt::names().any(|pass| pass == name) {
+        return Err(format!(
+            "there is no pass `{name}`; there are {}",
+            listed(opt::names())
+        ));
+    }
+    match time.parse::<u32>() {
+        Ok(1..) => Ok(()),
+        _ => Err(format!(
+            "`{after}`: which time a pass ran is a number from 1, as in `{name}#2`"
+        )),
+    }
+}
+
+/// What is printed so far.
+struct Shown<'a> {
+    query: &'a Query,
+    out: String,
+    found: bool,
+}
+
+impl Shown<'_> {
+    /// Add what there is of a code, if it is asked for.
+    fn add(
+        &mut self,
+        name: &str,
+        one: impl FnOnce() -> Result<String, String>,
+    ) -> Result<(), String> {
+        let wanted = self.query.function.as_deref();
+        if wanted.is_some_and(|wanted| wanted != name) {
+            return Ok(());
+        }
+        self.found = true;
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        match one() {
+            Ok(text) => self.out += &text,
+            Err(why) if wanted.is_none() => self.out += &format!("; `{name}`: {why}\n"),
+            Err(why) => return Err(format!("`{name}`: {why}")),
+        }
+        Ok(())
+    }
 }
 
 fn one(session: &Session, code: &Code, query: &Query) -> Result<String, String> {
@@ -95,46 +160,78 @@ fn one(session: &Session, code: &Code, query: &Query) -> Result<String, String> 
         return Ok(code.to_string());
     }
     let unit = compile(session, code, query.header, &query.types)?;
-    let stage = |name: &str| {
-        let found = unit.dumps.iter().find(|(stage, _)| *stage == name);
-        found.map(|(_, text)| text.as_str())
-    };
-    if query.diff || query.after.is_some() {
-        return passes(stage("hir").unwrap_or_default(), &unit, query);
-    }
-    let text = stage(&query.stage)
-        .ok_or_else(|| format!("there is no text of the stage `{}`", query.stage))?;
-    Ok(text.to_owned())
+    of_unit(&unit, query)
 }
 
-/// HIR after a pass, or what the passes changed.
-fn passes(built: &str, unit: &Unit, query: &Query) -> Result<String, String> {
-    let mut out = String::new();
-    let mut before = built;
-    let mut times = std::collections::HashMap::new();
-    for (name, after) in &unit.passes {
-        let time = times.entry(*name).and_modify(|n| *n += 1).or_insert(1u32);
-        let label = format!("{name}#{time}");
-        let wanted = match &query.after {
-            None => true,
-            Some(wanted) => *wanted == label || wanted == name && *time == 1,
-        };
-        if wanted {
-            if query.diff {
-                out += &format!("; {label}\n{}", diff(before, after, 1));
-            } else {
-                out += after;
+/// What a query asks of a unit.
+fn of_unit(unit: &Unit, query: &Query) -> Result<String, String> {
+    let stage = |name: &str| {
+        let found = unit.dumps.iter().find(|(stage, _)| *stage == name);
+        found
+            .map(|(_, text)| text.as_str())
+            .ok_or_else(|| format!("there is no text of the stage `{name}`"))
+    };
+    match query.stage.as_str() {
+        "hir" | "selected" => of_hir(stage("hir")?, &unit.passes, stage("selected")?, query),
+        other => Ok(stage(other)?.to_owned()),
+    }
+}
+
+/// HIR as it was built, after the passes, after one, or what one or all changed.
+fn of_hir(
+    built: &str,
+    passes: &[(&'static str, String)],
+    selected: &str,
+    query: &Query,
+) -> Result<String, String> {
+    let is_hir = query.stage == "hir";
+    match &query.after {
+        None if query.diff && is_hir => return Ok(changes(built, passes, None)),
+        None if query.diff => return Ok(diff(built, selected, 1)),
+        None if is_hir => return Ok(built.to_owned()),
+        None => return Ok(selected.to_owned()),
+        Some(_) => {}
+    }
+    let after = query.after.as_deref().unwrap_or_default();
+    let (name, time) = after.split_once('#').unwrap_or((after, "1"));
+    let nth = time.parse::<usize>().unwrap_or(1) - 1;
+    let mut runs = passes
+        .iter()
+        .enumerate()
+        .filter(|(_, (pass, _))| *pass == name);
+    let Some((at, (_, text))) = runs.nth(nth) else {
+        let mut changed: Vec<&str> = Vec::new();
+        for (pass, _) in passes {
+            if !changed.contains(pass) {
+                changed.push(pass);
             }
         }
-        before = after;
+        return Err(format!(
+            "`{after}` changed nothing in it; these did: {}",
+            listed(changed.into_iter())
+        ));
+    };
+    match query.diff {
+        true => Ok(changes(built, passes, Some(at))),
+        false => Ok(text.clone()),
     }
-    match &query.after {
-        Some(wanted) if out.is_empty() => Err(format!(
-            "no pass `{wanted}` changed it; these did: {}",
-            times.keys().copied().collect::<Vec<_>>().join(", ")
-        )),
-        _ => Ok(out),
+}
+
+/// What each pass changed, or only the one at an index.
+fn changes(built: &str, passes: &[(&'static str, String)], only: Option<usize>) -> String {
+    let mut out = String::new();
+    for (at, (name, text)) in passes.iter().enumerate() {
+        if only.is_some_and(|only| only != at) {
+            continue;
+        }
+        let before = at.checked_sub(1).map_or(built, |before| &passes[before].1);
+        let time = passes[..=at]
+            .iter()
+            .filter(|(other, _)| other == name)
+            .count();
+        out += &format!("; {name}#{time}\n{}", diff(before, text, 1));
     }
+    out
 }
 
 /// Compile a code for its text forms.
@@ -197,6 +294,17 @@ impl FunctionInHir {
             Ok(_) => Err(format!("the text reads back as something else:\n{text}")),
             Err(error) => Err(format!("the text does not read back: {error}\n{text}")),
         }
+    }
+
+    /// What a query asks of it.
+    fn show(&mut self, document: &Document, query: &Query) -> Result<String, String> {
+        let built = self.text(document)?;
+        if query.stage == "hir" && query.after.is_none() && !query.diff {
+            return Ok(built);
+        }
+        let mut passes = Vec::new();
+        self.run_all(&mut |name, f| passes.push((name, f.to_string())))?;
+        of_hir(&built, &passes, &self.text(document)?, query)
     }
 
     /// Run one pass; says whether it changed something.
