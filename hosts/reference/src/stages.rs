@@ -62,21 +62,27 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
         query,
         out: String::new(),
         found: false,
+        first: None,
+        any: false,
+    };
+    let functions = match query.stage.as_str() {
+        "hir" | "selected" => functions_of(&document)?,
+        _ => Vec::new(),
     };
     for code in &document.codes {
+        // What the document has in HIR is not built.
+        if functions.iter().any(|f| f.f.code.name == code.name) {
+            continue;
+        }
         let observed = program
             .as_ref()
             .and_then(|program| program.observed(&code.name));
         let code = observed.as_ref().unwrap_or(code);
         shown.add(&code.name, || one(&session, code, query))?;
     }
-    if matches!(query.stage.as_str(), "hir" | "selected") {
-        let functions = document.sections.iter().filter(|s| s.keyword == "function");
-        for number in 0..functions.count() {
-            let mut function = FunctionInHir::read(&document, number)?;
-            let name = function.f.code.name.clone();
-            shown.add(&name, || function.show(&document, query))?;
-        }
+    for mut function in functions {
+        let name = function.f.code.name.clone();
+        shown.add(&name, || function.show(&document, query))?;
     }
     if !shown.found {
         return Err(format!(
@@ -85,7 +91,19 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
             listed(document.codes.iter().map(|code| code.name.as_str()))
         ));
     }
-    Ok(shown.out)
+    match shown.first {
+        Some(why) if !shown.any => Err(why),
+        _ => Ok(shown.out),
+    }
+}
+
+/// The functions that a document has in HIR.
+fn functions_of(document: &Document) -> Result<Vec<FunctionInHir>, String> {
+    let sections = document.sections.iter();
+    let count = sections.filter(|s| s.keyword == "function").count();
+    (0..count)
+        .map(|number| FunctionInHir::read(document, number))
+        .collect()
 }
 
 /// Names between backticks and commas.
@@ -106,6 +124,7 @@ fn check_query(query: &Query) -> Result<(), String> {
             query.stage
         ));
     }
+    live_types(&query.types)?;
     let Some(after) = &query.after else {
         return Ok(());
     };
@@ -128,7 +147,12 @@ fn check_query(query: &Query) -> Result<(), String> {
 struct Shown<'a> {
     query: &'a Query,
     out: String,
+    /// Whether there is a code of the name that is asked for.
     found: bool,
+    /// Why there is nothing of the first code of which there is nothing.
+    first: Option<String>,
+    /// Whether there is something of any.
+    any: bool,
 }
 
 impl Shown<'_> {
@@ -147,9 +171,14 @@ impl Shown<'_> {
             self.out.push('\n');
         }
         match one() {
-            Ok(text) => self.out += &text,
-            Err(why) if wanted.is_none() => self.out += &format!("; `{name}`: {why}\n"),
-            Err(why) => return Err(format!("`{name}`: {why}")),
+            Ok(text) => {
+                self.any = true;
+                self.out += &text;
+            }
+            Err(why) => {
+                self.out += &format!("; `{name}`: {why}\n");
+                self.first.get_or_insert(format!("`{name}`: {why}"));
+            }
         }
         Ok(())
     }
@@ -244,13 +273,7 @@ pub fn compile(
     header: Option<u32>,
     types: &[String],
 ) -> Result<Unit, String> {
-    let names = cladonia::types::Hierarchy::parse("")
-        .map_err(|e| e.to_string())?
-        .names();
-    let live = types
-        .iter()
-        .map(|text| Type::parse(text, &names).map_err(|e| format!("`{text}`: {e}")))
-        .collect::<Result<Vec<Type>, String>>()?;
+    let live = live_types(types)?;
     let entry = match header {
         Some(pc) if pc as usize >= code.instrs.len() => {
             return Err(format!("there is no instruction @{pc}"));
@@ -259,6 +282,15 @@ pub fn compile(
         None => Entry::Function,
     };
     session.compile_text(code, entry, &live)
+}
+
+/// Types by their text; those of builtin classes have names.
+fn live_types(types: &[String]) -> Result<Vec<Type>, String> {
+    let names = cladonia::types::Hierarchy::parse("")
+        .map_err(|e| e.to_string())?
+        .names();
+    let read = |text: &String| Type::parse(text, &names).map_err(|e| format!("`{text}`: {e}"));
+    types.iter().map(read).collect()
 }
 
 /// A function that a document has in HIR, with what the document says of its world.

@@ -10,7 +10,10 @@ use std::process::{Command, Stdio};
 
 /// Make a program smaller as long as it still shows something
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    group = clap::ArgGroup::new("what").required(true).args(["check", "differs"])
+)]
 #[group(skip)]
 pub struct Args {
     /// The program; its comments `;> f(1)` are the calls (`-` for the standard input)
@@ -18,12 +21,7 @@ pub struct Args {
     file: String,
 
     /// Keep what still succeeds: a shell command, in which `{}` is the file (else it is appended)
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        required_unless_present = "differs",
-        conflicts_with = "differs"
-    )]
+    #[arg(long, value_name = "COMMAND")]
     check: Option<String>,
 
     /// Keep what the interpreter and machine code still disagree on, or what still panics
