@@ -22,6 +22,7 @@ mod verify;
 pub use builder::{BuildError, CodeBuilder, Label};
 pub use general::{GeneralInfo, GeneralOp, Gives};
 pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};
+pub(crate) use parse::parse_code;
 pub use parse::{Document, Section};
 pub use reason::Reason;
 pub(crate) use text::Words;

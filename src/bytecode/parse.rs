@@ -64,7 +64,9 @@ impl Document {
             match () {
                 () if line.eat_word("class") => scope.class(&mut line)?,
                 () if line.eat_word("object") => scope.object(&mut line)?,
-                () if line.eat_word("code") => codes.push(code(&mut line, &mut lines, &scope)?),
+                () if line.eat_word("code") => {
+                    codes.push(parse_code(&mut line, &mut lines, &scope)?)
+                }
                 () => return line.expected("`class`, `object`, `code` or a section"),
             }
         }
@@ -105,7 +107,7 @@ impl Code {
         if !line.eat_word("code") {
             return line.expected("`code`");
         }
-        let code = code(&mut line, &mut lines, &scope)?;
+        let code = parse_code(&mut line, &mut lines, &scope)?;
         match lines.next() {
             Some(mut line) => line.expected("the end"),
             None => Ok(code),
@@ -152,7 +154,7 @@ impl Line<'_> {
 }
 
 /// A code, of which the word `code` has been read.
-fn code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
+pub(crate) fn parse_code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
     let name = line.quoted("the code's name")?;
     line.expect("{")?;
     line.end()?;

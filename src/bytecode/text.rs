@@ -29,7 +29,7 @@
 //! [`Document::parse`]: super::Document::parse
 
 use super::{ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, INPLACE, Instr, LocalKind, Op};
-use crate::types::{ClassHandle, ObjectHandle, Quoted, Spec, Type};
+use crate::types::{Declarations, Quoted, Type};
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
@@ -247,7 +247,7 @@ impl<'a> Table<'a> {
 
 /// The codes with all the classes and objects that they name, so that [`Document::parse`](super::Document::parse) needs nothing else.
 pub fn print_document(codes: &[Code]) -> String {
-    let mut named = Named::default();
+    let mut named = Declarations::default();
     for code in codes {
         for constant in &code.consts {
             named.object(constant.object);
@@ -258,11 +258,7 @@ pub fn print_document(codes: &[Code]) -> String {
             .flat_map(|instr| &instr.hint)
             .chain(&code.local_hints)
         {
-            match ty.spec() {
-                Spec::Class(class) | Spec::Exact(class) => named.class(class),
-                Spec::Object(object) => named.object(object),
-                Spec::None | Spec::Int(_) | Spec::Double(_) => {}
-            }
+            named.ty(*ty);
         }
     }
     let mut text = named.text;
@@ -273,73 +269,4 @@ pub fn print_document(codes: &[Code]) -> String {
         text.push_str(&code.to_string());
     }
     text
-}
-
-/// Classes and objects in the order in which they can be registered.
-#[derive(Default)]
-struct Named {
-    classes: HashSet<ClassHandle>,
-    objects: HashSet<ObjectHandle>,
-    text: String,
-}
-
-impl Named {
-    fn class(&mut self, class: ClassHandle) {
-        let (Some(label), Some(row)) = (class.label(), class.predefined()) else {
-            return;
-        };
-        if !self.classes.insert(class) {
-            return;
-        }
-        if class.is_builtin_itself() {
-            // Something else may have had its name first.
-            if *label != *row.spelled() {
-                self.text
-                    .push_str(&format!("class builtin {} = {label}\n", row.name()));
-            }
-            return;
-        }
-        let mro = class.mro();
-        mro.iter().rev().for_each(|base| self.class(*base));
-        let bases: Vec<String> = mro
-            .iter()
-            .filter_map(|base| Some(base.label()?.to_string()))
-            .collect();
-        let is_final = if class.is_final() { " final" } else { "" };
-        self.text.push_str(&format!(
-            "class {}: {} ({}){is_final} = {label}\n",
-            Quoted(&class.name()),
-            row.name(),
-            bases.join(", ")
-        ));
-    }
-
-    fn object(&mut self, object: ObjectHandle) {
-        let (Some(label), Some(class)) = (object.label(), object.class()) else {
-            return;
-        };
-        if !self.objects.insert(object) {
-            return;
-        }
-        self.class(class);
-        let Some(class) = class.label() else { return };
-        let denotes = match object.denotes() {
-            Some(denoted) => {
-                self.class(denoted);
-                denoted
-                    .label()
-                    .map_or_else(String::new, |denoted| format!(" denotes {denoted}"))
-            }
-            None => String::new(),
-        };
-        let immortal = if object.is_immortal() {
-            " immortal"
-        } else {
-            ""
-        };
-        self.text.push_str(&format!(
-            "object {}: {class}{immortal}{denotes} = {label}\n",
-            Quoted(&object.name())
-        ));
-    }
 }

@@ -1,6 +1,6 @@
 //! The pipeline driver and public API: bytecode in, machine code out.
 
-pub use crate::host::{Entry, RawMap, UnitParts};
+pub use crate::host::{Entry, RawMap, Replay, ReplayText, UnitParts};
 
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
@@ -9,7 +9,7 @@ use crate::exits::ExitRecord;
 use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
-use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, World};
+use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, Recorder, Snapshot, World};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
@@ -33,6 +33,35 @@ pub struct Request<'a> {
     pub avoid: &'a HashSet<(Pc, Reason)>,
     /// Classes of receivers that were met where the one that was bet on was not, by instruction.
     pub met: &'a HashMap<Pc, Met>,
+}
+
+impl Request<'_> {
+    /// The request as data, with these answers of its world.
+    fn replay(&self, world: Snapshot) -> Replay {
+        Replay {
+            code: self.code.clone(),
+            entry: self.entry,
+            live: self.live.to_vec(),
+            avoid: self.avoid.clone(),
+            met: self.met.clone(),
+            parts: self.parts.clone(),
+            world,
+        }
+    }
+}
+
+impl<'a> From<&'a Replay> for Request<'a> {
+    fn from(replay: &'a Replay) -> Request<'a> {
+        Request {
+            code: &replay.code,
+            entry: replay.entry,
+            live: &replay.live,
+            world: &replay.world,
+            parts: replay.parts.clone(),
+            avoid: &replay.avoid,
+            met: &replay.met,
+        }
+    }
 }
 
 /// Why nothing was compiled.
@@ -76,6 +105,8 @@ pub struct Unit {
     pub dumps: Vec<(&'static str, String)>,
     /// HIR after each pass that changed it, if text forms were asked for.
     pub passes: Vec<(&'static str, String)>,
+    /// What the unit followed from, if text forms were asked for.
+    pub replay: Option<ReplayText>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
     /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
@@ -185,6 +216,14 @@ impl Engine {
         };
         let keep = self.keep_dumps;
         validate(&request)?;
+        let recorder = keep.then(|| Recorder::new(request.world));
+        let request = match &recorder {
+            Some(recorder) => Request {
+                world: recorder,
+                ..request
+            },
+            None => request,
+        };
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
@@ -237,6 +276,9 @@ impl Engine {
             stored_names: f.names.clone(),
             dumps,
             passes: built.passes,
+            replay: recorder
+                .as_ref()
+                .map(|recorder| request.replay(recorder.snapshot()).print(&self.host)),
             raw_maps: lowered.raw_maps,
             pins,
         })

@@ -35,6 +35,7 @@
     clippy::neg_cmp_op_on_partial_ord
 )]
 
+mod declare;
 mod dot;
 mod exercise;
 mod handles;
@@ -53,6 +54,7 @@ mod text;
 mod universe;
 mod value;
 
+pub(crate) use declare::Declarations;
 pub use dot::dot;
 pub use exercise::{Operations, World, exercise};
 pub use handles::{

@@ -55,6 +55,22 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The lines up to one that is only `}`.
+    pub(crate) fn nested(&mut self) -> Parsed<String> {
+        let mut text = String::new();
+        loop {
+            let Some(line) = self.lines.next() else {
+                return self.missing("`}` on a line of its own");
+            };
+            self.number += 1;
+            text.push_str(line);
+            text.push('\n');
+            if line.trim() == "}" {
+                return Ok(text);
+            }
+        }
+    }
+
     /// The text ends where it should not.
     pub(crate) fn missing<T>(&self, expected: &str) -> Parsed<T> {
         Err(TextError {

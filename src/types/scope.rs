@@ -1,5 +1,6 @@
 //! What the names of a text form stand for: classes and objects, as the text declares them.
 
+use super::handles::Named;
 use super::reader::{Line, Parsed, label_length};
 use super::{
     ClassDesc, ClassHandle, ConstValue, HostId, Names, ObjectDesc, ObjectHandle, Predefined, Type,
@@ -31,14 +32,15 @@ impl Scope {
         }
     }
 
-    /// `"name": Row (base, ...) final = label`, or `builtin Row = label`
+    /// `"name": Row (base, ...) final layout token 0x10 = label`, or `builtin Row token 0x10 = label`
     pub(crate) fn class(&mut self, line: &mut Line) -> Parsed<()> {
         let start = line.at;
         if line.eat_word("builtin") {
             let row = predefined(line)?;
+            let token = token(line)?;
             line.expect("=")?;
             return match self.host.builtin_class(row) {
-                Some(class) => self.declare(line.remainder(), class),
+                Some(class) => self.declare(line.remainder(), class, token),
                 None => line.error_at(start, "the host has no such class"),
             };
         }
@@ -54,31 +56,37 @@ impl Scope {
             }
         }
         let is_final = line.eat_word("final");
+        let owns_layout = line.eat_word("layout");
+        let token = token(line)?;
         line.expect("=")?;
         let label = line.remainder();
         let desc = ClassDesc {
             is_final,
+            owns_layout,
+            token,
             ..ClassDesc::new(name, bases, predefined)
         };
         match self.host.register_class(desc) {
-            Ok(class) => self.declare(label, class),
+            Ok(class) => self.declare(label, class, token),
             Err(refused) => line.error_at(start, refused.to_string()),
         }
     }
 
-    pub(crate) fn declare(&mut self, label: &str, class: ClassHandle) -> Parsed<()> {
+    pub(crate) fn declare(&mut self, label: &str, class: ClassHandle, token: u64) -> Parsed<()> {
+        self.host.restore(Named::Class(class), label, token);
         self.classes.insert(label.to_owned(), class);
         self.objects.remove(label);
         Ok(())
     }
 
-    /// `"name": class immortal denotes class = label`
+    /// `"name": class immortal token 0x10 denotes class = label`
     pub(crate) fn object(&mut self, line: &mut Line) -> Parsed<()> {
         let start = line.at;
         let name = line.quoted("the object's name")?;
         line.expect(":")?;
         let class = self.known(line)?;
         let immortal = line.eat_word("immortal");
+        let token = token(line)?;
         let denotes = if line.eat_word("denotes") {
             Some(self.known(line)?)
         } else {
@@ -91,13 +99,20 @@ impl Scope {
             None if class.predefined() == Some(Predefined::NoneType) => self.host.none_object(),
             None => None,
         };
+        if let Some(known) = known
+            && token != 0
+        {
+            self.host.set_immortal(known, immortal);
+        }
         let desc = ObjectDesc {
             immortal,
             denotes,
+            token,
             ..ObjectDesc::new(name, class)
         };
         match known.map_or_else(|| self.host.register_object(desc), Ok) {
             Ok(object) => {
+                self.host.restore(Named::Object(object), label, token);
                 if denotes.is_none() {
                     // The host of the text may not have met the builtin class of this name.
                     self.classes.remove(label);
@@ -189,6 +204,14 @@ impl Scope {
             || line.error_at(at, format!("`{ty}` is no single object")),
             Ok,
         )
+    }
+}
+
+/// The address that a class or an object had, if it is there.
+fn token(line: &mut Line) -> Parsed<u64> {
+    match line.eat_word("token") {
+        true => line.hexadecimal(),
+        false => Ok(0),
     }
 }
 

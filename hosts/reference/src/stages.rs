@@ -4,13 +4,15 @@ use crate::diff::diff;
 use crate::runtime::load::LoadError;
 use crate::runtime::{Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document, Pc};
-use cladonia::engine::{Entry, Unit};
+use cladonia::code::{CodeMemory, Config};
+use cladonia::engine::{Engine, Entry, Replay, Request, Unit};
 use cladonia::hir;
-use cladonia::host::{Snapshot, world_of};
+use cladonia::host::{Host, Snapshot, read_host, read_units, world_of};
 use cladonia::opt;
 use cladonia::types::Type;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// The stages, in the order of the way.
 pub const STAGES: &[&str] = &["bytecode", "hir", "selected", "lir", "clif", "asm"];
@@ -34,6 +36,13 @@ pub struct Query {
     pub diff: bool,
 }
 
+impl Query {
+    /// Whether it leaves to the document where units begin and what is known of their arguments.
+    fn is_own(&self) -> bool {
+        self.calls.is_empty() && self.types.is_empty() && self.header.is_none()
+    }
+}
+
 /// The text forms.
 ///
 /// # Errors
@@ -47,6 +56,10 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
     };
     let session = Session::new(options).map_err(|e| e.to_string())?;
     let document = Document::parse(text).map_err(|e| e.to_string())?;
+    let replays = match query.is_own() {
+        true => Replays::read(&document)?,
+        false => Replays::default(),
+    };
     let program = match session.load_codes(&document.codes) {
         Ok(program) => Some(program),
         // A program of another host can be shown, if not run.
@@ -70,8 +83,9 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
         _ => Vec::new(),
     };
     for code in &document.codes {
-        // What the document has in HIR is not built.
-        if functions.iter().any(|f| f.f.code.name == code.name) {
+        // What the document has in HIR is not built; what it has as a unit is made again as it was.
+        let in_hir = functions.iter().any(|f| f.f.code.name == code.name);
+        if in_hir || replays.has(&code.name) {
             continue;
         }
         let observed = program
@@ -79,6 +93,14 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
             .and_then(|program| program.observed(&code.name));
         let code = observed.as_ref().unwrap_or(code);
         shown.add(&code.name, || one(&session, code, query))?;
+    }
+    let many = replays.units.len() > 1;
+    for replay in &replays.units {
+        let name = &replay.code.name;
+        if many && query.function.is_none() {
+            shown.comment(&format!("; {name}, {}\n", entry_text(replay.entry)));
+        }
+        shown.add(name, || replays.show(replay, query))?;
     }
     for mut function in functions {
         let name = function.f.code.name.clone();
@@ -96,6 +118,58 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
         _ => Ok(shown.out),
     }
 }
+
+fn entry_text(entry: Entry) -> String {
+    match entry {
+        Entry::Function => "from its start".into(),
+        Entry::Loop(pc) => format!("from its loop at {pc}"),
+    }
+}
+
+/// The units that a document describes, and a compiler for their host. Nothing that it makes is ever run.
+#[derive(Default)]
+struct Replays {
+    units: Vec<Replay>,
+    host: Option<Arc<Host>>,
+}
+
+impl Replays {
+    fn read(document: &Document) -> Result<Replays, String> {
+        let host = read_host(document).map_err(|e| e.to_string())?;
+        let has_units = document.sections.iter().any(|s| s.keyword == "unit");
+        let Some(host) = host else {
+            return match has_units {
+                true => Err("the document has units, but not their host (a `host` section)".into()),
+                false => Ok(Replays::default()),
+            };
+        };
+        let units = read_units(document, &host).map_err(|e| e.to_string())?;
+        Ok(Replays {
+            units,
+            host: Some(Arc::new(host)),
+        })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.units.iter().any(|replay| replay.code.name == name)
+    }
+
+    fn show(&self, replay: &Replay, query: &Query) -> Result<String, String> {
+        if query.stage == "bytecode" {
+            return Ok(replay.code.to_string());
+        }
+        let host = self.host.as_ref().ok_or("there is no host")?;
+        let memory =
+            CodeMemory::new(Config::new().limit(REPLAY_MEMORY)).map_err(|e| e.to_string())?;
+        let mut engine = Engine::new(host.clone(), memory).map_err(|e| e.to_string())?;
+        engine.keep_dumps = true;
+        let unit = catch(|| engine.compile(Request::from(replay)))?;
+        of_unit(&unit.map_err(|e| e.to_string())?, query)
+    }
+}
+
+/// Bytes of code memory for units that are made again.
+const REPLAY_MEMORY: usize = 64 << 20;
 
 /// The functions that a document has in HIR.
 fn functions_of(document: &Document) -> Result<Vec<FunctionInHir>, String> {
@@ -156,6 +230,20 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
+    fn ends_with_comment(&self) -> bool {
+        self.out
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("; "))
+    }
+
+    fn comment(&mut self, text: &str) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.out += text;
+    }
+
     /// Add what there is of a code, if it is asked for.
     fn add(
         &mut self,
@@ -167,7 +255,7 @@ impl Shown<'_> {
             return Ok(());
         }
         self.found = true;
-        if !self.out.is_empty() {
+        if !self.out.is_empty() && !self.ends_with_comment() {
             self.out.push('\n');
         }
         match one() {

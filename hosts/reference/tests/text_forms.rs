@@ -1,14 +1,16 @@
-//! What is printed of each stage reads back as the same: of every unit that is made of the file tests' programs and of
-//! random ones.
+//! What is printed of each stage reads back as the same, and what a unit followed from gives the same stages again: of the
+//! units that are made of the file tests' programs and of random ones.
 
 use cladonia::bytecode::{Code, ConstValue, Document};
+use cladonia::engine::Unit;
 use cladonia::exits::ExitRecord;
 use cladonia::hir;
-use cladonia::host::Host;
+use cladonia::host::{Host, print_host};
 use cladonia::lir;
 use cladonia::types::Names;
 use cladonia_reference::generate::{bytes, generate};
 use cladonia_reference::runtime::{Options, Session};
+use cladonia_reference::stages::{Query, show};
 use cladonia_reference::text::parse_call;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,10 +24,48 @@ struct Seen {
     hir: usize,
     lir: usize,
     exits: usize,
+    again: usize,
     faults: Vec<String>,
+    /// Documents of single units, with the texts of their stages.
+    units: Vec<(String, Vec<(&'static str, String)>)>,
 }
 
+/// Of so many units one is made again.
+const ONE_IN: usize = 8;
+
 impl Seen {
+    fn unit(&mut self, unit: &Unit, host: &Host) {
+        if self.lir % ONE_IN != 0 {
+            return;
+        }
+        let replay = unit.replay.as_ref().expect("text was asked for");
+        let document = format!("{}{}{}", replay.declarations, print_host(host), replay.unit);
+        self.units.push((document, unit.dumps.clone()));
+    }
+
+    /// Make the units again, when their runtimes are gone.
+    fn replay(&mut self) {
+        for (document, dumps) in std::mem::take(&mut self.units) {
+            for (stage, text) in dumps {
+                let query = Query {
+                    stage: stage.to_owned(),
+                    ..Query::default()
+                };
+                match show(&document, &query) {
+                    Ok(again) if again == text => self.again += 1,
+                    Ok(again) => {
+                        let diff = cladonia_reference::diff::diff(&text, &again, 1);
+                        self.faults
+                            .push(format!("{stage} again:\n{diff}\n{document}"));
+                    }
+                    Err(error) => self
+                        .faults
+                        .push(format!("{stage} again: {error}\n{document}")),
+                }
+            }
+        }
+    }
+
     fn hir(&mut self, stage: &str, text: &str, code: &Arc<Code>, host: &Host) {
         self.hir += 1;
         match hir::parse(text, code, host.id, &Names::of(host.id)) {
@@ -104,6 +144,7 @@ fn read_back(
                 stage => seen.hir(stage, text, code, &host),
             }
         }
+        seen.unit(unit, &host);
     }));
     let Ok(program) = session.load_codes(&document.codes) else {
         return;
@@ -123,6 +164,7 @@ fn on_big_stack(run: impl FnOnce() + Send + 'static) {
 }
 
 fn report(seen: &Rc<RefCell<Seen>>, least: usize) {
+    seen.borrow_mut().replay();
     let seen = seen.borrow();
     let shown: Vec<&str> = seen.faults.iter().take(5).map(String::as_str).collect();
     assert!(
@@ -132,11 +174,15 @@ fn report(seen: &Rc<RefCell<Seen>>, least: usize) {
         shown.join("\n")
     );
     assert!(
-        seen.hir >= least && seen.lir >= least / 10 && seen.exits >= least,
-        "only {} functions in HIR, {} in LIR, {} exits",
+        seen.hir >= least
+            && seen.lir >= least / 10
+            && seen.exits >= least
+            && seen.again >= least / 20,
+        "only {} functions in HIR, {} in LIR, {} exits, {} stages again",
         seen.hir,
         seen.lir,
-        seen.exits
+        seen.exits,
+        seen.again
     );
 }
 
