@@ -1,6 +1,6 @@
 //! The pipeline driver and public API: bytecode in, machine code out.
 
-pub use crate::host::{Entry, RawMap, Replay, ReplayText, UnitParts};
+pub use crate::host::{Entry, RawMap, Replay, UnitParts};
 
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
@@ -105,8 +105,8 @@ pub struct Unit {
     pub dumps: Vec<(&'static str, String)>,
     /// HIR after each pass that changed it, if text forms were asked for.
     pub passes: Vec<(&'static str, String)>,
-    /// What the unit followed from, if text forms were asked for.
-    pub replay: Option<ReplayText>,
+    /// What the unit followed from, if text forms were asked for: a section of a document.
+    pub replay: Option<String>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
     /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.

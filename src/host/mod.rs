@@ -26,7 +26,7 @@ pub use crate::facts::{
 pub use document::world_of;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
-pub use replay::{Replay, ReplayText, print_host, read_host, read_units};
+pub use replay::{ReadUnit, Replay, print_host, read_units};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
 use crate::facts::Effects;

@@ -3,7 +3,7 @@
 
 mod read;
 
-pub use read::{read_host, read_units};
+pub use read::{ReadUnit, read_units};
 
 use super::{Host, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
@@ -33,35 +33,20 @@ pub struct Replay {
     pub world: Snapshot,
 }
 
-/// A unit's compile as text: sections for a document, which needs the one of the host too.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ReplayText {
-    /// The classes and objects that the unit names.
-    pub declarations: String,
-    /// The unit.
-    pub unit: String,
-}
-
 impl Replay {
-    /// The compile as text.
-    pub fn print(&self, host: &Host) -> ReplayText {
-        let mut declarations = Declarations::with_tokens();
-        for row in Predefined::ALL {
-            if let Some(class) = host.id.builtin_class(*row) {
-                declarations.class(class);
-            }
-        }
-        self.declare(&mut declarations);
+    /// The compile as text: a section of a document, which needs the one of the host too. It declares the classes and
+    /// objects that it names itself: labels and addresses mean what they meant when it was written.
+    pub fn print(&self, host: &Host) -> String {
         let mut unit = String::new();
         self.print_unit(host, &mut unit);
-        ReplayText {
-            declarations: declarations.text,
-            unit,
-        }
+        unit
     }
 
     fn print_unit(&self, host: &Host, out: &mut String) {
         let _ = writeln!(out, "unit {} {{", Quoted(&self.code.name));
+        let mut declarations = Declarations::with_tokens();
+        self.declare(&mut declarations);
+        indent(&declarations.text, out);
         let _ = match self.entry {
             Entry::Function => writeln!(out, "  entry function"),
             Entry::Loop(pc) => writeln!(out, "  entry loop {pc}"),
@@ -200,9 +185,16 @@ fn declare_answer(answer: &Answer, to: &mut Declarations) {
     }
 }
 
-/// The section of a host: helpers, intrinsics, and where a frame's slots are.
+/// The section of a host: its builtin classes, helpers, intrinsics, and where a frame's slots are.
 pub fn print_host(host: &Host) -> String {
     let mut out = format!("host {} {{\n", Quoted(host.name));
+    let mut builtins = Declarations::with_tokens();
+    for row in Predefined::ALL {
+        if let Some(class) = host.id.builtin_class(*row) {
+            builtins.class(class);
+        }
+    }
+    indent(&builtins.text, &mut out);
     let _ = writeln!(out, "  slots {}", host.frame_slots);
     let (none, true_, false_) = (host.none, host.true_, host.false_);
     let _ = writeln!(out, "  singletons {none:#x} {true_:#x} {false_:#x}");

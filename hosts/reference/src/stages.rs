@@ -5,14 +5,13 @@ use crate::runtime::load::LoadError;
 use crate::runtime::{Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document, Pc};
 use cladonia::code::{CodeMemory, Config};
-use cladonia::engine::{Engine, Entry, Replay, Request, Unit};
+use cladonia::engine::{Engine, Entry, Request, Unit};
 use cladonia::hir;
-use cladonia::host::{Host, Snapshot, read_host, read_units, world_of};
+use cladonia::host::{ReadUnit, Snapshot, read_units, world_of};
 use cladonia::opt;
 use cladonia::types::Type;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 /// The stages, in the order of the way.
 pub const STAGES: &[&str] = &["bytecode", "hir", "selected", "lir", "clif", "asm"];
@@ -95,12 +94,12 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
         shown.add(&code.name, || one(&session, code, query))?;
     }
     let many = replays.units.len() > 1;
-    for replay in &replays.units {
-        let name = &replay.code.name;
+    for unit in &replays.units {
+        let name = &unit.replay.code.name;
         if many && query.function.is_none() {
-            shown.comment(&format!("; {name}, {}\n", entry_text(replay.entry)));
+            shown.comment(&format!("; {name}, {}\n", entry_text(unit.replay.entry)));
         }
-        shown.add(name, || replays.show(replay, query))?;
+        shown.add(name, || again(unit, query))?;
     }
     for mut function in functions {
         let name = function.f.code.name.clone();
@@ -126,46 +125,33 @@ fn entry_text(entry: Entry) -> String {
     }
 }
 
-/// The units that a document describes, and a compiler for their host. Nothing that it makes is ever run.
+/// The units that a document describes. Nothing that is made of them is ever run.
 #[derive(Default)]
 struct Replays {
-    units: Vec<Replay>,
-    host: Option<Arc<Host>>,
+    units: Vec<ReadUnit>,
 }
 
 impl Replays {
     fn read(document: &Document) -> Result<Replays, String> {
-        let host = read_host(document).map_err(|e| e.to_string())?;
-        let has_units = document.sections.iter().any(|s| s.keyword == "unit");
-        let Some(host) = host else {
-            return match has_units {
-                true => Err("the document has units, but not their host (a `host` section)".into()),
-                false => Ok(Replays::default()),
-            };
-        };
-        let units = read_units(document, &host).map_err(|e| e.to_string())?;
-        Ok(Replays {
-            units,
-            host: Some(Arc::new(host)),
-        })
+        let units = read_units(document).map_err(|e| e.to_string())?;
+        Ok(Replays { units })
     }
 
     fn has(&self, name: &str) -> bool {
-        self.units.iter().any(|replay| replay.code.name == name)
+        self.units.iter().any(|unit| unit.replay.code.name == name)
     }
+}
 
-    fn show(&self, replay: &Replay, query: &Query) -> Result<String, String> {
-        if query.stage == "bytecode" {
-            return Ok(replay.code.to_string());
-        }
-        let host = self.host.as_ref().ok_or("there is no host")?;
-        let memory =
-            CodeMemory::new(Config::new().limit(REPLAY_MEMORY)).map_err(|e| e.to_string())?;
-        let mut engine = Engine::new(host.clone(), memory).map_err(|e| e.to_string())?;
-        engine.keep_dumps = true;
-        let unit = catch(|| engine.compile(Request::from(replay)))?;
-        of_unit(&unit.map_err(|e| e.to_string())?, query)
+/// What a query asks of a unit that is made again.
+fn again(unit: &ReadUnit, query: &Query) -> Result<String, String> {
+    if query.stage == "bytecode" {
+        return Ok(unit.replay.code.to_string());
     }
+    let memory = CodeMemory::new(Config::new().limit(REPLAY_MEMORY)).map_err(|e| e.to_string())?;
+    let mut engine = Engine::new(unit.host.clone(), memory).map_err(|e| e.to_string())?;
+    engine.keep_dumps = true;
+    let made = catch(|| engine.compile(Request::from(&unit.replay)))?;
+    of_unit(&made.map_err(|e| e.to_string())?, query)
 }
 
 /// Bytes of code memory for units that are made again.

@@ -353,11 +353,11 @@ fn functions_in_hir_are_printed_and_rewritten() {
 fn verify_says_what_is_wrong_where() {
     assert_eq!(
         good(&["verify", "-"], PROGRAM),
-        "standard input: 2 codes, well-formed\n"
+        "standard input: 2 codes: well-formed\n"
     );
     assert_eq!(
         good(&["verify", "-"], IN_HIR),
-        "standard input: 1 codes and 1 functions in HIR, well-formed\n"
+        "standard input: 1 codes, 1 functions in HIR: well-formed\n"
     );
     for (bad, what) in [
         (PROGRAM.replacen("load_fast b\n", "", 1), "in `add`: "),
@@ -441,7 +441,7 @@ fn reduce_keeps_what_the_command_needs() {
     );
     assert_eq!(
         good(&["verify", "-"], &small),
-        "standard input: 1 codes, well-formed\n"
+        "standard input: 1 codes: well-formed\n"
     );
 }
 

@@ -39,7 +39,7 @@ impl Seen {
             return;
         }
         let replay = unit.replay.as_ref().expect("text was asked for");
-        let document = format!("{}{}{}", replay.declarations, print_host(host), replay.unit);
+        let document = format!("{}{replay}", print_host(host));
         self.units.push((document, unit.dumps.clone()));
     }
 

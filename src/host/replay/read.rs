@@ -6,35 +6,84 @@ use crate::facts::{Effects, Snapshot};
 use crate::host::{ClosedParts, Entry, Host, HostBuilder, Namespace, UnitParts};
 use crate::lir::{self, Func, Helper, HelperId, Mode, Signature};
 use crate::ll::Ty;
-use crate::types::{Line, Lines, Parsed, Scope, TextError, Type};
+use crate::types::{Hierarchy, Line, Lines, Parsed, Scope, TextError, Type};
 use cranelift_entity::PrimaryMap;
 use std::collections::{HashMap, HashSet};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
-/// The host of a document, if it says which it is of; its classes and objects are the document's.
+/// A unit of a document, with its host. Its classes and objects are gone with it.
+#[derive(Debug)]
+pub struct ReadUnit {
+    /// What the unit followed from.
+    pub replay: Replay,
+    /// The host; nothing of it can be called.
+    pub host: Arc<Host>,
+    _hierarchy: Hierarchy,
+}
+
+/// The units of a document, each with classes and objects of its own.
 ///
 /// # Errors
 /// A [`TextError`] with the line in the document; what is missing is an error at the section's end.
-pub fn read_host(document: &Document) -> Parsed<Option<Host>> {
-    let Some(section) = document.sections.iter().find(|s| s.keyword == "host") else {
-        return Ok(None);
+pub fn read_units(document: &Document) -> Parsed<Vec<ReadUnit>> {
+    let of = |keyword: &'static str| {
+        document
+            .sections
+            .iter()
+            .filter(move |s| s.keyword == keyword)
     };
+    let Some(host) = of("host").next() else {
+        return match of("unit").next() {
+            Some(unit) => Err(TextError {
+                line: unit.line,
+                column: 1,
+                message: "a unit needs its host: the document has no `host` section".into(),
+            }),
+            None => Ok(Vec::new()),
+        };
+    };
+    let mut units = Vec::new();
+    for section in of("unit") {
+        let hierarchy = Hierarchy::parse("").map_err(|fault| TextError {
+            line: section.line,
+            column: 1,
+            message: format!("no host on paper: {fault}"),
+        })?;
+        let mut scope = Scope::new(hierarchy.host(), hierarchy.names());
+        let host = read_host(host, &mut scope)?;
+        units.push(ReadUnit {
+            replay: unit(section, &host, scope)?,
+            host: Arc::new(host),
+            _hierarchy: hierarchy,
+        });
+    }
+    if units.is_empty() {
+        let hierarchy = Hierarchy::parse("").ok();
+        if let Some(hierarchy) = hierarchy {
+            read_host(host, &mut Scope::new(hierarchy.host(), hierarchy.names()))?;
+        }
+    }
+    Ok(units)
+}
+
+fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
     let mut lines = Lines::from(&section.text, section.line);
     let mut line = first(&mut lines, "host")?;
     let name = interned(line.quoted("the host's name")?);
     line.expect("{")?;
     line.end()?;
-    let mut builder = HostBuilder::new(name, document.host());
+    let mut builder = HostBuilder::new(name, scope.host);
     loop {
         let mut line = next(&mut lines)?;
         match () {
             () if line.eat("}") => {
                 line.end()?;
                 return match builder.finish() {
-                    Ok(host) => Ok(Some(host)),
+                    Ok(host) => Ok(host),
                     Err(error) => line.error_at(0, error.to_string()),
                 };
             }
+            () if line.eat_word("class") => scope.class(&mut line)?,
             () if line.eat_word("slots") => {
                 builder.frame_slots(small(&mut line)?);
             }
@@ -62,15 +111,6 @@ pub fn read_host(document: &Document) -> Parsed<Option<Host>> {
     }
 }
 
-/// The units of a document.
-///
-/// # Errors
-/// As for [`read_host`].
-pub fn read_units(document: &Document, host: &Host) -> Parsed<Vec<Replay>> {
-    let units = document.sections.iter().filter(|s| s.keyword == "unit");
-    units.map(|section| unit(document, section, host)).collect()
-}
-
 /// What a unit is made of, while it is read.
 #[derive(Default)]
 struct Builder {
@@ -90,8 +130,7 @@ struct Builder {
 
 const FUNCS: [&str; 4] = ["enter", "leave", "closed_enter", "closed_leave"];
 
-fn unit(document: &Document, section: &Section, host: &Host) -> Parsed<Replay> {
-    let scope = &document.scope;
+fn unit(section: &Section, host: &Host, mut scope: Scope) -> Parsed<Replay> {
     let mut lines = Lines::from(&section.text, section.line);
     let mut line = first(&mut lines, "unit")?;
     line.quoted("the code's name")?;
@@ -113,6 +152,15 @@ fn unit(document: &Document, section: &Section, host: &Host) -> Parsed<Replay> {
             b.funcs.insert(word, func);
             continue;
         }
+        if line.eat_word("class") {
+            scope.class(&mut line)?;
+            continue;
+        }
+        if line.eat_word("object") {
+            scope.object(&mut line)?;
+            continue;
+        }
+        let scope = &scope;
         if line.eat_word("code") {
             let at = line.at;
             let read = parse_code(&mut line, &mut lines, scope)?;

@@ -3,7 +3,7 @@
 use crate::report::{Failure, Report, file_name, read};
 use cladonia::bytecode::Document;
 use cladonia::hir;
-use cladonia::host::world_of;
+use cladonia::host::{read_units, world_of};
 use std::fmt::Write;
 
 /// Check that documents of typed bytecode are well-formed
@@ -45,18 +45,23 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
                         let _ = writeln!(text, "{name}: {error}");
                     }
                 }
-                if let Err(error) = world_of(&document) {
+                let rest = world_of(&document).map(|_| 0);
+                let rest = rest.and_then(|_| Ok(read_units(&document)?.len()));
+                let units = rest.unwrap_or_else(|error| {
                     faults += 1;
                     let _ = writeln!(text, "{name}: {error}");
-                }
+                    0
+                });
                 is_good &= faults == 0;
                 if faults == 0 {
-                    let functions = match functions {
+                    let more = |n: usize, what: &str| match n {
                         0 => String::new(),
-                        n => format!(" and {n} functions in HIR"),
+                        n => format!(", {n} {what}"),
                     };
+                    let (functions, units) =
+                        (more(functions, "functions in HIR"), more(units, "units"));
                     let codes = document.codes.len();
-                    let _ = writeln!(text, "{name}: {codes} codes{functions}, well-formed");
+                    let _ = writeln!(text, "{name}: {codes} codes{functions}{units}: well-formed");
                 }
             }
         }
