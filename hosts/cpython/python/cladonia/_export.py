@@ -1,4 +1,5 @@
-"""`python -m cladonia export script.py`: a program as typed bytecode, with what the interpreter has observed as hints."""
+"""`python -m cladonia export script.py`: a program as typed bytecode, with what the interpreter has observed as hints, and
+all that a compile of each of its functions follows from: `cladonia hir FILE.tbc` and so on give the same without Python."""
 
 from __future__ import annotations
 
@@ -11,15 +12,22 @@ def main(argv):
     parser = argparse.ArgumentParser(prog="python -m cladonia export", description=__doc__)
     parser.add_argument("script")
     parser.add_argument("-o", "--output", help="the document; by default the script's name with .tbc, - for standard output")
-    parser.add_argument("--no-run", action="store_true", help="don't run the script first: there are no hints then")
+    parser.add_argument(
+        "--no-run", action="store_true", help="don't run the script first: there are no hints and no units then")
+    parser.add_argument(
+        "--bytecode", action="store_true", help="typed bytecode with its hints only: a program for any host")
     args = parser.parse_args(argv)
-    with open(args.script, encoding="utf-8") as file:
-        code = compile(file.read(), args.script, "exec")
-    if not args.no_run:
-        _run(code, args.script)
+    try:
+        with open(args.script, encoding="utf-8") as file:
+            code = compile(file.read(), args.script, "exec")
+    except OSError as error:
+        parser.error(f"can't open {args.script!r}: {error.strerror}")
+    module = None if args.no_run else _run(code, args.script)
     from cladonia import _cladonia
 
     text = _cladonia.export(code)
+    if module is not None and not args.bytecode:
+        text += units(code)
     output = args.output or os.path.splitext(args.script)[0] + ".tbc"
     if output == "-":
         sys.stdout.write(text)
@@ -28,8 +36,45 @@ def main(argv):
             file.write(text)
 
 
+def units(code):
+    """The host, and the units of all living functions of the code objects inside `code`, as sections of a document.
+
+    One function stands for all of its code; why one is not compiled is a comment.
+    """
+    from cladonia import _cladonia
+
+    host, found = "", []
+    for function in _functions(code):
+        try:
+            texts = _cladonia.inspect(function)
+        except _cladonia.NotCompiled as error:
+            reason = " ".join(str(error).split())
+            found.append(f"; {function.__qualname__}: {reason}\n")
+        else:
+            host = texts["host"]
+            found.append(texts["unit"])
+    return "".join(f"\n{text}" for text in [host, *found] if text)
+
+
+def _functions(code):
+    import gc
+    import types
+
+    wanted = {}
+    work = [code]
+    while work:
+        inner = [const for const in work.pop().co_consts if isinstance(const, types.CodeType)]
+        wanted.update((id(const), const) for const in inner)
+        work += inner
+    found = {}
+    for candidate in gc.get_objects():
+        if type(candidate) is types.FunctionType and id(candidate.__code__) in wanted:
+            found.setdefault(id(candidate.__code__), candidate)
+    return sorted(found.values(), key=lambda function: (function.__code__.co_firstlineno, function.__qualname__))
+
+
 def _run(code, script):
-    """Run the program as the main module, interpreted, so that its code objects have seen their values."""
+    """Run the program as the main module, interpreted, so that its code objects have seen their values; the module."""
     import types
 
     module = types.ModuleType("__main__")
@@ -42,3 +87,4 @@ def _run(code, script):
         pass
     finally:
         sys.stdout, sys.modules["__main__"] = out, before
+    return module

@@ -37,7 +37,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 12]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -73,6 +73,11 @@ static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
         c"dump",
         dump,
         c"dump(f, stage): the text of f at one stage of compilation."
+    ),
+    fastcall!(
+        c"inspect",
+        inspect,
+        c"inspect(f): the text of f at each stage of one compilation, with that of its unit and its host."
     ),
     fastcall!(
         c"export",
@@ -491,6 +496,7 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
                 Err(error) => not_compiled(&error.to_string()),
             };
         }
+        ready()?;
         match compiling::dumps(func) {
             Ok(dumps) => match dumps.into_iter().find(|(name, _)| *name == stage) {
                 Some((_, found)) => Ok(stats::text(&found)),
@@ -499,6 +505,39 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
             Err(Refusal::Lasting(reason)) => not_compiled(&reason),
             Err(Refusal::Busy) => not_compiled("the compiler is at work"),
         }
+    })
+}
+
+unsafe extern "C" fn inspect(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func] = arguments::<1>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        ready()?;
+        let dumps = match compiling::dumps(func) {
+            Ok(dumps) => dumps,
+            Err(Refusal::Lasting(reason)) => return not_compiled(&reason),
+            Err(Refusal::Busy) => return not_compiled("the compiler is at work"),
+        };
+        let dict = PyDict_New();
+        for (stage, found) in dumps {
+            let (key, value) = (stats::text(stage), stats::text(&found));
+            let set = if dict.is_null() || key.is_null() || value.is_null() {
+                -1
+            } else {
+                PyDict_SetItem(dict, key, value)
+            };
+            Py_XDECREF(key);
+            Py_XDECREF(value);
+            if set < 0 {
+                Py_XDECREF(dict);
+                return Err(());
+            }
+        }
+        Ok(dict)
     })
 }
 

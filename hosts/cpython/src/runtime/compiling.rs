@@ -11,7 +11,7 @@ use crate::namespace::{self, NameCell};
 use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
-use cladonia::host::{Namespace, World};
+use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -507,7 +507,8 @@ pub unsafe fn recompile(func: Object) {
     }
 }
 
-/// The text forms of a function, of a unit that is compiled for this and never entered.
+/// The text forms of a function, of a unit that is compiled for this and never entered; `unit` and `host` are the sections
+/// of a document from which the others can be made again.
 ///
 /// # Errors
 /// A [`Refusal`].
@@ -529,11 +530,14 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
             keep_text(engine, false);
         }
         let unit = made?;
-        let dumps = (*unit)
-            .unit
-            .as_mut()
-            .map(|u| std::mem::take(&mut u.dumps))
-            .unwrap_or_default();
+        let mut dumps = Vec::new();
+        if let Some(compiled) = (*unit).unit.as_mut() {
+            dumps = std::mem::take(&mut compiled.dumps);
+            dumps.extend(compiled.replay.take().map(|text| ("unit", text)));
+        }
+        if let Some(engine) = &rt().engine {
+            dumps.push(("host", print_host(engine.host())));
+        }
         rt().watches.forget(unit);
         drop(Box::from_raw(unit));
         rt().totals.units -= 1;
