@@ -234,6 +234,3 @@ fn indent(text: &str, out: &mut String) {
         out.push('\n');
     }
 }
-
-#[cfg(test)]
-mod tests;
