@@ -21,6 +21,8 @@ macro_rules! kinds {
     })*) => {
         $($(#[$doc])* pub(super) struct $kind;
         impl $kind {
+            // A row names the type that the op has.
+            #[allow(clippy::ptr_arg)]
             pub(super) fn print($value: &$ty, $words: &Words<'_>, $out: &mut String) {
                 $out.push(' ');
                 $print;

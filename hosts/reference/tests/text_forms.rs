@@ -35,7 +35,7 @@ const ONE_IN: usize = 8;
 
 impl Seen {
     fn unit(&mut self, unit: &Unit, host: &Host) {
-        if self.lir % ONE_IN != 0 {
+        if !self.lir.is_multiple_of(ONE_IN) {
             return;
         }
         let replay = unit.replay.as_ref().expect("text was asked for");
@@ -230,4 +230,68 @@ fn every_stage_of_random_programs_reads_back() {
         }
         report(&seen, 1000);
     });
+}
+
+/// The blocks of a page that are marked with a word.
+fn blocks<'a>(page: &'a str, mark: &str) -> Vec<&'a str> {
+    let open = format!("\n```{mark}\n");
+    let begun = page.split(open.as_str()).skip(1);
+    begun
+        .map(|rest| rest.split("\n```").next().unwrap_or_default())
+        .collect()
+}
+
+#[test]
+fn the_examples_of_the_page_are_read() {
+    let page = include_str!("../../../docs/text-forms.md");
+    let documents = blocks(page, "tbc");
+    assert_eq!(documents.len(), 3);
+    for text in documents {
+        let document = Document::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        for code in &document.codes {
+            assert_eq!(code.verify(), Ok(()), "{text}");
+        }
+        assert!(cladonia::host::world_of(&document).is_ok(), "{text}");
+        for section in document.sections.iter().filter(|s| s.keyword == "function") {
+            let f =
+                hir::parse_section(&document, section).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            hir::verify(&f).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            assert_eq!(f.to_string(), section.text);
+        }
+    }
+    let helpers = Default::default();
+    for text in blocks(page, "lir") {
+        let func = lir::parse(text, &helpers).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        lir::verify(&func, lir::Mode::Unit, &helpers).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(lir::print(&func, &helpers).trim_end(), text);
+    }
+    for line in blocks(page, "exits").iter().flat_map(|text| text.lines()) {
+        let record = ExitRecord::parse(line).unwrap_or_else(|e| panic!("{e}\n{line}"));
+        assert_eq!(record.to_string(), line);
+    }
+}
+
+#[test]
+fn the_page_has_every_name_of_the_tables() {
+    let page = include_str!("../../../docs/text-forms.md");
+    let words: std::collections::HashSet<&str> = page
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+    let reasons = cladonia::bytecode::Reason::ALL
+        .iter()
+        .map(|reason| reason.name());
+    let builtins = cladonia::host::Builtin::ALL
+        .iter()
+        .map(|builtin| builtin.name());
+    let types = cladonia::ll::Ty::ALL.iter().map(|ty| ty.name());
+    let widths = cladonia::ll::Width::ALL.iter().map(|width| width.name());
+    let names = hir::Op::NAMES.iter().copied();
+    for name in names
+        .chain(reasons)
+        .chain(builtins)
+        .chain(types)
+        .chain(widths)
+    {
+        assert!(words.contains(name), "`{name}` is not on the page");
+    }
 }

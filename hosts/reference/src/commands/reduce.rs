@@ -108,7 +108,6 @@ fn by_command(
         small = shrink(&small, &mut predicate);
         small = shrink_lines(&small, &mut predicate);
     }
-    drop(predicate);
     let _ = std::fs::remove_file(&path);
     match fault.into_inner() {
         Some(error) => Err(error),
