@@ -79,10 +79,7 @@ code = compile(open(script).read(), script, "exec")
 module = _export._run(code, script)
 seen = {}
 for function in _export._functions(code):
-    try:
-        seen[function.__qualname__] = _cladonia.inspect(function)
-    except _cladonia.NotCompiled as error:
-        print(f"{function.__qualname__}: {error}", file=sys.stderr)
+    seen[function.__qualname__] = _cladonia.inspect(function)
 print(json.dumps(seen))
 """
 
@@ -110,14 +107,17 @@ class Replays(InFolder):
         script = self.write("program.py", PROGRAM)
         run = child("-c", INSPECT, script)
         seen = json.loads(run.stdout)
-        self.assertEqual(run.stderr, "gen: a generator is not compiled (line 54)\n")
-        self.assertEqual(len(seen), 11)
+        self.assertEqual((run.stderr, len(seen)), ("", 12))
         document = self.folder / "program.tbc"
         # All in one file, as `export` writes it.
         texts = list(seen.values())
         document.write_text(texts[0]["host"] + "".join(text["unit"] for text in texts))
         for name, stages in seen.items():
             for stage in STAGES:
+                if "error" in stages:
+                    self.assertEqual((name, stages["error"]), ("gen", "a generator is not compiled (line 54)"))
+                    self.assertIn(f"`gen`: {stages['error']}", tool(stage, document, name).stderr)
+                    continue
                 with self.subTest(function=name, stage=stage):
                     again = tool(stage, document, name)
                     self.assertEqual((again.stderr, again.stdout), ("", stages[stage]))
@@ -134,12 +134,31 @@ class Replays(InFolder):
         self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "", 0))
         text = document.read_text()
         self.assertIn("; gen: a generator is not compiled (line 54)\n", text)
-        self.assertIn("16 codes, 11 units: well-formed", tool("verify", document).stdout)
+        self.assertIn("16 codes, 12 units: well-formed", tool("verify", document).stdout)
         # All units, or one.
         self.assertEqual(tool("selected", document, "fib").stdout.count("function "), 1)
         self.assertEqual(tool("hir", document).stdout.count("\nfunction "), 11)
         diff = tool("hir", document, "total", "--after", "specialise", "--diff")
         self.assertIn("; specialise#1\n", diff.stdout)
+
+    def test_units_are_written_as_they_were_compiled_while_the_program_ran(self):
+        script = self.write("program.py", PROGRAM + """
+    count = 0
+    for i in range(5000):
+        count = count + i * 2
+    print(count)
+    raise SystemExit
+""")
+        document = self.folder / "out.tbc"
+        run = child("-m", "cladonia", "export", script, "-o", document, "--jit", "10")
+        self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "24995000\n", 0))
+        # The module's own loop with its names in registers is there too.
+        loop = tool("selected", document, "<module>").stdout
+        self.assertIn("  names ", loop)
+        self.assertIn(" loop {", loop)
+        self.assertNotIn("not compiled", loop)
+        for stage in STAGES:
+            self.assertEqual(tool(stage, document).returncode, 0)
 
     def test_bytecode_alone_has_no_units(self):
         script = self.write("program.py", PROGRAM)
@@ -148,6 +167,11 @@ class Replays(InFolder):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn('code "fib" {', run.stdout)
             self.assertNotIn("unit ", run.stdout)
+
+    def test_options_that_contradict_each_other_are_named(self):
+        run = child("-m", "cladonia", "export", self.write("p.py", ""), "--jit", "5", "--bytecode")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--jit needs a script that is run", run.stderr)
 
     def test_a_script_that_is_not_there_is_named(self):
         run = child("-m", "cladonia", "export", "no_such_script.py")

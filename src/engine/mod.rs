@@ -15,6 +15,7 @@ use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// A request to compile.
@@ -172,6 +173,8 @@ pub struct Engine {
     codegen: Codegen,
     /// Keep the text of every stage with each unit.
     pub keep_dumps: bool,
+    /// What each compile followed from, also of those that gave no unit: sections of a document. Not kept if `None`.
+    pub replays: Option<Vec<String>>,
 }
 
 impl Engine {
@@ -186,6 +189,7 @@ impl Engine {
             memory,
             codegen,
             keep_dumps: false,
+            replays: None,
         })
     }
 
@@ -208,6 +212,25 @@ impl Engine {
     /// # Panics
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
+        if !self.keep_dumps && self.replays.is_none() {
+            return self.make(&request);
+        }
+        let recorder = Recorder::new(request.world);
+        let request = Request {
+            world: &recorder,
+            ..request
+        };
+        let made = catch_unwind(AssertUnwindSafe(|| self.make(&request)));
+        let text = request.replay(recorder.snapshot()).print(&self.host);
+        if let Some(replays) = &mut self.replays {
+            replays.push(text.clone());
+        }
+        let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
+        unit.replay = Some(text);
+        Ok(unit)
+    }
+
+    fn make(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
         let mut dumps = Vec::new();
         let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
             if keep {
@@ -215,23 +238,15 @@ impl Engine {
             }
         };
         let keep = self.keep_dumps;
-        validate(&request)?;
-        let recorder = keep.then(|| Recorder::new(request.world));
-        let request = match &recorder {
-            Some(recorder) => Request {
-                world: recorder,
-                ..request
-            },
-            None => request,
-        };
+        validate(request)?;
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut built = self.select_with_names(&code, start, &request)?;
+        let mut built = self.select_with_names(&code, start, request)?;
         let closed = (request.entry == Entry::Function)
-            .then(|| self.close(&code, &built.f, &request))
+            .then(|| self.close(&code, &built.f, request))
             .flatten();
         let own = closed.map(|(selected, own)| {
             built = selected;
@@ -276,9 +291,7 @@ impl Engine {
             stored_names: f.names.clone(),
             dumps,
             passes: built.passes,
-            replay: recorder
-                .as_ref()
-                .map(|recorder| request.replay(recorder.snapshot()).print(&self.host)),
+            replay: None,
             raw_maps: lowered.raw_maps,
             pins,
         })

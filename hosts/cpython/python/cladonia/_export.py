@@ -16,18 +16,31 @@ def main(argv):
         "--no-run", action="store_true", help="don't run the script first: there are no hints and no units then")
     parser.add_argument(
         "--bytecode", action="store_true", help="typed bytecode with its hints only: a program for any host")
+    parser.add_argument(
+        "--jit", nargs="?", type=int, const=100, metavar="THRESHOLD",
+        help="run the script with the JIT on, and write the units as they were compiled then, loops too")
     args = parser.parse_args(argv)
+    if args.jit is not None and (args.no_run or args.bytecode or args.jit < 0):
+        parser.error("--jit needs a script that is run and a threshold from 0, and writes units")
     try:
         with open(args.script, encoding="utf-8") as file:
             code = compile(file.read(), args.script, "exec")
     except OSError as error:
         parser.error(f"can't open {args.script!r}: {error.strerror}")
-    module = None if args.no_run else _run(code, args.script)
     from cladonia import _cladonia
 
-    text = _cladonia.export(code)
-    if module is not None and not args.bytecode:
-        text += units(code)
+    if args.jit is not None:
+        _cladonia.record()
+        _cladonia.enable(args.jit, None)
+    module = None if args.no_run else _run(code, args.script)
+    if args.jit is not None:
+        found = _cladonia.recorded()
+        _cladonia.disable()
+    elif module is not None and not args.bytecode:
+        found = units(code)
+    else:
+        found = ""
+    text = _cladonia.export(code) + found
     output = args.output or os.path.splitext(args.script)[0] + ".tbc"
     if output == "-":
         sys.stdout.write(text)
@@ -39,19 +52,18 @@ def main(argv):
 def units(code):
     """The host, and the units of all living functions of the code objects inside `code`, as sections of a document.
 
-    One function stands for all of its code; why one is not compiled is a comment.
+    One function stands for all of its code; why one is not compiled is a comment, and its unit, which shows the same.
     """
     from cladonia import _cladonia
 
     host, found = "", []
     for function in _functions(code):
-        try:
-            texts = _cladonia.inspect(function)
-        except _cladonia.NotCompiled as error:
-            reason = " ".join(str(error).split())
+        texts = _cladonia.inspect(function)
+        host = texts["host"]
+        if "error" in texts:
+            reason = " ".join(texts["error"].split())
             found.append(f"; {function.__qualname__}: {reason}\n")
-        else:
-            host = texts["host"]
+        if "unit" in texts:
             found.append(texts["unit"])
     return "".join(f"\n{text}" for text in [host, *found] if text)
 
@@ -85,6 +97,10 @@ def _run(code, script):
         exec(code, module.__dict__)
     except SystemExit:
         pass
+    except Exception as error:
+        import traceback
+
+        traceback.print_exception(type(error), error, error.__traceback__.tb_next)
     finally:
         sys.stdout, sys.modules["__main__"] = out, before
     return module
