@@ -66,8 +66,9 @@ def main():
         if covered.processes:
             print(f"\n[{mode}] " + "\n".join(covered.lines()))
     if "one-by-one" in options.modes:
-        print(f"\n[one-by-one] {runner.alone['run']} guards of the programs' own code, one a run: "
-              f"{runner.alone['taken']} of them were reached")
+        counts = runner.alone
+        print(f"\n[one-by-one] guards of the programs' own code: {counts['guards']}, {counts['reached']} of them ever executed; "
+              f"{counts['run']} runs, in {counts['taken']} of them the one guard was taken")
     failed = [p for p in programs if p.problems]
     if failed:
         print("\nfailed: " + " ".join(p.name for p in failed))
@@ -148,13 +149,15 @@ class Runner:
         return harness.run(command, env=env, timeout=self.options.timeout, cwd=HERE, stats=stats)
 
     def guards(self, program):
-        """The numbers of the guards to fail alone: all of them, or evenly spread ones."""
-        stats = self.child(program, ["--threshold", "0", "--force-exit=first"], own=True).stats
-        count = stats["forced_exits"]["guards"]
+        """The numbers of the guards to fail alone: all that are ever executed, or evenly spread ones of these."""
+        ended = self.child(program, ["--threshold", "0", "--force-exit=none"], own=True)
+        self.alone["guards"] += ended.stats["forced_exits"]["guards"]
+        reached = ended.stats["forced_exits"]["reached"]
+        self.alone["reached"] += len(reached)
         limit = self.options.one_by_one_limit
-        if not limit or count <= limit:
-            return range(count)
-        return sorted({round(i * (count - 1) / (limit - 1)) for i in range(limit)}) if limit > 1 else [0]
+        if not limit or len(reached) <= limit:
+            return reached
+        return [reached[i * len(reached) // limit] for i in range(limit)]
 
     def difference(self, program, ended):
         base = program.base

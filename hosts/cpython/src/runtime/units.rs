@@ -69,6 +69,8 @@ pub struct UnitState {
     pub at_top: bool,
     /// Where its code's names are in the globals, if it keeps some in registers.
     pub cells: Option<Box<[NameCell]>>,
+    /// The number of its first guard, of all guards in the process.
+    pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
     pub force: Option<Box<[u64]>>,
 }
@@ -107,6 +109,7 @@ impl UnitState {
             exit_counts: Vec::new(),
             at_top: false,
             cells: None,
+            first_guard: 0,
             force: None,
         })
     }
