@@ -1,6 +1,6 @@
 //! The pipeline driver and public API: bytecode in, machine code out.
 
-pub use crate::host::{Entry, RawMap, UnitParts};
+pub use crate::host::{Entry, RawMap, Replay, UnitParts};
 
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
@@ -9,12 +9,13 @@ use crate::exits::ExitRecord;
 use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
-use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, World};
+use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, Recorder, Snapshot, World};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// A request to compile.
@@ -33,6 +34,35 @@ pub struct Request<'a> {
     pub avoid: &'a HashSet<(Pc, Reason)>,
     /// Classes of receivers that were met where the one that was bet on was not, by instruction.
     pub met: &'a HashMap<Pc, Met>,
+}
+
+impl Request<'_> {
+    /// The request as data, with these answers of its world.
+    fn replay(&self, world: Snapshot) -> Replay {
+        Replay {
+            code: self.code.clone(),
+            entry: self.entry,
+            live: self.live.to_vec(),
+            avoid: self.avoid.clone(),
+            met: self.met.clone(),
+            parts: self.parts.clone(),
+            world,
+        }
+    }
+}
+
+impl<'a> From<&'a Replay> for Request<'a> {
+    fn from(replay: &'a Replay) -> Request<'a> {
+        Request {
+            code: &replay.code,
+            entry: replay.entry,
+            live: &replay.live,
+            world: &replay.world,
+            parts: replay.parts.clone(),
+            avoid: &replay.avoid,
+            met: &replay.met,
+        }
+    }
 }
 
 /// Why nothing was compiled.
@@ -76,6 +106,8 @@ pub struct Unit {
     pub dumps: Vec<(&'static str, String)>,
     /// HIR after each pass that changed it, if text forms were asked for.
     pub passes: Vec<(&'static str, String)>,
+    /// What the unit followed from, if text forms were asked for: a section of a document.
+    pub replay: Option<String>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
     /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
@@ -141,6 +173,8 @@ pub struct Engine {
     codegen: Codegen,
     /// Keep the text of every stage with each unit.
     pub keep_dumps: bool,
+    /// What each compile followed from, also of those that gave no unit: sections of a document. Not kept if `None`.
+    pub replays: Option<Vec<String>>,
 }
 
 impl Engine {
@@ -155,6 +189,7 @@ impl Engine {
             memory,
             codegen,
             keep_dumps: false,
+            replays: None,
         })
     }
 
@@ -177,6 +212,25 @@ impl Engine {
     /// # Panics
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
+        if !self.keep_dumps && self.replays.is_none() {
+            return self.make(&request);
+        }
+        let recorder = Recorder::new(request.world);
+        let request = Request {
+            world: &recorder,
+            ..request
+        };
+        let made = catch_unwind(AssertUnwindSafe(|| self.make(&request)));
+        let text = request.replay(recorder.snapshot()).print(&self.host);
+        if let Some(replays) = &mut self.replays {
+            replays.push(text.clone());
+        }
+        let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
+        unit.replay = Some(text);
+        Ok(unit)
+    }
+
+    fn make(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
         let mut dumps = Vec::new();
         let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
             if keep {
@@ -184,15 +238,15 @@ impl Engine {
             }
         };
         let keep = self.keep_dumps;
-        validate(&request)?;
+        validate(request)?;
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut built = self.select_with_names(&code, start, &request)?;
+        let mut built = self.select_with_names(&code, start, request)?;
         let closed = (request.entry == Entry::Function)
-            .then(|| self.close(&code, &built.f, &request))
+            .then(|| self.close(&code, &built.f, request))
             .flatten();
         let own = closed.map(|(selected, own)| {
             built = selected;
@@ -237,6 +291,7 @@ impl Engine {
             stored_names: f.names.clone(),
             dumps,
             passes: built.passes,
+            replay: None,
             raw_maps: lowered.raw_maps,
             pins,
         })

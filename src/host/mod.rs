@@ -13,16 +13,20 @@
 //! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
 //!   `exit_hook(unit token, exit number, buffer)`.
 
+mod document;
 mod helpers;
 mod raw;
+mod replay;
 mod unit;
 
 pub use crate::facts::{
-    AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
-    StorePlan, World,
+    Answer, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
+    RawSignature, Recorder, Snapshot, StorePlan, World,
 };
+pub use document::world_of;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
+pub use replay::{ReadUnit, Replay, print_host, read_units};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
 use crate::facts::Effects;

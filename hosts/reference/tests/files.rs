@@ -22,7 +22,7 @@ fn every_file_gives_what_it_says() {
         &mut files,
     );
     files.sort();
-    assert!(files.len() >= 100, "only {} files were found", files.len());
+    assert!(files.len() >= 140, "only {} files were found", files.len());
     let bless = std::env::var_os("BLESS").is_some_and(|value| value == "1");
     // Programs recurse deeper than a test's own stack allows.
     let run = move || {

@@ -2,6 +2,7 @@
 
 pub mod fuzz;
 mod program;
+pub mod reduce;
 pub mod run;
 pub mod stage;
 pub mod test;
