@@ -143,4 +143,10 @@ pub trait World {
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>>;
     /// The value of a known object.
     fn value(&self, object: ObjectHandle) -> ConstValue;
+    /// Begin to tell the engine when `assumption` ceases to hold; false if that can't be told, and so nothing that
+    /// relies on it may be installed. The default is for hosts that tell of every change.
+    fn watch(&self, assumption: &Assumption) -> bool {
+        let _ = assumption;
+        true
+    }
 }
