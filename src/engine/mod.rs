@@ -6,6 +6,7 @@
 //!   and [`Engine::install`] takes back. Either gives a [`UnitHandle`]. The engine makes the cells that compiled code
 //!   looks at, watches what units assume ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and
 //!   frees code. This is the way for a new host; `examples/tiny_host.rs` is a complete one.
+//!   [`Hot`] is the rest of what a function needs: counts, hints, and which bets were lost.
 //! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's.
 //!
 //! # When code is freed
@@ -24,12 +25,14 @@
 //! and dropped elsewhere, but code is called where the host allows its objects to be used.
 
 mod compiler;
+mod hot;
 mod job;
 mod stubs;
 mod units;
 
 pub use crate::host::{Entry, RawMap, UnitParts};
 pub use compiler::{CompileError, MAX_HIR, Pins, Request, Unit};
+pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
 pub use stubs::EntryCell;
 pub use units::{

@@ -1,6 +1,8 @@
 //! Collects a host's description and checks it, so that what a host gets wrong is an error at its start.
 
-use super::{EXIT_HOOK, HelperRow, Host, Intrinsic, IntrinsicId, closed_helpers, helpers, names};
+use super::{
+    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, closed_helpers, helpers, names,
+};
 use crate::facts::Effects;
 use crate::lir::{self, Builder, Func, Helper, HelperId, Imm, Signature};
 use crate::ll::{Field, LayoutError, Struct, Ty};
@@ -46,6 +48,14 @@ pub enum HostError {
         host: &'static str,
         /// The helper.
         name: &'static str,
+    },
+    /// The text of intrinsics can't be read.
+    #[error("the text of intrinsics of the host `{host}`: {error}")]
+    Text {
+        /// The host.
+        host: &'static str,
+        /// What is wrong, and where.
+        error: lir::ParseError,
     },
     /// An intrinsic is not well-formed LIR.
     #[error("the intrinsic `{name}` of the host `{host}` is not well-formed: {errors}")]
@@ -96,6 +106,7 @@ pub struct HostBuilder {
     partial: bool,
     duplicate: Option<&'static str>,
     layout_error: Option<LayoutError>,
+    text_error: Option<lir::ParseError>,
 }
 
 impl HostBuilder {
@@ -119,6 +130,7 @@ impl HostBuilder {
             partial: false,
             duplicate: None,
             layout_error: None,
+            text_error: None,
         }
     }
 
@@ -184,6 +196,17 @@ impl HostBuilder {
         id
     }
 
+    /// Add a helper that is a Rust function: `host.define("name", name as extern "C" fn(_, _) -> _)`.
+    pub fn define<F: HelperFn>(&mut self, name: &'static str, function: F) -> HelperId {
+        let signature = F::signature();
+        self.helper(
+            name,
+            function.address(),
+            &signature.params,
+            &signature.results,
+        )
+    }
+
     /// What a helper of the host's own may do. An intrinsic that calls it must be said to do as much.
     pub fn effects(&mut self, helper: HelperId, effects: Effects) -> &mut Self {
         self.host.helpers[helper].effects = Some(effects);
@@ -203,6 +226,33 @@ impl HostBuilder {
         id
     }
 
+    /// Add intrinsics written in the [text form](crate::lir::parse) of LIR, one after the other, each under the name of
+    /// its function. They may call the helpers added so far; none does more than `effects` says.
+    pub fn intrinsics(&mut self, effects: Effects, text: &str) -> &mut Self {
+        match lir::parse_all(text, &self.host.helpers) {
+            Ok(funcs) => {
+                for func in funcs {
+                    let name = self.host_name(&func.name);
+                    self.intrinsic(name, effects, func);
+                }
+            }
+            Err(error) => {
+                self.text_error.get_or_insert(error);
+            }
+        }
+        self
+    }
+
+    /// The name of an intrinsic for as long as the process lives: the core's, if it is a standard one.
+    fn host_name(&self, name: &str) -> &'static str {
+        let mut standard = names::STANDARD.iter().chain(names::NAMESPACE);
+        match standard.find(|row| row.0 == name) {
+            Some(row) => row.0,
+            // Hosts are few, and made once.
+            None => Box::leak(name.to_owned().into_boxed_str()),
+        }
+    }
+
     /// The finished description.
     ///
     /// # Errors
@@ -214,6 +264,9 @@ impl HostBuilder {
         }
         if let Some(error) = self.layout_error.take() {
             return Err(HostError::Layout { host, error });
+        }
+        if let Some(error) = self.text_error.take() {
+            return Err(HostError::Text { host, error });
         }
         if let Some(helper) = self.host.helpers.values().find(|h| h.address == 0) {
             let name = helper.name;

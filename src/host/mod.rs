@@ -16,6 +16,7 @@
 
 mod builder;
 mod helpers;
+mod native;
 mod raw;
 mod snapshot;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use crate::facts::{
 };
 pub use builder::{HostBuilder, HostError};
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
+pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use snapshot::{Question, Snapshot};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};

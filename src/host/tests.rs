@@ -245,3 +245,32 @@ fn the_exit_hook_can_not_be_missing() {
     let (host, name) = ("test", EXIT_HOOK);
     assert_eq!(made, HostError::MissingHelper { host, name });
 }
+
+#[test]
+fn intrinsics_may_be_text() {
+    let text = "function \"value\"(ptr) -> i64 {
+block0(v0: ptr):
+  call note(v0)
+  v1 = load.i64 v0+8
+  return v1
+}
+
+; and another
+function \"nothing\"() {
+block0():
+  return
+}
+";
+    let made = host(all, |host| {
+        host.helper("note", ADDRESS(), &[Ty::Ptr], &[]);
+        host.intrinsics(Effects::ANY, text);
+    })
+    .unwrap();
+    let found = |name| &made.intrinsics[made.intrinsic(name)].func.signature;
+    assert_eq!(*found("value"), Signature::new(&[Ty::Ptr], &[Ty::I64]));
+    assert_eq!(*found("nothing"), Signature::new(&[], &[]));
+    match error(all, |host| drop(host.intrinsics(Effects::ANY, text))) {
+        HostError::Text { error, .. } => assert_eq!(error.line, 3, "{error}"),
+        other => panic!("{other}"),
+    }
+}
