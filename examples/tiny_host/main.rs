@@ -55,6 +55,9 @@ impl Value {
         // SAFETY: a word that is not odd is the address of an object, which this reference keeps.
         (self.0.get() & 1 == 0).then(|| unsafe { &*(self.0.get() as *const Object) })
     }
+    pub fn hot(&self) -> Option<&Hot> {
+        self.as_object()?.hot.as_ref()
+    }
     fn class(&self) -> Class {
         self.as_object().map_or(Class::Long, |object| *object.class)
     }
@@ -68,9 +71,7 @@ impl Value {
 
 impl Clone for Value {
     fn clone(&self) -> Value {
-        if let Some(object) = self.as_object() {
-            object.count.set(object.count.get() + 1);
-        }
+        self.as_object().iter().for_each(|object| object.count.set(object.count.get() + 1));
         Value(self.0)
     }
 }
@@ -234,8 +235,7 @@ impl Vm {
 
     /// Call a function, in machine code if there is some.
     pub fn call(&self, callee: &Value, args: Vec<Value>) -> Result<Value, String> {
-        let function = callee.as_object().ok_or("not a function")?;
-        let hot = function.hot.as_ref().ok_or("not a function")?;
+        let (function, hot) = callee.as_object().zip(callee.hot()).ok_or("not a function")?;
         if args.len() != hot.code().argcount as usize {
             return Err("another number of arguments".to_owned());
         }
@@ -260,11 +260,14 @@ impl Vm {
     /// A function is called: compile it if it is hot.
     fn warm_up(&self, hot: &Hot) {
         if hot.count(self.threshold.get()) {
-            let part = |name| self.host.intrinsics[self.host.intrinsic(name)].func.clone();
-            let task = hot.task(UnitParts::new(part("enter"), part("leave")));
-            let made = self.engine.borrow_mut().build(task, self);
+            let made = self.engine.borrow_mut().build(hot.task(self.parts()), self);
             hot.installed(made);
         }
+    }
+    /// How native code makes and drops frames.
+    pub fn parts(&self) -> UnitParts {
+        let part = |name| self.host.intrinsics[self.host.intrinsic(name)].func.clone();
+        UnitParts::new(part("enter"), part("leave"))
     }
 }
 extern "C" fn new_frame<'a>(vm: &'a Vm, function: &'a Object) -> Option<&'a Frame> {
@@ -336,9 +339,7 @@ extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Option<Value>
         Live::Bool(truth) => Some(vm().singletons[1 + truth as usize].clone()),
         Live::Null | Live::Float(_) => None,
     };
-    for (slot, local) in live.locals {
-        drop(frame.slot(slot as usize).replace(value(local)));
-    }
+    live.locals.into_iter().for_each(|(k, local)| drop(frame.slot(k as usize).replace(value(local))));
     frame.depth.set(0);
     live.stack.into_iter().for_each(|entry| frame.push(value(entry)));
     frame.hot().left(&exit);
@@ -397,8 +398,7 @@ impl World for Vm {
     }
     fn callee(&self, callee: ObjectHandle) -> Callee {
         let object = self.object(callee);
-        let hot = object.as_ref().and_then(|value| value.as_object()?.hot.as_ref());
-        match hot.and_then(|hot| Some((hot.code().argcount, hot.cell()?))) {
+        match object.as_ref().and_then(Value::hot).and_then(|hot| Some((hot.code().argcount, hot.cell()?))) {
             Some((argcount, cell)) => Callee::function(argcount, cell.address()),
             None => Callee::Unknown,
         }
@@ -481,7 +481,7 @@ impl Vm {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub fn main() -> Result<(), Box<dyn Error>> {
     let vm = Vm::new(include_str!("program.tbc"))?;
     let run = |name: &str, args: &[Value]| vm.call(&vm.global(name).expect("a function"), args.to_vec());
     let fib = |n: i64| (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0;

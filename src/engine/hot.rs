@@ -64,7 +64,7 @@ impl Hot {
         let types = &mut self.seen.borrow_mut()[pc.0 as usize];
         for (k, ty) in operands.into_iter().enumerate() {
             match types.get_mut(k) {
-                Some(known) => *known = *known | ty,
+                Some(known) => *known |= ty,
                 None => types.push(ty),
             }
         }

@@ -139,7 +139,7 @@ pub mod names {
         /// What a host needs besides if it gives its units a namespace ([`super::Namespace`]): all of them, or none.
         NAMESPACE:
         /// What a namespace holds under a name, borrowed, or null: operands are the namespace, the name and the name's
-        /// cell ([`Namespace`]).
+        /// cell ([`Namespace`](super::Namespace)).
         NAME_GET = "name_get" (Ptr, Ptr, Ptr) -> (Ptr);
         /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
         /// was there (or null). Fails with an exception.

@@ -69,6 +69,12 @@ impl Snapshot {
     /// What a compile of `code` will probably ask.
     pub fn of(code: &Code, world: &dyn World) -> Snapshot {
         let mut snapshot = Snapshot::default();
+        for constant in &code.consts {
+            snapshot.add(Question::Value(constant.object), world);
+            if Type::from_object(constant.object) <= Type::TUPLE_EXACT {
+                snapshot.add(Question::TupleItems(constant.object), world);
+            }
+        }
         for (i, instr) in code.instrs.iter().enumerate() {
             let name = || code.names.get(instr.arg as usize).cloned();
             let seen = instr.hint.first().copied().filter(|ty| !ty.is_bottom());

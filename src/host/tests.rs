@@ -269,7 +269,10 @@ block0():
     let found = |name| &made.intrinsics[made.intrinsic(name)].func.signature;
     assert_eq!(*found("value"), Signature::new(&[Ty::Ptr], &[Ty::I64]));
     assert_eq!(*found("nothing"), Signature::new(&[], &[]));
-    match error(all, |host| drop(host.intrinsics(Effects::ANY, text))) {
+    let wrong = error(all, |host| {
+        host.intrinsics(Effects::ANY, text);
+    });
+    match wrong {
         HostError::Text { error, .. } => assert_eq!(error.line, 3, "{error}"),
         other => panic!("{other}"),
     }
