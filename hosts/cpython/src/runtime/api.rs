@@ -269,7 +269,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             if options.force.is_none() {
                 raise(
                     PyExc_ValueError,
-                    "force_exit must be 'first', 'seed:N' or 'one-by-one:K'",
+                    "force_exit must be 'none', 'first', 'seed:N' or 'one-by-one:K'",
                 );
                 return Err(());
             }
@@ -538,6 +538,7 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
         let generation = PyDict_GetItemString(info, c"generation".as_ptr());
         let full = !generation.is_null() && PyLong_AsLong(generation) == 2;
         if full && text(phase) == "start" && rt().engine.is_some() {
+            function_state::forget_unused();
             units::reclaim();
             objects::release_unused();
         }
