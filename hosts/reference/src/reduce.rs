@@ -3,9 +3,11 @@
 //! Structure comes first (calls, codes, runs of instructions, what nothing names any more), then, for predicates that
 //! look at the text, lines. Everything is tried again until nothing gets smaller.
 
-use crate::check::{Failure, Plan, Program, check_codes};
-use crate::stages::catch;
+use crate::check::{Plan, Program, Verdict, check_isolated};
+use crate::generate::call_text;
 use cladonia::bytecode::{ArgKind, Code, ConstValue, Document, Instr, Op, Pc};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 /// Whether a smaller program still shows what is looked for, and how often that was asked.
 pub struct Predicate<'a> {
@@ -41,22 +43,42 @@ type Call = (String, Vec<ConstValue>);
 
 /// How often the executors are asked for one reduction.
 const MOST: u64 = 20_000;
+/// How long smaller programs are looked for.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The smallest program found on which the executors still disagree.
 pub fn reduce(program: &Program, plan: &Plan) -> Program {
-    shrink(
-        program,
-        &mut Predicate::new(MOST, &mut |program| differs(program, plan)),
-    )
+    let start = Instant::now();
+    let mut holds = |program: &Program| start.elapsed() < PATIENCE && differs(program, plan);
+    shrink(program, &mut Predicate::new(MOST, &mut holds))
 }
 
-/// Whether the executors disagree about a program, or one of them panics.
+/// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
+pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
+    let small = reduce(program, plan);
+    let mut text = String::new();
+    let mut comment = |what: &str| {
+        for line in what.lines() {
+            let _ = writeln!(text, "; {line}");
+        }
+    };
+    comment(what);
+    if let Ok(document) = Document::parse(&small.text)
+        && let Verdict::Differs(what) = check_isolated(&document.codes, &small.calls, plan)
+    {
+        comment("reduced:");
+        comment(&what);
+    }
+    text + &file_of(&small)
+}
+
+/// Whether the executors disagree about a program, or one of them panics or dies.
 pub fn differs(program: &Program, plan: &Plan) -> bool {
     let Ok(document) = Document::parse(&program.text) else {
         return false;
     };
-    let checked = catch(|| check_codes(&document.codes, &program.calls, plan));
-    matches!(checked, Err(_) | Ok(Err(Failure::Differs(_))))
+    let verdict = check_isolated(&document.codes, &program.calls, plan);
+    matches!(verdict, Verdict::Differs(_))
 }
 
 /// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and names.
@@ -218,15 +240,20 @@ fn fewer_instructions(
                 code.instrs[start..end].iter_mut().for_each(become_nop);
                 drop_nops(code);
             });
-            let constant = codes[index].consts.len().min(1);
-            let shorter = |code: &Code| code.instrs[start].op != Op::LoadConst || size > 1;
+            // In place of what made a value, or took one; replacing one instruction by one that means as little leads
+            // nowhere.
+            let simple = [Op::LoadConst, Op::PopTop];
+            let is_simple = size == 1 && simple.contains(&codes[index].instrs[start].op);
             let replaced = !removed
-                && constant == 1
-                && shorter(&codes[index])
-                && attempt(codes, index, calls, predicate, |code| {
-                    code.instrs[start..end].iter_mut().for_each(become_nop);
-                    code.instrs[start].op = Op::LoadConst;
-                    drop_nops(code);
+                && !is_simple
+                && simple.into_iter().any(|op| {
+                    let possible = op != Op::LoadConst || !codes[index].consts.is_empty();
+                    possible
+                        && attempt(codes, index, calls, predicate, |code| {
+                            code.instrs[start..end].iter_mut().for_each(become_nop);
+                            code.instrs[start].op = op;
+                            drop_nops(code);
+                        })
                 });
             if !removed && !replaced {
                 start += 1;
@@ -335,8 +362,7 @@ pub fn calls_of(text: &str) -> Vec<Call> {
 pub fn file_of(program: &Program) -> String {
     let mut text = program.text.clone();
     for (name, values) in &program.calls {
-        let values: Vec<String> = values.iter().map(ConstValue::to_string).collect();
-        text += &format!(";> {name}({})\n", values.join(", "));
+        let _ = writeln!(text, ";> {}", call_text(name, values));
     }
     text
 }
