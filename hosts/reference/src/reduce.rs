@@ -42,21 +42,40 @@ type Call = (String, Vec<ConstValue>);
 /// How often the executors are asked for one reduction.
 const MOST: u64 = 20_000;
 
-/// The smallest program found on which the executors still disagree.
+/// The smallest program found on which the executors still disagree in the same way.
 pub fn reduce(program: &Program, plan: &Plan) -> Program {
-    shrink(
-        program,
-        &mut Predicate::new(MOST, &mut |program| differs(program, plan)),
-    )
+    let Some(wanted) = difference(program, plan) else {
+        return program.clone();
+    };
+    let mut holds = |program: &Program| difference(program, plan) == Some(wanted);
+    shrink(program, &mut Predicate::new(MOST, &mut holds))
 }
 
-/// Whether the executors disagree about a program, or one of them panics.
-pub fn differs(program: &Program, plan: &Plan) -> bool {
-    let Ok(document) = Document::parse(&program.text) else {
-        return false;
-    };
-    let checked = catch(|| check_codes(&document.codes, &program.calls, plan));
-    matches!(checked, Err(_) | Ok(Err(Failure::Differs(_))))
+/// In what executors differ; a smaller program that differs in something else shows another fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Difference {
+    /// One of them panics.
+    Panic,
+    /// What was printed.
+    Output,
+    /// What calls gave or raised.
+    Results,
+    /// How many objects are left alive.
+    Leaks,
+}
+
+/// In what the executors of a program differ, if they do.
+pub fn difference(program: &Program, plan: &Plan) -> Option<Difference> {
+    let document = Document::parse(&program.text).ok()?;
+    match catch(|| check_codes(&document.codes, &program.calls, plan)) {
+        Err(_) => Some(Difference::Panic),
+        Ok(Err(Failure::Differs(differs))) => Some(match () {
+            () if differs.expected.results != differs.found.results => Difference::Results,
+            () if differs.expected.output != differs.found.output => Difference::Output,
+            () => Difference::Leaks,
+        }),
+        Ok(_) => None,
+    }
 }
 
 /// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and names.
@@ -79,6 +98,7 @@ pub fn shrink(program: &Program, predicate: &mut Predicate<'_>) -> Program {
         for index in 0..codes.len() {
             fewer_handlers(&mut codes, index, &calls, predicate);
             fewer_instructions(&mut codes, index, &calls, predicate);
+            fewer_pairs(&mut codes, index, &calls, predicate);
             tidy(&mut codes, index, &calls, predicate);
         }
         if size(&codes, &calls) >= before {
@@ -191,7 +211,10 @@ fn fewer_handlers(codes: &mut [Code], index: usize, calls: &[Call], predicate: &
     }
 }
 
-/// The end of a code becomes a return; runs of instructions become nothing, or one constant.
+/// So many entries of the stack are dropped instead of a run of instructions that used them.
+const MOST_POPS: usize = 4;
+
+/// The end of a code becomes a return; runs of instructions become nothing, one constant, or fewer that drop entries.
 fn fewer_instructions(
     codes: &mut [Code],
     index: usize,
@@ -219,7 +242,7 @@ fn fewer_instructions(
                 drop_nops(code);
             });
             let constant = codes[index].consts.len().min(1);
-            let shorter = |code: &Code| code.instrs[start].op != Op::LoadConst || size > 1;
+            let shorter = |code: &Code| code.instrs[start].op != Op::LoadConst || end - start > 1;
             let replaced = !removed
                 && constant == 1
                 && shorter(&codes[index])
@@ -228,10 +251,40 @@ fn fewer_instructions(
                     code.instrs[start].op = Op::LoadConst;
                     drop_nops(code);
                 });
-            if !removed && !replaced {
+            let popped = !removed
+                && !replaced
+                && (1..(end - start).min(MOST_POPS + 1)).any(|pops| {
+                    attempt(codes, index, calls, predicate, |code| {
+                        let range = &mut code.instrs[start..end];
+                        range.iter_mut().for_each(become_nop);
+                        range
+                            .iter_mut()
+                            .take(pops)
+                            .for_each(|instr| instr.op = Op::PopTop);
+                        drop_nops(code);
+                    })
+                });
+            if !removed && !replaced && !popped {
                 start += 1;
             }
         }
+    }
+}
+
+/// An instruction that puts something on the stack goes with one that takes it off, if they are not far apart.
+fn fewer_pairs(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
+    const FAR: usize = 24;
+    let mut start = 0;
+    while start < codes[index].instrs.len() {
+        let end = (start + FAR).min(codes[index].instrs.len());
+        let removed = (start + 1..end).any(|other| {
+            attempt(codes, index, calls, predicate, |code| {
+                become_nop(&mut code.instrs[start]);
+                become_nop(&mut code.instrs[other]);
+                drop_nops(code);
+            })
+        });
+        start += usize::from(!removed);
     }
 }
 
@@ -379,10 +432,75 @@ mod tests {
                 "{}",
                 small.text
             );
-            assert!(instrs <= 5, "{}", small.text);
+            assert!(instrs <= 10, "{}", small.text);
             shrunk += 1;
         }
         assert!(shrunk > 5, "only {shrunk} programs multiply");
+    }
+
+    /// What it gives differs from runtime to runtime, as a fault of an executor would.
+    const DIFFERS: &str = r#"
+code "g" {
+  params 1
+  local n
+  stack 1
+  load_fast n
+  return_value
+}
+code "f" {
+  params 1
+  local n
+  stack 4
+  name f
+  name g
+  name hash
+  const 1
+  load_global g, 1
+  load_fast n
+  call 1
+  load_const #0
+  binary_op +
+  pop_top
+  load_global hash, 1
+  load_global f
+  call 1
+  return_value
+}
+"#;
+
+    #[test]
+    fn a_disagreement_stays_the_one_it_was() {
+        let call = |name: &str| (name.to_owned(), vec![ConstValue::Int(3)]);
+        let program = Program {
+            text: DIFFERS.into(),
+            calls: vec![call("g"), call("f"), call("f")],
+        };
+        let plan = Plan {
+            times: 1,
+            seeds: 1,
+            ..Plan::default()
+        };
+        assert_eq!(difference(&program, &plan), Some(Difference::Results));
+        let small = reduce(&program, &plan);
+        let document = Document::parse(&small.text).expect("a document");
+        let ops: Vec<&str> = document.codes[0]
+            .instrs
+            .iter()
+            .map(|i| i.op.info().name)
+            .collect();
+        assert_eq!(
+            ops,
+            ["load_global", "load_global", "call", "return_value"],
+            "{}",
+            small.text
+        );
+        assert_eq!((document.codes.len(), small.calls), (1, vec![call("f")]));
+        let agreeing = Program {
+            calls: vec![call("g")],
+            ..program
+        };
+        assert_eq!(difference(&agreeing, &plan), None);
+        assert_eq!(reduce(&agreeing, &plan).text, agreeing.text);
     }
 
     #[test]
