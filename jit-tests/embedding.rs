@@ -112,7 +112,7 @@ impl World for Shy<'_> {
 }
 
 #[test]
-fn a_job_asks_again_for_what_its_snapshot_lacks() {
+fn a_job_asks_again_for_what_its_frozen_world_lacks() {
     let vm = vm();
     vm.threshold.set(u64::MAX);
     // `load_attr` has no hint here, but its operand is a constant: only the compiler finds out.
@@ -127,13 +127,13 @@ fn a_job_asks_again_for_what_its_snapshot_lacks() {
     let task = Task::function(Arc::new(b.finish().unwrap()), vm.parts());
     let world = Shy(&vm, Default::default());
     let job = vm.engine.borrow_mut().job(task, &world);
-    let (facts, asked) = (job.snapshot().len(), world.1.get());
+    let (facts, asked) = (job.frozen().len(), world.1.get());
     let finished = std::thread::spawn(move || job.run()).join().unwrap();
     let installed = vm.engine.borrow_mut().install(finished, &world).unwrap();
     let Installed::Again(job) = installed else {
         panic!("{installed:?}")
     };
-    assert_eq!(job.snapshot().len(), facts + 1);
+    assert_eq!(job.frozen().len(), facts + 1);
     assert_eq!(world.1.get(), asked, "what is known is not asked again");
     let finished = std::thread::spawn(move || job.run()).join().unwrap();
     let installed = vm.engine.borrow_mut().install(finished, &world).unwrap();

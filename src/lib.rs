@@ -19,4 +19,5 @@ pub mod lir;
 pub mod ll;
 pub mod lower;
 pub mod opt;
+pub mod typegraph;
 pub mod types;

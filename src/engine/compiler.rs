@@ -7,7 +7,9 @@ use crate::exits::ExitRecord;
 use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
-use crate::host::{EXIT_HOOK, Entry, Host, RECORD_EXIT, RawMap, UnitParts, World};
+use crate::host::{
+    EXIT_HOOK, Entry, Host, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
+};
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
@@ -32,6 +34,35 @@ pub struct Request<'a> {
     pub avoid: &'a HashSet<(Pc, Reason)>,
     /// Classes of receivers that were met where the one that was bet on was not, by instruction.
     pub met: &'a HashMap<Pc, Met>,
+}
+
+impl Request<'_> {
+    /// The request as data, with these answers of its world.
+    pub(super) fn replay(&self, world: Snapshot) -> Replay {
+        Replay {
+            code: self.code.clone(),
+            entry: self.entry,
+            live: self.live.to_vec(),
+            avoid: self.avoid.clone(),
+            met: self.met.clone(),
+            parts: self.parts.clone(),
+            world,
+        }
+    }
+}
+
+impl<'a> From<&'a Replay> for Request<'a> {
+    fn from(replay: &'a Replay) -> Request<'a> {
+        Request {
+            code: &replay.code,
+            entry: replay.entry,
+            live: &replay.live,
+            world: &replay.world,
+            parts: replay.parts.clone(),
+            avoid: &replay.avoid,
+            met: &replay.met,
+        }
+    }
 }
 
 /// Why nothing was compiled.
@@ -98,6 +129,8 @@ pub struct Unit {
     pub dumps: Vec<(&'static str, String)>,
     /// HIR after each pass that changed it, if text forms were asked for.
     pub passes: Vec<(&'static str, String)>,
+    /// What the unit followed from, if text forms were asked for: a section of a document.
+    pub replay: Option<String>,
     /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
     pub raw_maps: Vec<RawMap>,
     /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
@@ -203,7 +236,7 @@ impl Compiler {
     }
 
     /// Compile a unit: see [`Engine::compile`](super::Engine::compile).
-    pub(super) fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
+    pub(super) fn compile(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
         let mut clock = Clock::default();
         let mut dumps = Vec::new();
         let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
@@ -212,15 +245,15 @@ impl Compiler {
             }
         };
         let keep = self.keep_dumps;
-        validate(&request)?;
+        validate(request)?;
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
         };
-        let mut built = self.select_with_names(&code, start, &request, &mut clock)?;
+        let mut built = self.select_with_names(&code, start, request, &mut clock)?;
         let closed = (request.entry == Entry::Function)
-            .then(|| self.close(&code, &built.f, &request, &mut clock))
+            .then(|| self.close(&code, &built.f, request, &mut clock))
             .flatten();
         let own = closed.map(|(selected, own)| {
             built = selected;
@@ -279,6 +312,7 @@ impl Compiler {
             stored_names: f.names.clone(),
             dumps,
             passes: built.passes,
+            replay: None,
             raw_maps: lowered.raw_maps,
             pins,
         })

@@ -4,7 +4,7 @@ use super::compiler::{CompileError, Compiler, Request, Unit};
 use super::units::{InstallError, Link, Shared, Ticket, UnitHandle};
 use super::{Entry, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
-use crate::host::{Snapshot, World};
+use crate::host::{FrozenWorld, World};
 use crate::types::Type;
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
@@ -75,7 +75,7 @@ pub(super) fn compile(
         avoid: &task.avoid,
         met: &task.met,
     };
-    catch_unwind(AssertUnwindSafe(|| compiler.compile(request)))
+    catch_unwind(AssertUnwindSafe(|| compiler.compile(&request)))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
@@ -93,7 +93,7 @@ pub struct Job {
 
 struct Inner {
     task: Task,
-    snapshot: Snapshot,
+    frozen: FrozenWorld,
     compiler: Compiler,
     link: Arc<Link>,
     ticket: Ticket,
@@ -112,7 +112,7 @@ pub struct Finished {
 pub enum Installed {
     /// The unit is installed.
     Unit(UnitHandle),
-    /// The compile had asked what the snapshot did not hold; now it does. The job is to be run again.
+    /// The compile had asked what the frozen did not hold; now it does. The job is to be run again.
     Again(Job),
 }
 
@@ -134,11 +134,11 @@ impl Job {
         world: &dyn World,
     ) -> Job {
         let ticket = Ticket::new(shared);
-        let snapshot = Snapshot::of(&task.code, world);
+        let frozen = FrozenWorld::of(&task.code, world);
         Job {
             inner: Box::new(Inner {
                 task,
-                snapshot,
+                frozen,
                 compiler,
                 link: Link::new(),
                 ticket,
@@ -153,8 +153,8 @@ impl Job {
     }
 
     /// The facts it has.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.inner.snapshot
+    pub fn frozen(&self) -> &FrozenWorld {
+        &self.inner.frozen
     }
 
     /// Compile, on this thread. Nothing of the host is called.
@@ -166,13 +166,13 @@ impl Job {
         }
         let Inner {
             task,
-            snapshot,
+            frozen,
             compiler,
             link,
             ..
         } = &mut *inner;
-        let made = compile(compiler, task, link, snapshot);
-        let asks = !snapshot.open_questions().is_empty() && inner.rounds < MAX_ROUNDS;
+        let made = compile(compiler, task, link, frozen);
+        let asks = !frozen.open_questions().is_empty() && inner.rounds < MAX_ROUNDS;
         let made = (!asks).then(|| made.map(Box::new));
         Finished { inner, made }
     }
@@ -189,7 +189,7 @@ impl Finished {
         let stale = match &made {
             Some(Ok(unit)) => inner.ticket.first_changed(unit.assumptions.iter()),
             Some(Err(_)) => None,
-            None => inner.ticket.first_changed(inner.snapshot.assumptions()),
+            None => inner.ticket.first_changed(inner.frozen.assumptions()),
         };
         if let Some(assumption) = stale {
             let name = inner.task.code.name.clone();
@@ -197,7 +197,7 @@ impl Finished {
             return Err(InstallError::Stale { name, assumption });
         }
         let Some(made) = made else {
-            inner.snapshot.answer(world);
+            inner.frozen.answer(world);
             inner.rounds += 1;
             return Ok(Parts::Again(Job { inner }));
         };
@@ -211,7 +211,7 @@ impl std::fmt::Debug for Job {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Job")
             .field("function", &self.inner.task.code.name)
-            .field("facts", &self.inner.snapshot.len())
+            .field("facts", &self.inner.frozen.len())
             .finish_non_exhaustive()
     }
 }

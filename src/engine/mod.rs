@@ -30,7 +30,7 @@ mod job;
 mod stubs;
 mod units;
 
-pub use crate::host::{Entry, RawMap, UnitParts};
+pub use crate::host::{Entry, RawMap, Replay, UnitParts};
 pub use compiler::{CompileError, MAX_HIR, Pins, Request, Unit};
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
@@ -42,10 +42,11 @@ pub use units::{
 use crate::code::CodeMemory;
 use crate::codegen::CompiledCode;
 use crate::facts::Assumption;
-use crate::host::{Host, World};
+use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
 use compiler::Compiler;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use units::Shared;
 
@@ -55,6 +56,9 @@ pub struct Engine {
     shared: Arc<Shared>,
     /// Keep the text of every stage with each unit.
     pub keep_dumps: bool,
+    /// What each [`Engine::compile`] followed from, also those that gave no unit: sections of a document. Not kept if
+    /// `None`.
+    pub replays: Option<Vec<String>>,
 }
 
 impl Engine {
@@ -67,6 +71,7 @@ impl Engine {
             compiler: Compiler::new(host, memory)?,
             shared: Arc::default(),
             keep_dumps: false,
+            replays: None,
         })
     }
 
@@ -90,7 +95,22 @@ impl Engine {
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
         self.compiler.keep_dumps = self.keep_dumps;
-        self.compiler.compile(request)
+        if !self.keep_dumps && self.replays.is_none() {
+            return self.compiler.compile(&request);
+        }
+        let recorder = Recorder::new(request.world);
+        let request = Request {
+            world: &recorder,
+            ..request
+        };
+        let made = catch_unwind(AssertUnwindSafe(|| self.compiler.compile(&request)));
+        let text = request.replay(recorder.snapshot()).print(self.host());
+        if let Some(replays) = &mut self.replays {
+            replays.push(text.clone());
+        }
+        let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
+        unit.replay = Some(text);
+        Ok(unit)
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter).

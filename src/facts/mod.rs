@@ -1,9 +1,12 @@
 //! Facts and where they come from: sources, assumptions, effects, and the plans that a host answers questions with.
 
 mod raw;
+mod snapshot;
+mod text;
 mod world;
 
 pub use raw::{RawEntry, RawKind, RawSignature};
+pub use snapshot::{Answer, Recorder, Snapshot};
 pub use world::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, StorePlan, World};
 
 use crate::types::{ClassHandle, ObjectHandle};

@@ -76,35 +76,49 @@ pub enum StorePlan {
     },
 }
 
-/// A builtin whose meaning the compiler knows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Builtin {
+macro_rules! builtins {
+    ($($(#[$doc:meta])* $builtin:ident = $name:literal;)*) => {
+        /// A builtin whose meaning the compiler knows.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Builtin { $($(#[$doc])* $builtin),* }
+        impl Builtin {
+            /// All builtins.
+            pub const ALL: &'static [Builtin] = &[$(Builtin::$builtin),*];
+            /// The name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $(Builtin::$builtin => $name),* }
+            }
+        }
+    };
+}
+
+builtins! {
     /// `len`
-    Len,
+    Len = "len";
     /// `range` (the class)
-    Range,
+    Range = "range";
     /// `abs`
-    Abs,
+    Abs = "abs";
     /// `min` of two
-    Min,
+    Min = "min";
     /// `max` of two
-    Max,
+    Max = "max";
     /// `int` (the class)
-    Int,
+    Int = "int";
     /// `float` (the class)
-    Float,
+    Float = "float";
     /// `bool` (the class)
-    Bool,
+    Bool = "bool";
     /// `isinstance`
-    IsInstance,
+    IsInstance = "isinstance";
     /// `math.sqrt`
-    Sqrt,
+    Sqrt = "sqrt";
     /// `list.append` (the method descriptor)
-    ListAppend,
+    ListAppend = "list_append";
     /// `chr`
-    Chr,
+    Chr = "chr";
     /// `ord`
-    Ord,
+    Ord = "ord";
 }
 
 /// What a known object does when it is called.

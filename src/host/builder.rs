@@ -110,6 +110,11 @@ pub struct HostBuilder {
 }
 
 impl HostBuilder {
+    /// The helpers so far.
+    pub(super) fn helpers(&self) -> &PrimaryMap<HelperId, Helper> {
+        &self.host.helpers
+    }
+
     /// A description without helpers and intrinsics.
     pub fn new(name: &'static str, id: HostId) -> HostBuilder {
         HostBuilder {

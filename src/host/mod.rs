@@ -15,23 +15,27 @@
 //!   terms what the buffer holds.
 
 mod builder;
+mod document;
+mod frozen;
 mod helpers;
 mod native;
 mod raw;
-mod snapshot;
+mod replay;
 #[cfg(test)]
 mod tests;
 mod unit;
 
 pub use crate::facts::{
-    AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
-    StorePlan, World,
+    Answer, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
+    RawSignature, Recorder, Snapshot, StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
+pub use document::world_of;
+pub use frozen::{FrozenWorld, Question};
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
-pub use snapshot::{Question, Snapshot};
+pub use replay::{ReadUnit, Replay, print_host, read_units};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
 use crate::facts::Effects;

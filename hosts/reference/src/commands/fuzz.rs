@@ -4,7 +4,7 @@ use super::program::on_big_stack;
 use crate::report::{Failure, Report};
 use cladonia_reference::check::{self, Plan, Program};
 use cladonia_reference::generate::{bytes, generate};
-use cladonia_reference::reduce::reduce;
+use cladonia_reference::reduce::{file_of, reduce};
 use cladonia_reference::text::parse_call;
 use std::fmt::Write;
 
@@ -46,11 +46,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
                 Err(check::Failure::Invalid(_)) => skipped += 1,
                 Err(check::Failure::Differs(what)) => {
                     let small = reduce(&program, &plan);
-                    let _ = writeln!(text, "; seed {seed}: {what}\n{}", small.text);
-                    for (name, values) in &small.calls {
-                        let values: Vec<String> = values.iter().map(|v| v.to_string()).collect();
-                        let _ = writeln!(text, ";> {name}({})", values.join(", "));
-                    }
+                    let _ = write!(text, "; seed {seed}: {what}\n{}", file_of(&small));
                     return Ok(Report {
                         text,
                         is_good: false,

@@ -1,9 +1,9 @@
 //! The program's state frozen for one compile, so that it can go to another thread.
 //!
-//! A [`World`] is asked while the compiler works, and only on the host's thread. A [`Snapshot`] is answers, kept: it
+//! A [`World`] is asked while the compiler works, and only on the host's thread. A [`FrozenWorld`] is answers, kept: it
 //! can be sent. Which questions a compile asks is known only when it asks them, since what is called and accessed
 //! follows from types. So a snapshot begins with what the bytecode and its hints show, notes what it was asked in
-//! vain, and takes the answers the next time it is on the host's thread ([`Snapshot::answer`]). A question without an
+//! vain, and takes the answers the next time it is on the host's thread ([`FrozenWorld::answer`]). A question without an
 //! answer is answered "not known", which costs a bet and never correctness.
 
 use crate::bytecode::{Code, ConstValue, Op};
@@ -56,7 +56,7 @@ enum Answer {
 
 /// Frozen answers about the program. See the module's page.
 #[derive(Debug, Default)]
-pub struct Snapshot {
+pub struct FrozenWorld {
     answers: HashMap<Question, Answer>,
     /// Asked in vain, in order.
     open: RefCell<Vec<Question>>,
@@ -65,10 +65,10 @@ pub struct Snapshot {
     objects: Vec<ObjectPin>,
 }
 
-impl Snapshot {
+impl FrozenWorld {
     /// What a compile of `code` will probably ask.
-    pub fn of(code: &Code, world: &dyn World) -> Snapshot {
-        let mut snapshot = Snapshot::default();
+    pub fn of(code: &Code, world: &dyn World) -> FrozenWorld {
+        let mut snapshot = FrozenWorld::default();
         for constant in &code.consts {
             snapshot.add(Question::Value(constant.object), world);
             if Type::from_object(constant.object) <= Type::TUPLE_EXACT {
@@ -228,7 +228,7 @@ impl Snapshot {
     }
 }
 
-impl World for Snapshot {
+impl World for FrozenWorld {
     fn global(&self, namespace: u64, name: &str) -> Option<Global> {
         let name = name.to_owned();
         self.look_up(
@@ -290,5 +290,5 @@ impl World for Snapshot {
 
 const _: () = {
     const fn sent<T: Send>() {}
-    sent::<Snapshot>();
+    sent::<FrozenWorld>();
 };
