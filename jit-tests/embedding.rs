@@ -5,10 +5,10 @@
 #[rustfmt::skip]
 mod tiny_host;
 
-use cladonia::bytecode::{CodeBuilder, LocalKind, Op};
+use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{
-    CallError, CompileError, Engine, Hot, InstallError, Installed, Task, UnitParts,
+    CallError, CompileError, Engine, Entry, Hot, InstallError, Installed, Task, UnitParts,
 };
 use cladonia::facts::Assumption;
 use cladonia::host::{AttrPlan, Callee, Global, World};
@@ -488,4 +488,32 @@ fn engines_on_several_threads_do_not_meet() {
     for (k, sum) in (0..).zip(sums) {
         assert_eq!(sum, (0..25).map(|n| fib(n % 12 + k)).sum::<i64>());
     }
+}
+
+#[test]
+fn a_loop_is_entered_from_a_frame_of_the_interpreter() {
+    let vm = vm();
+    let function = vm.global("power").unwrap();
+    let code = hot(&function).code().clone();
+    let (_, back) = code
+        .pcs()
+        .find(|(_, instr)| instr.op == Op::JumpBackward)
+        .unwrap();
+    let types = vec![Type::LONG_EXACT; code.locals.len()];
+    let task = Task::on_stack(code.clone(), Pc(back.arg), types, vm.parts());
+    let unit = vm.engine.borrow_mut().build(task, &vm).unwrap();
+    assert_eq!(unit.info().entry, Entry::Loop(Pc(back.arg)));
+    // A frame of `power(3, 4)` where the loop begins: function, position, depth, locals, and room for the rest.
+    let int = |n: u64| 2 * n + 1;
+    // SAFETY: a value is a word.
+    let function = unsafe { std::mem::transmute_copy::<Value, u64>(&function) };
+    let mut frame = vec![function, 0, 0, int(3), int(4), int(1)];
+    frame.resize(64, 0);
+    let this = std::ptr::from_ref(&vm).cast_mut().cast();
+    // SAFETY: a loop unit is called with a frame of its function; the loop ends without an exit.
+    let result = unsafe { unit.call(this, frame.as_mut_ptr().cast(), &[]) };
+    assert_eq!(result.map(|word| word as u64), Ok(int(81)));
+    let info = unit.info();
+    assert_eq!((info.entered, info.exits.len()), (1, 0));
+    assert_eq!(info.iterations, 4);
 }

@@ -436,6 +436,7 @@ fn describe(
     let address = |object: &Ref| object.as_ptr() as u64;
     host.singletons(address(none), address(true_), address(false_));
     host.frame_slots(frame::layout::SLOTS);
+    heap::declare(&mut host);
     let called = helpers::define(&mut host);
     intrinsics::define(&mut host, called, (address(true_), address(false_)));
     host.finish()
