@@ -84,12 +84,11 @@ fn walk(
                         } else {
                             memory.insert(key, v);
                         }
-                    } else if f.may_run_host_code(v)
-                        || matches!(op, Op::ListAppend | Op::General(GeneralOp::ListAppend, _))
+                    } else if (f.may_run_host_code(v)
+                        || matches!(op, Op::ListAppend | Op::General(GeneralOp::ListAppend, _)))
+                        && !is_planted(Fault::Number)
                     {
-                        if !is_planted(Fault::Number) {
-                            memory.clear();
-                        }
+                        memory.clear();
                     }
                 }
                 work.push(Step::Leave(added));

@@ -4,7 +4,7 @@
 /// A wrong rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// `simplify` folds `<` of equal constants to true.
+    /// `simplify` takes a constant for its absolute value.
     Fold,
     /// `dce` drops guards on types whose results nobody names.
     Dce,

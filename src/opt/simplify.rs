@@ -64,6 +64,9 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
                 _ => return false,
             };
             let constant = match (&inst.op, cx.world.value(object)) {
+                (Op::UnboxInt, ConstValue::Int(n)) if is_planted(Fault::Fold) => {
+                    Op::ConstInt(n.saturating_abs())
+                }
                 (Op::UnboxInt, ConstValue::Int(n)) => Op::ConstInt(n),
                 (Op::UnboxFloat, ConstValue::Float(x)) => Op::ConstDouble(x.to_bits()),
                 (Op::UnboxBool, ConstValue::Bool(b)) => Op::ConstBool(b),
@@ -168,7 +171,7 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
 
 fn compare(c: Cmp, x: &i64, y: &i64) -> bool {
     match c {
-        Cmp::Lt => x < y || x == y && is_planted(Fault::Fold),
+        Cmp::Lt => x < y,
         Cmp::Le => x <= y,
         Cmp::Eq => x == y,
         Cmp::Ne => x != y,

@@ -6,6 +6,7 @@ use cladonia::bytecode::Document;
 use cladonia_reference::check::{Plan, Program, TOO_LONG, Verdict, check_isolated};
 use cladonia_reference::coverage::Coverage;
 use cladonia_reference::generate::{bytes, generate};
+use cladonia_reference::isolate::seconds_used;
 use cladonia_reference::reduce::finding;
 use cladonia_reference::text::parse_call;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ pub struct Args {
     #[arg(long, default_value_t = 100)]
     count: u64,
 
-    /// Seconds after which no program is begun any more
+    /// Seconds of the processor after which no program is begun any more
     #[arg(long)]
     seconds: Option<u64>,
 
@@ -52,14 +53,13 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
     let given = given.map_err(Failure::new)?;
     let (seed, print, stats, all) = (args.seed, args.print, args.stats, args.all);
     let count = if given.is_some() { 1 } else { args.count };
-    let end = args.seconds.map(std::time::Duration::from_secs);
+    let end = args.seconds;
     on_big_stack(move || {
-        let start = std::time::Instant::now();
         let mut skipped = 0;
         let mut run = 0;
         let mut coverage = Coverage::default();
         for seed in seed..seed + count {
-            if end.is_some_and(|end| start.elapsed() > end) {
+            if end.is_some_and(|end| seconds_used() > end) {
                 break;
             }
             run += 1;
@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
                     return Err(Failure::new(format_args!("seed {seed}: {why}")));
                 }
                 Verdict::Differs(_, what) => {
-                    let seconds = start.elapsed().as_secs();
+                    let seconds = seconds_used();
                     let finding = finding(&program, &plan, &what);
                     let text =
                         format!("; seed {seed}, after {run} programs and {seconds} s\n{finding}");
@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
         }
         Ok(Report::good(format!(
             "{run} programs agree ({skipped} of them too long), {} s\n",
-            start.elapsed().as_secs()
+            seconds_used()
         )))
     })
 }
