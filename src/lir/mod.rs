@@ -13,6 +13,7 @@
 mod cfg;
 mod graph;
 mod inline;
+pub mod interp;
 mod lex;
 mod ops;
 mod parse;

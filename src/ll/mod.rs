@@ -3,6 +3,12 @@
 //! A LIR value has a [`Ty`]; a memory access names a [`Width`], which says how many bytes are touched and how they
 //! widen into a register. A host describes its objects as [`Struct`]s, so that no offset is written outside `hosts/`.
 
+mod checked;
+mod memory;
+
+pub use checked::MemoryError;
+pub use memory::{Memory, RawMemory};
+
 use std::fmt;
 
 /// The type of a LIR value: what one machine register holds.
