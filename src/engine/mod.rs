@@ -1,6 +1,9 @@
 //! The pipeline driver and public API: bytecode in, machine code out.
 
+mod oracle;
+
 pub use crate::host::{Entry, RawMap, UnitParts};
+pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
 
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
@@ -82,6 +85,8 @@ pub struct Unit {
     pub stored_names: Vec<u32>,
     /// Keeps the classes and objects whose addresses are in the code.
     pub pins: Pins,
+    /// In oracle mode, what runs in place of machine code: `code` and `raw` are stubs that enter it.
+    pub interpreted: Vec<Box<Interpreted>>,
 }
 
 /// Handles that must not go stale while a unit lives.
@@ -141,6 +146,12 @@ pub struct Engine {
     codegen: Codegen,
     /// Keep the text of every stage with each unit.
     pub keep_dumps: bool,
+    /// How the units that are compiled from now on run.
+    pub execution: Execution,
+    /// A fault to put into the units that are compiled from now on.
+    #[doc(hidden)]
+    pub planted: Option<Planted>,
+    counters: Arc<oracle::Counters>,
 }
 
 impl Engine {
@@ -155,12 +166,20 @@ impl Engine {
             memory,
             codegen,
             keep_dumps: false,
+            execution: Execution::default(),
+            planted: None,
+            counters: Arc::default(),
         })
     }
 
     /// The host.
     pub fn host(&self) -> &Arc<Host> {
         &self.host
+    }
+
+    /// What the oracle has done so far.
+    pub fn oracle_counts(&self) -> OracleCounts {
+        self.counters.read()
     }
 
     /// The code memory.
@@ -207,9 +226,10 @@ impl Engine {
                 limit: MAX_HIR as u64,
             });
         }
+        let planted = self.planted == Some(Planted::Lowering);
         let lowered = match &own {
-            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts),
-            None => lower::lower(f, &self.host, &request.parts, request.entry),
+            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts, planted),
+            None => lower::lower(f, &self.host, &request.parts, request.entry, planted),
         };
         dump(keep, "lir", &|| lir_text(&lowered, &self.host));
         let hook = match &own {
@@ -218,15 +238,17 @@ impl Engine {
         };
         let exit_hook = Some(self.host.helper(hook));
         let pins = Pins::of(f);
-        let mut code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
+        let token = request.parts.token;
+        let mut interpreted = Vec::new();
+        let mut code = self.make(lowered.func, exit_hook, token, &mut interpreted)?;
         dump(keep, "clif", &|| {
             code.clif().unwrap_or_default().to_string()
         });
         dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
         let mut raw = None;
         if let Some(own) = own {
-            let adapter = lower::adapter(&f.code.name, &own, &self.host, request.parts.token);
-            let adapter = self.generate(&adapter, None, request.parts.token)?;
+            let adapter = lower::adapter(&f.code.name, &own, &self.host, token);
+            let adapter = self.make(adapter, None, token, &mut interpreted)?;
             raw = Some((std::mem::replace(&mut code, adapter), own.signature));
         }
         Ok(Unit {
@@ -239,6 +261,7 @@ impl Engine {
             passes: built.passes,
             raw_maps: lowered.raw_maps,
             pins,
+            interpreted,
         })
     }
 
@@ -323,6 +346,29 @@ impl Engine {
     /// As for [`Engine::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
         self.generate(func, None, 0)
+    }
+
+    /// A function of a unit: machine code, or a stub that enters the interpreter.
+    fn make(
+        &mut self,
+        func: Func,
+        exit_hook: Option<lir::HelperId>,
+        token: u64,
+        interpreted: &mut Vec<Box<Interpreted>>,
+    ) -> Result<CompiledCode, CompileError> {
+        if self.execution == Execution::Machine {
+            self.codegen.plant(self.planted == Some(Planted::Codegen));
+            return self.generate(&func, exit_hook, token);
+        }
+        lir::verify(&func, lir::Mode::Unit, &self.host.helpers)
+            .map_err(|e| CompileError::Internal(e.to_string()))?;
+        let (host, counters) = (self.host.clone(), self.counters.clone());
+        let function = Interpreted::new(func, host, exit_hook, token, counters);
+        self.codegen.plant(false);
+        let stub = self.generate(&function.stub(), None, token)?;
+        self.counters.add_unit();
+        interpreted.push(function);
+        Ok(stub)
     }
 
     fn generate(

@@ -18,9 +18,7 @@ mod native;
 pub use call::{CallError, call_address};
 pub use native::Native;
 
-use super::graph::{
-    Block, BlockCall, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value,
-};
+use super::graph::{Block, BlockCall, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value};
 use super::ops::Opcode;
 use crate::exits::ExitId;
 use crate::ll::{Memory, MemoryError};
@@ -195,9 +193,7 @@ impl<'a> Activation<'a> {
 
     fn fault(&self, trap: Trap) -> Fault {
         let place = match self.inst {
-            Some(index) => {
-                super::text::instruction(self.func, self.helpers, self.block, index)
-            }
+            Some(index) => super::text::instruction(self.func, self.helpers, self.block, index),
             None => "end".to_owned(),
         };
         Fault {

@@ -63,8 +63,11 @@ fn intrinsics_fail_and_units_exit_with_their_words() {
 #[test]
 fn what_machine_code_leaves_undefined_is_a_trap_with_its_place() {
     let says = |text: &str, args: &[u64]| run(text, args).unwrap_err().to_string();
-    let binary =
-        |op: &str| format!("(i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64):\n  v2 = {op} v0, v1\n  return v2\n}}");
+    let binary = |op: &str| {
+        format!(
+            "(i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64):\n  v2 = {op} v0, v1\n  return v2\n}}"
+        )
+    };
     let min = i64::MIN.cast_unsigned();
     assert_eq!(
         says(&binary("sdiv"), &[7, 0]),
@@ -79,7 +82,10 @@ fn what_machine_code_leaves_undefined_is_a_trap_with_its_place() {
         "`test`, block0, v2 = ishl v0, v1: `ishl` by 64"
     );
     assert_eq!(
-        says("() {\nblock0:\n  jump block1\nblock1:\n  unreachable\n}", &[]),
+        says(
+            "() {\nblock0:\n  jump block1\nblock1:\n  unreachable\n}",
+            &[]
+        ),
         "`test`, block1, end: control came to the end of block1, which is marked as unreachable"
     );
     assert_eq!(
@@ -175,7 +181,10 @@ fn calls_pass_and_take_every_kind_of_argument_and_result() {
     let signature = Signature::new(&[I64; 40], &[]);
     // SAFETY: nothing is called.
     let error = unsafe { call_address(1, &signature, &[0; 40]) }.unwrap_err();
-    assert!(matches!(error, CallError::TooManyArguments { .. }), "{error}");
+    assert!(
+        matches!(error, CallError::TooManyArguments { .. }),
+        "{error}"
+    );
 }
 
 #[test]

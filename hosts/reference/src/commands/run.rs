@@ -91,6 +91,14 @@ fn statistics(session: &Session, out: &mut String) {
         s.raises.get(),
         s.invalidated.get()
     );
+    let oracle = session.oracle_counts();
+    if oracle.units > 0 {
+        let _ = writeln!(
+            out,
+            "in the LIR interpreter: units {}, entries {}; left out: entry stubs, which are the host's",
+            oracle.units, oracle.entries
+        );
+    }
     for (name, reason) in s.refused.borrow().iter() {
         let _ = writeln!(out, "`{name}` stays in the interpreter: {reason}");
     }
