@@ -2,6 +2,7 @@
 
 use super::Width;
 use super::checked::MemoryError;
+use super::shape::Shape;
 use std::collections::HashMap;
 
 /// Memory that can be read and written at addresses.
@@ -20,16 +21,16 @@ pub trait Memory {
     /// As for [`Memory::load`].
     fn store(&mut self, width: Width, address: u64, bits: u64) -> Result<(), MemoryError>;
 
-    /// Room of so many bytes, whose content is undefined; `name` is for errors.
+    /// Room for something of this shape with so many items, whose content is undefined; `name` is for errors.
     ///
     /// # Errors
     /// If there is no room.
-    fn reserve(&mut self, name: &str, bytes: u32) -> Result<u64, MemoryError>;
+    fn allocate(&mut self, name: &str, shape: &Shape, items: u64) -> Result<u64, MemoryError>;
 
     /// Give room back.
     ///
     /// # Errors
-    /// If a checked memory has no such room any more.
+    /// If a checked memory has no such room, or not any more.
     fn release(&mut self, address: u64) -> Result<(), MemoryError>;
 }
 
@@ -82,8 +83,9 @@ impl Memory for RawMemory {
         Ok(())
     }
 
-    fn reserve(&mut self, _name: &str, bytes: u32) -> Result<u64, MemoryError> {
-        let mut room = vec![0u64; bytes.div_ceil(8).max(1) as usize].into_boxed_slice();
+    fn allocate(&mut self, _name: &str, shape: &Shape, items: u64) -> Result<u64, MemoryError> {
+        let words = shape.size(items).div_ceil(8).max(1);
+        let mut room = vec![0u64; words as usize].into_boxed_slice();
         let address = room.as_mut_ptr().expose_provenance() as u64;
         self.rooms.insert(address, room);
         Ok(address)
@@ -103,7 +105,7 @@ mod tests {
     fn raw_memory_widens_loads_and_narrows_stores() {
         // SAFETY: only the room below is touched.
         let mut memory = unsafe { RawMemory::new() };
-        let room = memory.reserve("room", 16).unwrap();
+        let room = memory.allocate("room", &Shape::untyped(16), 0).unwrap();
         memory
             .store(Width::I64, room, 0xfedc_ba98_f6f5_f4f3)
             .unwrap();

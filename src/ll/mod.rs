@@ -4,10 +4,21 @@
 //! widen into a register. A host describes its objects as [`Struct`]s, so that no offset is written outside `hosts/`.
 
 mod checked;
+mod fault;
+mod heap;
 mod memory;
+mod pointers;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod types;
 
-pub use checked::MemoryError;
+pub use checked::{CheckedMemory, MemoryError};
+pub use fault::{LlError, TypeFault};
+pub use heap::{Body, Flavour, Heap, Pointer, Value};
 pub use memory::{Memory, RawMemory};
+pub use shape::{Cell, CellKind, Items, Shape};
+pub use types::{Primitive, Type, TypeId, Types};
 
 use std::fmt;
 
@@ -169,33 +180,5 @@ impl Struct {
             }
         }
         Ok(Struct { name, fields })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn overlapping_fields_are_named() {
-        let a = Field {
-            name: "a",
-            offset: 0,
-            width: Width::I64,
-        };
-        let b = Field {
-            name: "b",
-            offset: 4,
-            width: Width::U8,
-        };
-        let error = Struct::new("S", vec![b, a]).unwrap_err();
-        assert_eq!(
-            error,
-            LayoutError::Overlap {
-                structure: "S",
-                first: "a",
-                second: "b"
-            }
-        );
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! It walks a [`Func`] block by block. Everything outside the function is its [`Machine`]'s: memory, calls, the stack
 //! pointer, and what becomes of an exit. So the same walk serves as the oracle in place of machine code (raw memory,
-//! the host's helpers by their addresses: [`Native`]) and as a checker of low-level code (checked memory).
+//! the host's helpers by their addresses: [`Native`]) and as a checker of low-level code (checked memory, helpers
+//! in Rust: [`Simulated`]).
 //!
 //! # Rules
 //! - A value is the bits of its register. A `bool` is 0 or 1.
@@ -14,14 +15,16 @@
 mod call;
 mod eval;
 mod native;
+mod simulated;
 
 pub use call::{CallError, call_address};
 pub use native::Native;
+pub use simulated::{Failure, HelperBody, Simulated, interpret, interpret_raises};
 
 use super::graph::{Block, BlockCall, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value};
 use super::ops::Opcode;
 use crate::exits::ExitId;
-use crate::ll::{Memory, MemoryError};
+use crate::ll::{Memory, MemoryError, Shape};
 use cranelift_entity::{EntityRef, PrimaryMap};
 
 /// Why the interpreter can't go on. Machine code would have an undefined result here, or crash.
@@ -63,6 +66,9 @@ pub enum Trap {
         /// The limit.
         limit: u64,
     },
+    /// What a helper of a simulated machine does not do.
+    #[error("{0}")]
+    Helper(String),
     /// The function is not well formed; the verifier says more.
     #[error("malformed LIR: {0}")]
     Malformed(&'static str),
@@ -214,7 +220,8 @@ impl<'a> Activation<'a> {
         }
         for (number, &bytes) in func.slots.iter().enumerate() {
             let name = format!("slot{number} of {}", func.name);
-            self.slots.push(machine.reserve(&name, bytes)?);
+            self.slots
+                .push(machine.allocate(&name, &Shape::untyped(bytes), 0)?);
         }
         loop {
             machine.step()?;
@@ -308,5 +315,7 @@ impl<'a> Activation<'a> {
     }
 }
 
+#[cfg(test)]
+mod checked_tests;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use super::{Callee, Machine, Outcome, Trap, call_address};
 use crate::exits::ExitId;
 use crate::lir::graph::Signature;
-use crate::ll::{Memory, MemoryError, RawMemory, Width};
+use crate::ll::{Memory, MemoryError, RawMemory, Shape, Width};
 
 /// What becomes of an exit.
 type Hook<'a> = &'a mut dyn FnMut(ExitId, Vec<u64>) -> Result<Outcome, Trap>;
@@ -46,8 +46,8 @@ impl Memory for Native<'_> {
         self.memory.store(width, address, bits)
     }
 
-    fn reserve(&mut self, name: &str, bytes: u32) -> Result<u64, MemoryError> {
-        self.memory.reserve(name, bytes)
+    fn allocate(&mut self, name: &str, shape: &Shape, items: u64) -> Result<u64, MemoryError> {
+        self.memory.allocate(name, shape, items)
     }
 
     fn release(&mut self, address: u64) -> Result<(), MemoryError> {
