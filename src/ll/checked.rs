@@ -231,7 +231,7 @@ impl Memory for CheckedMemory {
                 width,
                 object: object.name.clone(),
                 offset: at as i64,
-                there: "another type was stored".to_owned(),
+                there: "a value of another type".to_owned(),
             });
         }
         let mut word = [0; 8];
