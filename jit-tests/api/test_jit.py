@@ -1,8 +1,10 @@
 """The API with a working JIT: compiling, refusing, statistics, dumps, and undoing all of it. And without one."""
 
+import gc
 import subprocess
 import sys
 import unittest
+import weakref
 
 import cladonia
 import harness
@@ -181,6 +183,27 @@ class Compiling(unittest.TestCase):
         texts = [cladonia.dump(f, stage) for stage in cladonia.STAGES]
         self.assertTrue(all(isinstance(text, str) and text.strip() for text in texts))
         self.assertEqual(len(set(texts)), len(cladonia.STAGES))
+
+    def test_what_ran_at_the_top_of_a_module_is_freed(self):
+        # No function's end tells of it.
+        cladonia.enable(threshold=0)
+        source = "total = 0\nfor i in range(50):\n    total += i\n"
+        before = cladonia.stats()["units"]
+        code = compile(source, "m", "exec")
+        exec(code, {})
+        self.assertGreater(cladonia.stats()["units"], before)
+        gone = weakref.ref(code)
+        del code
+        gc.collect()
+        self.assertIsNone(gone())
+        # Without a collection too, sooner or later.
+        freed = []
+        for _ in range(200):
+            code = compile(source, "m", "exec")
+            weakref.finalize(code, freed.append, 1)
+            exec(code, {})
+            del code
+        self.assertGreater(len(freed), 100)
 
     def test_a_namespace_made_after_disable_is_watched(self):
         # Where a namespace that was watched before `disable` has died, another may be made.

@@ -125,7 +125,8 @@ impl Type {
         if !self.spec_is_within(other) {
             return self;
         }
-        let word = subtract_words(self.word() | PLAIN, other.word() | PLAIN);
+        let word = self.word() | PLAIN;
+        let word = subtract_words(word, word & (other.word() | PLAIN));
         Type::with_spec(word, self.spec())
     }
 
@@ -177,11 +178,13 @@ fn first_by_name(a: ClassHandle, b: ClassHandle) -> ClassHandle {
     if (a.name(), a) <= (b.name(), b) { a } else { b }
 }
 
-/// The plain word of leaves and lifetimes without those of `other`, which is plain as well. Objects are a rectangle of leaves by lifetimes;
-/// what is left is representable only if `other` spans one side of it, otherwise the rectangle stays whole.
+/// The plain word of leaves and lifetimes without what it has in `common` with another plain word. Objects are a rectangle
+/// of leaves by lifetimes; what is left is representable only if the other word spans one side of it, otherwise the
+/// rectangle stays whole.
 #[inline]
-const fn subtract_words(word: u64, other: u64) -> u64 {
-    let rest = word & !other;
+const fn subtract_words(word: u64, common: u64) -> u64 {
+    // Not `word & !other`: what is common is at hand, and the compiler then needs a register less.
+    let rest = word ^ common;
     if rest & LIFE_MASK == 0 {
         // All our lifetimes go: leaves are taken away, and with the last object the lifetime.
         if has_objects(rest) {
@@ -196,7 +199,7 @@ const fn subtract_words(word: u64, other: u64) -> u64 {
     }
     cold_path();
     // All our leaves go: lifetimes are taken away.
-    rest | (word & !(PRIMITIVE_BITS | LIFE_MASK))
+    rest + (word & !(PRIMITIVE_BITS | LIFE_MASK))
 }
 
 impl BitOr for Type {
@@ -237,8 +240,9 @@ impl Sub for Type {
     /// A type that holds every value of `self` that is not one of `other`.
     #[inline]
     fn sub(self, other: Type) -> Type {
-        if self.is_plain_with(other) {
-            Type::from_normal(subtract_words(self.raw, other.raw))
+        let common = self.raw & other.raw;
+        if common & PLAIN != 0 {
+            Type::from_normal(subtract_words(self.raw, common))
         } else {
             self.subtract_slowly(other)
         }

@@ -544,6 +544,7 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
         let generation = PyDict_GetItemString(info, c"generation".as_ptr());
         let full = !generation.is_null() && PyLong_AsLong(generation) == 2;
         if full && text(phase) == "start" && rt().engine.is_some() {
+            function_state::forget_unused();
             units::reclaim();
             objects::release_unused();
         }

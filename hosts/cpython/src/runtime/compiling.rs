@@ -19,6 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::Instant;
 
+/// How many units are made between two looks for code objects that nothing but their units refers to.
+const UNITS_BETWEEN_SWEEPS: u64 = 64;
+
 /// What turns the interpreter's things into the compiler's: given once, at the start.
 #[derive(Clone, Copy)]
 pub struct Front {
@@ -195,6 +198,9 @@ unsafe fn compile_unit(
 ) -> Result<UnitRef, Refusal> {
     if rt().engine.is_none() || rt().finished {
         return Err(Refusal::Busy);
+    }
+    if rt().totals.units.is_multiple_of(UNITS_BETWEEN_SWEEPS) {
+        function_state::forget_unused();
     }
     units::reclaim();
     if !is_wanted(&shape, kind) {

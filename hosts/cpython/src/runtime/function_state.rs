@@ -9,6 +9,7 @@ use cladonia::codegen::CompiledCode;
 use cladonia::exits::Reason;
 use cladonia::types::Type;
 
+use pyo3_ffi::Py_REFCNT;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
@@ -408,5 +409,27 @@ pub unsafe fn forget(code: usize) {
         rt().totals.forget(&state);
         // Native callers may still hold the address of a cell, and a stub may be on a native stack.
         rt().buried.extend(state.entries);
+    }
+}
+
+/// Forget the code objects that only their units keep alive, so that these can be freed: a module's top level that has run
+/// has no function whose end would say so.
+pub fn forget_unused() {
+    let mut held: HashMap<usize, usize> = HashMap::new();
+    let units = rt().codes.values().flat_map(|state| state.units());
+    for unit in units.chain(rt().retired.iter().copied()) {
+        // SAFETY: units in tables are alive.
+        *held
+            .entry(unsafe { (*unit).shape.code } as usize)
+            .or_default() += 1;
+    }
+    for (code, units) in held {
+        // A function and a running frame refer to their code object.
+        // SAFETY: each unit holds a reference to its code object; with no other there is no function of it.
+        unsafe {
+            if Py_REFCNT(code as Object) as usize == units {
+                forget(code);
+            }
+        }
     }
 }
