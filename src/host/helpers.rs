@@ -3,6 +3,7 @@
 
 use super::{CALL_BOXED, RECORD_EXIT, RESUME_EXITS};
 use crate::bytecode::{GeneralOp, Gives};
+use crate::lir::OpEffects;
 use crate::ll::Ty;
 
 /// A helper that the core calls, with the signature it must have.
@@ -32,6 +33,35 @@ pub const FREE_LEAF: &str = "free_leaf";
 
 /// The helper that ends the life of an object without references: `(object) -> ()`. It may run host code.
 pub const DEALLOC: &str = "dealloc";
+
+/// What a helper may do besides giving its results. Of one that the core does not know, anything.
+pub(super) fn helper_effects(name: &str) -> OpEffects {
+    if let Some(op) = GeneralOp::ALL.iter().find(|op| op.info().name == name) {
+        let info = op.info();
+        return OpEffects {
+            raises: info.raises,
+            runs_host_code: !info.quiet,
+            ..OpEffects::ANY
+        };
+    }
+    if MATH.iter().any(|row| row.0 == name) {
+        return OpEffects::PURE;
+    }
+    match name {
+        FREE_LEAF => OpEffects {
+            raises: false,
+            allocates: false,
+            runs_host_code: false,
+            ..OpEffects::ANY
+        },
+        // The exception of a finaliser is printed, not left pending.
+        DEALLOC => OpEffects {
+            raises: false,
+            ..OpEffects::ANY
+        },
+        _ => OpEffects::ANY,
+    }
+}
 
 /// Every helper that a host must have.
 pub fn helpers() -> Vec<HelperRow> {

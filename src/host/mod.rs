@@ -21,6 +21,7 @@ pub use crate::facts::{
     AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
     StorePlan, World,
 };
+use helpers::helper_effects;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
@@ -253,6 +254,7 @@ impl HostBuilder {
             name,
             address,
             signature: Signature::new(params, results),
+            effects: helper_effects(name),
         });
         if self.host.helper_names.insert(name, id).is_some() {
             self.duplicate = Some(name);

@@ -27,7 +27,7 @@ pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature,
     Term, Value,
 };
-pub use ops::{Effect, FloatCond, ImmKind, IntCond, OpInfo, Opcode};
+pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse};
 pub use text::print;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

@@ -133,6 +133,12 @@ impl CheckedMemory {
         alive.map(|object| object.name.clone()).collect()
     }
 
+    /// How many objects there ever were, and how many of them are freed.
+    pub fn counts(&self) -> (usize, usize) {
+        let freed = self.objects.iter().filter(|object| object.is_freed);
+        (self.objects.len(), freed.count())
+    }
+
     /// The name of the object that an address is in.
     pub fn name_of(&self, address: u64) -> Option<&str> {
         let (index, _) = CheckedMemory::split(address)?;

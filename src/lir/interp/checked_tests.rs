@@ -1,7 +1,7 @@
 //! Low-level code over checked memory: the interpreter's cases of the reference, as far as they are LIR's.
 
 use super::*;
-use crate::lir::{Mode, parse, verify};
+use crate::lir::{Mode, OpEffects, parse, verify};
 use crate::ll::{Flavour, Heap, Ty, Types, Value as LlValue};
 
 fn func(text: &str, machine: &Simulated) -> Func {
@@ -15,18 +15,18 @@ fn func(text: &str, machine: &Simulated) -> Func {
 fn machine() -> Simulated {
     let mut machine = Simulated::new();
     let sig = Signature::new(&[Ty::I64], &[Ty::Ptr]);
-    machine.helper("raise", sig, |machine, args| {
+    machine.helper("raise", sig, OpEffects::ANY, |machine, args| {
         let names = ["IndexError", "ValueError", "TypeError"];
         machine.raise(names[args[0] as usize]);
         Ok([0, 0])
     });
     let sig = Signature::new(&[Ty::I64], &[Ty::Ptr]);
-    machine.helper("new", sig, |machine, args| {
+    machine.helper("new", sig, OpEffects::ANY, |machine, args| {
         let shape = Shape::untyped(args[0] as u32);
         Ok([machine.allocate("box", &shape, 0)?, 0])
     });
     let sig = Signature::new(&[Ty::Ptr], &[]);
-    machine.helper("free", sig, |machine, args| {
+    machine.helper("free", sig, OpEffects::ANY, |machine, args| {
         machine.release(args[0])?;
         Ok([0, 0])
     });
@@ -205,4 +205,29 @@ fn an_endless_loop_is_given_up() {
             .ends_with("more than 10000000 blocks were executed"),
         "{error}"
     );
+}
+
+#[test]
+fn a_helper_does_nothing_that_its_effects_do_not_say() {
+    let mut machine = Simulated::new();
+    let sig = || Signature::new(&[], &[]);
+    machine.helper("raises", sig(), OpEffects::PURE, |machine, _| {
+        machine.raise("ValueError");
+        Ok([0, 0])
+    });
+    let reads = OpEffects::READS;
+    machine.helper("allocates", sig(), reads, |machine, _| {
+        Ok([machine.allocate("box", &Shape::untyped(8), 0)?, 0])
+    });
+    for name in ["raises", "allocates"] {
+        let calls = func(
+            &format!("() {{\nblock0:\n  call {name}()\n  return\n}}"),
+            &machine,
+        );
+        let error = interpret(&calls, &[], &mut machine).unwrap_err();
+        let expected =
+            format!("`test`, block0, call {name}(): `{name}` {name}, which its effects do not say");
+        assert_eq!(error.to_string(), expected);
+        machine.take_raised();
+    }
 }

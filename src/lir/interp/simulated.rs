@@ -6,6 +6,7 @@
 use super::{CallError, Callee, Fault, Machine, Outcome, Trap, execute};
 use crate::exits::ExitId;
 use crate::lir::graph::{Func, Helper, HelperId, Signature};
+use crate::lir::ops::OpEffects;
 use crate::ll::{CheckedMemory, Memory, MemoryError, Shape, Width};
 use cranelift_entity::PrimaryMap;
 use std::collections::HashMap;
@@ -69,11 +70,12 @@ impl Simulated {
         Simulated::default()
     }
 
-    /// Give it a helper, and declare that to LIR.
+    /// Give it a helper, and declare that to LIR. It may do nothing that `effects` does not say.
     pub fn helper(
         &mut self,
         name: &'static str,
         signature: Signature,
+        effects: OpEffects,
         body: impl Fn(&mut Simulated, &[u64]) -> Result<[u64; 2], Trap> + 'static,
     ) -> HelperId {
         self.helpers.insert(name, Rc::new(body));
@@ -81,6 +83,7 @@ impl Simulated {
             name,
             address: 0,
             signature,
+            effects,
         })
     }
 
@@ -144,7 +147,27 @@ impl Machine for Simulated {
             Callee::Helper(helper) => {
                 let body = self.helpers.get(helper.name).cloned();
                 let body = body.ok_or_else(|| CallError::Unknown(helper.name.to_owned()))?;
-                return body(self, args);
+                let (before, raised) = (self.memory.counts(), self.raised.is_some());
+                let results = body(self, args)?;
+                let (after, raises) = (self.memory.counts(), self.raised.is_some());
+                let OpEffects {
+                    allocates,
+                    releases,
+                    raises: may_raise,
+                    ..
+                } = helper.effects;
+                let found = [
+                    (raises && !raised && !may_raise, "raises"),
+                    (after.0 > before.0 && !allocates, "allocates"),
+                    (after.1 > before.1 && !releases, "releases"),
+                ];
+                return match found.iter().find(|(is_wrong, _)| *is_wrong) {
+                    Some((_, what)) => Err(Trap::Helper(format!(
+                        "`{}` {what}, which its effects do not say",
+                        helper.name
+                    ))),
+                    None => Ok(results),
+                };
             }
             Callee::Address(0) => return Err(CallError::Null.into()),
             Callee::Address(address) => address,
