@@ -11,6 +11,8 @@
 //! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper calls.
 
 mod cfg;
+#[cfg(test)]
+mod docs;
 mod graph;
 mod inline;
 pub mod interp;
