@@ -86,7 +86,7 @@ pub struct Unit {
     /// Keeps the classes and objects whose addresses are in the code.
     pub pins: Pins,
     /// In oracle mode, what runs in place of machine code: `code` and `raw` are stubs that enter it.
-    pub interpreted: Vec<Box<Interpreted>>,
+    pub interpreted: Vec<Arc<Interpreted>>,
 }
 
 /// Handles that must not go stale while a unit lives.
@@ -354,7 +354,7 @@ impl Engine {
         func: Func,
         exit_hook: Option<lir::HelperId>,
         token: u64,
-        interpreted: &mut Vec<Box<Interpreted>>,
+        interpreted: &mut Vec<Arc<Interpreted>>,
     ) -> Result<CompiledCode, CompileError> {
         if self.execution == Execution::Machine {
             self.codegen.plant(self.planted == Some(Planted::Codegen));

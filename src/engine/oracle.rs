@@ -81,8 +81,8 @@ impl Interpreted {
         hook: Option<HelperId>,
         token: u64,
         counters: Arc<Counters>,
-    ) -> Box<Interpreted> {
-        Box::new(Interpreted {
+    ) -> Arc<Interpreted> {
+        Arc::new(Interpreted {
             func,
             host,
             hook,

@@ -364,6 +364,8 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
         if is_started() {
             // SAFETY: the GIL is held.
             unsafe { undo() };
+            // What was asked of the last `enable` is not asked of `compile` alone.
+            rt().options = Options::default();
         }
         none()
     })
