@@ -362,6 +362,7 @@ impl Engine {
         }
         lir::verify(&func, lir::Mode::Unit, &self.host.helpers)
             .map_err(|e| CompileError::Internal(e.to_string()))?;
+        oracle::check_calls(&func, &self.host)?;
         let (host, counters) = (self.host.clone(), self.counters.clone());
         let function = Interpreted::new(func, host, exit_hook, token, counters);
         self.codegen.plant(false);

@@ -8,10 +8,11 @@
 //! A [trap](crate::lir::interp::Trap) ends the process with the place in LIR: machine code would go on with a result
 //! that nothing defines, or crash.
 
+use super::CompileError;
 use crate::exits::{EXITING, ExitId};
 use crate::host::Host;
-use crate::lir::interp::{Native, Outcome, Trap, call_address, execute};
-use crate::lir::{Builder, Func, HelperId, IntCond, Signature};
+use crate::lir::interp::{Native, Outcome, Trap, call_address, check_signature, execute};
+use crate::lir::{Builder, Func, HelperId, Imm, IntCond, Signature};
 use crate::ll::{Ty, Width};
 use cranelift_entity::EntityRef;
 use std::sync::Arc;
@@ -63,6 +64,25 @@ impl Counters {
             entries: self.entries.load(Ordering::Relaxed),
         }
     }
+}
+
+/// Whether the interpreter can make all calls of a function.
+///
+/// # Errors
+/// [`CompileError::Unsupported`] says which it can't make: the function is left out.
+pub(super) fn check_calls(func: &Func, host: &Host) -> Result<(), CompileError> {
+    let insts = func.blocks.values().flat_map(|data| &data.insts);
+    let helpers = insts.filter_map(|inst| match inst.imm {
+        Imm::Helper(id) => host.helpers.get(id).map(|helper| &helper.signature),
+        _ => None,
+    });
+    for signature in helpers.chain(func.sigs.values()) {
+        check_signature(signature).map_err(|error| CompileError::Unsupported {
+            what: format!("in the LIR interpreter, a call where {error}"),
+            line: 0,
+        })?;
+    }
+    Ok(())
 }
 
 /// A function that is interpreted. Its address is in its stub, so it must live as long as that.

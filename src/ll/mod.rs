@@ -7,18 +7,21 @@ mod checked;
 mod fault;
 mod heap;
 mod memory;
+mod names;
 mod pointers;
 mod shape;
 #[cfg(test)]
 mod tests;
 mod types;
+mod values;
 
 pub use checked::{CheckedMemory, MemoryError};
 pub use fault::{LlError, TypeFault};
-pub use heap::{Body, Flavour, Heap, Pointer, Value};
+pub use heap::{Body, Flavour, Heap};
 pub use memory::{Memory, RawMemory};
 pub use shape::{Cell, CellKind, Items, Shape};
 pub use types::{Primitive, Type, TypeId, Types};
+pub use values::{Pointer, Value};
 
 use std::fmt;
 

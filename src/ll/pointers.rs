@@ -4,10 +4,11 @@
 //! may be cast to the other: inwards always, outwards if the object really is the first field of such a structure.
 
 use super::fault::LlError;
-use super::heap::{Flavour, Heap, Pointer, Value, convert};
+use super::heap::{Flavour, Heap};
 use super::memory::Memory;
 use super::shape::Shape;
 use super::types::{Primitive, Type, TypeId, Types};
+use super::values::{Pointer, Value, convert};
 
 impl<M: Memory> Heap<'_, M> {
     /// Whether two pointers are to one container.

@@ -40,7 +40,9 @@ const INT_REGISTERS: usize = 8;
 /// Float argument registers.
 const FLOAT_REGISTERS: usize = 8;
 /// Words of stack that are passed where registers do not suffice.
-const STACK_WORDS: usize = 16;
+const STACK_WORDS: usize = if cfg!(target_arch = "x86_64") { 256 } else { 0 };
+/// Words of stack that are passed where few suffice.
+const FEW: usize = 16;
 
 #[repr(C)]
 struct IntInt(u64, u64);
@@ -65,7 +67,7 @@ macro_rules! registers {
 }
 macro_rules! call_as {
     ($address:expr, $ret:ty, $words:expr, ($($int:ty)*), ($($n:literal)*)) => {{
-        let Words { ints: i, floats: f, stack: s, spilled } = $words;
+        let Words { ints: i, floats: f, stack, spilled } = $words;
         let p = std::ptr::with_exposed_provenance::<u8>($address as usize);
         if *spilled == 0 {
             type Entry = unsafe extern "C" fn($($int,)* f64, f64, f64, f64, f64, f64, f64, f64) -> $ret;
@@ -74,22 +76,38 @@ macro_rules! call_as {
                 let entry: Entry = std::mem::transmute(p);
                 entry($(i[$n],)* f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7])
             }
+        } else if *spilled <= FEW {
+            type Entry =
+                unsafe extern "C" fn($($int,)* f64, f64, f64, f64, f64, f64, f64, f64, Stack<FEW>) -> $ret;
+            // SAFETY: as above.
+            unsafe {
+                let entry: Entry = std::mem::transmute(p);
+                entry($(i[$n],)* f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], Stack::of(stack))
+            }
         } else {
             type Entry = unsafe extern "C" fn(
-                $($int,)* f64, f64, f64, f64, f64, f64, f64, f64,
-                u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64,
+                $($int,)* f64, f64, f64, f64, f64, f64, f64, f64, Stack<STACK_WORDS>,
             ) -> $ret;
             // SAFETY: as above.
             unsafe {
                 let entry: Entry = std::mem::transmute(p);
-                entry(
-                    $(i[$n],)* f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7],
-                    s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7],
-                    s[8], s[9], s[10], s[11], s[12], s[13], s[14], s[15],
-                )
+                entry($(i[$n],)* f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], Stack::of(stack))
             }
         }
     }};
+}
+
+/// Words of stack, which this machine's convention passes as they are: where a structure of more than two words goes.
+/// On machines that pass such a structure by its address, nothing is passed on the stack.
+#[repr(C)]
+struct Stack<const N: usize>([u64; N]);
+
+impl<const N: usize> Stack<N> {
+    fn of(words: &[u64]) -> Stack<N> {
+        let mut stack = [0; N];
+        stack[..words.len().min(N)].copy_from_slice(&words[..words.len().min(N)]);
+        Stack(stack)
+    }
 }
 
 /// Where the arguments go.
@@ -97,13 +115,13 @@ macro_rules! call_as {
 struct Words {
     ints: [u64; INT_REGISTERS],
     floats: [f64; FLOAT_REGISTERS],
-    stack: [u64; STACK_WORDS],
+    stack: Vec<u64>,
     /// Words of stack in use.
     spilled: usize,
 }
 
 impl Words {
-    fn new(signature: &Signature, args: &[u64]) -> Result<Words, CallError> {
+    fn new(signature: &Signature, args: &[u64]) -> Words {
         let mut words = Words::default();
         let (mut ints, mut floats) = (0, 0);
         for (&ty, &arg) in signature.params.iter().zip(args) {
@@ -121,20 +139,36 @@ impl Words {
                 _ => false,
             };
             if !in_register {
-                if let Some(word) = words.stack.get_mut(words.spilled) {
-                    *word = arg;
-                }
+                words.stack.push(arg);
                 words.spilled += 1;
             }
         }
-        if words.spilled > STACK_WORDS {
-            return Err(CallError::TooManyArguments {
-                signature: signature.to_string(),
-                words: words.spilled,
-                most: STACK_WORDS,
-            });
-        }
-        Ok(words)
+        words
+    }
+}
+
+/// Whether a function of this signature can be called.
+///
+/// # Errors
+/// Why not.
+pub fn check_signature(signature: &Signature) -> Result<(), CallError> {
+    let is_float = |&&ty: &&Ty| ty == Ty::F64;
+    let floats = signature.params.iter().filter(is_float).count();
+    let ints = signature.params.len() - floats;
+    let words = ints.saturating_sub(INT_REGISTERS) + floats.saturating_sub(FLOAT_REGISTERS);
+    if words > STACK_WORDS {
+        return Err(CallError::TooManyArguments {
+            signature: signature.to_string(),
+            words,
+            most: STACK_WORDS,
+        });
+    }
+    // There a pair of an integer and a float comes back in two kinds of registers, as compiled code gives it.
+    let takes_mixed = cfg!(target_arch = "x86_64");
+    match &signature.results[..] {
+        [] | [_] => Ok(()),
+        [a, b] if takes_mixed || (*a == Ty::F64) == (*b == Ty::F64) => Ok(()),
+        _ => Err(CallError::Results(signature.to_string())),
     }
 }
 
@@ -154,9 +188,8 @@ pub unsafe fn call_address(
     if address == 0 {
         return Err(CallError::Null);
     }
-    let words = &Words::new(signature, args)?;
-    // On this machine a pair of an integer and a float comes back in two kinds of registers, as compiled code gives it.
-    let mixed = cfg!(target_arch = "x86_64");
+    check_signature(signature)?;
+    let words = &Words::new(signature, args);
     let is_float = |&ty: &Ty| ty == Ty::F64;
     let bits = f64::to_bits;
     Ok(match &signature.results[..] {
@@ -175,15 +208,14 @@ pub unsafe fn call_address(
                 let pair = registers!(call_as, address, FloatFloat, words);
                 [bits(pair.0), bits(pair.1)]
             }
-            (false, true) if mixed => {
+            (false, true) => {
                 let pair = registers!(call_as, address, IntFloat, words);
                 [pair.0, bits(pair.1)]
             }
-            (true, false) if mixed => {
+            (true, false) => {
                 let pair = registers!(call_as, address, FloatInt, words);
                 [bits(pair.0), pair.1]
             }
-            _ => return Err(CallError::Results(signature.to_string())),
         },
         _ => return Err(CallError::Results(signature.to_string())),
     })

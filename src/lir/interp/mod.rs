@@ -17,7 +17,7 @@ mod eval;
 mod native;
 mod simulated;
 
-pub use call::{CallError, call_address};
+pub use call::{CallError, call_address, check_signature};
 pub use native::Native;
 pub use simulated::{Failure, HelperBody, Simulated, interpret, interpret_raises};
 

@@ -178,12 +178,34 @@ fn calls_pass_and_take_every_kind_of_argument_and_result() {
         assert_eq!((found[0], f64::from_bits(found[1])), (2, 2.5));
     }
     assert_eq!(call(nothing as *const (), &[], &[], &[]), [0, 0]);
-    let signature = Signature::new(&[I64; 40], &[]);
+    let signature = Signature::new(&[I64; 300], &[]);
     // SAFETY: nothing is called.
-    let error = unsafe { call_address(1, &signature, &[0; 40]) }.unwrap_err();
+    let error = unsafe { call_address(1, &signature, &[0; 300]) }.unwrap_err();
     assert!(
         matches!(error, CallError::TooManyArguments { .. }),
         "{error}"
+    );
+}
+
+macro_rules! many {
+    ($($name:ident)*) => {
+        extern "C" fn many($($name: u64),*) -> u64 {
+            [$($name),*].into_iter().zip(1..).map(|(x, n)| x * n).sum()
+        }
+    };
+}
+many!(a b c d e f g h i j k l m n o p q r s t u v w x y z);
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn more_arguments_than_the_usual_room_on_the_stack_are_passed() {
+    let signature = Signature::new(&[Ty::Ptr; 26], &[Ty::I64]);
+    let args: Vec<u64> = (100..126).collect();
+    // SAFETY: it is the signature of the function above.
+    let found = unsafe { call_address(many as *const () as u64, &signature, &args) };
+    assert_eq!(
+        found.unwrap()[0],
+        args.iter().zip(1..).map(|(x, n)| x * n).sum()
     );
 }
 
