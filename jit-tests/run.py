@@ -8,6 +8,7 @@ A program agrees when stdout, stderr (tracebacks with their lines and columns) a
 from __future__ import annotations
 
 import argparse
+import collections
 import difflib
 import sys
 import tempfile
@@ -66,6 +67,10 @@ def main():
     for mode, covered in coverage.items():
         if covered.processes:
             print(f"\n[{mode}] " + "\n".join(covered.lines()))
+    if "one-by-one" in options.modes:
+        counts = runner.alone
+        print(f"\n[one-by-one] guards of the programs' own code: {counts['guards']}, {counts['reached']} of them ever executed; "
+              f"{counts['run']} runs, in {counts['taken']} of them the one guard was taken")
     failed = [p for p in programs if p.problems]
     if failed:
         print("\nfailed: " + " ".join(p.name for p in failed))
@@ -99,6 +104,7 @@ class Runner:
         self.options = options
         self.folder = folder
         self.coverage = coverage
+        self.alone = collections.Counter()
         self.env = harness.environment(python)
 
     def program(self, program):
@@ -123,8 +129,12 @@ class Runner:
         good = True
         for choice in choices:
             words = [word.format(**choice) for word in MODES[mode]]
-            ended = self.child(program, words)
-            self.coverage[mode].add(ended.stats)
+            ended = self.child(program, words, own=mode == "one-by-one")
+            if mode == "one-by-one":
+                self.alone["run"] += 1
+                self.alone["taken"] += ended.stats.get("forced_exits", {}).get("taken", 0)
+            else:
+                self.coverage[mode].add(ended.stats)
             seconds += ended.seconds
             trouble = self.difference(program, ended)
             if trouble:
@@ -133,19 +143,23 @@ class Runner:
         if choices:
             program.cells[mode] = f"{seconds:.2f}s" if good else "DIFFERS"
 
-    def child(self, program, words):
+    def child(self, program, words, own=False):
+        """One run; `own`: with nothing compiled but the program's own code, of its file and of strings it executes."""
         stats = Path(tempfile.mkdtemp(dir=self.folder)) / "stats.json"
         command = [self.python, "-m", "cladonia", "--stats", stats, *words, program.path]
-        return harness.run(command, env=self.env, timeout=self.options.timeout, cwd=HERE, stats=stats)
+        env = {**self.env, "CLADONIA_ONLY": f"{program.path.name}:,<string>:"} if own else self.env
+        return harness.run(command, env=env, timeout=self.options.timeout, cwd=HERE, stats=stats)
 
     def guards(self, program):
-        """The numbers of the guards to fail alone: all of them, or evenly spread ones."""
-        stats = self.child(program, ["--threshold", "0", "--force-exit=first"]).stats
-        count = stats["forced_exits"]["guards"]
+        """The numbers of the guards to fail alone: all that are ever executed, or evenly spread ones of these."""
+        ended = self.child(program, ["--threshold", "0", "--force-exit=none"], own=True)
+        self.alone["guards"] += ended.stats["forced_exits"]["guards"]
+        reached = ended.stats["forced_exits"]["reached"]
+        self.alone["reached"] += len(reached)
         limit = self.options.one_by_one_limit
-        if not limit or count <= limit:
-            return range(count)
-        return sorted({round(i * (count - 1) / (limit - 1)) for i in range(limit)}) if limit > 1 else [0]
+        if not limit or len(reached) <= limit:
+            return reached
+        return [reached[i * len(reached) // limit] for i in range(limit)]
 
     def difference(self, program, ended):
         base = program.base

@@ -198,6 +198,12 @@ impl Code {
         })
     }
 
+    /// Whether the code binds or deletes a name of its globals.
+    pub fn binds_globals(&self) -> bool {
+        let binds = |instr: &Instr| matches!(instr.op, Op::StoreGlobal | Op::DeleteGlobal);
+        self.instrs.iter().any(binds)
+    }
+
     /// The innermost handler that covers `pc`.
     pub fn handler_at(&self, pc: Pc) -> Option<&Handler> {
         self.handlers

@@ -212,6 +212,8 @@ impl Builder<'_> {
                     };
                     self.locals.push(v);
                 }
+                self.locals
+                    .resize(nlocals as usize + self.f.names.len(), self.null);
                 self.start_instr();
                 for (k, &ty) in types.iter().enumerate().take(self.code.arity() as usize) {
                     self.bet_at_entry(self.locals[k], ty);
@@ -231,8 +233,8 @@ impl Builder<'_> {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.locals.push(v);
                 }
-                let names = nlocals as usize + self.f.names.len();
-                self.locals.resize(names, self.null);
+                self.locals
+                    .resize(nlocals as usize + self.f.names.len(), self.null);
                 for k in nlocals..types.len() as u32 {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.stack.push(Entry {

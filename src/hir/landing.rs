@@ -52,6 +52,7 @@ impl Builder<'_> {
         });
         let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
         let (state_here, unchecked) = (self.state, self.unchecked);
+        let (locals, names) = (self.locals.clone(), self.names_here());
         self.cur = landing;
         self.stack = self.f.states[state].stack.clone();
         // The edge is only taken by a unit that is still valid.
@@ -60,6 +61,9 @@ impl Builder<'_> {
         self.jump_to(handler.target, false);
         (self.stack, self.start_stack) = (stack, start_stack);
         (self.state, self.unchecked) = (state_here, unchecked);
+        // On the way to the handler what is dirty was stored, and only there.
+        self.locals = locals;
+        self.restore_names(&names);
         self.cur = next;
     }
 

@@ -1,8 +1,9 @@
 //! Names of a namespace kept in registers.
 //!
-//! Module code keeps its variables in a dict. In the units of a loop of such code, where the namespace is the globals'
-//! dict, this makes them as cheap as locals, without anybody being able to tell: between two instructions that may run
-//! code of the program (**barriers**), nobody but the unit can look at the dict.
+//! Module code keeps its variables in a dict, and so do functions that bind globals. In the units of a loop of such module
+//! code, where the namespace is the globals' dict, and of such functions, this makes them as cheap as locals, without
+//! anybody being able to tell: between two instructions that may run code of the program (**barriers**), nobody but the unit
+//! can look at the dict.
 //!
 //! # What is known of a name
 //! Nothing; or it is **clean**: the dict holds the value at hand, which is borrowed from it; or it is **dirty**: the
@@ -482,6 +483,11 @@ impl<'a> Builder<'a> {
     fn raw_name(&mut self, name: u32, kind: RawKind, state: StateId) -> Value {
         let op = Op::NameGetRaw(name, kind.boxed());
         self.emit_with(op, vec![], kind.raw(), Some(state))
+    }
+
+    /// Whether the unit itself binds or deletes a name that it keeps in a register.
+    pub(super) fn binds_name(&self, name: u32) -> bool {
+        (self.names.as_ref()).is_some_and(|names| names.bound.contains(&name))
     }
 
     /// Load a name and push it; false if the general operation must do it.

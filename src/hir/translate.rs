@@ -86,7 +86,9 @@ impl Builder<'_> {
                 self.set_local(arg, self.null);
             }
             B::LoadGlobal => {
-                self.load_global(instr);
+                if !(self.binds_name(instr.arg) && self.load_name(instr.arg)) {
+                    self.load_global(instr);
+                }
                 if instr.arg2 != 0 {
                     self.push_borrowed(self.null);
                 }
@@ -96,6 +98,7 @@ impl Builder<'_> {
             B::StoreName if self.store_name(instr.arg) => {}
             B::StoreName => self.effect(G::StoreName, [arg as i64, 0], 1),
             B::DeleteName => self.effect(G::DeleteName, [arg as i64, 0], 0),
+            B::StoreGlobal if self.store_name(instr.arg) => {}
             B::StoreGlobal => self.effect(G::StoreGlobal, [arg as i64, 0], 1),
             B::DeleteGlobal => self.effect(G::DeleteGlobal, [arg as i64, 0], 0),
             B::LoadLocals => self.push_general(G::LoadLocals, [0, 0], 0),
@@ -130,7 +133,7 @@ impl Builder<'_> {
             }
             B::CopyFreeVars => {
                 self.general(G::CopyFreeVars, [arg as i64, 0], vec![], Type::BOTTOM);
-                let n = self.locals.len();
+                let n = self.code.locals.len();
                 for k in n - arg..n {
                     self.locals[k] = self.emit(Op::LoadSlot(k as u32), vec![], Type::CELL);
                 }

@@ -44,7 +44,7 @@ pub struct UnitParts {
     pub force_table: Option<u64>,
 }
 
-/// The namespace of code at the top of a module, whose names a unit may keep in registers.
+/// The namespace of code at the top of a module, or of a function that binds globals, whose names a unit may keep in registers.
 #[derive(Clone, Debug)]
 pub struct Namespace {
     /// Address of the namespace.

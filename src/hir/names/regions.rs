@@ -47,25 +47,26 @@ impl Names<'_> {
             blocks.iter().map(|&b| (b, body(b))).collect();
         let handlers: HashSet<Pc> = code.handlers.iter().map(|h| h.target).collect();
         let stores = |pcs: &[Pc]| -> BTreeSet<u32> {
-            let binds = |i: &&Instr| matches!(i.op, B::StoreName | B::DeleteName);
+            let binds = |i: &&Instr| is_store(i) || is_delete(i);
             let instrs = pcs.iter().map(|pc| code.instr(*pc));
             instrs.filter(binds).map(|i| i.arg).collect()
         };
         for (pcs, _) in bodies.values() {
             self.bound.extend(stores(pcs));
-            let globals = pcs.iter().map(|pc| code.instr(*pc));
-            let globals = globals.filter(|i| matches!(i.op, B::StoreGlobal | B::DeleteGlobal));
-            self.bound.extend(globals.map(|i| i.arg));
         }
         let mut hot = BTreeSet::new();
+        if code.optimized {
+            // A function is called often.
+            hot.extend(&self.bound);
+        }
         for component in components(blocks, &|b| bodies[&b].1.clone()) {
             hot.extend(component.iter().flat_map(|b| stores(&bodies[b].0)));
         }
         // Elsewhere a store is not worth a bet on what dies by it.
         for pc in bodies.values().flat_map(|(pcs, _)| pcs) {
             let instr = code.instr(*pc);
-            let cold = instr.op == B::StoreName && !hot.contains(&instr.arg);
-            if cold || instr.op == B::DeleteName {
+            let cold = is_store(instr) && !hot.contains(&instr.arg);
+            if cold || is_delete(instr) {
                 self.barriers.insert(*pc);
             }
         }
@@ -92,8 +93,14 @@ impl Names<'_> {
             for b in &component {
                 let pcs = &bodies[b].0;
                 stored.extend(stores(pcs));
-                let loads = pcs.iter().map(|pc| code.instr(*pc));
-                used.extend(loads.filter(|i| i.op == B::LoadName).map(|i| i.arg));
+                let instrs = pcs.iter().map(|pc| code.instr(*pc));
+                let loads = instrs.filter(|i| match i.op {
+                    B::LoadName => true,
+                    // What the unit does not bind is watched, or found in the builtins.
+                    B::LoadGlobal => self.bound.contains(&i.arg),
+                    _ => false,
+                });
+                used.extend(loads.map(|i| i.arg));
                 self.region_of.insert(*b, self.regions.len());
             }
             used.extend(&stored);
@@ -105,6 +112,14 @@ impl Names<'_> {
         }
         hot.into_iter().collect()
     }
+}
+
+fn is_store(instr: &Instr) -> bool {
+    matches!(instr.op, B::StoreName | B::StoreGlobal)
+}
+
+fn is_delete(instr: &Instr) -> bool {
+    matches!(instr.op, B::DeleteName | B::DeleteGlobal)
 }
 
 /// The strongly connected components that are cycles.

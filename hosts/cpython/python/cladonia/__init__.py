@@ -39,7 +39,8 @@ def enable(threshold: int | None = None, force_exit: str | None = None, oracle: 
     """Turn the JIT on for the whole process.
 
     `threshold` is how often a function or loop runs interpreted before it is compiled; 0 compiles before the first execution,
-    None is the default. `force_exit` makes guards fail on purpose, for tests: "first", "seed:N" or "one-by-one:K".
+    None is the default. `force_exit` makes guards fail on purpose, for tests: "none" (only note which
+    are executed), "first", "seed:N" or "one-by-one:K".
     `oracle`, for tests too, runs what is compiled from now on in the LIR interpreter in place of machine code.
     """
     _native.load().enable(check_threshold(threshold), check_force_exit(force_exit), check_oracle(oracle))

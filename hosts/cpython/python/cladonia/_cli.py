@@ -18,7 +18,8 @@ options:
   --threshold N       compile what has run N times; 0 compiles before the first execution
   --off               run interpreted
   --stats FILE.json   write statistics when the program ends
-  --force-exit=HOW    make guards fail on purpose: first, seed:N or one-by-one:K
+  --force-exit=HOW    make guards fail on purpose: none (only note which are
+                      executed), first, seed:N or one-by-one:K
   --oracle            run compiled code in the LIR interpreter, slowly, in place of machine code; for tests
   --version           print the version, and whether the JIT can work here
   --help              print this

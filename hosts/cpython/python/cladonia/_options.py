@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
-FORCE_EXIT_FORMS = "'first', 'seed:N' or 'one-by-one:K'"
+FORCE_EXIT_FORMS = "'none', 'first', 'seed:N' or 'one-by-one:K'"
 LARGEST_THRESHOLD = 2**31 - 1
 
 #: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
@@ -33,7 +33,7 @@ def check_force_exit(value, name="force_exit"):
     if type(value) is not str:
         raise TypeError(f"{name} must be a str or None, not {type(value).__name__}")
     kind, colon, number = value.partition(":")
-    if value == "first":
+    if value in ("none", "first"):
         return value
     if kind in ("seed", "one-by-one") and colon and number.isascii() and number.isdigit() and int(number) < 2**64:
         return value

@@ -270,7 +270,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             if options.force.is_none() {
                 raise(
                     PyExc_ValueError,
-                    "force_exit must be 'first', 'seed:N' or 'one-by-one:K'",
+                    "force_exit must be 'none', 'first', 'seed:N' or 'one-by-one:K'",
                 );
                 return Err(());
             }

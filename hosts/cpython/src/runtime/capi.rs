@@ -224,6 +224,12 @@ impl CodeShape {
         unsafe { text(get(self.code.cast(), abi::code::QUALNAME)) }
     }
 
+    /// The file it comes from.
+    pub fn filename(&self) -> String {
+        // SAFETY: the field is a str.
+        unsafe { text(get(self.code.cast(), abi::code::FILENAME)) }
+    }
+
     /// The line of the instruction at `pos` (code units).
     pub fn line(&self, pos: u32) -> i32 {
         // SAFETY: the code object is alive; any offset is allowed.

@@ -80,7 +80,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_ONLY` has parts of
-/// qualified names with commas between `CLADONIA_FIRST` a number of units, `CLADONIA_LOG` tells each.
+/// `file:qualified name` with commas between, `CLADONIA_FIRST` a number of units, `CLADONIA_LOG` tells each.
 fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
     struct Wanted {
         only: Vec<String>,
@@ -96,7 +96,7 @@ fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
             .and_then(|s| s.parse().ok()),
         log: std::env::var_os("CLADONIA_LOG").is_some(),
     });
-    let name = || shape.name();
+    let name = || format!("{}:{}", shape.filename(), shape.name());
     if !wanted.only.is_empty() && !wanted.only.iter().any(|part| name().contains(part)) {
         return false;
     }
@@ -234,8 +234,13 @@ unsafe fn compile_unit(
     let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
     unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
+    unit.at_top = at_top;
     // SAFETY: the caller's promise.
-    let namespace = at_top.then(|| unsafe { namespace_of(&mut unit) });
+    let namespace = unsafe {
+        let exact = at_top || PyDict_CheckExact(globals) != 0;
+        (exact && (at_top || code.optimized && code.binds_globals()))
+            .then(|| namespace_of(&mut unit))
+    };
     unit.asks_top = code
         .instrs
         .iter()
@@ -543,7 +548,17 @@ pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal
             keep_text(engine, true);
         }
         let calls = function_state::entry_of(func);
-        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[], calls);
+        // What it was compiled for, if it was.
+        let live = calls.as_ref().map_or(Vec::new(), |e| e.live.clone());
+        let made = compile_unit(
+            shape,
+            globals,
+            builtins,
+            Kind::Function,
+            false,
+            &live,
+            calls,
+        );
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);
         }

@@ -210,7 +210,7 @@ pub(super) unsafe fn value_of(
     }
 }
 
-/// Write the module-level names that the unit held back.
+/// Write the names of the globals that the unit held back.
 unsafe fn write_names(
     frame: Frame,
     shape: CodeShape,
@@ -218,12 +218,12 @@ unsafe fn write_names(
     buffer: *const u64,
     lost: &mut Object,
 ) {
-    // SAFETY: a frame of code with a namespace has one; names are a tuple of strings.
+    // SAFETY: a frame has globals; names are a tuple of strings.
     unsafe {
         if record.names.is_empty() {
             return;
         }
-        let namespace: Object = get(frame, f::LOCALS);
+        let namespace: Object = get(frame, f::GLOBALS);
         let names: Object = get(shape.code.cast(), abi::code::NAMES);
         for write in &record.names {
             let name = PyTuple_GetItem(names, write.name as Py_ssize_t);

@@ -209,7 +209,7 @@ impl CodeState {
             .copied()
             .find(|&u| unsafe {
                 let same = (*u).globals == globals && (*u).builtins == builtins;
-                same && (*u).kind == kind && (*u).cells.is_some() == at_top
+                same && (*u).kind == kind && (*u).at_top == at_top
             })
     }
 }

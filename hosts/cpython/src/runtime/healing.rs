@@ -28,6 +28,8 @@ const MOST_CLASSES: usize = 6;
 /// Which guards fail on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ForceExit {
+    /// None: only which are executed is noted.
+    None,
     /// Each, the first time it is executed.
     First,
     /// Each at a pseudo-random later time.
@@ -40,6 +42,7 @@ impl ForceExit {
     /// From the text of the option.
     pub fn parse(text: &str) -> Option<ForceExit> {
         match text.split_once(':') {
+            None if text == "none" => Some(ForceExit::None),
             None if text == "first" => Some(ForceExit::First),
             Some(("seed", n)) => n.parse().ok().map(ForceExit::Seed),
             Some(("one-by-one", n)) => n.parse().ok().map(ForceExit::OneByOne),
@@ -48,11 +51,15 @@ impl ForceExit {
     }
 }
 
+/// A countdown that no run gets to the end of.
+const NEVER: u64 = u64::MAX;
+
 /// Number the guards of a new unit, and set the countdown of those that are to fail.
 pub fn prepare(unit: &mut UnitState) {
     let guards: Vec<usize> = unit.guards().collect();
     let first = rt().guards_numbered;
     rt().guards_numbered += guards.len() as u64;
+    unit.first_guard = first;
     let Some(force) = rt().options.force else {
         return;
     };
@@ -62,6 +69,7 @@ pub fn prepare(unit: &mut UnitState) {
             continue;
         };
         *word = match force {
+            ForceExit::None => NEVER,
             ForceExit::First => 1,
             ForceExit::Seed(seed) => 1 + scramble(seed.wrapping_add(number)) % 64,
             ForceExit::OneByOne(wanted) => (number == wanted) as u64,
@@ -207,16 +215,27 @@ unsafe fn exact(class: &LiveClass) -> Type {
     Type::from_class_exact(unsafe { objects::class_handle(class.as_type()) })
 }
 
+/// The countdowns of a unit's guards now, by number.
+fn countdowns(unit: &UnitState) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let table = unit.force.as_deref().unwrap_or_default();
+    let guards = (unit.first_guard..).zip(unit.guards());
+    // SAFETY: a word of the table, which compiled code writes, is read once.
+    guards.filter_map(|(number, guard)| {
+        let word = table.get(guard)?;
+        Some((number, unsafe { std::ptr::from_ref(word).read_volatile() }))
+    })
+}
+
 /// How many forced guards of a unit have not failed yet.
 pub fn never_reached(unit: &UnitState) -> u64 {
-    let Some(table) = &unit.force else { return 0 };
-    // Compiled code writes the table.
-    unit.guards()
-        .filter(|&g| {
-            // SAFETY: the index is in range; the word is read once.
-            table
-                .get(g)
-                .is_some_and(|w| unsafe { std::ptr::from_ref(w).read_volatile() } != 0)
-        })
-        .count() as u64
+    countdowns(unit).filter(|(_, word)| *word != 0).count() as u64
+}
+
+/// The numbers of the guards that were executed, where none is to fail.
+pub fn reached(unit: &UnitState) -> Vec<u64> {
+    if rt().options.force != Some(ForceExit::None) {
+        return Vec::new();
+    }
+    let executed = countdowns(unit).filter(|(_, word)| *word != NEVER);
+    executed.map(|(number, _)| number).collect()
 }

@@ -2,11 +2,12 @@
 
 use super::capi::Object;
 use super::function_state::CodeState;
+use super::healing::ForceExit;
 use super::units::UnitState;
 use super::{compiling, healing, rt};
 use cladonia::engine::Engine;
 use pyo3_ffi::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
 /// Function, line, reason of an exit.
@@ -33,6 +34,8 @@ pub struct Totals {
     pub guards: u64,
     /// Forced guards of freed units that never failed.
     never_reached: u64,
+    /// Guards that were executed while none was to fail.
+    reached: BTreeSet<u64>,
     native_iterations: u64,
     entries: u64,
     units_entered: u64,
@@ -49,6 +52,7 @@ impl Totals {
         self.native_iterations += unit.iterations.get();
         self.units_entered += (unit.entries.get() != 0) as u64;
         self.never_reached += healing::never_reached(unit);
+        self.reached.extend(healing::reached(unit));
         let Some(compiled) = &unit.unit else { return };
         for (record, &count) in compiled.exits.iter().zip(&unit.exit_counts) {
             if count != 0 {
@@ -77,6 +81,7 @@ impl Totals {
         Totals {
             exit_counts: self.exit_counts.clone(),
             refused: self.refused.clone(),
+            reached: self.reached.clone(),
             ..*self
         }
     }
@@ -152,6 +157,9 @@ pub unsafe fn dict() -> Object {
         forced.set("guards", number(sums.guards));
         forced.set("taken", number(sums.guards - sums.never_reached));
         forced.set("never_reached", number(sums.never_reached));
+        if rt().options.force == Some(ForceExit::None) {
+            forced.set("reached", numbers(&sums.reached));
+        }
         dict.set("forced_exits", forced.0);
         if PyErr_Occurred().is_null() {
             dict.0
@@ -189,6 +197,23 @@ fn counts(map: &BTreeMap<String, u64>) -> Object {
         dict.set(&key.replace('\0', ""), number(count));
     }
     dict.0
+}
+
+/// A new list.
+fn numbers(set: &BTreeSet<u64>) -> Object {
+    // SAFETY: under the GIL; the list takes over what `number` gives, of which null is seen by whoever looks at the error.
+    unsafe {
+        let list = PyList_New(0);
+        for &n in set {
+            let n = number(n);
+            if list.is_null() || n.is_null() || PyList_Append(list, n) < 0 {
+                Py_XDECREF(n);
+                break;
+            }
+            Py_DECREF(n);
+        }
+        list
+    }
 }
 
 fn number(n: u64) -> Object {

@@ -65,8 +65,12 @@ pub struct UnitState {
     pub asks_top: Vec<bool>,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
-    /// Where its code's names are in the globals, if these are the namespace of the frames it runs in.
+    /// Whether its frames are at the top of a module: the globals are their locals too.
+    pub at_top: bool,
+    /// Where its code's names are in the globals, if it keeps some in registers.
     pub cells: Option<Box<[NameCell]>>,
+    /// The number of its first guard, of all guards in the process.
+    pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
     pub force: Option<Box<[u64]>>,
 }
@@ -103,7 +107,9 @@ impl UnitState {
             consumed: Vec::new(),
             asks_top: Vec::new(),
             exit_counts: Vec::new(),
+            at_top: false,
             cells: None,
+            first_guard: 0,
             force: None,
         })
     }
