@@ -357,6 +357,13 @@ prop_compose! {
     }
 }
 
+#[test]
+fn any_instruction_may_say_that_it_was_never_reached() {
+    let text = "code \"f\" {\n  stack 1\n  const 5\n  load_const #0 hint [Bottom]\n  return_value hint [Bottom]\n}\n";
+    let document = Document::parse(text).expect("a document");
+    assert_eq!(document.codes[0].verify(), Ok(()));
+}
+
 proptest! {
     #[test]
     fn any_code_reads_back_as_itself(code in any_code()) {
@@ -375,7 +382,7 @@ proptest! {
         let _ = Document::parse(&text);
     }
 
-    #[test]
+#[test]
     fn any_change_of_one_character_parses_or_says_where(at in 0..NORM.len(), c in "[ -~é\n]") {
         if NORM.is_char_boundary(at) && NORM.is_char_boundary(at + 1) {
             let _ = Document::parse(&format!("{}{c}{}", &NORM[..at], &NORM[at + 1..]));

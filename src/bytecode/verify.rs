@@ -319,6 +319,7 @@ impl Verifier<'_> {
         let hints = instr.hint.len();
         let operands = (instr.op.info().pops)(instr.arg.min(1 << 24), instr.arg2.min(3)) as usize;
         let fits = hints == 0
+            || instr.is_unreached()
             || if instr.op.is_call() {
                 hints == 1
             } else {

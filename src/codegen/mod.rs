@@ -204,6 +204,16 @@ impl Codegen {
         self.planted = fault;
     }
 
+    /// Another code generator for the same machine, for another thread.
+    pub fn fork(&self) -> Codegen {
+        Codegen {
+            isa: self.isa.clone(),
+            context: Context::new(),
+            scratch: Scratch::default(),
+            planted: false,
+        }
+    }
+
     /// Compile one function into `memory`.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ impl Jit {
             name,
             address: address.expose_provenance(),
             signature,
-            effects: lir::OpEffects::ANY,
+            effects: None,
         })
     }
 

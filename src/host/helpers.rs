@@ -3,7 +3,7 @@
 
 use super::{CALL_BOXED, RECORD_EXIT, RESUME_EXITS};
 use crate::bytecode::{GeneralOp, Gives};
-use crate::lir::OpEffects;
+use crate::facts::Effects;
 use crate::ll::Ty;
 
 /// A helper that the core calls, with the signature it must have.
@@ -15,6 +15,8 @@ pub struct HelperRow {
     pub params: Vec<Ty>,
     /// Results.
     pub results: Vec<Ty>,
+    /// What it may do.
+    pub effects: Effects,
 }
 
 /// Helpers over raw values.
@@ -33,35 +35,6 @@ pub const FREE_LEAF: &str = "free_leaf";
 
 /// The helper that ends the life of an object without references: `(object) -> ()`. It may run host code.
 pub const DEALLOC: &str = "dealloc";
-
-/// What a helper may do besides giving its results. Of one that the core does not know, anything.
-pub(super) fn helper_effects(name: &str) -> OpEffects {
-    if let Some(op) = GeneralOp::ALL.iter().find(|op| op.info().name == name) {
-        let info = op.info();
-        return OpEffects {
-            raises: info.raises,
-            runs_host_code: !info.quiet,
-            ..OpEffects::ANY
-        };
-    }
-    if MATH.iter().any(|row| row.0 == name) {
-        return OpEffects::PURE;
-    }
-    match name {
-        FREE_LEAF => OpEffects {
-            raises: false,
-            allocates: false,
-            runs_host_code: false,
-            ..OpEffects::ANY
-        },
-        // The exception of a finaliser is printed, not left pending.
-        DEALLOC => OpEffects {
-            raises: false,
-            ..OpEffects::ANY
-        },
-        _ => OpEffects::ANY,
-    }
-}
 
 /// Every helper that a host must have.
 pub fn helpers() -> Vec<HelperRow> {
@@ -87,6 +60,11 @@ pub fn helpers() -> Vec<HelperRow> {
                 name: info.name,
                 params,
                 results: vec![result],
+                effects: Effects {
+                    raises: info.raises,
+                    runs_host_code: !info.quiet,
+                    ..Effects::ANY
+                },
             }
         })
         .collect();
@@ -94,21 +72,32 @@ pub fn helpers() -> Vec<HelperRow> {
         name,
         params: params.to_vec(),
         results: results.to_vec(),
+        effects: Effects::NONE,
     }));
     rows.push(HelperRow {
         name: FREE_LEAF,
         params: vec![Ty::Ptr],
         results: vec![Ty::I64],
+        effects: Effects {
+            releases: true,
+            ..Effects::WRITES
+        },
     });
     rows.push(HelperRow {
         name: DEALLOC,
         params: vec![Ty::Ptr],
         results: vec![],
+        // Whether host code runs depends on the object: who calls it for a leaf knows that none does.
+        effects: Effects {
+            releases: true,
+            ..Effects::WRITES
+        },
     });
     rows.push(HelperRow {
         name: EXIT_HOOK,
         params: vec![Ty::I64, Ty::I64, Ty::Ptr],
         results: vec![Ty::Ptr],
+        effects: Effects::ANY,
     });
     rows
 }
@@ -125,6 +114,7 @@ pub fn closed_helpers() -> Vec<HelperRow> {
         name,
         params: params.to_vec(),
         results: vec![Ty::Ptr],
+        effects: Effects::ANY,
     })
     .to_vec()
 }

@@ -2,6 +2,7 @@
 
 use super::ops::{FloatCond, IntCond, OpEffects, Opcode};
 use crate::exits::ExitId;
+use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
 use cranelift_entity::{PrimaryMap, entity_impl};
 
@@ -53,8 +54,8 @@ pub struct Helper {
     pub address: usize,
     /// Its signature (C calling convention).
     pub signature: Signature,
-    /// What it may do besides giving results.
-    pub effects: OpEffects,
+    /// What it may do, if the host says so.
+    pub effects: Option<Effects>,
 }
 
 /// An immediate operand.
@@ -102,7 +103,10 @@ impl Inst {
     /// What it may do besides giving results: what its op's row says, and of a call what its helper's does.
     pub fn effects(&self, helpers: &PrimaryMap<HelperId, Helper>) -> OpEffects {
         match self.imm {
-            Imm::Helper(id) => helpers.get(id).map_or(OpEffects::ANY, |h| h.effects),
+            Imm::Helper(id) => {
+                let effects = helpers.get(id).and_then(|helper| helper.effects);
+                effects.map_or(OpEffects::ANY, OpEffects::of_helper)
+            }
             _ => self.op.info().effects,
         }
     }

@@ -30,6 +30,6 @@ pub use graph::{
     Term, Value,
 };
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
-pub use parse::{ParseError, parse};
+pub use parse::{ParseError, parse, parse_all};
 pub use text::print;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

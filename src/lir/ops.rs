@@ -1,5 +1,6 @@
 //! The LIR op table: one row an op, from which printing, parsing, verification and effects follow.
 
+use crate::facts::Effects;
 use crate::ll::Ty::{self, *};
 
 /// What an op, or a helper that it calls, may do besides giving results.
@@ -48,6 +49,19 @@ impl OpEffects {
         releases: true,
         runs_host_code: true,
     };
+
+    /// What a helper with these effects may do: one that does anything at all may allocate and release too.
+    pub fn of_helper(effects: Effects) -> OpEffects {
+        let any = effects != Effects::NONE;
+        OpEffects {
+            reads: effects.reads,
+            writes: effects.writes,
+            raises: effects.raises,
+            allocates: any,
+            releases: any,
+            runs_host_code: effects.runs_host_code,
+        }
+    }
 
     /// Whether there is none.
     pub fn is_pure(self) -> bool {

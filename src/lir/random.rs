@@ -2,7 +2,7 @@
 
 use super::{
     Block, BlockCall, Builder, FloatCond, Func, Helper, HelperId, Imm, ImmKind, IntCond, Mode,
-    OpEffects, Opcode, Signature, Term, Value,
+    Opcode, Signature, Term, Value,
 };
 use crate::exits::ExitId;
 use crate::ll::{Ty, Width};
@@ -26,7 +26,7 @@ pub(crate) fn helpers() -> PrimaryMap<HelperId, Helper> {
         name,
         address: 0x1000,
         signature: Signature::new(params, results),
-        effects: OpEffects::ANY,
+        effects: None,
     };
     rows.into_iter().map(helper).collect()
 }

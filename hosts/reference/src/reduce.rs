@@ -1,78 +1,297 @@
-//! Smaller programs that still show a disagreement.
+//! Smaller programs that still show something: a disagreement of the executors, or whatever a predicate looks for.
+//!
+//! Structure comes first (calls, codes, runs of instructions, what nothing names any more), then, for predicates that
+//! look at the text, lines. Everything is tried again until nothing gets smaller.
 
-use crate::check::{Failure, Plan, Program, check_codes};
-use cladonia::bytecode::{Code, Document, Instr, Op};
+use crate::check::{Plan, Program, Verdict, check_isolated};
+use crate::generate::call_text;
+use cladonia::bytecode::{ArgKind, Code, ConstValue, Document, Instr, Op, Pc};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
 
-/// The smallest program found on which the executors still disagree: fewer calls, then instructions replaced by `nop`, as
-/// long as the codes verify.
+/// Whether a smaller program still shows what is looked for, and how often that was asked.
+pub struct Predicate<'a> {
+    holds: &'a mut dyn FnMut(&Program) -> bool,
+    left: u64,
+}
+
+impl<'a> Predicate<'a> {
+    /// A predicate that is asked at most `most` times.
+    pub fn new(most: u64, holds: &'a mut dyn FnMut(&Program) -> bool) -> Predicate<'a> {
+        Predicate { holds, left: most }
+    }
+
+    fn holds(&mut self, program: &Program) -> bool {
+        self.left = match self.left.checked_sub(1) {
+            Some(left) => left,
+            None => return false,
+        };
+        (self.holds)(program)
+    }
+
+    fn holds_for(&mut self, codes: &[Code], calls: &[Call]) -> bool {
+        self.left > 0
+            && codes.iter().all(|code| code.verify().is_ok())
+            && self.holds(&Program {
+                text: Document::print(codes),
+                calls: calls.to_vec(),
+            })
+    }
+}
+
+type Call = (String, Vec<ConstValue>);
+
+/// How often the executors are asked for one reduction.
+const MOST: u64 = 20_000;
+/// How long smaller programs are looked for.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The smallest program found on which the executors still disagree.
 pub fn reduce(program: &Program, plan: &Plan) -> Program {
+    let start = Instant::now();
+    let mut holds = |program: &Program| start.elapsed() < PATIENCE && differs(program, plan);
+    shrink(program, &mut Predicate::new(MOST, &mut holds))
+}
+
+/// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
+pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
+    let small = reduce(program, plan);
+    let mut text = String::new();
+    let mut comment = |what: &str| {
+        for line in what.lines() {
+            let _ = writeln!(text, "; {line}");
+        }
+    };
+    comment(what);
+    if let Ok(document) = Document::parse(&small.text)
+        && let Verdict::Differs(what) = check_isolated(&document.codes, &small.calls, plan)
+    {
+        comment("reduced:");
+        comment(&what);
+    }
+    text + &file_of(&small)
+}
+
+/// Whether the executors disagree about a program, or one of them panics or dies.
+pub fn differs(program: &Program, plan: &Plan) -> bool {
+    let Ok(document) = Document::parse(&program.text) else {
+        return false;
+    };
+    let verdict = check_isolated(&document.codes, &program.calls, plan);
+    matches!(verdict, Verdict::Differs(_))
+}
+
+/// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and names.
+pub fn shrink(program: &Program, predicate: &mut Predicate<'_>) -> Program {
     let Ok(document) = Document::parse(&program.text) else {
         return program.clone();
     };
+    if !document.sections.is_empty() {
+        return program.clone();
+    }
     let mut codes = document.codes.clone();
     let mut calls = program.calls.clone();
-    let differs = |codes: &[Code], calls: &[_]| {
-        matches!(check_codes(codes, calls, plan), Err(Failure::Differs(_)))
-    };
-    let mut at = 0;
-    while at < calls.len() && calls.len() > 1 {
-        let mut fewer = calls.clone();
-        fewer.remove(at);
-        if differs(&codes, &fewer) {
-            calls = fewer;
-        } else {
-            at += 1;
+    if !predicate.holds_for(&codes, &calls) {
+        return program.clone();
+    }
+    loop {
+        let before = size(&codes, &calls);
+        fewer_calls(&codes, &mut calls, predicate);
+        fewer_codes(&mut codes, &calls, predicate);
+        for index in 0..codes.len() {
+            fewer_handlers(&mut codes, index, &calls, predicate);
+            fewer_instructions(&mut codes, index, &calls, predicate);
+            tidy(&mut codes, index, &calls, predicate);
+        }
+        if size(&codes, &calls) >= before {
+            break;
         }
     }
-    // Codes that are needed for nothing.
-    let mut at = 0;
-    while at < codes.len() {
-        let mut fewer = codes.clone();
-        fewer.remove(at);
-        if differs(&fewer, &calls) {
-            codes = fewer;
-        } else {
-            at += 1;
-        }
-    }
-    for index in 0..codes.len() {
-        for size in [16, 8, 4, 2, 1] {
-            let mut start = 0;
-            while start < codes[index].instrs.len() {
-                let mut smaller = codes.clone();
-                let end = (start + size).min(smaller[index].instrs.len());
-                let mut changed = false;
-                for instr in &mut smaller[index].instrs[start..end] {
-                    changed |= instr.op != Op::Nop;
-                    *instr = nop(instr);
-                }
-                if changed && smaller[index].verify().is_ok() && differs(&smaller, &calls) {
-                    codes = smaller;
-                }
-                start += size;
-            }
-        }
-    }
-    codes.iter_mut().for_each(drop_nops);
     Program {
         text: Document::print(&codes),
         calls,
     }
 }
 
-fn nop(instr: &Instr) -> Instr {
-    Instr {
+/// A shorter text for which the predicate holds, by lines; what becomes of the structure is for the predicate to say.
+pub fn shrink_lines(program: &Program, predicate: &mut Predicate<'_>) -> Program {
+    let mut lines: Vec<&str> = program.text.lines().collect();
+    let join = |lines: &[&str]| {
+        lines
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    let mut size = lines.len() / 2;
+    while size > 0 {
+        let mut start = 0;
+        while start < lines.len() {
+            let end = (start + size).min(lines.len());
+            let fewer = [&lines[..start], &lines[end..]].concat();
+            let smaller = Program {
+                text: join(&fewer),
+                calls: program.calls.clone(),
+            };
+            if predicate.holds(&smaller) {
+                lines = fewer;
+            } else {
+                start += size;
+            }
+        }
+        size /= 2;
+    }
+    Program {
+        text: join(&lines),
+        calls: program.calls.clone(),
+    }
+}
+
+/// What gets smaller with each step.
+fn size(codes: &[Code], calls: &[Call]) -> usize {
+    let parts = |code: &Code| {
+        let hints = code
+            .instrs
+            .iter()
+            .map(|instr| instr.hint.len())
+            .sum::<usize>();
+        code.instrs.len() + code.consts.len() + code.names.len() + code.handlers.len() + hints
+    };
+    calls.len() + codes.iter().map(|code| 1 + parts(code)).sum::<usize>()
+}
+
+fn fewer_calls(codes: &[Code], calls: &mut Vec<Call>, predicate: &mut Predicate<'_>) {
+    let mut at = 0;
+    while at < calls.len() {
+        let mut fewer = calls.clone();
+        fewer.remove(at);
+        if predicate.holds_for(codes, &fewer) {
+            *calls = fewer;
+        } else {
+            at += 1;
+        }
+    }
+}
+
+fn fewer_codes(codes: &mut Vec<Code>, calls: &[Call], predicate: &mut Predicate<'_>) {
+    let mut at = 0;
+    while at < codes.len() {
+        let mut fewer = codes.clone();
+        fewer.remove(at);
+        if predicate.holds_for(&fewer, calls) {
+            *codes = fewer;
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Keep a change of one code if the predicate still holds.
+fn attempt(
+    codes: &mut [Code],
+    index: usize,
+    calls: &[Call],
+    predicate: &mut Predicate<'_>,
+    change: impl FnOnce(&mut Code),
+) -> bool {
+    let mut smaller = codes.to_vec();
+    change(&mut smaller[index]);
+    let keeps = smaller[index] != codes[index] && predicate.holds_for(&smaller, calls);
+    if keeps {
+        codes[index] = smaller.swap_remove(index);
+    }
+    keeps
+}
+
+fn fewer_handlers(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
+    let mut at = 0;
+    while at < codes[index].handlers.len() {
+        if !attempt(codes, index, calls, predicate, |code| {
+            code.handlers.remove(at);
+        }) {
+            at += 1;
+        }
+    }
+}
+
+/// The end of a code becomes a return; runs of instructions become nothing, or one constant.
+fn fewer_instructions(
+    codes: &mut [Code],
+    index: usize,
+    calls: &[Call],
+    predicate: &mut Predicate<'_>,
+) {
+    for start in 0..codes[index].instrs.len() {
+        let ends = attempt(codes, index, calls, predicate, |code| {
+            code.instrs.truncate(start + 1);
+            if let Some(last) = code.instrs.last_mut() {
+                become_nop(last);
+                last.op = Op::ReturnConst;
+            }
+        });
+        if ends {
+            break;
+        }
+    }
+    for size in [64, 32, 16, 12, 8, 6, 5, 4, 3, 2, 1] {
+        let mut start = 0;
+        while start < codes[index].instrs.len() {
+            let end = (start + size).min(codes[index].instrs.len());
+            let removed = attempt(codes, index, calls, predicate, |code| {
+                code.instrs[start..end].iter_mut().for_each(become_nop);
+                drop_nops(code);
+            });
+            // In place of what made a value, or took one; replacing one instruction by one that means as little leads
+            // nowhere.
+            let simple = [Op::LoadConst, Op::PopTop];
+            let is_simple = size == 1 && simple.contains(&codes[index].instrs[start].op);
+            let replaced = !removed
+                && !is_simple
+                && simple.into_iter().any(|op| {
+                    let possible = op != Op::LoadConst || !codes[index].consts.is_empty();
+                    possible
+                        && attempt(codes, index, calls, predicate, |code| {
+                            code.instrs[start..end].iter_mut().for_each(become_nop);
+                            code.instrs[start].op = op;
+                            drop_nops(code);
+                        })
+                });
+            if !removed && !replaced {
+                start += 1;
+            }
+        }
+    }
+}
+
+/// Hints, constants and names that make no difference.
+fn tidy(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
+    attempt(codes, index, calls, predicate, |code| {
+        code.instrs.iter_mut().for_each(|instr| instr.hint.clear());
+        code.local_hints.clear();
+    });
+    for at in 0..codes[index].instrs.len() {
+        attempt(codes, index, calls, predicate, |code| {
+            code.instrs[at].hint.clear()
+        });
+    }
+    for kind in [ArgKind::Const, ArgKind::Name] {
+        attempt(codes, index, calls, predicate, |code| {
+            drop_unused(code, kind)
+        });
+    }
+}
+
+fn become_nop(instr: &mut Instr) {
+    *instr = Instr {
         op: Op::Nop,
         arg: 0,
         arg2: 0,
         hint: Vec::new(),
         ..instr.clone()
-    }
+    };
 }
 
 /// Take the `nop`s out, and let jumps and handlers follow.
 fn drop_nops(code: &mut Code) {
-    use cladonia::bytecode::{ArgKind, Pc};
     let mut moved = Vec::with_capacity(code.instrs.len() + 1);
     let mut kept = 0;
     for instr in &code.instrs {
@@ -80,21 +299,149 @@ fn drop_nops(code: &mut Code) {
         kept += u32::from(instr.op != Op::Nop);
     }
     moved.push(kept);
-    let before = code.clone();
+    let to = |pc: u32| moved.get(pc as usize).copied().unwrap_or(kept);
     code.instrs.retain(|instr| instr.op != Op::Nop);
     for (i, instr) in code.instrs.iter_mut().enumerate() {
         if instr.op.info().arg == ArgKind::Target {
-            instr.arg = moved[instr.arg as usize];
+            instr.arg = to(instr.arg);
         }
         (instr.pos, instr.resume) = (i as u32, i as u32);
     }
     for handler in &mut code.handlers {
         for pc in [&mut handler.start, &mut handler.end, &mut handler.target] {
-            *pc = Pc(moved[pc.0 as usize]);
+            *pc = Pc(to(pc.0));
         }
     }
     code.handlers.retain(|handler| handler.start < handler.end);
-    if code.verify().is_err() {
-        *code = before;
+}
+
+/// Take out the constants, or the names, that no instruction names.
+fn drop_unused(code: &mut Code, kind: ArgKind) {
+    let count = match kind {
+        ArgKind::Const => code.consts.len(),
+        _ => code.names.len(),
+    };
+    let mut used = vec![false; count];
+    for instr in code
+        .instrs
+        .iter()
+        .filter(|instr| instr.op.info().arg == kind)
+    {
+        if let Some(used) = used.get_mut(instr.arg as usize) {
+            *used = true;
+        }
+    }
+    let mut moved = Vec::with_capacity(count);
+    let mut kept = 0;
+    for used in &used {
+        moved.push(kept);
+        kept += u32::from(*used);
+    }
+    for instr in code
+        .instrs
+        .iter_mut()
+        .filter(|instr| instr.op.info().arg == kind)
+    {
+        instr.arg = moved.get(instr.arg as usize).copied().unwrap_or(instr.arg);
+    }
+    let mut keep = used.into_iter();
+    let mut keeps = || keep.next() == Some(true);
+    match kind {
+        ArgKind::Const => code.consts.retain(|_| keeps()),
+        _ => code.names.retain(|_| keeps()),
+    }
+}
+
+/// The calls that a file test makes of its program: lines such as `;> f(1)`.
+pub fn calls_of(text: &str) -> Vec<Call> {
+    let calls = text.lines().filter_map(|line| line.strip_prefix(";> "));
+    calls.filter_map(crate::text::parse_call).collect()
+}
+
+/// A program as a file: the document, and its calls as comments.
+pub fn file_of(program: &Program) -> String {
+    let mut text = program.text.clone();
+    for (name, values) in &program.calls {
+        let _ = writeln!(text, ";> {}", call_text(name, values));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{bytes, generate};
+    use crate::text::parse_call;
+
+    /// Random programs that multiply, for a predicate that cannot be satisfied without.
+    fn multiplies(program: &Program) -> bool {
+        let document = Document::parse(&program.text).expect("what is tried is a document");
+        let times = |instr: &Instr| instr.op == Op::BinaryOp && instr.arg % 13 == 5;
+        !program.calls.is_empty()
+            && document
+                .codes
+                .iter()
+                .any(|code| code.instrs.iter().any(times))
+    }
+
+    #[test]
+    fn what_the_predicate_needs_is_left_and_little_else() {
+        let mut shrunk = 0;
+        for seed in 1..40 {
+            let (text, calls) = generate(&bytes(seed, 400));
+            let calls = calls.iter().filter_map(|call| parse_call(call)).collect();
+            let program = Program { text, calls };
+            if !multiplies(&program) {
+                continue;
+            }
+            let mut holds = |program: &Program| multiplies(program);
+            let small = shrink(&program, &mut Predicate::new(MOST, &mut holds));
+            let document = Document::parse(&small.text).expect("a document");
+            let instrs: usize = document.codes.iter().map(|code| code.instrs.len()).sum();
+            assert!(multiplies(&small));
+            assert_eq!(
+                (document.codes.len(), small.calls.len()),
+                (1, 1),
+                "{}",
+                small.text
+            );
+            assert!(instrs <= 5, "{}", small.text);
+            shrunk += 1;
+        }
+        assert!(shrunk > 5, "only {shrunk} programs multiply");
+    }
+
+    #[test]
+    fn lines_go_that_the_predicate_does_not_need() {
+        let program = Program {
+            text: (0..100).map(|n| format!("line {n}\n")).collect(),
+            calls: Vec::new(),
+        };
+        let mut holds = |p: &Program| p.text.contains("line 7\n") && p.text.contains("line 93\n");
+        let small = shrink_lines(&program, &mut Predicate::new(MOST, &mut holds));
+        assert_eq!(small.text, "line 7\nline 93\n");
+    }
+
+    #[test]
+    fn a_predicate_is_asked_no_more_often_than_it_may_be() {
+        let (text, calls) = generate(&bytes(1, 400));
+        let calls = calls.iter().filter_map(|call| parse_call(call)).collect();
+        let mut asked = 0;
+        let mut holds = |_: &Program| {
+            asked += 1;
+            true
+        };
+        shrink(&Program { text, calls }, &mut Predicate::new(7, &mut holds));
+        assert_eq!(asked, 7);
+    }
+
+    #[test]
+    fn a_file_has_its_calls_as_comments() {
+        let program = Program {
+            text: "code\n".into(),
+            calls: vec![("f".into(), vec![ConstValue::Int(1), ConstValue::Float(0.5)])],
+        };
+        assert_eq!(file_of(&program), "code\n;> f(1, 0.5)\n");
+        assert_eq!(calls_of(&file_of(&program)), program.calls);
     }
 }

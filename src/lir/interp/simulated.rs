@@ -20,7 +20,7 @@ pub type HelperBody = Rc<dyn Fn(&mut Simulated, &[u64]) -> Result<[u64; 2], Trap
 pub struct Simulated {
     /// Its memory.
     pub memory: CheckedMemory,
-    helpers: HashMap<&'static str, HelperBody>,
+    helpers: HashMap<&'static str, (HelperBody, OpEffects)>,
     functions: HashMap<u64, Rc<Func>>,
     /// Declarations of the helpers, which functions that are called by address use too.
     declared: PrimaryMap<HelperId, Helper>,
@@ -78,12 +78,12 @@ impl Simulated {
         effects: OpEffects,
         body: impl Fn(&mut Simulated, &[u64]) -> Result<[u64; 2], Trap> + 'static,
     ) -> HelperId {
-        self.helpers.insert(name, Rc::new(body));
+        self.helpers.insert(name, (Rc::new(body), effects));
         self.declared.push(Helper {
             name,
             address: 0,
             signature,
-            effects,
+            effects: None,
         })
     }
 
@@ -146,7 +146,8 @@ impl Machine for Simulated {
         let address = match callee {
             Callee::Helper(helper) => {
                 let body = self.helpers.get(helper.name).cloned();
-                let body = body.ok_or_else(|| CallError::Unknown(helper.name.to_owned()))?;
+                let (body, effects) =
+                    body.ok_or_else(|| CallError::Unknown(helper.name.to_owned()))?;
                 let (before, raised) = (self.memory.counts(), self.raised.is_some());
                 let results = body(self, args)?;
                 let (after, raises) = (self.memory.counts(), self.raised.is_some());
@@ -155,7 +156,7 @@ impl Machine for Simulated {
                     releases,
                     raises: may_raise,
                     ..
-                } = helper.effects;
+                } = effects;
                 let found = [
                     (raises && !raised && !may_raise, "raises"),
                     (after.0 > before.0 && !allocates, "allocates"),

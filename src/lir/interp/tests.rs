@@ -1,7 +1,7 @@
 //! The interpreter by itself; `codegen/tests/oracle.rs` compares it with machine code.
 
 use super::*;
-use crate::lir::{Mode, OpEffects, parse, verify};
+use crate::lir::{Mode, parse, verify};
 use crate::ll::Ty;
 
 fn run(text: &str, args: &[u64]) -> Result<Outcome, Box<Fault>> {
@@ -215,7 +215,7 @@ fn helpers_are_called_by_address_and_their_truth_values_are_one_bit() {
         name: "int_bool",
         address: int_bool as *const () as usize,
         signature: Signature::new(&[Ty::I64], &[Ty::I64, Ty::Bool]),
-        effects: OpEffects::PURE,
+        effects: None,
     };
     let helpers: PrimaryMap<HelperId, Helper> = [helper].into_iter().collect();
     let text = "(i64) -> (i64, bool) {\nblock0(v0: i64):\n  v1, v2 = call int_bool(v0)\n  return v1, v2\n}";

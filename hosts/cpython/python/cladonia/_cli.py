@@ -10,7 +10,7 @@ from cladonia import _options, _start
 USAGE = """\
 usage: python -m cladonia [options] script.py [args] | -m module [args] | -c code [args] | - [args]
 
-   or: python -m cladonia export script.py [-o FILE.tbc] [--no-run]
+   or: python -m cladonia export script.py [-o FILE.tbc] [--no-run | --bytecode | --jit [N]]
 
 Runs a program as python does, with the JIT on. Processes started by the program inherit the options.
 

@@ -38,7 +38,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -74,6 +74,21 @@ static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
         c"dump",
         dump,
         c"dump(f, stage): the text of f at one stage of compilation."
+    ),
+    fastcall!(
+        c"inspect",
+        inspect,
+        c"inspect(f): the text of f at each stage of one compilation, with that of its unit and its host."
+    ),
+    fastcall!(
+        c"record",
+        record,
+        c"record(): keep what each compilation follows from."
+    ),
+    fastcall!(
+        c"recorded",
+        recorded,
+        c"recorded(): what was kept, as sections of a document."
     ),
     fastcall!(
         c"export",
@@ -499,14 +514,70 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
                 Err(error) => not_compiled(&error.to_string()),
             };
         }
-        match compiling::dumps(func) {
+        ready()?;
+        match compiling::inspect(func).stages {
             Ok(dumps) => match dumps.into_iter().find(|(name, _)| *name == stage) {
                 Some((_, found)) => Ok(stats::text(&found)),
                 None => not_compiled(&format!("there is no text of the stage {stage}")),
             },
-            Err(Refusal::Lasting(reason)) => not_compiled(&reason),
-            Err(Refusal::Busy) => not_compiled("the compiler is at work"),
+            Err(refusal) => not_compiled(&refusal.to_string()),
         }
+    })
+}
+
+unsafe extern "C" fn inspect(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func] = arguments::<1>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        ready()?;
+        let inspected = compiling::inspect(func);
+        let mut texts = match inspected.stages {
+            Ok(dumps) => dumps,
+            Err(refusal) => vec![("error", refusal.to_string())],
+        };
+        texts.extend(inspected.unit.map(|text| ("unit", text)));
+        texts.extend(compiling::host_text().map(|text| ("host", text)));
+        let dict = PyDict_New();
+        for (stage, found) in texts {
+            let (key, value) = (stats::text(stage), stats::text(&found));
+            let set = if dict.is_null() || key.is_null() || value.is_null() {
+                -1
+            } else {
+                PyDict_SetItem(dict, key, value)
+            };
+            Py_XDECREF(key);
+            Py_XDECREF(value);
+            if set < 0 {
+                Py_XDECREF(dict);
+                return Err(());
+            }
+        }
+        Ok(dict)
+    })
+}
+
+unsafe extern "C" fn record(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        compiling::record();
+        none()
+    })
+}
+
+unsafe extern "C" fn recorded(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        let texts = compiling::host_text().into_iter();
+        let texts: Vec<String> = texts.chain(compiling::recorded()).collect();
+        Ok(stats::text(&texts.concat()))
     })
 }
 
