@@ -1,9 +1,11 @@
-//! Whether a program does the same however it runs: in the interpreter, natively, with exits forced, and under chaos.
+//! Whether a program does the same however it runs: in the interpreter, natively, with exits forced, under chaos, and
+//! with units in the LIR interpreter.
 
 use crate::isolate::in_child;
 use crate::runtime::load::LoadError;
 use crate::runtime::{Force, Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document};
+use cladonia::engine::Execution;
 use std::fmt;
 
 /// What a program did: what it printed, what each call gave, and how many objects it left behind.
@@ -189,6 +191,7 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
     let mut ways = vec![
         ("machine code".to_owned(), base),
         ("eager machine code".to_owned(), eager),
+        ("LIR interpreter".to_owned(), oracle(eager)),
         (
             "machine code with each exit forced once".to_owned(),
             Options {
@@ -214,6 +217,10 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         };
         ways.push((format!("machine code under chaos (seed {seed})"), chaos));
         ways.push((
+            format!("LIR interpreter with forced exits (seed {seed})"),
+            oracle(forced),
+        ));
+        ways.push((
             format!("chaos without forced exits (seed {seed})"),
             Options {
                 force: None,
@@ -222,6 +229,14 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         ));
     }
     ways
+}
+
+/// The same with units in the LIR interpreter.
+fn oracle(options: Options) -> Options {
+    Options {
+        execution: Execution::Oracle,
+        ..options
+    }
 }
 
 /// Units that are made under chaos: each invalidation makes more; this is enough to meet every kind of them.
