@@ -137,6 +137,15 @@ pub struct Coverage {
     refused: Counts,
 }
 
+/// What is kept of a unit.
+struct Seen {
+    name: String,
+    is_loop: bool,
+    /// The optimised HIR.
+    selected: String,
+    exits: Vec<String>,
+}
+
 impl Coverage {
     /// Run a program in the ways of a plan, and note what it reaches.
     ///
@@ -154,19 +163,19 @@ impl Coverage {
             options.keep_text = true;
             options.max_steps = plan.max_steps;
             let session = Session::new(options).map_err(|e| e.to_string())?;
-            let seen: Rc<RefCell<Vec<(String, bool, String, Vec<String>)>>> = Rc::default();
+            let seen: Rc<RefCell<Vec<Seen>>> = Rc::default();
             let notes = seen.clone();
             session.on_compile(Box::new(move |name, entry, unit| {
                 let selected = unit.dumps.iter().find(|(stage, _)| *stage == "selected");
-                let text = selected.map_or(String::new(), |(_, text)| text.clone());
-                let exits = unit
-                    .exits
-                    .iter()
-                    .map(|e| exit_name(e.kind.raises(), e.reason));
-                let is_loop = matches!(entry, Entry::Loop(_));
-                notes
-                    .borrow_mut()
-                    .push((name.to_owned(), is_loop, text, exits.collect()));
+                let exits = unit.exits.iter();
+                notes.borrow_mut().push(Seen {
+                    name: name.to_owned(),
+                    is_loop: matches!(entry, Entry::Loop(_)),
+                    selected: selected.map_or(String::new(), |(_, text)| text.clone()),
+                    exits: exits
+                        .map(|exit| exit_name(exit.kind.raises(), exit.reason))
+                        .collect(),
+                });
             }));
             {
                 let loaded = session.load_codes(&document.codes);
@@ -178,19 +187,16 @@ impl Coverage {
                     }
                 }
             }
-            for (name, is_loop, text, exits) in seen.borrow().iter() {
+            for unit in seen.borrow().iter() {
                 self.units += 1;
-                self.loop_units += u64::from(*is_loop);
-                for instr in by_name
-                    .get(name.as_str())
-                    .map_or(&[][..], |code| &code.instrs)
-                {
+                self.loop_units += u64::from(unit.is_loop);
+                let code = by_name.get(unit.name.as_str());
+                for instr in code.map_or(&[][..], |code| &code.instrs) {
                     count(&mut self.bytecode, instr.op.info().name);
                 }
-                ops_of(text).for_each(|op| count(&mut self.hir, op));
-                exits
-                    .iter()
-                    .for_each(|exit| count(&mut self.exits_made, exit));
+                ops_of(&unit.selected).for_each(|op| count(&mut self.hir, op));
+                let exits = unit.exits.iter();
+                exits.for_each(|exit| count(&mut self.exits_made, exit));
             }
             let statistics = session.statistics();
             self.invalidated += statistics.invalidated.get();
