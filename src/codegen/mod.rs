@@ -194,6 +194,15 @@ impl Codegen {
         })
     }
 
+    /// Another code generator for the same machine, for another thread.
+    pub fn fork(&self) -> Codegen {
+        Codegen {
+            isa: self.isa.clone(),
+            context: Context::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
     /// Compile one function into `memory`.
     ///
     /// # Errors

@@ -41,6 +41,7 @@ impl Jit {
             name,
             address: address.expose_provenance(),
             signature,
+            effects: None,
         })
     }
 

@@ -60,6 +60,8 @@ pub struct Effects {
     pub runs_host_code: bool,
     /// May raise an exception.
     pub raises: bool,
+    /// May drop the last reference to an object, or give memory back.
+    pub releases: bool,
 }
 
 impl Effects {
@@ -69,6 +71,7 @@ impl Effects {
         writes: false,
         runs_host_code: false,
         raises: false,
+        releases: false,
     };
     /// Reads only.
     pub const READS: Effects = Effects {
@@ -87,5 +90,19 @@ impl Effects {
         writes: true,
         runs_host_code: true,
         raises: true,
+        releases: true,
     };
+
+    /// The first thing in words that this may do and `other` may not. Reads count only if `other` says that it does
+    /// nothing to memory at all, since what writes may read.
+    pub fn first_beyond(self, other: Effects) -> Option<&'static str> {
+        let rows = [
+            (self.writes, other.writes, "write memory"),
+            (self.reads, other.reads || other.writes, "read memory"),
+            (self.runs_host_code, other.runs_host_code, "run host code"),
+            (self.raises, other.raises, "raise"),
+        ];
+        let beyond = rows.into_iter().find(|&(own, others, _)| own && !others);
+        beyond.map(|row| row.2)
+    }
 }

@@ -210,6 +210,7 @@ pub fn print_host(host: &Host) -> String {
             ("writes", effects.writes),
             ("runs_host_code", effects.runs_host_code),
             ("raises", effects.raises),
+            ("releases", effects.releases),
         ] {
             if has {
                 let _ = write!(out, " {word}");

@@ -2,6 +2,7 @@
 
 use super::ops::{FloatCond, IntCond, Opcode};
 use crate::exits::ExitId;
+use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
 use cranelift_entity::{PrimaryMap, entity_impl};
 
@@ -53,6 +54,8 @@ pub struct Helper {
     pub address: usize,
     /// Its signature (C calling convention).
     pub signature: Signature,
+    /// What it may do, if the host says so.
+    pub effects: Option<Effects>,
 }
 
 /// An immediate operand.

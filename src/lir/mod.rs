@@ -27,6 +27,6 @@ pub use graph::{
     Term, Value,
 };
 pub use ops::{Effect, FloatCond, ImmKind, IntCond, OpInfo, Opcode};
-pub use parse::{ParseError, parse};
+pub use parse::{ParseError, parse, parse_all};
 pub use text::print;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

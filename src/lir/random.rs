@@ -26,6 +26,7 @@ pub(crate) fn helpers() -> PrimaryMap<HelperId, Helper> {
         name,
         address: 0x1000,
         signature: Signature::new(params, results),
+        effects: None,
     };
     rows.into_iter().map(helper).collect()
 }

@@ -120,6 +120,17 @@ pub struct Field {
     pub width: Width,
 }
 
+impl Field {
+    /// A field.
+    pub const fn new(name: &'static str, offset: usize, width: Width) -> Field {
+        Field {
+            name,
+            offset: offset as i32,
+            width,
+        }
+    }
+}
+
 /// A structure of the host: a name and its fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Struct {
@@ -163,6 +174,15 @@ impl Struct {
             }
         }
         Ok(Struct { name, fields })
+    }
+
+    /// The field of this name.
+    ///
+    /// # Panics
+    /// If there is none: names are the host's own, so that is a slip in its source.
+    pub fn field(&self, name: &str) -> Field {
+        let found = self.fields.iter().find(|field| field.name == name);
+        *found.unwrap_or_else(|| panic!("`{}` has no field `{name}`", self.name))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Local simplification: guards that are proved, boxes that are unboxed at once, constants.
 
 use super::Context;
+use super::plant::{Fault, is_planted};
 use crate::bytecode::ConstValue;
 use crate::hir::{Cmp, Edge, Function, Op, Term, Value};
 use crate::types::Type;
@@ -167,7 +168,7 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
 
 fn compare(c: Cmp, x: &i64, y: &i64) -> bool {
     match c {
-        Cmp::Lt => x < y,
+        Cmp::Lt => x < y || x == y && is_planted(Fault::Fold),
         Cmp::Le => x <= y,
         Cmp::Eq => x == y,
         Cmp::Ne => x != y,

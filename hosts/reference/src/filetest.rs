@@ -28,7 +28,8 @@
 //! `opt PASS ...` (the passes one after the other), `selected` (all passes).
 //!
 //! Stages take `types T ...`, the types of the arguments, and `at N`, the instruction of a loop. Addresses are written
-//! `<address>`. With `BLESS=1` in the environment answers are written, not compared.
+//! `<address>`. A script of typegraphs (`.tg`) asks by itself; the answer to a line stands below it in lines that begin with
+//! `#=`. With `BLESS=1` in the environment answers are written, not compared.
 
 mod hir;
 
@@ -37,6 +38,7 @@ use crate::runtime::{Options, Session};
 use crate::stages;
 use crate::text::parse_call;
 use cladonia::bytecode::{Code, Document};
+use cladonia::typegraph;
 use std::path::Path;
 
 /// What became of a file.
@@ -59,7 +61,10 @@ enum Item {
 /// Everything that is not as expected.
 pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let (new, count, faults) = run_text(&text);
+    let (new, count, faults) = match is_script(path) {
+        true => run_script(&text),
+        false => run_text(&text),
+    };
     if bless {
         if new != text {
             std::fs::write(path, new).map_err(|e| e.to_string())?;
@@ -70,6 +75,29 @@ pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
         true => Ok(Verdict::Passed(count)),
         false => Err(faults.join("\n")),
     }
+}
+
+/// Whether a file is a file test, by its name.
+pub fn is_test(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "tbc") || is_script(path)
+}
+
+fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "tg")
+}
+
+/// Run a script of typegraphs: its text with the right answers, their number, and what is not as expected.
+fn run_script(text: &str) -> (String, usize, Vec<String>) {
+    let (new, count, faults) = typegraph::check(text);
+    let fault = |(question, expected, answer): (String, String, String)| {
+        let diff = crate::diff::diff(&expected, &answer, 2);
+        format!("{question}\n{diff}")
+    };
+    let mut faults: Vec<String> = faults.into_iter().map(fault).collect();
+    if count == 0 && faults.is_empty() {
+        faults.push("the file asks nothing".into());
+    }
+    (new, count, faults)
 }
 
 /// Run the text of a file: the text with the right answers, the number of requests, and what is not as expected.

@@ -2,10 +2,14 @@
 //! interpreter and natively. Tests, the fuzzer and the `cladonia` tool are built on it; whoever embeds Cladonia may
 //! take it as an example.
 
+#![deny(missing_docs)]
+
 pub mod check;
+pub mod coverage;
 pub mod diff;
 pub mod filetest;
 pub mod generate;
+pub mod isolate;
 pub mod reduce;
 pub mod runtime;
 pub mod stages;

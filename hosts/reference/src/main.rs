@@ -35,6 +35,7 @@ enum Command {
     Reduce(commands::reduce::Args),
     Fuzz(commands::fuzz::Args),
     Type(commands::type_::Args),
+    Typegraph(commands::typegraph::Args),
 }
 
 fn main() -> ExitCode {
@@ -52,5 +53,6 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => commands::fuzz::run(&args),
         Command::Test(args) => commands::test::run(&args),
         Command::Type(args) => commands::type_::run(&args),
+        Command::Typegraph(args) => commands::typegraph::run(&args),
     })
 }

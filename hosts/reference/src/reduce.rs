@@ -3,9 +3,11 @@
 //! Structure comes first (calls, codes, runs of instructions, what nothing names any more), then, for predicates that
 //! look at the text, lines. Everything is tried again until nothing gets smaller.
 
-use crate::check::{Failure, Plan, Program, check_codes};
-use crate::stages::catch;
+use crate::check::{Plan, Program, Verdict, check_isolated};
+use crate::generate::call_text;
 use cladonia::bytecode::{ArgKind, Code, ConstValue, Document, Instr, Op, Pc};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 /// Whether a smaller program still shows what is looked for, and how often that was asked.
 pub struct Predicate<'a> {
@@ -41,41 +43,42 @@ type Call = (String, Vec<ConstValue>);
 
 /// How often the executors are asked for one reduction.
 const MOST: u64 = 20_000;
+/// How long smaller programs are looked for.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The smallest program found on which the executors still disagree in the same way.
 pub fn reduce(program: &Program, plan: &Plan) -> Program {
-    let Some(wanted) = difference(program, plan) else {
-        return program.clone();
-    };
-    let mut holds = |program: &Program| difference(program, plan) == Some(wanted);
+    let start = Instant::now();
+    let mut holds = |program: &Program| start.elapsed() < PATIENCE && differs(program, plan);
     shrink(program, &mut Predicate::new(MOST, &mut holds))
 }
 
-/// In what executors differ; a smaller program that differs in something else shows another fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Difference {
-    /// One of them panics.
-    Panic,
-    /// What was printed.
-    Output,
-    /// What calls gave or raised.
-    Results,
-    /// How many objects are left alive.
-    Leaks,
+/// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
+pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
+    let small = reduce(program, plan);
+    let mut text = String::new();
+    let mut comment = |what: &str| {
+        for line in what.lines() {
+            let _ = writeln!(text, "; {line}");
+        }
+    };
+    comment(what);
+    if let Ok(document) = Document::parse(&small.text)
+        && let Verdict::Differs(what) = check_isolated(&document.codes, &small.calls, plan)
+    {
+        comment("reduced:");
+        comment(&what);
+    }
+    text + &file_of(&small)
 }
 
-/// In what the executors of a program differ, if they do.
-pub fn difference(program: &Program, plan: &Plan) -> Option<Difference> {
-    let document = Document::parse(&program.text).ok()?;
-    match catch(|| check_codes(&document.codes, &program.calls, plan)) {
-        Err(_) => Some(Difference::Panic),
-        Ok(Err(Failure::Differs(differs))) => Some(match () {
-            () if differs.expected.results != differs.found.results => Difference::Results,
-            () if differs.expected.output != differs.found.output => Difference::Output,
-            () => Difference::Leaks,
-        }),
-        Ok(_) => None,
-    }
+/// Whether the executors disagree about a program, or one of them panics or dies.
+pub fn differs(program: &Program, plan: &Plan) -> bool {
+    let Ok(document) = Document::parse(&program.text) else {
+        return false;
+    };
+    let verdict = check_isolated(&document.codes, &program.calls, plan);
+    matches!(verdict, Verdict::Differs(_))
 }
 
 /// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and names.
@@ -241,15 +244,20 @@ fn fewer_instructions(
                 code.instrs[start..end].iter_mut().for_each(become_nop);
                 drop_nops(code);
             });
-            let constant = codes[index].consts.len().min(1);
-            let shorter = |code: &Code| code.instrs[start].op != Op::LoadConst || end - start > 1;
+            // In place of what made a value, or took one; replacing one instruction by one that means as little leads
+            // nowhere.
+            let simple = [Op::LoadConst, Op::PopTop];
+            let is_simple = end - start == 1 && simple.contains(&codes[index].instrs[start].op);
             let replaced = !removed
-                && constant == 1
-                && shorter(&codes[index])
-                && attempt(codes, index, calls, predicate, |code| {
-                    code.instrs[start..end].iter_mut().for_each(become_nop);
-                    code.instrs[start].op = Op::LoadConst;
-                    drop_nops(code);
+                && !is_simple
+                && simple.into_iter().any(|op| {
+                    let possible = op != Op::LoadConst || !codes[index].consts.is_empty();
+                    possible
+                        && attempt(codes, index, calls, predicate, |code| {
+                            code.instrs[start..end].iter_mut().for_each(become_nop);
+                            code.instrs[start].op = op;
+                            drop_nops(code);
+                        })
                 });
             let popped = !removed
                 && !replaced
@@ -388,8 +396,7 @@ pub fn calls_of(text: &str) -> Vec<Call> {
 pub fn file_of(program: &Program) -> String {
     let mut text = program.text.clone();
     for (name, values) in &program.calls {
-        let values: Vec<String> = values.iter().map(ConstValue::to_string).collect();
-        text += &format!(";> {name}({})\n", values.join(", "));
+        let _ = writeln!(text, ";> {}", call_text(name, values));
     }
     text
 }
@@ -436,71 +443,6 @@ mod tests {
             shrunk += 1;
         }
         assert!(shrunk > 5, "only {shrunk} programs multiply");
-    }
-
-    /// What it gives differs from runtime to runtime, as a fault of an executor would.
-    const DIFFERS: &str = r#"
-code "g" {
-  params 1
-  local n
-  stack 1
-  load_fast n
-  return_value
-}
-code "f" {
-  params 1
-  local n
-  stack 4
-  name f
-  name g
-  name hash
-  const 1
-  load_global g, 1
-  load_fast n
-  call 1
-  load_const #0
-  binary_op +
-  pop_top
-  load_global hash, 1
-  load_global f
-  call 1
-  return_value
-}
-"#;
-
-    #[test]
-    fn a_disagreement_stays_the_one_it_was() {
-        let call = |name: &str| (name.to_owned(), vec![ConstValue::Int(3)]);
-        let program = Program {
-            text: DIFFERS.into(),
-            calls: vec![call("g"), call("f"), call("f")],
-        };
-        let plan = Plan {
-            times: 1,
-            seeds: 1,
-            ..Plan::default()
-        };
-        assert_eq!(difference(&program, &plan), Some(Difference::Results));
-        let small = reduce(&program, &plan);
-        let document = Document::parse(&small.text).expect("a document");
-        let ops: Vec<&str> = document.codes[0]
-            .instrs
-            .iter()
-            .map(|i| i.op.info().name)
-            .collect();
-        assert_eq!(
-            ops,
-            ["load_global", "load_global", "call", "return_value"],
-            "{}",
-            small.text
-        );
-        assert_eq!((document.codes.len(), small.calls), (1, vec![call("f")]));
-        let agreeing = Program {
-            calls: vec![call("g")],
-            ..program
-        };
-        assert_eq!(difference(&agreeing, &plan), None);
-        assert_eq!(reduce(&agreeing, &plan).text, agreeing.text);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Every file test below `jit-tests/files`: see `cladonia_reference::filetest`.
 
-use cladonia_reference::filetest::{Verdict, run_file};
+use cladonia_reference::filetest::{Verdict, is_test, run_file};
 use std::path::{Path, PathBuf};
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -8,7 +8,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "tbc") {
+        } else if is_test(&path) {
             files.push(path);
         }
     }

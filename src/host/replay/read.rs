@@ -101,7 +101,7 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
                 let name = interned(line.quoted("the intrinsic's name")?);
                 let effects = effects(&mut line);
                 line.end()?;
-                let func = function(&mut lines, &builder.host.helpers, Mode::Intrinsic)?;
+                let func = function(&mut lines, builder.helpers(), Mode::Intrinsic)?;
                 builder.intrinsic(name, effects, func);
                 continue;
             }
@@ -371,6 +371,7 @@ fn effects(line: &mut Line) -> Effects {
         writes: line.eat_word("writes"),
         runs_host_code: line.eat_word("runs_host_code"),
         raises: line.eat_word("raises"),
+        releases: line.eat_word("releases"),
     }
 }
 

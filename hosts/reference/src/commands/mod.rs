@@ -7,4 +7,5 @@ pub mod run;
 pub mod stage;
 pub mod test;
 pub mod type_;
+pub mod typegraph;
 pub mod verify;

@@ -2,7 +2,7 @@
 
 use crate::report::Failure;
 use cladonia::bytecode::ConstValue;
-use cladonia_reference::runtime::Options;
+use cladonia_reference::runtime::{Force, Options};
 use cladonia_reference::text::parse_call;
 
 /// How a program is run.
@@ -22,7 +22,7 @@ pub struct Choice {
 
     /// Take each exit that is a bet about once in N times, at random
     #[arg(long, value_name = "N")]
-    force: Option<u64>,
+    force: Option<Force>,
 
     /// Compile, invalidate and disturb at random
     #[arg(long)]

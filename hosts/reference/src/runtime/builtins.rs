@@ -95,6 +95,7 @@ pub(super) fn bootstrap(
         namespaces: RefCell::default(),
         is_closing: Cell::new(false),
         steps: Cell::new(0),
+        is_broken: Cell::new(false),
         max_steps: Cell::new(options.max_steps),
         output: RefCell::default(),
         trace: RefCell::default(),
