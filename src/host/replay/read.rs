@@ -101,7 +101,7 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
                 let name = interned(line.quoted("the intrinsic's name")?);
                 let effects = effects(&mut line);
                 line.end()?;
-                let func = function(&mut lines, &builder.helpers(), Mode::Intrinsic)?;
+                let func = function(&mut lines, builder.helpers(), Mode::Intrinsic)?;
                 builder.intrinsic(name, effects, func);
                 continue;
             }
