@@ -192,7 +192,7 @@ fn the_verifier_names_what_is_wrong() {
     );
     check_verify("  push_null", "@0: control runs past the end");
     check_verify(
-        "  params 1\n  local x\n  load_fast x\n  load_fast x\n  load_fast x\n  return_value",
+        "  params 1\n  local x\n  load_fast x\n  load_fast x\n  load_fast x\n  pop_top\n  pop_top\n  return_value",
         "@2: 3 entries on a stack of 2",
     );
     check_verify(
@@ -354,6 +354,21 @@ prop_compose! {
             instrs,
             handlers: handlers.collect(),
         }
+    }
+}
+
+#[test]
+fn nothing_is_left_on_the_stack_where_a_code_returns() {
+    for (end, left) in [("return_value", 1), ("return_const #0", 2)] {
+        let text = format!(
+            "code \"f\" {{\n  stack 2\n  const 5\n  load_const #0\n  load_const #0\n  {end}\n}}\n"
+        );
+        let document = Document::parse(&text).expect("a document");
+        let errors = document.codes[0].verify().expect_err(end).to_string();
+        assert_eq!(
+            errors,
+            format!("@2: returns with {left} entries on the stack")
+        );
     }
 }
 

@@ -405,6 +405,18 @@ impl Verifier<'_> {
                 );
                 continue;
             };
+            // What is left would never be dropped.
+            let left = match instr.op {
+                Op::ReturnValue => depth - 1,
+                Op::ReturnConst => depth,
+                _ => 0,
+            };
+            if left > 0 {
+                self.error(
+                    Some(pc),
+                    format!("returns with {left} entries on the stack"),
+                );
+            }
             if let Some((target, depth)) = successors.jump {
                 self.reach(target, depth, Some(pc), &mut depths, &mut todo);
             }

@@ -9,6 +9,7 @@ use expect_test::expect;
 mod calls;
 mod exits;
 mod ops;
+mod oracle;
 mod process;
 
 /// A code generator with memory and helpers.

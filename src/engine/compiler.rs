@@ -1,5 +1,6 @@
 //! The pipeline driver: bytecode in, a unit of machine code out. It keeps no account of what it has made.
 
+use super::oracle::{self, Execution, Interpreted, Planted};
 use crate::bytecode::{Code, Met, Pc, Reason, VerifierErrors};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
@@ -117,6 +118,8 @@ pub enum CompileError {
 
 /// A compiled unit. Dropping it frees its code: the host drops it when no frame is inside.
 pub struct Unit {
+    /// In oracle mode, what runs in place of machine code: `code` and `raw` are stubs that enter it.
+    pub interpreted: Vec<Arc<Interpreted>>,
     /// The machine code.
     pub code: CompiledCode,
     /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
@@ -202,6 +205,11 @@ pub(super) struct Compiler {
     codegen: Codegen,
     /// Keep the text of every stage with each unit.
     pub(super) keep_dumps: bool,
+    /// How units run.
+    pub(super) execution: Execution,
+    /// A fault to put into units.
+    pub(super) planted: Option<Planted>,
+    pub(super) counters: Arc<oracle::Counters>,
 }
 
 impl Compiler {
@@ -212,6 +220,9 @@ impl Compiler {
             memory,
             codegen,
             keep_dumps: false,
+            execution: Execution::default(),
+            planted: None,
+            counters: Arc::default(),
         })
     }
 
@@ -222,6 +233,9 @@ impl Compiler {
             memory: self.memory.clone(),
             codegen: self.codegen.fork(),
             keep_dumps: self.keep_dumps,
+            execution: self.execution,
+            planted: self.planted,
+            counters: self.counters.clone(),
         }
     }
 
@@ -269,9 +283,10 @@ impl Compiler {
             });
         }
         let started = Instant::now();
+        let planted = self.planted == Some(Planted::Lowering);
         let lowered = match &own {
-            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts),
-            None => lower::lower(f, &self.host, &request.parts, request.entry),
+            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts, planted),
+            None => lower::lower(f, &self.host, &request.parts, request.entry, planted),
         };
         clock.add("lower", started);
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
@@ -290,19 +305,22 @@ impl Compiler {
         let exit_hook = Some(self.host.helper(hook));
         let pins = Pins::of(f);
         let started = Instant::now();
-        let mut code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
+        let token = request.parts.token;
+        let mut interpreted = Vec::new();
+        let mut code = self.make(lowered.func, exit_hook, token, &mut interpreted)?;
         dump(keep, "clif", &|| {
             code.clif().unwrap_or_default().to_string()
         });
         dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
         let mut raw = None;
         if let Some(own) = own {
-            let adapter = lower::adapter(&f.code.name, &own, &self.host, request.parts.token);
-            let adapter = self.generate(&adapter, None, request.parts.token)?;
+            let adapter = lower::adapter(&f.code.name, &own, &self.host, token);
+            let adapter = self.make(adapter, None, token, &mut interpreted)?;
             raw = Some((std::mem::replace(&mut code, adapter), own.signature));
         }
         clock.add("generate", started);
         Ok(Unit {
+            interpreted,
             entry_cells: entry_cells(f),
             timings: clock.stages,
             code,
@@ -404,6 +422,30 @@ impl Compiler {
     /// Compile a function that is LIR already.
     pub(super) fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
         self.generate(func, None, 0)
+    }
+
+    /// A function of a unit: machine code, or a stub that enters the interpreter.
+    fn make(
+        &mut self,
+        func: Func,
+        exit_hook: Option<lir::HelperId>,
+        token: u64,
+        interpreted: &mut Vec<Arc<Interpreted>>,
+    ) -> Result<CompiledCode, CompileError> {
+        if self.execution == Execution::Machine {
+            self.codegen.plant(self.planted == Some(Planted::Codegen));
+            return self.generate(&func, exit_hook, token);
+        }
+        lir::verify(&func, lir::Mode::Unit, &self.host.helpers)
+            .map_err(|e| CompileError::Internal(e.to_string()))?;
+        oracle::check_calls(&func, &self.host)?;
+        let (host, counters) = (self.host.clone(), self.counters.clone());
+        let function = Interpreted::new(func, host, exit_hook, token, counters);
+        self.codegen.plant(false);
+        let stub = self.generate(&function.stub(), None, token)?;
+        self.counters.add_unit();
+        interpreted.push(function);
+        Ok(stub)
     }
 
     fn generate(

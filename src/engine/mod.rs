@@ -27,6 +27,7 @@
 mod compiler;
 mod hot;
 mod job;
+mod oracle;
 mod stubs;
 mod units;
 
@@ -34,6 +35,7 @@ pub use crate::host::{Entry, RawMap, Replay, UnitParts};
 pub use compiler::{CompileError, MAX_HIR, Pins, Request, Unit};
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
+pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
 pub use stubs::EntryCell;
 pub use units::{
     Activation, CallError, Exit, ExitInfo, InstallError, Statistics, UnitHandle, UnitId, UnitInfo,
@@ -56,6 +58,11 @@ pub struct Engine {
     shared: Arc<Shared>,
     /// Keep the text of every stage with each unit.
     pub keep_dumps: bool,
+    /// How the units that are compiled from now on run.
+    pub execution: Execution,
+    /// A fault to put into the units that are compiled from now on.
+    #[doc(hidden)]
+    pub planted: Option<Planted>,
     /// What each [`Engine::compile`] followed from, also those that gave no unit: sections of a document. Not kept if
     /// `None`.
     pub replays: Option<Vec<String>>,
@@ -71,6 +78,8 @@ impl Engine {
             compiler: Compiler::new(host, memory)?,
             shared: Arc::default(),
             keep_dumps: false,
+            execution: Execution::default(),
+            planted: None,
             replays: None,
         })
     }
@@ -78,6 +87,18 @@ impl Engine {
     /// The host.
     pub fn host(&self) -> &Arc<Host> {
         self.compiler.host()
+    }
+
+    /// What the oracle has done so far.
+    pub fn oracle_counts(&self) -> OracleCounts {
+        self.compiler.counters.read()
+    }
+
+    /// Tell the compiler the options that may have changed.
+    fn prepare(&mut self) {
+        self.compiler.keep_dumps = self.keep_dumps;
+        self.compiler.execution = self.execution;
+        self.compiler.planted = self.planted;
     }
 
     /// The code memory.
@@ -94,7 +115,7 @@ impl Engine {
     /// # Panics
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
-        self.compiler.keep_dumps = self.keep_dumps;
+        self.prepare();
         if !self.keep_dumps && self.replays.is_none() {
             return self.compiler.compile(&request);
         }
@@ -118,7 +139,7 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
-        self.compiler.keep_dumps = self.keep_dumps;
+        self.prepare();
         self.compiler.compile_stub(func)
     }
 
@@ -128,7 +149,7 @@ impl Engine {
     /// [`InstallError::Compile`], or [`InstallError::Unwatched`]. Nothing panics: a broken invariant of the compiler is
     /// [`CompileError::Internal`].
     pub fn build(&mut self, task: Task, world: &dyn World) -> Result<UnitHandle, InstallError> {
-        self.compiler.keep_dumps = self.keep_dumps;
+        self.prepare();
         let link = units::Link::new();
         let made = job::compile(&mut self.compiler, &task, &link, world);
         self.finish(task, link, made, world)
@@ -137,7 +158,7 @@ impl Engine {
     /// A task for another thread, with the facts that it will ask for as they are now. What the engine is told of
     /// ([`Engine::changed`]) until the result is installed makes it stale.
     pub fn job(&mut self, task: Task, world: &dyn World) -> Job {
-        self.compiler.keep_dumps = self.keep_dumps;
+        self.prepare();
         Job::new(&self.shared, self.compiler.fork(), task, world)
     }
 

@@ -4,7 +4,7 @@
 use super::Op;
 use super::build::{Builder, Unsupported, is_builtin_exact};
 use super::function::{Block, Edge, FrameState, Inst, Place, Term, Value};
-use crate::bytecode::{Code, Handler, Op as B, Pc, Reason};
+use crate::bytecode::{ArgKind, Code, Handler, Op as B, Pc, Reason};
 use crate::facts::Source;
 use crate::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -81,7 +81,9 @@ impl Builder<'_> {
             if next.iter().chain(&handler).any(|t| t.0 as usize >= n) {
                 return Err(self.unsupported("a jump outside the code"));
             }
-            if next.len() != 1 || next[0] != Pc(pc.0 + 1) {
+            // A jump ends its block even if it leads to what follows it anyway.
+            let jumps = code.instr(pc).op.info().arg == ArgKind::Target;
+            if jumps || next.len() != 1 || next[0] != Pc(pc.0 + 1) {
                 leaders.extend(next.iter().copied());
             }
             leaders.extend(handler);

@@ -1,6 +1,7 @@
 //! Removal of validity checks that no call-out precedes.
 
 use super::Context;
+use super::plant::{Fault, is_planted};
 use crate::hir::{Block, Function, Op};
 use cranelift_entity::SecondaryMap;
 
@@ -44,7 +45,7 @@ fn flow(
     for &v in &f.blocks[b].insts {
         match f.op(v) {
             Op::CheckValid => {
-                if !dirty {
+                if !dirty || is_planted(Fault::Checks) {
                     needless(v);
                 }
                 dirty = false;

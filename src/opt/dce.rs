@@ -1,6 +1,7 @@
 //! Removal of instructions whose results nobody needs and that do nothing else.
 
 use super::Context;
+use super::plant::{Fault, is_planted};
 use crate::hir::{Function, Op, Term, Value};
 use cranelift_entity::SecondaryMap;
 
@@ -20,7 +21,8 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
                     op,
                     Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_)
                 );
-            if keep {
+            let lost = matches!(op, Op::GuardType(_)) && is_planted(Fault::Dce);
+            if keep && !lost {
                 work.push(v);
             }
         }

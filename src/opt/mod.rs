@@ -9,6 +9,7 @@ pub mod closed;
 mod dce;
 mod merge;
 mod number;
+mod plant;
 mod refcounts;
 mod simplify;
 mod specialise;

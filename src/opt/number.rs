@@ -1,6 +1,7 @@
 //! Value numbering over the dominator tree, and motion of invariant guards and computations out of loops.
 
 use super::Context;
+use super::plant::{Fault, is_planted};
 use crate::bytecode::GeneralOp;
 use crate::hir::{Block, Function, Op, Term, Value, is_builtin_exact};
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -83,8 +84,9 @@ fn walk(
                         } else {
                             memory.insert(key, v);
                         }
-                    } else if f.may_run_host_code(v)
-                        || matches!(op, Op::ListAppend | Op::General(GeneralOp::ListAppend, _))
+                    } else if (f.may_run_host_code(v)
+                        || matches!(op, Op::ListAppend | Op::General(GeneralOp::ListAppend, _)))
+                        && !is_planted(Fault::Number)
                     {
                         memory.clear();
                     }

@@ -1,6 +1,7 @@
 //! Local simplification: guards that are proved, boxes that are unboxed at once, constants.
 
 use super::Context;
+use super::plant::{Fault, is_planted};
 use crate::bytecode::ConstValue;
 use crate::hir::{Cmp, Edge, Function, Op, Term, Value};
 use crate::types::Type;
@@ -63,6 +64,9 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
                 _ => return false,
             };
             let constant = match (&inst.op, cx.world.value(object)) {
+                (Op::UnboxInt, ConstValue::Int(n)) if is_planted(Fault::Fold) => {
+                    Op::ConstInt(n.saturating_abs())
+                }
                 (Op::UnboxInt, ConstValue::Int(n)) => Op::ConstInt(n),
                 (Op::UnboxFloat, ConstValue::Float(x)) => Op::ConstDouble(x.to_bits()),
                 (Op::UnboxBool, ConstValue::Bool(b)) => Op::ConstBool(b),

@@ -334,6 +334,18 @@ fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Va
     });
     f.blocks[pred].insts.push(v);
     f.blocks[pred].term.edges_mut()[n].args[index] = v;
+    // What the slot of a local holds stays there; a stack entry's reference has nobody any more.
+    if matches!(f.blocks[target].params[index].1, Place::Stack(_)) {
+        let dropped = f.insts.push(Inst {
+            op: Op::Decref,
+            args: vec![arg],
+            ty: Type::BOTTOM,
+            source: crate::facts::Source::Proved,
+            state: None,
+            pc,
+        });
+        f.blocks[pred].insts.push(dropped);
+    }
 }
 
 /// A new block on an edge.

@@ -1,8 +1,11 @@
-//! Whether a program does the same however it runs: in the interpreter, natively, with exits forced, and under chaos.
+//! Whether a program does the same however it runs: in the interpreter, natively, with exits forced, under chaos, and
+//! with units in the LIR interpreter.
 
+use crate::isolate::in_child;
 use crate::runtime::load::LoadError;
-use crate::runtime::{Options, Session};
+use crate::runtime::{Force, Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document};
+use cladonia::engine::Execution;
 use std::fmt;
 
 /// What a program did: what it printed, what each call gave, and how many objects it left behind.
@@ -14,6 +17,8 @@ pub struct Outcome {
     pub results: Vec<Result<String, String>>,
     /// Objects that were alive after the program's end and not before its start.
     pub leaked: i64,
+    /// Faults of the compiler: functions that it could not compile because of itself.
+    pub faults: Vec<String>,
 }
 
 /// Two executions that differ.
@@ -58,7 +63,53 @@ impl fmt::Display for Disagreement {
                 expected.leaked, found.leaked
             )?;
         }
+        for fault in &found.faults {
+            writeln!(f, "{fault}")?;
+        }
         Ok(())
+    }
+}
+
+/// In what executors differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Difference {
+    /// One of them dies, or panics.
+    Death,
+    /// What calls gave or raised.
+    Results,
+    /// What was printed.
+    Output,
+    /// How many objects are left alive, or faults of the runtime's own.
+    Leaks,
+}
+
+impl Difference {
+    const BY_NAME: [(&str, Difference); 4] = [
+        ("death", Difference::Death),
+        ("results", Difference::Results),
+        ("output", Difference::Output),
+        ("leaks", Difference::Leaks),
+    ];
+
+    fn name(self) -> &'static str {
+        let found = Difference::BY_NAME.iter().find(|(_, kind)| *kind == self);
+        found.expect("all are there").0
+    }
+
+    fn of_name(name: &str) -> Option<Difference> {
+        let found = Difference::BY_NAME.iter().find(|(n, _)| *n == name);
+        found.map(|(_, kind)| *kind)
+    }
+}
+
+impl Disagreement {
+    /// What differs, the first of several.
+    pub fn kind(&self) -> Difference {
+        match () {
+            () if self.expected.results != self.found.results => Difference::Results,
+            () if self.expected.output != self.found.output => Difference::Output,
+            () => Difference::Leaks,
+        }
     }
 }
 
@@ -78,8 +129,14 @@ pub struct Plan {
     pub times: u32,
     /// How many seeds of forced exits and chaos.
     pub seeds: u64,
-    /// Instructions the interpreter may execute in one run.
+    /// The seed before the first one.
+    pub seed: u64,
+    /// Whether each seed stands for one way at random, instead of for all.
+    pub is_sampled: bool,
+    /// Steps that one run may make.
     pub max_steps: u64,
+    /// How large a sequence or an int may be that an operator makes.
+    pub max_size: usize,
 }
 
 impl Default for Plan {
@@ -87,7 +144,31 @@ impl Default for Plan {
         Plan {
             times: 4,
             seeds: 4,
+            seed: 0,
+            is_sampled: false,
             max_steps: u64::MAX,
+            max_size: Options::default().max_size,
+        }
+    }
+}
+
+impl Plan {
+    /// For the program of a fuzzer's bytes: how it is run follows from them too.
+    pub fn of_bytes(bytes: &[u8]) -> Plan {
+        Plan::sample(bytes.iter().fold(7, |seed: u64, byte| {
+            (seed ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+        }))
+    }
+
+    /// For random programs, which are many: each is run in a few ways.
+    pub fn sample(seed: u64) -> Plan {
+        Plan {
+            times: 3,
+            seeds: 2,
+            seed,
+            is_sampled: true,
+            max_steps: 100_000,
+            max_size: 1 << 10,
         }
     }
 }
@@ -95,7 +176,7 @@ impl Default for Plan {
 /// The ways in which a program is run besides the interpreter.
 pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
     let base = Options {
-        max_steps: u64::MAX,
+        max_size: plan.max_size,
         ..Options::default()
     };
     let eager = Options {
@@ -103,14 +184,26 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         loop_threshold: 0,
         ..base
     };
+    let seeds = (1..=plan.seeds).map(|n| plan.seed.wrapping_add(n));
+    if plan.is_sampled {
+        return seeds.map(|seed| sample(base, seed)).collect();
+    }
     let mut ways = vec![
         ("machine code".to_owned(), base),
         ("eager machine code".to_owned(), eager),
+        ("LIR interpreter".to_owned(), oracle(eager)),
+        (
+            "machine code with each exit forced once".to_owned(),
+            Options {
+                force: Some(Force::First),
+                ..eager
+            },
+        ),
     ];
-    for seed in 1..=plan.seeds {
+    for seed in seeds {
         let forced = Options {
-            force: Some(1 + seed % 6),
-            seed: seed.wrapping_mul(0x9e37_79b9),
+            force: Some(Force::Random(1 + seed % 6)),
+            seed: mix(seed),
             ..eager
         };
         ways.push((
@@ -119,11 +212,14 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         ));
         let chaos = Options {
             chaos: true,
-            // Each invalidation makes more; this is enough to meet every kind of them.
-            max_units: 24,
+            max_units: MOST_UNITS,
             ..forced
         };
         ways.push((format!("machine code under chaos (seed {seed})"), chaos));
+        ways.push((
+            format!("LIR interpreter with forced exits (seed {seed})"),
+            oracle(forced),
+        ));
         ways.push((
             format!("chaos without forced exits (seed {seed})"),
             Options {
@@ -135,6 +231,62 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
     ways
 }
 
+/// The same with units in the LIR interpreter.
+fn oracle(options: Options) -> Options {
+    Options {
+        execution: Execution::Oracle,
+        ..options
+    }
+}
+
+/// Units that are made under chaos: each invalidation makes more; this is enough to meet every kind of them.
+const MOST_UNITS: u64 = 24;
+
+/// Numbers that differ in one bit become numbers that differ in many.
+fn mix(seed: u64) -> u64 {
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}
+
+/// A way at random.
+fn sample(base: Options, seed: u64) -> (String, Options) {
+    let random = mix(seed);
+    let mut bits = random >> 8;
+    let mut pick = |n: u64| {
+        let picked = bits % n;
+        bits /= n;
+        picked
+    };
+    let chaos = pick(2) == 0;
+    let options = Options {
+        call_threshold: [0, 0, 1, 2][pick(4) as usize],
+        loop_threshold: [0, 0, 3, 10][pick(4) as usize],
+        patience: [1, 2, 4][pick(3) as usize],
+        force: match pick(5) {
+            0 => Some(Force::First),
+            n @ (1 | 2) => Some(Force::Random(n * n * 3)),
+            _ => None,
+        },
+        chaos,
+        max_units: if chaos { MOST_UNITS } else { u64::MAX },
+        seed: random,
+        ..base
+    };
+    let forced = match options.force {
+        None => "no exit forced".to_owned(),
+        Some(Force::First) => "each exit forced once".to_owned(),
+        Some(Force::Random(n)) => format!("exits forced once in {n} times"),
+    };
+    let text = format!(
+        "machine code (compiled after {} calls or {} rounds, {forced}{}, patience {}, seed {seed})",
+        options.call_threshold,
+        options.loop_threshold,
+        if chaos { ", chaos" } else { "" },
+        options.patience,
+    );
+    (text, options)
+}
+
 /// Run a program in the interpreter, then in every other way.
 ///
 /// # Errors
@@ -143,6 +295,9 @@ pub fn check(program: &Program, plan: &Plan) -> Result<Outcome, Failure> {
     let document = Document::parse(&program.text).map_err(|e| Failure::Invalid(e.to_string()))?;
     check_codes(&document.codes, &program.calls, plan)
 }
+
+/// Why a program that takes too many steps is not checked.
+pub const TOO_LONG: &str = "too many steps";
 
 /// Why a check did not pass.
 #[derive(Debug)]
@@ -171,18 +326,77 @@ pub fn check_codes(
     calls: &[(String, Vec<ConstValue>)],
     plan: &Plan,
 ) -> Result<Outcome, Failure> {
+    check_each(codes, calls, plan, &mut |_| {})
+}
+
+/// What a check in a process of its own says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// All agree.
+    Agree,
+    /// The program is none, or takes too long.
+    Invalid(String),
+    /// What differs, and the same for people, or what the process died of.
+    Differs(Difference, String),
+}
+
+/// The same in a process of its own.
+pub fn check_isolated(codes: &[Code], calls: &[(String, Vec<ConstValue>)], plan: &Plan) -> Verdict {
+    const DIFFERS: &str = "\u{1}differs";
+    const INVALID: &str = "\u{1}invalid";
+    let done = in_child(|out| {
+        let mut say = |text: &str| out.write_all(text.as_bytes()).expect("the parent reads");
+        match check_each(codes, calls, plan, &mut |how| say(&format!("{how}\n"))) {
+            Ok(_) => {}
+            Err(Failure::Differs(what)) => say(&format!("{DIFFERS}{}\n{what}", what.kind().name())),
+            Err(Failure::Invalid(why)) => say(&format!("{INVALID}{why}")),
+        }
+    });
+    match done {
+        Err((ways, why)) => {
+            let how = ways.lines().last().unwrap_or("the interpreter");
+            Verdict::Differs(Difference::Death, format!("{how} {why}"))
+        }
+        Ok(text) => match (text.split_once(DIFFERS), text.split_once(INVALID)) {
+            (Some((_, text)), _) => {
+                let (kind, what) = text.split_once('\n').unwrap_or((text, ""));
+                let kind = Difference::of_name(kind).unwrap_or(Difference::Death);
+                Verdict::Differs(kind, what.to_owned())
+            }
+            (_, Some((_, why))) => Verdict::Invalid(why.to_owned()),
+            _ => Verdict::Agree,
+        },
+    }
+}
+
+/// Check codes; `before` is told of each way before it is gone.
+fn check_each(
+    codes: &[Code],
+    calls: &[(String, Vec<ConstValue>)],
+    plan: &Plan,
+    before: &mut dyn FnMut(&str),
+) -> Result<Outcome, Failure> {
     let interpret = Options {
         jit: false,
         max_steps: plan.max_steps,
+        max_size: plan.max_size,
         ..Options::default()
     };
-    let expected = run(codes, calls, plan.times, interpret).map_err(Failure::Invalid)?;
-    let given_up =
-        |r: &Result<String, String>| matches!(r, Err(text) if text.ends_with("too many steps"));
-    if expected.results.iter().any(given_up) {
-        return Err(Failure::Invalid("too many steps".into()));
+    let (expected, void) = {
+        let session = Session::new(interpret).map_err(|e| Failure::Invalid(e.to_string()))?;
+        let outcome = run_in(&session, codes, calls, plan.times).map_err(Failure::Invalid)?;
+        let void = match () {
+            () if session.gave_up() => Some(TOO_LONG),
+            () if session.is_broken() => Some("the bytecode breaks its own rules"),
+            () => None,
+        };
+        (outcome, void)
+    };
+    if let Some(why) = void {
+        return Err(Failure::Invalid(why.into()));
     }
     for (how, options) in ways(plan) {
+        before(&how);
         let found = run(codes, calls, plan.times, options).map_err(Failure::Invalid)?;
         if found != expected {
             return Err(Failure::Differs(Box::new(Disagreement {
@@ -229,6 +443,7 @@ pub fn run_in(
                     output: session.take_output(),
                     results: vec![Err(report)],
                     leaked: session.live_objects() - before,
+                    faults: faults(session),
                 });
             }
             Err(error) => return Err(error.to_string()),
@@ -243,5 +458,17 @@ pub fn run_in(
         output: session.take_output(),
         results,
         leaked: session.live_objects() - before,
+        faults: faults(session),
     })
+}
+
+/// What the compiler refused because of a fault of its own.
+fn faults(session: &Session) -> Vec<String> {
+    let refused = session.statistics().refused.borrow();
+    let faults = refused
+        .iter()
+        .filter(|(_, why)| why.starts_with("internal") || why.contains("request is wrong"));
+    faults
+        .map(|(name, why)| format!("`{name}`: {why}"))
+        .collect()
 }

@@ -5,9 +5,11 @@
 #![deny(missing_docs)]
 
 pub mod check;
+pub mod coverage;
 pub mod diff;
 pub mod filetest;
 pub mod generate;
+pub mod isolate;
 pub mod reduce;
 pub mod runtime;
 pub mod stages;

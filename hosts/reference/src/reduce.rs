@@ -3,9 +3,11 @@
 //! Structure comes first (calls, codes, runs of instructions, what nothing names any more), then, for predicates that
 //! look at the text, lines. Everything is tried again until nothing gets smaller.
 
-use crate::check::{Failure, Plan, Program, check_codes};
-use crate::stages::catch;
+use crate::check::{Difference, Plan, Program, Verdict, check_isolated};
+use crate::generate::call_text;
 use cladonia::bytecode::{ArgKind, Code, ConstValue, Document, Instr, Op, Pc};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 /// Whether a smaller program still shows what is looked for, and how often that was asked.
 pub struct Predicate<'a> {
@@ -41,22 +43,47 @@ type Call = (String, Vec<ConstValue>);
 
 /// How often the executors are asked for one reduction.
 const MOST: u64 = 20_000;
+/// How long smaller programs are looked for.
+const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The smallest program found on which the executors still disagree.
+/// The smallest program found on which the executors still disagree in the same way.
 pub fn reduce(program: &Program, plan: &Plan) -> Program {
-    shrink(
-        program,
-        &mut Predicate::new(MOST, &mut |program| differs(program, plan)),
-    )
+    let Some((wanted, _)) = difference(program, plan) else {
+        return program.clone();
+    };
+    let start = Instant::now();
+    let mut holds = |program: &Program| {
+        start.elapsed() < PATIENCE
+            && difference(program, plan).is_some_and(|(found, _)| found == wanted)
+    };
+    shrink(program, &mut Predicate::new(MOST, &mut holds))
 }
 
-/// Whether the executors disagree about a program, or one of them panics.
-pub fn differs(program: &Program, plan: &Plan) -> bool {
-    let Ok(document) = Document::parse(&program.text) else {
-        return false;
+/// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
+pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
+    let small = reduce(program, plan);
+    let mut text = String::new();
+    let mut comment = |what: &str| {
+        for line in what.lines() {
+            let _ = writeln!(text, "; {line}");
+        }
     };
-    let checked = catch(|| check_codes(&document.codes, &program.calls, plan));
-    matches!(checked, Err(_) | Ok(Err(Failure::Differs(_))))
+    comment(what);
+    if let Some((_, what)) = difference(&small, plan) {
+        comment("reduced:");
+        comment(&what);
+    }
+    text + &file_of(&small)
+}
+
+/// In what the executors of a program differ, if they do, and the same for people. A smaller program that differs in
+/// something else shows another fault.
+pub fn difference(program: &Program, plan: &Plan) -> Option<(Difference, String)> {
+    let document = Document::parse(&program.text).ok()?;
+    match check_isolated(&document.codes, &program.calls, plan) {
+        Verdict::Differs(kind, what) => Some((kind, what)),
+        Verdict::Agree | Verdict::Invalid(_) => None,
+    }
 }
 
 /// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and names.
@@ -79,6 +106,7 @@ pub fn shrink(program: &Program, predicate: &mut Predicate<'_>) -> Program {
         for index in 0..codes.len() {
             fewer_handlers(&mut codes, index, &calls, predicate);
             fewer_instructions(&mut codes, index, &calls, predicate);
+            fewer_pairs(&mut codes, index, &calls, predicate);
             tidy(&mut codes, index, &calls, predicate);
         }
         if size(&codes, &calls) >= before {
@@ -191,7 +219,10 @@ fn fewer_handlers(codes: &mut [Code], index: usize, calls: &[Call], predicate: &
     }
 }
 
-/// The end of a code becomes a return; runs of instructions become nothing, or one constant.
+/// So many entries of the stack are dropped instead of a run of instructions that used them.
+const MOST_POPS: usize = 4;
+
+/// The end of a code becomes a return; runs of instructions become nothing, one constant, or fewer that drop entries.
 fn fewer_instructions(
     codes: &mut [Code],
     index: usize,
@@ -218,20 +249,55 @@ fn fewer_instructions(
                 code.instrs[start..end].iter_mut().for_each(become_nop);
                 drop_nops(code);
             });
-            let constant = codes[index].consts.len().min(1);
-            let shorter = |code: &Code| code.instrs[start].op != Op::LoadConst || size > 1;
+            // In place of what made a value, or took one; replacing one instruction by one that means as little leads
+            // nowhere.
+            let simple = [Op::LoadConst, Op::PopTop];
+            let is_simple = end - start == 1 && simple.contains(&codes[index].instrs[start].op);
             let replaced = !removed
-                && constant == 1
-                && shorter(&codes[index])
-                && attempt(codes, index, calls, predicate, |code| {
-                    code.instrs[start..end].iter_mut().for_each(become_nop);
-                    code.instrs[start].op = Op::LoadConst;
-                    drop_nops(code);
+                && !is_simple
+                && simple.into_iter().any(|op| {
+                    let possible = op != Op::LoadConst || !codes[index].consts.is_empty();
+                    possible
+                        && attempt(codes, index, calls, predicate, |code| {
+                            code.instrs[start..end].iter_mut().for_each(become_nop);
+                            code.instrs[start].op = op;
+                            drop_nops(code);
+                        })
                 });
-            if !removed && !replaced {
+            let popped = !removed
+                && !replaced
+                && (1..(end - start).min(MOST_POPS + 1)).any(|pops| {
+                    attempt(codes, index, calls, predicate, |code| {
+                        let range = &mut code.instrs[start..end];
+                        range.iter_mut().for_each(become_nop);
+                        range
+                            .iter_mut()
+                            .take(pops)
+                            .for_each(|instr| instr.op = Op::PopTop);
+                        drop_nops(code);
+                    })
+                });
+            if !removed && !replaced && !popped {
                 start += 1;
             }
         }
+    }
+}
+
+/// An instruction that puts something on the stack goes with one that takes it off, if they are not far apart.
+fn fewer_pairs(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
+    const FAR: usize = 24;
+    let mut start = 0;
+    while start < codes[index].instrs.len() {
+        let end = (start + FAR).min(codes[index].instrs.len());
+        let removed = (start + 1..end).any(|other| {
+            attempt(codes, index, calls, predicate, |code| {
+                become_nop(&mut code.instrs[start]);
+                become_nop(&mut code.instrs[other]);
+                drop_nops(code);
+            })
+        });
+        start += usize::from(!removed);
     }
 }
 
@@ -335,8 +401,7 @@ pub fn calls_of(text: &str) -> Vec<Call> {
 pub fn file_of(program: &Program) -> String {
     let mut text = program.text.clone();
     for (name, values) in &program.calls {
-        let values: Vec<String> = values.iter().map(ConstValue::to_string).collect();
-        text += &format!(";> {name}({})\n", values.join(", "));
+        let _ = writeln!(text, ";> {}", call_text(name, values));
     }
     text
 }
@@ -379,10 +444,76 @@ mod tests {
                 "{}",
                 small.text
             );
-            assert!(instrs <= 5, "{}", small.text);
+            assert!(instrs <= 10, "{}", small.text);
             shrunk += 1;
         }
         assert!(shrunk > 5, "only {shrunk} programs multiply");
+    }
+
+    /// What it gives differs from runtime to runtime, as a fault of an executor would.
+    const DIFFERS: &str = r#"
+code "g" {
+  params 1
+  local n
+  stack 1
+  load_fast n
+  return_value
+}
+code "f" {
+  params 1
+  local n
+  stack 4
+  name f
+  name g
+  name hash
+  const 1
+  load_global g, 1
+  load_fast n
+  call 1
+  load_const #0
+  binary_op +
+  pop_top
+  load_global hash, 1
+  load_global f
+  call 1
+  return_value
+}
+"#;
+
+    #[test]
+    fn a_disagreement_stays_the_one_it_was() {
+        let call = |name: &str| (name.to_owned(), vec![ConstValue::Int(3)]);
+        let program = Program {
+            text: DIFFERS.into(),
+            calls: vec![call("g"), call("f"), call("f")],
+        };
+        let plan = Plan {
+            times: 1,
+            seeds: 1,
+            ..Plan::default()
+        };
+        let kind = |program: &Program| difference(program, &plan).map(|(kind, _)| kind);
+        assert_eq!(kind(&program), Some(Difference::Results));
+        let small = reduce(&program, &plan);
+        let document = Document::parse(&small.text).expect("a document");
+        let ops: Vec<&str> = document.codes[0]
+            .instrs
+            .iter()
+            .map(|i| i.op.info().name)
+            .collect();
+        assert_eq!(
+            ops,
+            ["load_global", "load_global", "call", "return_value"],
+            "{}",
+            small.text
+        );
+        assert_eq!((document.codes.len(), small.calls), (1, vec![call("f")]));
+        let agreeing = Program {
+            calls: vec![call("g")],
+            ..program
+        };
+        assert_eq!(difference(&agreeing, &plan), None);
+        assert_eq!(reduce(&agreeing, &plan).text, agreeing.text);
     }
 
     #[test]

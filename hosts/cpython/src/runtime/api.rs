@@ -8,6 +8,7 @@ use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
 use super::{Options, frames, is_started, rt, stats};
 use crate::objects;
+use cladonia::engine::Execution;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
 use std::ffi::CString;
@@ -46,7 +47,7 @@ static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
     fastcall!(
         c"enable",
         enable,
-        c"enable(threshold, force_exit): compile and enter hot code."
+        c"enable(threshold, force_exit, oracle): compile and enter hot code."
     ),
     fastcall!(
         c"disable",
@@ -264,7 +265,7 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
 unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
-        let [threshold, force] = arguments::<2>(args, count)?;
+        let [threshold, force, oracle] = arguments::<3>(args, count)?;
         if unavailable().is_some() {
             return none();
         }
@@ -288,6 +289,11 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
                 );
                 return Err(());
             }
+        }
+        match PyObject_IsTrue(oracle) {
+            0 => {}
+            1 => options.execution = Execution::Oracle,
+            _ => return Err(()),
         }
         ready()?;
         rt().options = options;
@@ -373,6 +379,8 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
         if is_started() {
             // SAFETY: the GIL is held.
             unsafe { undo() };
+            // What was asked of the last `enable` is not asked of `compile` alone.
+            rt().options = Options::default();
         }
         none()
     })

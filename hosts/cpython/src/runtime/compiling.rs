@@ -10,7 +10,7 @@ use crate::feedback;
 use crate::namespace::{self, NameCell};
 use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
+use cladonia::engine::{CompileError, Engine, Entry as Start, Planted, Request, UnitParts};
 use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
@@ -67,6 +67,17 @@ pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     rt().engine = Some(engine);
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+}
+
+/// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) asks for, to show that comparing executions finds it.
+fn planted() -> Option<Planted> {
+    static PLANTED: std::sync::LazyLock<Option<Planted>> =
+        std::sync::LazyLock::new(|| match std::env::var("CLADONIA_PLANT").as_deref() {
+            Ok("lowering") => Some(Planted::Lowering),
+            Ok("codegen") => Some(Planted::Codegen),
+            _ => None,
+        });
+    *PLANTED
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -268,6 +279,8 @@ unsafe fn compile_unit(
     let (met, held) = unsafe { healing::classes_met(state) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
+    engine.execution = rt().options.execution;
+    engine.planted = planted();
     let made = catch_unwind(AssertUnwindSafe(|| {
         let world = (rt().front.world)(&engine, globals, builtins);
         engine.compile(Request {

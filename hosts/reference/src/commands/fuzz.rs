@@ -2,13 +2,19 @@
 
 use super::program::on_big_stack;
 use crate::report::{Failure, Report};
-use cladonia_reference::check::{self, Plan, Program};
+use cladonia::bytecode::Document;
+use cladonia_reference::check::{Plan, Program, TOO_LONG, Verdict, check_isolated};
+use cladonia_reference::coverage::Coverage;
 use cladonia_reference::generate::{bytes, generate};
-use cladonia_reference::reduce::{file_of, reduce};
+use cladonia_reference::isolate::seconds_used;
+use cladonia_reference::reduce::finding;
 use cladonia_reference::text::parse_call;
-use std::fmt::Write;
+use std::path::PathBuf;
 
-/// Run random programs in every executor, and print what they disagree on as a reduced program
+/// Bytes of choices that a program is made from.
+const LENGTH: usize = 700;
+
+/// Run random programs in every executor, and print what they disagree on as a reduced file test
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Args {
@@ -20,33 +26,78 @@ pub struct Args {
     #[arg(long, default_value_t = 100)]
     count: u64,
 
-    /// Print the program of the first seed instead
+    /// Seconds of the processor after which no program is begun any more
+    #[arg(long)]
+    seconds: Option<u64>,
+
+    /// The program of these bytes (a file that `cargo fuzz run programs` has left) instead of random ones
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+
+    /// Run each program in all ways, and not in some at random
+    #[arg(long)]
+    all: bool,
+
+    /// Print the first program instead
     #[arg(long)]
     print: bool,
+
+    /// Say what the programs reach: ops of the bytecode and the HIR, kinds of exits
+    #[arg(long)]
+    stats: bool,
 }
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Report, Failure> {
-    let (seed, count, print) = (args.seed, args.count, args.print);
+    let given = args.input.as_ref().map(std::fs::read).transpose();
+    let given = given.map_err(Failure::new)?;
+    let (seed, print, stats, all) = (args.seed, args.print, args.stats, args.all);
+    let count = if given.is_some() { 1 } else { args.count };
+    let end = args.seconds;
     on_big_stack(move || {
-        let mut text = String::new();
         let mut skipped = 0;
+        let mut run = 0;
+        let mut coverage = Coverage::default();
         for seed in seed..seed + count {
-            let (document, calls) = generate(&bytes(seed, 400));
+            if end.is_some_and(|end| seconds_used() > end) {
+                break;
+            }
+            run += 1;
+            let choices = given.clone().unwrap_or_else(|| bytes(seed, LENGTH));
+            let (document, calls) = generate(&choices);
             if print {
-                return Ok(Report::good(document));
+                let calls: String = calls.iter().map(|call| format!(";> {call}\n")).collect();
+                return Ok(Report::good(document + &calls));
             }
             let program = Program {
                 text: document,
                 calls: calls.iter().filter_map(|call| parse_call(call)).collect(),
             };
-            let plan = plan();
-            match check::check(&program, &plan) {
-                Ok(_) => {}
-                Err(check::Failure::Invalid(_)) => skipped += 1,
-                Err(check::Failure::Differs(what)) => {
-                    let small = reduce(&program, &plan);
-                    let _ = write!(text, "; seed {seed}: {what}\n{}", file_of(&small));
+            let plan = match &given {
+                Some(bytes) => Plan::of_bytes(bytes),
+                None => Plan::sample(seed),
+            };
+            let plan = Plan {
+                is_sampled: !all,
+                ..plan
+            };
+            if stats {
+                coverage.add(&program, &plan).map_err(Failure::new)?;
+                continue;
+            }
+            let document = Document::parse(&program.text);
+            let document = document.map_err(|e| Failure::new(format_args!("seed {seed}: {e}")))?;
+            match check_isolated(&document.codes, &program.calls, &plan) {
+                Verdict::Agree => {}
+                Verdict::Invalid(why) if why == TOO_LONG => skipped += 1,
+                Verdict::Invalid(why) => {
+                    return Err(Failure::new(format_args!("seed {seed}: {why}")));
+                }
+                Verdict::Differs(_, what) => {
+                    let seconds = seconds_used();
+                    let finding = finding(&program, &plan, &what);
+                    let text =
+                        format!("; seed {seed}, after {run} programs and {seconds} s\n{finding}");
                     return Ok(Report {
                         text,
                         is_good: false,
@@ -54,16 +105,12 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
                 }
             }
         }
-        let _ = writeln!(text, "{count} programs agree ({skipped} of them too long)");
-        Ok(Report::good(text))
+        if stats {
+            return Ok(Report::good(coverage.table()));
+        }
+        Ok(Report::good(format!(
+            "{run} programs agree ({skipped} of them too long), {} s\n",
+            seconds_used()
+        )))
     })
-}
-
-/// How thoroughly.
-pub fn plan() -> Plan {
-    Plan {
-        times: 3,
-        seeds: 1,
-        max_steps: 300_000,
-    }
 }

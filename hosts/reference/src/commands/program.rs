@@ -2,7 +2,8 @@
 
 use crate::report::Failure;
 use cladonia::bytecode::ConstValue;
-use cladonia_reference::runtime::Options;
+use cladonia::engine::Execution;
+use cladonia_reference::runtime::{Force, Options};
 use cladonia_reference::text::parse_call;
 
 /// How a program is run.
@@ -22,11 +23,15 @@ pub struct Choice {
 
     /// Take each exit that is a bet about once in N times, at random
     #[arg(long, value_name = "N")]
-    force: Option<u64>,
+    force: Option<Force>,
 
     /// Compile, invalidate and disturb at random
     #[arg(long)]
     chaos: bool,
+
+    /// Run units in the LIR interpreter in place of machine code
+    #[arg(long)]
+    oracle: bool,
 
     /// What random choices follow from
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -43,6 +48,11 @@ impl Choice {
             force: self.force,
             chaos: self.chaos,
             seed: self.seed,
+            execution: if self.oracle {
+                Execution::Oracle
+            } else {
+                Execution::Machine
+            },
             ..Options::default()
         }
     }

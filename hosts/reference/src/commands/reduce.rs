@@ -3,8 +3,8 @@
 use super::program::{call_text, on_big_stack};
 use crate::report::{Failure, Report, file_name, read};
 use cladonia::bytecode::Document;
-use cladonia_reference::check::Program;
-use cladonia_reference::reduce::{Predicate, calls_of, differs, file_of, shrink, shrink_lines};
+use cladonia_reference::check::{Plan, Program};
+use cladonia_reference::reduce::{Predicate, calls_of, difference, file_of, shrink, shrink_lines};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -75,14 +75,18 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
 
 fn by_executors(program: &Program, tries: u64, name: &str) -> Result<Program, Failure> {
     Document::parse(&program.text).map_err(|e| Failure::new(format_args!("{name}: {e}")))?;
-    let plan = super::fuzz::plan();
-    if !differs(program, &plan) {
+    let plan = Plan {
+        is_sampled: false,
+        ..Plan::sample(0)
+    };
+    let Some((wanted, _)) = difference(program, &plan) else {
         let calls = program.calls.len();
         return Err(Failure::new(format_args!(
             "{name}: the executors agree on its {calls} calls; name others with --call, or use --check"
         )));
-    }
-    let mut holds = |program: &Program| differs(program, &plan);
+    };
+    let mut holds =
+        |program: &Program| difference(program, &plan).is_some_and(|(found, _)| found == wanted);
     Ok(shrink(program, &mut Predicate::new(tries, &mut holds)))
 }
 

@@ -70,8 +70,8 @@ fn call_function(
     kwargs: Vec<(Ref, Ref)>,
 ) -> Result<Ref> {
     let code = code_of(function).clone();
-    units::count_call(&code, &args);
     let slots = bind(function, &code, args, kwargs)?;
+    units::count_call(&code, &slots);
     // The slots that are parameters are all bound, so they are what a native entry takes.
     if code.is_plain() && units::has_native(&code) {
         let args = slots

@@ -54,6 +54,9 @@ pub fn new(name: &str, argument: Ref) -> Raised {
     let object = alloc::instance(&class, root);
     let _ = class::set_attr(&object, "args", alloc::tuple(vec![argument]));
     rt().trace.borrow_mut().clear();
+    if name == SYSTEM {
+        rt().is_broken.set(true);
+    }
     Raised(object)
 }
 

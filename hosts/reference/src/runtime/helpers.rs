@@ -12,7 +12,7 @@ use super::frame::{Frame, FrameRef, Thread, give};
 use super::heap::{self, Obj, Ref, SeqIter, alloc, borrow};
 use super::names;
 use super::number;
-use super::{Result, call, iter, ops, rt, units};
+use super::{Result, call, chaos, iter, ops, rt, units};
 use cladonia::bytecode::{CompareOp, GeneralOp};
 use cladonia::host::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, HostBuilder, helpers};
 use std::mem::ManuallyDrop;
@@ -80,11 +80,15 @@ type F = *mut Frame;
 
 /// A helper's address by its operation.
 fn address(op: GeneralOp) -> usize {
+    // A quiet one runs no code of the program.
     macro_rules! f {
-        (|$($a:ident: $ty:ty),*| -> $r:ty $body:block) => {{
+        (quiet |$($a:ident: $ty:ty),*| -> $r:ty $body:block) => {{
             extern "C" fn helper($($a: $ty),*) -> $r $body
             helper as *const () as usize
         }};
+        (|$($a:ident: $ty:ty),*| -> $r:ty $body:block) => {
+            f!(quiet |$($a: $ty),*| -> $r { chaos::change(); $body })
+        };
     }
     use GeneralOp as G;
     match op {
@@ -249,7 +253,7 @@ fn address(op: GeneralOp) -> usize {
         }),
         G::ListAppend => {
             f!(
-                |a: Obj, b: Obj| -> i64 {
+                quiet |a: Obj, b: Obj| -> i64 {
                     status(names::list_append(&see(a), Ref::clone(&see(b))))
                 }
             )
@@ -326,7 +330,7 @@ fn address(op: GeneralOp) -> usize {
                 names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
             )
         }),
-        G::PushExcInfo => f!(|_t: T, exception: Obj| -> Obj {
+        G::PushExcInfo => f!(quiet |_t: T, exception: Obj| -> Obj {
             let handled = Some(Ref::clone(&see(exception)));
             let before = rt().thread.replace_handled(handled);
             before.unwrap_or_else(|| rt().none.clone()).into_raw()
@@ -338,7 +342,7 @@ fn address(op: GeneralOp) -> usize {
             0
         }),
         G::CheckExcMatch => {
-            f!(|_t: T, a: Obj, b: Obj| -> i64 { truth(names::matches(&see(a), &see(b))) })
+            f!(quiet |_t: T, a: Obj, b: Obj| -> i64 { truth(names::matches(&see(a), &see(b))) })
         }
         G::CheckEgMatch => f!(|_t: T, _a: Obj, _b: Obj, _out: *mut Obj| -> i64 {
             status(super::error::raise(
@@ -359,14 +363,14 @@ fn address(op: GeneralOp) -> usize {
             give(call::call(&see(exit), args))
         }),
         G::RaiseAgain => raise_again as *const () as usize,
-        G::Catch => f!(|add: i64| -> Obj {
+        G::Catch => f!(quiet |add: i64| -> Obj {
             if add != 0 {
                 super::interp::note_raise_here();
             }
             let exception = rt().thread.take_exception();
             exception.map_or(std::ptr::null_mut(), Ref::into_raw)
         }),
-        G::Reraise => f!(|_f: F, _n: i64, _position: Obj, exception: Obj| -> i64 {
+        G::Reraise => f!(quiet |_f: F, _n: i64, _position: Obj, exception: Obj| -> i64 {
             status(Err(Raised(Ref::clone(&see(exception)))))
         }),
         G::HandlePending => f!(|_t: T| -> i64 { status(names::handle_pending()) }),

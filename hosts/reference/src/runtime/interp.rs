@@ -33,11 +33,7 @@ pub fn run(frame: FrameRef) -> Result<Ref> {
 pub fn go_on(frame: FrameRef, mut pc: Pc) -> Result<Ref> {
     loop {
         frame.set_pc(pc);
-        rt().steps.set(rt().steps.get() + 1);
-        if rt().steps.get() > rt().max_steps.get() {
-            rt().steps.set(0);
-            return raise(error::SYSTEM, "too many steps");
-        }
+        rt().step()?;
         let instr = frame.code().code.instr(pc);
         pc = match step(frame, pc, instr) {
             Ok(Next::Follow) => Pc(pc.0 + 1),
@@ -132,6 +128,15 @@ fn pop_one(frame: FrameRef) -> Result<Ref> {
     }
 }
 
+/// Pop what the bytecode promises to be an exception.
+fn pop_exception(frame: FrameRef) -> Result<Ref> {
+    let is_one = |object: &Ref| error::is_a(object, "BaseException");
+    match frame.peek(0).as_ref().is_some_and(is_one) {
+        true => pop_one(frame),
+        false => raise(error::SYSTEM, "no exception where one is needed"),
+    }
+}
+
 /// Look at the top `n` entries, run an operation, and drop them where it succeeded. The deepest die first.
 fn with<const N: usize, T>(frame: FrameRef, run: impl FnOnce([&Ref; N]) -> Result<T>) -> Result<T> {
     let mut entries: [Option<Ref>; N] = std::array::from_fn(|i| frame.peek(N - 1 - i));
@@ -218,6 +223,7 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         Op::LoadConst => frame.push(Some(frame.code().consts[arg].clone())),
         Op::LoadFast | Op::LoadFastCheck => match frame.local(arg) {
             Some(value) => frame.push(Some(value)),
+            None if instr.op == Op::LoadFast => return raise(error::SYSTEM, "an unbound local"),
             None => return names::unbound(frame, arg),
         },
         Op::LoadFastAndClear => {
@@ -372,13 +378,16 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             frame.push(this);
         }
         Op::StoreAttr => {
-            // The hint that compiled code wants is the receiver's.
+            // The hint that compiled code wants is the receiver's, which is the last operand.
             let receiver = frame
                 .peek(0)
                 .map_or(cladonia::types::Type::OBJECT, |o| rt().type_of(&o));
             frame
                 .code()
-                .observe(pc, &[receiver, cladonia::types::Type::OBJECT]);
+                .observe(pc, &[cladonia::types::Type::OBJECT, receiver]);
+            if frame.peek(0).is_some_and(|o| o.kind() == Kind::Instance) {
+                frame.code().meet(pc, receiver);
+            }
             return effect(frame, |[v, a]| {
                 class::set_attr(a, &frame.code().names[arg], v.clone())
             });
@@ -564,15 +573,21 @@ fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             let exception = (arg > 0).then(|| frame.peek(arg - 1)).flatten();
             return Err(names::raise_varargs(exception.as_ref()));
         }
-        Op::Reraise => return Err(Raised(pop_one(frame)?)),
+        Op::Reraise => return Err(Raised(pop_exception(frame)?)),
         Op::PushExcInfo => {
-            let exception = pop_one(frame)?;
+            let exception = pop_exception(frame)?;
             let before = rt().thread.replace_handled(Some(exception.clone()));
             frame.push(Some(before.unwrap_or_else(|| rt().none.clone())));
             frame.push(Some(exception));
         }
         Op::PopExcept => {
-            let before = frame.pop().filter(|before| !before.is(&rt().none));
+            let before = match frame.peek(0) {
+                Some(none) if none.is(&rt().none) => {
+                    drop(frame.pop());
+                    None
+                }
+                _ => Some(pop_exception(frame)?),
+            };
             drop(rt().thread.replace_handled(before));
         }
         Op::CheckExcMatch => {

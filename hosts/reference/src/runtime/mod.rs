@@ -2,12 +2,13 @@
 //!
 //! [`Runtime`] is one such world: it belongs to the thread that made it. `heap`, `dict`, `class`, `number` are its
 //! objects; `ops`, `iter`, `call`, `names`, `builtins` what can be done with them; `interp` and `frame` run bytecode;
-//! `intrinsics`, `helpers`, `world`, `units` are what the compiler is told and asked, which is the part to read for an
+//! `intrinsics`, `helpers`, `world`, `units`, `chaos` are what the compiler is told and asked, which is the part to read for an
 //! embedding of one's own. Deliberately absent: generators, modules, descriptors other than functions, `__class__`
 //! assignment, weak references, cycles' collection.
 
 pub mod builtins;
 pub mod call;
+mod chaos;
 pub mod class;
 pub mod code;
 pub mod dict;
@@ -28,7 +29,7 @@ pub mod world;
 use builtins::Classes;
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
-use cladonia::engine::{Engine, Entry, Unit};
+use cladonia::engine::{Engine, Entry, Execution, OracleCounts, Planted, Unit};
 use cladonia::host::{Host, HostBuilder};
 use cladonia::types::{ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
 use class::Class;
@@ -53,20 +54,49 @@ pub struct Options {
     pub loop_threshold: u64,
     /// Failures of one bet before it is not made again.
     pub patience: u64,
-    /// Take every exit that is a bet at random, once in about this many times.
-    pub force: Option<u64>,
+    /// Take exits of guards that hold.
+    pub force: Option<Force>,
     /// Compile, invalidate and disturb at random.
     pub chaos: bool,
     /// What random choices follow from.
     pub seed: u64,
     /// How many frames there may be.
     pub max_depth: u64,
-    /// How many instructions the interpreter executes before it gives up.
+    /// How many steps (instructions of the interpreter, objects that are compared or written) are made before the
+    /// runtime gives up: from then on everything raises.
     pub max_steps: u64,
+    /// How many items a sequence, or bits an int, may have that an operator makes.
+    pub max_size: usize,
     /// How many units are made at most.
     pub max_units: u64,
     /// Keep the text of every stage with each unit.
     pub keep_text: bool,
+    /// Whether units are machine code or run in the LIR interpreter.
+    pub execution: Execution,
+    /// A fault put into the units, to show that it is found.
+    pub planted: Option<Planted>,
+}
+
+/// Which exits are taken though their guards hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Force {
+    /// Each exit of a unit once: when it is first come to.
+    First,
+    /// Each exit at random, once in at most so many times.
+    Random(u64),
+}
+
+impl std::str::FromStr for Force {
+    type Err = String;
+
+    /// `first`, or a number.
+    fn from_str(text: &str) -> std::result::Result<Force, String> {
+        match text.parse() {
+            _ if text == "first" => Ok(Force::First),
+            Ok(period) if period > 0 => Ok(Force::Random(period)),
+            _ => Err("`first`, or a number that is not 0".into()),
+        }
+    }
 }
 
 impl Default for Options {
@@ -81,8 +111,11 @@ impl Default for Options {
             seed: 1,
             max_depth: 400,
             max_steps: u64::MAX,
+            max_size: 1 << 20,
             max_units: u64::MAX,
             keep_text: false,
+            execution: Execution::Machine,
+            planted: None,
         }
     }
 }
@@ -112,6 +145,8 @@ pub struct Runtime {
     namespaces: RefCell<HashMap<u64, ()>>,
     is_closing: Cell<bool>,
     steps: Cell<u64>,
+    /// Whether a program broke the rules of the bytecode.
+    is_broken: Cell<bool>,
     max_steps: Cell<u64>,
     /// What was printed.
     output: RefCell<String>,
@@ -195,6 +230,22 @@ impl Session {
         &self.rt().jit.statistics
     }
 
+    /// What the LIR interpreter has run in place of machine code.
+    pub fn oracle_counts(&self) -> OracleCounts {
+        self.rt().jit.oracle_counts()
+    }
+
+    /// Whether the runtime has made more steps than it may.
+    pub fn gave_up(&self) -> bool {
+        self.rt().steps.get() > self.rt().max_steps.get()
+    }
+
+    /// Whether an instruction found what the bytecode's rules forbid (a local that it says is bound and is not, a null
+    /// where an object is needed); what such a program does means nothing.
+    pub fn is_broken(&self) -> bool {
+        self.rt().is_broken.get()
+    }
+
     /// Be told of each unit.
     pub fn on_compile(&self, observer: Observer) {
         *self.rt().on_compile.borrow_mut() = Some(observer);
@@ -259,6 +310,20 @@ impl Runtime {
         } else {
             self.false_.clone()
         }
+    }
+
+    /// One step more.
+    fn step(&self) -> Result<()> {
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get() > self.max_steps.get() {
+            return error::raise(error::SYSTEM, "too many steps");
+        }
+        Ok(())
+    }
+
+    /// Whether an operator may make something of this size.
+    fn may_make(&self, size: usize) -> bool {
+        size <= self.options.get().max_size
     }
 
     fn small_int(&self, value: i64) -> Option<Ref> {
@@ -390,11 +455,13 @@ fn describe(
 
 fn engine(
     host: Arc<Host>,
-    keep_text: bool,
+    options: &Options,
 ) -> std::result::Result<Engine, Box<dyn std::error::Error>> {
     let memory = CodeMemory::new(Config::new().limit(64 << 20))?;
     let mut engine = Engine::new(host, memory)?;
-    engine.keep_dumps = keep_text;
+    engine.keep_dumps = options.keep_text;
+    engine.execution = options.execution;
+    engine.planted = options.planted;
     Ok(engine)
 }
 

@@ -407,7 +407,7 @@ pub fn match_class(subject: &Ref, class: &Ref, names: &Ref, positional: u32) -> 
 
 /// Do what is pending.
 pub fn handle_pending() -> Result<()> {
-    super::units::do_pending();
+    super::chaos::do_pending();
     Ok(())
 }
 

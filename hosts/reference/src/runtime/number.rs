@@ -206,9 +206,6 @@ fn small(op: BinaryOp, a: i64, b: i64) -> Option<Ref> {
     }))
 }
 
-/// Most bits of an int that is computed.
-const MOST_BITS: u64 = 1 << 20;
-
 fn large(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Option<Ref>> {
     let zero = || raise(error::ZERO_DIVISION, "integer division or modulo by zero");
     let too_large = || raise(error::OVERFLOW, "int too large");
@@ -216,7 +213,7 @@ fn large(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Option<Ref>> {
     Ok(Some(alloc::big(match op {
         BinaryOp::Add => a + b,
         BinaryOp::Subtract => a - b,
-        BinaryOp::Multiply if a.bits() + b.bits() > MOST_BITS => return too_large(),
+        BinaryOp::Multiply if !rt().may_make((a.bits() + b.bits()) as usize) => return too_large(),
         BinaryOp::Multiply => a * b,
         BinaryOp::FloorDivide if is_zero => return zero(),
         BinaryOp::Remainder if is_zero => {
@@ -244,7 +241,7 @@ fn large(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Option<Ref>> {
         }
         BinaryOp::LeftShift => match u64::try_from(b) {
             _ if a.sign() == Sign::NoSign => BigInt::ZERO,
-            Ok(count) if count + a.bits() <= MOST_BITS => a << count,
+            Ok(count) if rt().may_make(count.saturating_add(a.bits()) as usize) => a << count,
             _ => return too_large(),
         },
         BinaryOp::RightShift => match u64::try_from(b) {
@@ -259,7 +256,7 @@ fn large(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Option<Ref>> {
             };
         }
         BinaryOp::Power => match u32::try_from(b) {
-            Ok(power) if a.bits() * u64::from(power) <= MOST_BITS => a.pow(power),
+            Ok(power) if rt().may_make((a.bits() * u64::from(power)) as usize) => a.pow(power),
             _ if a.bits() <= 1 => match b.bit(0) || a.sign() != Sign::Minus {
                 true if is_zero => BigInt::from(1),
                 true => a.clone(),

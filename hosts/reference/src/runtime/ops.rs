@@ -75,9 +75,11 @@ fn sequences(op: BinaryOp, in_place: bool, a: &Ref, b: &Ref) -> Result<Ref> {
     match op {
         BinaryOp::Add => {
             if let (Some(x), Some(y)) = (a.as_str(), b.as_str()) {
+                may_join(x.len(), y.len())?;
                 return Ok(alloc::str(format!("{x}{y}")));
             }
             if let (Some(x), Some(y)) = (a.as_tuple(), b.as_tuple()) {
+                may_join(x.len(), y.len())?;
                 return Ok(alloc::tuple([x, y].concat()));
             }
             if let Some(x) = a.get::<List>() {
@@ -86,6 +88,7 @@ fn sequences(op: BinaryOp, in_place: bool, a: &Ref, b: &Ref) -> Result<Ref> {
                     return Ok(a.clone());
                 }
                 if let Some(y) = b.get::<List>() {
+                    may_join(x.len(), y.len())?;
                     let mut items = x.to_vec();
                     items.extend(y.to_vec());
                     return Ok(alloc::list(items));
@@ -110,6 +113,14 @@ fn sequences(op: BinaryOp, in_place: bool, a: &Ref, b: &Ref) -> Result<Ref> {
     unsupported(op, a, b)
 }
 
+/// Whether two sequences may be joined.
+fn may_join(a: usize, b: usize) -> Result<()> {
+    match rt().may_make(a + b) {
+        true => Ok(()),
+        false => raise(error::OVERFLOW, "joined sequence is too long"),
+    }
+}
+
 fn repeat(sequence: &Ref, times: usize) -> Result<Option<Ref>> {
     let length = match sequence.kind() {
         Kind::Str => sequence.as_str().map_or(0, str::len),
@@ -117,7 +128,7 @@ fn repeat(sequence: &Ref, times: usize) -> Result<Option<Ref>> {
         Kind::Tuple => sequence.as_tuple().map_or(0, <[Ref]>::len),
         _ => return Ok(None),
     };
-    if length.saturating_mul(times) > 1 << 26 {
+    if !rt().may_make(length.saturating_mul(times)) {
         return raise(error::OVERFLOW, "repeated sequence is too long");
     }
     let repeated = |items: &[Ref]| {
@@ -241,6 +252,7 @@ pub fn index_of(a: &Ref) -> Option<i64> {
 
 /// A comparison.
 pub fn compare(op: CompareOp, a: &Ref, b: &Ref) -> Result<Ref> {
+    rt().step()?;
     if let (Some(x), Some(y)) = (Number::of(a), Number::of(b)) {
         return Ok(rt().bool(number::compare(op, &x, &y)));
     }
@@ -585,7 +597,10 @@ pub fn set_slice(a: &Ref, b: &Ref, c: &Ref, d: &Ref) -> Result<()> {
 pub fn extend(list: &Ref, by: &Ref) -> Result<()> {
     let items = iter::collect(by)?;
     match list.get::<List>() {
-        Some(list) => list.with(|all| all.extend(items)),
+        Some(list) => {
+            may_join(list.len(), items.len())?;
+            list.with(|all| all.extend(items));
+        }
         None => return raise(error::TYPE, "extend of something that is no list"),
     }
     Ok(())
@@ -600,6 +615,7 @@ pub fn hash_str(text: &str) -> u64 {
 
 /// `hash(a)`
 pub fn hash(a: &Ref) -> Result<u64> {
+    rt().step()?;
     if let Some(number) = Number::of(a) {
         return Ok(number.hash());
     }
@@ -631,6 +647,7 @@ pub fn hash(a: &Ref) -> Result<u64> {
 
 /// `repr(a)`
 pub fn repr(a: &Ref) -> Result<String> {
+    rt().step()?;
     if let Some(number) = Number::of(a) {
         return Ok(match a.get::<Bool>() {
             Some(truth) => if truth.value != 0 { "True" } else { "False" }.to_owned(),

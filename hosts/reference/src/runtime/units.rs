@@ -11,10 +11,10 @@ use super::error::Raised;
 use super::frame::{self, FrameRef, Thread, give, take};
 use super::heap::{Obj, Ref, alloc};
 use super::world::ReferenceWorld;
-use super::{Options, Result, interp, intrinsics, rt};
+use super::{Force, Options, Result, chaos, interp, intrinsics, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{Engine, Entry, Request, Unit, UnitParts};
+use cladonia::engine::{Engine, Entry, OracleCounts, Request, Unit, UnitParts};
 use cladonia::exits::{ExitKind, ExitRecord, Source};
 use cladonia::facts::Assumption;
 use cladonia::types::Type;
@@ -32,6 +32,8 @@ const MOST_VERSIONS: u32 = 5;
 
 /// A unit as the runtime sees it. The cells are read and written by compiled code.
 pub struct UnitState {
+    /// How many units were made before it.
+    serial: u64,
     pending: Cell<u64>,
     state: Cell<u64>,
     iterations: Cell<u64>,
@@ -48,7 +50,7 @@ pub type Avoided = HashSet<(Pc, Reason)>;
 
 /// What somebody relies on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Watch {
+pub(super) enum Watch {
     Class(u64),
     Name(u64, String),
     Function(u64),
@@ -59,7 +61,7 @@ pub struct Jit {
     engine: RefCell<Option<Engine>>,
     fallbacks: RefCell<HashMap<usize, CompiledCode>>,
     adapters: RefCell<HashMap<usize, CompiledCode>>,
-    watches: RefCell<HashMap<Watch, Vec<*mut UnitState>>>,
+    pub(super) watches: RefCell<HashMap<Watch, Vec<*mut UnitState>>>,
     retired: RefCell<Vec<*mut UnitState>>,
     /// Native activations on the stack.
     native_depth: Cell<u32>,
@@ -81,6 +83,8 @@ pub struct Statistics {
     pub loop_entries: Cell<u64>,
     /// Exits taken where a bet failed.
     pub exits: Cell<u64>,
+    /// Exits taken, by what is done after them and why.
+    pub exits_by_reason: RefCell<HashMap<(ExitKind, Reason), u64>>,
     /// Exits with an exception.
     pub raises: Cell<u64>,
     /// Units invalidated.
@@ -109,7 +113,7 @@ impl Jit {
     }
 
     /// A number below `n`, from the seed.
-    fn random(&self, n: u64) -> u64 {
+    pub(super) fn random(&self, n: u64) -> u64 {
         let mut x = self.random.get();
         x ^= x << 13;
         x ^= x >> 7;
@@ -142,6 +146,14 @@ impl Jit {
         .map_or(0, |entry| entry as u64)
     }
 
+    /// What the LIR interpreter has run; nothing where the compiler is gone.
+    pub(super) fn oracle_counts(&self) -> OracleCounts {
+        let engine = self.engine.borrow();
+        engine
+            .as_ref()
+            .map_or_else(OracleCounts::default, Engine::oracle_counts)
+    }
+
     /// Free everything; no native code is running.
     pub(super) fn close(&self) {
         self.engine.borrow_mut().take();
@@ -164,32 +176,24 @@ fn options() -> Options {
     rt().options.get()
 }
 
-/// Chaos: at random, ask compiled code to look for pending work.
-fn disturb() {
-    let (rt, options) = (rt(), options());
-    if options.chaos && rt.jit.random(8) == 0 {
-        rt.thread.pending.set(1);
-    }
-}
-
-/// A call is about to be made: count it, and compile the function if it is hot.
-pub(super) fn count_call(code: &Rc<CodeData>, args: &[Ref]) {
+/// A call with bound parameters is about to be made: count it, and compile the function if it is hot.
+pub(super) fn count_call(code: &Rc<CodeData>, slots: &[Option<Ref>]) {
     let options = options();
     if !options.jit || !code.is_plain() {
         return;
     }
-    disturb();
+    chaos::ask();
     let calls = code.calls.get() + 1;
     code.calls.set(calls);
-    let threshold = if options.chaos {
-        rt().jit.random(4)
-    } else {
-        options.call_threshold
-    };
+    let threshold = chaos::threshold(options.call_threshold, 4);
     if calls <= threshold || !code.unit.get().is_null() || code.refused.borrow().is_some() {
         return;
     }
-    let live: Vec<Type> = args.iter().map(|arg| rt().type_of(arg)).collect();
+    let live: Vec<Type> = slots
+        .iter()
+        .flatten()
+        .map(|arg| rt().type_of(arg))
+        .collect();
     match compile(code, Entry::Function, &live) {
         Ok(unit) => {
             code.versions.set(code.versions.get() + 1);
@@ -286,6 +290,7 @@ fn compile(
         return Err(None);
     }
     let mut state = Box::new(UnitState {
+        serial: jit.statistics.units.get(),
         pending: Cell::new(0),
         state: Cell::new(0),
         iterations: Cell::new(0),
@@ -448,7 +453,7 @@ pub(super) fn function_dies(function: u64) {
 ///
 /// # Safety
 /// The unit is alive.
-unsafe fn invalidate(unit: *mut UnitState) {
+pub(super) unsafe fn invalidate(unit: *mut UnitState) {
     let jit = &rt().jit;
     // SAFETY: the caller's promise; it is freed later.
     let state = unsafe { &*unit };
@@ -509,14 +514,6 @@ pub(super) fn invalidate_all() {
     watched.iter().for_each(fire);
 }
 
-/// Do what compiled code was asked to look for.
-pub(super) fn do_pending() {
-    let rt = rt();
-    if rt.thread.pending.replace(0) != 0 && options().chaos && rt.jit.random(2) == 0 {
-        invalidate_all();
-    }
-}
-
 /// How a loop that was tried natively ended.
 pub(super) enum LoopEnd {
     /// The interpreter goes on here.
@@ -533,17 +530,13 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
     if !options.jit || frame.code().code.is_generator {
         return LoopEnd::Interpret(target);
     }
-    disturb();
+    chaos::ask();
     let code = frame.code();
     let (unit, wanted) = {
         let mut loops = code.loops.borrow_mut();
         let state = loops.entry(target).or_default();
         state.count += 1;
-        let threshold = if options.chaos {
-            rt().jit.random(6)
-        } else {
-            options.loop_threshold
-        };
+        let threshold = chaos::threshold(options.loop_threshold, 6);
         (state.unit, state.count > threshold && !state.is_closed)
     };
     let unit = if unit.is_null() && wanted {
@@ -593,6 +586,10 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
 }
 
 impl UnitState {
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
+    }
+
     fn address(&self) -> *const u8 {
         self.unit
             .as_ref()
@@ -602,26 +599,39 @@ impl UnitState {
     /// Let every exit be forced after some time.
     fn arm_all(&self) {
         let count = self.unit.as_ref().map_or(0, |unit| unit.exits.len());
-        (0..count).for_each(|number| self.arm(number));
+        (0..count).for_each(|number| self.arm(number, true));
     }
 
-    fn arm(&self, number: usize) {
-        if let (Some(table), Some(period)) = (&self.force, options().force)
-            && let Some(word) = table.get(number)
-        {
-            word.set(1 + rt().jit.random(period.max(1)));
+    /// Let an exit be forced; `is_new` if it never was.
+    fn arm(&self, number: usize, is_new: bool) {
+        let Some(word) = self.force.as_ref().and_then(|table| table.get(number)) else {
+            return;
+        };
+        match options().force {
+            Some(Force::First) => word.set(is_new.into()),
+            Some(Force::Random(period)) => word.set(1 + rt().jit.random(period.max(1))),
+            None => {}
         }
     }
 
     /// An exit was taken: where its bet fails too often, the next unit does not make it.
     fn count_exit(&self, number: usize, record: &ExitRecord) {
         let statistics = &rt().jit.statistics;
+        *statistics
+            .exits_by_reason
+            .borrow_mut()
+            .entry((record.kind, record.reason))
+            .or_default() += 1;
         if record.kind.raises() {
             return add(&statistics.raises);
         }
         add(&statistics.exits);
         if self.force.is_some() {
-            return self.arm(number);
+            self.arm(number, false);
+            // Where bets fail at random, nothing is to be learnt from it.
+            if options().force != Some(Force::First) {
+                return;
+            }
         }
         if !record.reason.is_bet() {
             return;
