@@ -154,7 +154,8 @@ impl Coverage {
             options.keep_text = true;
             options.max_steps = plan.max_steps;
             let session = Session::new(options).map_err(|e| e.to_string())?;
-            let seen: Rc<RefCell<Vec<(String, bool, String, Vec<String>)>>> = Rc::default();
+            type Seen = (String, bool, String, Vec<String>);
+            let seen: Rc<RefCell<Vec<Seen>>> = Rc::default();
             let notes = seen.clone();
             session.on_compile(Box::new(move |name, entry, unit| {
                 let selected = unit.dumps.iter().find(|(stage, _)| *stage == "selected");
