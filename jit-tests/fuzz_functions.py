@@ -5,9 +5,9 @@
     python jit-tests/fuzz_functions.py --minutes 1 --plant         damages the compiled side: it must find that
 
 A case is the source of a function `target` with what it needs, and a list CALLS of argument tuples. Every call is compared by
-result (floats by their bits), exception with its line, what happened to its arguments, and what it logged. A case runs in three
-ways: compiled before its first call; after it has been interpreted for a while with other kinds of arguments; and with every guard
-failing. Cases run in a worker process, so that a crash is a finding and not the end.
+result (floats by their bits), exception with its line, what happened to its arguments, and what it logged. A case runs in four
+ways: compiled before its first call; after it has been interpreted for a while with other kinds of arguments; with every guard
+failing; and compiled to LIR, which is interpreted. Cases run in a worker process, so that a crash is a finding and not the end.
 
 With hypothesis installed a disagreement is shrunk; without it cases come from the random module.
 """
@@ -302,9 +302,12 @@ def too_slow(number, frame):
     raise TooSlow
 
 
+WAYS = ("compiled at once", "compiled when warm", "guards forced", "in the LIR interpreter")
+
+
 def compare(source, code, expected, plant):
     planted = compile(damaged(source), "<case>", "exec") if plant else code
-    for way in ("compiled at once", "compiled when warm", "guards forced"):
+    for way in WAYS:
         found = outcomes(planted, way)
         for i, (theirs, ours) in enumerate(zip(expected, found)):
             if theirs != ours:
@@ -325,6 +328,8 @@ def outcomes(code, way):
     calls = space["CALLS"]()
     if way == "compiled at once":
         compile_all(cladonia, functions)
+    elif way == "in the LIR interpreter":
+        cladonia.enable(threshold=0, oracle=True)
     elif way == "guards forced" and cladonia.available() is None:
         cladonia.enable(threshold=0, force_exit="first")
     try:
@@ -487,7 +492,7 @@ def search(python, options):
                     break
             seed += 1
     kind = "hypothesis" if has_hypothesis(python) else "random"
-    print(f"{cases} functions, {calls} calls x 3 ways, {time.monotonic() - started:.0f} s, seeds {options.seed} to {seed - 1} ({kind}), "
+    print(f"{cases} functions, {calls} calls x {len(WAYS)} ways, {time.monotonic() - started:.0f} s, seeds {options.seed} to {seed - 1} ({kind}), "
           f"corpus {len(list(CORPUS.glob('*.py')))}, commit {commit()}: {len(findings)} disagreements")
     if options.plant:
         sys.exit(0 if findings else "the planted fault was not found")

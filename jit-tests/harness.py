@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "hosts" / "cpython" / "python"
 WANTED = (3, 13)
 #: Every variable that could turn the JIT on or off in a child by accident.
-VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_STATS")
+VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_STATS")
 LEAST_COVERAGE = 0.9
 
 
@@ -131,6 +131,7 @@ class Coverage:
 
     def __init__(self):
         self.counts = dict.fromkeys(self.COUNTS + self.FORCED, 0)
+        self.oracle = {"units": 0, "entries": 0}
         self.refusals: dict[str, int] = {}
         self.processes = 0
         self.off = 0
@@ -150,6 +151,8 @@ class Coverage:
         for name in self.FORCED:
             value = stats.get(name, coverage.get(name, 0)) or 0
             self.counts[name] += value if isinstance(value, int) else len(value)
+        for name in self.oracle:
+            self.oracle[name] += stats.get("oracle", {}).get(name, 0)
         for reason, count in refusals(stats).items():
             self.refusals[reason] = self.refusals.get(reason, 0) + count
 
@@ -174,6 +177,9 @@ class Coverage:
             f"  calls native: {_share(c['native_calls'], c['interpreted_calls'])}; "
             f"loop iterations native: {_share(c['native_loop_iterations'], c['interpreted_loop_iterations'])}",
         ]
+        if self.oracle["units"]:
+            out.append(f"  in the LIR interpreter: {self.oracle['units']} units, {self.oracle['entries']} entries; left out: what is "
+                       "refused below and what was not hot (Python's interpreter), and entry stubs (machine code)")
         if c["guards"]:
             out.append(f"  forced exits: {c['guards']} guards, {c['taken']} taken, {c['never_reached']} never reached")
         worst = sorted(self.refusals.items(), key=lambda item: (-item[1], item[0]))

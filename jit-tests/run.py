@@ -28,6 +28,8 @@ MODES = {
     "first": ["--threshold", "0", "--force-exit=first"],
     "seed": ["--threshold", "0", "--force-exit=seed:{seed}"],
     "default-first": ["--force-exit=first"],
+    "oracle": ["--threshold", "0", "--oracle"],
+    "oracle-first": ["--threshold", "0", "--oracle", "--force-exit=first"],
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }
 USUAL = ("default", "threshold0", "first", "seed", "default-first", "one-by-one")

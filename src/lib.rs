@@ -3,6 +3,7 @@
 //! The crate knows no particular host. A host runtime describes itself with [`host`], hands over a function as typed
 //! [`bytecode`], and gets machine code from the [`engine`].
 
+#![deny(missing_docs)]
 // Types are ordered partially: "not below" is a question of its own, often asked.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
@@ -18,4 +19,5 @@ pub mod lir;
 pub mod ll;
 pub mod lower;
 pub mod opt;
+pub mod typegraph;
 pub mod types;

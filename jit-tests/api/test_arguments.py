@@ -20,6 +20,10 @@ class Arguments(WithRecorder):
             with self.subTest(bad=bad), self.assertRaisesRegex(kind, "force_exit"):
                 cladonia.enable(force_exit=bad)
 
+    def test_a_bad_oracle_is_named(self):
+        with self.assertRaisesRegex(TypeError, "oracle must be a bool, not int"):
+            cladonia.enable(oracle=1)
+
     def test_a_bad_stage_is_named(self):
         for bad, kind in [(None, TypeError), ("HIR", ValueError), ("", ValueError)]:
             with self.subTest(bad=bad), self.assertRaisesRegex(kind, "stage"):
@@ -42,6 +46,7 @@ class Arguments(WithRecorder):
     def test_nothing_bad_reached_the_native_module(self):
         self.test_a_bad_threshold_is_named()
         self.test_a_bad_force_exit_is_named()
+        self.test_a_bad_oracle_is_named()
         self.test_a_bad_stage_is_named()
         self.test_what_is_not_a_python_function_is_refused_by_name()
         self.assertEqual(self.native.calls, [])
@@ -52,10 +57,12 @@ class Passing(WithRecorder):
         cladonia.enable()
         cladonia.enable(0, "seed:7")
         cladonia.enable(threshold=5, force_exit="one-by-one:0")
+        cladonia.enable(oracle=True)
         cladonia.disable()
         cladonia.dump(f, "lir")
         self.assertEqual(self.native.calls, [
-            ("enable", None, None), ("enable", 0, "seed:7"), ("enable", 5, "one-by-one:0"), ("disable",), ("dump", f, "lir")])
+            ("enable", None, None, False), ("enable", 0, "seed:7", False), ("enable", 5, "one-by-one:0", False),
+            ("enable", None, None, True), ("disable",), ("dump", f, "lir")])
 
     def test_methods_and_static_methods_stand_for_their_function(self):
         class C:

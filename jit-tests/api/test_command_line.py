@@ -1,11 +1,12 @@
 """`python -m cladonia` behaves as python itself does, and refuses bad options by name."""
 
+import json
 import os
 import sys
 import unittest
 import zipfile
 
-from support import InFolder, child
+from support import InFolder, child, needs_jit
 
 
 class LikePython(InFolder):
@@ -135,6 +136,42 @@ class LikePython(InFolder):
     def test_interactive_after_an_error(self):
         self.write("i.py", "x = 5\n1/0\n")
         self.same("i.py", before=["-i"], text="print(x)\n")
+
+
+class Oracle(InFolder):
+    """`--oracle` runs compiled code in the LIR interpreter, says so, and shows where a fault is that was put in on purpose."""
+
+    LESS = "def less(a, b): return a - b\nprint(less(7, 2))\n"
+
+    def run_less(self, *options, plant=""):
+        return child("-m", "cladonia", "--threshold=0", *options, "-c", self.LESS, CLADONIA_PLANT=plant)
+
+    @needs_jit
+    def test_it_says_what_it_ran_and_what_it_left_out(self):
+        ended = self.run_less("--oracle")
+        self.assertEqual(ended.stdout, "5\n")
+        self.assertRegex(ended.stderr, r"^cladonia: oracle: [1-9]\d* units in the LIR interpreter, entered [1-9]\d* times\n")
+        self.assertIn("left out", ended.stderr)
+        self.assertEqual(self.run_less().stderr, "")
+
+    @needs_jit
+    def test_a_fault_in_a_lowering_shows_in_both(self):
+        for options in ([], ["--oracle"]):
+            self.assertEqual(self.run_less(*options, plant="lowering").stdout, "-5\n", options)
+
+    @needs_jit
+    def test_a_fault_in_code_generation_shows_in_machine_code_alone(self):
+        self.assertEqual(self.run_less("--oracle", plant="codegen").stdout, "5\n")
+        self.assertEqual(self.run_less(plant="codegen").stdout, "-5\n")
+
+    @needs_jit
+    def test_the_statistics_have_it(self):
+        file = self.folder / "stats.json"
+        ended = child("-m", "cladonia", "--threshold=0", "--oracle", "--stats", file, "-c", self.LESS)
+        self.assertEqual((ended.stdout, ended.stderr), ("5\n", ""))
+        oracle = json.loads(file.read_text())["oracle"]
+        self.assertGreater(oracle["units"], 0)
+        self.assertGreater(oracle["entries"], 0)
 
 
 class BadOptions(unittest.TestCase):

@@ -85,6 +85,17 @@ class Compiling(unittest.TestCase):
         with self.assertRaises(TypeError):
             f("x")
 
+    def test_what_was_asked_of_enable_is_over_with_disable(self):
+        cladonia.enable(force_exit="first", oracle=True)
+        cladonia.disable()
+        before = cladonia.stats()
+        f = fresh()
+        cladonia.compile(f)
+        self.assertEqual(f(10), 285)
+        after = cladonia.stats()
+        self.assertEqual(after["forced_exits"]["guards"], before["forced_exits"]["guards"])
+        self.assertEqual(after["oracle"], before["oracle"])
+
     def test_compiling_twice_is_no_error(self):
         f = fresh()
         cladonia.compile(f)

@@ -1,6 +1,6 @@
 """Runs files of CPython's own test suite without and with the JIT, and prints every test case that ends differently.
 
-    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--fresh]
+    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--fresh]
 
 Each file runs in a process of its own with a time limit. Results are kept in results/, so a run that was stopped goes on
 where it was: interpreted results as long as the Python is the same, compiled ones as long as the native module is.
@@ -76,6 +76,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one file")
     parser.add_argument("--threshold", type=int, default=0)
+    parser.add_argument("--oracle", action="store_true", help="compiled code runs in the LIR interpreter in place of machine code")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--no-recheck", dest="recheck", action="store_false", help="don't run differing files once more, both ways")
     parser.add_argument("--detail", type=int, default=6, metavar="N", help="lines of the traceback of each difference")
@@ -133,7 +134,7 @@ class Runner:
         self.results = results
 
     def file(self, name):
-        return name, self.once(name, "base"), self.once(name, f"threshold {self.options.threshold}")
+        return name, self.once(name, "base"), self.once(name, f"threshold {self.options.threshold}{' oracle' if self.options.oracle else ''}")
 
     def once(self, name, mode):
         result = self.results.get(name, mode)
@@ -153,7 +154,8 @@ class Runner:
                 command = [self.python]
             else:
                 env = harness.environment(self.python)
-                command = [self.python, "-m", "cladonia", "--threshold", self.options.threshold, "--stats", stats]
+                command = [self.python, "-m", "cladonia", "--threshold", self.options.threshold, "--stats", stats,
+                           *(["--oracle"] if self.options.oracle else [])]
             ended = harness.run([*command, HERE / "cases.py", f"test.{name}", out], env=env, timeout=self.options.timeout,
                                 cwd=work, stats=stats)
             cases, running, finished = read_cases(out)

@@ -22,11 +22,13 @@ mod verify;
 pub use builder::{BuildError, CodeBuilder, Label};
 pub use general::{GeneralInfo, GeneralOp, Gives};
 pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};
-pub use parse::{Document, TextError};
+pub(crate) use parse::parse_code;
+pub use parse::{Document, Section};
 pub use reason::Reason;
+pub(crate) use text::Words;
 pub use verify::{Successors, VerifierError, VerifierErrors};
 
-pub use crate::types::ConstValue;
+pub use crate::types::{ConstValue, TextError};
 
 use crate::types::{ObjectHandle, Type};
 use std::fmt;

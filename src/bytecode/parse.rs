@@ -5,32 +5,36 @@ use super::{
     ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, Handler, INPLACE, Instr, LocalKind, Op,
     Pc,
 };
-use crate::types::{
-    ClassDesc, ClassHandle, Hierarchy, HostId, Names, ObjectDesc, ObjectHandle, Predefined, Type,
-};
+use crate::types::{Hierarchy, HostId, Line, Lines, Names, Parsed, Scope, TextError, Type};
 use std::collections::HashMap;
-
-/// A text that is no bytecode, and where it stops being some.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}, column {column}: {message}")]
-pub struct TextError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column, from 1, in characters.
-    pub column: usize,
-    /// What is wrong there.
-    pub message: String,
-}
-
-type Parsed<T> = Result<T, TextError>;
 
 /// Codes with the classes and objects they name, in a host that exists on paper only and ends with the document.
 #[derive(Debug)]
 pub struct Document {
     /// The codes.
     pub codes: Vec<Code>,
+    /// What else the text has, for the rooms whose forms these are.
+    pub sections: Vec<Section>,
+    pub(crate) scope: Scope,
     hierarchy: Hierarchy,
 }
+
+/// A part of a document that is not bytecode, as text: from a line that begins with its keyword to one that begins
+/// with `}`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// The first word.
+    pub keyword: &'static str,
+    /// The number of its first line, from 1.
+    pub line: usize,
+    /// Its lines.
+    pub text: String,
+    /// How many codes stand before it.
+    pub codes: usize,
+}
+
+/// The keywords of sections.
+const SECTIONS: [&str; 4] = ["function", "world", "host", "unit"];
 
 impl Document {
     /// Reads what [`Document::print`] gives. Labels with a number (`tuple#3`) may have another number afterwards.
@@ -45,16 +49,33 @@ impl Document {
         })?;
         let mut scope = Scope::new(hierarchy.host(), hierarchy.names());
         let mut lines = Lines::new(text);
-        let mut codes = Vec::new();
+        let (mut codes, mut sections) = (Vec::new(), Vec::new());
         while let Some(mut line) = lines.next() {
+            let keyword = SECTIONS.into_iter().find(|word| line.eat_word(word));
+            if let Some(keyword) = keyword {
+                sections.push(Section {
+                    keyword,
+                    line: lines.number,
+                    text: lines.section(&line)?,
+                    codes: codes.len(),
+                });
+                continue;
+            }
             match () {
                 () if line.eat_word("class") => scope.class(&mut line)?,
                 () if line.eat_word("object") => scope.object(&mut line)?,
-                () if line.eat_word("code") => codes.push(code(&mut line, &mut lines, &scope)?),
-                () => return line.expected("`class`, `object` or `code`"),
+                () if line.eat_word("code") => {
+                    codes.push(parse_code(&mut line, &mut lines, &scope)?)
+                }
+                () => return line.expected("`class`, `object`, `code` or a section"),
             }
         }
-        Ok(Document { codes, hierarchy })
+        Ok(Document {
+            codes,
+            sections,
+            scope,
+            hierarchy,
+        })
     }
 
     /// The codes as text, with all the classes and objects that they name.
@@ -86,7 +107,7 @@ impl Code {
         if !line.eat_word("code") {
             return line.expected("`code`");
         }
-        let code = code(&mut line, &mut lines, &scope)?;
+        let code = parse_code(&mut line, &mut lines, &scope)?;
         match lines.next() {
             Some(mut line) => line.expected("the end"),
             None => Ok(code),
@@ -94,156 +115,9 @@ impl Code {
     }
 }
 
-/// What names stand for.
-struct Scope {
-    host: HostId,
-    names: Names,
-    /// Classes and objects of the text, by how it prints them. The host may have given them other labels, and these
-    /// labels to others: numbers count what was registered before.
-    classes: HashMap<String, ClassHandle>,
-    objects: HashMap<String, ObjectHandle>,
-}
-
 impl Scope {
-    fn new(host: HostId, names: Names) -> Scope {
-        let builtins = Predefined::ALL.iter().filter_map(|row| {
-            let class = host.builtin_class(*row)?;
-            Some((class.label()?.to_string(), class))
-        });
-        Scope {
-            host,
-            names,
-            classes: builtins.collect(),
-            objects: HashMap::new(),
-        }
-    }
-
-    /// `"name": Row (base, ...) final = label`, or `builtin Row = label`
-    fn class(&mut self, line: &mut Line) -> Parsed<()> {
-        let start = line.at;
-        if line.eat_word("builtin") {
-            let row = predefined(line)?;
-            line.expect("=")?;
-            return match self.host.builtin_class(row) {
-                Some(class) => self.declare(line.remainder(), class),
-                None => line.error_at(start, "the host has no such class"),
-            };
-        }
-        let name = line.quoted("the class's name")?;
-        line.expect(":")?;
-        let predefined = predefined(line)?;
-        line.expect("(")?;
-        let mut bases = Vec::new();
-        while !line.eat(")") {
-            bases.push(self.known(line)?);
-            if !line.eat(",") && !line.rest().starts_with(')') {
-                return line.expected("`,` or `)`");
-            }
-        }
-        let is_final = line.eat_word("final");
-        line.expect("=")?;
-        let label = line.remainder();
-        let desc = ClassDesc {
-            is_final,
-            ..ClassDesc::new(name, bases, predefined)
-        };
-        match self.host.register_class(desc) {
-            Ok(class) => self.declare(label, class),
-            Err(refused) => line.error_at(start, refused.to_string()),
-        }
-    }
-
-    fn declare(&mut self, label: &str, class: ClassHandle) -> Parsed<()> {
-        self.classes.insert(label.to_owned(), class);
-        self.objects.remove(label);
-        Ok(())
-    }
-
-    /// `"name": class immortal denotes class = label`
-    fn object(&mut self, line: &mut Line) -> Parsed<()> {
-        let start = line.at;
-        let name = line.quoted("the object's name")?;
-        line.expect(":")?;
-        let class = self.known(line)?;
-        let immortal = line.eat_word("immortal");
-        let denotes = if line.eat_word("denotes") {
-            Some(self.known(line)?)
-        } else {
-            None
-        };
-        line.expect("=")?;
-        let label = line.remainder();
-        let known = match denotes {
-            Some(denoted) => denoted.as_object(),
-            None if class.predefined() == Some(Predefined::NoneType) => self.host.none_object(),
-            None => None,
-        };
-        let desc = ObjectDesc {
-            immortal,
-            denotes,
-            ..ObjectDesc::new(name, class)
-        };
-        match known.map_or_else(|| self.host.register_object(desc), Ok) {
-            Ok(object) => {
-                if denotes.is_none() {
-                    // The host of the text may not have met the builtin class of this name.
-                    self.classes.remove(label);
-                    self.objects.insert(label.to_owned(), object);
-                }
-                Ok(())
-            }
-            Err(refused) => line.error_at(start, refused.to_string()),
-        }
-    }
-
-    fn known(&self, line: &mut Line) -> Parsed<ClassHandle> {
-        line.space();
-        let at = line.at;
-        let label = line.label();
-        match self.classes.get(label) {
-            Some(class) => Ok(*class),
-            None => line.error_at(at, format!("unknown class `{label}`")),
-        }
-    }
-
-    fn ty(&self, line: &mut Line) -> Parsed<Type> {
-        line.space();
-        let at = line.at;
-        let text = line.type_text();
-        let relabelled = self.relabel(text);
-        match Type::parse(relabelled.as_deref().unwrap_or(text), &self.names) {
-            Ok(ty) => Ok(ty),
-            Err(error) => {
-                // Columns of a text with another label in it would not be those of the line.
-                let columns = if relabelled.is_some() {
-                    0
-                } else {
-                    error.column - 1
-                };
-                let into: usize = text.chars().take(columns).map(char::len_utf8).sum();
-                line.error_at(at + into, error.message)
-            }
-        }
-    }
-
-    /// The type's text with the label that the host has given to what the text's label stands for, if that is another.
-    fn relabel(&self, text: &str) -> Option<String> {
-        let start = text.find('[')? + 1;
-        let length = label_length(&text[start..]);
-        let printed = text[start..start + length].trim_end();
-        let class = self.classes.get(printed).and_then(|class| class.label());
-        let label = class
-            .or_else(|| self.objects.get(printed)?.label())
-            .filter(|label| **label != *printed)?;
-        Some(format!(
-            "{}{label}{}",
-            &text[..start],
-            &text[start + length..]
-        ))
-    }
-
     /// A constant: a literal, a type that is one object, or that and the object's value.
-    fn constant(&self, line: &mut Line) -> Parsed<Const> {
+    pub(crate) fn constant(&self, line: &mut Line) -> Parsed<Const> {
         line.space();
         let at = line.at;
         if let Some(value) = line.literal()? {
@@ -266,47 +140,21 @@ impl Scope {
         };
         Ok(Const { object, value })
     }
+}
 
-    /// The object of a literal.
-    fn make(&self, value: &ConstValue) -> Option<ObjectHandle> {
-        let row = match value {
-            ConstValue::None => Predefined::NoneType,
-            ConstValue::Bool(_) => Predefined::Bool,
-            ConstValue::Int(_) => Predefined::Long,
-            ConstValue::Float(_) => Predefined::Float,
-            ConstValue::Str(_) => Predefined::Unicode,
-            ConstValue::Other => return None,
-        };
-        if let (Predefined::NoneType, Some(none)) = (row, self.host.none_object()) {
-            return Some(none);
+impl Line<'_> {
+    /// `@` and the number of an instruction.
+    pub(crate) fn pc(&mut self) -> Parsed<Pc> {
+        self.expect("@")?;
+        if !self.text[self.at..].starts_with(|c: char| c.is_ascii_digit()) {
+            return self.error_at(self.at, "expected the number of an instruction");
         }
-        let class = self.host.builtin_class(row)?;
-        let immortal = matches!(row, Predefined::NoneType | Predefined::Bool);
-        self.host
-            .register_object(ObjectDesc {
-                immortal,
-                ..ObjectDesc::new(value.to_string(), class)
-            })
-            .ok()
+        self.number().map(Pc)
     }
 }
 
-fn predefined(line: &mut Line) -> Parsed<Predefined> {
-    line.space();
-    let at = line.at;
-    let row = line.word("a predefined type")?;
-    let found = Predefined::ALL
-        .iter()
-        .copied()
-        .find(|predefined| predefined.name() == row);
-    found.map_or_else(
-        || line.error_at(at, format!("there is no predefined class `{row}`")),
-        Ok,
-    )
-}
-
 /// A code, of which the word `code` has been read.
-fn code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
+pub(crate) fn parse_code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
     let name = line.quoted("the code's name")?;
     line.expect("{")?;
     line.end()?;
@@ -524,20 +372,8 @@ impl CodeParser<'_> {
             ArgKind::None => Ok(0),
             ArgKind::Count | ArgKind::Flag => line.number(),
             ArgKind::Const => line.expected("`#` and the index of a constant"),
-            ArgKind::Local => {
-                let name = line.name("a local")?;
-                index_of(self.code.locals.iter().map(|local| &local.0), &name).map_or_else(
-                    || line.error_at(at, format!("no local, or several, named `{name}`")),
-                    Ok,
-                )
-            }
-            ArgKind::Name => {
-                let name = line.name("a name")?;
-                index_of(self.code.names.iter(), &name).map_or_else(
-                    || line.error_at(at, format!("no name, or several, `{name}`")),
-                    Ok,
-                )
-            }
+            ArgKind::Local => self.code.read_local(line),
+            ArgKind::Name => self.code.read_name(line),
             ArgKind::Target if line.rest().starts_with('@') => Ok(line.pc()?.0),
             ArgKind::Target => {
                 let label = line.word("a target")?;
@@ -581,354 +417,34 @@ impl CodeParser<'_> {
     }
 }
 
+/// Locals and names by name, where that is unique, or as `#` and the index, which need not be in range.
+impl Code {
+    pub(crate) fn read_local(&self, line: &mut Line) -> Parsed<u32> {
+        let locals = self.locals.iter().map(|local| &local.0);
+        read_index(line, locals, "a local", "no local, or several, named")
+    }
+
+    pub(crate) fn read_name(&self, line: &mut Line) -> Parsed<u32> {
+        read_index(line, self.names.iter(), "a name", "no name, or several,")
+    }
+}
+
+fn read_index<'a>(
+    line: &mut Line,
+    names: impl Iterator<Item = &'a String>,
+    expected: &str,
+    missing: &str,
+) -> Parsed<u32> {
+    if line.eat("#") {
+        return line.number();
+    }
+    let at = line.at;
+    let name = line.name(expected)?;
+    index_of(names, &name).map_or_else(|| line.error_at(at, format!("{missing} `{name}`")), Ok)
+}
+
 /// The index of a name that is there once.
 fn index_of<'a>(mut names: impl Iterator<Item = &'a String>, wanted: &str) -> Option<u32> {
     let index = names.by_ref().position(|name| name == wanted)?;
     names.all(|name| name != wanted).then_some(index as u32)
-}
-
-/// The lines that say something.
-struct Lines<'a> {
-    lines: std::str::Lines<'a>,
-    number: usize,
-}
-
-impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Lines<'a> {
-        Lines {
-            lines: text.lines(),
-            number: 0,
-        }
-    }
-
-    fn next(&mut self) -> Option<Line<'a>> {
-        loop {
-            let text = self.lines.next()?;
-            self.number += 1;
-            let mut line = Line {
-                text,
-                line: self.number,
-                at: 0,
-            };
-            if !line.at_end() {
-                return Some(line);
-            }
-        }
-    }
-}
-
-/// A line, read from the left.
-struct Line<'a> {
-    text: &'a str,
-    line: usize,
-    at: usize,
-}
-
-impl<'a> Line<'a> {
-    fn error_at<T>(&self, at: usize, message: impl Into<String>) -> Parsed<T> {
-        let column = self.text[..at].chars().count() + 1;
-        Err(TextError {
-            line: self.line,
-            column,
-            message: message.into(),
-        })
-    }
-
-    fn expected<T>(&mut self, expected: &str) -> Parsed<T> {
-        let found = match self.rest().chars().next() {
-            Some(c) => format!("`{c}`"),
-            None => "the end of the line".to_owned(),
-        };
-        self.error_at(self.at, format!("expected {expected}, found {found}"))
-    }
-
-    fn space(&mut self) {
-        self.at = self.text.len() - self.text[self.at..].trim_start().len();
-    }
-
-    fn rest(&mut self) -> &'a str {
-        self.space();
-        &self.text[self.at..]
-    }
-
-    fn at_end(&mut self) -> bool {
-        let rest = self.rest();
-        rest.is_empty() || rest.starts_with(';')
-    }
-
-    fn end(&mut self) -> Parsed<()> {
-        if self.at_end() {
-            Ok(())
-        } else {
-            self.expected("the end of the line")
-        }
-    }
-
-    /// What is left of the line, without the space around it.
-    fn remainder(&mut self) -> &'a str {
-        let rest = self.rest().trim_end();
-        self.at = self.text.len();
-        rest
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        self.space();
-        self.eat_here(token)
-    }
-
-    /// Takes the token where it follows without space.
-    fn eat_here(&mut self, token: &str) -> bool {
-        let found = self.text[self.at..].starts_with(token);
-        if found {
-            self.at += token.len();
-        }
-        found
-    }
-
-    fn expect(&mut self, token: &str) -> Parsed<()> {
-        if self.eat(token) {
-            Ok(())
-        } else {
-            self.expected(&format!("`{token}`"))
-        }
-    }
-
-    fn word_here(&mut self) -> &'a str {
-        let rest = self.rest();
-        let length = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
-        if rest.starts_with(|c: char| c.is_ascii_digit()) {
-            ""
-        } else {
-            &rest[..length]
-        }
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.word_here() == word;
-        if found {
-            self.at += word.len();
-        }
-        found
-    }
-
-    fn word(&mut self, expected: &str) -> Parsed<&'a str> {
-        let word = self.word_here();
-        if word.is_empty() {
-            return self.expected(expected);
-        }
-        self.at += word.len();
-        Ok(word)
-    }
-
-    /// A plain word, or one in quotes.
-    fn name(&mut self, expected: &str) -> Parsed<String> {
-        if self.rest().starts_with('"') {
-            self.quoted(expected)
-        } else {
-            Ok(self.word(expected)?.to_owned())
-        }
-    }
-
-    fn number<N: std::str::FromStr>(&mut self) -> Parsed<N> {
-        let rest = self.rest();
-        let length = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        if length == 0 {
-            return self.expected("a number");
-        }
-        match rest[..length].parse() {
-            Ok(number) => {
-                self.at += length;
-                Ok(number)
-            }
-            Err(_) => self.error_at(self.at, format!("{} is too large", &rest[..length])),
-        }
-    }
-
-    fn pc(&mut self) -> Parsed<Pc> {
-        self.expect("@")?;
-        if !self.text[self.at..].starts_with(|c: char| c.is_ascii_digit()) {
-            return self.error_at(self.at, "expected the number of an instruction");
-        }
-        self.number().map(Pc)
-    }
-
-    /// The longest of the symbols that stands here.
-    fn symbol(
-        &mut self,
-        symbols: impl Iterator<Item = (&'static str, u32)>,
-        expected: &str,
-    ) -> Parsed<u32> {
-        let rest = self.rest();
-        match symbols
-            .filter(|(symbol, _)| rest.starts_with(symbol))
-            .max_by_key(|(symbol, _)| symbol.len())
-        {
-            Some((symbol, value)) => {
-                self.at += symbol.len();
-                Ok(value)
-            }
-            None => self.expected(expected),
-        }
-    }
-
-    /// Text in double quotes, with Rust's escapes.
-    fn quoted(&mut self, expected: &str) -> Parsed<String> {
-        let start = self.at;
-        if !self.eat("\"") {
-            return self.expected(&format!("{expected} in quotes"));
-        }
-        let mut text = String::new();
-        loop {
-            let at = self.at;
-            match self.take() {
-                None => return self.error_at(start, "no closing quote"),
-                Some('"') => return Ok(text),
-                Some('\\') => match self.escape() {
-                    Some(c) => text.push(c),
-                    None => return self.error_at(at, "unknown escape"),
-                },
-                Some(c) => text.push(c),
-            }
-        }
-    }
-
-    fn take(&mut self) -> Option<char> {
-        let c = self.text[self.at..].chars().next()?;
-        self.at += c.len_utf8();
-        Some(c)
-    }
-
-    fn escape(&mut self) -> Option<char> {
-        Some(match self.take()? {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            '0' => '\0',
-            c @ ('\\' | '"' | '\'') => c,
-            'u' => {
-                let digits = self.text[self.at..].strip_prefix('{')?;
-                let length = digits.find('}')?;
-                self.at += length + 2;
-                char::from_u32(u32::from_str_radix(&digits[..length], 16).ok()?)?
-            }
-            _ => return None,
-        })
-    }
-
-    /// A literal, if one stands here.
-    fn literal(&mut self) -> Parsed<Option<ConstValue>> {
-        for (word, value) in [
-            ("None", ConstValue::None),
-            ("True", ConstValue::Bool(true)),
-            ("False", ConstValue::Bool(false)),
-        ] {
-            if self.eat_word(word) {
-                return Ok(Some(value));
-            }
-        }
-        let rest = self.rest();
-        if rest.starts_with('"') {
-            return Ok(Some(ConstValue::Str(self.quoted("a string")?)));
-        }
-        let unsigned = rest.strip_prefix('-').unwrap_or(rest);
-        let is_number = unsigned.starts_with(|c: char| c.is_ascii_digit())
-            || unsigned.starts_with("inf")
-            || unsigned.starts_with("nan");
-        if !is_number {
-            return Ok(None);
-        }
-        let length = rest
-            .find(|c: char| c.is_whitespace() || c == ';')
-            .unwrap_or(rest.len());
-        let token = &rest[..length];
-        let value = if let Some(bits) = token.strip_prefix("nan:0x") {
-            u64::from_str_radix(bits, 16)
-                .ok()
-                .map(f64::from_bits)
-                .filter(|value| value.is_nan())
-                .map(ConstValue::Float)
-        } else if token.contains(['.', 'e', 'i', 'n']) {
-            token.parse().ok().map(ConstValue::Float)
-        } else {
-            token.parse().ok().map(ConstValue::Int)
-        };
-        match value {
-            Some(value) => {
-                self.at += length;
-                Ok(Some(value))
-            }
-            None => self.error_at(self.at, format!("`{token}` is no number of 64 bits")),
-        }
-    }
-
-    /// A class's label: up to a space, comma or parenthesis, but text between backticks whole.
-    fn label(&mut self) -> &'a str {
-        let rest = self.rest();
-        let quoted = rest
-            .strip_prefix('`')
-            .and_then(|body| body.find('`'))
-            .map_or(0, |close| close + 2);
-        let length = rest[quoted..]
-            .find([' ', ',', ')'])
-            .map_or(rest.len(), |end| quoted + end);
-        self.at += length;
-        &rest[..length]
-    }
-
-    /// A type's text: up to a space, comma or bracket that is not its own.
-    fn type_text(&mut self) -> &'a str {
-        let rest = self.rest();
-        let mut depth = 0_u32;
-        let mut at = 0;
-        while let Some(c) = rest[at..].chars().next() {
-            match c {
-                '{' => depth += 1,
-                '}' => depth = depth.saturating_sub(1),
-                '[' => {
-                    at += 1 + specialization_length(&rest[at + 1..]);
-                    continue;
-                }
-                ',' | ']' | ' ' | ';' if depth == 0 => break,
-                _ => {}
-            }
-            at += c.len_utf8();
-        }
-        self.at += at;
-        &rest[..at]
-    }
-}
-
-/// How long what is between a type's brackets is, the closing one included.
-fn specialization_length(text: &str) -> usize {
-    let label = label_length(text);
-    text[label..]
-        .find(']')
-        .map_or(text.len(), |close| label + close + 1)
-}
-
-/// How long the label at the start of a type's brackets is: up to `:` or the end, but quoted text whole.
-fn label_length(text: &str) -> usize {
-    let body = text.strip_prefix('b').unwrap_or(text);
-    let mut from = 0;
-    if let Some(quote) = body
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '"' | '\'' | '`'))
-    {
-        let start = text.len() - body.len() + 1;
-        let mut escaped = false;
-        let close = text[start..].char_indices().find(|(_, c)| {
-            let closes = *c == quote && !escaped;
-            escaped = quote != '`' && *c == '\\' && !escaped;
-            closes
-        });
-        from = close.map_or(text.len(), |(close, _)| start + close + 1);
-    }
-    text[from..]
-        .find([']', ':'])
-        .map_or(text.len(), |end| from + end)
 }

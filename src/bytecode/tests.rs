@@ -192,7 +192,7 @@ fn the_verifier_names_what_is_wrong() {
     );
     check_verify("  push_null", "@0: control runs past the end");
     check_verify(
-        "  params 1\n  local x\n  load_fast x\n  load_fast x\n  load_fast x\n  return_value",
+        "  params 1\n  local x\n  load_fast x\n  load_fast x\n  load_fast x\n  pop_top\n  pop_top\n  return_value",
         "@2: 3 entries on a stack of 2",
     );
     check_verify(
@@ -357,6 +357,28 @@ prop_compose! {
     }
 }
 
+#[test]
+fn nothing_is_left_on_the_stack_where_a_code_returns() {
+    for (end, left) in [("return_value", 1), ("return_const #0", 2)] {
+        let text = format!(
+            "code \"f\" {{\n  stack 2\n  const 5\n  load_const #0\n  load_const #0\n  {end}\n}}\n"
+        );
+        let document = Document::parse(&text).expect("a document");
+        let errors = document.codes[0].verify().expect_err(end).to_string();
+        assert_eq!(
+            errors,
+            format!("@2: returns with {left} entries on the stack")
+        );
+    }
+}
+
+#[test]
+fn any_instruction_may_say_that_it_was_never_reached() {
+    let text = "code \"f\" {\n  stack 1\n  const 5\n  load_const #0 hint [Bottom]\n  return_value hint [Bottom]\n}\n";
+    let document = Document::parse(text).expect("a document");
+    assert_eq!(document.codes[0].verify(), Ok(()));
+}
+
 proptest! {
     #[test]
     fn any_code_reads_back_as_itself(code in any_code()) {
@@ -375,7 +397,7 @@ proptest! {
         let _ = Document::parse(&text);
     }
 
-    #[test]
+#[test]
     fn any_change_of_one_character_parses_or_says_where(at in 0..NORM.len(), c in "[ -~é\n]") {
         if NORM.is_char_boundary(at) && NORM.is_char_boundary(at + 1) {
             let _ = Document::parse(&format!("{}{c}{}", &NORM[..at], &NORM[at + 1..]));

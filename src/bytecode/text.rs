@@ -29,7 +29,7 @@
 //! [`Document::parse`]: super::Document::parse
 
 use super::{ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, INPLACE, Instr, LocalKind, Op};
-use crate::types::{ClassHandle, ObjectHandle, Spec, Type};
+use crate::types::{Declarations, Quoted, Type};
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
@@ -88,8 +88,7 @@ impl fmt::Display for Code {
 
 impl Code {
     fn fmt_instrs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let locals = Table::new(self.locals.iter().map(|local| local.0.as_str()));
-        let names = Table::new(self.names.iter().map(String::as_str));
+        let Words { locals, names } = Words::of(self);
         let width = self.instrs.len().to_string().len() + 2;
         let mut line = self.line;
         for (pc, instr) in self.pcs() {
@@ -183,30 +182,6 @@ impl fmt::Display for Const {
     }
 }
 
-impl fmt::Display for ConstValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConstValue::None => f.write_str("None"),
-            ConstValue::Bool(true) => f.write_str("True"),
-            ConstValue::Bool(false) => f.write_str("False"),
-            ConstValue::Int(value) => write!(f, "{value}"),
-            ConstValue::Float(value) if value.is_nan() => write!(f, "nan:{:#x}", value.to_bits()),
-            ConstValue::Float(value) => write!(f, "{value:?}"),
-            ConstValue::Str(value) => write!(f, "{}", Quoted(value)),
-            ConstValue::Other => f.write_str("?"),
-        }
-    }
-}
-
-/// Text between quotes, on one line.
-pub(super) struct Quoted<'a>(pub &'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.0)
-    }
-}
-
 /// A name, quoted if it is not plain.
 struct Word<'a>(&'a str);
 
@@ -226,8 +201,25 @@ pub(super) fn is_plain(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+/// How a code's locals and names are written.
+pub(crate) struct Words<'a> {
+    /// By slot.
+    pub(crate) locals: Table<'a>,
+    /// By index.
+    pub(crate) names: Table<'a>,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn of(code: &'a Code) -> Words<'a> {
+        Words {
+            locals: Table::new(code.locals.iter().map(|local| local.0.as_str())),
+            names: Table::new(code.names.iter().map(String::as_str)),
+        }
+    }
+}
+
 /// Names by index, and which of them can stand for their index.
-struct Table<'a> {
+pub(crate) struct Table<'a> {
     names: Vec<&'a str>,
     repeated: HashSet<&'a str>,
 }
@@ -244,7 +236,8 @@ impl<'a> Table<'a> {
         Table { names, repeated }
     }
 
-    fn word(&self, index: u32) -> String {
+    /// The name, or `#` and the index.
+    pub(crate) fn word(&self, index: u32) -> String {
         match self.names.get(index as usize) {
             Some(name) if is_plain(name) && !self.repeated.contains(name) => (*name).to_owned(),
             _ => format!("#{index}"),
@@ -254,7 +247,7 @@ impl<'a> Table<'a> {
 
 /// The codes with all the classes and objects that they name, so that [`Document::parse`](super::Document::parse) needs nothing else.
 pub fn print_document(codes: &[Code]) -> String {
-    let mut named = Named::default();
+    let mut named = Declarations::default();
     for code in codes {
         for constant in &code.consts {
             named.object(constant.object);
@@ -265,11 +258,7 @@ pub fn print_document(codes: &[Code]) -> String {
             .flat_map(|instr| &instr.hint)
             .chain(&code.local_hints)
         {
-            match ty.spec() {
-                Spec::Class(class) | Spec::Exact(class) => named.class(class),
-                Spec::Object(object) => named.object(object),
-                Spec::None | Spec::Int(_) | Spec::Double(_) => {}
-            }
+            named.ty(*ty);
         }
     }
     let mut text = named.text;
@@ -280,73 +269,4 @@ pub fn print_document(codes: &[Code]) -> String {
         text.push_str(&code.to_string());
     }
     text
-}
-
-/// Classes and objects in the order in which they can be registered.
-#[derive(Default)]
-struct Named {
-    classes: HashSet<ClassHandle>,
-    objects: HashSet<ObjectHandle>,
-    text: String,
-}
-
-impl Named {
-    fn class(&mut self, class: ClassHandle) {
-        let (Some(label), Some(row)) = (class.label(), class.predefined()) else {
-            return;
-        };
-        if !self.classes.insert(class) {
-            return;
-        }
-        if class.is_builtin_itself() {
-            // Something else may have had its name first.
-            if *label != *row.spelled() {
-                self.text
-                    .push_str(&format!("class builtin {} = {label}\n", row.name()));
-            }
-            return;
-        }
-        let mro = class.mro();
-        mro.iter().rev().for_each(|base| self.class(*base));
-        let bases: Vec<String> = mro
-            .iter()
-            .filter_map(|base| Some(base.label()?.to_string()))
-            .collect();
-        let is_final = if class.is_final() { " final" } else { "" };
-        self.text.push_str(&format!(
-            "class {}: {} ({}){is_final} = {label}\n",
-            Quoted(&class.name()),
-            row.name(),
-            bases.join(", ")
-        ));
-    }
-
-    fn object(&mut self, object: ObjectHandle) {
-        let (Some(label), Some(class)) = (object.label(), object.class()) else {
-            return;
-        };
-        if !self.objects.insert(object) {
-            return;
-        }
-        self.class(class);
-        let Some(class) = class.label() else { return };
-        let denotes = match object.denotes() {
-            Some(denoted) => {
-                self.class(denoted);
-                denoted
-                    .label()
-                    .map_or_else(String::new, |denoted| format!(" denotes {denoted}"))
-            }
-            None => String::new(),
-        };
-        let immortal = if object.is_immortal() {
-            " immortal"
-        } else {
-            ""
-        };
-        self.text.push_str(&format!(
-            "object {}: {class}{immortal}{denotes} = {label}\n",
-            Quoted(&object.name())
-        ));
-    }
 }

@@ -319,6 +319,7 @@ impl Verifier<'_> {
         let hints = instr.hint.len();
         let operands = (instr.op.info().pops)(instr.arg.min(1 << 24), instr.arg2.min(3)) as usize;
         let fits = hints == 0
+            || instr.is_unreached()
             || if instr.op.is_call() {
                 hints == 1
             } else {
@@ -404,6 +405,18 @@ impl Verifier<'_> {
                 );
                 continue;
             };
+            // What is left would never be dropped.
+            let left = match instr.op {
+                Op::ReturnValue => depth - 1,
+                Op::ReturnConst => depth,
+                _ => 0,
+            };
+            if left > 0 {
+                self.error(
+                    Some(pc),
+                    format!("returns with {left} entries on the stack"),
+                );
+            }
             if let Some((target, depth)) = successors.jump {
                 self.reach(target, depth, Some(pc), &mut depths, &mut todo);
             }

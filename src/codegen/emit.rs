@@ -112,6 +112,8 @@ pub(super) struct Emitter<'a> {
     pub(super) exits: ExitBlocks,
     module: &'a mut JITModule,
     scratch: &'a mut Scratch,
+    /// See [`super::Codegen::plant`].
+    pub(super) planted: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -127,6 +129,7 @@ impl<'a> Emitter<'a> {
             exits: ExitBlocks::default(),
             module,
             scratch,
+            planted: false,
         }
     }
 

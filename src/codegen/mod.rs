@@ -149,6 +149,8 @@ pub struct Codegen {
     isa: OwnedTargetIsa,
     context: Context,
     scratch: Scratch,
+    /// A fault for tests: see [`Codegen::plant`].
+    planted: bool,
 }
 
 impl Codegen {
@@ -191,7 +193,25 @@ impl Codegen {
             isa,
             context: Context::new(),
             scratch: Scratch::default(),
+            planted: false,
         })
+    }
+
+    /// From now on, put a fault into code, or no more: the operands of an integer subtraction that may overflow in the
+    /// wrong order. For tests that show that such a fault is found.
+    #[doc(hidden)]
+    pub fn plant(&mut self, fault: bool) {
+        self.planted = fault;
+    }
+
+    /// Another code generator for the same machine, for another thread.
+    pub fn fork(&self) -> Codegen {
+        Codegen {
+            isa: self.isa.clone(),
+            context: Context::new(),
+            scratch: Scratch::default(),
+            planted: false,
+        }
     }
 
     /// Compile one function into `memory`.
@@ -251,7 +271,9 @@ impl Codegen {
         self.context.clear();
         self.context.set_disasm(input.want_text);
         let context = &mut self.context;
-        Emitter::new(input, &mut module, &mut context.func, &mut self.scratch).emit(&helpers)?;
+        let mut emitter = Emitter::new(input, &mut module, &mut context.func, &mut self.scratch);
+        emitter.planted = self.planted;
+        emitter.emit(&helpers)?;
         let clif = input
             .want_text
             .then(|| text::clif(&context.func, input, &helpers));

@@ -51,6 +51,7 @@ impl Emitter<'_> {
             (op @ (Opcode::IaddOvf | Opcode::IsubOvf | Opcode::ImulOvf), _, &[a, b]) => {
                 let (value, overflowed) = match op {
                     Opcode::IaddOvf => self.cursor.ins().sadd_overflow(a, b),
+                    Opcode::IsubOvf if self.planted => self.cursor.ins().ssub_overflow(b, a),
                     Opcode::IsubOvf => self.cursor.ins().ssub_overflow(a, b),
                     _ => self.cursor.ins().smul_overflow(a, b),
                 };

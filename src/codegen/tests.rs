@@ -9,6 +9,7 @@ use expect_test::expect;
 mod calls;
 mod exits;
 mod ops;
+mod oracle;
 mod process;
 
 /// A code generator with memory and helpers.
@@ -41,6 +42,7 @@ impl Jit {
             name,
             address: address.expose_provenance(),
             signature,
+            effects: None,
         })
     }
 

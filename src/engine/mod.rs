@@ -1,174 +1,112 @@
-//! The pipeline driver and public API: bytecode in, machine code out.
+//! The public API: an engine compiles a host's functions, installs them, and keeps account of them.
+//!
+//! There are two ways to use it.
+//!
+//! - **Managed.** [`Engine::build`] compiles a [`Task`] here, or [`Engine::job`] makes a [`Job`] that any thread may run
+//!   and [`Engine::install`] takes back. Either gives a [`UnitHandle`]. The engine makes the cells that compiled code
+//!   looks at, watches what units assume ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and
+//!   frees code. This is the way for a new host; `examples/tiny_host.rs` is a complete one.
+//!   [`Hot`] is the rest of what a function needs: counts, hints, and which bets were lost.
+//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's.
+//!
+//! # When code is freed
+//! A unit's code goes when its last handle is gone and no activation can be inside. The engine holds a handle of every
+//! valid unit in its list ([`Engine::units`]): an invalid or forgotten unit leaves the list. An activation is a call
+//! from the host into native code ([`UnitHandle::call`], [`UnitHandle::activate`]); while there is one, units whose
+//! handles are gone wait, since native code calls native code without an account.
+//!
+//! # When an engine is dropped
+//! Its units become invalid: native code that is running leaves at its next check, and calls give
+//! [`CallError::Invalid`]. The code stays mapped until the last activation has ended and the last handle is gone. A job
+//! that is under way ends with [`CompileError::EngineDropped`].
+//!
+//! # Threads
+//! A job runs anywhere. All else belongs to the host's thread (or to whoever holds the host's lock): handles may be sent
+//! and dropped elsewhere, but code is called where the host allows its objects to be used.
 
-pub use crate::host::{Entry, RawMap, UnitParts};
+mod compiler;
+mod hot;
+mod job;
+mod oracle;
+mod stubs;
+mod units;
 
-use crate::bytecode::{Code, Met, Pc, Reason};
+pub use crate::host::{Entry, RawMap, Replay, UnitParts};
+pub use compiler::{CompileError, MAX_HIR, Pins, Request, Unit};
+pub use hot::Hot;
+pub use job::{Finished, Installed, Job, Task};
+pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
+pub use stubs::EntryCell;
+pub use units::{
+    Activation, CallError, Exit, ExitInfo, InstallError, Statistics, UnitHandle, UnitId, UnitInfo,
+};
+
 use crate::code::CodeMemory;
-use crate::codegen::{self, Codegen, CompiledCode};
-use crate::exits::ExitRecord;
+use crate::codegen::CompiledCode;
 use crate::facts::Assumption;
-use crate::facts::{RawEntry, RawSignature};
-use crate::hir::{self, NamePlan, Start};
-use crate::host::{EXIT_HOOK, Host, RECORD_EXIT, World};
-use crate::lir::{self, Func};
-use crate::lower;
-use crate::opt;
-use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
-use std::collections::{HashMap, HashSet};
+use crate::host::{Host, Recorder, World};
+use crate::lir::Func;
+use compiler::Compiler;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use units::Shared;
 
-/// A request to compile.
-pub struct Request<'a> {
-    /// The code.
-    pub code: &'a Code,
-    /// Where to begin.
-    pub entry: Entry,
-    /// Types of the locals (and, at a loop, of the stack entries after them) as they are now.
-    pub live: &'a [Type],
-    /// The world.
-    pub world: &'a dyn World,
-    /// The host's parts.
-    pub parts: UnitParts,
-    /// Bets not to make again: (instruction, reason).
-    pub avoid: &'a HashSet<(Pc, Reason)>,
-    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
-    pub met: &'a HashMap<Pc, Met>,
-}
-
-/// Why nothing was compiled.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum CompileError {
-    /// The function uses something that is not compiled.
-    #[error("{what} is not compiled (line {line})")]
-    Unsupported {
-        /// What.
-        what: String,
-        /// Where.
-        line: u32,
-    },
-    /// The function is larger than the limits.
-    #[error("{what} exceeds the limit of {limit}")]
-    LimitExceeded {
-        /// What.
-        what: String,
-        /// The limit.
-        limit: u64,
-    },
-    /// The request contradicts itself: a fault of the host's.
-    #[error("the request is wrong: {0}")]
-    Invalid(String),
-    /// A fault of Cladonia's own; the function stays interpreted.
-    #[error("internal: {0}")]
-    Internal(String),
-}
-
-/// A compiled unit. Dropping it frees its code: the host drops it when no frame is inside.
-pub struct Unit {
-    /// The machine code.
-    pub code: CompiledCode,
-    /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
-    pub raw: Option<(CompiledCode, RawSignature)>,
-    /// Exit records by number.
-    pub exits: Vec<ExitRecord>,
-    /// What must be watched while the unit is installed.
-    pub assumptions: Vec<Assumption>,
-    /// Text forms, if they were asked for: (stage, text).
-    pub dumps: Vec<(&'static str, String)>,
-    /// HIR after each pass that changed it, if text forms were asked for.
-    pub passes: Vec<(&'static str, String)>,
-    /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
-    pub raw_maps: Vec<RawMap>,
-    /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
-    pub stored_names: Vec<u32>,
-    /// Keeps the classes and objects whose addresses are in the code.
-    pub pins: Pins,
-}
-
-/// Handles that must not go stale while a unit lives.
-#[derive(Debug, Default)]
-pub struct Pins {
-    /// Classes.
-    pub classes: Vec<ClassPin>,
-    /// Objects.
-    pub objects: Vec<ObjectPin>,
-}
-
-impl Pins {
-    /// Pin everything that a function's instructions name.
-    fn of(f: &hir::Function) -> Pins {
-        let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
-        let mut add = |ty: Type| {
-            classes.extend(ty.unique_class());
-            objects.extend(ty.as_object());
-        };
-        for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
-            match f.op(v) {
-                hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
-                hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
-                    types.iter().copied().for_each(&mut add)
-                }
-                hir::Op::GuardIs(object) | hir::Op::Const(object) => {
-                    add(Type::from_object(*object))
-                }
-                _ => {}
-            }
-            add(f.ty(v));
-        }
-        for assumption in &f.assumptions {
-            match assumption {
-                Assumption::ClassUnchanged(class) => add(Type::from_class(*class)),
-                Assumption::FunctionUnchanged(object) => add(Type::from_object(*object)),
-                Assumption::NameUnchanged { .. } => {}
-            }
-        }
-        Pins {
-            classes: classes
-                .into_iter()
-                .filter_map(ClassHandle::try_pin)
-                .collect(),
-            objects: objects
-                .into_iter()
-                .filter_map(ObjectHandle::try_pin)
-                .collect(),
-        }
-    }
-}
-
-/// The compiler with its code memory.
+/// The compiler with its code memory and the units it has made.
 pub struct Engine {
-    host: Arc<Host>,
-    memory: CodeMemory,
-    codegen: Codegen,
+    compiler: Compiler,
+    shared: Arc<Shared>,
     /// Keep the text of every stage with each unit.
     pub keep_dumps: bool,
+    /// How the units that are compiled from now on run.
+    pub execution: Execution,
+    /// A fault to put into the units that are compiled from now on.
+    #[doc(hidden)]
+    pub planted: Option<Planted>,
+    /// What each [`Engine::compile`] followed from, also those that gave no unit: sections of a document. Not kept if
+    /// `None`.
+    pub replays: Option<Vec<String>>,
 }
 
 impl Engine {
     /// An engine for a host.
     ///
     /// # Errors
-    /// If no code memory can be had, or the machine is not supported.
+    /// If the machine is not supported.
     pub fn new(host: Arc<Host>, memory: CodeMemory) -> Result<Engine, CompileError> {
-        let codegen = Codegen::new().map_err(|e| CompileError::Internal(e.to_string()))?;
         Ok(Engine {
-            host,
-            memory,
-            codegen,
+            compiler: Compiler::new(host, memory)?,
+            shared: Arc::default(),
             keep_dumps: false,
+            execution: Execution::default(),
+            planted: None,
+            replays: None,
         })
     }
 
     /// The host.
     pub fn host(&self) -> &Arc<Host> {
-        &self.host
+        self.compiler.host()
+    }
+
+    /// What the oracle has done so far.
+    pub fn oracle_counts(&self) -> OracleCounts {
+        self.compiler.counters.read()
+    }
+
+    /// Tell the compiler the options that may have changed.
+    fn prepare(&mut self) {
+        self.compiler.keep_dumps = self.keep_dumps;
+        self.compiler.execution = self.execution;
+        self.compiler.planted = self.planted;
     }
 
     /// The code memory.
     pub fn memory(&self) -> &CodeMemory {
-        &self.memory
+        self.compiler.memory()
     }
 
-    /// Compile a unit.
+    /// Compile a unit, and leave the rest to the caller: its cells, its watches, its entry, and its end.
     ///
     /// # Errors
     /// [`CompileError`] says what is not compiled, what is too large, or that Cladonia itself is at fault. The
@@ -177,144 +115,23 @@ impl Engine {
     /// # Panics
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
-        let mut dumps = Vec::new();
-        let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
-            if keep {
-                dumps.push((stage, text()));
-            }
-        };
-        let keep = self.keep_dumps;
-        validate(&request)?;
-        let code = Arc::new(request.code.clone());
-        let start = match request.entry {
-            Entry::Function => Start::Function(request.live),
-            Entry::Loop(pc) => Start::Loop(pc, request.live),
-        };
-        let mut built = self.select_with_names(&code, start, &request)?;
-        let closed = (request.entry == Entry::Function)
-            .then(|| self.close(&code, &built.f, &request))
-            .flatten();
-        let own = closed.map(|(selected, own)| {
-            built = selected;
-            own
-        });
-        let f = &built.f;
-        dump(keep, "hir", &|| built.text.clone());
-        dump(keep, "selected", &|| f.to_string());
-        if f.insts.len() > MAX_HIR {
-            return Err(CompileError::LimitExceeded {
-                what: "the number of HIR values".into(),
-                limit: MAX_HIR as u64,
-            });
+        self.prepare();
+        if !self.keep_dumps && self.replays.is_none() {
+            return self.compiler.compile(&request);
         }
-        let lowered = match &own {
-            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts),
-            None => lower::lower(f, &self.host, &request.parts, request.entry),
+        let recorder = Recorder::new(request.world);
+        let request = Request {
+            world: &recorder,
+            ..request
         };
-        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
-        let hook = match &own {
-            Some(_) => RECORD_EXIT,
-            None => EXIT_HOOK,
-        };
-        let exit_hook = Some(self.host.helper(hook));
-        let pins = Pins::of(f);
-        let mut code = self.generate(&lowered.func, exit_hook, request.parts.token)?;
-        dump(keep, "clif", &|| {
-            code.clif().unwrap_or_default().to_string()
-        });
-        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
-        let mut raw = None;
-        if let Some(own) = own {
-            let adapter = lower::adapter(&f.code.name, &own, &self.host, request.parts.token);
-            let adapter = self.generate(&adapter, None, request.parts.token)?;
-            raw = Some((std::mem::replace(&mut code, adapter), own.signature));
+        let made = catch_unwind(AssertUnwindSafe(|| self.compiler.compile(&request)));
+        let text = request.replay(recorder.snapshot()).print(self.host());
+        if let Some(replays) = &mut self.replays {
+            replays.push(text.clone());
         }
-        Ok(Unit {
-            code,
-            raw,
-            exits: lowered.exits,
-            assumptions: f.assumptions.clone(),
-            stored_names: f.names.clone(),
-            dumps,
-            passes: built.passes,
-            raw_maps: lowered.raw_maps,
-            pins,
-        })
-    }
-
-    /// The selected HIR of a unit from `start`, with the names of its namespace in registers if the host allows it.
-    fn select_with_names(
-        &self,
-        code: &Arc<Code>,
-        start: Start<'_>,
-        request: &Request<'_>,
-    ) -> Result<Selected, CompileError> {
-        let namespace = request.parts.namespace.as_ref();
-        if let Some(namespace) = namespace {
-            let mut plan = NamePlan::new(&namespace.live);
-            for _ in 0..MAX_ATTEMPTS {
-                let selected = self.select(code, start.clone(), request, Some(&plan))?;
-                if !plan.learn(&selected.f) {
-                    return Ok(selected);
-                }
-            }
-        }
-        self.select(code, start, request, None)
-    }
-
-    /// The selected HIR of a function from `start`.
-    fn select(
-        &self,
-        code: &Arc<Code>,
-        start: Start<'_>,
-        request: &Request<'_>,
-        names: Option<&NamePlan>,
-    ) -> Result<Selected, CompileError> {
-        let met = request.met;
-        let f = hir::build(code, start, request.world, request.avoid, met, names);
-        let mut f = f.map_err(|e| CompileError::Unsupported {
-            what: e.what,
-            line: e.line,
-        })?;
-        check(&f, "build")?;
-        let keep = self.keep_dumps;
-        let text = if keep { f.to_string() } else { String::new() };
-        let cx = opt::Context {
-            world: request.world,
-            avoid: request.avoid,
-        };
-        let mut passes = Vec::new();
-        let mut fault = Ok(());
-        opt::run(&mut f, &cx, &mut |name, f| {
-            if keep {
-                passes.push((name, f.to_string()));
-            }
-            if fault.is_ok() {
-                fault = check(f, name);
-            }
-        });
-        fault?;
-        Ok(Selected { f, text, passes })
-    }
-
-    /// The function as a closed unit, if it can be one.
-    fn close(
-        &self,
-        code: &Arc<Code>,
-        f: &hir::Function,
-        request: &Request<'_>,
-    ) -> Option<(Selected, RawEntry)> {
-        let parts = request.parts.closed.as_ref();
-        let parts = parts.filter(|_| self.host.has_closed_units())?;
-        let own = RawEntry {
-            cell: parts.raw_cell,
-            boxed_cell: parts.boxed_cell,
-            signature: opt::closed::signature(f)?,
-        };
-        let selected = self.select(code, Start::Closed(&own), request, None).ok()?;
-        opt::closed::find_open(&selected.f)
-            .is_none()
-            .then_some((selected, own))
+        let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
+        unit.replay = Some(text);
+        Ok(unit)
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter).
@@ -322,82 +139,114 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
-        self.generate(func, None, 0)
+        self.prepare();
+        self.compiler.compile_stub(func)
     }
 
-    fn generate(
+    /// Compile a task here and install the unit.
+    ///
+    /// # Errors
+    /// [`InstallError::Compile`], or [`InstallError::Unwatched`]. Nothing panics: a broken invariant of the compiler is
+    /// [`CompileError::Internal`].
+    pub fn build(&mut self, task: Task, world: &dyn World) -> Result<UnitHandle, InstallError> {
+        self.prepare();
+        let link = units::Link::new();
+        let made = job::compile(&mut self.compiler, &task, &link, world);
+        self.finish(task, link, made, world)
+    }
+
+    /// A task for another thread, with the facts that it will ask for as they are now. What the engine is told of
+    /// ([`Engine::changed`]) until the result is installed makes it stale.
+    pub fn job(&mut self, task: Task, world: &dyn World) -> Job {
+        self.prepare();
+        Job::new(&self.shared, self.compiler.fork(), task, world)
+    }
+
+    /// Install what a job has made, or answer what it has asked ([`Installed::Again`]: run that job too).
+    ///
+    /// # Errors
+    /// [`InstallError`]; [`InstallError::Stale`] if something that the result relies on has changed since the job was
+    /// made.
+    pub fn install(
         &mut self,
-        func: &Func,
-        exit_hook: Option<lir::HelperId>,
-        unit: u64,
-    ) -> Result<CompiledCode, CompileError> {
-        let input = codegen::Input {
-            func,
-            helpers: &self.host.helpers,
-            exit_hook,
-            unit,
-            want_text: self.keep_dumps,
+        finished: Finished,
+        world: &dyn World,
+    ) -> Result<Installed, InstallError> {
+        if !finished.is_of(&self.shared) {
+            return Err(InstallError::OtherEngine);
+        }
+        match finished.into_parts(world)? {
+            job::Parts::Again(job) => Ok(Installed::Again(job)),
+            job::Parts::Made { task, link, made } => {
+                let handle = self.finish(*task, link, made.map(|unit| *unit), world)?;
+                Ok(Installed::Unit(handle))
+            }
+        }
+    }
+
+    fn finish(
+        &mut self,
+        task: Task,
+        link: Arc<units::Link>,
+        made: Result<Unit, CompileError>,
+        world: &dyn World,
+    ) -> Result<UnitHandle, InstallError> {
+        let arity = match task.entry {
+            Entry::Function => task.code.arity() as usize,
+            Entry::Loop(_) => 0,
         };
-        self.codegen
-            .compile(&self.memory, input)
-            .map_err(|e| CompileError::Internal(e.to_string()))
+        let made = made.and_then(|unit| Ok((unit, self.adapter(arity)?)));
+        self.shared.install(task, link, made, world)
     }
-}
 
-/// What a host might get wrong in a request, beyond what the bytecode verifier finds in the code.
-fn validate(request: &Request<'_>) -> Result<(), CompileError> {
-    let code = request.code;
-    let given = request.live.len();
-    let invalid = |what: String| Err(CompileError::Invalid(what));
-    match request.entry {
-        Entry::Function if given > code.locals.len() => {
-            invalid(format!("{given} types for {} locals", code.locals.len()))
+    /// What the host says to have changed: the assumption does not hold any more. A changed class is told as
+    /// `ClassUnchanged` of that class alone; units that rely on a class that derives from it are found. Gives how many
+    /// units became invalid.
+    pub fn changed(&self, assumption: &Assumption) -> usize {
+        self.shared.changed(assumption)
+    }
+
+    /// Make a unit invalid: it is entered no more, and native code in it leaves at its next check. False if it was.
+    pub fn invalidate(&self, unit: &UnitHandle) -> bool {
+        self.shared.invalidate(unit.body())
+    }
+
+    /// Give up the engine's own handle of a unit, which stays valid while somebody else has one. False if the engine
+    /// has none.
+    pub fn forget(&self, unit: UnitId) -> bool {
+        self.shared.forget(unit)
+    }
+
+    /// The unit of this number, if the engine has a handle of it.
+    pub fn unit(&self, unit: UnitId) -> Option<UnitHandle> {
+        self.shared.unit(unit)
+    }
+
+    /// What is known of every unit in the engine's list, the oldest first.
+    pub fn units(&self) -> Vec<UnitInfo> {
+        self.shared.units()
+    }
+
+    /// What has happened so far.
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            code_memory: self.memory().used(),
+            ..self.shared.statistics()
         }
-        Entry::Loop(pc) if pc.0 as usize >= code.instrs.len() => {
-            invalid(format!("there is no instruction {pc}"))
-        }
-        Entry::Loop(pc) => match code.stack_depths()[pc.0 as usize] {
-            Some(depth) if given != code.locals.len() + depth as usize => invalid(format!(
-                "{given} types for {} locals and {depth} stack entries at {pc}",
-                code.locals.len()
-            )),
-            Some(_) => Ok(()),
-            None => invalid(format!("control never comes to {pc}")),
-        },
-        Entry::Function => Ok(()),
     }
 }
 
-/// A function after all passes.
-struct Selected {
-    f: hir::Function,
-    /// Its text before them, if text forms were asked for.
-    text: String,
-    /// Its text after each pass that changed it.
-    passes: Vec<(&'static str, String)>,
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.shared.close();
+    }
 }
 
-/// How often a function is built to find out which of its instructions run code of the program.
-const MAX_ATTEMPTS: u32 = 8;
-
-/// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
-fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
-    static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-        cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
-    });
-    if !*VERIFY {
-        return Ok(());
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("host", &self.host().name)
+            .field("memory", self.memory())
+            .finish_non_exhaustive()
     }
-    hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
-}
-
-/// Functions with more HIR values than this are not compiled.
-pub const MAX_HIR: usize = 60_000;
-
-fn lir_text(lowered: &lower::Lowered, host: &Host) -> String {
-    let mut text = lir::print(&lowered.func, &host.helpers);
-    for (i, exit) in lowered.exits.iter().enumerate() {
-        text += &format!("exit{i}: {exit}\n");
-    }
-    text
 }

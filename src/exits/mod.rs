@@ -5,7 +5,10 @@
 //! names, for each local and stack entry of the frame, where its value is. Compiled code only stores the values that
 //! the record lists, in order, into the exit buffer.
 
+mod live;
 mod parse;
+
+pub use live::{Live, LiveFrame};
 
 pub use crate::bytecode::Reason;
 pub use parse::RecordError;

@@ -1,9 +1,12 @@
 //! Facts and where they come from: sources, assumptions, effects, and the plans that a host answers questions with.
 
 mod raw;
+mod snapshot;
+mod text;
 mod world;
 
 pub use raw::{RawEntry, RawKind, RawSignature};
+pub use snapshot::{Answer, Recorder, Snapshot};
 pub use world::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, StorePlan, World};
 
 use crate::types::{ClassHandle, ObjectHandle};
@@ -57,6 +60,8 @@ pub struct Effects {
     pub runs_host_code: bool,
     /// May raise an exception.
     pub raises: bool,
+    /// May drop the last reference to an object, or give memory back.
+    pub releases: bool,
 }
 
 impl Effects {
@@ -66,6 +71,7 @@ impl Effects {
         writes: false,
         runs_host_code: false,
         raises: false,
+        releases: false,
     };
     /// Reads only.
     pub const READS: Effects = Effects {
@@ -84,5 +90,19 @@ impl Effects {
         writes: true,
         runs_host_code: true,
         raises: true,
+        releases: true,
     };
+
+    /// The first thing in words that this may do and `other` may not. Reads count only if `other` says that it does
+    /// nothing to memory at all, since what writes may read.
+    pub fn first_beyond(self, other: Effects) -> Option<&'static str> {
+        let rows = [
+            (self.writes, other.writes, "write memory"),
+            (self.reads, other.reads || other.writes, "read memory"),
+            (self.runs_host_code, other.runs_host_code, "run host code"),
+            (self.raises, other.raises, "raise"),
+        ];
+        let beyond = rows.into_iter().find(|&(own, others, _)| own && !others);
+        beyond.map(|row| row.2)
+    }
 }

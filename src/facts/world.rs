@@ -48,6 +48,17 @@ pub enum AttrPlan {
     },
 }
 
+impl AttrPlan {
+    /// A field that every object of the class has, and that relies on nothing.
+    pub fn field(load: IntrinsicCall) -> AttrPlan {
+        AttrPlan::Field {
+            guards: Vec::new(),
+            load,
+            assumptions: Vec::new(),
+        }
+    }
+}
+
 /// How an attribute of an object of a known class is stored.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StorePlan {
@@ -65,35 +76,49 @@ pub enum StorePlan {
     },
 }
 
-/// A builtin whose meaning the compiler knows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Builtin {
+macro_rules! builtins {
+    ($($(#[$doc:meta])* $builtin:ident = $name:literal;)*) => {
+        /// A builtin whose meaning the compiler knows.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Builtin { $($(#[$doc])* $builtin),* }
+        impl Builtin {
+            /// All builtins.
+            pub const ALL: &'static [Builtin] = &[$(Builtin::$builtin),*];
+            /// The name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $(Builtin::$builtin => $name),* }
+            }
+        }
+    };
+}
+
+builtins! {
     /// `len`
-    Len,
+    Len = "len";
     /// `range` (the class)
-    Range,
+    Range = "range";
     /// `abs`
-    Abs,
+    Abs = "abs";
     /// `min` of two
-    Min,
+    Min = "min";
     /// `max` of two
-    Max,
+    Max = "max";
     /// `int` (the class)
-    Int,
+    Int = "int";
     /// `float` (the class)
-    Float,
+    Float = "float";
     /// `bool` (the class)
-    Bool,
+    Bool = "bool";
     /// `isinstance`
-    IsInstance,
+    IsInstance = "isinstance";
     /// `math.sqrt`
-    Sqrt,
+    Sqrt = "sqrt";
     /// `list.append` (the method descriptor)
-    ListAppend,
+    ListAppend = "list_append";
     /// `chr`
-    Chr,
+    Chr = "chr";
     /// `ord`
-    Ord,
+    Ord = "ord";
 }
 
 /// What a known object does when it is called.
@@ -119,6 +144,19 @@ pub enum Callee {
     Builtin(Builtin),
 }
 
+impl Callee {
+    /// A function that never changes, without defaults, called with objects only.
+    pub fn function(argcount: u32, entry_cell: u64) -> Callee {
+        Callee::Function {
+            argcount,
+            defaults: Vec::new(),
+            entry_cell,
+            raw: None,
+            assumptions: Vec::new(),
+        }
+    }
+}
+
 /// The value of a global.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Global {
@@ -128,19 +166,44 @@ pub struct Global {
     pub assumptions: Vec<Assumption>,
 }
 
-/// The program's state as one compile sees it.
+/// The program's state as one compile sees it. What a host does not answer is not known: the general operation, the
+/// general call.
 pub trait World {
     /// The value of global (or builtin) `name` in the namespace of this token ([`crate::facts`] knows no codes: it is what
     /// the code says of itself), if it may be relied on.
-    fn global(&self, namespace: u64, name: &str) -> Option<Global>;
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        let _ = (namespace, name);
+        None
+    }
     /// How to load attribute `name` of an object of type `receiver` (one exact class, or one object).
-    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan;
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
+        let _ = (receiver, name);
+        AttrPlan::General
+    }
     /// How to store attribute `name` of an object of type `receiver` (one exact class).
-    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan;
+    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
+        let _ = (receiver, name);
+        StorePlan::General
+    }
     /// What calling `callee` does.
-    fn callee(&self, callee: ObjectHandle) -> Callee;
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        let _ = callee;
+        Callee::Unknown
+    }
     /// The items of a known object, if it is an exact tuple.
-    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>>;
+    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
+        let _ = object;
+        None
+    }
     /// The value of a known object.
-    fn value(&self, object: ObjectHandle) -> ConstValue;
+    fn value(&self, object: ObjectHandle) -> ConstValue {
+        let _ = object;
+        ConstValue::Other
+    }
+    /// Begin to tell the engine when `assumption` ceases to hold; false if that can't be told, and so nothing that
+    /// relies on it may be installed. The default is for hosts that tell of every change.
+    fn watch(&self, assumption: &Assumption) -> bool {
+        let _ = assumption;
+        true
+    }
 }

@@ -24,10 +24,12 @@
 mod build;
 mod flow;
 mod function;
+mod immediates;
 mod landing;
 mod names;
 mod ops;
 mod params;
+mod parse;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
@@ -45,5 +47,6 @@ pub use function::{
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op};
 pub use params::remove_trivial_params;
+pub use parse::{parse, parse_section};
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};
 pub use verify::{VerifierErrors, verify};

@@ -1,9 +1,10 @@
 //! The HIR op table: what each op is called, what it does, and the type it gives.
 
+use super::immediates::{self, Reader, Words};
 use crate::bytecode::{GeneralOp, Gives, Reason};
 use crate::facts::Effects;
 use crate::facts::{IntrinsicCall, RawEntry, RawKind};
-use crate::types::{ObjectHandle, Type};
+use crate::types::{ObjectHandle, Parsed, Type};
 
 /// A comparison of primitive values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,193 +44,248 @@ impl Cmp {
     }
 }
 
-/// An op of the HIR. General ops work on objects; primitive ops on the lattice's C types; `Box*` and `Unbox*` join
-/// the two. Operands are in the instruction, immediates here.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Op {
+macro_rules! hir_ops {
+    ($($(#[$doc:meta])* $op:ident $(($($field:ident: $payload:ty as $kind:ident),*))? = $name:literal, $operands:expr;)*) => {
+        /// An op of the HIR. General ops work on objects; primitive ops on the lattice's C types; `Box*` and `Unbox*` join
+        /// the two. Operands are in the instruction, immediates here.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+        pub enum Op {
+            $($(#[$doc])* $op $(($($payload),*))?,)*
+            /// A general operation.
+            General(GeneralOp, [i64; 2]),
+        }
+
+        impl Op {
+            /// The names of all ops but the general ones, whose table is that of [`GeneralOp`].
+            pub const NAMES: &'static [&'static str] = &[$($name),*];
+
+            /// The name in the text form.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Op::$op { .. } => $name,)*
+                    Op::General(op, _) => op.info().name,
+                }
+            }
+
+            /// Whether the op can have so many operands.
+            pub fn takes(&self, count: usize) -> bool {
+                let exact: Option<usize> = match self {
+                    $(Op::$op { .. } => $operands,)*
+                    Op::General(op, _) => {
+                        let info = op.info();
+                        let least = info.operands as usize;
+                        return if info.variadic { count >= least } else { count == least };
+                    }
+                };
+                exact.is_none_or(|exact| exact == count)
+            }
+
+            /// Write the immediates, each with a space before it.
+            pub(super) fn print_immediates(&self, words: &Words<'_>, out: &mut String) {
+                match self {
+                    $(Op::$op $(($($field),*))? => { $($(immediates::$kind::print($field, words, out);)*)? })*
+                    Op::General(op, imms) => immediates::print_numbers(&imms[..op.info().imms as usize], out),
+                }
+            }
+
+            /// The op of this name, with the immediates that follow on the line; none if there is no such op.
+            pub(super) fn read(name: &str, reader: &mut Reader<'_, '_>) -> Parsed<Option<Op>> {
+                Ok(Some(match name {
+                    $($name => Op::$op $(($(<immediates::$kind>::read(reader)?),*))?,)*
+                    _ => {
+                        let Some(op) = GeneralOp::ALL.iter().find(|op| op.info().name == name) else {
+                            return Ok(None);
+                        };
+                        Op::General(*op, immediates::read_numbers(op.info().imms as usize, reader)?)
+                    }
+                }))
+            }
+        }
+    };
+}
+
+hir_ops! {
     /// A parameter of a block.
-    Param,
+    Param = "param", Some(0);
     /// An argument of the function unit, already in its slot.
-    Arg(u32),
+    Arg(slot: u32 as Number) = "arg", Some(0);
     /// What a local slot (or, after the locals, a stack entry) holds when the unit is entered, or after an op that
     /// fills slots; borrowed from the slot.
-    LoadSlot(u32),
+    LoadSlot(slot: u32 as Number) = "load_slot", Some(0);
     /// An object.
-    Const(ObjectHandle),
+    Const(object: ObjectHandle as Object) = "const", Some(0);
     /// A C integer.
-    ConstInt(i64),
+    ConstInt(value: i64 as Integer) = "const_int", Some(0);
     /// A C double, by its bits.
-    ConstDouble(u64),
+    ConstDouble(bits: u64 as Double) = "const_double", Some(0);
     /// A C truth value.
-    ConstBool(bool),
+    ConstBool(value: bool as Truth) = "const_bool", Some(0);
     /// No object.
-    Null,
+    Null = "null", Some(0);
 
     /// The local's slot takes over the operand's reference.
-    StoreSlot(u32),
+    StoreSlot(slot: u32 as Number) = "store_slot", Some(1);
     /// Take a reference.
-    Incref,
+    Incref = "incref", Some(1);
     /// Drop a reference.
-    Decref,
+    Decref = "decref", Some(1);
 
     /// Exit unless the operand has the type; gives the operand.
-    GuardType(Type),
+    GuardType(ty: Type as Single) = "guard_type", Some(1);
     /// Exit unless the operand is the object; gives the operand.
-    GuardIs(ObjectHandle),
+    GuardIs(object: ObjectHandle as Object) = "guard_is", Some(1);
     /// Exit if the operand is null; gives the operand.
-    GuardBound,
+    GuardBound = "guard_bound", Some(1);
     /// Exit unless the C truth value holds.
-    GuardTrue(Reason),
+    GuardTrue(reason: Reason as Why) = "guard_true", Some(1);
     /// Exit unless the operand's class is exactly one of these.
-    CheckClasses(Vec<Type>),
+    CheckClasses(types: Vec<Type> as Several) = "check_classes", Some(1);
     /// Whether the operand's class is exactly one of these.
-    IsClass(Vec<Type>),
+    IsClass(types: Vec<Type> as Several) = "is_class", Some(1);
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
-    Refine(Type),
+    Refine(ty: Type as Single) = "refine", Some(1);
     /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
-    CheckValid,
+    CheckValid = "check_valid", Some(0);
     /// Do pending work; exit if the unit must give way.
-    CheckPending,
+    CheckPending = "check_pending", Some(0);
     /// Exit if any work is pending or tracing was switched on.
-    CheckQuiet,
+    CheckQuiet = "check_quiet", Some(0);
 
     /// What a name of the namespace holds, borrowed from it; exits if it holds nothing.
-    NameGet(u32),
+    NameGet(name: u32 as Name) = "name_get", Some(0);
     /// The C value of the number (of the exact class) that a name of the namespace holds; exits if it holds anything else.
-    NameGetRaw(u32, Type),
+    NameGetRaw(name: u32 as Name, ty: Type as Single) = "name_get_raw", Some(0);
     /// Store into the namespace: takes over the object, gives what the name held, owned, or null.
-    NameSet(u32),
+    NameSet(name: u32 as Name) = "name_set", Some(1);
 
     /// The int object of a C integer.
-    BoxInt,
+    BoxInt = "box_int", Some(1);
     /// The float object of a C double.
-    BoxFloat,
+    BoxFloat = "box_float", Some(1);
     /// The bool object of a C truth value.
-    BoxBool,
+    BoxBool = "box_bool", Some(1);
     /// The int object of a C integer if the second operand holds, else no object (an unbound local).
-    BoxIntIf,
+    BoxIntIf = "box_int_if", Some(2);
     /// The float object of a C double if the second operand holds, else no object.
-    BoxFloatIf,
+    BoxFloatIf = "box_float_if", Some(2);
     /// The value of an exact int; exits if it has more than two digits.
-    UnboxInt,
+    UnboxInt = "unbox_int", Some(1);
     /// The value of an exact float.
-    UnboxFloat,
+    UnboxFloat = "unbox_float", Some(1);
     /// The value of a bool.
-    UnboxBool,
+    UnboxBool = "unbox_bool", Some(1);
 
     /// `a + b`; exits on overflow.
-    IntAdd,
+    IntAdd = "int_add", Some(2);
     /// `a - b`; exits on overflow.
-    IntSub,
+    IntSub = "int_sub", Some(2);
     /// `a * b`; exits on overflow.
-    IntMul,
+    IntMul = "int_mul", Some(2);
     /// `a // b`; exits if b is zero, or on overflow.
-    IntFloorDiv,
+    IntFloorDiv = "int_floordiv", Some(2);
     /// `a % b`; exits if b is zero, or on overflow.
-    IntMod,
+    IntMod = "int_mod", Some(2);
     /// `a / b` as a double; exits if b is zero or an operand is beyond 2^53.
-    IntTrueDiv,
+    IntTrueDiv = "int_truediv", Some(2);
     /// `a & b`
-    IntAnd,
+    IntAnd = "int_and", Some(2);
     /// `a | b`
-    IntOr,
+    IntOr = "int_or", Some(2);
     /// `a ^ b`
-    IntXor,
+    IntXor = "int_xor", Some(2);
     /// `a << b`; exits on a negative or large count, or on overflow.
-    IntShl,
+    IntShl = "int_shl", Some(2);
     /// `a >> b`; exits on a negative count.
-    IntShr,
+    IntShr = "int_shr", Some(2);
     /// `-a`; exits on overflow.
-    IntNeg,
+    IntNeg = "int_neg", Some(1);
     /// `~a`
-    IntInvert,
+    IntInvert = "int_invert", Some(1);
     /// Comparison.
-    IntCmp(Cmp),
+    IntCmp(cmp: Cmp as Comparison) = "int_cmp", Some(2);
     /// The nearest double.
-    IntToDouble,
+    IntToDouble = "int_to_double", Some(1);
     /// The same double; exits beyond 2^53.
-    IntToDoubleExact,
+    IntToDoubleExact = "int_to_double_exact", Some(1);
     /// 0 or 1.
-    BoolToInt,
+    BoolToInt = "bool_to_int", Some(1);
 
     /// `a + b`
-    FloatAdd,
+    FloatAdd = "float_add", Some(2);
     /// `a - b`
-    FloatSub,
+    FloatSub = "float_sub", Some(2);
     /// `a * b`
-    FloatMul,
+    FloatMul = "float_mul", Some(2);
     /// `a / b`; exits if b is zero.
-    FloatDiv,
+    FloatDiv = "float_div", Some(2);
     /// `a // b`; exits if b is zero.
-    FloatFloorDiv,
+    FloatFloorDiv = "float_floordiv", Some(2);
     /// `a % b`; exits if b is zero.
-    FloatMod,
+    FloatMod = "float_mod", Some(2);
     /// `a ** b`; exits unless a > 0 and the result is finite.
-    FloatPow,
+    FloatPow = "float_pow", Some(2);
     /// `-a`
-    FloatNeg,
+    FloatNeg = "float_neg", Some(1);
     /// `abs(a)`
-    FloatAbs,
+    FloatAbs = "float_abs", Some(1);
     /// Square root; exits if a is negative or nan.
-    FloatSqrt,
+    FloatSqrt = "float_sqrt", Some(1);
     /// The integer part; exits unless it fits 63 bits.
-    FloatToInt,
+    FloatToInt = "float_to_int", Some(1);
     /// IEEE comparison.
-    FloatCmp(Cmp),
+    FloatCmp(cmp: Cmp as Comparison) = "float_cmp", Some(2);
 
     /// `not a`
-    BoolNot,
+    BoolNot = "bool_not", Some(1);
     /// Whether two objects are one.
-    Is,
+    Is = "is", Some(2);
     /// Whether there is no object.
-    IsNull,
+    IsNull = "is_null", Some(1);
     /// Whether the object is the host's None.
-    IsNone,
+    IsNone = "is_none", Some(1);
 
     /// Length of a list.
-    ListLen,
+    ListLen = "list_len", Some(1);
     /// Length of a tuple.
-    TupleLen,
+    TupleLen = "tuple_len", Some(1);
     /// A Python index made an offset: operands index and length; exits if out of range.
-    Index,
+    Index = "index", Some(2);
     /// Item of a list at an offset in range, borrowed.
-    ListGet,
+    ListGet = "list_get", Some(2);
     /// Replace an item (list, offset, object): takes over the object, gives the old item, owned.
-    ListSet,
+    ListSet = "list_set", Some(3);
     /// Item of a tuple at an offset in range, borrowed.
-    TupleGet,
+    TupleGet = "tuple_get", Some(2);
     /// Append to a list (list, object): takes over the object.
-    ListAppend,
+    ListAppend = "list_append", Some(2);
     /// What a cell holds, borrowed, or null.
-    CellGet,
+    CellGet = "cell_get", Some(1);
     /// Replace what a cell holds: takes over the object, gives the old content, owned, or null.
-    CellSet,
+    CellSet = "cell_set", Some(2);
     /// Whether a range iterator had a next value; the value is output 0, a C integer.
-    RangeNext,
+    RangeNext = "range_next", Some(1);
     /// Whether a list's or tuple's iterator has another item.
-    IterMore,
+    IterMore = "iter_more", Some(1);
     /// Next item of a list iterator, borrowed, or null.
-    ListIterNext,
+    ListIterNext = "list_iter_next", Some(1);
     /// Next item of a tuple iterator, borrowed, or null.
-    TupleIterNext,
+    TupleIterNext = "tuple_iter_next", Some(1);
     /// Output of the operand's operation.
-    Output(u32),
+    Output(index: u32 as Number) = "output", Some(1);
     /// A check of the host's on an object; exits with `Reason::Shape`.
-    Check(IntrinsicCall),
+    Check(call: IntrinsicCall as Intrinsic) = "check", Some(1);
     /// A load of the host's from an object, borrowed; exits with `Reason::Shape`.
-    Load(IntrinsicCall),
+    Load(call: IntrinsicCall as Intrinsic) = "load", Some(1);
     /// A store of the host's into an object (object, value): takes over the value, gives the old one or null.
-    Store(IntrinsicCall),
+    Store(call: IntrinsicCall as Intrinsic) = "store", Some(2);
 
-    /// A general operation.
-    General(GeneralOp, [i64; 2]),
     /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
     /// references are taken over.
-    CallDirect(u64),
+    CallDirect(cell: u64 as Address) = "call_direct", None;
     /// Call of a known function through its raw entry: operands are the function and the raw arguments. The number is
     /// that of the stack entries that the call consumes in the interpreter, which the frame state still has. It looks
     /// itself whether the unit is still valid if it had to run host code, and exits after the call if not.
-    CallRaw(RawEntry, u32),
+    CallRaw(entry: RawEntry as Raw, consumed: u32 as Number) = "call_raw", None;
 }
 
 /// What `decref`ing or computing may do, and how an op leaves.
@@ -398,97 +454,6 @@ impl Op {
             | Op::BoxFloatIf => true,
             Op::ListSet | Op::CellSet | Op::Store(_) | Op::NameSet(_) => true,
             _ => false,
-        }
-    }
-
-    /// The name in the text form.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Op::Param => "param",
-            Op::Arg(_) => "arg",
-            Op::LoadSlot(_) => "load_slot",
-            Op::Const(_) => "const",
-            Op::ConstInt(_) => "const_int",
-            Op::ConstDouble(_) => "const_double",
-            Op::ConstBool(_) => "const_bool",
-            Op::Null => "null",
-            Op::StoreSlot(_) => "store_slot",
-            Op::Incref => "incref",
-            Op::Decref => "decref",
-            Op::GuardType(_) => "guard_type",
-            Op::CheckClasses(_) => "check_classes",
-            Op::IsClass(_) => "is_class",
-            Op::GuardIs(_) => "guard_is",
-            Op::GuardBound => "guard_bound",
-            Op::GuardTrue(_) => "guard_true",
-            Op::Refine(_) => "refine",
-            Op::CheckValid => "check_valid",
-            Op::CheckPending => "check_pending",
-            Op::CheckQuiet => "check_quiet",
-            Op::NameGet(_) => "name_get",
-            Op::NameGetRaw(..) => "name_get_raw",
-            Op::NameSet(_) => "name_set",
-            Op::BoxInt => "box_int",
-            Op::BoxFloat => "box_float",
-            Op::BoxBool => "box_bool",
-            Op::BoxIntIf => "box_int_if",
-            Op::BoxFloatIf => "box_float_if",
-            Op::UnboxInt => "unbox_int",
-            Op::UnboxFloat => "unbox_float",
-            Op::UnboxBool => "unbox_bool",
-            Op::IntAdd => "int_add",
-            Op::IntSub => "int_sub",
-            Op::IntMul => "int_mul",
-            Op::IntFloorDiv => "int_floordiv",
-            Op::IntMod => "int_mod",
-            Op::IntTrueDiv => "int_truediv",
-            Op::IntAnd => "int_and",
-            Op::IntOr => "int_or",
-            Op::IntXor => "int_xor",
-            Op::IntShl => "int_shl",
-            Op::IntShr => "int_shr",
-            Op::IntNeg => "int_neg",
-            Op::IntInvert => "int_invert",
-            Op::IntCmp(_) => "int_cmp",
-            Op::IntToDouble => "int_to_double",
-            Op::IntToDoubleExact => "int_to_double_exact",
-            Op::BoolToInt => "bool_to_int",
-            Op::FloatAdd => "float_add",
-            Op::FloatSub => "float_sub",
-            Op::FloatMul => "float_mul",
-            Op::FloatDiv => "float_div",
-            Op::FloatFloorDiv => "float_floordiv",
-            Op::FloatMod => "float_mod",
-            Op::FloatPow => "float_pow",
-            Op::FloatNeg => "float_neg",
-            Op::FloatAbs => "float_abs",
-            Op::FloatSqrt => "float_sqrt",
-            Op::FloatToInt => "float_to_int",
-            Op::FloatCmp(_) => "float_cmp",
-            Op::BoolNot => "bool_not",
-            Op::Is => "is",
-            Op::IsNull => "is_null",
-            Op::IsNone => "is_none",
-            Op::ListLen => "list_len",
-            Op::TupleLen => "tuple_len",
-            Op::Index => "index",
-            Op::ListGet => "list_get",
-            Op::ListSet => "list_set",
-            Op::TupleGet => "tuple_get",
-            Op::ListAppend => "list_append",
-            Op::CellGet => "cell_get",
-            Op::CellSet => "cell_set",
-            Op::RangeNext => "range_next",
-            Op::IterMore => "iter_more",
-            Op::ListIterNext => "list_iter_next",
-            Op::TupleIterNext => "tuple_iter_next",
-            Op::Output(_) => "output",
-            Op::Check(_) => "check",
-            Op::Load(_) => "load",
-            Op::Store(_) => "store",
-            Op::General(op, _) => op.info().name,
-            Op::CallDirect(_) => "call_direct",
-            Op::CallRaw(..) => "call_raw",
         }
     }
 }

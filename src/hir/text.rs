@@ -1,156 +1,258 @@
-//! The text form of HIR.
+//! The text form of HIR, printed. [`parse`](super::parse) reads it back.
+//!
+//! ```text
+//! function "f" {
+//!   assume name_unchanged 7 "len"
+//! bb0 {@0 [v0] []}:
+//!     v0: Nullptr = null
+//!     v1: Object = arg 0
+//!     v2: LongExact = guard_type LongExact v1 guarded {@0 [v1] []}
+//!     jump bb1(v2) {@2 [v2]}
+//! bb1(v3: LongExact n) loop {@2 [v3] []}:
+//!     ...
+//! }
+//! ```
+//! Before a block's colon stands the state at its start, after a terminator the instruction that ends the block and
+//! the locals there. A state is the instruction, the locals, and the stack from the bottom, `&` before what it borrows.
+//! `at` gives an instruction's place in the bytecode where that is not the one of its state (without one: of the
+//! instruction before it). A value without a type is there for a terminator or a list that names it.
 
-use super::function::{Edge, FrameState, Function, Term, Value};
-use super::ops::Op;
+use super::Place;
+use super::function::{Edge, FrameState, Function, Inst, Term, Value};
+use crate::bytecode::{Pc, Words};
 use crate::facts::Source;
-use crate::types::Type;
-use std::fmt;
+use crate::types::Quoted;
+use cranelift_entity::{EntityRef, EntitySet};
+use std::fmt::{self, Display, Write};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "function {} {{", self.code.name)?;
-        for &block in &self.order {
-            let data = &self.blocks[block];
-            write!(f, "{block}")?;
-            if !data.params.is_empty() {
-                write!(f, "(")?;
-                for (i, (v, place)) in data.params.iter().enumerate() {
-                    let sep = if i > 0 { ", " } else { "" };
-                    let place = match place {
-                        super::Place::Local(k) => &self.code.locals[*k as usize].0,
-                        super::Place::Stack(k) => &format!("stack{k}"),
-                        super::Place::Name(k) => &self.code.names[*k as usize],
-                        super::Place::Bound(k) => {
-                            &format!("bound({})", self.code.locals[*k as usize].0)
-                        }
-                    };
-                    write!(f, "{sep}{v}: {} {place}", self.ty(*v))?;
-                }
-                write!(f, ")")?;
-            }
-            writeln!(f, ":{}", if data.is_loop_header { " ; loop" } else { "" })?;
-            for &v in &data.insts {
-                writeln!(f, "    {}", PrintInst(self, v))?;
-            }
-            match &data.term {
-                Term::Jump(e) => writeln!(f, "    jump {}", PrintEdge(self, e))?,
-                Term::Branch { cond, then, els } => writeln!(
-                    f,
-                    "    branch {}, {}, {}",
-                    self.resolve(*cond),
-                    PrintEdge(self, then),
-                    PrintEdge(self, els)
-                )?,
-                Term::MayRaise { op, next, raised } => writeln!(
-                    f,
-                    "    may_raise {op}, {}, {}",
-                    PrintEdge(self, next),
-                    PrintEdge(self, raised)
-                )?,
-                Term::Return(v) => writeln!(f, "    return {}", self.resolve(*v))?,
-                Term::Unreachable => writeln!(f, "    unreachable")?,
+        let mut printer = Printer {
+            f: self,
+            words: Words::of(&self.code),
+            named: named(self),
+            out: String::new(),
+        };
+        printer.function()?;
+        f.write_str(&printer.out)
+    }
+}
+
+/// Values that something names.
+fn named(f: &Function) -> EntitySet<Value> {
+    let mut named = EntitySet::with_capacity(f.insts.len());
+    let mut add = |v: Value| {
+        named.insert(f.resolve(v));
+    };
+    let state = |state: &FrameState, add: &mut dyn FnMut(Value)| {
+        state.locals.iter().for_each(|v| add(*v));
+        state.stack.iter().for_each(|e| add(e.value));
+    };
+    for &b in &f.order {
+        let block = &f.blocks[b];
+        state(&block.entry_state, &mut add);
+        for &v in &block.insts {
+            f.insts[v].args.iter().for_each(|a| add(*a));
+            if let Some(id) = f.insts[v].state {
+                state(&f.states[id], &mut add);
             }
         }
-        writeln!(f, "}}")
+        match &block.term {
+            Term::Branch { cond: v, .. } | Term::MayRaise { op: v, .. } | Term::Return(v) => {
+                add(*v)
+            }
+            Term::Jump(_) | Term::Unreachable => {}
+        }
+        let edges = block.term.edges();
+        edges.iter().flat_map(|e| &e.args).for_each(|a| add(*a));
+        block.out_locals.iter().for_each(|v| add(*v));
+    }
+    f.relied_on.iter().chain(&f.settled).for_each(|v| add(*v));
+    named
+}
+
+struct Printer<'a> {
+    f: &'a Function,
+    words: Words<'a>,
+    named: EntitySet<Value>,
+    out: String,
+}
+
+impl Printer<'_> {
+    fn function(&mut self) -> fmt::Result {
+        let f = self.f;
+        writeln!(self.out, "function {} {{", Quoted(&f.code.name))?;
+        self.preamble()?;
+        for &b in &f.order {
+            let block = &f.blocks[b];
+            write!(self.out, "{b}")?;
+            for (i, &(v, place)) in block.params.iter().enumerate() {
+                self.out.push_str(if i == 0 { "(" } else { ", " });
+                self.param(v, place, block.entry_state.pc)?;
+            }
+            self.out
+                .push_str(if block.params.is_empty() { "" } else { ")" });
+            self.out
+                .push_str(if block.is_loop_header { " loop " } else { " " });
+            self.state(&block.entry_state)?;
+            self.out.push_str(":\n");
+            let mut pc = block.entry_state.pc;
+            for &v in &block.insts {
+                self.out.push_str("    ");
+                self.inst(v, pc)?;
+                self.out.push('\n');
+                pc = f.insts[v].pc;
+            }
+            self.out.push_str("    ");
+            self.term(&block.term)?;
+            write!(self.out, " {{{} ", block.end)?;
+            self.values(&block.out_locals)?;
+            self.out.push_str("}\n");
+        }
+        self.out.push_str("}\n");
+        Ok(())
+    }
+
+    /// What belongs to the function as a whole.
+    fn preamble(&mut self) -> fmt::Result {
+        let f = self.f;
+        for (word, names) in [("names", &f.names), ("unsteady", &f.unsteady_names)] {
+            if !names.is_empty() {
+                let names: Vec<String> = names.iter().map(|k| self.words.names.word(*k)).collect();
+                writeln!(self.out, "  {word} {}", names.join(", "))?;
+            }
+        }
+        for assumption in &f.assumptions {
+            writeln!(self.out, "  assume {}", assumption)?;
+        }
+        let mut settled: Vec<Value> = f
+            .settled
+            .iter()
+            .copied()
+            .filter(|v| self.stands(*v))
+            .collect();
+        settled.sort_by_key(|v| v.index());
+        for (word, values) in [("relied_on", &f.relied_on), ("settled", &settled)] {
+            if !values.is_empty() {
+                write!(self.out, "  {word} ")?;
+                self.values(values)?;
+                self.out.push('\n');
+            }
+        }
+        for (second, first) in &f.fused {
+            writeln!(self.out, "  fused {second} {first}")?;
+        }
+        Ok(())
+    }
+
+    /// Whether the instruction is in a block.
+    fn stands(&self, v: Value) -> bool {
+        let blocks = self.f.order.iter().map(|b| &self.f.blocks[*b]);
+        blocks.into_iter().any(|block| block.insts.contains(&v))
+    }
+
+    fn param(&mut self, v: Value, place: Place, pc: Pc) -> fmt::Result {
+        let locals = &self.words.locals;
+        let place = match place {
+            Place::Local(k) => locals.word(k),
+            Place::Stack(k) => format!("stack({k})"),
+            Place::Name(k) => format!("name({})", self.words.names.word(k)),
+            Place::Bound(k) => format!("bound({})", locals.word(k)),
+        };
+        let inst = &self.f.insts[v];
+        write!(self.out, "{v}: {} {place}", inst.ty)?;
+        self.source(inst.source)?;
+        self.place(inst.pc, pc)
+    }
+
+    /// An instruction; `before` is the place of the one before it.
+    fn inst(&mut self, v: Value, before: Pc) -> fmt::Result {
+        let inst: &Inst = &self.f.insts[v];
+        if !inst.ty.is_bottom() {
+            write!(self.out, "{v}: {} = ", inst.ty)?;
+        } else if self.named.contains(v) {
+            write!(self.out, "{v} = ")?;
+        }
+        self.out.push_str(inst.op.name());
+        inst.op.print_immediates(&self.words, &mut self.out);
+        for (i, arg) in inst.args.iter().enumerate() {
+            let sep = if i == 0 { " " } else { ", " };
+            write!(self.out, "{sep}{}", self.f.resolve(*arg))?;
+        }
+        self.source(inst.source)?;
+        let mut here = before;
+        if let Some(state) = inst.state {
+            let state = &self.f.states[state];
+            self.out.push(' ');
+            self.state(state)?;
+            here = state.pc;
+        }
+        self.place(inst.pc, here)
+    }
+
+    fn source(&mut self, source: Source) -> fmt::Result {
+        match source {
+            Source::Proved => Ok(()),
+            source => write!(self.out, " {source}"),
+        }
+    }
+
+    fn place(&mut self, pc: Pc, expected: Pc) -> fmt::Result {
+        if pc == expected {
+            return Ok(());
+        }
+        write!(self.out, " at {pc}")
+    }
+
+    fn state(&mut self, state: &FrameState) -> fmt::Result {
+        write!(self.out, "{{{} ", state.pc)?;
+        self.values(&state.locals)?;
+        self.out.push_str(" [");
+        for (i, entry) in state.stack.iter().enumerate() {
+            let sep = if i == 0 { "" } else { " " };
+            let borrowed = if entry.owned { "" } else { "&" };
+            write!(self.out, "{sep}{borrowed}{}", self.f.resolve(entry.value))?;
+        }
+        self.out.push_str("]}");
+        Ok(())
+    }
+
+    /// `[v1 v2]`
+    fn values(&mut self, values: &[Value]) -> fmt::Result {
+        let f = self.f;
+        let values: Vec<String> = values.iter().map(|v| f.resolve(*v).to_string()).collect();
+        write!(self.out, "[{}]", values.join(" "))
+    }
+
+    fn term(&mut self, term: &Term) -> fmt::Result {
+        let f = self.f;
+        match term {
+            Term::Jump(e) => write!(self.out, "jump {}", PrintEdge(f, e)),
+            Term::Branch { cond, then, els } => {
+                let (then, els) = (PrintEdge(f, then), PrintEdge(f, els));
+                write!(self.out, "branch {}, {then}, {els}", f.resolve(*cond))
+            }
+            Term::MayRaise { op, next, raised } => {
+                let (next, raised) = (PrintEdge(f, next), PrintEdge(f, raised));
+                write!(self.out, "may_raise {op}, {next}, {raised}")
+            }
+            Term::Return(v) => write!(self.out, "return {}", f.resolve(*v)),
+            Term::Unreachable => write!(self.out, "unreachable"),
+        }
     }
 }
 
 struct PrintEdge<'a>(&'a Function, &'a Edge);
 
-impl fmt::Display for PrintEdge<'_> {
+impl Display for PrintEdge<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.1.block)?;
-        if !self.1.args.is_empty() {
-            let args: Vec<String> = self
-                .1
-                .args
-                .iter()
-                .map(|a| self.0.resolve(*a).to_string())
-                .collect();
+        let PrintEdge(function, edge) = self;
+        write!(f, "{}", edge.block)?;
+        if !edge.args.is_empty() {
+            let args = edge.args.iter();
+            let args: Vec<String> = args.map(|a| function.resolve(*a).to_string()).collect();
             write!(f, "({})", args.join(", "))?;
         }
         Ok(())
-    }
-}
-
-struct PrintInst<'a>(&'a Function, Value);
-
-impl fmt::Display for PrintInst<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PrintInst(function, v) = *self;
-        let inst = &function.insts[v];
-        let mut line = String::new();
-        if !inst.ty.is_bottom() {
-            line += &format!("{v}: {} = ", inst.ty);
-        }
-        line += inst.op.name();
-        let immediate = match &inst.op {
-            Op::Arg(k) | Op::LoadSlot(k) | Op::StoreSlot(k) | Op::Output(k) => format!(" {k}"),
-            Op::Const(object) => format!(" {}", Type::from_object(*object)),
-            Op::ConstInt(n) => format!(" {n}"),
-            Op::ConstDouble(bits) => format!(" {:?}", f64::from_bits(*bits)),
-            Op::ConstBool(b) => format!(" {b}"),
-            Op::GuardType(t) | Op::Refine(t) => format!(" {t}"),
-            Op::NameGet(k) | Op::NameSet(k) => format!(" {}", function.code.names[*k as usize]),
-            Op::NameGetRaw(k, t) => format!(" {} {t}", function.code.names[*k as usize]),
-            Op::CheckClasses(types) | Op::IsClass(types) => {
-                let types: Vec<String> = types.iter().map(Type::to_string).collect();
-                format!(" {}", types.join(" | "))
-            }
-            Op::GuardIs(object) => format!(" {}", Type::from_object(*object)),
-            Op::GuardTrue(reason) => format!(" {reason}"),
-            Op::IntCmp(c) | Op::FloatCmp(c) => format!(" {}", c.name()),
-            Op::Check(call) | Op::Load(call) | Op::Store(call) => {
-                format!(" {}{:?}", call.id, call.imms)
-            }
-            Op::General(op, imms) if op.info().imms > 0 => {
-                format!(" {:?}", &imms[..op.info().imms as usize])
-            }
-            _ => String::new(),
-        };
-        line += &immediate;
-        for (i, arg) in inst.args.iter().enumerate() {
-            line += if i == 0 { " " } else { ", " };
-            line += &function.resolve(*arg).to_string();
-        }
-        match inst.source {
-            Source::Proved => {}
-            source => line += &format!(" ; {source}"),
-        }
-        if let Some(state) = inst.state {
-            line += &format!("  {}", PrintState(function, &function.states[state]));
-        }
-        f.write_str(&line)
-    }
-}
-
-struct PrintState<'a>(&'a Function, &'a FrameState);
-
-impl fmt::Display for PrintState<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PrintState(function, state) = *self;
-        let locals: Vec<String> = state
-            .locals
-            .iter()
-            .map(|l| function.resolve(*l).to_string())
-            .collect();
-        let stack: Vec<String> = state
-            .stack
-            .iter()
-            .map(|e| {
-                format!(
-                    "{}{}",
-                    if e.owned { "" } else { "&" },
-                    function.resolve(e.value)
-                )
-            })
-            .collect();
-        write!(
-            f,
-            "{{{} [{}] [{}]}}",
-            state.pc,
-            locals.join(" "),
-            stack.join(" ")
-        )
     }
 }

@@ -49,6 +49,10 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn run(&mut self) {
         let f = self.f;
+        if f.order.is_empty() {
+            self.faults.push("there is no block".into());
+            return;
+        }
         for &b in &f.order {
             for &(p, _) in &f.blocks[b].params {
                 self.place[p] = Some((b, 0));
@@ -67,6 +71,7 @@ impl Checker<'_> {
             self.depth[b] = if up == b { 0 } else { self.depth[up] + 1 };
         }
         for &b in &f.order {
+            self.frame(b, &f.blocks[b].entry_state);
             for (i, &v) in f.blocks[b].insts.iter().enumerate() {
                 self.inst(b, i + 1, v, &idom);
             }
@@ -126,6 +131,26 @@ impl Checker<'_> {
         for &a in &inst.args {
             self.uses(b, i, a, idom);
         }
+        let name = inst.op.name();
+        if !inst.op.takes(inst.args.len()) {
+            self.faults.push(format!(
+                "{b}: {v} = {name} with {} operands",
+                inst.args.len()
+            ));
+            return;
+        }
+        let slots = f.code.locals.len() as u32;
+        match inst.op {
+            Op::Arg(slot) | Op::StoreSlot(slot) if slot >= slots => {
+                self.faults
+                    .push(format!("{b}: {name} of slot {slot} of {slots}"));
+            }
+            Op::LoadSlot(slot) if slot >= slots + f.code.stacksize => {
+                self.faults
+                    .push(format!("{b}: {name} of slot {slot}, beyond the stack"));
+            }
+            _ => {}
+        }
         let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
         if leaves && inst.state.is_none() {
             self.faults.push(format!(
@@ -160,11 +185,24 @@ impl Checker<'_> {
     }
 
     fn state(&mut self, b: Block, i: usize, state: &FrameState, idom: &Idom) {
+        self.frame(b, state);
         for &v in &state.locals {
             self.uses(b, i, v, idom);
         }
         for e in &state.stack {
             self.uses(b, i, e.value, idom);
+        }
+    }
+
+    /// A state has a value for each local, and for each name that is in a register.
+    fn frame(&mut self, b: Block, state: &FrameState) {
+        let wanted = self.f.code.locals.len() + self.f.names.len();
+        if state.locals.len() != wanted {
+            self.faults.push(format!(
+                "{b}: a state at {} has {} locals instead of {wanted}",
+                state.pc,
+                state.locals.len()
+            ));
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::{CALL_BOXED, RECORD_EXIT, RESUME_EXITS};
 use crate::bytecode::{GeneralOp, Gives};
+use crate::facts::Effects;
 use crate::ll::Ty;
 
 /// A helper that the core calls, with the signature it must have.
@@ -14,6 +15,8 @@ pub struct HelperRow {
     pub params: Vec<Ty>,
     /// Results.
     pub results: Vec<Ty>,
+    /// What it may do.
+    pub effects: Effects,
 }
 
 /// Helpers over raw values.
@@ -57,6 +60,11 @@ pub fn helpers() -> Vec<HelperRow> {
                 name: info.name,
                 params,
                 results: vec![result],
+                effects: Effects {
+                    raises: info.raises,
+                    runs_host_code: !info.quiet,
+                    ..Effects::ANY
+                },
             }
         })
         .collect();
@@ -64,21 +72,32 @@ pub fn helpers() -> Vec<HelperRow> {
         name,
         params: params.to_vec(),
         results: results.to_vec(),
+        effects: Effects::NONE,
     }));
     rows.push(HelperRow {
         name: FREE_LEAF,
         params: vec![Ty::Ptr],
         results: vec![Ty::I64],
+        effects: Effects {
+            releases: true,
+            ..Effects::WRITES
+        },
     });
     rows.push(HelperRow {
         name: DEALLOC,
         params: vec![Ty::Ptr],
         results: vec![],
+        // Whether host code runs depends on the object: who calls it for a leaf knows that none does.
+        effects: Effects {
+            releases: true,
+            ..Effects::WRITES
+        },
     });
     rows.push(HelperRow {
         name: EXIT_HOOK,
         params: vec![Ty::I64, Ty::I64, Ty::Ptr],
         results: vec![Ty::Ptr],
+        effects: Effects::ANY,
     });
     rows
 }
@@ -95,6 +114,7 @@ pub fn closed_helpers() -> Vec<HelperRow> {
         name,
         params: params.to_vec(),
         results: vec![Ty::Ptr],
+        effects: Effects::ANY,
     })
     .to_vec()
 }

@@ -11,23 +11,36 @@
 //! - A **loop unit** (on-stack replacement) is called as `(thread, frame) -> object` on a frame of the host's
 //!   interpreter. It gives the function's result, or null, or whatever the exit hook returned.
 //! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
-//!   `exit_hook(unit token, exit number, buffer)`.
+//!   `exit_hook(unit token, exit number, buffer)`. [`ExitRecord::read`](crate::exits::ExitRecord::read) says in safe
+//!   terms what the buffer holds.
 
+mod builder;
+mod document;
+mod frozen;
 mod helpers;
+mod native;
 mod raw;
+mod replay;
+#[cfg(test)]
+mod tests;
 mod unit;
 
 pub use crate::facts::{
-    AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind, RawSignature,
-    StorePlan, World,
+    Answer, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
+    RawSignature, Recorder, Snapshot, StorePlan, World,
 };
+pub use builder::{HostBuilder, HostError};
+pub use document::world_of;
+pub use frozen::{FrozenWorld, Question};
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
+pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
+pub use replay::{ReadUnit, Replay, print_host, read_units};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
 use crate::facts::Effects;
-use crate::lir::{Func, Helper, HelperId, Signature, Term};
-use crate::ll::Ty;
+use crate::lir::{Func, Helper, HelperId, Imm, Term};
+use crate::ll::Struct;
 use crate::types::HostId;
 use cranelift_entity::PrimaryMap;
 use std::collections::HashMap;
@@ -130,7 +143,7 @@ pub mod names {
         /// What a host needs besides if it gives its units a namespace ([`super::Namespace`]): all of them, or none.
         NAMESPACE:
         /// What a namespace holds under a name, borrowed, or null: operands are the namespace, the name and the name's
-        /// cell ([`Namespace`]).
+        /// cell ([`Namespace`](super::Namespace)).
         NAME_GET = "name_get" (Ptr, Ptr, Ptr) -> (Ptr);
         /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
         /// was there (or null). Fails with an exception.
@@ -157,198 +170,12 @@ pub struct Host {
     pub true_: u64,
     /// Address of the object for false.
     pub false_: u64,
+    /// How its objects, frames and threads lie in memory, as far as it has said so.
+    pub layouts: Vec<Struct>,
     helper_names: HashMap<&'static str, HelperId>,
     intrinsic_names: HashMap<&'static str, IntrinsicId>,
-}
-
-/// What is wrong with a host's description.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum HostError {
-    /// A standard intrinsic is missing.
-    #[error("the host `{host}` has no intrinsic `{name}`; define it with HostBuilder::intrinsic")]
-    MissingIntrinsic {
-        /// The host.
-        host: &'static str,
-        /// The intrinsic.
-        name: &'static str,
-    },
-    /// A helper that the core calls is missing.
-    #[error("the host `{host}` has no helper `{name}`; define it with HostBuilder::helper")]
-    MissingHelper {
-        /// The host.
-        host: &'static str,
-        /// The helper.
-        name: &'static str,
-    },
-    /// A helper or intrinsic has another signature than the core expects.
-    #[error("`{name}` of the host `{host}` has the signature {found}, but {expected} is expected")]
-    WrongSignature {
-        /// The host.
-        host: &'static str,
-        /// The helper or intrinsic.
-        name: &'static str,
-        /// Its signature.
-        found: String,
-        /// The one expected.
-        expected: String,
-    },
-    /// Two helpers or two intrinsics have one name.
-    #[error("the host `{host}` defines `{name}` twice")]
-    Duplicate {
-        /// The host.
-        host: &'static str,
-        /// The name.
-        name: &'static str,
-    },
-}
-
-/// Collects a host's description and checks it.
-#[derive(Debug)]
-pub struct HostBuilder {
-    host: Host,
-    duplicate: Option<&'static str>,
-}
-
-impl HostBuilder {
-    /// A description without helpers and intrinsics.
-    pub fn new(name: &'static str, id: HostId) -> HostBuilder {
-        HostBuilder {
-            host: Host {
-                name,
-                id,
-                helpers: PrimaryMap::new(),
-                intrinsics: PrimaryMap::new(),
-                frame_slots: 0,
-                none: 0,
-                true_: 0,
-                false_: 0,
-                helper_names: HashMap::new(),
-                intrinsic_names: HashMap::new(),
-            },
-            duplicate: None,
-        }
-    }
-
-    /// The addresses of the singletons.
-    pub fn singletons(&mut self, none: u64, true_: u64, false_: u64) -> &mut Self {
-        (self.host.none, self.host.true_, self.host.false_) = (none, true_, false_);
-        self
-    }
-
-    /// Where a frame's local slots begin.
-    pub fn frame_slots(&mut self, offset: i32) -> &mut Self {
-        self.host.frame_slots = offset;
-        self
-    }
-
-    /// Add a helper with the C calling convention.
-    pub fn helper(
-        &mut self,
-        name: &'static str,
-        address: usize,
-        params: &[Ty],
-        results: &[Ty],
-    ) -> HelperId {
-        let id = self.host.helpers.push(Helper {
-            name,
-            address,
-            signature: Signature::new(params, results),
-        });
-        if self.host.helper_names.insert(name, id).is_some() {
-            self.duplicate = Some(name);
-        }
-        id
-    }
-
-    /// Add an intrinsic.
-    pub fn intrinsic(&mut self, name: &'static str, effects: Effects, func: Func) -> IntrinsicId {
-        let id = self.host.intrinsics.push(Intrinsic {
-            name,
-            func,
-            effects,
-        });
-        if self.host.intrinsic_names.insert(name, id).is_some() {
-            self.duplicate = Some(name);
-        }
-        id
-    }
-
-    /// The finished description.
-    ///
-    /// # Errors
-    /// A [`HostError`] names what is missing, doubled or wrongly typed.
-    pub fn finish(self) -> Result<Host, HostError> {
-        let host = self.host;
-        if let Some(name) = self.duplicate {
-            return Err(HostError::Duplicate {
-                host: host.name,
-                name,
-            });
-        }
-        let has = |row: &&(&str, _, _)| host.intrinsic_names.contains_key(row.0);
-        let namespace = match names::NAMESPACE.iter().find(has) {
-            Some(_) => names::NAMESPACE,
-            None => &[],
-        };
-        for &(name, params, results) in names::STANDARD.iter().chain(namespace) {
-            let id = host
-                .intrinsic_names
-                .get(name)
-                .ok_or(HostError::MissingIntrinsic {
-                    host: host.name,
-                    name,
-                })?;
-            check_signature(
-                &host,
-                name,
-                &host.intrinsics[*id].func.signature,
-                params,
-                results,
-            )?;
-        }
-        let closed = closed_helpers();
-        let has = |row: &HelperRow| host.helper_names.contains_key(row.name);
-        let closed = if closed.iter().any(has) {
-            closed
-        } else {
-            Vec::new()
-        };
-        for row in helpers().into_iter().chain(closed) {
-            let id = host
-                .helper_names
-                .get(row.name)
-                .ok_or(HostError::MissingHelper {
-                    host: host.name,
-                    name: row.name,
-                })?;
-            check_signature(
-                &host,
-                row.name,
-                &host.helpers[*id].signature,
-                &row.params,
-                &row.results,
-            )?;
-        }
-        Ok(host)
-    }
-}
-
-fn check_signature(
-    host: &Host,
-    name: &'static str,
-    found: &Signature,
-    params: &[Ty],
-    results: &[Ty],
-) -> Result<(), HostError> {
-    if found.params == params && found.results == results {
-        return Ok(());
-    }
-    Err(HostError::WrongSignature {
-        host: host.name,
-        name,
-        found: format!("{:?} -> {:?}", found.params, found.results),
-        expected: format!("{params:?} -> {results:?}"),
-    })
+    /// What a partial host has not: stand-ins, and what they stand for.
+    missing: HashMap<HelperId, (&'static str, &'static str)>,
 }
 
 impl Host {
@@ -361,6 +188,26 @@ impl Host {
             .helper_names
             .get(name)
             .unwrap_or_else(|| panic!("no helper `{name}`"))
+    }
+
+    /// The layout of this name.
+    pub fn layout(&self, name: &str) -> Option<&Struct> {
+        self.layouts.iter().find(|layout| layout.name == name)
+    }
+
+    /// What a function calls that this host, being [partial](HostBuilder::partial), has not: `helper` or `intrinsic`,
+    /// and the name.
+    pub fn missing_in(&self, func: &Func) -> Option<(&'static str, &'static str)> {
+        if self.missing.is_empty() {
+            return None;
+        }
+        let insts = func.order.iter().flat_map(|&b| &func.blocks[b].insts);
+        insts
+            .filter_map(|inst| match inst.imm {
+                Imm::Helper(id) => self.missing.get(&id).copied(),
+                _ => None,
+            })
+            .next()
     }
 
     /// Whether the host has closed units: see [`RawEntry`].

@@ -44,6 +44,27 @@ pub struct UnitParts {
     pub force_table: Option<u64>,
 }
 
+impl UnitParts {
+    /// What every unit needs: how its frames are made and unmade. Token and cells are the engine's to fill in
+    /// ([`crate::engine::Engine::build`]); instruction positions are indexes, there is no closed unit and no namespace,
+    /// and no exit is forced.
+    pub fn new(enter: Func, leave: Func) -> UnitParts {
+        UnitParts {
+            token: 0,
+            pending_cell: 0,
+            loop_counter: 0,
+            state_cell: 0,
+            enter,
+            leave,
+            position_base: 0,
+            position_scale: 1,
+            closed: None,
+            namespace: None,
+            force_table: None,
+        }
+    }
+}
+
 /// The namespace of code at the top of a module, or of a function that binds globals, whose names a unit may keep in registers.
 #[derive(Clone, Debug)]
 pub struct Namespace {

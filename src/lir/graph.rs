@@ -1,7 +1,8 @@
 //! LIR functions: values, blocks, instructions, terminators, and the builder that makes them.
 
-use super::ops::{FloatCond, IntCond, Opcode};
+use super::ops::{FloatCond, IntCond, OpEffects, Opcode};
 use crate::exits::ExitId;
+use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
 use cranelift_entity::{PrimaryMap, entity_impl};
 
@@ -53,6 +54,8 @@ pub struct Helper {
     pub address: usize,
     /// Its signature (C calling convention).
     pub signature: Signature,
+    /// What it may do, if the host says so.
+    pub effects: Option<Effects>,
 }
 
 /// An immediate operand.
@@ -94,6 +97,19 @@ pub struct Inst {
     pub imm: Imm,
     /// Its results.
     pub results: Vec<Value>,
+}
+
+impl Inst {
+    /// What it may do besides giving results: what its op's row says, and of a call what its helper's does.
+    pub fn effects(&self, helpers: &PrimaryMap<HelperId, Helper>) -> OpEffects {
+        match self.imm {
+            Imm::Helper(id) => {
+                let effects = helpers.get(id).and_then(|helper| helper.effects);
+                effects.map_or(OpEffects::ANY, OpEffects::of_helper)
+            }
+            _ => self.op.info().effects,
+        }
+    }
 }
 
 /// A block and the values for its parameters.

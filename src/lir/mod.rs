@@ -11,8 +11,11 @@
 //! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper calls.
 
 mod cfg;
+#[cfg(test)]
+mod docs;
 mod graph;
 mod inline;
+pub mod interp;
 mod lex;
 mod ops;
 mod parse;
@@ -26,7 +29,7 @@ pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature,
     Term, Value,
 };
-pub use ops::{Effect, FloatCond, ImmKind, IntCond, OpInfo, Opcode};
-pub use parse::{ParseError, parse};
+pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
+pub use parse::{ParseError, parse, parse_all};
 pub use text::print;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

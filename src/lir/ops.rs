@@ -1,18 +1,101 @@
 //! The LIR op table: one row an op, from which printing, parsing, verification and effects follow.
 
+use crate::facts::Effects;
 use crate::ll::Ty::{self, *};
 
-/// What an op does besides giving results.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effect {
-    /// Nothing: may be moved, merged or dropped.
-    Pure,
+/// What an op, or a helper that it calls, may do besides giving results.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OpEffects {
     /// Reads memory.
-    Reads,
+    pub reads: bool,
     /// Writes memory.
-    Writes,
-    /// Calls out; its helper says more.
-    Calls,
+    pub writes: bool,
+    /// May leave an exception pending.
+    pub raises: bool,
+    /// May allocate objects.
+    pub allocates: bool,
+    /// May end the life of objects.
+    pub releases: bool,
+    /// May run code of the program, and so do anything.
+    pub runs_host_code: bool,
+}
+
+impl OpEffects {
+    /// None: the op may be moved, merged or dropped.
+    pub const PURE: OpEffects = OpEffects {
+        reads: false,
+        writes: false,
+        raises: false,
+        allocates: false,
+        releases: false,
+        runs_host_code: false,
+    };
+    /// Reads memory.
+    pub const READS: OpEffects = OpEffects {
+        reads: true,
+        ..OpEffects::PURE
+    };
+    /// Writes memory.
+    pub const WRITES: OpEffects = OpEffects {
+        writes: true,
+        ..OpEffects::PURE
+    };
+    /// Everything. Of a call that is decided by its helper: see [`Inst::effects`](super::Inst::effects).
+    pub const ANY: OpEffects = OpEffects {
+        reads: true,
+        writes: true,
+        raises: true,
+        allocates: true,
+        releases: true,
+        runs_host_code: true,
+    };
+
+    /// What a helper with these effects may do: one that does anything at all may allocate and release too.
+    pub fn of_helper(effects: Effects) -> OpEffects {
+        let any = effects != Effects::NONE;
+        OpEffects {
+            reads: effects.reads,
+            writes: effects.writes,
+            raises: effects.raises,
+            allocates: any,
+            releases: any,
+            runs_host_code: effects.runs_host_code,
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_pure(self) -> bool {
+        self == OpEffects::PURE
+    }
+}
+
+/// What an op asks of its operands. Where it does not hold, machine code's result is undefined or it crashes, and the
+/// interpreter traps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Condition {
+    /// Nothing: defined for all.
+    Total,
+    /// The second is not 0, nor -1 with the smallest first.
+    Division,
+    /// The second is below 64.
+    Shift,
+    /// The first is an address that may be read or written.
+    Address,
+    /// The callee takes the arguments, now.
+    Callee,
+}
+
+impl Condition {
+    /// In words, for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Condition::Total => "",
+            Condition::Division => "divisor neither 0 nor, with the smallest dividend, -1",
+            Condition::Shift => "count below 64",
+            Condition::Address => "valid address",
+            Condition::Callee => "valid callee and arguments",
+        }
+    }
 }
 
 /// Which immediate an op carries.
@@ -49,12 +132,14 @@ pub struct OpInfo {
     pub results: Option<&'static [Ty]>,
     /// The immediate.
     pub imm: ImmKind,
-    /// The effect.
-    pub effect: Effect,
+    /// What it may do besides giving results.
+    pub effects: OpEffects,
+    /// What it asks of its operands.
+    pub condition: Condition,
 }
 
 macro_rules! lir_ops {
-    ($($(#[$doc:meta])* $op:ident $name:literal $args:expr, $results:expr, $imm:ident, $effect:ident;)*) => {
+    ($($(#[$doc:meta])* $op:ident $name:literal $args:expr, $results:expr, $imm:ident, $effects:ident, $condition:ident;)*) => {
         /// A LIR op.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(u8)]
@@ -67,7 +152,8 @@ macro_rules! lir_ops {
             /// The op's row.
             pub fn info(self) -> &'static OpInfo {
                 const TABLE: &[OpInfo] = &[$(OpInfo {
-                    name: $name, args: $args, results: $results, imm: ImmKind::$imm, effect: Effect::$effect,
+                    name: $name, args: $args, results: $results, imm: ImmKind::$imm, effects: OpEffects::$effects,
+                    condition: Condition::$condition,
                 }),*];
                 &TABLE[self as usize]
             }
@@ -77,110 +163,110 @@ macro_rules! lir_ops {
 
 lir_ops! {
     /// An integer constant.
-    Iconst "iconst" Some(&[]), Some(&[I64]), Int, Pure;
+    Iconst "iconst" Some(&[]), Some(&[I64]), Int, PURE, Total;
     /// A truth value, 0 or 1.
-    Bconst "bconst" Some(&[]), Some(&[Bool]), Int, Pure;
+    Bconst "bconst" Some(&[]), Some(&[Bool]), Int, PURE, Total;
     /// A double.
-    Fconst "fconst" Some(&[]), Some(&[F64]), Float, Pure;
+    Fconst "fconst" Some(&[]), Some(&[F64]), Float, PURE, Total;
     /// An address, with a name for the text form.
-    Pconst "pconst" Some(&[]), Some(&[Ptr]), Addr, Pure;
+    Pconst "pconst" Some(&[]), Some(&[Ptr]), Addr, PURE, Total;
 
     /// Wrapping sum.
-    Iadd "iadd" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Iadd "iadd" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Wrapping difference.
-    Isub "isub" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Isub "isub" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Wrapping product.
-    Imul "imul" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Imul "imul" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Quotient rounded towards zero. The divisor is neither 0 nor, with the smallest dividend, -1.
-    Sdiv "sdiv" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Sdiv "sdiv" Some(&[I64, I64]), Some(&[I64]), None, PURE, Division;
     /// Remainder with the dividend's sign; same condition as `sdiv`.
-    Srem "srem" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Srem "srem" Some(&[I64, I64]), Some(&[I64]), None, PURE, Division;
     /// Bitwise and.
-    Iand "iand" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Iand "iand" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Bitwise or.
-    Ior "ior" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Ior "ior" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Bitwise exclusive or.
-    Ixor "ixor" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Ixor "ixor" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Shift left; the count is below 64.
-    Ishl "ishl" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Ishl "ishl" Some(&[I64, I64]), Some(&[I64]), None, PURE, Shift;
     /// Arithmetic shift right; the count is below 64.
-    Isshr "isshr" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Isshr "isshr" Some(&[I64, I64]), Some(&[I64]), None, PURE, Shift;
     /// Logical shift right; the count is below 64.
-    Iushr "iushr" Some(&[I64, I64]), Some(&[I64]), None, Pure;
+    Iushr "iushr" Some(&[I64, I64]), Some(&[I64]), None, PURE, Shift;
     /// Wrapping negation.
-    Ineg "ineg" Some(&[I64]), Some(&[I64]), None, Pure;
+    Ineg "ineg" Some(&[I64]), Some(&[I64]), None, PURE, Total;
     /// Bitwise not.
-    Inot "inot" Some(&[I64]), Some(&[I64]), None, Pure;
+    Inot "inot" Some(&[I64]), Some(&[I64]), None, PURE, Total;
     /// Sum, and whether it overflowed.
-    IaddOvf "iadd_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, Pure;
+    IaddOvf "iadd_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, PURE, Total;
     /// Difference, and whether it overflowed.
-    IsubOvf "isub_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, Pure;
+    IsubOvf "isub_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, PURE, Total;
     /// Product, and whether it overflowed.
-    ImulOvf "imul_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, Pure;
+    ImulOvf "imul_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, PURE, Total;
     /// Comparison of two integers, or of two addresses (`eq`, `ne` and the unsigned ones).
-    Icmp "icmp" Option::None, Some(&[Bool]), IntCond, Pure;
+    Icmp "icmp" Option::None, Some(&[Bool]), IntCond, PURE, Total;
 
     /// Sum.
-    Fadd "fadd" Some(&[F64, F64]), Some(&[F64]), None, Pure;
+    Fadd "fadd" Some(&[F64, F64]), Some(&[F64]), None, PURE, Total;
     /// Difference.
-    Fsub "fsub" Some(&[F64, F64]), Some(&[F64]), None, Pure;
+    Fsub "fsub" Some(&[F64, F64]), Some(&[F64]), None, PURE, Total;
     /// Product.
-    Fmul "fmul" Some(&[F64, F64]), Some(&[F64]), None, Pure;
+    Fmul "fmul" Some(&[F64, F64]), Some(&[F64]), None, PURE, Total;
     /// Quotient.
-    Fdiv "fdiv" Some(&[F64, F64]), Some(&[F64]), None, Pure;
+    Fdiv "fdiv" Some(&[F64, F64]), Some(&[F64]), None, PURE, Total;
     /// Negation.
-    Fneg "fneg" Some(&[F64]), Some(&[F64]), None, Pure;
+    Fneg "fneg" Some(&[F64]), Some(&[F64]), None, PURE, Total;
     /// Absolute value.
-    Fabs "fabs" Some(&[F64]), Some(&[F64]), None, Pure;
+    Fabs "fabs" Some(&[F64]), Some(&[F64]), None, PURE, Total;
     /// Square root.
-    Fsqrt "fsqrt" Some(&[F64]), Some(&[F64]), None, Pure;
+    Fsqrt "fsqrt" Some(&[F64]), Some(&[F64]), None, PURE, Total;
     /// Round towards minus infinity.
-    Ffloor "ffloor" Some(&[F64]), Some(&[F64]), None, Pure;
+    Ffloor "ffloor" Some(&[F64]), Some(&[F64]), None, PURE, Total;
     /// Round towards zero.
-    Ftrunc "ftrunc" Some(&[F64]), Some(&[F64]), None, Pure;
+    Ftrunc "ftrunc" Some(&[F64]), Some(&[F64]), None, PURE, Total;
     /// IEEE comparison: all but `ne` are false for nan.
-    Fcmp "fcmp" Some(&[F64, F64]), Some(&[Bool]), FloatCond, Pure;
+    Fcmp "fcmp" Some(&[F64, F64]), Some(&[Bool]), FloatCond, PURE, Total;
     /// Nearest double of an integer.
-    I2f "i2f" Some(&[I64]), Some(&[F64]), None, Pure;
+    I2f "i2f" Some(&[I64]), Some(&[F64]), None, PURE, Total;
     /// Integer part of a double, saturating; nan gives 0.
-    F2i "f2i" Some(&[F64]), Some(&[I64]), None, Pure;
+    F2i "f2i" Some(&[F64]), Some(&[I64]), None, PURE, Total;
     /// The bits of a double.
-    F2bits "f2bits" Some(&[F64]), Some(&[I64]), None, Pure;
+    F2bits "f2bits" Some(&[F64]), Some(&[I64]), None, PURE, Total;
     /// The double with these bits.
-    Bits2f "bits2f" Some(&[I64]), Some(&[F64]), None, Pure;
+    Bits2f "bits2f" Some(&[I64]), Some(&[F64]), None, PURE, Total;
 
     /// Not.
-    Bnot "bnot" Some(&[Bool]), Some(&[Bool]), None, Pure;
+    Bnot "bnot" Some(&[Bool]), Some(&[Bool]), None, PURE, Total;
     /// And of truth values.
-    Band "band" Some(&[Bool, Bool]), Some(&[Bool]), None, Pure;
+    Band "band" Some(&[Bool, Bool]), Some(&[Bool]), None, PURE, Total;
     /// Or of truth values.
-    Bor "bor" Some(&[Bool, Bool]), Some(&[Bool]), None, Pure;
+    Bor "bor" Some(&[Bool, Bool]), Some(&[Bool]), None, PURE, Total;
     /// Exclusive or of truth values.
-    Bxor "bxor" Some(&[Bool, Bool]), Some(&[Bool]), None, Pure;
+    Bxor "bxor" Some(&[Bool, Bool]), Some(&[Bool]), None, PURE, Total;
     /// 0 or 1.
-    B2i "b2i" Some(&[Bool]), Some(&[I64]), None, Pure;
+    B2i "b2i" Some(&[Bool]), Some(&[I64]), None, PURE, Total;
     /// Second operand if the first holds, else the third; both of one type.
-    Select "select" Option::None, Option::None, None, Pure;
+    Select "select" Option::None, Option::None, None, PURE, Total;
 
     /// Address plus bytes.
-    Padd "padd" Some(&[Ptr, I64]), Some(&[Ptr]), None, Pure;
+    Padd "padd" Some(&[Ptr, I64]), Some(&[Ptr]), None, PURE, Total;
     /// An address as an integer.
-    P2i "p2i" Some(&[Ptr]), Some(&[I64]), None, Pure;
+    P2i "p2i" Some(&[Ptr]), Some(&[I64]), None, PURE, Total;
     /// An integer as an address.
-    I2p "i2p" Some(&[I64]), Some(&[Ptr]), None, Pure;
+    I2p "i2p" Some(&[I64]), Some(&[Ptr]), None, PURE, Total;
     /// The machine's stack pointer.
-    Sp "sp" Some(&[]), Some(&[I64]), None, Reads;
+    Sp "sp" Some(&[]), Some(&[I64]), None, READS, Total;
     /// Address of a stack slot of the function (the immediate is its number).
-    StackAddr "stack_addr" Some(&[]), Some(&[Ptr]), Int, Pure;
+    StackAddr "stack_addr" Some(&[]), Some(&[Ptr]), Int, PURE, Total;
 
     /// Load from address plus offset.
-    Load "load" Some(&[Ptr]), Option::None, Mem, Reads;
+    Load "load" Some(&[Ptr]), Option::None, Mem, READS, Address;
     /// Store: address, value.
-    Store "store" Option::None, Some(&[]), Mem, Writes;
+    Store "store" Option::None, Some(&[]), Mem, WRITES, Address;
     /// Call of a helper of the host.
-    Call "call" Option::None, Option::None, Helper, Calls;
+    Call "call" Option::None, Option::None, Helper, ANY, Callee;
     /// Call through an address: address, arguments.
-    CallIndirect "call_indirect" Option::None, Option::None, Sig, Calls;
+    CallIndirect "call_indirect" Option::None, Option::None, Sig, ANY, Callee;
 }
 
 macro_rules! conds {

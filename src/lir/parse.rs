@@ -31,6 +31,30 @@ pub struct ParseError {
 /// # Errors
 /// [`ParseError`] says where the text first goes wrong.
 pub fn parse(text: &str, helpers: &PrimaryMap<HelperId, Helper>) -> Result<Func, ParseError> {
+    parse_tokens(lex(text)?, helpers)
+}
+
+/// Read any number of functions, one after the other.
+///
+/// # Errors
+/// [`ParseError`] says where the text first goes wrong.
+pub fn parse_all(
+    text: &str,
+    helpers: &PrimaryMap<HelperId, Helper>,
+) -> Result<Vec<Func>, ParseError> {
+    let mut tokens = lex(text)?;
+    let end = tokens.pop();
+    let functions = tokens.split_inclusive(|(token, _)| *token == Token::Punct('}'));
+    functions
+        .filter(|function| function.iter().any(|(token, _)| *token != Token::Newline))
+        .map(|function| parse_tokens(function.iter().chain(&end).cloned().collect(), helpers))
+        .collect()
+}
+
+fn parse_tokens(
+    tokens: Vec<(Token<'_>, Pos)>,
+    helpers: &PrimaryMap<HelperId, Helper>,
+) -> Result<Func, ParseError> {
     let func = Func {
         name: String::new(),
         signature: Signature::default(),
@@ -41,7 +65,7 @@ pub fn parse(text: &str, helpers: &PrimaryMap<HelperId, Helper>) -> Result<Func,
         slots: Vec::new(),
     };
     let mut parser = Parser {
-        tokens: lex(text)?,
+        tokens,
         at: 0,
         helpers,
         func,

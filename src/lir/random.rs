@@ -26,6 +26,7 @@ pub(crate) fn helpers() -> PrimaryMap<HelperId, Helper> {
         name,
         address: 0x1000,
         signature: Signature::new(params, results),
+        effects: None,
     };
     rows.into_iter().map(helper).collect()
 }
@@ -74,7 +75,7 @@ pub(crate) fn func(seed: u64, mode: Mode, helpers: &PrimaryMap<HelperId, Helper>
 }
 
 /// The generator called splitmix64.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
@@ -84,21 +85,21 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
-    fn types(&mut self, most: usize) -> Vec<Ty> {
+    pub(crate) fn types(&mut self, most: usize) -> Vec<Ty> {
         (0..self.below(most + 1))
             .map(|_| self.pick(&Ty::ALL))
             .collect()
     }
 
-    fn int(&mut self) -> i64 {
+    pub(crate) fn int(&mut self) -> i64 {
         match self.below(4) {
             0 => self.next().cast_signed(),
             1 => self.pick(&[i64::MIN, i64::MAX, -1, 0]),
@@ -106,7 +107,7 @@ impl Dice {
         }
     }
 
-    fn float(&mut self) -> u64 {
+    pub(crate) fn float(&mut self) -> u64 {
         match self.below(4) {
             0 => self.next(),
             1 => self

@@ -21,7 +21,7 @@
 //! Each result's type follows from the line it stands on, so a line can be read alone. `;` begins a comment.
 
 use super::graph::{
-    BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value,
+    Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value,
 };
 use super::ops::Opcode;
 use cranelift_entity::PrimaryMap;
@@ -35,6 +35,23 @@ pub fn print(func: &Func, helpers: &PrimaryMap<HelperId, Helper>) -> String {
         out: String::new(),
     };
     printer.function().expect("writing to a string");
+    printer.out
+}
+
+/// The text of one instruction of a function.
+pub(super) fn instruction(
+    func: &Func,
+    helpers: &PrimaryMap<HelperId, Helper>,
+    block: Block,
+    index: usize,
+) -> String {
+    let mut printer = Printer {
+        func,
+        helpers,
+        out: String::new(),
+    };
+    let inst = &func.blocks[block].insts[index];
+    printer.inst(inst).expect("writing to a string");
     printer.out
 }
 

@@ -3,6 +3,26 @@
 //! A LIR value has a [`Ty`]; a memory access names a [`Width`], which says how many bytes are touched and how they
 //! widen into a register. A host describes its objects as [`Struct`]s, so that no offset is written outside `hosts/`.
 
+mod checked;
+mod fault;
+mod heap;
+mod memory;
+mod names;
+mod pointers;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod types;
+mod values;
+
+pub use checked::{CheckedMemory, MemoryError};
+pub use fault::{LlError, TypeFault};
+pub use heap::{Body, Flavour, Heap};
+pub use memory::{Memory, RawMemory};
+pub use shape::{Cell, CellKind, Items, Shape};
+pub use types::{Primitive, Type, TypeId, Types};
+pub use values::{Pointer, Value};
+
 use std::fmt;
 
 /// The type of a LIR value: what one machine register holds.
@@ -120,6 +140,17 @@ pub struct Field {
     pub width: Width,
 }
 
+impl Field {
+    /// A field.
+    pub const fn new(name: &'static str, offset: usize, width: Width) -> Field {
+        Field {
+            name,
+            offset: offset as i32,
+            width,
+        }
+    }
+}
+
 /// A structure of the host: a name and its fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Struct {
@@ -164,32 +195,13 @@ impl Struct {
         }
         Ok(Struct { name, fields })
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn overlapping_fields_are_named() {
-        let a = Field {
-            name: "a",
-            offset: 0,
-            width: Width::I64,
-        };
-        let b = Field {
-            name: "b",
-            offset: 4,
-            width: Width::U8,
-        };
-        let error = Struct::new("S", vec![b, a]).unwrap_err();
-        assert_eq!(
-            error,
-            LayoutError::Overlap {
-                structure: "S",
-                first: "a",
-                second: "b"
-            }
-        );
+    /// The field of this name.
+    ///
+    /// # Panics
+    /// If there is none: names are the host's own, so that is a slip in its source.
+    pub fn field(&self, name: &str) -> Field {
+        let found = self.fields.iter().find(|field| field.name == name);
+        *found.unwrap_or_else(|| panic!("`{}` has no field `{name}`", self.name))
     }
 }

@@ -10,14 +10,20 @@ use crate::host::{
 use crate::lir::{self, Builder, Func, IntCond, Signature};
 use crate::ll::{Ty, Width};
 
-/// Lower `f` as the closed unit behind `own`.
+/// Lower `f` as the closed unit behind `own`; see [`lower`](super::lower) for `planted`.
 ///
 /// # Panics
 /// If `f` is not in canonical form, or not closed, or `parts` has nothing for closed units.
-pub fn lower_closed(f: &Function, own: &RawEntry, host: &Host, parts: &UnitParts) -> Lowered {
+pub fn lower_closed(
+    f: &Function,
+    own: &RawEntry,
+    host: &Host,
+    parts: &UnitParts,
+    planted: bool,
+) -> Lowered {
     let closed = parts.closed.as_ref().expect("parts of a closed unit");
     let func = Func::new(f.code.name.clone(), raw_signature(&own.signature));
-    finish(func, f, host, parts, Entry::Function, Some(closed))
+    finish(func, f, host, parts, Entry::Function, Some(closed), planted)
 }
 
 impl Lower<'_> {

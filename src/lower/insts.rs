@@ -407,7 +407,10 @@ impl Lower<'_> {
 
     fn overflowing(&mut self, v: Value, op: Opcode) -> lir::Value {
         let (a, b) = (self.f.arg(v, 0), self.f.arg(v, 1));
-        let (a, b) = (self.raw(a), self.raw(b));
+        let (mut a, mut b) = (self.raw(a), self.raw(b));
+        if self.planted && op == Opcode::IsubOvf {
+            std::mem::swap(&mut a, &mut b);
+        }
         let (r, o) = self.b.op2(op, a, b);
         let exit = self.guard_exit(v);
         let go = self.b.block();

@@ -122,13 +122,15 @@ pub(crate) struct Lower<'a> {
     /// Number of outputs read from each operation that has some, and where they are.
     outputs: HashMap<Value, Vec<lir::Value>>,
     output_counts: HashMap<Value, u32>,
+    /// A fault for tests: integer subtraction has its operands in the wrong order.
+    planted: bool,
 }
 
-/// Lower `f`.
+/// Lower `f`. `planted` puts a fault in, for tests that show that it is found.
 ///
 /// # Panics
 /// If `f` is not in canonical form (the verifier's and builder's promise).
-pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowered {
+pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry, planted: bool) -> Lowered {
     let code = f.code.clone();
     let mut params = vec![Ty::Ptr, Ty::Ptr];
     if entry == Entry::Function {
@@ -142,7 +144,7 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry) -> Lowe
         },
     );
     let closed = None;
-    finish(func, f, host, parts, entry, closed)
+    finish(func, f, host, parts, entry, closed, planted)
 }
 
 /// Lower the body of a unit whose parameters are thread, function or frame, and arguments.
@@ -153,6 +155,7 @@ fn finish(
     parts: &UnitParts,
     entry: Entry,
     closed: Option<&ClosedParts>,
+    planted: bool,
 ) -> Lowered {
     let (thread, second) = (func.params()[0], func.params()[1]);
     let args: Vec<lir::Value> = func.params()[2..].to_vec();
@@ -187,6 +190,7 @@ fn finish(
             shadows: HashMap::new(),
             outputs: HashMap::new(),
             output_counts,
+            planted,
         };
         lower.run(second, &args);
         (lower.exits, lower.raw_maps)

@@ -34,36 +34,65 @@ pub struct Context<'a> {
     pub avoid: &'a HashSet<(Pc, Reason)>,
 }
 
+/// A pass: says whether it changed the function.
+type Pass = fn(&mut Function, &Context<'_>) -> bool;
+
+/// Every pass by name, in the order in which they first run.
+const PASSES: &[(&str, Pass)] = &[
+    ("simplify", simplify::run),
+    ("types", types::run),
+    ("specialise", specialise::run),
+    ("merge", merge::run),
+    ("unbox", unbox::run),
+    ("number", number::run),
+    ("refcounts", refcounts::run),
+    ("checks", checks::run),
+    ("dce", dce::run),
+];
+
+/// The names of all passes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PASSES.iter().map(|(name, _)| *name)
+}
+
+/// Run one pass alone; says whether it changed the function, or nothing if there is no such pass.
+pub fn run_pass(name: &str, f: &mut Function, cx: &Context<'_>) -> Option<bool> {
+    let (_, pass) = PASSES.iter().find(|(other, _)| *other == name)?;
+    let changed = pass(f, cx);
+    if changed {
+        f.apply_aliases();
+    }
+    Some(changed)
+}
+
 /// The passes in order, by name; `after` is called after each one that changed something.
 pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
-    type Pass = fn(&mut Function, &Context<'_>) -> bool;
-    let mut step = |f: &mut Function, name: &'static str, pass: Pass| {
-        let changed = pass(f, cx);
+    let mut step = |f: &mut Function, name: &'static str| {
+        let changed = run_pass(name, f, cx).expect("a pass");
         if changed {
-            f.apply_aliases();
             after(name, f);
         }
         changed
     };
-    step(f, "simplify", simplify::run);
+    step(f, "simplify");
     for _ in 0..2 {
-        step(f, "types", types::run);
-        step(f, "specialise", specialise::run);
-        step(f, "simplify", simplify::run);
-        step(f, "merge", merge::run);
-        step(f, "types", types::run);
-        step(f, "unbox", unbox::run);
-        step(f, "simplify", simplify::run);
+        step(f, "types");
+        step(f, "specialise");
+        step(f, "simplify");
+        step(f, "merge");
+        step(f, "types");
+        step(f, "unbox");
+        step(f, "simplify");
     }
-    step(f, "types", types::run);
-    step(f, "number", number::run);
-    step(f, "simplify", simplify::run);
+    step(f, "types");
+    step(f, "number");
+    step(f, "simplify");
     // A reference less to drop is a check of validity less, and that stands between other pairs of references.
     for _ in 0..MOST_ROUNDS {
-        step(f, "refcounts", refcounts::run);
-        if !step(f, "checks", checks::run) {
+        step(f, "refcounts");
+        if !step(f, "checks") {
             break;
         }
     }
-    step(f, "dce", dce::run);
+    step(f, "dce");
 }

@@ -35,6 +35,7 @@
     clippy::neg_cmp_op_on_partial_ord
 )]
 
+mod declare;
 mod dot;
 mod exercise;
 mod handles;
@@ -44,13 +45,16 @@ mod laws;
 mod model;
 mod ops;
 mod parse;
+mod reader;
 mod repr;
+mod scope;
 mod spec;
 mod table;
 mod text;
 mod universe;
 mod value;
 
+pub(crate) use declare::Declarations;
 pub use dot::dot;
 pub use exercise::{Operations, World, exercise};
 pub use handles::{
@@ -60,12 +64,16 @@ pub use hierarchy::{Hierarchy, HierarchyError, HierarchyFault};
 pub use laws::{Claim, Exception, LawReport, LawResult, check_laws};
 pub use model::{Model, Values};
 pub use parse::{Answer, Names, ParseError, evaluate};
+pub use reader::TextError;
+pub(crate) use reader::{Line, Lines, Parsed};
 pub use repr::{Spec, Type};
+pub(crate) use scope::Scope;
 pub use spec::LiteralError;
 pub use table::Predefined;
 pub use text::predefined_names;
 pub use universe::universe;
 pub use value::ConstValue;
+pub(crate) use value::Quoted;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Values of objects that compiled code computes with.
 
+use std::fmt;
+
 /// The value of a constant or known object.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ConstValue {
@@ -15,4 +17,28 @@ pub enum ConstValue {
     Str(String),
     /// Anything else.
     Other,
+}
+
+impl fmt::Display for ConstValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConstValue::None => f.write_str("None"),
+            ConstValue::Bool(true) => f.write_str("True"),
+            ConstValue::Bool(false) => f.write_str("False"),
+            ConstValue::Int(value) => write!(f, "{value}"),
+            ConstValue::Float(value) if value.is_nan() => write!(f, "nan:{:#x}", value.to_bits()),
+            ConstValue::Float(value) => write!(f, "{value:?}"),
+            ConstValue::Str(value) => write!(f, "{}", Quoted(value)),
+            ConstValue::Other => f.write_str("?"),
+        }
+    }
+}
+
+/// Text between quotes, on one line.
+pub(crate) struct Quoted<'a>(pub &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
 }

@@ -1,9 +1,11 @@
-//! Whether a program does the same however it runs: in the interpreter, natively, with exits forced, and under chaos.
+//! Whether a program does the same however it runs: in the interpreter, natively, with exits forced, under chaos, and
+//! with units in the LIR interpreter.
 
 use crate::isolate::in_child;
 use crate::runtime::load::LoadError;
 use crate::runtime::{Force, Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document};
+use cladonia::engine::Execution;
 use std::fmt;
 
 /// What a program did: what it printed, what each call gave, and how many objects it left behind.
@@ -65,6 +67,49 @@ impl fmt::Display for Disagreement {
             writeln!(f, "{fault}")?;
         }
         Ok(())
+    }
+}
+
+/// In what executors differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Difference {
+    /// One of them dies, or panics.
+    Death,
+    /// What calls gave or raised.
+    Results,
+    /// What was printed.
+    Output,
+    /// How many objects are left alive, or faults of the runtime's own.
+    Leaks,
+}
+
+impl Difference {
+    const BY_NAME: [(&str, Difference); 4] = [
+        ("death", Difference::Death),
+        ("results", Difference::Results),
+        ("output", Difference::Output),
+        ("leaks", Difference::Leaks),
+    ];
+
+    fn name(self) -> &'static str {
+        let found = Difference::BY_NAME.iter().find(|(_, kind)| *kind == self);
+        found.expect("all are there").0
+    }
+
+    fn of_name(name: &str) -> Option<Difference> {
+        let found = Difference::BY_NAME.iter().find(|(n, _)| *n == name);
+        found.map(|(_, kind)| *kind)
+    }
+}
+
+impl Disagreement {
+    /// What differs, the first of several.
+    pub fn kind(&self) -> Difference {
+        match () {
+            () if self.expected.results != self.found.results => Difference::Results,
+            () if self.expected.output != self.found.output => Difference::Output,
+            () => Difference::Leaks,
+        }
     }
 }
 
@@ -146,6 +191,7 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
     let mut ways = vec![
         ("machine code".to_owned(), base),
         ("eager machine code".to_owned(), eager),
+        ("LIR interpreter".to_owned(), oracle(eager)),
         (
             "machine code with each exit forced once".to_owned(),
             Options {
@@ -171,6 +217,10 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         };
         ways.push((format!("machine code under chaos (seed {seed})"), chaos));
         ways.push((
+            format!("LIR interpreter with forced exits (seed {seed})"),
+            oracle(forced),
+        ));
+        ways.push((
             format!("chaos without forced exits (seed {seed})"),
             Options {
                 force: None,
@@ -179,6 +229,14 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         ));
     }
     ways
+}
+
+/// The same with units in the LIR interpreter.
+fn oracle(options: Options) -> Options {
+    Options {
+        execution: Execution::Oracle,
+        ..options
+    }
 }
 
 /// Units that are made under chaos: each invalidation makes more; this is enough to meet every kind of them.
@@ -278,8 +336,8 @@ pub enum Verdict {
     Agree,
     /// The program is none, or takes too long.
     Invalid(String),
-    /// What differs, or what the process died of.
-    Differs(String),
+    /// What differs, and the same for people, or what the process died of.
+    Differs(Difference, String),
 }
 
 /// The same in a process of its own.
@@ -290,17 +348,21 @@ pub fn check_isolated(codes: &[Code], calls: &[(String, Vec<ConstValue>)], plan:
         let mut say = |text: &str| out.write_all(text.as_bytes()).expect("the parent reads");
         match check_each(codes, calls, plan, &mut |how| say(&format!("{how}\n"))) {
             Ok(_) => {}
-            Err(Failure::Differs(what)) => say(&format!("{DIFFERS}{what}")),
+            Err(Failure::Differs(what)) => say(&format!("{DIFFERS}{}\n{what}", what.kind().name())),
             Err(Failure::Invalid(why)) => say(&format!("{INVALID}{why}")),
         }
     });
     match done {
         Err((ways, why)) => {
             let how = ways.lines().last().unwrap_or("the interpreter");
-            Verdict::Differs(format!("{how} {why}"))
+            Verdict::Differs(Difference::Death, format!("{how} {why}"))
         }
         Ok(text) => match (text.split_once(DIFFERS), text.split_once(INVALID)) {
-            (Some((_, what)), _) => Verdict::Differs(what.to_owned()),
+            (Some((_, text)), _) => {
+                let (kind, what) = text.split_once('\n').unwrap_or((text, ""));
+                let kind = Difference::of_name(kind).unwrap_or(Difference::Death);
+                Verdict::Differs(kind, what.to_owned())
+            }
             (_, Some((_, why))) => Verdict::Invalid(why.to_owned()),
             _ => Verdict::Agree,
         },

@@ -24,14 +24,21 @@
 //! | `output` | what the calls have printed |
 //! | `error` | why the document can't be read or loaded |
 //!
+//! In a document with functions in HIR (`function` sections) the requests of the header are for those: `parse`, `verify`,
+//! `opt PASS ...` (the passes one after the other), `selected` (all passes).
+//!
 //! Stages take `types T ...`, the types of the arguments, and `at N`, the instruction of a loop. Addresses are written
-//! `<address>`. With `BLESS=1` in the environment answers are written, not compared.
+//! `<address>`. A script of typegraphs (`.tg`) asks by itself; the answer to a line stands below it in lines that begin with
+//! `#=`. With `BLESS=1` in the environment answers are written, not compared.
+
+mod hir;
 
 use crate::check::{self, Failure, Plan};
 use crate::runtime::{Options, Session};
 use crate::stages;
 use crate::text::parse_call;
 use cladonia::bytecode::{Code, Document};
+use cladonia::typegraph;
 use std::path::Path;
 
 /// What became of a file.
@@ -54,7 +61,10 @@ enum Item {
 /// Everything that is not as expected.
 pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let (new, count, faults) = run_text(&text);
+    let (new, count, faults) = match is_script(path) {
+        true => run_script(&text),
+        false => run_text(&text),
+    };
     if bless {
         if new != text {
             std::fs::write(path, new).map_err(|e| e.to_string())?;
@@ -67,23 +77,46 @@ pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
     }
 }
 
+/// Whether a file is a file test, by its name.
+pub fn is_test(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "tbc") || is_script(path)
+}
+
+fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "tg")
+}
+
+/// Run a script of typegraphs: its text with the right answers, their number, and what is not as expected.
+fn run_script(text: &str) -> (String, usize, Vec<String>) {
+    let (new, count, faults) = typegraph::check(text);
+    let fault = |(question, expected, answer): (String, String, String)| {
+        let diff = crate::diff::diff(&expected, &answer, 2);
+        format!("{question}\n{diff}")
+    };
+    let mut faults: Vec<String> = faults.into_iter().map(fault).collect();
+    if count == 0 && faults.is_empty() {
+        faults.push("the file asks nothing".into());
+    }
+    (new, count, faults)
+}
+
 /// Run the text of a file: the text with the right answers, the number of requests, and what is not as expected.
 pub fn run_text(text: &str) -> (String, usize, Vec<String>) {
     let items = read(text);
     let items = add_headers(items);
     let mut runner = Runner::new(&items);
     let (mut new, mut count, mut faults) = (String::new(), 0, Vec::new());
-    let mut code = 0;
+    let mut before = Before::default();
     for item in &items {
         match item {
             Item::Line(line) => {
-                code += usize::from(line.starts_with("code "));
+                before.line(line);
                 new += line;
                 new.push('\n');
             }
             Item::Request { text, expected } => {
                 count += 1;
-                let answer = runner.answer(text, code.checked_sub(1));
+                let answer = runner.answer(text, &before);
                 let answer: Vec<String> = answer
                     .lines()
                     .map(|line| line.trim_end().to_owned())
@@ -107,6 +140,27 @@ pub fn run_text(text: &str) -> (String, usize, Vec<String>) {
         faults.push("the file requests nothing".into());
     }
     (new, count, faults)
+}
+
+/// What stands before a request.
+#[derive(Default)]
+struct Before {
+    codes: usize,
+    functions: usize,
+    /// Whether a function in HIR is the last of them.
+    is_function: bool,
+}
+
+impl Before {
+    fn line(&mut self, line: &str) {
+        if line.starts_with("code ") {
+            self.codes += 1;
+            self.is_function = false;
+        } else if line.starts_with("function ") {
+            self.functions += 1;
+            self.is_function = true;
+        }
+    }
 }
 
 fn read(text: &str) -> Vec<Item> {
@@ -137,12 +191,21 @@ fn add_headers(items: Vec<Item>) -> Vec<Item> {
             Item::Request { .. } => None,
         })
         .collect();
+    let begins =
+        |item: &Item, word: &str| matches!(item, Item::Line(line) if line.starts_with(word));
+    let wanted = match items.iter().any(|item| begins(item, "function ")) {
+        true => "function ",
+        false => "code ",
+    };
     let mut all = Vec::new();
     let mut rest = items.into_iter().peekable();
-    let mut is_module = false;
+    let (mut is_module, mut is_wanted) = (false, false);
     while let Some(item) = rest.next() {
         if let Item::Line(line) = &item {
             is_module = line == "  namespace" || is_module && !line.starts_with("code ");
+            if !line.starts_with([' ', '}', ';']) {
+                is_wanted = begins(&item, wanted) || is_wanted && !line.ends_with('{');
+            }
         }
         let ends = matches!(&item, Item::Line(line) if line == "}");
         all.push(item);
@@ -155,7 +218,7 @@ fn add_headers(items: Vec<Item>) -> Vec<Item> {
         }
         for header in &headers {
             // Stages begin with a function.
-            if is_module && !matches!(header.as_str(), "parse" | "verify") {
+            if !is_wanted || is_module && !matches!(header.as_str(), "parse" | "verify") {
                 continue;
             }
             let known = |item: &Item| matches!(item, Item::Request { text, .. } if text == header);
@@ -205,18 +268,18 @@ impl Runner {
         }
     }
 
-    fn answer(&mut self, request: &str, code: Option<usize>) -> String {
-        let answer = self.try_answer(request, code);
+    fn answer(&mut self, request: &str, before: &Before) -> String {
+        let answer = self.try_answer(request, before);
         hide_addresses(&answer.unwrap_or_else(|error| format!("error: {error}")))
     }
 
-    fn try_answer(&mut self, request: &str, code: Option<usize>) -> Result<String, String> {
+    fn try_answer(&mut self, request: &str, before: &Before) -> Result<String, String> {
         if request == "error" {
             return Ok(match &self.document {
                 Err(error) => error.clone(),
                 Ok(document) => match session()?.load_codes(&document.codes) {
                     Err(error) => error.to_string(),
-                    Ok(_) => "none".into(),
+                    Ok(_) => hir::first_error(document).unwrap_or_else(|| "none".into()),
                 },
             });
         }
@@ -227,6 +290,10 @@ impl Runner {
             return Ok(self.outcome()?.output.clone());
         }
         let document = self.document.as_ref().map_err(Clone::clone)?;
+        if before.is_function {
+            return hir::answer(document, before.functions - 1, request);
+        }
+        let code = before.codes.checked_sub(1);
         let code = code
             .and_then(|index| document.codes.get(index))
             .ok_or("there is no code before")?;

@@ -2,6 +2,8 @@
 //! interpreter and natively. Tests, the fuzzer and the `cladonia` tool are built on it; whoever embeds Cladonia may
 //! take it as an example.
 
+#![deny(missing_docs)]
+
 pub mod check;
 pub mod coverage;
 pub mod diff;

@@ -32,8 +32,10 @@ enum Command {
     Asm(commands::stage::Args),
     Verify(commands::verify::Args),
     Test(commands::test::Args),
+    Reduce(commands::reduce::Args),
     Fuzz(commands::fuzz::Args),
     Type(commands::type_::Args),
+    Typegraph(commands::typegraph::Args),
 }
 
 fn main() -> ExitCode {
@@ -47,8 +49,10 @@ fn main() -> ExitCode {
         Command::Clif(args) => commands::stage::run("clif", &args),
         Command::Asm(args) => commands::stage::run("asm", &args),
         Command::Verify(args) => commands::verify::run(&args),
+        Command::Reduce(args) => commands::reduce::run(&args),
         Command::Fuzz(args) => commands::fuzz::run(&args),
         Command::Test(args) => commands::test::run(&args),
         Command::Type(args) => commands::type_::run(&args),
+        Command::Typegraph(args) => commands::typegraph::run(&args),
     })
 }

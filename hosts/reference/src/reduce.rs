@@ -1,10 +1,63 @@
-//! Smaller programs that still show a disagreement.
+//! Smaller programs that still show something: a disagreement of the executors, or whatever a predicate looks for.
+//!
+//! Structure comes first (calls, codes, runs of instructions, what nothing names any more), then, for predicates that
+//! look at the text, lines. Everything is tried again until nothing gets smaller.
 
-use crate::check::{Plan, Program, Verdict, check_isolated};
+use crate::check::{Difference, Plan, Program, Verdict, check_isolated};
 use crate::generate::call_text;
-use cladonia::bytecode::{Code, Document, Instr, Op};
+use cladonia::bytecode::{ArgKind, Code, ConstValue, Document, Instr, Op, Pc};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
+
+/// Whether a smaller program still shows what is looked for, and how often that was asked.
+pub struct Predicate<'a> {
+    holds: &'a mut dyn FnMut(&Program) -> bool,
+    left: u64,
+}
+
+impl<'a> Predicate<'a> {
+    /// A predicate that is asked at most `most` times.
+    pub fn new(most: u64, holds: &'a mut dyn FnMut(&Program) -> bool) -> Predicate<'a> {
+        Predicate { holds, left: most }
+    }
+
+    fn holds(&mut self, program: &Program) -> bool {
+        self.left = match self.left.checked_sub(1) {
+            Some(left) => left,
+            None => return false,
+        };
+        (self.holds)(program)
+    }
+
+    fn holds_for(&mut self, codes: &[Code], calls: &[Call]) -> bool {
+        self.left > 0
+            && codes.iter().all(|code| code.verify().is_ok())
+            && self.holds(&Program {
+                text: Document::print(codes),
+                calls: calls.to_vec(),
+            })
+    }
+}
+
+type Call = (String, Vec<ConstValue>);
+
+/// How often the executors are asked for one reduction.
+const MOST: u64 = 20_000;
+/// How long smaller programs are looked for.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The smallest program found on which the executors still disagree in the same way.
+pub fn reduce(program: &Program, plan: &Plan) -> Program {
+    let Some((wanted, _)) = difference(program, plan) else {
+        return program.clone();
+    };
+    let start = Instant::now();
+    let mut holds = |program: &Program| {
+        start.elapsed() < PATIENCE
+            && difference(program, plan).is_some_and(|(found, _)| found == wanted)
+    };
+    shrink(program, &mut Predicate::new(MOST, &mut holds))
+}
 
 /// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
 pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
@@ -16,72 +69,47 @@ pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
         }
     };
     comment(what);
-    if let Ok(document) = Document::parse(&small.text)
-        && let Verdict::Differs(what) = check_isolated(&document.codes, &small.calls, plan)
-    {
+    if let Some((_, what)) = difference(&small, plan) {
         comment("reduced:");
         comment(&what);
     }
-    text += &small.text;
-    for (name, values) in &small.calls {
-        let _ = writeln!(text, ";> {}", call_text(name, values));
-    }
-    text
+    text + &file_of(&small)
 }
 
-/// Lengths of what is tried to be taken out of a code, and by how much the place moves on.
-const WINDOWS: &[(usize, usize)] = &[
-    (64, 32),
-    (32, 16),
-    (16, 8),
-    (8, 4),
-    (5, 1),
-    (4, 1),
-    (3, 1),
-    (2, 1),
-    (1, 1),
-];
-/// How long smaller programs are looked for.
-const PATIENCE: Duration = Duration::from_secs(90);
-/// How often all is tried again.
-const ROUNDS: usize = 3;
+/// In what the executors of a program differ, if they do, and the same for people. A smaller program that differs in
+/// something else shows another fault.
+pub fn difference(program: &Program, plan: &Plan) -> Option<(Difference, String)> {
+    let document = Document::parse(&program.text).ok()?;
+    match check_isolated(&document.codes, &program.calls, plan) {
+        Verdict::Differs(kind, what) => Some((kind, what)),
+        Verdict::Agree | Verdict::Invalid(_) => None,
+    }
+}
 
-/// The smallest program found on which the executors still disagree (or one of them dies): fewer calls and codes, then
-/// instructions replaced by `nop`, by a constant where they made a value, or by `pop_top` where they took one.
-pub fn reduce(program: &Program, plan: &Plan) -> Program {
+/// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and names.
+pub fn shrink(program: &Program, predicate: &mut Predicate<'_>) -> Program {
     let Ok(document) = Document::parse(&program.text) else {
         return program.clone();
     };
+    if !document.sections.is_empty() {
+        return program.clone();
+    }
     let mut codes = document.codes.clone();
     let mut calls = program.calls.clone();
-    let start = Instant::now();
-    let differs = |codes: &[Code], calls: &[_]| {
-        start.elapsed() < PATIENCE
-            && matches!(check_isolated(codes, calls, plan), Verdict::Differs(_))
-    };
-    fewer(&mut calls, 1, |calls| differs(&codes, calls));
-    for _ in 0..ROUNDS {
-        let before = size(&codes);
-        fewer(&mut codes, 1, |codes| differs(codes, &calls));
+    if !predicate.holds_for(&codes, &calls) {
+        return program.clone();
+    }
+    loop {
+        let before = size(&codes, &calls);
+        fewer_calls(&codes, &mut calls, predicate);
+        fewer_codes(&mut codes, &calls, predicate);
         for index in 0..codes.len() {
-            for &(length, step) in WINDOWS {
-                let mut start = 0;
-                while start < codes[index].instrs.len() {
-                    for with in [None, Some(Op::LoadConst), Some(Op::PopTop)] {
-                        if let Some(smaller) = without(&codes, index, start, length, with)
-                            && differs(&smaller, &calls)
-                        {
-                            codes = smaller;
-                            break;
-                        }
-                    }
-                    start += step;
-                }
-            }
-            drop_nops(&mut codes[index]);
+            fewer_handlers(&mut codes, index, &calls, predicate);
+            fewer_instructions(&mut codes, index, &calls, predicate);
+            fewer_pairs(&mut codes, index, &calls, predicate);
+            tidy(&mut codes, index, &calls, predicate);
         }
-        fewer(&mut calls, 1, |calls| differs(&codes, calls));
-        if size(&codes) == before {
+        if size(&codes, &calls) >= before {
             break;
         }
     }
@@ -91,66 +119,218 @@ pub fn reduce(program: &Program, plan: &Plan) -> Program {
     }
 }
 
-fn size(codes: &[Code]) -> usize {
-    codes.iter().map(|code| code.instrs.len()).sum()
+/// A shorter text for which the predicate holds, by lines; what becomes of the structure is for the predicate to say.
+pub fn shrink_lines(program: &Program, predicate: &mut Predicate<'_>) -> Program {
+    let mut lines: Vec<&str> = program.text.lines().collect();
+    let join = |lines: &[&str]| {
+        lines
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    let mut size = lines.len() / 2;
+    while size > 0 {
+        let mut start = 0;
+        while start < lines.len() {
+            let end = (start + size).min(lines.len());
+            let fewer = [&lines[..start], &lines[end..]].concat();
+            let smaller = Program {
+                text: join(&fewer),
+                calls: program.calls.clone(),
+            };
+            if predicate.holds(&smaller) {
+                lines = fewer;
+            } else {
+                start += size;
+            }
+        }
+        size /= 2;
+    }
+    Program {
+        text: join(&lines),
+        calls: program.calls.clone(),
+    }
 }
 
-/// Take out of a list what is not needed; `least` stay.
-fn fewer<T: Clone>(list: &mut Vec<T>, least: usize, differs: impl Fn(&[T]) -> bool) {
+/// What gets smaller with each step.
+fn size(codes: &[Code], calls: &[Call]) -> usize {
+    let parts = |code: &Code| {
+        let hints = code
+            .instrs
+            .iter()
+            .map(|instr| instr.hint.len())
+            .sum::<usize>();
+        code.instrs.len() + code.consts.len() + code.names.len() + code.handlers.len() + hints
+    };
+    calls.len() + codes.iter().map(|code| 1 + parts(code)).sum::<usize>()
+}
+
+fn fewer_calls(codes: &[Code], calls: &mut Vec<Call>, predicate: &mut Predicate<'_>) {
     let mut at = 0;
-    while at < list.len() && list.len() > least {
-        let mut fewer = list.clone();
+    while at < calls.len() {
+        let mut fewer = calls.clone();
         fewer.remove(at);
-        if differs(&fewer) {
-            *list = fewer;
+        if predicate.holds_for(codes, &fewer) {
+            *calls = fewer;
         } else {
             at += 1;
         }
     }
 }
 
-/// The codes with instructions of one taken out and perhaps one put in their place, if that changes it and verifies.
-fn without(
-    codes: &[Code],
-    index: usize,
-    start: usize,
-    length: usize,
-    with: Option<Op>,
-) -> Option<Vec<Code>> {
-    let mut codes = codes.to_vec();
-    let code = &mut codes[index];
-    let end = (start + length).min(code.instrs.len());
-    let useful = |instr: &&Instr| instr.op != Op::Nop;
-    let before = code.instrs[start..end].iter().filter(useful).count();
-    // Replacing one instruction by one that means as little leads nowhere.
-    if before == 0 || with.is_some_and(|op| before == 1 && code.instrs[start].op == op) {
-        return None;
-    }
-    for instr in &mut code.instrs[start..end] {
-        *instr = nop(instr);
-    }
-    if let Some(op) = with {
-        code.instrs[start].op = op;
-        if op == Op::LoadConst && code.consts.is_empty() {
-            return None;
+fn fewer_codes(codes: &mut Vec<Code>, calls: &[Call], predicate: &mut Predicate<'_>) {
+    let mut at = 0;
+    while at < codes.len() {
+        let mut fewer = codes.clone();
+        fewer.remove(at);
+        if predicate.holds_for(&fewer, calls) {
+            *codes = fewer;
+        } else {
+            at += 1;
         }
     }
-    code.verify().is_ok().then_some(codes)
 }
 
-fn nop(instr: &Instr) -> Instr {
-    Instr {
+/// Keep a change of one code if the predicate still holds.
+fn attempt(
+    codes: &mut [Code],
+    index: usize,
+    calls: &[Call],
+    predicate: &mut Predicate<'_>,
+    change: impl FnOnce(&mut Code),
+) -> bool {
+    let mut smaller = codes.to_vec();
+    change(&mut smaller[index]);
+    let keeps = smaller[index] != codes[index] && predicate.holds_for(&smaller, calls);
+    if keeps {
+        codes[index] = smaller.swap_remove(index);
+    }
+    keeps
+}
+
+fn fewer_handlers(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
+    let mut at = 0;
+    while at < codes[index].handlers.len() {
+        if !attempt(codes, index, calls, predicate, |code| {
+            code.handlers.remove(at);
+        }) {
+            at += 1;
+        }
+    }
+}
+
+/// So many entries of the stack are dropped instead of a run of instructions that used them.
+const MOST_POPS: usize = 4;
+
+/// The end of a code becomes a return; runs of instructions become nothing, one constant, or fewer that drop entries.
+fn fewer_instructions(
+    codes: &mut [Code],
+    index: usize,
+    calls: &[Call],
+    predicate: &mut Predicate<'_>,
+) {
+    for start in 0..codes[index].instrs.len() {
+        let ends = attempt(codes, index, calls, predicate, |code| {
+            code.instrs.truncate(start + 1);
+            if let Some(last) = code.instrs.last_mut() {
+                become_nop(last);
+                last.op = Op::ReturnConst;
+            }
+        });
+        if ends {
+            break;
+        }
+    }
+    for size in [64, 32, 16, 12, 8, 6, 5, 4, 3, 2, 1] {
+        let mut start = 0;
+        while start < codes[index].instrs.len() {
+            let end = (start + size).min(codes[index].instrs.len());
+            let removed = attempt(codes, index, calls, predicate, |code| {
+                code.instrs[start..end].iter_mut().for_each(become_nop);
+                drop_nops(code);
+            });
+            // In place of what made a value, or took one; replacing one instruction by one that means as little leads
+            // nowhere.
+            let simple = [Op::LoadConst, Op::PopTop];
+            let is_simple = end - start == 1 && simple.contains(&codes[index].instrs[start].op);
+            let replaced = !removed
+                && !is_simple
+                && simple.into_iter().any(|op| {
+                    let possible = op != Op::LoadConst || !codes[index].consts.is_empty();
+                    possible
+                        && attempt(codes, index, calls, predicate, |code| {
+                            code.instrs[start..end].iter_mut().for_each(become_nop);
+                            code.instrs[start].op = op;
+                            drop_nops(code);
+                        })
+                });
+            let popped = !removed
+                && !replaced
+                && (1..(end - start).min(MOST_POPS + 1)).any(|pops| {
+                    attempt(codes, index, calls, predicate, |code| {
+                        let range = &mut code.instrs[start..end];
+                        range.iter_mut().for_each(become_nop);
+                        range
+                            .iter_mut()
+                            .take(pops)
+                            .for_each(|instr| instr.op = Op::PopTop);
+                        drop_nops(code);
+                    })
+                });
+            if !removed && !replaced && !popped {
+                start += 1;
+            }
+        }
+    }
+}
+
+/// An instruction that puts something on the stack goes with one that takes it off, if they are not far apart.
+fn fewer_pairs(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
+    const FAR: usize = 24;
+    let mut start = 0;
+    while start < codes[index].instrs.len() {
+        let end = (start + FAR).min(codes[index].instrs.len());
+        let removed = (start + 1..end).any(|other| {
+            attempt(codes, index, calls, predicate, |code| {
+                become_nop(&mut code.instrs[start]);
+                become_nop(&mut code.instrs[other]);
+                drop_nops(code);
+            })
+        });
+        start += usize::from(!removed);
+    }
+}
+
+/// Hints, constants and names that make no difference.
+fn tidy(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
+    attempt(codes, index, calls, predicate, |code| {
+        code.instrs.iter_mut().for_each(|instr| instr.hint.clear());
+        code.local_hints.clear();
+    });
+    for at in 0..codes[index].instrs.len() {
+        attempt(codes, index, calls, predicate, |code| {
+            code.instrs[at].hint.clear()
+        });
+    }
+    for kind in [ArgKind::Const, ArgKind::Name] {
+        attempt(codes, index, calls, predicate, |code| {
+            drop_unused(code, kind)
+        });
+    }
+}
+
+fn become_nop(instr: &mut Instr) {
+    *instr = Instr {
         op: Op::Nop,
         arg: 0,
         arg2: 0,
         hint: Vec::new(),
         ..instr.clone()
-    }
+    };
 }
 
 /// Take the `nop`s out, and let jumps and handlers follow.
 fn drop_nops(code: &mut Code) {
-    use cladonia::bytecode::{ArgKind, Pc};
     let mut moved = Vec::with_capacity(code.instrs.len() + 1);
     let mut kept = 0;
     for instr in &code.instrs {
@@ -158,21 +338,215 @@ fn drop_nops(code: &mut Code) {
         kept += u32::from(instr.op != Op::Nop);
     }
     moved.push(kept);
-    let before = code.clone();
+    let to = |pc: u32| moved.get(pc as usize).copied().unwrap_or(kept);
     code.instrs.retain(|instr| instr.op != Op::Nop);
     for (i, instr) in code.instrs.iter_mut().enumerate() {
         if instr.op.info().arg == ArgKind::Target {
-            instr.arg = moved[instr.arg as usize];
+            instr.arg = to(instr.arg);
         }
         (instr.pos, instr.resume) = (i as u32, i as u32);
     }
     for handler in &mut code.handlers {
         for pc in [&mut handler.start, &mut handler.end, &mut handler.target] {
-            *pc = Pc(moved[pc.0 as usize]);
+            *pc = Pc(to(pc.0));
         }
     }
     code.handlers.retain(|handler| handler.start < handler.end);
-    if code.verify().is_err() {
-        *code = before;
+}
+
+/// Take out the constants, or the names, that no instruction names.
+fn drop_unused(code: &mut Code, kind: ArgKind) {
+    let count = match kind {
+        ArgKind::Const => code.consts.len(),
+        _ => code.names.len(),
+    };
+    let mut used = vec![false; count];
+    for instr in code
+        .instrs
+        .iter()
+        .filter(|instr| instr.op.info().arg == kind)
+    {
+        if let Some(used) = used.get_mut(instr.arg as usize) {
+            *used = true;
+        }
+    }
+    let mut moved = Vec::with_capacity(count);
+    let mut kept = 0;
+    for used in &used {
+        moved.push(kept);
+        kept += u32::from(*used);
+    }
+    for instr in code
+        .instrs
+        .iter_mut()
+        .filter(|instr| instr.op.info().arg == kind)
+    {
+        instr.arg = moved.get(instr.arg as usize).copied().unwrap_or(instr.arg);
+    }
+    let mut keep = used.into_iter();
+    let mut keeps = || keep.next() == Some(true);
+    match kind {
+        ArgKind::Const => code.consts.retain(|_| keeps()),
+        _ => code.names.retain(|_| keeps()),
+    }
+}
+
+/// The calls that a file test makes of its program: lines such as `;> f(1)`.
+pub fn calls_of(text: &str) -> Vec<Call> {
+    let calls = text.lines().filter_map(|line| line.strip_prefix(";> "));
+    calls.filter_map(crate::text::parse_call).collect()
+}
+
+/// A program as a file: the document, and its calls as comments.
+pub fn file_of(program: &Program) -> String {
+    let mut text = program.text.clone();
+    for (name, values) in &program.calls {
+        let _ = writeln!(text, ";> {}", call_text(name, values));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{bytes, generate};
+    use crate::text::parse_call;
+
+    /// Random programs that multiply, for a predicate that cannot be satisfied without.
+    fn multiplies(program: &Program) -> bool {
+        let document = Document::parse(&program.text).expect("what is tried is a document");
+        let times = |instr: &Instr| instr.op == Op::BinaryOp && instr.arg % 13 == 5;
+        !program.calls.is_empty()
+            && document
+                .codes
+                .iter()
+                .any(|code| code.instrs.iter().any(times))
+    }
+
+    #[test]
+    fn what_the_predicate_needs_is_left_and_little_else() {
+        let mut shrunk = 0;
+        for seed in 1..40 {
+            let (text, calls) = generate(&bytes(seed, 400));
+            let calls = calls.iter().filter_map(|call| parse_call(call)).collect();
+            let program = Program { text, calls };
+            if !multiplies(&program) {
+                continue;
+            }
+            let mut holds = |program: &Program| multiplies(program);
+            let small = shrink(&program, &mut Predicate::new(MOST, &mut holds));
+            let document = Document::parse(&small.text).expect("a document");
+            let instrs: usize = document.codes.iter().map(|code| code.instrs.len()).sum();
+            assert!(multiplies(&small));
+            assert_eq!(
+                (document.codes.len(), small.calls.len()),
+                (1, 1),
+                "{}",
+                small.text
+            );
+            assert!(instrs <= 10, "{}", small.text);
+            shrunk += 1;
+        }
+        assert!(shrunk > 5, "only {shrunk} programs multiply");
+    }
+
+    /// What it gives differs from runtime to runtime, as a fault of an executor would.
+    const DIFFERS: &str = r#"
+code "g" {
+  params 1
+  local n
+  stack 1
+  load_fast n
+  return_value
+}
+code "f" {
+  params 1
+  local n
+  stack 4
+  name f
+  name g
+  name hash
+  const 1
+  load_global g, 1
+  load_fast n
+  call 1
+  load_const #0
+  binary_op +
+  pop_top
+  load_global hash, 1
+  load_global f
+  call 1
+  return_value
+}
+"#;
+
+    #[test]
+    fn a_disagreement_stays_the_one_it_was() {
+        let call = |name: &str| (name.to_owned(), vec![ConstValue::Int(3)]);
+        let program = Program {
+            text: DIFFERS.into(),
+            calls: vec![call("g"), call("f"), call("f")],
+        };
+        let plan = Plan {
+            times: 1,
+            seeds: 1,
+            ..Plan::default()
+        };
+        let kind = |program: &Program| difference(program, &plan).map(|(kind, _)| kind);
+        assert_eq!(kind(&program), Some(Difference::Results));
+        let small = reduce(&program, &plan);
+        let document = Document::parse(&small.text).expect("a document");
+        let ops: Vec<&str> = document.codes[0]
+            .instrs
+            .iter()
+            .map(|i| i.op.info().name)
+            .collect();
+        assert_eq!(
+            ops,
+            ["load_global", "load_global", "call", "return_value"],
+            "{}",
+            small.text
+        );
+        assert_eq!((document.codes.len(), small.calls), (1, vec![call("f")]));
+        let agreeing = Program {
+            calls: vec![call("g")],
+            ..program
+        };
+        assert_eq!(difference(&agreeing, &plan), None);
+        assert_eq!(reduce(&agreeing, &plan).text, agreeing.text);
+    }
+
+    #[test]
+    fn lines_go_that_the_predicate_does_not_need() {
+        let program = Program {
+            text: (0..100).map(|n| format!("line {n}\n")).collect(),
+            calls: Vec::new(),
+        };
+        let mut holds = |p: &Program| p.text.contains("line 7\n") && p.text.contains("line 93\n");
+        let small = shrink_lines(&program, &mut Predicate::new(MOST, &mut holds));
+        assert_eq!(small.text, "line 7\nline 93\n");
+    }
+
+    #[test]
+    fn a_predicate_is_asked_no_more_often_than_it_may_be() {
+        let (text, calls) = generate(&bytes(1, 400));
+        let calls = calls.iter().filter_map(|call| parse_call(call)).collect();
+        let mut asked = 0;
+        let mut holds = |_: &Program| {
+            asked += 1;
+            true
+        };
+        shrink(&Program { text, calls }, &mut Predicate::new(7, &mut holds));
+        assert_eq!(asked, 7);
+    }
+
+    #[test]
+    fn a_file_has_its_calls_as_comments() {
+        let program = Program {
+            text: "code\n".into(),
+            calls: vec![("f".into(), vec![ConstValue::Int(1), ConstValue::Float(0.5)])],
+        };
+        assert_eq!(file_of(&program), "code\n;> f(1, 0.5)\n");
+        assert_eq!(calls_of(&file_of(&program)), program.calls);
     }
 }

@@ -4,8 +4,14 @@ use crate::diff::diff;
 use crate::runtime::load::LoadError;
 use crate::runtime::{Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document, Pc};
-use cladonia::engine::{Entry, Unit};
+use cladonia::code::{CodeMemory, Config};
+use cladonia::engine::{Engine, Entry, Request, Unit};
+use cladonia::hir;
+use cladonia::host::{ReadUnit, Snapshot, read_units, world_of};
+use cladonia::opt;
 use cladonia::types::Type;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The stages, in the order of the way.
 pub const STAGES: &[&str] = &["bytecode", "hir", "selected", "lir", "clif", "asm"];
@@ -29,11 +35,19 @@ pub struct Query {
     pub diff: bool,
 }
 
+impl Query {
+    /// Whether it leaves to the document where units begin and what is known of their arguments.
+    fn is_own(&self) -> bool {
+        self.calls.is_empty() && self.types.is_empty() && self.header.is_none()
+    }
+}
+
 /// The text forms.
 ///
 /// # Errors
 /// One line that says what is wrong.
 pub fn show(text: &str, query: &Query) -> Result<String, String> {
+    check_query(query)?;
     let options = Options {
         jit: false,
         keep_text: true,
@@ -41,10 +55,14 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
     };
     let session = Session::new(options).map_err(|e| e.to_string())?;
     let document = Document::parse(text).map_err(|e| e.to_string())?;
+    let replays = match query.is_own() {
+        true => Replays::read(&document)?,
+        false => Replays::default(),
+    };
     let program = match session.load_codes(&document.codes) {
         Ok(program) => Some(program),
         // A program of another host can be shown, if not run.
-        Err(LoadError::Constant(..) | LoadError::Raised(_)) => None,
+        Err(LoadError::Constant(..) | LoadError::Raised(_)) if query.calls.is_empty() => None,
         Err(error) => return Err(error.to_string()),
     };
     if let Some(program) = &program {
@@ -52,37 +70,192 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
             program.call(name, args)?;
         }
     }
-    let mut out = String::new();
-    let mut found = false;
+    let mut shown = Shown {
+        query,
+        out: String::new(),
+        found: false,
+        first: None,
+        any: false,
+    };
+    let functions = match query.stage.as_str() {
+        "hir" | "selected" => functions_of(&document)?,
+        _ => Vec::new(),
+    };
     for code in &document.codes {
-        if query
-            .function
-            .as_ref()
-            .is_some_and(|name| *name != code.name)
-        {
+        // What the document has in HIR is not built; what it has as a unit is made again as it was.
+        let in_hir = functions.iter().any(|f| f.f.code.name == code.name);
+        if in_hir || replays.has(&code.name) {
             continue;
         }
-        found = true;
         let observed = program
             .as_ref()
             .and_then(|program| program.observed(&code.name));
         let code = observed.as_ref().unwrap_or(code);
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        match one(&session, code, query) {
-            Ok(text) => out += &text,
-            Err(why) if query.function.is_none() => out += &format!("; `{}`: {why}\n", code.name),
-            Err(why) => return Err(format!("`{}`: {why}", code.name)),
-        }
+        shown.add(&code.name, || one(&session, code, query))?;
     }
-    if !found {
+    let many = replays.units.len() > 1;
+    for unit in &replays.units {
+        let name = &unit.replay.code.name;
+        if many && query.function.is_none() {
+            shown.comment(&format!("; {name}, {}\n", entry_text(unit.replay.entry)));
+        }
+        shown.add(name, || again(unit, query))?;
+    }
+    for mut function in functions {
+        let name = function.f.code.name.clone();
+        shown.add(&name, || function.show(&document, query))?;
+    }
+    if !shown.found {
         return Err(format!(
-            "there is no code `{}`",
-            query.function.as_deref().unwrap_or_default()
+            "there is no code `{}`; there are {}",
+            query.function.as_deref().unwrap_or_default(),
+            listed(document.codes.iter().map(|code| code.name.as_str()))
         ));
     }
-    Ok(out)
+    match shown.first {
+        Some(why) if !shown.any => Err(why),
+        _ => Ok(shown.out),
+    }
+}
+
+fn entry_text(entry: Entry) -> String {
+    match entry {
+        Entry::Function => "from its start".into(),
+        Entry::Loop(pc) => format!("from its loop at {pc}"),
+    }
+}
+
+/// The units that a document describes. Nothing that is made of them is ever run.
+#[derive(Default)]
+struct Replays {
+    units: Vec<ReadUnit>,
+}
+
+impl Replays {
+    fn read(document: &Document) -> Result<Replays, String> {
+        let units = read_units(document).map_err(|e| e.to_string())?;
+        Ok(Replays { units })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.units.iter().any(|unit| unit.replay.code.name == name)
+    }
+}
+
+/// What a query asks of a unit that is made again.
+fn again(unit: &ReadUnit, query: &Query) -> Result<String, String> {
+    if query.stage == "bytecode" {
+        return Ok(unit.replay.code.to_string());
+    }
+    let memory = CodeMemory::new(Config::new().limit(REPLAY_MEMORY)).map_err(|e| e.to_string())?;
+    let mut engine = Engine::new(unit.host.clone(), memory).map_err(|e| e.to_string())?;
+    engine.keep_dumps = true;
+    let made = catch(|| engine.compile(Request::from(&unit.replay)))?;
+    of_unit(&made.map_err(|e| e.to_string())?, query)
+}
+
+/// Bytes of code memory for units that are made again.
+const REPLAY_MEMORY: usize = 64 << 20;
+
+/// The functions that a document has in HIR.
+fn functions_of(document: &Document) -> Result<Vec<FunctionInHir>, String> {
+    let sections = document.sections.iter();
+    let count = sections.filter(|s| s.keyword == "function").count();
+    (0..count)
+        .map(|number| FunctionInHir::read(document, number))
+        .collect()
+}
+
+/// Names between backticks and commas.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.is_empty() {
+        true => "none".into(),
+        false => names.join(", "),
+    }
+}
+
+/// What can be said of a query without a program.
+fn check_query(query: &Query) -> Result<(), String> {
+    let asks = query.after.is_some() || query.diff;
+    if asks && !matches!(query.stage.as_str(), "hir" | "selected") {
+        return Err(format!(
+            "--after and --diff show what passes do to HIR, not the stage `{}`; ask `cladonia hir`",
+            query.stage
+        ));
+    }
+    live_types(&query.types)?;
+    let Some(after) = &query.after else {
+        return Ok(());
+    };
+    let (name, time) = after.split_once('#').unwrap_or((after, "1"));
+    if !opt::names().any(|pass| pass == name) {
+        return Err(format!(
+            "there is no pass `{name}`; there are {}",
+            listed(opt::names())
+        ));
+    }
+    match time.parse::<u32>() {
+        Ok(1..) => Ok(()),
+        _ => Err(format!(
+            "`{after}`: which time a pass ran is a number from 1, as in `{name}#2`"
+        )),
+    }
+}
+
+/// What is printed so far.
+struct Shown<'a> {
+    query: &'a Query,
+    out: String,
+    /// Whether there is a code of the name that is asked for.
+    found: bool,
+    /// Why there is nothing of the first code of which there is nothing.
+    first: Option<String>,
+    /// Whether there is something of any.
+    any: bool,
+}
+
+impl Shown<'_> {
+    fn ends_with_comment(&self) -> bool {
+        self.out
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("; "))
+    }
+
+    fn comment(&mut self, text: &str) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.out += text;
+    }
+
+    /// Add what there is of a code, if it is asked for.
+    fn add(
+        &mut self,
+        name: &str,
+        one: impl FnOnce() -> Result<String, String>,
+    ) -> Result<(), String> {
+        let wanted = self.query.function.as_deref();
+        if wanted.is_some_and(|wanted| wanted != name) {
+            return Ok(());
+        }
+        self.found = true;
+        if !self.out.is_empty() && !self.ends_with_comment() {
+            self.out.push('\n');
+        }
+        match one() {
+            Ok(text) => {
+                self.any = true;
+                self.out += &text;
+            }
+            Err(why) => {
+                self.out += &format!("; `{name}`: {why}\n");
+                self.first.get_or_insert(format!("`{name}`: {why}"));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn one(session: &Session, code: &Code, query: &Query) -> Result<String, String> {
@@ -90,46 +263,78 @@ fn one(session: &Session, code: &Code, query: &Query) -> Result<String, String> 
         return Ok(code.to_string());
     }
     let unit = compile(session, code, query.header, &query.types)?;
-    let stage = |name: &str| {
-        let found = unit.dumps.iter().find(|(stage, _)| *stage == name);
-        found.map(|(_, text)| text.as_str())
-    };
-    if query.diff || query.after.is_some() {
-        return passes(stage("hir").unwrap_or_default(), &unit, query);
-    }
-    let text = stage(&query.stage)
-        .ok_or_else(|| format!("there is no text of the stage `{}`", query.stage))?;
-    Ok(text.to_owned())
+    of_unit(&unit, query)
 }
 
-/// HIR after a pass, or what the passes changed.
-fn passes(built: &str, unit: &Unit, query: &Query) -> Result<String, String> {
-    let mut out = String::new();
-    let mut before = built;
-    let mut times = std::collections::HashMap::new();
-    for (name, after) in &unit.passes {
-        let time = times.entry(*name).and_modify(|n| *n += 1).or_insert(1u32);
-        let label = format!("{name}#{time}");
-        let wanted = match &query.after {
-            None => true,
-            Some(wanted) => *wanted == label || wanted == name && *time == 1,
-        };
-        if wanted {
-            if query.diff {
-                out += &format!("; {label}\n{}", diff(before, after, 1));
-            } else {
-                out += after;
+/// What a query asks of a unit.
+fn of_unit(unit: &Unit, query: &Query) -> Result<String, String> {
+    let stage = |name: &str| {
+        let found = unit.dumps.iter().find(|(stage, _)| *stage == name);
+        found
+            .map(|(_, text)| text.as_str())
+            .ok_or_else(|| format!("there is no text of the stage `{name}`"))
+    };
+    match query.stage.as_str() {
+        "hir" | "selected" => of_hir(stage("hir")?, &unit.passes, stage("selected")?, query),
+        other => Ok(stage(other)?.to_owned()),
+    }
+}
+
+/// HIR as it was built, after the passes, after one, or what one or all changed.
+fn of_hir(
+    built: &str,
+    passes: &[(&'static str, String)],
+    selected: &str,
+    query: &Query,
+) -> Result<String, String> {
+    let is_hir = query.stage == "hir";
+    match &query.after {
+        None if query.diff && is_hir => return Ok(changes(built, passes, None)),
+        None if query.diff => return Ok(diff(built, selected, 1)),
+        None if is_hir => return Ok(built.to_owned()),
+        None => return Ok(selected.to_owned()),
+        Some(_) => {}
+    }
+    let after = query.after.as_deref().unwrap_or_default();
+    let (name, time) = after.split_once('#').unwrap_or((after, "1"));
+    let nth = time.parse::<usize>().unwrap_or(1) - 1;
+    let mut runs = passes
+        .iter()
+        .enumerate()
+        .filter(|(_, (pass, _))| *pass == name);
+    let Some((at, (_, text))) = runs.nth(nth) else {
+        let mut changed: Vec<&str> = Vec::new();
+        for (pass, _) in passes {
+            if !changed.contains(pass) {
+                changed.push(pass);
             }
         }
-        before = after;
+        return Err(format!(
+            "`{after}` changed nothing in it; these did: {}",
+            listed(changed.into_iter())
+        ));
+    };
+    match query.diff {
+        true => Ok(changes(built, passes, Some(at))),
+        false => Ok(text.clone()),
     }
-    match &query.after {
-        Some(wanted) if out.is_empty() => Err(format!(
-            "no pass `{wanted}` changed it; these did: {}",
-            times.keys().copied().collect::<Vec<_>>().join(", ")
-        )),
-        _ => Ok(out),
+}
+
+/// What each pass changed, or only the one at an index.
+fn changes(built: &str, passes: &[(&'static str, String)], only: Option<usize>) -> String {
+    let mut out = String::new();
+    for (at, (name, text)) in passes.iter().enumerate() {
+        if only.is_some_and(|only| only != at) {
+            continue;
+        }
+        let before = at.checked_sub(1).map_or(built, |before| &passes[before].1);
+        let time = passes[..=at]
+            .iter()
+            .filter(|(other, _)| other == name)
+            .count();
+        out += &format!("; {name}#{time}\n{}", diff(before, text, 1));
     }
+    out
 }
 
 /// Compile a code for its text forms.
@@ -142,13 +347,7 @@ pub fn compile(
     header: Option<u32>,
     types: &[String],
 ) -> Result<Unit, String> {
-    let names = cladonia::types::Hierarchy::parse("")
-        .map_err(|e| e.to_string())?
-        .names();
-    let live = types
-        .iter()
-        .map(|text| Type::parse(text, &names).map_err(|e| format!("`{text}`: {e}")))
-        .collect::<Result<Vec<Type>, String>>()?;
+    let live = live_types(types)?;
     let entry = match header {
         Some(pc) if pc as usize >= code.instrs.len() => {
             return Err(format!("there is no instruction @{pc}"));
@@ -157,4 +356,127 @@ pub fn compile(
         None => Entry::Function,
     };
     session.compile_text(code, entry, &live)
+}
+
+/// Types by their text; those of builtin classes have names.
+fn live_types(types: &[String]) -> Result<Vec<Type>, String> {
+    let names = cladonia::types::Hierarchy::parse("")
+        .map_err(|e| e.to_string())?
+        .names();
+    let read = |text: &String| Type::parse(text, &names).map_err(|e| format!("`{text}`: {e}"));
+    types.iter().map(read).collect()
+}
+
+/// A function that a document has in HIR, with what the document says of its world.
+pub struct FunctionInHir {
+    /// The function.
+    pub f: hir::Function,
+    world: Snapshot,
+}
+
+impl FunctionInHir {
+    /// The document's function in HIR with this number.
+    ///
+    /// # Errors
+    /// There is none, or it can't be read.
+    pub fn read(document: &Document, number: usize) -> Result<FunctionInHir, String> {
+        let mut sections = document.sections.iter().filter(|s| s.keyword == "function");
+        let section = sections.nth(number).ok_or("there is no function in HIR")?;
+        let f = hir::parse_section(document, section).map_err(|e| e.to_string())?;
+        let world = world_of(document).map_err(|e| e.to_string())?;
+        Ok(FunctionInHir { f, world })
+    }
+
+    /// Its text, which reads back as the same.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn text(&self, document: &Document) -> Result<String, String> {
+        let text = self.f.to_string();
+        let names = cladonia::types::Names::of(document.host());
+        let again = hir::parse(&text, &self.f.code, document.host(), &names);
+        match again {
+            Ok(f) if f.to_string() == text => Ok(text),
+            Ok(_) => Err(format!("the text reads back as something else:\n{text}")),
+            Err(error) => Err(format!("the text does not read back: {error}\n{text}")),
+        }
+    }
+
+    /// What a query asks of it.
+    fn show(&mut self, document: &Document, query: &Query) -> Result<String, String> {
+        let built = self.text(document)?;
+        if query.stage == "hir" && query.after.is_none() && !query.diff {
+            return Ok(built);
+        }
+        let mut passes = Vec::new();
+        self.run_all(&mut |name, f| passes.push((name, f.to_string())))?;
+        of_hir(&built, &passes, &self.text(document)?, query)
+    }
+
+    /// Run one pass; says whether it changed something.
+    ///
+    /// # Errors
+    /// There is no such pass, or the function is not well-formed before or after it.
+    pub fn run_pass(&mut self, name: &str) -> Result<bool, String> {
+        let known: Vec<&str> = opt::names().collect();
+        if !known.contains(&name) {
+            return Err(format!(
+                "there is no pass `{name}`; there are {}",
+                known.join(", ")
+            ));
+        }
+        verified(&self.f, "before the passes")?;
+        let (world, f) = (&self.world, &mut self.f);
+        let avoid = HashSet::new();
+        let cx = opt::Context {
+            world,
+            avoid: &avoid,
+        };
+        let changed = catch(|| opt::run_pass(name, f, &cx))?;
+        verified(&self.f, &format!("after {name}"))?;
+        Ok(changed == Some(true))
+    }
+
+    /// Run all passes; `after` gets the function after each that changed it.
+    ///
+    /// # Errors
+    /// The function is not well-formed before or after one.
+    pub fn run_all(
+        &mut self,
+        after: &mut dyn FnMut(&'static str, &hir::Function),
+    ) -> Result<(), String> {
+        verified(&self.f, "before the passes")?;
+        let (world, f) = (&self.world, &mut self.f);
+        let avoid = HashSet::new();
+        let cx = opt::Context {
+            world,
+            avoid: &avoid,
+        };
+        let mut fault = Ok(());
+        catch(|| {
+            opt::run(f, &cx, &mut |name, f| {
+                if fault.is_ok() {
+                    fault = verified(f, &format!("after {name}"));
+                }
+                after(name, f);
+            })
+        })?;
+        fault
+    }
+}
+
+fn verified(f: &hir::Function, when: &str) -> Result<(), String> {
+    hir::verify(f).map_err(|errors| format!("not well-formed {when}:\n{errors}"))
+}
+
+/// What a fault of Cladonia's own says, where HIR written by hand may bring one to light.
+///
+/// # Errors
+/// The message of a panic.
+pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("internal: {}", text.unwrap_or("a panic"))
+    })
 }

@@ -1,6 +1,6 @@
 //! Every file test below `jit-tests/files`: see `cladonia_reference::filetest`.
 
-use cladonia_reference::filetest::{Verdict, run_file};
+use cladonia_reference::filetest::{Verdict, is_test, run_file};
 use std::path::{Path, PathBuf};
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -8,7 +8,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "tbc") {
+        } else if is_test(&path) {
             files.push(path);
         }
     }
@@ -22,7 +22,7 @@ fn every_file_gives_what_it_says() {
         &mut files,
     );
     files.sort();
-    assert!(files.len() >= 100, "only {} files were found", files.len());
+    assert!(files.len() >= 140, "only {} files were found", files.len());
     let bless = std::env::var_os("BLESS").is_some_and(|value| value == "1");
     // Programs recurse deeper than a test's own stack allows.
     let run = move || {

@@ -254,6 +254,17 @@ impl HostId {
         read().named(self.0, label)
     }
 
+    /// Gives a class or an object that a text describes the label and the address (not 0) that it had there. A label that
+    /// is taken, or is none that its name could have, is not given.
+    pub(crate) fn restore(self, whom: Named, label: &str, token: u64) {
+        write().restore(self.0, whom, label, token);
+    }
+
+    /// Says anew whether an object lives forever.
+    pub(crate) fn set_immortal(self, object: ObjectHandle, immortal: bool) {
+        write().set_immortal(self.0, object, immortal);
+    }
+
     /// Forgets all the host's classes and objects; nothing more can be registered with it.
     pub fn close(self) {
         write().close_host(self.0);

@@ -4,6 +4,7 @@
 mod arena;
 mod check;
 mod forget;
+mod restore;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -186,6 +186,11 @@ impl ObjectSlot {
         consistent!(self, generation, self.immortal.load(Ordering::Relaxed) != 0)
     }
 
+    /// Says anew whether the object lives forever.
+    pub(super) fn set_immortal(&self, immortal: bool) {
+        self.immortal.store(u32::from(immortal), Ordering::Relaxed);
+    }
+
     /// Moves an object in.
     pub(super) fn occupy(&self, generation: u32, class: u64, immortal: bool) {
         self.vacate();

@@ -10,7 +10,7 @@ from cladonia import _options, _start
 USAGE = """\
 usage: python -m cladonia [options] script.py [args] | -m module [args] | -c code [args] | - [args]
 
-   or: python -m cladonia export script.py [-o FILE.tbc] [--no-run]
+   or: python -m cladonia export script.py [-o FILE.tbc] [--no-run | --bytecode | --jit [N]]
 
 Runs a program as python does, with the JIT on. Processes started by the program inherit the options.
 
@@ -20,6 +20,7 @@ options:
   --stats FILE.json   write statistics when the program ends
   --force-exit=HOW    make guards fail on purpose: none (only note which are
                       executed), first, seed:N or one-by-one:K
+  --oracle            run compiled code in the LIR interpreter, slowly, in place of machine code; for tests
   --version           print the version, and whether the JIT can work here
   --help              print this
 """
@@ -37,6 +38,7 @@ class Command:
         self.off = False
         self.stats = None
         self.force_exit = None
+        self.oracle = False
         self.kind = None  # "script", "module", "code", "stdin", "help" or "version"
         self.what = None
         self.args = []
@@ -57,6 +59,8 @@ def read(argv):
             _set(command, name, value)
         elif word == "--off":
             command.off = True
+        elif word == "--oracle":
+            command.oracle = True
         elif word in ("-h", "--help", "--version"):
             command.kind = word.strip("-").replace("h", "help") if word == "-h" else word[2:]
             return command
@@ -141,12 +145,16 @@ def _set_environment(command):
         environ["CLADONIA_THRESHOLD"] = str(command.threshold)
     if command.force_exit is not None:
         environ["CLADONIA_FORCE_EXIT"] = command.force_exit
+    if command.oracle:
+        environ["CLADONIA_ORACLE"] = "1"
 
 
 def _run(program, command):
     """Run `program` with the JIT on, and let what it raises look as if python had run it."""
     if command.stats or (not command.off and os.environ.get("CLADONIA_STATS")):
         _start.write_stats_at_exit(command.stats or os.environ["CLADONIA_STATS"])
+    if command.oracle and not command.off and not command.stats:
+        _start.report_oracle_at_exit()
     if not command.off:
         _start.from_environment()
     try:

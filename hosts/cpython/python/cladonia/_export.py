@@ -1,4 +1,5 @@
-"""`python -m cladonia export script.py`: a program as typed bytecode, with what the interpreter has observed as hints."""
+"""`python -m cladonia export script.py`: a program as typed bytecode, with what the interpreter has observed as hints, and
+all that a compile of each of its functions follows from: `cladonia hir FILE.tbc` and so on give the same without Python."""
 
 from __future__ import annotations
 
@@ -11,15 +12,35 @@ def main(argv):
     parser = argparse.ArgumentParser(prog="python -m cladonia export", description=__doc__)
     parser.add_argument("script")
     parser.add_argument("-o", "--output", help="the document; by default the script's name with .tbc, - for standard output")
-    parser.add_argument("--no-run", action="store_true", help="don't run the script first: there are no hints then")
+    parser.add_argument(
+        "--no-run", action="store_true", help="don't run the script first: there are no hints and no units then")
+    parser.add_argument(
+        "--bytecode", action="store_true", help="typed bytecode with its hints only: a program for any host")
+    parser.add_argument(
+        "--jit", nargs="?", type=int, const=100, metavar="THRESHOLD",
+        help="run the script with the JIT on, and write the units as they were compiled then, loops too")
     args = parser.parse_args(argv)
-    with open(args.script, encoding="utf-8") as file:
-        code = compile(file.read(), args.script, "exec")
-    if not args.no_run:
-        _run(code, args.script)
+    if args.jit is not None and (args.no_run or args.bytecode or args.jit < 0):
+        parser.error("--jit needs a script that is run and a threshold from 0, and writes units")
+    try:
+        with open(args.script, encoding="utf-8") as file:
+            code = compile(file.read(), args.script, "exec")
+    except OSError as error:
+        parser.error(f"can't open {args.script!r}: {error.strerror}")
     from cladonia import _cladonia
 
-    text = _cladonia.export(code)
+    if args.jit is not None:
+        _cladonia.record()
+        _cladonia.enable(args.jit, None)
+    module = None if args.no_run else _run(code, args.script)
+    if args.jit is not None:
+        found = _cladonia.recorded()
+        _cladonia.disable()
+    elif module is not None and not args.bytecode:
+        found = units(code)
+    else:
+        found = ""
+    text = _cladonia.export(code) + found
     output = args.output or os.path.splitext(args.script)[0] + ".tbc"
     if output == "-":
         sys.stdout.write(text)
@@ -28,8 +49,44 @@ def main(argv):
             file.write(text)
 
 
+def units(code):
+    """The host, and the units of all living functions of the code objects inside `code`, as sections of a document.
+
+    One function stands for all of its code; why one is not compiled is a comment, and its unit, which shows the same.
+    """
+    from cladonia import _cladonia
+
+    host, found = "", []
+    for function in _functions(code):
+        texts = _cladonia.inspect(function)
+        host = texts["host"]
+        if "error" in texts:
+            reason = " ".join(texts["error"].split())
+            found.append(f"; {function.__qualname__}: {reason}\n")
+        if "unit" in texts:
+            found.append(texts["unit"])
+    return "".join(f"\n{text}" for text in [host, *found] if text)
+
+
+def _functions(code):
+    import gc
+    import types
+
+    wanted = {}
+    work = [code]
+    while work:
+        inner = [const for const in work.pop().co_consts if isinstance(const, types.CodeType)]
+        wanted.update((id(const), const) for const in inner)
+        work += inner
+    found = {}
+    for candidate in gc.get_objects():
+        if type(candidate) is types.FunctionType and id(candidate.__code__) in wanted:
+            found.setdefault(id(candidate.__code__), candidate)
+    return sorted(found.values(), key=lambda function: (function.__code__.co_firstlineno, function.__qualname__))
+
+
 def _run(code, script):
-    """Run the program as the main module, interpreted, so that its code objects have seen their values."""
+    """Run the program as the main module, interpreted, so that its code objects have seen their values; the module."""
     import types
 
     module = types.ModuleType("__main__")
@@ -40,5 +97,10 @@ def _run(code, script):
         exec(code, module.__dict__)
     except SystemExit:
         pass
+    except Exception as error:
+        import traceback
+
+        traceback.print_exception(type(error), error, error.__traceback__.tb_next)
     finally:
         sys.stdout, sys.modules["__main__"] = out, before
+    return module

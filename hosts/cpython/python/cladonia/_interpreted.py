@@ -18,7 +18,7 @@ class Interpreted:
     def available(self):
         return self._reason
 
-    def enable(self, threshold, force_exit):
+    def enable(self, threshold, force_exit, oracle):
         pass
 
     def disable(self):
@@ -42,6 +42,7 @@ class Interpreted:
             "refused": {},
             "invalidated": 0,
             "compile_ms": 0.0,
+            "oracle": {"units": 0, "entries": 0},
             "coverage": {
                 "functions_eligible": 0,
                 "functions_compiled": 0,

@@ -7,7 +7,7 @@ FORCE_EXIT_FORMS = "'none', 'first', 'seed:N' or 'one-by-one:K'"
 LARGEST_THRESHOLD = 2**31 - 1
 
 #: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
-ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_STATS")
+ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_STATS")
 
 
 def check_threshold(value, name="threshold"):
@@ -38,6 +38,12 @@ def check_force_exit(value, name="force_exit"):
     if kind in ("seed", "one-by-one") and colon and number.isascii() and number.isdigit() and int(number) < 2**64:
         return value
     raise ValueError(f"{name} must be {FORCE_EXIT_FORMS}, not {value!r}")
+
+
+def check_oracle(value, name="oracle"):
+    if type(value) is not bool:
+        raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return value
 
 
 def check_stage(value, name="stage"):

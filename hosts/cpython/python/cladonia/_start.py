@@ -23,7 +23,7 @@ def from_environment():
     except ValueError as error:
         print(f"cladonia: {error}; the JIT stays off", file=sys.stderr)
         return
-    cladonia.enable(threshold, force_exit)
+    cladonia.enable(threshold, force_exit, environ.get("CLADONIA_ORACLE", "0") not in ("", "0"))
 
 
 def write_stats_at_exit(file):
@@ -39,6 +39,31 @@ def write_stats_at_exit(file):
         _write_stats(file if pid == owner else beside.replace("%p", str(pid)), pid)
 
     atexit.register(write)
+
+
+def report_oracle_at_exit():
+    """Print to stderr when this process ends what ran in the LIR interpreter, and what was left out and why."""
+    import atexit
+
+    owner = os.getpid()
+
+    def report():
+        if os.getpid() == owner:
+            print("\n".join(_oracle_lines(cladonia.stats())), file=sys.stderr)
+
+    atexit.register(report)
+
+
+def _oracle_lines(stats):
+    if stats["available"]:
+        yield f"cladonia: oracle: nothing ran in the LIR interpreter: {stats['available']}"
+        return
+    oracle, coverage = stats["oracle"], stats["coverage"]
+    yield f"cladonia: oracle: {oracle['units']} units in the LIR interpreter, entered {oracle['entries']} times"
+    yield (f"cladonia: oracle: left out, in Python's interpreter: {coverage['interpreted_calls']} calls and "
+           f"{coverage['interpreted_loop_iterations']} loop iterations; entry stubs stay machine code")
+    for reason, count in sorted(coverage["refusals"].items()):
+        yield f"cladonia: oracle: left out: {count} functions: {reason}"
 
 
 def _with_pid_mark(file):

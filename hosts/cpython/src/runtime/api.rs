@@ -8,6 +8,7 @@ use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
 use super::{Options, frames, is_started, rt, stats};
 use crate::objects;
+use cladonia::engine::Execution;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
 use std::ffi::CString;
@@ -37,7 +38,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -46,7 +47,7 @@ static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
     fastcall!(
         c"enable",
         enable,
-        c"enable(threshold, force_exit): compile and enter hot code."
+        c"enable(threshold, force_exit, oracle): compile and enter hot code."
     ),
     fastcall!(
         c"disable",
@@ -73,6 +74,21 @@ static METHODS: Table<[PyMethodDef; 11]> = Table(UnsafeCell::new([
         c"dump",
         dump,
         c"dump(f, stage): the text of f at one stage of compilation."
+    ),
+    fastcall!(
+        c"inspect",
+        inspect,
+        c"inspect(f): the text of f at each stage of one compilation, with that of its unit and its host."
+    ),
+    fastcall!(
+        c"record",
+        record,
+        c"record(): keep what each compilation follows from."
+    ),
+    fastcall!(
+        c"recorded",
+        recorded,
+        c"recorded(): what was kept, as sections of a document."
     ),
     fastcall!(
         c"export",
@@ -249,7 +265,7 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
 unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
-        let [threshold, force] = arguments::<2>(args, count)?;
+        let [threshold, force, oracle] = arguments::<3>(args, count)?;
         if unavailable().is_some() {
             return none();
         }
@@ -273,6 +289,11 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
                 );
                 return Err(());
             }
+        }
+        match PyObject_IsTrue(oracle) {
+            0 => {}
+            1 => options.execution = Execution::Oracle,
+            _ => return Err(()),
         }
         ready()?;
         rt().options = options;
@@ -358,6 +379,8 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
         if is_started() {
             // SAFETY: the GIL is held.
             unsafe { undo() };
+            // What was asked of the last `enable` is not asked of `compile` alone.
+            rt().options = Options::default();
         }
         none()
     })
@@ -491,14 +514,70 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
                 Err(error) => not_compiled(&error.to_string()),
             };
         }
-        match compiling::dumps(func) {
+        ready()?;
+        match compiling::inspect(func).stages {
             Ok(dumps) => match dumps.into_iter().find(|(name, _)| *name == stage) {
                 Some((_, found)) => Ok(stats::text(&found)),
                 None => not_compiled(&format!("there is no text of the stage {stage}")),
             },
-            Err(Refusal::Lasting(reason)) => not_compiled(&reason),
-            Err(Refusal::Busy) => not_compiled("the compiler is at work"),
+            Err(refusal) => not_compiled(&refusal.to_string()),
         }
+    })
+}
+
+unsafe extern "C" fn inspect(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func] = arguments::<1>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        ready()?;
+        let inspected = compiling::inspect(func);
+        let mut texts = match inspected.stages {
+            Ok(dumps) => dumps,
+            Err(refusal) => vec![("error", refusal.to_string())],
+        };
+        texts.extend(inspected.unit.map(|text| ("unit", text)));
+        texts.extend(compiling::host_text().map(|text| ("host", text)));
+        let dict = PyDict_New();
+        for (stage, found) in texts {
+            let (key, value) = (stats::text(stage), stats::text(&found));
+            let set = if dict.is_null() || key.is_null() || value.is_null() {
+                -1
+            } else {
+                PyDict_SetItem(dict, key, value)
+            };
+            Py_XDECREF(key);
+            Py_XDECREF(value);
+            if set < 0 {
+                Py_XDECREF(dict);
+                return Err(());
+            }
+        }
+        Ok(dict)
+    })
+}
+
+unsafe extern "C" fn record(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        compiling::record();
+        none()
+    })
+}
+
+unsafe extern "C" fn recorded(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        let texts = compiling::host_text().into_iter();
+        let texts: Vec<String> = texts.chain(compiling::recorded()).collect();
+        Ok(stats::text(&texts.concat()))
     })
 }
 

@@ -10,8 +10,8 @@ use crate::feedback;
 use crate::namespace::{self, NameCell};
 use cladonia::bytecode::{Code, Instr, Op, Pc};
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{CompileError, Engine, Entry as Start, Request, UnitParts};
-use cladonia::host::{Namespace, World};
+use cladonia::engine::{CompileError, Engine, Entry as Start, Planted, Request, UnitParts};
+use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -47,6 +47,15 @@ pub enum Refusal {
     Busy,
 }
 
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Lasting(reason) => f.write_str(reason),
+            Refusal::Busy => f.write_str("the compiler is at work"),
+        }
+    }
+}
+
 /// Compile a stub.
 ///
 /// # Errors
@@ -58,6 +67,17 @@ pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     rt().engine = Some(engine);
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+}
+
+/// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) asks for, to show that comparing executions finds it.
+fn planted() -> Option<Planted> {
+    static PLANTED: std::sync::LazyLock<Option<Planted>> =
+        std::sync::LazyLock::new(|| match std::env::var("CLADONIA_PLANT").as_deref() {
+            Ok("lowering") => Some(Planted::Lowering),
+            Ok("codegen") => Some(Planted::Codegen),
+            _ => None,
+        });
+    *PLANTED
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
@@ -259,6 +279,8 @@ unsafe fn compile_unit(
     let (met, held) = unsafe { healing::classes_met(state) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
+    engine.execution = rt().options.execution;
+    engine.planted = planted();
     let made = catch_unwind(AssertUnwindSafe(|| {
         let world = (rt().front.world)(&engine, globals, builtins);
         engine.compile(Request {
@@ -518,48 +540,64 @@ pub unsafe fn recompile(func: Object) {
     }
 }
 
-/// The text forms of a function, of a unit that is compiled for this and never entered.
-///
-/// # Errors
-/// A [`Refusal`].
+/// A compile that was made for its text forms only.
+pub struct Inspected {
+    /// The text of each stage; why there is none.
+    pub stages: Result<Vec<(&'static str, String)>, Refusal>,
+    /// What the compile followed from, if it came so far: a section of a document.
+    pub unit: Option<String>,
+}
+
+/// The text forms of a function, of a unit that is never entered.
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn dumps(func: Object) -> Result<Vec<(&'static str, String)>, Refusal> {
+pub unsafe fn inspect(func: Object) -> Inspected {
     // SAFETY: the caller's promise.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
         let shape = CodeShape::of(code);
         let keep_text = rt().front.keep_text;
+        let mut before = None;
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, true);
+            before = engine.replays.replace(Vec::new());
         }
         let calls = function_state::entry_of(func);
-        // What it was compiled for, if it was.
-        let live = calls.as_ref().map_or(Vec::new(), |e| e.live.clone());
-        let made = compile_unit(
-            shape,
-            globals,
-            builtins,
-            Kind::Function,
-            false,
-            &live,
-            calls,
-        );
+        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[], calls);
+        let mut text = None;
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);
+            text = std::mem::replace(&mut engine.replays, before).and_then(|mut all| all.pop());
         }
-        let unit = made?;
-        let dumps = (*unit)
-            .unit
-            .as_mut()
-            .map(|u| std::mem::take(&mut u.dumps))
-            .unwrap_or_default();
-        rt().watches.forget(unit);
-        drop(Box::from_raw(unit));
-        rt().totals.units -= 1;
-        Ok(dumps)
+        let stages = made.map(|unit| {
+            let compiled = (*unit).unit.as_mut();
+            let dumps = compiled.map(|u| std::mem::take(&mut u.dumps));
+            rt().watches.forget(unit);
+            drop(Box::from_raw(unit));
+            rt().totals.units -= 1;
+            dumps.unwrap_or_default()
+        });
+        Inspected { stages, unit: text }
     }
+}
+
+/// Keep what compiles follow from, from now on.
+pub fn record() {
+    if let Some(engine) = &mut rt().engine {
+        engine.replays.get_or_insert_default();
+    }
+}
+
+/// What compiles have followed from since [`record`], which is over.
+pub fn recorded() -> Vec<String> {
+    let engine = rt().engine.as_mut();
+    engine.and_then(|e| e.replays.take()).unwrap_or_default()
+}
+
+/// The compiler's host as a section of a document.
+pub fn host_text() -> Option<String> {
+    Some(print_host(rt().engine.as_ref()?.host()))
 }
 
 /// The position in the typed bytecode of an exit record, for people.

@@ -46,7 +46,7 @@ pub mod units;
 pub mod watchers;
 
 use capi::{AddressMap, Object};
-use cladonia::engine::Engine;
+use cladonia::engine::{Engine, Execution};
 use function_state::{CodeState, Installed};
 use healing::ForceExit;
 use std::collections::HashMap;
@@ -59,6 +59,8 @@ pub struct Options {
     pub threshold: u64,
     /// Guards that fail on purpose.
     pub force: Option<ForceExit>,
+    /// Whether what is compiled is machine code or runs in the LIR interpreter.
+    pub execution: Execution,
 }
 
 impl Options {
@@ -77,6 +79,7 @@ impl Default for Options {
         Options {
             threshold: DEFAULT_THRESHOLD,
             force: None,
+            execution: Execution::Machine,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::function_state::CodeState;
 use super::healing::ForceExit;
 use super::units::UnitState;
 use super::{compiling, healing, rt};
+use cladonia::engine::Engine;
 use pyo3_ffi::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
@@ -132,6 +133,12 @@ pub unsafe fn dict() -> Object {
             "compile_ms",
             PyFloat_FromDouble(sums.compile_ns as f64 / 1e6),
         );
+        let oracle = Dict::new();
+        let counts_of_oracle = rt().engine.as_ref().map(Engine::oracle_counts);
+        let ran = counts_of_oracle.unwrap_or_default();
+        oracle.set("units", number(ran.units));
+        oracle.set("entries", number(ran.entries));
+        dict.set("oracle", oracle.0);
         let coverage = Dict::new();
         coverage.set("functions_eligible", number(sums.eligible));
         coverage.set("functions_compiled", number(sums.compiled));

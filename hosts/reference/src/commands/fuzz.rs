@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
                 Verdict::Invalid(why) => {
                     return Err(Failure::new(format_args!("seed {seed}: {why}")));
                 }
-                Verdict::Differs(what) => {
+                Verdict::Differs(_, what) => {
                     let seconds = seconds_used();
                     let finding = finding(&program, &plan, &what);
                     let text =

@@ -2,8 +2,10 @@
 
 pub mod fuzz;
 mod program;
+pub mod reduce;
 pub mod run;
 pub mod stage;
 pub mod test;
 pub mod type_;
+pub mod typegraph;
 pub mod verify;

@@ -2,6 +2,7 @@
 
 use crate::report::Failure;
 use cladonia::bytecode::ConstValue;
+use cladonia::engine::Execution;
 use cladonia_reference::runtime::{Force, Options};
 use cladonia_reference::text::parse_call;
 
@@ -28,6 +29,10 @@ pub struct Choice {
     #[arg(long)]
     chaos: bool,
 
+    /// Run units in the LIR interpreter in place of machine code
+    #[arg(long)]
+    oracle: bool,
+
     /// What random choices follow from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -43,6 +48,11 @@ impl Choice {
             force: self.force,
             chaos: self.chaos,
             seed: self.seed,
+            execution: if self.oracle {
+                Execution::Oracle
+            } else {
+                Execution::Machine
+            },
             ..Options::default()
         }
     }

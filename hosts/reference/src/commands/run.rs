@@ -2,6 +2,7 @@
 
 use super::program::{Choice, call_text, on_big_stack};
 use crate::report::{Failure, Report, file_name, read};
+use cladonia::engine::Execution;
 use cladonia_reference::runtime::{Options, Session};
 use std::fmt::Write;
 
@@ -40,6 +41,7 @@ Examples:
 pub fn run(args: &Args) -> Result<Report, Failure> {
     let text = read(&args.file)?;
     let options = args.choice.options();
+    let is_oracle = options.execution == Execution::Oracle;
     let (file, calls, times, stats) = (
         args.file.clone(),
         args.calls.clone(),
@@ -75,6 +77,9 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
         if stats {
             statistics(&session, &mut out);
         }
+        if stats || is_oracle {
+            left_out(&session, &mut out);
+        }
         Ok(Report { text: out, is_good })
     })
 }
@@ -91,7 +96,19 @@ fn statistics(session: &Session, out: &mut String) {
         s.raises.get(),
         s.invalidated.get()
     );
-    for (name, reason) in s.refused.borrow().iter() {
+}
+
+/// What ran in the LIR interpreter, and what stayed out of it, and of machine code.
+fn left_out(session: &Session, out: &mut String) {
+    let oracle = session.oracle_counts();
+    if oracle.units > 0 {
+        let _ = writeln!(
+            out,
+            "in the LIR interpreter: units {}, entries {}; left out: entry stubs, which are the host's",
+            oracle.units, oracle.entries
+        );
+    }
+    for (name, reason) in session.statistics().refused.borrow().iter() {
         let _ = writeln!(out, "`{name}` stays in the interpreter: {reason}");
     }
 }

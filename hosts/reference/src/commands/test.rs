@@ -2,7 +2,7 @@
 
 use super::program::on_big_stack;
 use crate::report::{Failure, Report};
-use cladonia_reference::filetest::{Verdict, run_file};
+use cladonia_reference::filetest::{Verdict, is_test, run_file};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 )]
 #[group(skip)]
 pub struct Args {
-    /// Files, or folders in which all .tbc files are meant
+    /// Files, or folders in which all .tbc and .tg files are meant
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
@@ -70,7 +70,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         .map_err(fail)?;
     inside.sort();
     for path in inside {
-        if path.is_dir() || path.extension().is_some_and(|e| e == "tbc") {
+        if path.is_dir() || is_test(&path) {
             collect(&path, files)?;
         }
     }

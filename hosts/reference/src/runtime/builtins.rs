@@ -75,7 +75,7 @@ pub(super) fn bootstrap(
     let false_ = alloc::new_bool(&classes.bool, false).make_immortal();
     let not_implemented = alloc::plain(&classes.none_type).make_immortal();
     let host = Arc::new(super::describe(host_id, &none, &true_, &false_)?);
-    let engine = super::engine(host.clone(), options.keep_text)?;
+    let engine = super::engine(host.clone(), &options)?;
     let runtime = Box::new(Runtime {
         thread: Thread::new(options.max_depth),
         host_id,

@@ -12,6 +12,8 @@ use super::class::{Class, Shape};
 use super::code::CodeData;
 use super::dict::Dict;
 use super::rt;
+use cladonia::host::HostBuilder;
+use cladonia::ll::{Field, Width};
 use num_bigint::BigInt;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -336,6 +338,69 @@ pub mod layout {
         CELL_CONTENT = CellObject.content;
         INSTANCE_SHAPE = Instance.shape;
         INSTANCE_SLOTS = Instance.slots;
+    }
+}
+
+/// Declare the layouts that the intrinsics read.
+pub(super) fn declare(host: &mut HostBuilder) {
+    use Width::{F64, I64, Ptr};
+    use layout as at;
+    let field = |name, offset: i32, width| Field::new(name, offset as usize, width);
+    let head = [
+        field("count", at::COUNT, I64),
+        field("class", at::CLASS, Ptr),
+    ];
+    let head = host.layout("Head", None, &head);
+    let layouts: [(&str, &[Field]); 8] = [
+        (
+            "Int",
+            &[
+                field("big", at::INT_BIG, Ptr),
+                field("small", at::INT_SMALL, I64),
+            ],
+        ),
+        ("Float", &[field("value", at::FLOAT_VALUE, F64)]),
+        (
+            "Tuple",
+            &[
+                field("len", at::TUPLE_LEN, I64),
+                field("items", at::TUPLE_ITEMS, Ptr),
+            ],
+        ),
+        (
+            "List",
+            &[
+                field("len", at::LIST_LEN, I64),
+                field("capacity", at::LIST_CAPACITY, I64),
+                field("items", at::LIST_ITEMS, Ptr),
+            ],
+        ),
+        (
+            "RangeIter",
+            &[
+                field("next", at::RANGE_ITER_NEXT, I64),
+                field("step", at::RANGE_ITER_STEP, I64),
+                field("left", at::RANGE_ITER_LEFT, I64),
+            ],
+        ),
+        (
+            "SeqIter",
+            &[
+                field("seq", at::SEQ_ITER_SEQ, Ptr),
+                field("index", at::SEQ_ITER_INDEX, I64),
+            ],
+        ),
+        ("Cell", &[field("content", at::CELL_CONTENT, Ptr)]),
+        (
+            "Instance",
+            &[
+                field("shape", at::INSTANCE_SHAPE, Ptr),
+                field("slots", at::INSTANCE_SLOTS, Ptr),
+            ],
+        ),
+    ];
+    for (name, fields) in layouts {
+        host.layout(name, Some(&head), fields);
     }
 }
 

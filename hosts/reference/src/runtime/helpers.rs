@@ -484,6 +484,7 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
         name,
         params,
         results,
+        ..
     } in helpers()
     {
         let op = GeneralOp::ALL.iter().find(|op| op.info().name == name);

@@ -29,7 +29,7 @@ pub mod world;
 use builtins::Classes;
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
-use cladonia::engine::{Engine, Entry, Unit};
+use cladonia::engine::{Engine, Entry, Execution, OracleCounts, Planted, Unit};
 use cladonia::host::{Host, HostBuilder};
 use cladonia::types::{ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
 use class::Class;
@@ -71,6 +71,10 @@ pub struct Options {
     pub max_units: u64,
     /// Keep the text of every stage with each unit.
     pub keep_text: bool,
+    /// Whether units are machine code or run in the LIR interpreter.
+    pub execution: Execution,
+    /// A fault put into the units, to show that it is found.
+    pub planted: Option<Planted>,
 }
 
 /// Which exits are taken though their guards hold.
@@ -110,6 +114,8 @@ impl Default for Options {
             max_size: 1 << 20,
             max_units: u64::MAX,
             keep_text: false,
+            execution: Execution::Machine,
+            planted: None,
         }
     }
 }
@@ -222,6 +228,11 @@ impl Session {
     /// What the compiler did.
     pub fn statistics(&self) -> &units::Statistics {
         &self.rt().jit.statistics
+    }
+
+    /// What the LIR interpreter has run in place of machine code.
+    pub fn oracle_counts(&self) -> OracleCounts {
+        self.rt().jit.oracle_counts()
     }
 
     /// Whether the runtime has made more steps than it may.
@@ -436,6 +447,7 @@ fn describe(
     let address = |object: &Ref| object.as_ptr() as u64;
     host.singletons(address(none), address(true_), address(false_));
     host.frame_slots(frame::layout::SLOTS);
+    heap::declare(&mut host);
     let called = helpers::define(&mut host);
     intrinsics::define(&mut host, called, (address(true_), address(false_)));
     host.finish()
@@ -443,11 +455,13 @@ fn describe(
 
 fn engine(
     host: Arc<Host>,
-    keep_text: bool,
+    options: &Options,
 ) -> std::result::Result<Engine, Box<dyn std::error::Error>> {
     let memory = CodeMemory::new(Config::new().limit(64 << 20))?;
     let mut engine = Engine::new(host, memory)?;
-    engine.keep_dumps = keep_text;
+    engine.keep_dumps = options.keep_text;
+    engine.execution = options.execution;
+    engine.planted = options.planted;
     Ok(engine)
 }
 

@@ -14,7 +14,7 @@ use super::world::ReferenceWorld;
 use super::{Force, Options, Result, chaos, interp, intrinsics, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{Engine, Entry, Request, Unit, UnitParts};
+use cladonia::engine::{Engine, Entry, OracleCounts, Request, Unit, UnitParts};
 use cladonia::exits::{ExitKind, ExitRecord, Source};
 use cladonia::facts::Assumption;
 use cladonia::types::Type;
@@ -144,6 +144,14 @@ impl Jit {
             intrinsics::fallback(n, interpreted)
         })
         .map_or(0, |entry| entry as u64)
+    }
+
+    /// What the LIR interpreter has run; nothing where the compiler is gone.
+    pub(super) fn oracle_counts(&self) -> OracleCounts {
+        let engine = self.engine.borrow();
+        engine
+            .as_ref()
+            .map_or_else(OracleCounts::default, Engine::oracle_counts)
     }
 
     /// Free everything; no native code is running.

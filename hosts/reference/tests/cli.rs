@@ -1,0 +1,505 @@
+//! Every subcommand, run as a person runs it: what it prints, what it says when something is wrong, and its exit status
+//! (0 good news, 1 bad news or an error, 2 wrong usage). `type` has tests of its own.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A program with a call, a loop and a loop in a loop.
+const PROGRAM: &str = r#"
+code "add" {
+  params 2
+  local a
+  local b
+  stack 2
+  load_fast a
+  load_fast b
+  binary_op +  hint [LongExact, LongExact]
+  return_value
+}
+code "sum" {
+  params 1
+  local n
+  local t
+  stack 4
+  name range
+  const 0
+  load_const #0
+  store_fast t
+  load_global range, 1
+  load_fast n
+  call 1
+  get_iter
+again:
+  for_iter out
+  load_fast t
+  binary_op +
+  store_fast t
+  jump_backward again
+out:
+  load_fast t
+  return_value
+}
+;> add(1, 2)
+;= 3
+"#;
+
+/// A function in HIR.
+const IN_HIR: &str = r#"
+code "f" {
+  params 1
+  local a
+  stack 2
+  load_fast a
+  return_value
+}
+function "f" {
+bb0 {@0 [v0] []}:
+    v0: LongExact = arg 0
+    v1: LongExact = guard_type LongExact v0 guarded {@0 [v0] []}
+    v2: CInt64 = unbox_int v1 {@0 [v0] []}
+    v3: LongExact = box_int v2
+    return v3 {@1 [v0]}
+}
+"#;
+
+struct Output {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+/// A file that goes when the test ends.
+struct File(PathBuf);
+
+impl File {
+    fn new(text: &str) -> File {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("cladonia-cli-{}-{number}.tbc", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).expect("the file is written");
+        File(path)
+    }
+
+    fn name(&self) -> &str {
+        self.0.to_str().expect("a plain path")
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Runs the tool with a text on its standard input.
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cladonia"))
+        .args(arguments)
+        .env_remove("BLESS")
+        .env_remove("RUST_BACKTRACE")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the tool starts");
+    // A tool that does not read its input closes it, which is no failure.
+    let _ = child
+        .stdin
+        .take()
+        .map(|mut pipe| pipe.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("the tool ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the tool prints UTF-8");
+    Output {
+        status: output.status.code().expect("no signal"),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+/// What is printed of a program on the standard input, without complaint.
+fn good(arguments: &[&str], program: &str) -> String {
+    let output = run(arguments, program);
+    assert_eq!(
+        (output.err.as_str(), output.status),
+        ("", 0),
+        "{arguments:?}"
+    );
+    output.out
+}
+
+/// What is wrong; nothing else is printed.
+fn complaint(arguments: &[&str], program: &str) -> String {
+    let output = run(arguments, program);
+    assert_eq!(
+        (output.out.as_str(), output.status),
+        ("", 1),
+        "{arguments:?} {}",
+        output.err
+    );
+    output.err
+}
+
+/// Wrong usage: what the first line says.
+fn misuse(arguments: &[&str]) -> String {
+    let output = run(arguments, "");
+    assert_eq!(
+        (output.out.as_str(), output.status),
+        ("", 2),
+        "{arguments:?}"
+    );
+    output.err.lines().next().unwrap_or_default().to_owned()
+}
+
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+#[test]
+fn run_prints_what_the_program_and_its_calls_give() {
+    let calls = ["--call", "sum(10)", "--call", "add(\"a\", \"b\")"];
+    assert_eq!(
+        good(&[&["run", "-"][..], &calls].concat(), PROGRAM),
+        "45\n'ab'\n"
+    );
+    let text = good(
+        &["run", "-", "--call", "sum(100)", "--times", "5", "--stats"],
+        PROGRAM,
+    );
+    has(&text, &["4950\n", "loops entered "]);
+    let text = good(
+        &["run", "-", "--call", "sum(100)", "--interpret", "--stats"],
+        PROGRAM,
+    );
+    has(&text, &["4950\nunits 0"]);
+}
+
+#[test]
+fn run_says_what_was_raised_or_is_no_call() {
+    let output = run(&["run", "-", "--call", "add(1, None)"], PROGRAM);
+    assert_eq!(output.status, 1);
+    has(
+        &output.out,
+        &[
+            "in add, line 1",
+            "TypeError: unsupported operand type(s) for +",
+        ],
+    );
+    assert_eq!(
+        complaint(&["run", "-", "--call", "add(x)"], PROGRAM),
+        "error: `add(x)` is no call with literals, such as `f(1, 2.5)`\n"
+    );
+    assert_eq!(
+        complaint(&["run", "-"], "code \"f\" {\n  fly\n}\n"),
+        "error: standard input: line 2, column 3: there is no op `fly`\n"
+    );
+    has(
+        &complaint(&["run", "no-such-file.tbc"], ""),
+        &["error: no-such-file.tbc: "],
+    );
+    has(&misuse(&["run"]), &["required arguments"]);
+    has(
+        &misuse(&["run", "-", "--times", "often"]),
+        &["invalid value 'often' for '--times <N>'"],
+    );
+}
+
+#[test]
+fn every_stage_prints_all_functions_or_one() {
+    for (stage, part) in [
+        ("bytecode", "binary_op +"),
+        ("hir", "binary_op [0]"),
+        ("selected", "int_add"),
+        ("lir", "function \"add\"(ptr, ptr, ptr, ptr) -> ptr {"),
+        ("clif", "function %add"),
+        ("asm", "ret"),
+    ] {
+        let one = good(
+            &[stage, "-", "add", "--types", "LongExact,LongExact"],
+            PROGRAM,
+        );
+        assert!(one.contains(part), "{stage}: {one}");
+        let all = good(&[stage, "-"], PROGRAM);
+        assert!(all.len() > one.len() / 2, "{stage}");
+        assert_eq!(
+            complaint(&[stage, "-", "subtract"], PROGRAM),
+            "error: standard input: there is no code `subtract`; there are `add`, `sum`\n"
+        );
+    }
+    let observed = good(&["bytecode", "-", "sum", "--call", "sum(3)"], PROGRAM);
+    has(&observed, &["hint [LongExact, LongExact]"]);
+}
+
+#[test]
+fn a_stage_can_begin_at_a_loop() {
+    let text = good(
+        &[
+            "hir",
+            "-",
+            "sum",
+            "--at",
+            "6",
+            "--types",
+            "LongExact,LongExact,RangeIter",
+        ],
+        PROGRAM,
+    );
+    has(&text, &["load_slot 2", "RangeIter"]);
+    assert_eq!(
+        complaint(&["hir", "-", "sum", "--at", "60"], PROGRAM),
+        "error: standard input: `sum`: there is no instruction @60\n"
+    );
+    has(
+        &complaint(
+            &["hir", "-", "sum", "--at", "6", "--types", "LongExact"],
+            PROGRAM,
+        ),
+        &["1 types for 2 locals and 1 stack entries at @6"],
+    );
+    assert_eq!(
+        complaint(&["hir", "-", "--types", "Longer"], PROGRAM),
+        "error: standard input: `Longer`: column 1: there is no predefined type `Longer`\n"
+    );
+}
+
+#[test]
+fn after_and_diff_show_what_a_pass_changed() {
+    let types = ["--types", "LongExact,LongExact"];
+    let ask = |more: &[&'static str]| [&["hir", "-", "add"][..], &types, more].concat();
+    let after = good(&ask(&["--after", "specialise"]), PROGRAM);
+    has(&after, &["int_add", "box_int"]);
+    let diff = good(&ask(&["--after", "specialise", "--diff"]), PROGRAM);
+    has(
+        &diff,
+        &[
+            "; specialise#1\n",
+            "\n-    ",
+            "binary_op [0]",
+            "\n+    ",
+            "int_add",
+        ],
+    );
+    let all = good(&ask(&["--diff"]), PROGRAM);
+    has(
+        &all,
+        &[
+            "; specialise#1\n",
+            "; dce#1\n",
+            &diff[diff.find('\n').expect("lines")..],
+        ],
+    );
+    // From what was built to what is left.
+    let whole = good(
+        &[&["selected", "-", "add"][..], &types, &["--diff"]].concat(),
+        PROGRAM,
+    );
+    has(&whole, &["-", "binary_op [0]", "+", "int_add"]);
+    assert!(!whole.contains("; specialise"), "{whole}");
+}
+
+#[test]
+fn a_wrong_pass_is_told_from_one_that_changes_nothing() {
+    let passes = "`simplify`, `types`, `specialise`, `merge`, `unbox`, `number`, `refcounts`, `checks`, `dce`";
+    assert_eq!(
+        complaint(&["hir", "-", "--after", "inline"], PROGRAM),
+        format!("error: standard input: there is no pass `inline`; there are {passes}\n")
+    );
+    has(
+        &complaint(&["hir", "-", "add", "--after", "unbox"], PROGRAM),
+        &["`add`: `unbox` changed nothing in it; these did: `"],
+    );
+    has(
+        &complaint(&["hir", "-", "add", "--after", "types#0"], PROGRAM),
+        &["which time a pass ran is a number from 1, as in `types#2`"],
+    );
+    for stage in ["bytecode", "lir", "clif", "asm"] {
+        for option in [&["--diff"][..], &["--after", "dce"]] {
+            assert_eq!(
+                complaint(&[&[stage, "-"][..], option].concat(), PROGRAM),
+                format!(
+                    "error: standard input: --after and --diff show what passes do to HIR, not the stage `{stage}`; \
+                     ask `cladonia hir`\n"
+                )
+            );
+        }
+    }
+}
+
+#[test]
+fn functions_in_hir_are_printed_and_rewritten() {
+    let text = good(&["hir", "-"], IN_HIR);
+    assert_eq!(text, IN_HIR[IN_HIR.find("function").expect("one")..]);
+    let selected = good(&["selected", "-", "f"], IN_HIR);
+    has(&selected, &["return v3"]);
+    assert!(!selected.contains("guard_type"), "{selected}");
+    let diff = good(&["hir", "-", "f", "--after", "simplify", "--diff"], IN_HIR);
+    has(
+        &diff,
+        &["; simplify#1\n", "-    v1: LongExact = guard_type"],
+    );
+    let bad = IN_HIR.replace("unbox_int", "unbox_it");
+    assert_eq!(
+        complaint(&["hir", "-"], &bad),
+        "error: standard input: line 13, column 18: there is no op `unbox_it`\n"
+    );
+}
+
+#[test]
+fn verify_says_what_is_wrong_where() {
+    assert_eq!(
+        good(&["verify", "-"], PROGRAM),
+        "standard input: 2 codes: well-formed\n"
+    );
+    assert_eq!(
+        good(&["verify", "-"], IN_HIR),
+        "standard input: 1 codes, 1 functions in HIR: well-formed\n"
+    );
+    for (bad, what) in [
+        (PROGRAM.replacen("load_fast b\n", "", 1), "in `add`: "),
+        (
+            IN_HIR.replace("box_int v2", "box_int v0"),
+            "v3 = box_int of v0, a LongExact",
+        ),
+        (
+            format!("{IN_HIR}world {{\n  glob\n}}\n"),
+            "line 18, column 3: expected an answer or `}`, found `g`",
+        ),
+        (
+            format!("{PROGRAM}}}"),
+            "expected `class`, `object`, `code` or a section, found `}`",
+        ),
+    ] {
+        let output = run(&["verify", "-"], &bad);
+        assert_eq!((output.status, output.err.as_str()), (1, ""));
+        has(&output.out, &["standard input: ", what]);
+    }
+    has(&misuse(&["verify"]), &["required arguments"]);
+}
+
+#[test]
+fn test_compares_answers_and_blessing_writes_them() {
+    let right = File::new(PROGRAM);
+    assert_eq!(
+        good(&["test", right.name()], ""),
+        "1 files, 1 requests, 0 files failed\n"
+    );
+    let wrong = File::new(&PROGRAM.replace(";= 3", ";= 4"));
+    let output = run(&["test", right.name(), wrong.name()], "");
+    assert_eq!(output.status, 1);
+    has(
+        &output.out,
+        &[
+            wrong.name(),
+            "-4\n+3\n",
+            "2 files, 1 requests, 1 files failed\n",
+        ],
+    );
+    assert_eq!(
+        good(&["test", "--bless", wrong.name()], ""),
+        "1 files blessed, 0 failed\n"
+    );
+    assert_eq!(std::fs::read_to_string(&wrong.0).expect("a file"), PROGRAM);
+    let output = run(&["test", "no-such-file.tbc"], "");
+    assert_eq!(output.status, 1);
+    has(&output.out, &["no-such-file.tbc:\n"]);
+}
+
+#[test]
+fn reduce_keeps_what_the_command_needs() {
+    let file = File::new(PROGRAM);
+    let check = "grep -q 'binary_op +' {}";
+    let text = good(&["reduce", file.name(), "--check", check], "");
+    assert!(
+        text.lines().count() <= 2 && text.contains("binary_op +"),
+        "{text}"
+    );
+    // What is still a program is for the command to ask.
+    let tool = env!("CARGO_BIN_EXE_cladonia");
+    let check = format!("{tool} verify {{}} && grep -q get_iter {{}}");
+    let output = File::new("");
+    let said = good(
+        &[
+            "reduce",
+            file.name(),
+            "--check",
+            &check,
+            "-o",
+            output.name(),
+        ],
+        "",
+    );
+    has(&said, &[output.name(), " lines\n"]);
+    let small = std::fs::read_to_string(&output.0).expect("a file");
+    assert!(
+        small.lines().count() < PROGRAM.lines().count() / 2,
+        "{small}"
+    );
+    assert_eq!(
+        good(&["verify", "-"], &small),
+        "standard input: 1 codes: well-formed\n"
+    );
+}
+
+#[test]
+fn reduce_says_why_there_is_nothing_to_reduce() {
+    has(
+        &complaint(&["reduce", "-", "--check", "false"], PROGRAM),
+        &[
+            "standard input: the command does not succeed on the whole file",
+            "`! COMMAND`",
+        ],
+    );
+    has(
+        &complaint(&["reduce", "-", "--differs"], PROGRAM),
+        &["the executors agree on its 1 calls; name others with --call, or use --check"],
+    );
+    has(
+        &complaint(&["reduce", "-", "--differs"], "cod"),
+        &["line 1, column 1: expected `class`"],
+    );
+    has(&misuse(&["reduce", "-"]), &["required arguments"]);
+    has(
+        &misuse(&["reduce", "-", "--differs", "--check", "x"]),
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn fuzz_finds_agreement_and_prints_programs() {
+    let text = good(&["fuzz", "--seed", "3", "--count", "2"], "");
+    has(&text, &["2 programs agree"]);
+    let program = good(&["fuzz", "--seed", "3", "--print"], "");
+    has(&good(&["verify", "-"], &program), &["well-formed"]);
+    has(
+        &misuse(&["fuzz", "--seed", "x"]),
+        &["invalid value 'x' for '--seed <SEED>'"],
+    );
+}
+
+#[test]
+fn type_answers_and_an_unknown_subcommand_is_named() {
+    assert_eq!(good(&["type", "LongExact <= Long"], ""), "true\n");
+    has(
+        &complaint(&["type", "Lon"], ""),
+        &["error: column 1: ", "Lon\n"],
+    );
+    has(&misuse(&["types"]), &["unrecognized subcommand 'types'"]);
+    has(&misuse(&[]), &[""]);
+}
+
+#[test]
+fn each_subcommand_has_help() {
+    for name in [
+        "run", "bytecode", "hir", "selected", "lir", "clif", "asm", "type", "verify", "test",
+        "reduce", "fuzz",
+    ] {
+        let text = good(&[name, "--help"], "");
+        has(&text, &["Usage: cladonia", name]);
+        has(&good(&["--help"], ""), &[&format!("  {name}")]);
+    }
+}

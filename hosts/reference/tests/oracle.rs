@@ -1,0 +1,89 @@
+//! The LIR interpreter in place of machine code: it runs, and faults put in on purpose show where they should.
+
+use cladonia::bytecode::Document;
+use cladonia::engine::{Execution, Planted};
+use cladonia_reference::check::run_in;
+use cladonia_reference::runtime::{Options, Session};
+use cladonia_reference::text::parse_call;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const PROGRAM: &str = r#"
+code "less" {
+  params 2
+  local a
+  local b
+  stack 2
+  load_fast a
+  load_fast b
+  binary_op -  hint [LongExact, LongExact]
+  return_value
+}
+"#;
+
+/// What the last of many calls gives, and how often the LIR interpreter was entered.
+fn run(jit: bool, execution: Execution, planted: Option<Planted>) -> (String, u64) {
+    let options = Options {
+        jit,
+        execution,
+        planted,
+        ..Options::default()
+    };
+    let session = Session::new(options).unwrap();
+    let document = Document::parse(PROGRAM).unwrap();
+    let calls = [parse_call("less(7, 2)").unwrap()];
+    let outcome = run_in(&session, &document.codes, &calls, 20).unwrap();
+    let last = outcome.results.last().unwrap().clone().unwrap();
+    (last, session.oracle_counts().entries)
+}
+
+#[test]
+fn units_run_in_the_interpreter_of_lir_and_in_it_alone() {
+    let (result, entries) = run(true, Execution::Oracle, None);
+    assert_eq!(result, "5");
+    // The first calls are made in the host's interpreter, before the function is hot.
+    assert!((15..20).contains(&entries), "{entries}");
+    assert_eq!(run(true, Execution::Machine, None), ("5".to_owned(), 0));
+    assert_eq!(run(false, Execution::Oracle, None), ("5".to_owned(), 0));
+}
+
+#[test]
+fn a_fault_in_a_lowering_shows_in_both_executions() {
+    let planted = Some(Planted::Lowering);
+    assert_eq!(run(true, Execution::Oracle, planted).0, "-5");
+    assert_eq!(run(true, Execution::Machine, planted).0, "-5");
+    assert_eq!(run(false, Execution::Machine, planted).0, "5");
+}
+
+#[test]
+fn a_fault_in_code_generation_shows_as_a_difference() {
+    let planted = Some(Planted::Codegen);
+    assert_eq!(run(true, Execution::Oracle, planted).0, "5");
+    assert_eq!(run(true, Execution::Machine, planted).0, "-5");
+}
+
+#[test]
+fn the_tool_says_what_ran_in_the_interpreter_of_lir() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cladonia"))
+        .args([
+            "run",
+            "-",
+            "--oracle",
+            "--times",
+            "5",
+            "--call",
+            "less(7, 2)",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the tool starts");
+    let mut pipe = child.stdin.take().expect("it is piped");
+    pipe.write_all(PROGRAM.as_bytes()).expect("it reads");
+    drop(pipe);
+    let output = child.wait_with_output().expect("the tool ends");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "5\nin the LIR interpreter: units 1, entries 3; left out: entry stubs, which are the host's\n"
+    );
+}

@@ -1,0 +1,519 @@
+//! What an engine promises to whoever embeds it, shown on the tiny host of the examples.
+
+#[path = "../examples/tiny_host/main.rs"]
+#[allow(dead_code)]
+#[rustfmt::skip]
+mod tiny_host;
+
+use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
+use cladonia::code::{CodeMemory, Config};
+use cladonia::engine::{
+    CallError, CompileError, Engine, Entry, Hot, InstallError, Installed, Task, UnitParts,
+};
+use cladonia::facts::Assumption;
+use cladonia::host::{AttrPlan, Callee, Global, World};
+use cladonia::lir::{Builder, Func, Signature, Term};
+use cladonia::ll::Ty;
+use cladonia::types::{ObjectHandle, Type};
+use std::sync::Arc;
+use tiny_host::{Value, Vm};
+
+const PROGRAM: &str = include_str!("../examples/tiny_host/program.tbc");
+
+fn vm() -> Vm {
+    Vm::new(PROGRAM).expect("a runtime")
+}
+
+fn call(vm: &Vm, name: &str, args: &[i64]) -> Result<i64, String> {
+    let args = args.iter().copied().map(Value::int).collect();
+    let result = vm.call(&vm.global(name).expect("a function"), args)?;
+    Ok(result.as_int().expect("an int"))
+}
+
+/// A task for a function as it is now.
+fn task(vm: &Vm, name: &str) -> Task {
+    hot(&vm.global(name).expect("a function")).task(vm.parts())
+}
+
+fn hot(value: &Value) -> &Hot {
+    value.hot().expect("a function")
+}
+
+/// Run a job on another thread until its unit is installed; gives how often it ran.
+fn run_elsewhere(vm: &Vm, name: &str) -> Result<u32, InstallError> {
+    let mut job = vm.engine.borrow_mut().job(task(vm, name), vm);
+    for rounds in 1.. {
+        let finished = std::thread::spawn(move || job.run())
+            .join()
+            .expect("no panic");
+        let installed = vm.engine.borrow_mut().install(finished, vm)?;
+        match installed {
+            Installed::Again(again) => job = again,
+            Installed::Unit(unit) => {
+                hot(&vm.global(name).expect("a function")).installed(Ok(unit));
+                return Ok(rounds);
+            }
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn the_example_runs() {
+    tiny_host::main().unwrap();
+}
+
+#[test]
+fn a_unit_compiled_on_another_thread_is_the_same() {
+    let (here, there) = (vm(), vm());
+    for vm in [&here, &there] {
+        vm.threshold.set(u64::MAX);
+        assert_eq!(call(vm, "fib", &[10]), Ok(55));
+        vm.engine.borrow_mut().keep_dumps = true;
+    }
+    let unit = here
+        .engine
+        .borrow_mut()
+        .build(task(&here, "fib"), &here)
+        .unwrap();
+    // What `fib` is and does when it is called, the bytecode shows: nothing was asked in vain.
+    assert_eq!(run_elsewhere(&there, "fib"), Ok(1));
+    let other = hot(&there.global("fib").unwrap()).unit().unwrap();
+    // Addresses apart, which are the runtimes' own.
+    let text = |text: Option<&str>| {
+        let text = text.expect("a dump").split_whitespace();
+        text.filter(|word| !word.contains("0x"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    for stage in ["hir", "selected"] {
+        assert_eq!(text(unit.dump(stage)), text(other.dump(stage)), "{stage}");
+    }
+    assert_eq!(call(&there, "fib", &[20]), Ok(6765));
+    assert!(other.info().entered > 0);
+}
+
+/// A world that keeps one thing from those who do not ask for it themselves.
+struct Shy<'a>(&'a Vm, std::cell::Cell<u32>);
+
+impl World for Shy<'_> {
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        World::global(self.0, namespace, name)
+    }
+
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        self.1.set(self.1.get() + 1);
+        self.0.callee(callee)
+    }
+
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
+        self.0.load_attr(receiver, name)
+    }
+}
+
+#[test]
+fn a_job_asks_again_for_what_its_frozen_world_lacks() {
+    let vm = vm();
+    vm.threshold.set(u64::MAX);
+    // `load_attr` has no hint here, but its operand is a constant: only the compiler finds out.
+    let mut b = CodeBuilder::new("f");
+    let (pair, x) = (b.name("pair"), b.name("x"));
+    let local = b.local("p", LocalKind::Local);
+    b.emit(Op::LoadGlobal, pair).emit(Op::StoreFast, local);
+    b.emit(Op::LoadFast, local)
+        .emit(Op::LoadAttr, x)
+        .emit(Op::ReturnValue, 0);
+    vm.set_global("pair", Value::pair(Value::int(1), Value::int(2)));
+    let task = Task::function(Arc::new(b.finish().unwrap()), vm.parts());
+    let world = Shy(&vm, Default::default());
+    let job = vm.engine.borrow_mut().job(task, &world);
+    let (facts, asked) = (job.frozen().len(), world.1.get());
+    let finished = std::thread::spawn(move || job.run()).join().unwrap();
+    let installed = vm.engine.borrow_mut().install(finished, &world).unwrap();
+    let Installed::Again(job) = installed else {
+        panic!("{installed:?}")
+    };
+    assert_eq!(job.frozen().len(), facts + 1);
+    assert_eq!(world.1.get(), asked, "what is known is not asked again");
+    let finished = std::thread::spawn(move || job.run()).join().unwrap();
+    let installed = vm.engine.borrow_mut().install(finished, &world).unwrap();
+    assert!(matches!(installed, Installed::Unit(_)), "{installed:?}");
+}
+
+#[test]
+fn a_watch_fired_during_a_compile_makes_the_result_stale() {
+    let vm = vm();
+    vm.threshold.set(u64::MAX);
+    call(&vm, "fib", &[10]).unwrap();
+    let job = vm.engine.borrow_mut().job(task(&vm, "fib"), &vm);
+    let finished = std::thread::spawn(move || job.run());
+    vm.set_global("fib", vm.global("power").unwrap());
+    let finished = finished.join().unwrap();
+    let changed = Assumption::NameUnchanged {
+        namespace: 0,
+        name: "fib".to_owned(),
+    };
+    match vm.engine.borrow_mut().install(finished, &vm) {
+        Err(InstallError::Stale { name, assumption }) => {
+            assert_eq!((name.as_str(), assumption), ("fib", changed));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(vm.engine.borrow().statistics().stale, 1);
+    assert_eq!(vm.engine.borrow().units().len(), 0);
+}
+
+#[test]
+fn a_change_that_concerns_nobody_leaves_a_job_alone() {
+    let vm = vm();
+    vm.threshold.set(u64::MAX);
+    call(&vm, "fib", &[10]).unwrap();
+    let job = vm.engine.borrow_mut().job(task(&vm, "fib"), &vm);
+    vm.set_global("unrelated", Value::int(1));
+    let made = vm.engine.borrow_mut().install(job.run(), &vm);
+    assert!(matches!(made, Ok(Installed::Unit(_))), "{made:?}");
+    assert_eq!(vm.engine.borrow().statistics().jobs, 0);
+}
+
+#[test]
+fn a_change_makes_units_invalid_and_frees_their_code() {
+    let vm = vm();
+    vm.threshold.set(0);
+    assert_eq!(call(&vm, "fib", &[15]), Ok(610));
+    let unit = vm.engine.borrow().units()[0].id;
+    let handle = vm.engine.borrow().unit(unit).unwrap();
+    let used = vm.engine.borrow().statistics().code_memory;
+    let fib = vm.global("fib").unwrap();
+    vm.set_global("fib", fib);
+    assert!(!handle.is_valid());
+    assert!(vm.engine.borrow().units().is_empty());
+    // The function's cell leads to the interpreter again.
+    let fib = vm.global("fib").unwrap();
+    assert!(!hot(&fib).cell().unwrap().is_native());
+    assert!(hot(&fib).unit().is_none());
+    assert_eq!(vm.engine.borrow().statistics().freed, 0);
+    drop(handle);
+    assert_eq!(vm.engine.borrow().statistics().freed, 1);
+    assert!(vm.engine.borrow().statistics().code_memory < used);
+    assert_eq!(call(&vm, "fib", &[15]), Ok(610));
+}
+
+#[test]
+fn an_invalid_unit_is_not_entered() {
+    let vm = vm();
+    vm.threshold.set(0);
+    call(&vm, "fib", &[15]).unwrap();
+    let unit = vm.engine.borrow().units()[0].id;
+    let unit = vm.engine.borrow().unit(unit).unwrap();
+    let null = std::ptr::null_mut();
+    // SAFETY: nothing is entered.
+    let made = unsafe { unit.call(null, null, &[]) };
+    assert_eq!(
+        made,
+        Err(CallError::Arity {
+            expected: 1,
+            given: 0
+        })
+    );
+    assert!(vm.engine.borrow().invalidate(&unit));
+    assert!(!vm.engine.borrow().invalidate(&unit));
+    // SAFETY: as above.
+    assert_eq!(
+        unsafe { unit.call(null, null, &[null]) },
+        Err(CallError::Invalid)
+    );
+}
+
+#[test]
+fn a_forgotten_unit_lives_as_long_as_its_handles() {
+    let vm = vm();
+    vm.threshold.set(0);
+    call(&vm, "power", &[2, 3]).unwrap();
+    let unit = vm.engine.borrow().units()[0].id;
+    let handle = vm.engine.borrow().unit(unit).unwrap();
+    assert!(vm.engine.borrow().forget(unit));
+    assert!(!vm.engine.borrow().forget(unit));
+    assert!(handle.is_valid());
+    assert_eq!(call(&vm, "power", &[2, 10]), Ok(1024));
+    assert!(handle.info().entered > 0);
+}
+
+/// A program in which native code calls native code.
+const CALLER: &str = "
+code \"callee\" {
+  params 1
+  local x
+  stack 2
+  const 1
+  load_fast x
+  load_const #0
+  binary_op +  hint [LongExact, LongExact]
+  return_value
+}
+code \"caller\" {
+  params 1
+  local x
+  stack 3
+  name callee
+  const 10
+  load_global callee, 1
+  load_fast x
+  call 1
+  load_const #0
+  binary_op *  hint [LongExact, LongExact]
+  return_value
+}
+";
+
+/// Replace the engine by another one, and give up what the callee holds of the old one.
+fn drop_engine(vm: &Vm) {
+    let host = vm.engine.borrow().host().clone();
+    let other = Engine::new(host, CodeMemory::new(Config::new()).unwrap()).unwrap();
+    drop(vm.engine.replace(other));
+    assert!(hot(&vm.global("callee").unwrap()).unit().is_none());
+}
+
+/// What the callee's unit calls when it is entered.
+extern "C" fn drop_engine_inside(vm: &Vm) {
+    let memory = vm.engine.borrow().memory().clone();
+    let used = memory.used();
+    drop_engine(vm);
+    assert_eq!(memory.used(), used, "freed while native code runs in it");
+}
+
+#[test]
+fn an_engine_may_be_dropped_while_its_code_runs() {
+    let vm = Vm::new(CALLER).unwrap();
+    vm.threshold.set(u64::MAX);
+    // The callee's way in: drop the engine, then make the frame.
+    let parts = vm.parts();
+    let mut enter = Func::new("enter", parts.enter.signature.clone());
+    let params = enter.params().to_vec();
+    let mut b = Builder::new(&mut enter);
+    let helper = b.pconst(drop_engine_inside as extern "C" fn(&'static Vm) as usize as u64);
+    b.call_indirect(Signature::new(&[Ty::Ptr], &[]), helper, &params[..1]);
+    let fail = b.cold_block();
+    let frame = b.inline(&parts.enter, &params, Some(fail));
+    b.ret(&frame);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+    for (name, parts) in [
+        (
+            "callee",
+            UnitParts {
+                enter,
+                ..parts.clone()
+            },
+        ),
+        ("caller", parts),
+    ] {
+        let function = vm.global(name).unwrap();
+        let made = vm
+            .engine
+            .borrow_mut()
+            .build(hot(&function).task(parts), &vm);
+        hot(&function).installed(Ok(made.unwrap()));
+    }
+    let memory = vm.engine.borrow().memory().clone();
+    let caller = hot(&vm.global("caller").unwrap()).unit().unwrap();
+    let used = memory.used();
+
+    assert_eq!(call(&vm, "caller", &[4]), Ok(50));
+
+    // The callee's code is gone, the caller's is not: there is a handle.
+    assert!(memory.used() < used);
+    assert!(!caller.is_valid());
+    assert!(
+        caller.info().exits.len() == 1,
+        "it left behind the call: {:?}",
+        caller.info()
+    );
+    drop(caller);
+    let before = memory.used();
+    assert!(hot(&vm.global("caller").unwrap()).unit().is_none());
+    assert!(memory.used() < before);
+    assert_eq!(call(&vm, "caller", &[4]), Ok(50));
+}
+
+#[test]
+fn a_job_of_an_engine_that_is_gone_ends() {
+    let vm = vm();
+    let job = vm.engine.borrow_mut().job(task(&vm, "fib"), &vm);
+    let host = vm.engine.borrow().host().clone();
+    let other = Engine::new(host, CodeMemory::new(Config::new()).unwrap()).unwrap();
+    drop(vm.engine.replace(other));
+    let finished = job.run();
+    let made = vm.engine.borrow_mut().install(finished, &vm);
+    assert!(matches!(made, Err(InstallError::OtherEngine)), "{made:?}");
+}
+
+/// Compile a function of one instruction sequence.
+fn refusal(vm: &Vm, edit: impl FnOnce(&mut CodeBuilder)) -> CompileError {
+    let mut b = CodeBuilder::new("f");
+    edit(&mut b);
+    let code = match b.finish() {
+        Ok(code) => code,
+        Err(error) => panic!("{error}"),
+    };
+    refused(vm, code)
+}
+
+fn refused(vm: &Vm, code: cladonia::bytecode::Code) -> CompileError {
+    let task = Task::function(Arc::new(code), vm.parts());
+    match vm.engine.borrow_mut().build(task, vm) {
+        Err(InstallError::Compile(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_partial_host_lacks_is_named() {
+    let vm = vm();
+    let error = refusal(&vm, |b| {
+        let x = b.param("x");
+        b.emit(Op::LoadFast, x)
+            .emit(Op::BuildList, 1)
+            .emit(Op::ReturnValue, 0);
+    });
+    let expected = CompileError::Missing {
+        function: "f".to_owned(),
+        host: "tiny",
+        what: "helper",
+        name: "build_list",
+    };
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn bad_bytecode_is_refused_with_all_that_is_wrong() {
+    let vm = vm();
+    let mut b = CodeBuilder::new("f");
+    let x = b.param("x");
+    b.emit(Op::LoadFast, x).emit(Op::ReturnValue, 0);
+    let mut code = b.finish().unwrap();
+    code.instrs[0].arg = 7;
+    match refused(&vm, code) {
+        CompileError::BadBytecode { name, errors } => {
+            assert_eq!((name.as_str(), errors.0.len()), ("f", 1));
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn an_unsupported_instruction_is_refused() {
+    let vm = vm();
+    let error = refusal(&vm, |b| {
+        let x = b.param("x");
+        b.emit(Op::LoadFast, x)
+            .emit(Op::GetAwaitable, 0)
+            .emit(Op::ReturnValue, 0);
+    });
+    assert!(matches!(error, CompileError::Unsupported { .. }), "{error}");
+}
+
+/// A world that can't watch names.
+struct Blind<'a>(&'a Vm);
+
+impl World for Blind<'_> {
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        World::global(self.0, namespace, name)
+    }
+
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        self.0.callee(callee)
+    }
+
+    fn watch(&self, _: &Assumption) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_can_not_be_watched_is_not_relied_on() {
+    let vm = vm();
+    vm.threshold.set(u64::MAX);
+    call(&vm, "fib", &[10]).unwrap();
+    let made = vm.engine.borrow_mut().build(task(&vm, "fib"), &Blind(&vm));
+    assert!(
+        matches!(made, Err(InstallError::Unwatched { .. })),
+        "{made:?}"
+    );
+}
+
+#[test]
+fn two_engines_with_two_hosts_work_side_by_side() {
+    let (a, b) = (vm(), vm());
+    for n in 0..20 {
+        assert_eq!(call(&a, "fib", &[n]), call(&b, "fib", &[n]));
+        assert_eq!(call(&a, "power", &[n, 3]), Ok(n * n * n));
+        assert_eq!(call(&b, "power", &[n, 2]), Ok(n * n));
+    }
+    // What changes in one does not concern the other.
+    a.set_global("fib", b.global("power").unwrap());
+    assert!(
+        a.engine
+            .borrow()
+            .units()
+            .iter()
+            .all(|unit| unit.name != "fib")
+    );
+    assert!(
+        b.engine
+            .borrow()
+            .units()
+            .iter()
+            .any(|unit| unit.name == "fib")
+    );
+    drop(a);
+    assert_eq!(call(&b, "fib", &[20]), Ok(6765));
+}
+
+#[test]
+fn engines_on_several_threads_do_not_meet() {
+    let threads = (0..4).map(|k| {
+        std::thread::spawn(move || {
+            let vm = vm();
+            (0..25)
+                .map(|n| call(&vm, "fib", &[n % 12 + k]).unwrap())
+                .sum::<i64>()
+        })
+    });
+    let sums: Vec<i64> = threads
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|t| t.join().unwrap())
+        .collect();
+    let fib = |n: i64| (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0;
+    for (k, sum) in (0..).zip(sums) {
+        assert_eq!(sum, (0..25).map(|n| fib(n % 12 + k)).sum::<i64>());
+    }
+}
+
+#[test]
+fn a_loop_is_entered_from_a_frame_of_the_interpreter() {
+    let vm = vm();
+    let function = vm.global("power").unwrap();
+    let code = hot(&function).code().clone();
+    let (_, back) = code
+        .pcs()
+        .find(|(_, instr)| instr.op == Op::JumpBackward)
+        .unwrap();
+    let types = vec![Type::LONG_EXACT; code.locals.len()];
+    let task = Task::on_stack(code.clone(), Pc(back.arg), types, vm.parts());
+    let unit = vm.engine.borrow_mut().build(task, &vm).unwrap();
+    assert_eq!(unit.info().entry, Entry::Loop(Pc(back.arg)));
+    // A frame of `power(3, 4)` where the loop begins: function, position, depth, locals, and room for the rest.
+    let int = |n: u64| 2 * n + 1;
+    // SAFETY: a value is a word.
+    let function = unsafe { std::mem::transmute_copy::<Value, u64>(&function) };
+    let mut frame = vec![function, 0, 0, int(3), int(4), int(1)];
+    frame.resize(64, 0);
+    let this = std::ptr::from_ref(&vm).cast_mut().cast();
+    // SAFETY: a loop unit is called with a frame of its function; the loop ends without an exit.
+    let result = unsafe { unit.call(this, frame.as_mut_ptr().cast(), &[]) };
+    assert_eq!(result.map(|word| word as u64), Ok(int(81)));
+    let info = unit.info();
+    assert_eq!((info.entered, info.exits.len()), (1, 0));
+    assert_eq!(info.iterations, 4);
+}

@@ -1,0 +1,58 @@
+//! What the guide quotes is what stands in the example.
+
+use std::fs;
+use std::path::Path;
+
+fn read(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::read_to_string(root.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// Lines without what indents them.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim).collect()
+}
+
+fn is_in(excerpt: &[&str], source: &[&str]) -> bool {
+    source
+        .windows(excerpt.len())
+        .any(|window| window == excerpt)
+}
+
+#[test]
+fn every_excerpt_of_the_guide_stands_in_the_example() {
+    let guide = read("docs/guide.md");
+    let rust = read("examples/tiny_host/main.rs");
+    let text = read("examples/tiny_host/intrinsics.lir") + &read("examples/tiny_host/program.tbc");
+    let tests = read("jit-tests/embedding.rs");
+    let mut found = 0;
+    let mut rest = guide.as_str();
+    while let Some((_, after)) = rest.split_once("```") {
+        let (language, after) = after.split_once('\n').expect("a fence ends its line");
+        let (excerpt, after) = after.split_once("```").expect("a fence that is closed");
+        let source = match language {
+            "rust" => &rust,
+            "text" => &text,
+            "rust,embedding" => &tests,
+            other => panic!("an excerpt of what? `{other}`"),
+        };
+        assert!(
+            is_in(&lines(excerpt), &lines(source)),
+            "not in the source any more:\n{excerpt}"
+        );
+        found += 1;
+        rest = after;
+    }
+    assert!(found > 10, "only {found} excerpts");
+}
+
+#[test]
+fn the_example_is_as_short_as_the_guide_says() {
+    let guide = read("docs/guide.md");
+    let lines = read("examples/tiny_host/main.rs").lines().count();
+    assert!(lines < 500, "{lines} lines");
+    assert!(
+        guide.contains(&format!("{lines} lines of\nRust")),
+        "{lines} lines"
+    );
+}

@@ -1,0 +1,564 @@
+//! The pipeline driver: bytecode in, a unit of machine code out. It keeps no account of what it has made.
+
+use super::oracle::{self, Execution, Interpreted, Planted};
+use crate::bytecode::{Code, Met, Pc, Reason, VerifierErrors};
+use crate::code::CodeMemory;
+use crate::codegen::{self, Codegen, CompiledCode};
+use crate::exits::ExitRecord;
+use crate::facts::Assumption;
+use crate::facts::{RawEntry, RawSignature};
+use crate::hir::{self, NamePlan, Start};
+use crate::host::{
+    EXIT_HOOK, Entry, Host, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
+};
+use crate::lir::{self, Func};
+use crate::lower;
+use crate::opt;
+use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A request to compile.
+pub struct Request<'a> {
+    /// The code.
+    pub code: &'a Code,
+    /// Where to begin.
+    pub entry: Entry,
+    /// Types of the locals (and, at a loop, of the stack entries after them) as they are now.
+    pub live: &'a [Type],
+    /// The world.
+    pub world: &'a dyn World,
+    /// The host's parts.
+    pub parts: UnitParts,
+    /// Bets not to make again: (instruction, reason).
+    pub avoid: &'a HashSet<(Pc, Reason)>,
+    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    pub met: &'a HashMap<Pc, Met>,
+}
+
+impl Request<'_> {
+    /// The request as data, with these answers of its world.
+    pub(super) fn replay(&self, world: Snapshot) -> Replay {
+        Replay {
+            code: self.code.clone(),
+            entry: self.entry,
+            live: self.live.to_vec(),
+            avoid: self.avoid.clone(),
+            met: self.met.clone(),
+            parts: self.parts.clone(),
+            world,
+        }
+    }
+}
+
+impl<'a> From<&'a Replay> for Request<'a> {
+    fn from(replay: &'a Replay) -> Request<'a> {
+        Request {
+            code: &replay.code,
+            entry: replay.entry,
+            live: &replay.live,
+            world: &replay.world,
+            parts: replay.parts.clone(),
+            avoid: &replay.avoid,
+            met: &replay.met,
+        }
+    }
+}
+
+/// Why nothing was compiled.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The function uses something that is not compiled.
+    #[error("{what} is not compiled (line {line})")]
+    Unsupported {
+        /// What.
+        what: String,
+        /// Where.
+        line: u32,
+    },
+    /// The function is larger than the limits.
+    #[error("{what} exceeds the limit of {limit}")]
+    LimitExceeded {
+        /// What.
+        what: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// The bytecode is not well-formed.
+    #[error("the bytecode of `{name}` is not well-formed: {errors}")]
+    BadBytecode {
+        /// The function.
+        name: String,
+        /// All that is wrong.
+        errors: VerifierErrors,
+    },
+    /// The function needs something that the host, which is [partial](crate::host::HostBuilder::partial), does not have.
+    #[error("`{function}` needs the {what} `{name}`, which the host `{host}` has not")]
+    Missing {
+        /// The function.
+        function: String,
+        /// The host.
+        host: &'static str,
+        /// `helper` or `intrinsic`.
+        what: &'static str,
+        /// Its name.
+        name: &'static str,
+    },
+    /// The engine was dropped while the compile was under way.
+    #[error("the engine is gone")]
+    EngineDropped,
+    /// The request contradicts itself: a fault of the host's.
+    #[error("the request is wrong: {0}")]
+    Invalid(String),
+    /// A fault of Cladonia's own; the function stays interpreted.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+/// A compiled unit. Dropping it frees its code: the host drops it when no frame is inside.
+pub struct Unit {
+    /// In oracle mode, what runs in place of machine code: `code` and `raw` are stubs that enter it.
+    pub interpreted: Vec<Arc<Interpreted>>,
+    /// The machine code.
+    pub code: CompiledCode,
+    /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
+    pub raw: Option<(CompiledCode, RawSignature)>,
+    /// Exit records by number.
+    pub exits: Vec<ExitRecord>,
+    /// What must be watched while the unit is installed.
+    pub assumptions: Vec<Assumption>,
+    /// Text forms, if they were asked for: (stage, text).
+    pub dumps: Vec<(&'static str, String)>,
+    /// HIR after each pass that changed it, if text forms were asked for.
+    pub passes: Vec<(&'static str, String)>,
+    /// What the unit followed from, if text forms were asked for: a section of a document.
+    pub replay: Option<String>,
+    /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
+    pub raw_maps: Vec<RawMap>,
+    /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
+    pub stored_names: Vec<u32>,
+    /// Addresses of the entry cells that the code calls through ([`crate::host::Callee::Function`]).
+    pub entry_cells: Vec<u64>,
+    /// How long each stage took: `build` (to HIR), `optimise`, `lower`, `generate`. A stage that ran several times is
+    /// counted whole.
+    pub timings: Vec<(&'static str, Duration)>,
+    /// Keeps the classes and objects whose addresses are in the code.
+    pub pins: Pins,
+}
+
+/// Handles that must not go stale while a unit lives.
+#[derive(Debug, Default)]
+pub struct Pins {
+    /// Classes.
+    pub classes: Vec<ClassPin>,
+    /// Objects.
+    pub objects: Vec<ObjectPin>,
+}
+
+impl Pins {
+    /// Pin everything that a function's instructions name.
+    fn of(f: &hir::Function) -> Pins {
+        let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
+        let mut add = |ty: Type| {
+            classes.extend(ty.unique_class());
+            objects.extend(ty.as_object());
+        };
+        for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
+            match f.op(v) {
+                hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
+                hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
+                    types.iter().copied().for_each(&mut add)
+                }
+                hir::Op::GuardIs(object) | hir::Op::Const(object) => {
+                    add(Type::from_object(*object))
+                }
+                _ => {}
+            }
+            add(f.ty(v));
+        }
+        for assumption in &f.assumptions {
+            match assumption {
+                Assumption::ClassUnchanged(class) => add(Type::from_class(*class)),
+                Assumption::FunctionUnchanged(object) => add(Type::from_object(*object)),
+                Assumption::NameUnchanged { .. } => {}
+            }
+        }
+        Pins {
+            classes: classes
+                .into_iter()
+                .filter_map(ClassHandle::try_pin)
+                .collect(),
+            objects: objects
+                .into_iter()
+                .filter_map(ObjectHandle::try_pin)
+                .collect(),
+        }
+    }
+}
+
+/// The compiler: what an engine, or a job on another thread, compiles with.
+#[derive(Debug)]
+pub(super) struct Compiler {
+    host: Arc<Host>,
+    memory: CodeMemory,
+    codegen: Codegen,
+    /// Keep the text of every stage with each unit.
+    pub(super) keep_dumps: bool,
+    /// How units run.
+    pub(super) execution: Execution,
+    /// A fault to put into units.
+    pub(super) planted: Option<Planted>,
+    pub(super) counters: Arc<oracle::Counters>,
+}
+
+impl Compiler {
+    pub(super) fn new(host: Arc<Host>, memory: CodeMemory) -> Result<Compiler, CompileError> {
+        let codegen = Codegen::new().map_err(|e| CompileError::Internal(e.to_string()))?;
+        Ok(Compiler {
+            host,
+            memory,
+            codegen,
+            keep_dumps: false,
+            execution: Execution::default(),
+            planted: None,
+            counters: Arc::default(),
+        })
+    }
+
+    /// Another compiler over the same host and code memory, for another thread.
+    pub(super) fn fork(&self) -> Compiler {
+        Compiler {
+            host: self.host.clone(),
+            memory: self.memory.clone(),
+            codegen: self.codegen.fork(),
+            keep_dumps: self.keep_dumps,
+            execution: self.execution,
+            planted: self.planted,
+            counters: self.counters.clone(),
+        }
+    }
+
+    /// The host.
+    pub(super) fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+
+    /// The code memory.
+    pub(super) fn memory(&self) -> &CodeMemory {
+        &self.memory
+    }
+
+    /// Compile a unit: see [`Engine::compile`](super::Engine::compile).
+    pub(super) fn compile(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
+        let mut clock = Clock::default();
+        let mut dumps = Vec::new();
+        let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
+            if keep {
+                dumps.push((stage, text()));
+            }
+        };
+        let keep = self.keep_dumps;
+        validate(request)?;
+        let code = Arc::new(request.code.clone());
+        let start = match request.entry {
+            Entry::Function => Start::Function(request.live),
+            Entry::Loop(pc) => Start::Loop(pc, request.live),
+        };
+        let mut built = self.select_with_names(&code, start, request, &mut clock)?;
+        let closed = (request.entry == Entry::Function)
+            .then(|| self.close(&code, &built.f, request, &mut clock))
+            .flatten();
+        let own = closed.map(|(selected, own)| {
+            built = selected;
+            own
+        });
+        let f = &built.f;
+        dump(keep, "hir", &|| built.text.clone());
+        dump(keep, "selected", &|| f.to_string());
+        if f.insts.len() > MAX_HIR {
+            return Err(CompileError::LimitExceeded {
+                what: "the number of HIR values".into(),
+                limit: MAX_HIR as u64,
+            });
+        }
+        let started = Instant::now();
+        let planted = self.planted == Some(Planted::Lowering);
+        let lowered = match &own {
+            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts, planted),
+            None => lower::lower(f, &self.host, &request.parts, request.entry, planted),
+        };
+        clock.add("lower", started);
+        if let Some((what, name)) = self.host.missing_in(&lowered.func) {
+            return Err(CompileError::Missing {
+                function: f.code.name.clone(),
+                host: self.host.name,
+                what,
+                name,
+            });
+        }
+        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
+        let hook = match &own {
+            Some(_) => RECORD_EXIT,
+            None => EXIT_HOOK,
+        };
+        let exit_hook = Some(self.host.helper(hook));
+        let pins = Pins::of(f);
+        let started = Instant::now();
+        let token = request.parts.token;
+        let mut interpreted = Vec::new();
+        let mut code = self.make(lowered.func, exit_hook, token, &mut interpreted)?;
+        dump(keep, "clif", &|| {
+            code.clif().unwrap_or_default().to_string()
+        });
+        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
+        let mut raw = None;
+        if let Some(own) = own {
+            let adapter = lower::adapter(&f.code.name, &own, &self.host, token);
+            let adapter = self.make(adapter, None, token, &mut interpreted)?;
+            raw = Some((std::mem::replace(&mut code, adapter), own.signature));
+        }
+        clock.add("generate", started);
+        Ok(Unit {
+            interpreted,
+            entry_cells: entry_cells(f),
+            timings: clock.stages,
+            code,
+            raw,
+            exits: lowered.exits,
+            assumptions: f.assumptions.clone(),
+            stored_names: f.names.clone(),
+            dumps,
+            passes: built.passes,
+            replay: None,
+            raw_maps: lowered.raw_maps,
+            pins,
+        })
+    }
+
+    /// The selected HIR of a unit from `start`, with the names of its namespace in registers if the host allows it.
+    fn select_with_names(
+        &self,
+        code: &Arc<Code>,
+        start: Start<'_>,
+        request: &Request<'_>,
+        clock: &mut Clock,
+    ) -> Result<Selected, CompileError> {
+        let namespace = request.parts.namespace.as_ref();
+        if let Some(namespace) = namespace {
+            let mut plan = NamePlan::new(&namespace.live);
+            for _ in 0..MAX_ATTEMPTS {
+                let selected = self.select(code, start.clone(), request, Some(&plan), clock)?;
+                if !plan.learn(&selected.f) {
+                    return Ok(selected);
+                }
+            }
+        }
+        self.select(code, start, request, None, clock)
+    }
+
+    /// The selected HIR of a function from `start`.
+    fn select(
+        &self,
+        code: &Arc<Code>,
+        start: Start<'_>,
+        request: &Request<'_>,
+        names: Option<&NamePlan>,
+        clock: &mut Clock,
+    ) -> Result<Selected, CompileError> {
+        let started = Instant::now();
+        let met = request.met;
+        let f = hir::build(code, start, request.world, request.avoid, met, names);
+        let mut f = f.map_err(|e| CompileError::Unsupported {
+            what: e.what,
+            line: e.line,
+        })?;
+        check(&f, "build")?;
+        clock.add("build", started);
+        let keep = self.keep_dumps;
+        let text = if keep { f.to_string() } else { String::new() };
+        let cx = opt::Context {
+            world: request.world,
+            avoid: request.avoid,
+        };
+        let started = Instant::now();
+        let mut passes = Vec::new();
+        let mut fault = Ok(());
+        opt::run(&mut f, &cx, &mut |name, f| {
+            if keep {
+                passes.push((name, f.to_string()));
+            }
+            if fault.is_ok() {
+                fault = check(f, name);
+            }
+        });
+        fault?;
+        clock.add("optimise", started);
+        Ok(Selected { f, text, passes })
+    }
+
+    /// The function as a closed unit, if it can be one.
+    fn close(
+        &self,
+        code: &Arc<Code>,
+        f: &hir::Function,
+        request: &Request<'_>,
+        clock: &mut Clock,
+    ) -> Option<(Selected, RawEntry)> {
+        let parts = request.parts.closed.as_ref();
+        let parts = parts.filter(|_| self.host.has_closed_units())?;
+        let own = RawEntry {
+            cell: parts.raw_cell,
+            boxed_cell: parts.boxed_cell,
+            signature: opt::closed::signature(f)?,
+        };
+        let selected = self.select(code, Start::Closed(&own), request, None, clock);
+        let selected = selected.ok()?;
+        opt::closed::find_open(&selected.f)
+            .is_none()
+            .then_some((selected, own))
+    }
+
+    /// Compile a function that is LIR already.
+    pub(super) fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
+        self.generate(func, None, 0)
+    }
+
+    /// A function of a unit: machine code, or a stub that enters the interpreter.
+    fn make(
+        &mut self,
+        func: Func,
+        exit_hook: Option<lir::HelperId>,
+        token: u64,
+        interpreted: &mut Vec<Arc<Interpreted>>,
+    ) -> Result<CompiledCode, CompileError> {
+        if self.execution == Execution::Machine {
+            self.codegen.plant(self.planted == Some(Planted::Codegen));
+            return self.generate(&func, exit_hook, token);
+        }
+        lir::verify(&func, lir::Mode::Unit, &self.host.helpers)
+            .map_err(|e| CompileError::Internal(e.to_string()))?;
+        oracle::check_calls(&func, &self.host)?;
+        let (host, counters) = (self.host.clone(), self.counters.clone());
+        let function = Interpreted::new(func, host, exit_hook, token, counters);
+        self.codegen.plant(false);
+        let stub = self.generate(&function.stub(), None, token)?;
+        self.counters.add_unit();
+        interpreted.push(function);
+        Ok(stub)
+    }
+
+    fn generate(
+        &mut self,
+        func: &Func,
+        exit_hook: Option<lir::HelperId>,
+        unit: u64,
+    ) -> Result<CompiledCode, CompileError> {
+        let input = codegen::Input {
+            func,
+            helpers: &self.host.helpers,
+            exit_hook,
+            unit,
+            want_text: self.keep_dumps,
+        };
+        self.codegen
+            .compile(&self.memory, input)
+            .map_err(|e| CompileError::Internal(e.to_string()))
+    }
+}
+
+/// The entry cells that a function's calls go through.
+fn entry_cells(f: &hir::Function) -> Vec<u64> {
+    let mut cells = Vec::new();
+    for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
+        match f.op(v) {
+            hir::Op::CallDirect(cell) => cells.push(*cell),
+            hir::Op::CallRaw(entry, _) => cells.extend([entry.cell, entry.boxed_cell]),
+            _ => {}
+        }
+    }
+    cells.sort_unstable();
+    cells.dedup();
+    cells
+}
+
+/// How long the stages took so far.
+#[derive(Default)]
+struct Clock {
+    stages: Vec<(&'static str, Duration)>,
+}
+
+impl Clock {
+    /// A stage that began then has ended.
+    fn add(&mut self, stage: &'static str, started: Instant) {
+        let took = started.elapsed();
+        match self.stages.iter_mut().find(|known| known.0 == stage) {
+            Some(known) => known.1 += took,
+            None => self.stages.push((stage, took)),
+        }
+    }
+}
+
+/// What a host might get wrong in a request.
+fn validate(request: &Request<'_>) -> Result<(), CompileError> {
+    let code = request.code;
+    if let Err(errors) = code.verify() {
+        return Err(CompileError::BadBytecode {
+            name: code.name.clone(),
+            errors,
+        });
+    }
+    let given = request.live.len();
+    let invalid = |what: String| Err(CompileError::Invalid(what));
+    match request.entry {
+        Entry::Function if given > code.locals.len() => {
+            invalid(format!("{given} types for {} locals", code.locals.len()))
+        }
+        Entry::Loop(pc) if pc.0 as usize >= code.instrs.len() => {
+            invalid(format!("there is no instruction {pc}"))
+        }
+        Entry::Loop(pc) => match code.stack_depths()[pc.0 as usize] {
+            Some(depth) if given != code.locals.len() + depth as usize => invalid(format!(
+                "{given} types for {} locals and {depth} stack entries at {pc}",
+                code.locals.len()
+            )),
+            Some(_) => Ok(()),
+            None => invalid(format!("control never comes to {pc}")),
+        },
+        Entry::Function => Ok(()),
+    }
+}
+
+/// A function after all passes.
+struct Selected {
+    f: hir::Function,
+    /// Its text before them, if text forms were asked for.
+    text: String,
+    /// Its text after each pass that changed it.
+    passes: Vec<(&'static str, String)>,
+}
+
+/// How often a function is built to find out which of its instructions run code of the program.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
+fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
+    static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+        cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
+    });
+    if !*VERIFY {
+        return Ok(());
+    }
+    hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
+}
+
+/// Functions with more HIR values than this are not compiled.
+pub const MAX_HIR: usize = 60_000;
+
+fn lir_text(lowered: &lower::Lowered, host: &Host) -> String {
+    let mut text = lir::print(&lowered.func, &host.helpers);
+    for (i, exit) in lowered.exits.iter().enumerate() {
+        text += &format!("exit{i}: {exit}\n");
+    }
+    text
+}

@@ -1,0 +1,231 @@
+//! Compiles as values: a task to be done, and a job that does it on another thread.
+
+use super::compiler::{CompileError, Compiler, Request, Unit};
+use super::units::{InstallError, Link, Shared, Ticket, UnitHandle};
+use super::{Entry, UnitParts};
+use crate::bytecode::{Code, Met, Pc, Reason};
+use crate::host::{FrozenWorld, World};
+use crate::types::Type;
+use std::any::Any;
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// How often a job is sent back for answers before it goes on without them.
+const MAX_ROUNDS: u32 = 8;
+
+/// What is to be compiled.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The code, with its hints.
+    pub code: Arc<Code>,
+    /// Where to begin.
+    pub entry: Entry,
+    /// Types of the arguments (at a loop: of the locals, and of the stack entries after them) as they are now; for
+    /// arguments there may be fewer, or none.
+    pub live: Vec<Type>,
+    /// The host's parts. The engine fills in `token`, `pending_cell`, `loop_counter` and `state_cell`.
+    pub parts: UnitParts,
+    /// Where a function unit is published while it is valid.
+    pub cell: Option<super::EntryCell>,
+    /// Bets not to make again: (instruction, reason).
+    pub avoid: HashSet<(Pc, Reason)>,
+    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    pub met: HashMap<Pc, Met>,
+}
+
+impl Task {
+    /// A function to be called with objects.
+    pub fn function(code: Arc<Code>, parts: UnitParts) -> Task {
+        Task {
+            code,
+            entry: Entry::Function,
+            live: Vec::new(),
+            parts,
+            cell: None,
+            avoid: HashSet::new(),
+            met: HashMap::new(),
+        }
+    }
+
+    /// A loop to be entered at its header from a frame of the interpreter, whose locals and stack entries have these
+    /// types.
+    pub fn on_stack(code: Arc<Code>, header: Pc, live: Vec<Type>, parts: UnitParts) -> Task {
+        Task {
+            entry: Entry::Loop(header),
+            live,
+            ..Task::function(code, parts)
+        }
+    }
+}
+
+/// Compile a task. A panic is a [`CompileError::Internal`].
+pub(super) fn compile(
+    compiler: &mut Compiler,
+    task: &Task,
+    link: &Arc<Link>,
+    world: &dyn World,
+) -> Result<Unit, CompileError> {
+    let request = Request {
+        code: &task.code,
+        entry: task.entry,
+        live: &task.live,
+        world,
+        parts: link.fill(&task.parts),
+        avoid: &task.avoid,
+        met: &task.met,
+    };
+    catch_unwind(AssertUnwindSafe(|| compiler.compile(&request)))
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_else(|| "a panic".to_owned())
+}
+
+/// A task with the facts it needs, for any thread.
+pub struct Job {
+    // Boxed: a job is passed around.
+    inner: Box<Inner>,
+}
+
+struct Inner {
+    task: Task,
+    frozen: FrozenWorld,
+    compiler: Compiler,
+    link: Arc<Link>,
+    ticket: Ticket,
+    rounds: u32,
+}
+
+/// What a job has come to. It goes back to the engine: [`super::Engine::install`].
+pub struct Finished {
+    inner: Box<Inner>,
+    /// None if it is to be run again with more answers.
+    made: Option<Result<Box<Unit>, CompileError>>,
+}
+
+/// What installing has come to.
+#[derive(Debug)]
+pub enum Installed {
+    /// The unit is installed.
+    Unit(UnitHandle),
+    /// The compile had asked what the frozen did not hold; now it does. The job is to be run again.
+    Again(Job),
+}
+
+/// What [`Finished`] holds, for the engine.
+pub(super) enum Parts {
+    Again(Job),
+    Made {
+        task: Box<Task>,
+        link: Arc<Link>,
+        made: Result<Box<Unit>, CompileError>,
+    },
+}
+
+impl Job {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        compiler: Compiler,
+        task: Task,
+        world: &dyn World,
+    ) -> Job {
+        let ticket = Ticket::new(shared);
+        let frozen = FrozenWorld::of(&task.code, world);
+        Job {
+            inner: Box::new(Inner {
+                task,
+                frozen,
+                compiler,
+                link: Link::new(),
+                ticket,
+                rounds: 0,
+            }),
+        }
+    }
+
+    /// What is to be compiled.
+    pub fn task(&self) -> &Task {
+        &self.inner.task
+    }
+
+    /// The facts it has.
+    pub fn frozen(&self) -> &FrozenWorld {
+        &self.inner.frozen
+    }
+
+    /// Compile, on this thread. Nothing of the host is called.
+    pub fn run(self) -> Finished {
+        let mut inner = self.inner;
+        if !inner.ticket.is_open() {
+            let made = Some(Err(CompileError::EngineDropped));
+            return Finished { inner, made };
+        }
+        let Inner {
+            task,
+            frozen,
+            compiler,
+            link,
+            ..
+        } = &mut *inner;
+        let made = compile(compiler, task, link, frozen);
+        let asks = !frozen.open_questions().is_empty() && inner.rounds < MAX_ROUNDS;
+        let made = (!asks).then(|| made.map(Box::new));
+        Finished { inner, made }
+    }
+}
+
+impl Finished {
+    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
+        self.inner.ticket.is_of(shared)
+    }
+
+    /// What is to be installed, unless it is stale.
+    pub(super) fn into_parts(self, world: &dyn World) -> Result<Parts, InstallError> {
+        let Finished { mut inner, made } = self;
+        let stale = match &made {
+            Some(Ok(unit)) => inner.ticket.first_changed(unit.assumptions.iter()),
+            Some(Err(_)) => None,
+            None => inner.ticket.first_changed(inner.frozen.assumptions()),
+        };
+        if let Some(assumption) = stale {
+            let name = inner.task.code.name.clone();
+            inner.ticket.count_stale();
+            return Err(InstallError::Stale { name, assumption });
+        }
+        let Some(made) = made else {
+            inner.frozen.answer(world);
+            inner.rounds += 1;
+            return Ok(Parts::Again(Job { inner }));
+        };
+        let Inner { task, link, .. } = *inner;
+        let task = Box::new(task);
+        Ok(Parts::Made { task, link, made })
+    }
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job")
+            .field("function", &self.inner.task.code.name)
+            .field("facts", &self.inner.frozen.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finished")
+            .field("function", &self.inner.task.code.name)
+            .finish_non_exhaustive()
+    }
+}
+
+const _: () = {
+    const fn sent<T: Send>() {}
+    sent::<Job>();
+    sent::<Finished>();
+};

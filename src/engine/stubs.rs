@@ -1,0 +1,159 @@
+//! Small pieces of native code between a host and its units, and the cells that functions are called through.
+
+use super::compiler::CompileError;
+use super::{Engine, units::Shared};
+use crate::codegen::CompiledCode;
+use crate::host::Host;
+use crate::lir::{Builder, Func, Signature};
+use crate::ll::{Ty, Width};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+/// The stubs of an engine by number of arguments, and the cells it has made by address.
+#[derive(Default)]
+pub(super) struct Stubs {
+    interpreted: HashMap<usize, Arc<CompiledCode>>,
+    adapters: HashMap<usize, Arc<CompiledCode>>,
+    cells: HashMap<u64, Weak<Cell>>,
+}
+
+/// The cell through which native code calls a function ([`crate::host::Callee::Function`]): it holds the address of the
+/// function's unit, or of a stub that runs the call in the host's interpreter.
+///
+/// A host makes one with a function ([`Engine::entry_cell`]) and keeps it as long as the function; units that call
+/// through it keep it too.
+#[derive(Clone, Debug)]
+pub struct EntryCell(Arc<Cell>);
+
+#[derive(Debug)]
+struct Cell {
+    entry: AtomicU64,
+    interpreted: Arc<CompiledCode>,
+}
+
+impl EntryCell {
+    /// The cell's address, for [`crate::host::Callee::Function`].
+    pub fn address(&self) -> u64 {
+        self.0.entry.as_ptr() as u64
+    }
+
+    /// What is called now.
+    pub fn entry(&self) -> *const u8 {
+        std::ptr::with_exposed_provenance(self.0.entry.load(Ordering::SeqCst) as usize)
+    }
+
+    /// Whether that is a unit.
+    pub fn is_native(&self) -> bool {
+        self.entry() != self.0.interpreted.entry()
+    }
+
+    pub(super) fn publish(&self, entry: *const u8) {
+        self.0.entry.store(entry as u64, Ordering::SeqCst);
+    }
+
+    /// Let calls go to the interpreter, if they go to `entry` now.
+    pub(super) fn withdraw(&self, entry: *const u8) {
+        let stub = self.0.interpreted.entry() as u64;
+        let (seq, relaxed) = (Ordering::SeqCst, Ordering::Relaxed);
+        let _ = self
+            .0
+            .entry
+            .compare_exchange(entry as u64, stub, seq, relaxed);
+    }
+}
+
+impl Stubs {
+    /// The live cell at an address.
+    pub(super) fn cell(&self, address: u64) -> Option<EntryCell> {
+        self.cells.get(&address)?.upgrade().map(EntryCell)
+    }
+}
+
+impl Engine {
+    /// A cell for a function with so many parameters. Its calls go to the interpreter (the helper `call_interpreted`)
+    /// until a unit with this cell is installed.
+    ///
+    /// # Errors
+    /// If the stub can't be compiled: the host has no such helper, or code memory is full.
+    pub fn entry_cell(&mut self, arity: usize) -> Result<EntryCell, CompileError> {
+        let known = self.shared.stubs().interpreted.get(&arity).cloned();
+        let interpreted = match known {
+            Some(stub) => stub,
+            None => {
+                let stub = Arc::new(self.compile_stub(&interpreted(arity, self.host()))?);
+                let mut stubs = self.shared.stubs();
+                stubs.interpreted.insert(arity, stub.clone());
+                stub
+            }
+        };
+        let cell = Arc::new(Cell {
+            entry: AtomicU64::new(interpreted.entry() as u64),
+            interpreted,
+        });
+        let cell = EntryCell(cell);
+        let mut stubs = self.shared.stubs();
+        if stubs.cells.len().is_power_of_two() {
+            stubs.cells.retain(|_, cell| cell.strong_count() > 0);
+        }
+        stubs.cells.insert(cell.address(), Arc::downgrade(&cell.0));
+        Ok(cell)
+    }
+
+    /// The stub that calls an entry with so many arguments from an array.
+    pub(super) fn adapter(&mut self, arity: usize) -> Result<Arc<CompiledCode>, CompileError> {
+        if let Some(known) = self.shared.stubs().adapters.get(&arity) {
+            return Ok(known.clone());
+        }
+        let stub = Arc::new(self.compile_stub(&adapter(arity))?);
+        self.shared.stubs().adapters.insert(arity, stub.clone());
+        Ok(stub)
+    }
+}
+
+impl Shared {
+    /// The cells of the engine's own that a unit calls through; none if one of them is gone.
+    pub(super) fn cells_of(&self, addresses: &[u64]) -> Option<Vec<EntryCell>> {
+        let stubs = self.stubs();
+        let own = addresses.iter().filter(|a| stubs.cells.contains_key(a));
+        own.map(|&address| stubs.cell(address)).collect()
+    }
+}
+
+/// `(thread, function, args...) -> object`: runs the call in the interpreter.
+fn interpreted(arity: usize, host: &Host) -> Func {
+    let mut func = Func::new(
+        format!("interpreted call of {arity}"),
+        Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]),
+    );
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    let slot = b.slot(8 * arity.max(1) as u32);
+    let array = b.stack_addr(slot);
+    for (i, &param) in params[2..].iter().enumerate() {
+        b.store(Width::Ptr, array, 8 * i as i32, param);
+    }
+    let count = b.iconst(arity as i64);
+    let args = [params[0], params[1], array, count];
+    let result = b.call(host.helper("call_interpreted"), &args, &[Ty::Ptr]);
+    b.ret(&result);
+    func
+}
+
+/// `(thread, second, entry, args) -> object`: calls an entry with arguments from an array.
+fn adapter(arity: usize) -> Func {
+    let mut func = Func::new(
+        format!("call of {arity}"),
+        Signature::new(&[Ty::Ptr; 4], &[Ty::Ptr]),
+    );
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    let mut args = vec![params[0], params[1]];
+    for i in 0..arity {
+        args.push(b.load(Width::Ptr, params[3], 8 * i as i32));
+    }
+    let signature = Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]);
+    let result = b.call_indirect(signature, params[2], &args);
+    b.ret(&result);
+    func
+}

@@ -1,0 +1,672 @@
+//! Installed units: who holds them, what makes them invalid, how they are entered and left, and when they go.
+
+use super::compiler::{CompileError, Unit};
+use super::job::Task;
+use super::stubs::{EntryCell, Stubs};
+use super::{Entry, UnitParts};
+use crate::bytecode::{Pc, Reason};
+use crate::codegen::CompiledCode;
+use crate::exits::{ExitRecord, LiveFrame};
+use crate::facts::Assumption;
+use crate::host::World;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+/// A unit's number in its engine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct UnitId(u64);
+
+impl fmt::Display for UnitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unit{}", self.0)
+    }
+}
+
+/// Why a unit was not installed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InstallError {
+    /// It was not compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// Something that the compile relied on changed while it was under way. It may be tried again.
+    #[error("`{name}` was compiled for a world that has changed: {assumption:?}")]
+    Stale {
+        /// The function.
+        name: String,
+        /// What does not hold any more.
+        assumption: Assumption,
+    },
+    /// The host can't watch what the unit relies on.
+    #[error("`{name}` relies on what the host can't watch: {assumption:?}")]
+    Unwatched {
+        /// The function.
+        name: String,
+        /// What it relies on.
+        assumption: Assumption,
+    },
+    /// The job is another engine's.
+    #[error("the job was made by another engine")]
+    OtherEngine,
+}
+
+/// Why native code was not entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CallError {
+    /// The unit is invalid: what it assumed has changed, or its engine is gone.
+    #[error("the unit is invalid")]
+    Invalid,
+    /// The unit takes another number of arguments.
+    #[error("the unit takes {expected} arguments, not {given}")]
+    Arity {
+        /// What it takes.
+        expected: usize,
+        /// What it was given.
+        given: usize,
+    },
+}
+
+/// What compiled code finds by address: made before the code, alive as long as it.
+#[derive(Debug)]
+pub(super) struct Link {
+    /// The pending-work word that the code expects.
+    pending: AtomicU64,
+    /// 0 while the unit is valid.
+    state: AtomicU64,
+    iterations: AtomicU64,
+    body: OnceLock<Weak<Body>>,
+}
+
+impl Link {
+    pub(super) fn new() -> Arc<Link> {
+        Arc::new(Link {
+            pending: AtomicU64::new(0),
+            state: AtomicU64::new(0),
+            iterations: AtomicU64::new(0),
+            body: OnceLock::new(),
+        })
+    }
+
+    /// The host's parts with what the engine makes.
+    pub(super) fn fill(self: &Arc<Link>, parts: &UnitParts) -> UnitParts {
+        UnitParts {
+            token: Arc::as_ptr(self) as u64,
+            pending_cell: self.pending.as_ptr() as u64,
+            loop_counter: self.iterations.as_ptr() as u64,
+            state_cell: self.state.as_ptr() as u64,
+            ..parts.clone()
+        }
+    }
+}
+
+/// A unit with all that belongs to it.
+pub(super) struct Body {
+    id: UnitId,
+    name: String,
+    entry: Entry,
+    arity: usize,
+    unit: Unit,
+    link: Arc<Link>,
+    /// How often each exit was taken.
+    taken: Box<[AtomicU64]>,
+    entered: AtomicU64,
+    adapter: Arc<CompiledCode>,
+    cell: Option<EntryCell>,
+    /// Cells that the code calls through.
+    _calls: Vec<EntryCell>,
+    shared: Weak<Shared>,
+}
+
+impl Body {
+    fn is_valid(&self) -> bool {
+        self.link.state.load(SeqCst) == 0
+    }
+
+    fn count_exit(&self, number: usize) -> u64 {
+        self.taken[number].fetch_add(1, SeqCst) + 1
+    }
+}
+
+/// Keeps an installed unit. When the last one is gone, the code goes as soon as nothing runs in it.
+#[derive(Clone)]
+pub struct UnitHandle(Arc<Lease>);
+
+struct Lease {
+    body: Arc<Body>,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.shared.retire(self.body.clone());
+    }
+}
+
+/// While it lives, native code of the engine may run, so none is freed.
+pub struct Activation {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Activation {
+    fn drop(&mut self) {
+        if self.shared.inside.fetch_sub(1, SeqCst) == 1 {
+            self.shared.reclaim();
+        }
+    }
+}
+
+impl UnitHandle {
+    pub(super) fn body(&self) -> &Arc<Body> {
+        &self.0.body
+    }
+
+    /// Its number.
+    pub fn id(&self) -> UnitId {
+        self.0.body.id
+    }
+
+    /// The machine code with its exit records, assumptions, text forms, and pins.
+    pub fn unit(&self) -> &Unit {
+        &self.0.body.unit
+    }
+
+    /// Whether it may still be entered.
+    pub fn is_valid(&self) -> bool {
+        self.0.body.is_valid()
+    }
+
+    /// The text of a stage (`hir`, `selected`, `lir`, `clif`, `asm`), if the engine keeps them.
+    pub fn dump(&self, stage: &str) -> Option<&str> {
+        let dumps = &self.0.body.unit.dumps;
+        let found = dumps.iter().find(|(name, _)| *name == stage);
+        found.map(|(_, text)| text.as_str())
+    }
+
+    /// What is known of it.
+    pub fn info(&self) -> UnitInfo {
+        self.0.body.info()
+    }
+
+    /// Say that native code is entered, for a host that calls it in a way of its own.
+    pub fn activate(&self) -> Activation {
+        self.0.body.entered.fetch_add(1, SeqCst);
+        self.0.shared.activate()
+    }
+
+    /// Call the unit: a function unit as `(thread, function, arguments...)`, a loop unit as `(thread, frame)`. Gives what
+    /// the unit gives: see [the calling convention](crate::host#calling-convention-of-compiled-code).
+    ///
+    /// # Errors
+    /// [`CallError`]; nothing has happened then, and the arguments are still the caller's.
+    ///
+    /// # Safety
+    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for, and the
+    /// arguments' references are the unit's from here on.
+    pub unsafe fn call(
+        &self,
+        thread: *mut u8,
+        second: *mut u8,
+        args: &[*mut u8],
+    ) -> Result<*mut u8, CallError> {
+        let body = &self.0.body;
+        if args.len() != body.arity {
+            let (expected, given) = (body.arity, args.len());
+            return Err(CallError::Arity { expected, given });
+        }
+        if !body.is_valid() {
+            return Err(CallError::Invalid);
+        }
+        let _activation = self.activate();
+        type Adapter = unsafe extern "C" fn(*mut u8, *mut u8, *const u8, *const *mut u8) -> *mut u8;
+        // SAFETY: compiled with this signature, and the caller's promise.
+        unsafe {
+            let call: Adapter = std::mem::transmute(body.adapter.entry());
+            Ok(call(thread, second, body.unit.code.entry(), args.as_ptr()))
+        }
+    }
+}
+
+impl fmt::Debug for UnitHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.info().fmt(f)
+    }
+}
+
+/// An exit that compiled code takes: what the exit hook makes of its arguments.
+pub struct Exit<'a> {
+    body: Arc<Body>,
+    number: usize,
+    words: &'a [u64],
+    /// Tied to the hook's activation.
+    _here: PhantomData<*mut u8>,
+}
+
+impl Exit<'_> {
+    /// The exit that the hook was called for; it is counted.
+    ///
+    /// # Safety
+    /// The arguments are those that code of an installed unit has called the exit hook with, in this call.
+    pub unsafe fn from_hook<'a>(token: u64, number: u64, buffer: *const u64) -> Exit<'a> {
+        // SAFETY: the token is the address of the unit's link, which lives as long as the code, which runs.
+        let link = unsafe { &*std::ptr::with_exposed_provenance::<Link>(token as usize) };
+        let body = link.body.get().and_then(Weak::upgrade);
+        let body = body.expect("code that runs belongs to a unit that is installed");
+        let number = number as usize;
+        let len = body.unit.exits[number].words as usize;
+        body.count_exit(number);
+        Exit {
+            // SAFETY: the code has stored as many words as the record says.
+            words: unsafe { std::slice::from_raw_parts(buffer, len) },
+            body,
+            number,
+            _here: PhantomData,
+        }
+    }
+
+    /// The record.
+    pub fn record(&self) -> &ExitRecord {
+        &self.body.unit.exits[self.number]
+    }
+
+    /// The unit's number.
+    pub fn unit(&self) -> UnitId {
+        self.body.id
+    }
+
+    /// How the unit was entered.
+    pub fn entry(&self) -> Entry {
+        self.body.entry
+    }
+
+    /// How often the unit has taken this exit, this time included.
+    pub fn count(&self) -> u64 {
+        self.body.taken[self.number].load(SeqCst)
+    }
+
+    /// What the frame holds.
+    pub fn frame(&self) -> LiveFrame {
+        let frame = self.record().read(self.words);
+        frame.expect("the buffer is as long as the record says")
+    }
+
+    /// Make the unit invalid; it goes when it is not run any more.
+    pub fn invalidate(&self) {
+        if let Some(shared) = self.body.shared.upgrade() {
+            shared.invalidate(&self.body);
+        }
+    }
+}
+
+/// What is known of a unit.
+#[derive(Clone, Debug)]
+pub struct UnitInfo {
+    /// Its number.
+    pub id: UnitId,
+    /// The function's name.
+    pub name: String,
+    /// Where it begins.
+    pub entry: Entry,
+    /// Whether it may be entered.
+    pub is_valid: bool,
+    /// Bytes of machine code.
+    pub code_size: usize,
+    /// Calls from the host.
+    pub entered: u64,
+    /// Back edges taken.
+    pub iterations: u64,
+    /// What it relies on.
+    pub assumptions: Vec<Assumption>,
+    /// The exits that were taken.
+    pub exits: Vec<ExitInfo>,
+}
+
+/// How often an exit was taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExitInfo {
+    /// Its number.
+    pub number: usize,
+    /// The instruction.
+    pub pc: Pc,
+    /// Why.
+    pub reason: Reason,
+    /// How often.
+    pub taken: u64,
+}
+
+impl Body {
+    fn info(&self) -> UnitInfo {
+        let exits = self.unit.exits.iter().zip(&self.taken).enumerate();
+        let exits = exits.map(|(number, (record, taken))| ExitInfo {
+            number,
+            pc: record.pc,
+            reason: record.reason,
+            taken: taken.load(SeqCst),
+        });
+        UnitInfo {
+            id: self.id,
+            name: self.name.clone(),
+            entry: self.entry,
+            is_valid: self.is_valid(),
+            code_size: self.unit.code.size(),
+            entered: self.entered.load(SeqCst),
+            iterations: self.link.iterations.load(SeqCst),
+            assumptions: self.unit.assumptions.clone(),
+            exits: exits.filter(|exit| exit.taken > 0).collect(),
+        }
+    }
+}
+
+/// What an engine has done.
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    /// Units installed.
+    pub installed: u64,
+    /// Units that became invalid.
+    pub invalidated: u64,
+    /// Units whose code was freed.
+    pub freed: u64,
+    /// Compiles whose result was stale.
+    pub stale: u64,
+    /// Compiles that gave nothing.
+    pub refused: u64,
+    /// Why functions were refused the last time: by name.
+    pub refusals: BTreeMap<String, InstallError>,
+    /// Units that wait for native code to end.
+    pub waiting: usize,
+    /// Jobs that are under way.
+    pub jobs: usize,
+    /// Time spent by stage.
+    pub stages: Vec<(&'static str, Duration)>,
+    /// Bytes of code memory in use, in whole pages; that of other engines over the same memory included.
+    pub code_memory: usize,
+}
+
+/// What the engine, its handles, jobs and activations share.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Activations.
+    inside: AtomicU64,
+    state: Mutex<State>,
+    stubs: Mutex<Stubs>,
+}
+
+#[derive(Default)]
+struct State {
+    closed: bool,
+    next: u64,
+    units: BTreeMap<UnitId, UnitHandle>,
+    watchers: HashMap<Assumption, Vec<Weak<Body>>>,
+    retired: Vec<Arc<Body>>,
+    /// What changed since the oldest job began.
+    changes: Vec<Assumption>,
+    /// How many changes came before those.
+    forgotten: u64,
+    /// Where each job began among the changes.
+    jobs: BTreeMap<u64, u64>,
+    statistics: Statistics,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind the locks is consistent between any two statements that could panic.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What must be told of for an assumption to be known to hold: of a class, its bases too.
+fn watched(assumption: &Assumption) -> Vec<Assumption> {
+    match assumption {
+        Assumption::ClassUnchanged(class) => {
+            let mro = class.mro();
+            let classes = std::iter::once(*class).chain(mro.iter().copied());
+            classes.map(Assumption::ClassUnchanged).collect()
+        }
+        other => vec![other.clone()],
+    }
+}
+
+impl Shared {
+    pub(super) fn stubs(&self) -> MutexGuard<'_, Stubs> {
+        lock(&self.stubs)
+    }
+
+    fn activate(self: &Arc<Shared>) -> Activation {
+        self.inside.fetch_add(1, SeqCst);
+        let shared = self.clone();
+        Activation { shared }
+    }
+
+    /// Install what was made.
+    pub(super) fn install(
+        self: &Arc<Shared>,
+        task: Task,
+        link: Arc<Link>,
+        made: Result<(Unit, Arc<CompiledCode>), CompileError>,
+        world: &dyn World,
+    ) -> Result<UnitHandle, InstallError> {
+        let name = task.code.name.clone();
+        let installed = self.try_install(task, link, made, world);
+        let mut state = lock(&self.state);
+        match &installed {
+            Ok(_) => state.statistics.installed += 1,
+            Err(error) => {
+                state.statistics.refused += 1;
+                state.statistics.refusals.insert(name, error.clone());
+            }
+        }
+        drop(state);
+        installed
+    }
+
+    fn try_install(
+        self: &Arc<Shared>,
+        task: Task,
+        link: Arc<Link>,
+        made: Result<(Unit, Arc<CompiledCode>), CompileError>,
+        world: &dyn World,
+    ) -> Result<UnitHandle, InstallError> {
+        let (unit, adapter) = made?;
+        let name = task.code.name.clone();
+        let watches: Vec<Assumption> = unit.assumptions.iter().flat_map(watched).collect();
+        for assumption in &watches {
+            if !world.watch(assumption) {
+                let assumption = assumption.clone();
+                return Err(InstallError::Unwatched { name, assumption });
+            }
+        }
+        let Some(calls) = self.cells_of(&unit.entry_cells) else {
+            let what = "a function that is called is gone".to_owned();
+            return Err(CompileError::Invalid(what).into());
+        };
+        let mut state = lock(&self.state);
+        state.next += 1;
+        let id = UnitId(state.next);
+        let body = Arc::new(Body {
+            id,
+            name,
+            entry: task.entry,
+            arity: match task.entry {
+                Entry::Function => task.code.arity() as usize,
+                Entry::Loop(_) => 0,
+            },
+            taken: unit.exits.iter().map(|_| AtomicU64::new(0)).collect(),
+            unit,
+            link,
+            entered: AtomicU64::new(0),
+            adapter,
+            cell: task.cell,
+            _calls: calls,
+            shared: Arc::downgrade(self),
+        });
+        let _ = body.link.body.set(Arc::downgrade(&body));
+        for assumption in watches {
+            let units = state.watchers.entry(assumption).or_default();
+            units.push(Arc::downgrade(&body));
+        }
+        for &(stage, took) in &body.unit.timings {
+            let stages = &mut state.statistics.stages;
+            match stages.iter_mut().find(|known| known.0 == stage) {
+                Some(known) => known.1 += took,
+                None => stages.push((stage, took)),
+            }
+        }
+        if let (Some(cell), Entry::Function) = (&body.cell, body.entry) {
+            cell.publish(body.unit.code.entry());
+        }
+        let shared = self.clone();
+        let handle = UnitHandle(Arc::new(Lease { body, shared }));
+        state.units.insert(id, handle.clone());
+        Ok(handle)
+    }
+
+    pub(super) fn changed(&self, assumption: &Assumption) -> usize {
+        let mut state = lock(&self.state);
+        if !state.jobs.is_empty() {
+            state.changes.push(assumption.clone());
+        }
+        let units = state.watchers.remove(assumption).unwrap_or_default();
+        drop(state);
+        let units = units.iter().filter_map(Weak::upgrade);
+        units.filter(|body| self.invalidate(body)).count()
+    }
+
+    pub(super) fn invalidate(&self, body: &Arc<Body>) -> bool {
+        if body.link.state.swap(1, SeqCst) != 0 {
+            return false;
+        }
+        if let Some(cell) = &body.cell {
+            cell.withdraw(body.unit.code.entry());
+        }
+        let mut state = lock(&self.state);
+        state.statistics.invalidated += 1;
+        for assumption in body.unit.assumptions.iter().flat_map(watched) {
+            let Some(units) = state.watchers.get_mut(&assumption) else {
+                continue;
+            };
+            units.retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(body)));
+            if units.is_empty() {
+                state.watchers.remove(&assumption);
+            }
+        }
+        let handle = state.units.remove(&body.id);
+        // A handle must not go while the lock is held.
+        drop(state);
+        drop(handle);
+        true
+    }
+
+    pub(super) fn forget(&self, unit: UnitId) -> bool {
+        let handle = lock(&self.state).units.remove(&unit);
+        handle.is_some()
+    }
+
+    pub(super) fn unit(&self, unit: UnitId) -> Option<UnitHandle> {
+        lock(&self.state).units.get(&unit).cloned()
+    }
+
+    pub(super) fn units(&self) -> Vec<UnitInfo> {
+        let handles: Vec<UnitHandle> = lock(&self.state).units.values().cloned().collect();
+        handles.iter().map(UnitHandle::info).collect()
+    }
+
+    pub(super) fn statistics(&self) -> Statistics {
+        let state = lock(&self.state);
+        Statistics {
+            waiting: state.retired.len(),
+            jobs: state.jobs.len(),
+            ..state.statistics.clone()
+        }
+    }
+
+    /// The last handle of a unit is gone.
+    fn retire(&self, body: Arc<Body>) {
+        self.invalidate(&body);
+        lock(&self.state).retired.push(body);
+        self.reclaim();
+    }
+
+    /// Free what waits, if nothing native runs.
+    fn reclaim(&self) {
+        let mut state = lock(&self.state);
+        if self.inside.load(SeqCst) != 0 {
+            return;
+        }
+        let retired = std::mem::take(&mut state.retired);
+        state.statistics.freed += retired.len() as u64;
+        // Freeing pages takes time, and needs no lock of ours.
+        drop(state);
+        drop(retired);
+    }
+
+    /// The engine is gone.
+    pub(super) fn close(&self) {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        let handles = std::mem::take(&mut state.units);
+        drop(state);
+        for handle in handles.values() {
+            self.invalidate(handle.body());
+        }
+    }
+}
+
+/// A job's place among the changes of the world.
+pub(super) struct Ticket {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Ticket {
+    pub(super) fn new(shared: &Arc<Shared>) -> Ticket {
+        let mut state = lock(&shared.state);
+        state.next += 1;
+        let (number, now) = (state.next, state.forgotten + state.changes.len() as u64);
+        state.jobs.insert(number, now);
+        drop(state);
+        let shared = shared.clone();
+        Ticket { shared, number }
+    }
+
+    pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
+        Arc::ptr_eq(&self.shared, shared)
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !lock(&self.shared.state).closed
+    }
+
+    pub(super) fn count_stale(&self) {
+        lock(&self.shared.state).statistics.stale += 1;
+    }
+
+    /// The first of the assumptions that was told to have ceased to hold since the job began.
+    pub(super) fn first_changed<'a>(
+        &self,
+        mut assumptions: impl Iterator<Item = &'a Assumption>,
+    ) -> Option<Assumption> {
+        let state = lock(&self.shared.state);
+        let begun = state.jobs.get(&self.number)? - state.forgotten;
+        let changes = &state.changes[begun as usize..];
+        let changed = |a: &&Assumption| watched(a).iter().any(|a| changes.contains(a));
+        assumptions.find(changed).cloned()
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut state = lock(&self.shared.state);
+        state.jobs.remove(&self.number);
+        let now = state.forgotten + state.changes.len() as u64;
+        let oldest = state.jobs.values().copied().min().unwrap_or(now);
+        let gone = (oldest - state.forgotten) as usize;
+        state.changes.drain(..gone);
+        state.forgotten = oldest;
+    }
+}
+
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<UnitHandle>();
+    shared::<Activation>();
+};

@@ -1,0 +1,126 @@
+//! What a frame holds where compiled code left it, as values: the exit buffer read by its record.
+
+use super::{ExitRecord, Source};
+
+/// A value of a frame.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Live {
+    /// No value: an unbound local, or a null on the stack.
+    Null,
+    /// The host's word for an object; its reference goes to the frame.
+    Owned(u64),
+    /// The host's word for an object; the frame takes a new reference.
+    Borrowed(u64),
+    /// An int that was not boxed.
+    Int(i64),
+    /// A float that was not boxed.
+    Float(f64),
+    /// A truth value that was not boxed.
+    Bool(bool),
+}
+
+/// A frame as an exit left it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LiveFrame {
+    /// The first word of the context: the thread.
+    pub thread: u64,
+    /// The second word of the context: the frame (in a closed unit, the function).
+    pub frame: u64,
+    /// The locals whose slot does not hold their value already.
+    pub locals: Vec<(u32, Live)>,
+    /// The operand stack from the bottom.
+    pub stack: Vec<Live>,
+    /// Names of the namespace that are to be written: index in the code's names, and value.
+    pub names: Vec<(u32, Live)>,
+}
+
+impl ExitRecord {
+    /// What the frame holds, the exit buffer being `words`; none if that is shorter than the record says.
+    pub fn read(&self, words: &[u64]) -> Option<LiveFrame> {
+        let words = words.get(..self.words as usize)?;
+        let live = |source: Source| live(source, words);
+        let named = |n: &super::NameWrite| Some((n.name, live(n.source)?));
+        let local = |&(slot, source): &(u32, Source)| match source {
+            Source::Keep => None,
+            source => Some(live(source).map(|value| (slot, value))),
+        };
+        Some(LiveFrame {
+            thread: *words.first()?,
+            frame: *words.get(1)?,
+            locals: self
+                .locals
+                .iter()
+                .filter_map(local)
+                .collect::<Option<_>>()?,
+            stack: self
+                .stack
+                .iter()
+                .map(|&source| live(source))
+                .collect::<Option<_>>()?,
+            names: self.names.iter().map(named).collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn live(source: Source, words: &[u64]) -> Option<Live> {
+    let word = |n: u32| words.get(n as usize).copied();
+    let object = |n: u32, live: fn(u64) -> Live| {
+        word(n).map(|word| if word == 0 { Live::Null } else { live(word) })
+    };
+    Some(match source {
+        Source::Keep | Source::Null => Live::Null,
+        Source::Owned(n) => object(n, Live::Owned)?,
+        Source::Borrowed(n) => object(n, Live::Borrowed)?,
+        Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound)? & 1 == 0 => Live::Null,
+        Source::Int(n) | Source::IntIf(n, _) => Live::Int(word(n)? as i64),
+        Source::Float(n) | Source::FloatIf(n, _) => Live::Float(f64::from_bits(word(n)?)),
+        Source::Bool(n) => Live::Bool(word(n)? & 1 != 0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytecode::{Pc, Reason};
+    use crate::exits::ExitKind;
+
+    fn record() -> ExitRecord {
+        ExitRecord {
+            kind: ExitKind::Resume,
+            reason: Reason::Raised,
+            pc: Pc(3),
+            locals: vec![
+                (0, Source::Keep),
+                (1, Source::Int(2)),
+                (2, Source::FloatIf(3, 4)),
+                (4, Source::IntIf(2, 5)),
+            ],
+            names: Vec::new(),
+            stack: vec![
+                Source::Owned(6),
+                Source::Borrowed(7),
+                Source::Bool(5),
+                Source::Null,
+            ],
+            words: 8,
+        }
+    }
+
+    #[test]
+    fn each_source_is_read_as_what_it_is() {
+        let half = 0.5f64.to_bits();
+        let frame = record()
+            .read(&[10, 20, -7i64 as u64, half, 1, 0, 0x30, 0])
+            .unwrap();
+        assert_eq!((frame.thread, frame.frame), (10, 20));
+        let locals = [(1, Live::Int(-7)), (2, Live::Float(0.5)), (4, Live::Null)];
+        assert_eq!(frame.locals, locals);
+        let stack = [Live::Owned(0x30), Live::Null, Live::Bool(false), Live::Null];
+        assert_eq!(frame.stack, stack);
+    }
+
+    #[test]
+    fn a_short_buffer_is_refused() {
+        assert_eq!(record().read(&[0; 7]), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! The answers of a [`World`] as data: what a compile was told, kept or written down, so that it can be told again
+//! without the host. What is not in it is not known.
+
+use super::{AttrPlan, Callee, Global, StorePlan, World};
+use crate::types::{ConstValue, ObjectHandle, Type};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// A question about the program, with its answer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// The value of a global of a namespace.
+    Global(u64, String, Global),
+    /// How an attribute of a receiver is loaded.
+    LoadAttr(Type, String, AttrPlan),
+    /// How it is stored.
+    StoreAttr(Type, String, StorePlan),
+    /// What a call does.
+    Callee(ObjectHandle, Callee),
+    /// The items of a tuple.
+    Tuple(ObjectHandle, Vec<ObjectHandle>),
+    /// The value of an object.
+    Value(ObjectHandle, ConstValue),
+}
+
+/// What an answer answers.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Question {
+    Global(u64, String),
+    LoadAttr(Type, String),
+    StoreAttr(Type, String),
+    Callee(ObjectHandle),
+    Tuple(ObjectHandle),
+    Value(ObjectHandle),
+}
+
+impl Answer {
+    fn question(&self) -> Question {
+        match self {
+            Answer::Global(namespace, name, _) => Question::Global(*namespace, name.clone()),
+            Answer::LoadAttr(ty, name, _) => Question::LoadAttr(*ty, name.clone()),
+            Answer::StoreAttr(ty, name, _) => Question::StoreAttr(*ty, name.clone()),
+            Answer::Callee(object, _) => Question::Callee(*object),
+            Answer::Tuple(object, _) => Question::Tuple(*object),
+            Answer::Value(object, _) => Question::Value(*object),
+        }
+    }
+}
+
+/// Answers, in the order in which they were first given.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    answers: Vec<Answer>,
+    index: HashMap<Question, usize>,
+}
+
+impl Snapshot {
+    /// The answers.
+    pub fn answers(&self) -> &[Answer] {
+        &self.answers
+    }
+
+    /// Add an answer; a newer one to the same question counts.
+    pub fn add(&mut self, answer: Answer) {
+        match self.index.entry(answer.question()) {
+            std::collections::hash_map::Entry::Occupied(at) => self.answers[*at.get()] = answer,
+            std::collections::hash_map::Entry::Vacant(at) => {
+                at.insert(self.answers.len());
+                self.answers.push(answer);
+            }
+        }
+    }
+
+    fn find(&self, question: Question) -> Option<&Answer> {
+        self.index.get(&question).map(|at| &self.answers[*at])
+    }
+}
+
+impl World for Snapshot {
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        match self.find(Question::Global(namespace, name.to_owned()))? {
+            Answer::Global(_, _, global) => Some(global.clone()),
+            _ => None,
+        }
+    }
+
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
+        match self.find(Question::LoadAttr(receiver, name.to_owned())) {
+            Some(Answer::LoadAttr(_, _, plan)) => plan.clone(),
+            _ => AttrPlan::General,
+        }
+    }
+
+    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
+        match self.find(Question::StoreAttr(receiver, name.to_owned())) {
+            Some(Answer::StoreAttr(_, _, plan)) => plan.clone(),
+            _ => StorePlan::General,
+        }
+    }
+
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        match self.find(Question::Callee(callee)) {
+            Some(Answer::Callee(_, callee)) => callee.clone(),
+            _ => Callee::Unknown,
+        }
+    }
+
+    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
+        match self.find(Question::Tuple(object))? {
+            Answer::Tuple(_, items) => Some(items.clone()),
+            _ => None,
+        }
+    }
+
+    fn value(&self, object: ObjectHandle) -> ConstValue {
+        match self.find(Question::Value(object)) {
+            Some(Answer::Value(_, value)) => value.clone(),
+            _ => ConstValue::Other,
+        }
+    }
+}
+
+/// A world that notes what it is asked and what it says.
+pub struct Recorder<'a> {
+    world: &'a dyn World,
+    seen: RefCell<Snapshot>,
+}
+
+impl<'a> Recorder<'a> {
+    /// A recorder of this world's answers.
+    pub fn new(world: &'a dyn World) -> Recorder<'a> {
+        Recorder {
+            world,
+            seen: RefCell::default(),
+        }
+    }
+
+    /// What was said so far; questions that nothing was known of are not there.
+    pub fn snapshot(&self) -> Snapshot {
+        self.seen.borrow().clone()
+    }
+
+    fn note(&self, answer: Answer) {
+        self.seen.borrow_mut().add(answer);
+    }
+}
+
+impl World for Recorder<'_> {
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        let global = self.world.global(namespace, name)?;
+        self.note(Answer::Global(namespace, name.to_owned(), global.clone()));
+        Some(global)
+    }
+
+    fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
+        let plan = self.world.load_attr(receiver, name);
+        if plan != AttrPlan::General {
+            self.note(Answer::LoadAttr(receiver, name.to_owned(), plan.clone()));
+        }
+        plan
+    }
+
+    fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
+        let plan = self.world.store_attr(receiver, name);
+        if plan != StorePlan::General {
+            self.note(Answer::StoreAttr(receiver, name.to_owned(), plan.clone()));
+        }
+        plan
+    }
+
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        let found = self.world.callee(callee);
+        if found != Callee::Unknown {
+            self.note(Answer::Callee(callee, found.clone()));
+        }
+        found
+    }
+
+    fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
+        let items = self.world.tuple_items(object)?;
+        self.note(Answer::Tuple(object, items.clone()));
+        Some(items)
+    }
+
+    fn value(&self, object: ObjectHandle) -> ConstValue {
+        let value = self.world.value(object);
+        if value != ConstValue::Other {
+            self.note(Answer::Value(object, value.clone()));
+        }
+        value
+    }
+}

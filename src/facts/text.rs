@@ -1,0 +1,371 @@
+//! The text forms of what the host says of the program: assumptions, uses of intrinsics, raw entries, and the answers of
+//! a [`Snapshot`], one a line.
+//!
+//! ```text
+//! global 7 "len" = ImmortalObjectExact[len] assume name_unchanged 7 "len"
+//! load_attr ObjectUser[Point:Exact] "x" = field check intrinsic30[8] load intrinsic31[16] assume class_unchanged ObjectUser[Point:Exact]
+//! load_attr ObjectUser[Point:Exact] "m" = constant FunctionExact[m] method check intrinsic32[24]
+//! store_attr ObjectUser[Point:Exact] "x" = field store intrinsic33[16]
+//! callee FunctionExact[f] = function 2 [ImmortalLongExact[5]] cell 0x10 raw (int) -> int cell 0x18 boxed 0x10
+//! callee ImmortalObjectExact[len] = builtin len
+//! tuple TupleExact[t] = [ImmortalLongExact[5], LongExact[6]]
+//! value LongExact[6] = 6
+//! ```
+
+use super::snapshot::{Answer, Snapshot};
+use super::{
+    Assumption, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
+    RawSignature, StorePlan,
+};
+use crate::types::{Line, ObjectHandle, Parsed, Quoted, Scope, Type};
+use cranelift_entity::EntityRef;
+use std::fmt::{self, Display};
+
+impl Display for IntrinsicCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}", self.id, self.imms)
+    }
+}
+
+impl IntrinsicCall {
+    pub(crate) fn read(line: &mut Line) -> Parsed<IntrinsicCall> {
+        let id = line.entity("intrinsic", "an intrinsic")?;
+        line.expect("[")?;
+        Ok(IntrinsicCall {
+            id: IntrinsicId::new(id as usize),
+            imms: line.list("]", Line::integer)?,
+        })
+    }
+}
+
+impl RawKind {
+    fn name(self) -> &'static str {
+        match self {
+            RawKind::Int => "int",
+            RawKind::Float => "float",
+            RawKind::Bool => "bool",
+        }
+    }
+
+    fn read(line: &mut Line) -> Parsed<RawKind> {
+        let kinds = [RawKind::Int, RawKind::Float, RawKind::Bool];
+        match kinds.into_iter().find(|kind| line.eat_word(kind.name())) {
+            Some(kind) => Ok(kind),
+            None => line.expected("`int`, `float` or `bool`"),
+        }
+    }
+}
+
+impl Display for RawEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let params = self.signature.params.iter();
+        let params: Vec<&str> = params.map(|kind| kind.name()).collect();
+        write!(
+            f,
+            "({}) -> {} cell {:#x} boxed {:#x}",
+            params.join(", "),
+            self.signature.result.name(),
+            self.cell,
+            self.boxed_cell
+        )
+    }
+}
+
+impl RawEntry {
+    pub(crate) fn read(line: &mut Line) -> Parsed<RawEntry> {
+        line.expect("(")?;
+        let params = line.list(")", RawKind::read)?;
+        line.expect("->")?;
+        let result = RawKind::read(line)?;
+        line.expect("cell")?;
+        let cell = line.hexadecimal()?;
+        line.expect("boxed")?;
+        Ok(RawEntry {
+            cell,
+            boxed_cell: line.hexadecimal()?,
+            signature: RawSignature { params, result },
+        })
+    }
+}
+
+impl Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Assumption::ClassUnchanged(class) => {
+                write!(f, "class_unchanged {}", Type::from_class_exact(*class))
+            }
+            Assumption::NameUnchanged { namespace, name } => {
+                write!(f, "name_unchanged {namespace} {}", Quoted(name))
+            }
+            Assumption::FunctionUnchanged(object) => {
+                write!(f, "function_unchanged {}", Type::from_object(*object))
+            }
+        }
+    }
+}
+
+impl Assumption {
+    pub(crate) fn read(line: &mut Line, scope: &Scope) -> Parsed<Assumption> {
+        Ok(match () {
+            () if line.eat_word("class_unchanged") => {
+                line.space();
+                let at = line.at;
+                let ty = scope.ty(line)?;
+                match ty.unique_class_in(scope.host) {
+                    Some(class) => Assumption::ClassUnchanged(class),
+                    None => return line.error_at(at, format!("`{ty}` is no single class")),
+                }
+            }
+            () if line.eat_word("name_unchanged") => Assumption::NameUnchanged {
+                namespace: line.number()?,
+                name: line.quoted("the name")?,
+            },
+            () if line.eat_word("function_unchanged") => {
+                Assumption::FunctionUnchanged(scope.single_object(line)?)
+            }
+            () => return line.expected("what is assumed"),
+        })
+    }
+}
+
+/// `[A, B]`
+struct Objects<'a>(&'a [ObjectHandle]);
+
+impl Display for Objects<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let objects = self.0.iter().map(|object| Type::from_object(*object));
+        let objects: Vec<String> = objects.map(|ty| ty.to_string()).collect();
+        write!(f, "[{}]", objects.join(", "))
+    }
+}
+
+fn read_objects(line: &mut Line, scope: &Scope) -> Parsed<Vec<ObjectHandle>> {
+    line.expect("[")?;
+    line.list("]", |line| scope.single_object(line))
+}
+
+/// Each with its word before it.
+struct Each<'a, T>(&'a str, &'a [T]);
+
+impl<T: Display> Display for Each<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Each(word, items) = self;
+        items
+            .iter()
+            .try_for_each(|item| write!(f, " {word} {item}"))
+    }
+}
+
+fn read_each<T>(
+    line: &mut Line,
+    word: &str,
+    read: impl Fn(&mut Line) -> Parsed<T>,
+) -> Parsed<Vec<T>> {
+    let mut items = Vec::new();
+    while line.eat_word(word) {
+        items.push(read(line)?);
+    }
+    Ok(items)
+}
+
+fn read_assumptions(line: &mut Line, scope: &Scope) -> Parsed<Vec<Assumption>> {
+    read_each(line, "assume", |line| Assumption::read(line, scope))
+}
+
+impl Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Global(namespace, name, Global { value, assumptions }) => {
+                let value = Type::from_object(*value);
+                write!(f, "global {namespace} {} = {value}", Quoted(name))?;
+                write!(f, "{}", Each("assume", assumptions))
+            }
+            Answer::LoadAttr(ty, name, plan) => {
+                write!(f, "load_attr {ty} {} = ", Quoted(name))?;
+                match plan {
+                    AttrPlan::General => write!(f, "general"),
+                    AttrPlan::Field {
+                        guards,
+                        load,
+                        assumptions,
+                    } => {
+                        let (guards, assumed) =
+                            (Each("check", guards), Each("assume", assumptions));
+                        write!(f, "field{guards} load {load}{assumed}")
+                    }
+                    AttrPlan::Constant {
+                        guards,
+                        value,
+                        method,
+                        assumptions,
+                    } => {
+                        let (guards, assumed) =
+                            (Each("check", guards), Each("assume", assumptions));
+                        let method = if *method { " method" } else { "" };
+                        let value = Type::from_object(*value);
+                        write!(f, "constant {value}{method}{guards}{assumed}")
+                    }
+                }
+            }
+            Answer::StoreAttr(ty, name, plan) => {
+                write!(f, "store_attr {ty} {} = ", Quoted(name))?;
+                match plan {
+                    StorePlan::General => write!(f, "general"),
+                    StorePlan::Field {
+                        guards,
+                        store,
+                        assumptions,
+                    } => {
+                        let (guards, assumed) =
+                            (Each("check", guards), Each("assume", assumptions));
+                        write!(f, "field{guards} store {store}{assumed}")
+                    }
+                }
+            }
+            Answer::Callee(object, callee) => {
+                write!(f, "callee {} = ", Type::from_object(*object))?;
+                match callee {
+                    Callee::Unknown => write!(f, "unknown"),
+                    Callee::Builtin(builtin) => write!(f, "builtin {}", builtin.name()),
+                    Callee::Function {
+                        argcount,
+                        defaults,
+                        entry_cell,
+                        raw,
+                        assumptions,
+                    } => {
+                        let defaults = Objects(defaults);
+                        write!(f, "function {argcount} {defaults} cell {entry_cell:#x}")?;
+                        if let Some(raw) = raw {
+                            write!(f, " raw {raw}")?;
+                        }
+                        write!(f, "{}", Each("assume", assumptions))
+                    }
+                }
+            }
+            Answer::Tuple(object, items) => {
+                write!(
+                    f,
+                    "tuple {} = {}",
+                    Type::from_object(*object),
+                    Objects(items)
+                )
+            }
+            Answer::Value(object, value) => {
+                write!(f, "value {} = {value}", Type::from_object(*object))
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// Read an answer, if one stands on the line.
+    pub(crate) fn read(&mut self, line: &mut Line, scope: &Scope) -> Parsed<bool> {
+        let answer = match () {
+            () if line.eat_word("global") => {
+                let (namespace, name) = (line.number()?, line.quoted("the name")?);
+                line.expect("=")?;
+                let value = scope.single_object(line)?;
+                let assumptions = read_assumptions(line, scope)?;
+                Answer::Global(namespace, name, Global { value, assumptions })
+            }
+            () if line.eat_word("load_attr") => {
+                let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
+                line.expect("=")?;
+                Answer::LoadAttr(ty, name, read_load(line, scope)?)
+            }
+            () if line.eat_word("store_attr") => {
+                let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
+                line.expect("=")?;
+                Answer::StoreAttr(ty, name, read_store(line, scope)?)
+            }
+            () if line.eat_word("callee") => {
+                let object = scope.single_object(line)?;
+                line.expect("=")?;
+                Answer::Callee(object, read_callee(line, scope)?)
+            }
+            () if line.eat_word("tuple") => {
+                let object = scope.single_object(line)?;
+                line.expect("=")?;
+                Answer::Tuple(object, read_objects(line, scope)?)
+            }
+            () if line.eat_word("value") => {
+                let object = scope.single_object(line)?;
+                line.expect("=")?;
+                match line.literal()? {
+                    Some(value) => Answer::Value(object, value),
+                    None => return line.expected("a literal"),
+                }
+            }
+            () => return Ok(false),
+        };
+        line.end()?;
+        self.add(answer);
+        Ok(true)
+    }
+}
+
+fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
+    if line.eat_word("field") {
+        let guards = read_each(line, "check", IntrinsicCall::read)?;
+        line.expect("load")?;
+        return Ok(AttrPlan::Field {
+            guards,
+            load: IntrinsicCall::read(line)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
+    if !line.eat_word("constant") {
+        return line.expected("`field` or `constant`");
+    }
+    let value = scope.single_object(line)?;
+    let method = line.eat_word("method");
+    Ok(AttrPlan::Constant {
+        guards: read_each(line, "check", IntrinsicCall::read)?,
+        value,
+        method,
+        assumptions: read_assumptions(line, scope)?,
+    })
+}
+
+fn read_store(line: &mut Line, scope: &Scope) -> Parsed<StorePlan> {
+    line.expect("field")?;
+    let guards = read_each(line, "check", IntrinsicCall::read)?;
+    line.expect("store")?;
+    Ok(StorePlan::Field {
+        guards,
+        store: IntrinsicCall::read(line)?,
+        assumptions: read_assumptions(line, scope)?,
+    })
+}
+
+fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
+    if line.eat_word("builtin") {
+        line.space();
+        let at = line.at;
+        let word = line.word("a builtin")?;
+        let found = Builtin::ALL.iter().find(|builtin| builtin.name() == word);
+        return match found {
+            Some(builtin) => Ok(Callee::Builtin(*builtin)),
+            None => line.error_at(at, format!("there is no builtin `{word}`")),
+        };
+    }
+    if !line.eat_word("function") {
+        return line.expected("`function` or `builtin`");
+    }
+    let argcount = line.number()?;
+    let defaults = read_objects(line, scope)?;
+    line.expect("cell")?;
+    let entry_cell = line.hexadecimal()?;
+    let raw = match line.eat_word("raw") {
+        true => Some(RawEntry::read(line)?),
+        false => None,
+    };
+    Ok(Callee::Function {
+        argcount,
+        defaults,
+        entry_cell,
+        raw,
+        assumptions: read_assumptions(line, scope)?,
+    })
+}

@@ -1,0 +1,407 @@
+//! Collects a host's description and checks it, so that what a host gets wrong is an error at its start.
+
+use super::{
+    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, closed_helpers, helpers, names,
+};
+use crate::facts::Effects;
+use crate::lir::{self, Builder, Func, Helper, HelperId, Imm, Signature};
+use crate::ll::{Field, LayoutError, Struct, Ty};
+use crate::types::HostId;
+use cranelift_entity::PrimaryMap;
+use std::collections::HashMap;
+
+/// What is wrong with a host's description.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum HostError {
+    /// A standard intrinsic is missing.
+    #[error("the host `{host}` has no intrinsic `{name}`; define it with HostBuilder::intrinsic")]
+    MissingIntrinsic {
+        /// The host.
+        host: &'static str,
+        /// The intrinsic.
+        name: &'static str,
+    },
+    /// A helper that the core calls is missing.
+    #[error("the host `{host}` has no helper `{name}`; define it with HostBuilder::helper")]
+    MissingHelper {
+        /// The host.
+        host: &'static str,
+        /// The helper.
+        name: &'static str,
+    },
+    /// A helper or intrinsic has another signature than the core expects.
+    #[error("`{name}` of the host `{host}` has the signature {found}, but {expected} is expected")]
+    WrongSignature {
+        /// The host.
+        host: &'static str,
+        /// The helper or intrinsic.
+        name: &'static str,
+        /// Its signature.
+        found: String,
+        /// The one expected.
+        expected: String,
+    },
+    /// A helper's address is null.
+    #[error("the helper `{name}` of the host `{host}` has no address")]
+    NullHelper {
+        /// The host.
+        host: &'static str,
+        /// The helper.
+        name: &'static str,
+    },
+    /// The text of intrinsics can't be read.
+    #[error("the text of intrinsics of the host `{host}`: {error}")]
+    Text {
+        /// The host.
+        host: &'static str,
+        /// What is wrong, and where.
+        error: lir::ParseError,
+    },
+    /// An intrinsic is not well-formed LIR.
+    #[error("the intrinsic `{name}` of the host `{host}` is not well-formed: {errors}")]
+    BadIntrinsic {
+        /// The host.
+        host: &'static str,
+        /// The intrinsic.
+        name: &'static str,
+        /// All that is wrong.
+        errors: lir::VerifierErrors,
+    },
+    /// An intrinsic calls a helper that does more than the intrinsic is said to do.
+    #[error(
+        "the intrinsic `{name}` of the host `{host}` is not said to {what}, but calls `{helper}`, which may"
+    )]
+    UndeclaredEffect {
+        /// The host.
+        host: &'static str,
+        /// The intrinsic.
+        name: &'static str,
+        /// The helper.
+        helper: &'static str,
+        /// What the helper may do.
+        what: &'static str,
+    },
+    /// A layout is wrong.
+    #[error("in the host `{host}`: {error}")]
+    Layout {
+        /// The host.
+        host: &'static str,
+        /// What is wrong.
+        error: LayoutError,
+    },
+    /// Two helpers, two intrinsics or two layouts have one name.
+    #[error("the host `{host}` defines `{name}` twice")]
+    Duplicate {
+        /// The host.
+        host: &'static str,
+        /// The name.
+        name: &'static str,
+    },
+}
+
+/// Collects a host's description and checks it.
+#[derive(Debug)]
+pub struct HostBuilder {
+    host: Host,
+    partial: bool,
+    duplicate: Option<&'static str>,
+    layout_error: Option<LayoutError>,
+    text_error: Option<lir::ParseError>,
+}
+
+impl HostBuilder {
+    /// The helpers so far.
+    pub(super) fn helpers(&self) -> &PrimaryMap<HelperId, Helper> {
+        &self.host.helpers
+    }
+
+    /// A description without helpers and intrinsics.
+    pub fn new(name: &'static str, id: HostId) -> HostBuilder {
+        HostBuilder {
+            host: Host {
+                name,
+                id,
+                helpers: PrimaryMap::new(),
+                intrinsics: PrimaryMap::new(),
+                frame_slots: 0,
+                none: 0,
+                true_: 0,
+                false_: 0,
+                layouts: Vec::new(),
+                helper_names: HashMap::new(),
+                intrinsic_names: HashMap::new(),
+                missing: HashMap::new(),
+            },
+            partial: false,
+            duplicate: None,
+            layout_error: None,
+            text_error: None,
+        }
+    }
+
+    /// The host has not everything that the core may ask for: what is missing is no error here, and a function that
+    /// needs it is refused with [`CompileError::Missing`](crate::engine::CompileError::Missing). The exit hook is
+    /// needed always.
+    pub fn partial(&mut self) -> &mut Self {
+        self.partial = true;
+        self
+    }
+
+    /// The addresses of the singletons.
+    pub fn singletons(&mut self, none: u64, true_: u64, false_: u64) -> &mut Self {
+        (self.host.none, self.host.true_, self.host.false_) = (none, true_, false_);
+        self
+    }
+
+    /// Where a frame's local slots begin.
+    pub fn frame_slots(&mut self, offset: i32) -> &mut Self {
+        self.host.frame_slots = offset;
+        self
+    }
+
+    /// Declare how a structure lies in memory: its fields, after those of what it extends. Wrong layouts are reported
+    /// by [`finish`](Self::finish); the structure given back serves to define intrinsics.
+    pub fn layout(
+        &mut self,
+        name: &'static str,
+        extends: Option<&Struct>,
+        fields: &[Field],
+    ) -> Struct {
+        let inherited = extends.map_or(&[][..], |base| &base.fields);
+        let all: Vec<Field> = inherited.iter().chain(fields).copied().collect();
+        let layout = Struct::new(name, all.clone()).unwrap_or_else(|error| {
+            self.layout_error.get_or_insert(error);
+            Struct { name, fields: all }
+        });
+        if self.host.layout(name).is_some() {
+            self.duplicate = Some(name);
+        }
+        self.host.layouts.push(layout.clone());
+        layout
+    }
+
+    /// Add a helper with the C calling convention. What a standard helper may do follows from its row; of another
+    /// one nothing is known unless [`effects`](Self::effects) says it.
+    pub fn helper(
+        &mut self,
+        name: &'static str,
+        address: usize,
+        params: &[Ty],
+        results: &[Ty],
+    ) -> HelperId {
+        let id = self.host.helpers.push(Helper {
+            name,
+            address,
+            signature: Signature::new(params, results),
+            effects: None,
+        });
+        if self.host.helper_names.insert(name, id).is_some() {
+            self.duplicate = Some(name);
+        }
+        id
+    }
+
+    /// Add a helper that is a Rust function: `host.define("name", name as extern "C" fn(_, _) -> _)`.
+    pub fn define<F: HelperFn>(&mut self, name: &'static str, function: F) -> HelperId {
+        let signature = F::signature();
+        self.helper(
+            name,
+            function.address(),
+            &signature.params,
+            &signature.results,
+        )
+    }
+
+    /// What a helper of the host's own may do. An intrinsic that calls it must be said to do as much.
+    pub fn effects(&mut self, helper: HelperId, effects: Effects) -> &mut Self {
+        self.host.helpers[helper].effects = Some(effects);
+        self
+    }
+
+    /// Add an intrinsic.
+    pub fn intrinsic(&mut self, name: &'static str, effects: Effects, func: Func) -> IntrinsicId {
+        let id = self.host.intrinsics.push(Intrinsic {
+            name,
+            func,
+            effects,
+        });
+        if self.host.intrinsic_names.insert(name, id).is_some() {
+            self.duplicate = Some(name);
+        }
+        id
+    }
+
+    /// Add intrinsics written in the [text form](crate::lir::parse) of LIR, one after the other, each under the name of
+    /// its function. They may call the helpers added so far; none does more than `effects` says.
+    pub fn intrinsics(&mut self, effects: Effects, text: &str) -> &mut Self {
+        match lir::parse_all(text, &self.host.helpers) {
+            Ok(funcs) => {
+                for func in funcs {
+                    let name = self.host_name(&func.name);
+                    self.intrinsic(name, effects, func);
+                }
+            }
+            Err(error) => {
+                self.text_error.get_or_insert(error);
+            }
+        }
+        self
+    }
+
+    /// The name of an intrinsic for as long as the process lives: the core's, if it is a standard one.
+    fn host_name(&self, name: &str) -> &'static str {
+        let mut standard = names::STANDARD.iter().chain(names::NAMESPACE);
+        match standard.find(|row| row.0 == name) {
+            Some(row) => row.0,
+            // Hosts are few, and made once.
+            None => Box::leak(name.to_owned().into_boxed_str()),
+        }
+    }
+
+    /// The finished description.
+    ///
+    /// # Errors
+    /// A [`HostError`] names what is missing, doubled or wrongly typed.
+    pub fn finish(mut self) -> Result<Host, HostError> {
+        let host = self.host.name;
+        if let Some(name) = self.duplicate {
+            return Err(HostError::Duplicate { host, name });
+        }
+        if let Some(error) = self.layout_error.take() {
+            return Err(HostError::Layout { host, error });
+        }
+        if let Some(error) = self.text_error.take() {
+            return Err(HostError::Text { host, error });
+        }
+        if let Some(helper) = self.host.helpers.values().find(|h| h.address == 0) {
+            let name = helper.name;
+            return Err(HostError::NullHelper { host, name });
+        }
+        self.check_helpers()?;
+        self.check_intrinsics()?;
+        for intrinsic in self.host.intrinsics.values() {
+            lir::verify(&intrinsic.func, lir::Mode::Intrinsic, &self.host.helpers).map_err(
+                |errors| HostError::BadIntrinsic {
+                    host,
+                    name: intrinsic.name,
+                    errors,
+                },
+            )?;
+            check_effects(&self.host, intrinsic)?;
+        }
+        Ok(self.host)
+    }
+
+    /// The core's helpers are there, with their signatures.
+    fn check_helpers(&mut self) -> Result<(), HostError> {
+        let closed = closed_helpers();
+        let has = |row: &HelperRow| self.host.helper_names.contains_key(row.name);
+        let closed = if closed.iter().any(has) {
+            closed
+        } else {
+            Vec::new()
+        };
+        for row in helpers().into_iter().chain(closed) {
+            let HelperRow {
+                name,
+                params,
+                results,
+                effects,
+            } = row;
+            let Some(&id) = self.host.helper_names.get(name) else {
+                if !self.partial || name == EXIT_HOOK {
+                    let host = self.host.name;
+                    return Err(HostError::MissingHelper { host, name });
+                }
+                let id = self.host.helpers.push(stand_in(name, &params, &results));
+                self.host.helper_names.insert(name, id);
+                self.host.missing.insert(id, ("helper", name));
+                continue;
+            };
+            let helper = &mut self.host.helpers[id];
+            helper.effects = Some(effects);
+            let found = helper.signature.clone();
+            check_signature(&self.host, name, &found, &params, &results)?;
+        }
+        Ok(())
+    }
+
+    /// The core's intrinsics are there, with their signatures.
+    fn check_intrinsics(&mut self) -> Result<(), HostError> {
+        let has = |row: &&(&str, _, _)| self.host.intrinsic_names.contains_key(row.0);
+        let namespace = match names::NAMESPACE.iter().find(has) {
+            Some(_) => names::NAMESPACE,
+            None => &[],
+        };
+        for &(name, params, results) in names::STANDARD.iter().chain(namespace) {
+            if let Some(id) = self.host.intrinsic_names.get(name) {
+                let found = &self.host.intrinsics[*id].func.signature;
+                check_signature(&self.host, name, found, params, results)?;
+                continue;
+            }
+            if !self.partial {
+                let host = self.host.name;
+                return Err(HostError::MissingIntrinsic { host, name });
+            }
+            // Its body is one call of a helper that is missing, so that whatever uses it is found by that.
+            let helper = self.host.helpers.push(stand_in(name, params, results));
+            self.host.missing.insert(helper, ("intrinsic", name));
+            let mut func = Func::new(name, Signature::new(params, results));
+            let args = func.params().to_vec();
+            let mut b = Builder::new(&mut func);
+            let values = b.call(helper, &args, results);
+            b.ret(&values);
+            self.intrinsic(name, Effects::ANY, func);
+        }
+        Ok(())
+    }
+}
+
+/// What stands for a helper that is missing; nothing that calls it is compiled to the end.
+fn stand_in(name: &'static str, params: &[Ty], results: &[Ty]) -> Helper {
+    Helper {
+        name,
+        address: 0,
+        signature: Signature::new(params, results),
+        effects: None,
+    }
+}
+
+fn check_signature(
+    host: &Host,
+    name: &'static str,
+    found: &Signature,
+    params: &[Ty],
+    results: &[Ty],
+) -> Result<(), HostError> {
+    if found.params == params && found.results == results {
+        return Ok(());
+    }
+    Err(HostError::WrongSignature {
+        host: host.name,
+        name,
+        found: format!("{:?} -> {:?}", found.params, found.results),
+        expected: format!("{params:?} -> {results:?}"),
+    })
+}
+
+/// An intrinsic does nothing that it is not said to do, as far as the helpers that it calls tell.
+fn check_effects(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError> {
+    let func = &intrinsic.func;
+    for inst in func.order.iter().flat_map(|&b| &func.blocks[b].insts) {
+        let Imm::Helper(id) = inst.imm else { continue };
+        let helper = &host.helpers[id];
+        let Some(effects) = helper.effects else {
+            continue;
+        };
+        if let Some(what) = effects.first_beyond(intrinsic.effects) {
+            return Err(HostError::UndeclaredEffect {
+                host: host.name,
+                name: intrinsic.name,
+                helper: helper.name,
+                what,
+            });
+        }
+    }
+    Ok(())
+}

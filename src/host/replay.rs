@@ -1,0 +1,237 @@
+//! One compile as text: the host, the classes and objects with their addresses, and all that a request said, so that
+//! every stage can be made again without the host (a bug report is one file). `docs/text-forms.md` has the grammar.
+
+mod read;
+
+pub use read::{ReadUnit, read_units};
+
+use super::{Host, UnitParts};
+use crate::bytecode::{Code, Met, Pc, Reason};
+use crate::facts::{Answer, Assumption, AttrPlan, Callee, Snapshot, StorePlan};
+use crate::host::Entry;
+use crate::lir::{self, Func};
+use crate::types::{Declarations, ObjectHandle, Predefined, Quoted, Type};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+/// Everything that a compile followed from, besides the host.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// The code, with its hints.
+    pub code: Code,
+    /// Where to begin.
+    pub entry: Entry,
+    /// Types of the locals, and at a loop of the stack entries.
+    pub live: Vec<Type>,
+    /// Bets not to make again.
+    pub avoid: HashSet<(Pc, Reason)>,
+    /// What was met where a bet failed.
+    pub met: HashMap<Pc, Met>,
+    /// The host's parts.
+    pub parts: UnitParts,
+    /// What was asked of the world, with the answers.
+    pub world: Snapshot,
+}
+
+impl Replay {
+    /// The compile as text: a section of a document, which needs the one of the host too. It declares the classes and
+    /// objects that it names itself: labels and addresses mean what they meant when it was written.
+    pub fn print(&self, host: &Host) -> String {
+        let mut unit = String::new();
+        self.print_unit(host, &mut unit);
+        unit
+    }
+
+    fn print_unit(&self, host: &Host, out: &mut String) {
+        let _ = writeln!(out, "unit {} {{", Quoted(&self.code.name));
+        let mut declarations = Declarations::with_tokens();
+        self.declare(&mut declarations);
+        indent(&declarations.text, out);
+        let _ = match self.entry {
+            Entry::Function => writeln!(out, "  entry function"),
+            Entry::Loop(pc) => writeln!(out, "  entry loop {pc}"),
+        };
+        if !self.live.is_empty() {
+            let _ = writeln!(out, "  live {}", types(&self.live));
+        }
+        let mut avoid: Vec<_> = self.avoid.iter().collect();
+        avoid.sort();
+        for (pc, reason) in avoid {
+            let _ = writeln!(out, "  avoid {pc} {reason}");
+        }
+        let mut met: Vec<_> = self.met.iter().collect();
+        met.sort_by_key(|(pc, _)| **pc);
+        for (pc, met) in met {
+            let (seen, related) = (types(&met.seen), types(&met.related));
+            let _ = writeln!(out, "  met {pc} [{seen}] [{related}]");
+        }
+        self.print_parts(host, out);
+        for answer in self.world.answers() {
+            let _ = writeln!(out, "  {answer}");
+        }
+        indent(&self.code.to_string(), out);
+        out.push_str("}\n");
+    }
+
+    fn print_parts(&self, host: &Host, out: &mut String) {
+        let parts = &self.parts;
+        let _ = writeln!(out, "  token {}", parts.token);
+        let _ = writeln!(
+            out,
+            "  cells {:#x} {:#x} {:#x}",
+            parts.pending_cell, parts.loop_counter, parts.state_cell
+        );
+        let (base, scale) = (parts.position_base, parts.position_scale);
+        let _ = writeln!(out, "  positions {base:#x} {scale}");
+        if let Some(table) = parts.force_table {
+            let _ = writeln!(out, "  force {table:#x}");
+        }
+        if let Some(namespace) = &parts.namespace {
+            let (address, notes) = (namespace.address, namespace.notes);
+            let _ = writeln!(out, "  namespace {address:#x} {notes}");
+            for ((name, cell), live) in namespace.names.iter().zip(&namespace.live) {
+                let _ = writeln!(out, "  name {name:#x} {cell:#x} {live}");
+            }
+        }
+        let mut func = |word: &str, func: &Func| {
+            let _ = writeln!(out, "  {word}");
+            indent(&lir::print(func, &host.helpers), out);
+        };
+        func("enter", &parts.enter);
+        func("leave", &parts.leave);
+        if let Some(closed) = &parts.closed {
+            func("closed_enter", &closed.enter);
+            func("closed_leave", &closed.leave);
+            let (boxed, raw) = (closed.boxed_cell, closed.raw_cell);
+            let _ = writeln!(out, "  closed {boxed:#x} {raw:#x}");
+        }
+    }
+
+    fn declare(&self, to: &mut Declarations) {
+        let code = &self.code;
+        code.consts.iter().for_each(|c| to.object(c.object));
+        let hints = code.instrs.iter().flat_map(|instr| &instr.hint);
+        hints.chain(&code.local_hints).for_each(|ty| to.ty(*ty));
+        self.live.iter().for_each(|ty| to.ty(*ty));
+        for met in self.met.values() {
+            met.seen
+                .iter()
+                .chain(&met.related)
+                .for_each(|ty| to.ty(*ty));
+        }
+        if let Some(namespace) = &self.parts.namespace {
+            namespace.live.iter().for_each(|ty| to.ty(*ty));
+        }
+        for answer in self.world.answers() {
+            declare_answer(answer, to);
+        }
+    }
+}
+
+fn declare_answer(answer: &Answer, to: &mut Declarations) {
+    let assumed = |assumptions: &[Assumption], to: &mut Declarations| {
+        for assumption in assumptions {
+            match assumption {
+                Assumption::ClassUnchanged(class) => to.class(*class),
+                Assumption::FunctionUnchanged(object) => to.object(*object),
+                Assumption::NameUnchanged { .. } => {}
+            }
+        }
+    };
+    let all = |objects: &[ObjectHandle], to: &mut Declarations| {
+        objects.iter().for_each(|object| to.object(*object));
+    };
+    match answer {
+        Answer::Global(_, _, global) => {
+            to.object(global.value);
+            assumed(&global.assumptions, to);
+        }
+        Answer::LoadAttr(ty, _, plan) => {
+            to.ty(*ty);
+            match plan {
+                AttrPlan::General => {}
+                AttrPlan::Field { assumptions, .. } => assumed(assumptions, to),
+                AttrPlan::Constant {
+                    value, assumptions, ..
+                } => {
+                    to.object(*value);
+                    assumed(assumptions, to);
+                }
+            }
+        }
+        Answer::StoreAttr(ty, _, plan) => {
+            to.ty(*ty);
+            if let StorePlan::Field { assumptions, .. } = plan {
+                assumed(assumptions, to);
+            }
+        }
+        Answer::Callee(object, callee) => {
+            to.object(*object);
+            if let Callee::Function {
+                defaults,
+                assumptions,
+                ..
+            } = callee
+            {
+                all(defaults, to);
+                assumed(assumptions, to);
+            }
+        }
+        Answer::Tuple(object, items) => {
+            to.object(*object);
+            all(items, to);
+        }
+        Answer::Value(object, _) => to.object(*object),
+    }
+}
+
+/// The section of a host: its builtin classes, helpers, intrinsics, and where a frame's slots are.
+pub fn print_host(host: &Host) -> String {
+    let mut out = format!("host {} {{\n", Quoted(host.name));
+    let mut builtins = Declarations::with_tokens();
+    for row in Predefined::ALL {
+        if let Some(class) = host.id.builtin_class(*row) {
+            builtins.class(class);
+        }
+    }
+    indent(&builtins.text, &mut out);
+    let _ = writeln!(out, "  slots {}", host.frame_slots);
+    let (none, true_, false_) = (host.none, host.true_, host.false_);
+    let _ = writeln!(out, "  singletons {none:#x} {true_:#x} {false_:#x}");
+    for helper in host.helpers.values() {
+        let (name, signature) = (Quoted(helper.name), &helper.signature);
+        let _ = writeln!(out, "  helper {name} {:#x} {signature}", helper.address);
+    }
+    for intrinsic in host.intrinsics.values() {
+        let _ = write!(out, "  intrinsic {}", Quoted(intrinsic.name));
+        let effects = intrinsic.effects;
+        for (word, has) in [
+            ("reads", effects.reads),
+            ("writes", effects.writes),
+            ("runs_host_code", effects.runs_host_code),
+            ("raises", effects.raises),
+            ("releases", effects.releases),
+        ] {
+            if has {
+                let _ = write!(out, " {word}");
+            }
+        }
+        out.push('\n');
+        indent(&lir::print(&intrinsic.func, &host.helpers), &mut out);
+    }
+    out + "}\n"
+}
+
+fn types(types: &[Type]) -> String {
+    let types: Vec<String> = types.iter().map(Type::to_string).collect();
+    types.join(", ")
+}
+
+/// A part with lines of its own; a section ends at a `}` that is not indented.
+fn indent(text: &str, out: &mut String) {
+    for line in text.lines() {
+        out.push_str(if line.is_empty() { "" } else { "  " });
+        out.push_str(line);
+        out.push('\n');
+    }
+}

@@ -1,0 +1,399 @@
+//! Hosts and units, read back.
+
+use super::Replay;
+use crate::bytecode::{Document, Met, Pc, Reason, Section, parse_code};
+use crate::facts::{Effects, Snapshot};
+use crate::host::{ClosedParts, Entry, Host, HostBuilder, Namespace, UnitParts};
+use crate::lir::{self, Func, Helper, HelperId, Mode, Signature};
+use crate::ll::Ty;
+use crate::types::{Hierarchy, Line, Lines, Parsed, Scope, TextError, Type};
+use cranelift_entity::PrimaryMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock, Mutex};
+
+/// A unit of a document, with its host. Its classes and objects are gone with it.
+#[derive(Debug)]
+pub struct ReadUnit {
+    /// What the unit followed from.
+    pub replay: Replay,
+    /// The host; nothing of it can be called.
+    pub host: Arc<Host>,
+    _hierarchy: Hierarchy,
+}
+
+/// The units of a document, each with classes and objects of its own.
+///
+/// # Errors
+/// A [`TextError`] with the line in the document; what is missing is an error at the section's end.
+pub fn read_units(document: &Document) -> Parsed<Vec<ReadUnit>> {
+    let of = |keyword: &'static str| {
+        document
+            .sections
+            .iter()
+            .filter(move |s| s.keyword == keyword)
+    };
+    let Some(host) = of("host").next() else {
+        return match of("unit").next() {
+            Some(unit) => Err(TextError {
+                line: unit.line,
+                column: 1,
+                message: "a unit needs its host: the document has no `host` section".into(),
+            }),
+            None => Ok(Vec::new()),
+        };
+    };
+    let mut units = Vec::new();
+    for section in of("unit") {
+        let hierarchy = Hierarchy::parse("").map_err(|fault| TextError {
+            line: section.line,
+            column: 1,
+            message: format!("no host on paper: {fault}"),
+        })?;
+        let mut scope = Scope::new(hierarchy.host(), hierarchy.names());
+        let host = read_host(host, &mut scope)?;
+        units.push(ReadUnit {
+            replay: unit(section, &host, scope)?,
+            host: Arc::new(host),
+            _hierarchy: hierarchy,
+        });
+    }
+    if units.is_empty() {
+        let hierarchy = Hierarchy::parse("").ok();
+        if let Some(hierarchy) = hierarchy {
+            read_host(host, &mut Scope::new(hierarchy.host(), hierarchy.names()))?;
+        }
+    }
+    Ok(units)
+}
+
+fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
+    let mut lines = Lines::from(&section.text, section.line);
+    let mut line = first(&mut lines, "host")?;
+    let name = interned(line.quoted("the host's name")?);
+    line.expect("{")?;
+    line.end()?;
+    let mut builder = HostBuilder::new(name, scope.host);
+    loop {
+        let mut line = next(&mut lines)?;
+        match () {
+            () if line.eat("}") => {
+                line.end()?;
+                return match builder.finish() {
+                    Ok(host) => Ok(host),
+                    Err(error) => line.error_at(0, error.to_string()),
+                };
+            }
+            () if line.eat_word("class") => scope.class(&mut line)?,
+            () if line.eat_word("slots") => {
+                builder.frame_slots(small(&mut line)?);
+            }
+            () if line.eat_word("singletons") => {
+                let (none, true_) = (line.hexadecimal()?, line.hexadecimal()?);
+                builder.singletons(none, true_, line.hexadecimal()?);
+            }
+            () if line.eat_word("helper") => {
+                let name = interned(line.quoted("the helper's name")?);
+                let address = line.hexadecimal()? as usize;
+                let signature = signature(&mut line)?;
+                builder.helper(name, address, &signature.params, &signature.results);
+            }
+            () if line.eat_word("intrinsic") => {
+                let name = interned(line.quoted("the intrinsic's name")?);
+                let effects = effects(&mut line);
+                line.end()?;
+                let func = function(&mut lines, builder.helpers(), Mode::Intrinsic)?;
+                builder.intrinsic(name, effects, func);
+                continue;
+            }
+            () => return line.expected("what belongs to a host, or `}`"),
+        }
+        line.end()?;
+    }
+}
+
+/// What a unit is made of, while it is read.
+#[derive(Default)]
+struct Builder {
+    entry: Option<Entry>,
+    live: Vec<Type>,
+    avoid: HashSet<(Pc, Reason)>,
+    met: HashMap<Pc, Met>,
+    world: Snapshot,
+    token: u64,
+    cells: [u64; 3],
+    positions: (u64, u32),
+    force: Option<u64>,
+    namespace: Option<Namespace>,
+    funcs: HashMap<&'static str, Func>,
+    closed: Option<(u64, u64)>,
+}
+
+const FUNCS: [&str; 4] = ["enter", "leave", "closed_enter", "closed_leave"];
+
+fn unit(section: &Section, host: &Host, mut scope: Scope) -> Parsed<Replay> {
+    let mut lines = Lines::from(&section.text, section.line);
+    let mut line = first(&mut lines, "unit")?;
+    line.quoted("the code's name")?;
+    line.expect("{")?;
+    line.end()?;
+    let (mut b, mut code) = (Builder::default(), None);
+    loop {
+        let mut line = next(&mut lines)?;
+        if line.eat("}") {
+            line.end()?;
+            let Some(code) = code else {
+                return line.error_at(0, "the unit has no `code`");
+            };
+            return b.finish(code, &line);
+        }
+        if let Some(word) = FUNCS.into_iter().find(|word| line.eat_word(word)) {
+            line.end()?;
+            let func = function(&mut lines, &host.helpers, Mode::Intrinsic)?;
+            b.funcs.insert(word, func);
+            continue;
+        }
+        if line.eat_word("class") {
+            scope.class(&mut line)?;
+            continue;
+        }
+        if line.eat_word("object") {
+            scope.object(&mut line)?;
+            continue;
+        }
+        let scope = &scope;
+        if line.eat_word("code") {
+            let at = line.at;
+            let read = parse_code(&mut line, &mut lines, scope)?;
+            if let Err(errors) = read.verify() {
+                return line.error_at(at, errors.to_string());
+            }
+            code = Some(read);
+            continue;
+        }
+        if b.world.read(&mut line, scope)? {
+            continue;
+        }
+        b.line(&mut line, scope)?;
+        line.end()?;
+    }
+}
+
+impl Builder {
+    fn line(&mut self, line: &mut Line, scope: &Scope) -> Parsed<()> {
+        match () {
+            () if line.eat_word("entry") => {
+                self.entry = Some(match () {
+                    () if line.eat_word("function") => Entry::Function,
+                    () if line.eat_word("loop") => Entry::Loop(line.pc()?),
+                    () => return line.expected("`function` or `loop`"),
+                });
+            }
+            () if line.eat_word("live") => {
+                self.live.push(scope.ty(line)?);
+                while line.eat(",") {
+                    self.live.push(scope.ty(line)?);
+                }
+            }
+            () if line.eat_word("avoid") => {
+                let pc = line.pc()?;
+                line.space();
+                let at = line.at;
+                let word = line.word("a reason")?;
+                let found = Reason::ALL.into_iter().find(|reason| reason.name() == word);
+                let Some(reason) = found else {
+                    return line.error_at(at, format!("there is no reason `{word}`"));
+                };
+                self.avoid.insert((pc, reason));
+            }
+            () if line.eat_word("met") => {
+                let pc = line.pc()?;
+                line.expect("[")?;
+                let seen = line.list("]", |line| scope.ty(line))?;
+                line.expect("[")?;
+                let related = line.list("]", |line| scope.ty(line))?;
+                self.met.insert(pc, Met { seen, related });
+            }
+            () if line.eat_word("token") => self.token = line.number()?,
+            () if line.eat_word("cells") => {
+                for cell in &mut self.cells {
+                    *cell = line.hexadecimal()?;
+                }
+            }
+            () if line.eat_word("positions") => {
+                self.positions = (line.hexadecimal()?, line.number()?);
+            }
+            () if line.eat_word("force") => self.force = Some(line.hexadecimal()?),
+            () if line.eat_word("namespace") => {
+                self.namespace = Some(Namespace {
+                    address: line.hexadecimal()?,
+                    notes: line.integer()?,
+                    names: Vec::new(),
+                    live: Vec::new(),
+                });
+            }
+            () if self.namespace.is_some() && line.eat_word("name") => {
+                let name = (line.hexadecimal()?, line.hexadecimal()?);
+                let live = scope.ty(line)?;
+                if let Some(namespace) = &mut self.namespace {
+                    namespace.names.push(name);
+                    namespace.live.push(live);
+                }
+            }
+            () if line.eat_word("closed") => {
+                self.closed = Some((line.hexadecimal()?, line.hexadecimal()?));
+            }
+            () => return line.expected("what belongs to a unit, or `}`"),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, code: crate::bytecode::Code, end: &Line) -> Parsed<Replay> {
+        let mut func = |name: &str, params: usize| match self.funcs.remove(name) {
+            Some(func) if func.signature.params == vec![Ty::Ptr; params] => Ok(func),
+            Some(_) => end.error_at(0, format!("`{name}` takes {params} pointers")),
+            None => end.error_at(0, format!("the unit has no `{name}`")),
+        };
+        let (enter, leave) = (func("enter", 2)?, func("leave", 2)?);
+        if enter.signature.results != [Ty::Ptr] || !leave.signature.results.is_empty() {
+            return end.error_at(0, "`enter` gives a frame, `leave` nothing");
+        }
+        let closed = match self.closed {
+            Some((boxed_cell, raw_cell)) => Some(ClosedParts {
+                boxed_cell,
+                raw_cell,
+                enter: func("closed_enter", 1)?,
+                leave: func("closed_leave", 1)?,
+            }),
+            None => None,
+        };
+        let Some(entry) = self.entry else {
+            return end.error_at(0, "the unit has no `entry`");
+        };
+        let names = self.namespace.as_ref().map(|n| n.names.len());
+        if names.is_some_and(|count| count != code.names.len()) {
+            return end.error_at(0, "the namespace has not as many names as the code");
+        }
+        let in_code = |pc: &Pc| (pc.0 as usize) < code.instrs.len();
+        let places = self.avoid.iter().map(|(pc, _)| pc).chain(self.met.keys());
+        if let Some(pc) = places.into_iter().find(|pc| !in_code(pc)) {
+            return end.error_at(0, format!("there is no instruction {pc}"));
+        }
+        let [pending_cell, loop_counter, state_cell] = self.cells;
+        Ok(Replay {
+            entry,
+            live: self.live,
+            avoid: self.avoid,
+            met: self.met,
+            world: self.world,
+            parts: UnitParts {
+                token: self.token,
+                pending_cell,
+                loop_counter,
+                state_cell,
+                enter,
+                leave,
+                position_base: self.positions.0,
+                position_scale: self.positions.1,
+                closed,
+                namespace: self.namespace,
+                force_table: self.force,
+            },
+            code,
+        })
+    }
+}
+
+/// The first line of a section, of which the keyword has been read.
+fn first<'t>(lines: &mut Lines<'t>, keyword: &str) -> Parsed<Line<'t>> {
+    let Some(mut line) = lines.next() else {
+        return lines.missing(&format!("`{keyword}`"));
+    };
+    line.expect(keyword)?;
+    Ok(line)
+}
+
+fn next<'t>(lines: &mut Lines<'t>) -> Parsed<Line<'t>> {
+    match lines.next() {
+        Some(line) => Ok(line),
+        None => lines.missing("`}`"),
+    }
+}
+
+/// A function in LIR on the lines that follow, well-formed.
+fn function(
+    lines: &mut Lines<'_>,
+    helpers: &PrimaryMap<HelperId, Helper>,
+    mode: Mode,
+) -> Parsed<Func> {
+    let start = lines.number;
+    let text = lines.nested()?;
+    let func = lir::parse(&text, helpers).map_err(|error| TextError {
+        line: start + error.line as usize,
+        column: error.column as usize,
+        message: error.what,
+    })?;
+    match lir::verify(&func, mode, helpers) {
+        Ok(()) => Ok(func),
+        Err(errors) => Err(TextError {
+            line: start + 1,
+            column: 1,
+            message: errors.to_string(),
+        }),
+    }
+}
+
+/// `(ptr, i64) -> (i64, bool)`
+fn signature(line: &mut Line) -> Parsed<Signature> {
+    line.expect("(")?;
+    let params = line.list(")", ty)?;
+    let results = match () {
+        () if !line.eat("->") => Vec::new(),
+        () if line.eat("(") => line.list(")", ty)?,
+        () => vec![ty(line)?],
+    };
+    Ok(Signature { params, results })
+}
+
+fn ty(line: &mut Line) -> Parsed<Ty> {
+    line.space();
+    let at = line.at;
+    let word = line.word("a type")?;
+    let found = Ty::ALL.into_iter().find(|ty| ty.name() == word);
+    found.map_or_else(
+        || line.error_at(at, format!("there is no type `{word}`")),
+        Ok,
+    )
+}
+
+fn effects(line: &mut Line) -> Effects {
+    Effects {
+        reads: line.eat_word("reads"),
+        writes: line.eat_word("writes"),
+        runs_host_code: line.eat_word("runs_host_code"),
+        raises: line.eat_word("raises"),
+        releases: line.eat_word("releases"),
+    }
+}
+
+fn small(line: &mut Line) -> Parsed<i32> {
+    line.space();
+    let at = line.at;
+    let number = line.integer()?;
+    i32::try_from(number).map_or_else(|_| line.error_at(at, format!("{number} is too large")), Ok)
+}
+
+/// Names of hosts live as long as the process; each is kept once.
+fn interned(name: String) -> &'static str {
+    static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
+    let mut names = NAMES
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    match names.get(name.as_str()) {
+        Some(known) => known,
+        None => {
+            let name: &'static str = Box::leak(name.into_boxed_str());
+            names.insert(name);
+            name
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What a host gets wrong is said at its start, each fault by its own error.
+
+use super::*;
+use crate::lir::{Builder, HelperId, Opcode, Signature};
+use crate::ll::{Field, LayoutError, Ty, Width};
+
+extern "C" fn nothing() {}
+
+const ADDRESS: fn() -> usize = || nothing as extern "C" fn() as usize;
+
+/// A host with every helper and intrinsic, but for what `edit` leaves out or changes: rows of (name, parameters,
+/// results), helpers first.
+fn host(
+    edit: impl Fn(&'static str, &mut Vec<Ty>) -> bool,
+    more: impl FnOnce(&mut HostBuilder),
+) -> Result<Host, HostError> {
+    let mut host = HostBuilder::new("test", HostId::new());
+    for row in helpers() {
+        let mut params = row.params;
+        if edit(row.name, &mut params) {
+            host.helper(row.name, ADDRESS(), &params, &row.results);
+        }
+    }
+    for &(name, params, results) in names::STANDARD {
+        let mut params = params.to_vec();
+        if edit(name, &mut params) {
+            host.intrinsic(name, Effects::NONE, constant(name, &params, results));
+        }
+    }
+    more(&mut host);
+    host.finish()
+}
+
+/// A function that gives zeros.
+fn constant(name: &'static str, params: &[Ty], results: &[Ty]) -> Func {
+    let mut func = Func::new(name, Signature::new(params, results));
+    let mut b = Builder::new(&mut func);
+    let values: Vec<_> = results
+        .iter()
+        .map(|ty| match ty {
+            Ty::Bool => b.bconst(false),
+            Ty::I64 => b.iconst(0),
+            Ty::F64 => b.fconst(0.0),
+            Ty::Ptr => b.pconst(0),
+        })
+        .collect();
+    b.ret(&values);
+    func
+}
+
+/// A function of an object that calls a helper with it.
+fn calling(helper: HelperId) -> Func {
+    let mut func = Func::new("calling", Signature::new(&[Ty::Ptr], &[]));
+    let p = func.params()[0];
+    let mut b = Builder::new(&mut func);
+    b.call(helper, &[p], &[]);
+    b.ret(&[]);
+    func
+}
+
+#[track_caller]
+fn error(
+    edit: impl Fn(&'static str, &mut Vec<Ty>) -> bool,
+    more: impl FnOnce(&mut HostBuilder),
+) -> HostError {
+    host(edit, more).expect_err("a fault")
+}
+
+fn all(_: &'static str, _: &mut Vec<Ty>) -> bool {
+    true
+}
+
+#[test]
+fn a_complete_host_is_accepted() {
+    host(all, |_| ()).unwrap();
+}
+
+#[test]
+fn a_missing_helper_is_named() {
+    let (host, name) = ("test", "get_item");
+    assert_eq!(
+        error(|n, _| n != name, |_| ()),
+        HostError::MissingHelper { host, name }
+    );
+}
+
+#[test]
+fn a_missing_intrinsic_is_named() {
+    let (host, name) = ("test", names::LIST_LEN);
+    assert_eq!(
+        error(|n, _| n != name, |_| ()),
+        HostError::MissingIntrinsic { host, name }
+    );
+}
+
+#[test]
+fn a_wrong_signature_is_shown_beside_the_right_one() {
+    for wrong in ["get_item", names::LIST_LEN] {
+        let edit = |name: &str, params: &mut Vec<Ty>| {
+            if name == wrong {
+                params[0] = Ty::F64;
+            }
+            true
+        };
+        match error(edit, |_| ()) {
+            HostError::WrongSignature {
+                name,
+                found,
+                expected,
+                ..
+            } => {
+                assert_eq!(name, wrong);
+                assert!(found.starts_with("[F64"), "{found}");
+                assert!(expected.starts_with("[Ptr"), "{expected}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn a_helper_at_no_address_is_refused() {
+    let (host, name) = ("test", "mine");
+    let made = error(all, |host| {
+        host.helper(name, 0, &[], &[]);
+    });
+    assert_eq!(made, HostError::NullHelper { host, name });
+}
+
+#[test]
+fn names_are_given_once() {
+    let (host, name) = ("test", "mine");
+    let made = error(all, |host| {
+        host.helper(name, ADDRESS(), &[], &[]);
+        host.helper(name, ADDRESS(), &[], &[]);
+    });
+    assert_eq!(made, HostError::Duplicate { host, name });
+}
+
+#[test]
+fn an_intrinsic_that_is_not_well_formed_is_refused() {
+    let made = error(all, |host| {
+        let mut func = Func::new("odd", Signature::new(&[Ty::F64], &[Ty::I64]));
+        let p = func.params()[0];
+        let mut b = Builder::new(&mut func);
+        let sum = b.op(Opcode::Iadd, &[p, p]);
+        b.ret(&[sum]);
+        host.intrinsic("odd", Effects::NONE, func);
+    });
+    match made {
+        HostError::BadIntrinsic { name, errors, .. } => {
+            assert_eq!(name, "odd");
+            assert!(!errors.faults.is_empty());
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn an_intrinsic_does_not_do_more_than_it_says() {
+    for (said, is_enough) in [(Effects::READS, false), (Effects::WRITES, true)] {
+        let made = host(all, |host| {
+            let writes = host.helper("note", ADDRESS(), &[Ty::Ptr], &[]);
+            host.effects(writes, Effects::WRITES);
+            host.intrinsic("calling", said, calling(writes));
+        });
+        let refused = matches!(
+            made,
+            Err(HostError::UndeclaredEffect {
+                name: "calling",
+                helper: "note",
+                what: "write memory",
+                ..
+            })
+        );
+        assert_eq!(refused, !is_enough);
+    }
+}
+
+#[test]
+fn overlapping_fields_are_named() {
+    let made = error(all, |host| {
+        let head = host.layout("Head", None, &[Field::new("class", 0, Width::Ptr)]);
+        host.layout("Int", Some(&head), &[Field::new("value", 4, Width::I64)]);
+    });
+    let error = LayoutError::Overlap {
+        structure: "Int",
+        first: "class",
+        second: "value",
+    };
+    assert_eq!(
+        made,
+        HostError::Layout {
+            host: "test",
+            error
+        }
+    );
+}
+
+#[test]
+fn layouts_are_kept_with_what_they_extend() {
+    let host = host(all, |host| {
+        let head = host.layout("Head", None, &[Field::new("class", 0, Width::Ptr)]);
+        host.layout("Int", Some(&head), &[Field::new("value", 8, Width::I64)]);
+    })
+    .unwrap();
+    let int = host.layout("Int").unwrap();
+    assert_eq!(
+        (int.field("class").offset, int.field("value").offset),
+        (0, 8)
+    );
+    assert_eq!(host.layout("Float"), None);
+}
+
+#[test]
+fn a_partial_host_says_what_a_function_calls_in_vain() {
+    let host = host(
+        |name, _| name != "get_item" && name != names::LIST_LEN,
+        |host| {
+            host.partial();
+        },
+    )
+    .unwrap();
+    let missing = |callee: HelperId| host.missing_in(&calling(callee));
+    assert_eq!(
+        missing(host.helper("get_item")),
+        Some(("helper", "get_item"))
+    );
+    assert_eq!(missing(host.helper("set_item")), None);
+    let len = &host.intrinsics[host.intrinsic(names::LIST_LEN)];
+    assert_eq!(
+        host.missing_in(&len.func),
+        Some(("intrinsic", names::LIST_LEN))
+    );
+}
+
+#[test]
+fn the_exit_hook_can_not_be_missing() {
+    let made = error(
+        |name, _| name != EXIT_HOOK,
+        |host| {
+            host.partial();
+        },
+    );
+    let (host, name) = ("test", EXIT_HOOK);
+    assert_eq!(made, HostError::MissingHelper { host, name });
+}
+
+#[test]
+fn intrinsics_may_be_text() {
+    let text = "function \"value\"(ptr) -> i64 {
+block0(v0: ptr):
+  call note(v0)
+  v1 = load.i64 v0+8
+  return v1
+}
+
+; and another
+function \"nothing\"() {
+block0():
+  return
+}
+";
+    let made = host(all, |host| {
+        host.helper("note", ADDRESS(), &[Ty::Ptr], &[]);
+        host.intrinsics(Effects::ANY, text);
+    })
+    .unwrap();
+    let found = |name| &made.intrinsics[made.intrinsic(name)].func.signature;
+    assert_eq!(*found("value"), Signature::new(&[Ty::Ptr], &[Ty::I64]));
+    assert_eq!(*found("nothing"), Signature::new(&[], &[]));
+    let wrong = error(all, |host| {
+        host.intrinsics(Effects::ANY, text);
+    });
+    match wrong {
+        HostError::Text { error, .. } => assert_eq!(error.line, 3, "{error}"),
+        other => panic!("{other}"),
+    }
+}
