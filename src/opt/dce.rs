@@ -32,7 +32,9 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             _ => {}
         }
         work.extend(data.out_locals.iter().map(|v| f.resolve(*v)));
-        work.extend(data.entry_state.locals.iter().map(|v| f.resolve(*v)));
+        let entry = &data.entry_state;
+        work.extend(entry.locals.iter().map(|v| f.resolve(*v)));
+        work.extend(entry.stack.iter().map(|e| f.resolve(e.value)));
         for edge in data.term.edges() {
             work.extend(edge.args.iter().map(|v| f.resolve(*v)));
         }

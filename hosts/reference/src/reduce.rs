@@ -252,7 +252,8 @@ fn fewer_instructions(
             // In place of what made a value, or took one; replacing one instruction by one that means as little leads
             // nowhere.
             let simple = [Op::LoadConst, Op::PopTop];
-            let is_simple = end - start == 1 && simple.contains(&codes[index].instrs[start].op);
+            let is_simple =
+                !removed && end - start == 1 && simple.contains(&codes[index].instrs[start].op);
             let replaced = !removed
                 && !is_simple
                 && simple.into_iter().any(|op| {
