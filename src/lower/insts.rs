@@ -509,8 +509,19 @@ impl Lower<'_> {
         call: &IntrinsicCall,
         objects: &[Value],
     ) -> Option<lir::Value> {
+        let mut exit = self.guard_exit(v);
         let mut args: Vec<lir::Value> = objects.iter().map(|&a| self.moved(a)).collect();
-        let exit = self.guard_exit(v);
+        if objects.iter().any(|&a| self.repr(a) != Repr::Object) {
+            // The frame state has the number itself: nobody else knows of the box.
+            let (here, failed) = (self.b.current(), self.b.cold_block());
+            self.b.switch_to(failed);
+            for (&object, &p) in objects.iter().zip(&args) {
+                self.drop_fresh(object, p);
+            }
+            self.b.jump(exit, &[]);
+            self.b.switch_to(here);
+            exit = failed;
+        }
         args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
         let func = &self.host.intrinsics[call.id].func;
         self.b.inline(func, &args, Some(exit)).first().copied()

@@ -378,13 +378,16 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             frame.push(this);
         }
         Op::StoreAttr => {
-            // The hint that compiled code wants is the receiver's.
+            // The hint that compiled code wants is the receiver's, which is the last operand.
             let receiver = frame
                 .peek(0)
                 .map_or(cladonia::types::Type::OBJECT, |o| rt().type_of(&o));
             frame
                 .code()
-                .observe(pc, &[receiver, cladonia::types::Type::OBJECT]);
+                .observe(pc, &[cladonia::types::Type::OBJECT, receiver]);
+            if frame.peek(0).is_some_and(|o| o.kind() == Kind::Instance) {
+                frame.code().meet(pc, receiver);
+            }
             return effect(frame, |[v, a]| {
                 class::set_attr(a, &frame.code().names[arg], v.clone())
             });
