@@ -31,7 +31,7 @@ def main(argv):
 
     if args.jit is not None:
         _cladonia.record()
-        _cladonia.enable(args.jit, None)
+        _cladonia.enable(args.jit, None, False)
     module = None if args.no_run else _run(code, args.script)
     if args.jit is not None:
         found = _cladonia.recorded()
