@@ -3,6 +3,9 @@
 import os
 import signal
 
+# Whoever runs this in the background may have had it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 hits = []
 
 
