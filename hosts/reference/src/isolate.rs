@@ -8,7 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Seconds after which a child is killed.
 const PATIENCE: u32 = 60;
 
-/// Run `work` in a child process; gives what it has written.
+/// Run `work` in a child process; gives what it has written. The child has the calling thread only: a lock that another
+/// holds at this moment, such as that of the registry of types, is never released there. So the caller sees to it that
+/// no other thread compiles or runs anything.
 ///
 /// # Errors
 /// What it had written until it died, and of what it died.

@@ -1,0 +1,73 @@
+//! A disagreement, found and reduced as the fuzzer does it. Each check forks, and a child has no thread but the one that
+//! forked: what another holds at that moment (the registry of types, say) stays held there. So this is the only test of
+//! its process.
+
+use cladonia::bytecode::{ConstValue, Document};
+use cladonia_reference::check::{Difference, Plan, Program};
+use cladonia_reference::reduce::{difference, reduce};
+
+/// What it gives differs from runtime to runtime, as a fault of an executor would.
+const DIFFERS: &str = r#"
+code "g" {
+  params 1
+  local n
+  stack 1
+  load_fast n
+  return_value
+}
+code "f" {
+  params 1
+  local n
+  stack 4
+  name f
+  name g
+  name hash
+  const 1
+  load_global g, 1
+  load_fast n
+  call 1
+  load_const #0
+  binary_op +
+  pop_top
+  load_global hash, 1
+  load_global f
+  call 1
+  return_value
+}
+"#;
+
+#[test]
+fn a_disagreement_stays_the_one_it_was() {
+    let call = |name: &str| (name.to_owned(), vec![ConstValue::Int(3)]);
+    let program = Program {
+        text: DIFFERS.into(),
+        calls: vec![call("g"), call("f"), call("f")],
+    };
+    let plan = Plan {
+        times: 1,
+        seeds: 1,
+        ..Plan::default()
+    };
+    let kind = |program: &Program| difference(program, &plan).map(|(kind, _)| kind);
+    assert_eq!(kind(&program), Some(Difference::Results));
+    let small = reduce(&program, &plan);
+    let document = Document::parse(&small.text).expect("a document");
+    let ops: Vec<&str> = document.codes[0]
+        .instrs
+        .iter()
+        .map(|i| i.op.info().name)
+        .collect();
+    assert_eq!(
+        ops,
+        ["load_global", "load_global", "call", "return_value"],
+        "{}",
+        small.text
+    );
+    assert_eq!((document.codes.len(), small.calls), (1, vec![call("f")]));
+    let agreeing = Program {
+        calls: vec![call("g")],
+        ..program
+    };
+    assert_eq!(difference(&agreeing, &plan), None);
+    assert_eq!(reduce(&agreeing, &plan).text, agreeing.text);
+}
