@@ -3,9 +3,9 @@
 use super::compiler::CompileError;
 use super::{Engine, units::Shared};
 use crate::codegen::CompiledCode;
-use crate::host::Host;
-use crate::lir::{Builder, Func, Signature};
-use crate::ll::{Ty, Width};
+use crate::host::{adapter, interpreted_call};
+use crate::lir::Func;
+use crate::ll::Ty;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -81,7 +81,7 @@ impl Engine {
         let interpreted = match known {
             Some(stub) => stub,
             None => {
-                let stub = Arc::new(self.compile_stub(&interpreted(arity, self.host()))?);
+                let stub = Arc::new(self.compile_stub(&self.interpreted(arity))?);
                 let mut stubs = self.shared.stubs();
                 stubs.interpreted.insert(arity, stub.clone());
                 stub
@@ -98,6 +98,11 @@ impl Engine {
         }
         stubs.cells.insert(cell.address(), Arc::downgrade(&cell.0));
         Ok(cell)
+    }
+
+    fn interpreted(&self, arity: usize) -> Func {
+        let helper = self.host().helper("call_interpreted");
+        interpreted_call(arity, |b, args| b.call(helper, args, &[Ty::Ptr])[0])
     }
 
     /// The stub that calls an entry with so many arguments from an array.
@@ -118,42 +123,4 @@ impl Shared {
         let own = addresses.iter().filter(|a| stubs.cells.contains_key(a));
         own.map(|&address| stubs.cell(address)).collect()
     }
-}
-
-/// `(thread, function, args...) -> object`: runs the call in the interpreter.
-fn interpreted(arity: usize, host: &Host) -> Func {
-    let mut func = Func::new(
-        format!("interpreted call of {arity}"),
-        Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]),
-    );
-    let params = func.params().to_vec();
-    let mut b = Builder::new(&mut func);
-    let slot = b.slot(8 * arity.max(1) as u32);
-    let array = b.stack_addr(slot);
-    for (i, &param) in params[2..].iter().enumerate() {
-        b.store(Width::Ptr, array, 8 * i as i32, param);
-    }
-    let count = b.iconst(arity as i64);
-    let args = [params[0], params[1], array, count];
-    let result = b.call(host.helper("call_interpreted"), &args, &[Ty::Ptr]);
-    b.ret(&result);
-    func
-}
-
-/// `(thread, second, entry, args) -> object`: calls an entry with arguments from an array.
-fn adapter(arity: usize) -> Func {
-    let mut func = Func::new(
-        format!("call of {arity}"),
-        Signature::new(&[Ty::Ptr; 4], &[Ty::Ptr]),
-    );
-    let params = func.params().to_vec();
-    let mut b = Builder::new(&mut func);
-    let mut args = vec![params[0], params[1]];
-    for i in 0..arity {
-        args.push(b.load(Width::Ptr, params[3], 8 * i as i32));
-    }
-    let signature = Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]);
-    let result = b.call_indirect(signature, params[2], &args);
-    b.ret(&result);
-    func
 }

@@ -6,7 +6,7 @@ mod text;
 mod world;
 
 pub use raw::{RawEntry, RawKind, RawSignature};
-pub use snapshot::{Answer, Recorder, Snapshot};
+pub use snapshot::{Answer, Question, Recorder, Snapshot};
 pub use world::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, StorePlan, World};
 
 use crate::types::{ClassHandle, ObjectHandle};

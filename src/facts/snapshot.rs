@@ -1,7 +1,7 @@
 //! The answers of a [`World`] as data: what a compile was told, kept or written down, so that it can be told again
 //! without the host. What is not in it is not known.
 
-use super::{AttrPlan, Callee, Global, StorePlan, World};
+use super::{Assumption, AttrPlan, Callee, Global, StorePlan, World};
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,16 +25,85 @@ pub enum Answer {
 
 /// What an answer answers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Question {
+pub enum Question {
+    /// [`World::global`]: of a namespace, a name.
     Global(u64, String),
+    /// [`World::load_attr`]: of a receiver, a name.
     LoadAttr(Type, String),
+    /// [`World::store_attr`]: of a receiver, a name.
     StoreAttr(Type, String),
+    /// [`World::callee`]
     Callee(ObjectHandle),
+    /// [`World::tuple_items`]
     Tuple(ObjectHandle),
+    /// [`World::value`]
     Value(ObjectHandle),
 }
 
+impl Question {
+    /// What a world says; nothing if it does not know.
+    pub fn ask(&self, world: &dyn World) -> Option<Answer> {
+        let recorder = Recorder::new(world);
+        match self {
+            Question::Global(namespace, name) => drop(recorder.global(*namespace, name)),
+            Question::LoadAttr(receiver, name) => drop(recorder.load_attr(*receiver, name)),
+            Question::StoreAttr(receiver, name) => drop(recorder.store_attr(*receiver, name)),
+            Question::Callee(object) => drop(recorder.callee(*object)),
+            Question::Tuple(object) => drop(recorder.tuple_items(*object)),
+            Question::Value(object) => drop(recorder.value(*object)),
+        }
+        recorder.seen.into_inner().answers.pop()
+    }
+
+    /// The type that it is about.
+    pub fn subject(&self) -> Type {
+        match self {
+            Question::Global(..) => Type::BOTTOM,
+            Question::LoadAttr(receiver, _) | Question::StoreAttr(receiver, _) => *receiver,
+            Question::Callee(object) | Question::Tuple(object) | Question::Value(object) => {
+                Type::from_object(*object)
+            }
+        }
+    }
+}
+
 impl Answer {
+    /// The receiver that it is about, if it is about an attribute.
+    pub fn receiver(&self) -> Option<Type> {
+        match self {
+            Answer::LoadAttr(receiver, ..) | Answer::StoreAttr(receiver, ..) => Some(*receiver),
+            _ => None,
+        }
+    }
+
+    /// The objects that it names; what it is about comes first.
+    pub fn objects(&self) -> Vec<ObjectHandle> {
+        let (about, others): (ObjectHandle, &[ObjectHandle]) = match self {
+            Answer::Global(_, _, global) => (global.value, &[]),
+            Answer::LoadAttr(_, _, AttrPlan::Constant { value, .. }) => (*value, &[]),
+            Answer::LoadAttr(..) | Answer::StoreAttr(..) => return Vec::new(),
+            Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
+            Answer::Callee(object, _) | Answer::Value(object, _) => (*object, &[]),
+            Answer::Tuple(object, items) => (*object, items),
+        };
+        [&[about], others].concat()
+    }
+
+    /// Everything that must hold for it to hold.
+    pub fn assumptions(&self) -> &[Assumption] {
+        match self {
+            Answer::Global(_, _, Global { assumptions, .. })
+            | Answer::LoadAttr(
+                _,
+                _,
+                AttrPlan::Field { assumptions, .. } | AttrPlan::Constant { assumptions, .. },
+            )
+            | Answer::StoreAttr(_, _, StorePlan::Field { assumptions, .. })
+            | Answer::Callee(_, Callee::Function { assumptions, .. }) => assumptions,
+            _ => &[],
+        }
+    }
+
     fn question(&self) -> Question {
         match self {
             Answer::Global(namespace, name, _) => Question::Global(*namespace, name.clone()),

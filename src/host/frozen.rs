@@ -2,62 +2,24 @@
 //!
 //! A [`World`] is asked while the compiler works, and only on the host's thread. A [`FrozenWorld`] is answers, kept: it
 //! can be sent. Which questions a compile asks is known only when it asks them, since what is called and accessed
-//! follows from types. So a snapshot begins with what the bytecode and its hints show, notes what it was asked in
+//! follows from types. So it begins with what the bytecode and its hints show, notes what it was asked in
 //! vain, and takes the answers the next time it is on the host's thread ([`FrozenWorld::answer`]). A question without an
 //! answer is answered "not known", which costs a bet and never correctness.
 
 use crate::bytecode::{Code, ConstValue, Op};
-use crate::facts::{Assumption, AttrPlan, Callee, Global, StorePlan, World};
+use crate::facts::{
+    Answer, Assumption, AttrPlan, Callee, Global, Question, Snapshot, StorePlan, World,
+};
 use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
-use std::collections::HashMap;
-
-/// What a compile may ask about the program.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Question {
-    /// [`World::global`]
-    Global {
-        /// The namespace.
-        namespace: u64,
-        /// The name.
-        name: String,
-    },
-    /// [`World::load_attr`]
-    LoadAttr {
-        /// The receiver's type.
-        receiver: Type,
-        /// The name.
-        name: String,
-    },
-    /// [`World::store_attr`]
-    StoreAttr {
-        /// The receiver's type.
-        receiver: Type,
-        /// The name.
-        name: String,
-    },
-    /// [`World::callee`]
-    Callee(ObjectHandle),
-    /// [`World::tuple_items`]
-    TupleItems(ObjectHandle),
-    /// [`World::value`]
-    Value(ObjectHandle),
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum Answer {
-    Global(Option<Global>),
-    LoadAttr(AttrPlan),
-    StoreAttr(StorePlan),
-    Callee(Callee),
-    TupleItems(Option<Vec<ObjectHandle>>),
-    Value(ConstValue),
-}
+use std::collections::HashSet;
 
 /// Frozen answers about the program. See the module's page.
 #[derive(Debug, Default)]
 pub struct FrozenWorld {
-    answers: HashMap<Question, Answer>,
+    known: Snapshot,
+    /// What was asked of the host, also where it did not know.
+    asked: HashSet<Question>,
     /// Asked in vain, in order.
     open: RefCell<Vec<Question>>,
     /// What the answers name must not go stale on the way.
@@ -68,11 +30,11 @@ pub struct FrozenWorld {
 impl FrozenWorld {
     /// What a compile of `code` will probably ask.
     pub fn of(code: &Code, world: &dyn World) -> FrozenWorld {
-        let mut snapshot = FrozenWorld::default();
+        let mut frozen = FrozenWorld::default();
         for constant in &code.consts {
-            snapshot.add(Question::Value(constant.object), world);
+            frozen.add(Question::Value(constant.object), world);
             if Type::from_object(constant.object) <= Type::TUPLE_EXACT {
-                snapshot.add(Question::TupleItems(constant.object), world);
+                frozen.add(Question::Tuple(constant.object), world);
             }
         }
         for (i, instr) in code.instrs.iter().enumerate() {
@@ -82,7 +44,7 @@ impl FrozenWorld {
                 (Op::LoadGlobal | Op::LoadName, _) => {
                     let Some(name) = name() else { continue };
                     let namespace = code.globals;
-                    snapshot.add(Question::Global { namespace, name }, world);
+                    frozen.add(Question::Global(namespace, name), world);
                     let attr = code
                         .instrs
                         .get(i + 1)
@@ -91,26 +53,26 @@ impl FrozenWorld {
                     let known = world.global(namespace, &code.names[instr.arg as usize]);
                     if let (Some(name), Some(global)) = (attr.cloned(), known) {
                         let receiver = Type::from_object(global.value);
-                        snapshot.add(Question::LoadAttr { receiver, name }, world);
+                        frozen.add(Question::LoadAttr(receiver, name), world);
                     }
                 }
                 (Op::LoadAttr, Some(receiver)) => {
                     let Some(name) = name() else { continue };
-                    snapshot.add(Question::LoadAttr { receiver, name }, world);
+                    frozen.add(Question::LoadAttr(receiver, name), world);
                 }
                 (Op::StoreAttr, Some(receiver)) => {
                     let Some(name) = name() else { continue };
-                    snapshot.add(Question::StoreAttr { receiver, name }, world);
+                    frozen.add(Question::StoreAttr(receiver, name), world);
                 }
                 (Op::Call, Some(callee)) => {
                     if let Some(object) = callee.as_object() {
-                        snapshot.add(Question::Callee(object), world);
+                        frozen.add(Question::Callee(object), world);
                     }
                 }
                 _ => {}
             }
         }
-        snapshot
+        frozen
     }
 
     /// Answer what was asked in vain; gives how many questions that were.
@@ -127,80 +89,41 @@ impl FrozenWorld {
         self.open.borrow().clone()
     }
 
-    /// How many answers there are.
+    /// How many questions are answered.
     pub fn len(&self) -> usize {
-        self.answers.len()
+        self.asked.len()
     }
 
-    /// Whether there is no answer.
+    /// Whether none is.
     pub fn is_empty(&self) -> bool {
-        self.answers.is_empty()
+        self.asked.is_empty()
     }
 
     /// Everything that must hold for the answers to hold.
     pub fn assumptions(&self) -> impl Iterator<Item = &Assumption> {
-        self.answers.values().flat_map(|answer| match answer {
-            Answer::Global(Some(Global { assumptions, .. }))
-            | Answer::LoadAttr(
-                AttrPlan::Field { assumptions, .. } | AttrPlan::Constant { assumptions, .. },
-            )
-            | Answer::StoreAttr(StorePlan::Field { assumptions, .. })
-            | Answer::Callee(Callee::Function { assumptions, .. }) => &assumptions[..],
-            _ => &[],
-        })
+        self.known.answers().iter().flat_map(Answer::assumptions)
     }
 
     /// Ask one question, and those that its answer leads to.
     fn add(&mut self, question: Question, world: &dyn World) {
-        if self.answers.contains_key(&question) {
+        if self.asked.contains(&question) {
             return;
         }
-        let mut follows = Vec::new();
-        let answer = match &question {
-            Question::Global { namespace, name } => {
-                let global = world.global(*namespace, name);
-                follows.extend(global.iter().map(|global| global.value));
-                Answer::Global(global)
-            }
-            Question::LoadAttr { receiver, name } => {
-                let plan = world.load_attr(*receiver, name);
-                if let AttrPlan::Constant { value, .. } = &plan {
-                    follows.push(*value);
-                }
-                Answer::LoadAttr(plan)
-            }
-            Question::StoreAttr { receiver, name } => {
-                Answer::StoreAttr(world.store_attr(*receiver, name))
-            }
-            Question::Callee(object) => Answer::Callee(world.callee(*object)),
-            Question::TupleItems(object) => Answer::TupleItems(world.tuple_items(*object)),
-            Question::Value(object) => Answer::Value(world.value(*object)),
-        };
-        let receiver = match &question {
-            Question::LoadAttr { receiver, .. } | Question::StoreAttr { receiver, .. } => *receiver,
-            Question::Callee(object) | Question::TupleItems(object) | Question::Value(object) => {
-                Type::from_object(*object)
-            }
-            Question::Global { .. } => Type::BOTTOM,
-        };
-        self.pin(receiver);
-        follows
-            .iter()
-            .for_each(|value| self.pin(Type::from_object(*value)));
-        if let Answer::TupleItems(Some(items)) = &answer {
-            items
-                .iter()
-                .for_each(|item| self.pin(Type::from_object(*item)));
+        self.pin(question.subject());
+        let answer = question.ask(world);
+        self.asked.insert(question);
+        let Some(answer) = answer else { return };
+        let objects = answer.objects();
+        for &object in &objects {
+            self.pin(Type::from_object(object));
         }
-        if let Answer::Callee(Callee::Function { defaults, .. }) = &answer {
-            defaults
-                .iter()
-                .for_each(|item| self.pin(Type::from_object(*item)));
-        }
-        self.answers.insert(question, answer);
-        for value in follows {
-            self.add(Question::Callee(value), world);
-            self.add(Question::Value(value), world);
+        let leads_on = matches!(answer, Answer::Global(..) | Answer::LoadAttr(..));
+        self.known.add(answer);
+        if leads_on {
+            for object in objects {
+                self.add(Question::Callee(object), world);
+                self.add(Question::Value(object), world);
+            }
         }
     }
 
@@ -211,80 +134,44 @@ impl FrozenWorld {
             .extend(ty.as_object().and_then(|object| object.try_pin()));
     }
 
-    /// The answer to a question, or a note that there is none.
-    fn look_up<T>(
-        &self,
-        question: Question,
-        found: impl FnOnce(&Answer) -> Option<T>,
-    ) -> Option<T> {
-        if let Some(answer) = self.answers.get(&question) {
-            return found(answer);
+    /// What is known, with a note of the question if it was not asked of the host.
+    fn after(&self, question: Question) -> &Snapshot {
+        if !self.asked.contains(&question) {
+            let mut open = self.open.borrow_mut();
+            if !open.contains(&question) {
+                open.push(question);
+            }
         }
-        let mut open = self.open.borrow_mut();
-        if !open.contains(&question) {
-            open.push(question);
-        }
-        None
+        &self.known
     }
 }
 
 impl World for FrozenWorld {
     fn global(&self, namespace: u64, name: &str) -> Option<Global> {
-        let name = name.to_owned();
-        self.look_up(
-            Question::Global { namespace, name },
-            |answer| match answer {
-                Answer::Global(global) => global.clone(),
-                _ => None,
-            },
-        )
+        self.after(Question::Global(namespace, name.to_owned()))
+            .global(namespace, name)
     }
 
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
-        let name = name.to_owned();
-        let plan = self.look_up(
-            Question::LoadAttr { receiver, name },
-            |answer| match answer {
-                Answer::LoadAttr(plan) => Some(plan.clone()),
-                _ => None,
-            },
-        );
-        plan.unwrap_or(AttrPlan::General)
+        self.after(Question::LoadAttr(receiver, name.to_owned()))
+            .load_attr(receiver, name)
     }
 
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
-        let name = name.to_owned();
-        let plan = self.look_up(
-            Question::StoreAttr { receiver, name },
-            |answer| match answer {
-                Answer::StoreAttr(plan) => Some(plan.clone()),
-                _ => None,
-            },
-        );
-        plan.unwrap_or(StorePlan::General)
+        self.after(Question::StoreAttr(receiver, name.to_owned()))
+            .store_attr(receiver, name)
     }
 
     fn callee(&self, callee: ObjectHandle) -> Callee {
-        let known = self.look_up(Question::Callee(callee), |answer| match answer {
-            Answer::Callee(callee) => Some(callee.clone()),
-            _ => None,
-        });
-        known.unwrap_or(Callee::Unknown)
+        self.after(Question::Callee(callee)).callee(callee)
     }
 
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
-        self.look_up(Question::TupleItems(object), |answer| match answer {
-            Answer::TupleItems(items) => items.clone(),
-            _ => None,
-        })
+        self.after(Question::Tuple(object)).tuple_items(object)
     }
 
     fn value(&self, object: ObjectHandle) -> ConstValue {
-        let known = self.look_up(Question::Value(object), |answer| match answer {
-            Answer::Value(value) => Some(value.clone()),
-            _ => None,
-        });
-        known.unwrap_or(ConstValue::Other)
+        self.after(Question::Value(object)).value(object)
     }
 }
 

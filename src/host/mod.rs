@@ -21,21 +21,23 @@ mod helpers;
 mod native;
 mod raw;
 mod replay;
+mod stubs;
 #[cfg(test)]
 mod tests;
 mod unit;
 
 pub use crate::facts::{
-    Answer, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
-    RawSignature, Recorder, Snapshot, StorePlan, World,
+    Answer, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, Question, RawEntry,
+    RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;
-pub use frozen::{FrozenWorld, Question};
+pub use frozen::FrozenWorld;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use replay::{ReadUnit, Replay, print_host, read_units};
+pub use stubs::{adapter, interpreted_call, interpreted_call_at};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
 use crate::facts::Effects;

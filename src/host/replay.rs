@@ -7,10 +7,10 @@ pub use read::{ReadUnit, read_units};
 
 use super::{Host, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
-use crate::facts::{Answer, Assumption, AttrPlan, Callee, Snapshot, StorePlan};
+use crate::facts::{Answer, Assumption, Snapshot};
 use crate::host::Entry;
 use crate::lir::{self, Func};
-use crate::types::{Declarations, ObjectHandle, Predefined, Quoted, Type};
+use crate::types::{Declarations, Predefined, Quoted, Type};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
@@ -129,59 +129,14 @@ impl Replay {
 }
 
 fn declare_answer(answer: &Answer, to: &mut Declarations) {
-    let assumed = |assumptions: &[Assumption], to: &mut Declarations| {
-        for assumption in assumptions {
-            match assumption {
-                Assumption::ClassUnchanged(class) => to.class(*class),
-                Assumption::FunctionUnchanged(object) => to.object(*object),
-                Assumption::NameUnchanged { .. } => {}
-            }
+    answer.receiver().into_iter().for_each(|ty| to.ty(ty));
+    answer.objects().into_iter().for_each(|o| to.object(o));
+    for assumption in answer.assumptions() {
+        match assumption {
+            Assumption::ClassUnchanged(class) => to.class(*class),
+            Assumption::FunctionUnchanged(object) => to.object(*object),
+            Assumption::NameUnchanged { .. } => {}
         }
-    };
-    let all = |objects: &[ObjectHandle], to: &mut Declarations| {
-        objects.iter().for_each(|object| to.object(*object));
-    };
-    match answer {
-        Answer::Global(_, _, global) => {
-            to.object(global.value);
-            assumed(&global.assumptions, to);
-        }
-        Answer::LoadAttr(ty, _, plan) => {
-            to.ty(*ty);
-            match plan {
-                AttrPlan::General => {}
-                AttrPlan::Field { assumptions, .. } => assumed(assumptions, to),
-                AttrPlan::Constant {
-                    value, assumptions, ..
-                } => {
-                    to.object(*value);
-                    assumed(assumptions, to);
-                }
-            }
-        }
-        Answer::StoreAttr(ty, _, plan) => {
-            to.ty(*ty);
-            if let StorePlan::Field { assumptions, .. } = plan {
-                assumed(assumptions, to);
-            }
-        }
-        Answer::Callee(object, callee) => {
-            to.object(*object);
-            if let Callee::Function {
-                defaults,
-                assumptions,
-                ..
-            } = callee
-            {
-                all(defaults, to);
-                assumed(assumptions, to);
-            }
-        }
-        Answer::Tuple(object, items) => {
-            to.object(*object);
-            all(items, to);
-        }
-        Answer::Value(object, _) => to.object(*object),
     }
 }
 

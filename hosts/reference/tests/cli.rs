@@ -1,10 +1,11 @@
 //! Every subcommand, run as a person runs it: what it prints, what it says when something is wrong, and its exit status
 //! (0 good news, 1 bad news or an error, 2 wrong usage). `type` has tests of its own.
 
-use std::io::Write;
+mod tool;
+
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use tool::run;
 
 /// A program with a call, a loop and a loop in a loop.
 const PROGRAM: &str = r#"
@@ -64,12 +65,6 @@ bb0 {@0 [v0] []}:
 }
 "#;
 
-struct Output {
-    status: i32,
-    out: String,
-    err: String,
-}
-
 /// A file that goes when the test ends.
 struct File(PathBuf);
 
@@ -91,31 +86,6 @@ impl File {
 impl Drop for File {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-/// Runs the tool with a text on its standard input.
-fn run(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cladonia"))
-        .args(arguments)
-        .env_remove("BLESS")
-        .env_remove("RUST_BACKTRACE")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the tool starts");
-    // A tool that does not read its input closes it, which is no failure.
-    let _ = child
-        .stdin
-        .take()
-        .map(|mut pipe| pipe.write_all(input.as_bytes()));
-    let output = child.wait_with_output().expect("the tool ends");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the tool prints UTF-8");
-    Output {
-        status: output.status.code().expect("no signal"),
-        out: text(output.stdout),
-        err: text(output.stderr),
     }
 }
 

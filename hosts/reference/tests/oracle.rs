@@ -1,12 +1,12 @@
 //! The LIR interpreter in place of machine code: it runs, and faults put in on purpose show where they should.
 
+mod tool;
+
 use cladonia::bytecode::Document;
 use cladonia::engine::{Execution, Planted};
 use cladonia_reference::check::run_in;
 use cladonia_reference::runtime::{Options, Session};
 use cladonia_reference::text::parse_call;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 const PROGRAM: &str = r#"
 code "less" {
@@ -64,26 +64,19 @@ fn a_fault_in_code_generation_shows_as_a_difference() {
 
 #[test]
 fn the_tool_says_what_ran_in_the_interpreter_of_lir() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cladonia"))
-        .args([
-            "run",
-            "-",
-            "--oracle",
-            "--times",
-            "5",
-            "--call",
-            "less(7, 2)",
-        ])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the tool starts");
-    let mut pipe = child.stdin.take().expect("it is piped");
-    pipe.write_all(PROGRAM.as_bytes()).expect("it reads");
-    drop(pipe);
-    let output = child.wait_with_output().expect("the tool ends");
+    let arguments = [
+        "run",
+        "-",
+        "--oracle",
+        "--times",
+        "5",
+        "--call",
+        "less(7, 2)",
+    ];
+    let output = tool::run(&arguments, PROGRAM);
+    assert_eq!((output.status, output.err.as_str()), (0, ""));
     assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
+        output.out,
         "5\nin the LIR interpreter: units 1, entries 3; left out: entry stubs, which are the host's\n"
     );
 }

@@ -1,7 +1,10 @@
 //! `cladonia type`, run as a person runs it.
 
+mod tool;
+
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+use tool::Output;
 
 const CLASSES: &str = "\
 class MyClass
@@ -21,20 +24,9 @@ fn start(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs the tool with this text on its standard input.
+/// Runs it with this text on its standard input.
 fn run(arguments: &[&str], input: &str) -> Output {
-    let mut child = start(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the tool starts");
-    // A tool that does not read its input closes it, which is no failure.
-    let _ = child
-        .stdin
-        .take()
-        .map(|mut pipe| pipe.write_all(input.as_bytes()));
-    child.wait_with_output().expect("the tool ends")
+    tool::run(&[&["type"], arguments].concat(), input)
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -44,17 +36,17 @@ fn text(bytes: &[u8]) -> &str {
 /// What the tool prints of these expressions over [`CLASSES`].
 fn answers(expressions: &[&str]) -> String {
     let output = run(&[&["--classes", "-"], expressions].concat(), CLASSES);
-    assert_eq!(text(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(0));
-    text(&output.stdout).to_owned()
+    assert_eq!(output.err, "");
+    assert_eq!(output.status, 0);
+    output.out
 }
 
 /// What the tool says is wrong; it must end with status 1, and print nothing else.
 fn complaint(arguments: &[&str], input: &str) -> String {
     let output = run(arguments, input);
-    assert_eq!(text(&output.stdout), "");
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    text(&output.stderr).to_owned()
+    assert_eq!(output.out, "");
+    assert_eq!(output.status, 1, "{}", output.err);
+    output.err
 }
 
 #[test]
@@ -86,7 +78,7 @@ fn each_expression_gets_a_line() {
 #[test]
 fn predefined_types_need_no_file() {
     let output = run(&["{Long|Nullptr}", "CUInt8[255] <= CUnsigned"], "");
-    assert_eq!(text(&output.stdout), "OptLong\ntrue\n");
+    assert_eq!(output.out, "OptLong\ntrue\n");
 }
 
 #[test]
@@ -181,7 +173,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
         "{complaint}"
     );
     let output = run(&["Long", "--classes", "."], "");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status, 1);
 }
 
 #[test]
@@ -203,9 +195,9 @@ fn input_that_is_no_text_is_an_error() {
 #[test]
 fn the_predefined_types_are_drawn() {
     let output = run(&["--dot"], "");
-    let graph = text(&output.stdout);
+    let graph = &output.out;
     assert!(graph.starts_with("digraph") && graph.contains("    Long -> Bool;\n"));
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status, 0);
 }
 
 #[test]
@@ -217,8 +209,8 @@ fn wrong_usage_exits_with_two() {
         &["--lows"],
     ] {
         let output = run(arguments, "");
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(text(&output.stderr).contains("Usage: cladonia type"));
+        assert_eq!(output.status, 2, "{arguments:?}");
+        assert!(output.err.contains("Usage: cladonia type"));
     }
 }
 

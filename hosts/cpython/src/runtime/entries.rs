@@ -10,6 +10,7 @@ use super::units::{Busy, UnitRef};
 use super::{abi, compiling, frames, monitoring, rt};
 use crate::helpers;
 use abi::thread as t;
+use cladonia::host::interpreted_call_at;
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
@@ -240,23 +241,7 @@ fallbacks! {
 
 /// LIR of the fallback for native callers of functions with more parameters.
 pub fn fallback(arity: usize) -> Func {
-    let mut func = Func::new(
-        format!("interpreted call of {arity}"),
-        Signature::new(&vec![Ty::Ptr; arity + 2], &[Ty::Ptr]),
-    );
-    let params = func.params().to_vec();
-    let mut b = Builder::new(&mut func);
-    let slot = b.slot(8 * arity.max(1) as u32);
-    let array = b.stack_addr(slot);
-    for (index, &param) in params[2..].iter().enumerate() {
-        b.store(Width::Ptr, array, 8 * index as i32, param);
-    }
-    let helper = b.pconst(call_interpreted as *const () as u64);
-    let count = b.iconst(arity as i64);
-    let signature = Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64], &[Ty::Ptr]);
-    let result = b.call_indirect(signature, helper, &[params[0], params[1], array, count])[0];
-    b.ret(&[result]);
-    func
+    interpreted_call_at(arity, call_interpreted as *const () as usize)
 }
 
 /// The entry that functions are born with.

@@ -184,17 +184,27 @@ pub fn check_quiet(
     let cell = b.pconst(unit.pending.as_ptr() as u64);
     let expected = b.load(Width::I64, cell, 0);
     let quiet = b.icmp(IntCond::Eq, word, expected);
-    let (slow, room) = (b.cold_block(), b.block());
-    b.br(quiet, room, &[], slow, &[]);
-    b.switch_to(slow);
-    let token = b.iconst(unit.token() as i64);
-    let ok = call_host(
-        b,
-        helper as *const () as usize,
-        &[ts, token],
-        &[Ty::Ptr, Ty::I64],
-        &[Ty::I64],
-    )[0];
+    unless(b, quiet, fail, helper, ts, |b| {
+        b.iconst(unit.token() as i64)
+    });
+}
+
+/// LIR that asks `helper`, `(thread, word) -> whether to go on`, unless a condition holds, and fails where the answer is
+/// no; goes on in a new block.
+fn unless(
+    b: &mut Builder<'_>,
+    condition: Value,
+    fail: Block,
+    helper: unsafe extern "C" fn(Thread, u64) -> i64,
+    ts: Value,
+    word: impl FnOnce(&mut Builder<'_>) -> Value,
+) {
+    let (ask, room) = (b.cold_block(), b.block());
+    b.br(condition, room, &[], ask, &[]);
+    b.switch_to(ask);
+    let word = word(b);
+    let helper = helper as *const () as usize;
+    let ok = call_host(b, helper, &[ts, word], &[Ty::Ptr, Ty::I64], &[Ty::I64])[0];
     let ok = b.icmp_imm(IntCond::Ne, ok, 0);
     b.br(ok, room, &[], fail, &[]);
     b.switch_to(room);
@@ -214,19 +224,7 @@ pub fn check_stack(b: &mut Builder<'_>, ts: Value, fail: Block) {
     let left = b.op(Opcode::Iadd, &[sp, base]);
     let span = b.iconst(STACK_SPAN);
     let deep_enough = b.icmp(IntCond::Ult, left, span);
-    let (ask, room) = (b.cold_block(), b.block());
-    b.br(deep_enough, room, &[], ask, &[]);
-    b.switch_to(ask);
-    let ok = call_host(
-        b,
-        stack_check as *const () as usize,
-        &[ts, sp],
-        &[Ty::Ptr, Ty::I64],
-        &[Ty::I64],
-    )[0];
-    let ok = b.icmp_imm(IntCond::Ne, ok, 0);
-    b.br(ok, room, &[], fail, &[]);
-    b.switch_to(room);
+    unless(b, deep_enough, fail, stack_check, ts, |_| sp);
 }
 
 /// Where native code keeps, for each thread, the negated address below which it must not go: `previous_executor` of
@@ -236,7 +234,7 @@ pub const STACK_WORD: i32 = 272;
 const STACK_SPAN: i64 = 1 << 40;
 
 /// Whether there is stack left for native code: 1 or 0. The first call on a thread finds its stack.
-unsafe extern "C" fn stack_check(ts: Thread, sp: i64) -> i64 {
+unsafe extern "C" fn stack_check(ts: Thread, sp: u64) -> i64 {
     // SAFETY: the thread state is the current thread's.
     unsafe {
         if get::<i64>(ts, STACK_WORD) == 0 {
@@ -246,8 +244,8 @@ unsafe extern "C" fn stack_check(ts: Thread, sp: i64) -> i64 {
             // Native frames may be large, and C code relies on the rest of the stack for its own recursion.
             put::<i64>(ts, STACK_WORD, -((low + size / 5 * 2) as i64));
         }
-        let left = sp.wrapping_add(get::<i64>(ts, STACK_WORD));
-        (left as u64 <= STACK_SPAN as u64) as i64
+        let left = sp.wrapping_add_signed(get::<i64>(ts, STACK_WORD));
+        (left <= STACK_SPAN as u64) as i64
     }
 }
 
@@ -258,7 +256,7 @@ unsafe extern "C" fn stack_check(ts: Thread, sp: i64) -> i64 {
 pub unsafe fn is_stack_low(ts: Thread) -> bool {
     let here = 0u8;
     // SAFETY: the caller's promise.
-    unsafe { get::<i64>(ts, STACK_WORD) != 0 && stack_check(ts, (&raw const here) as i64) == 0 }
+    unsafe { get::<i64>(ts, STACK_WORD) != 0 && stack_check(ts, (&raw const here) as u64) == 0 }
 }
 
 /// Lowest address and size of the current thread's stack.

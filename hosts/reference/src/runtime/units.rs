@@ -141,7 +141,7 @@ impl Jit {
     fn fallback(&self, arity: usize) -> u64 {
         let interpreted = super::helpers::call_interpreted as *const () as usize;
         self.stub(&self.fallbacks, arity, |n| {
-            intrinsics::fallback(n, interpreted)
+            cladonia::host::interpreted_call_at(n, interpreted)
         })
         .map_or(0, |entry| entry as u64)
     }
@@ -239,7 +239,7 @@ unsafe fn enter(entry: *const u8, second: *mut u8, args: &[Obj]) -> Obj {
     let rt = rt();
     let adapter = rt
         .jit
-        .stub(&rt.jit.adapters, args.len(), intrinsics::adapter);
+        .stub(&rt.jit.adapters, args.len(), cladonia::host::adapter);
     let Some(adapter) = adapter else {
         for &arg in args {
             // SAFETY: taken over.
