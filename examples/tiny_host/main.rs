@@ -337,7 +337,8 @@ extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Option<Value>
         Live::Borrowed(word) => object(word).map(|value| Value::clone(&ManuallyDrop::new(value))),
         Live::Int(n) => Some(Value::int(n)),
         Live::Bool(truth) => Some(vm().singletons[1 + truth as usize].clone()),
-        Live::Null | Live::Float(_) => None,
+        // There are neither floats nor tuples here.
+        Live::Null | Live::Float(_) | Live::Virtual(_) => None,
     };
     live.locals.into_iter().for_each(|(k, local)| drop(frame.slot(k as usize).replace(value(local))));
     frame.depth.set(0);

@@ -37,7 +37,7 @@ impl Lower<'_> {
                 // Whoever holds a frame object (a traceback does) will look for the locals after the return.
                 let locals = self.locals.clone();
                 self.publish_position(pc);
-                if locals.iter().any(|v| self.repr(*v).is_raw()) {
+                if locals.iter().any(|v| self.repr(*v).is_unmade()) {
                     self.publish_locals(pc, &locals);
                 }
                 if self.entry == Entry::Function {
@@ -82,6 +82,7 @@ impl Lower<'_> {
         let target = &self.f.blocks[edge.block].entry_state.locals;
         (0..self.f.code.locals.len())
             .filter_map(|k| {
+                // A virtual object comes to the next block as the same value or not at all.
                 let (from, to) = (self.repr(self.locals[k]), self.repr(target[k]));
                 (from.is_raw() != to.is_raw()).then_some((k as u32, from, to))
             })

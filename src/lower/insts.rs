@@ -23,6 +23,7 @@ impl Lower<'_> {
             | Op::BoxBool
             | Op::BoxIntIf
             | Op::BoxFloatIf
+            | Op::VirtualTuple
             | Op::Refine(_) => return,
             Op::LoadSlot(k) => {
                 if (k as usize) < self.locals.len() {

@@ -2,8 +2,9 @@
 //!
 //! # How values are represented
 //! A C value is raw. An object is a pointer, except a box of a raw value, which is **virtual**: the pointer is made
-//! where something needs the object, and the raw value travels in its place otherwise (to exits too). A local's slot
-//! in the frame holds its object as an owned reference, or nothing while the local is raw.
+//! where something needs the object, and the raw value travels in its place otherwise (to exits too). A virtual tuple is
+//! made by exits alone, of its items. A local's slot in the frame holds its object as an owned reference, or nothing while
+//! the local is raw or virtual.
 //!
 //! # Call-outs
 //! Before anything that may run code of the program, the unit stores the instruction's position and the words of the
@@ -59,12 +60,19 @@ pub enum Repr {
     IntIf(Value, Value),
     /// A double if the second value holds, else no object.
     DoubleIf(Value, Value),
+    /// An object that only an exit makes.
+    Virtual,
 }
 
 impl Repr {
     /// Whether the value is raw.
     pub fn is_raw(self) -> bool {
-        !matches!(self, Repr::Null | Repr::Object)
+        !matches!(self, Repr::Null | Repr::Object | Repr::Virtual)
+    }
+
+    /// Whether there is a value that has no object, which so is in no local's slot.
+    pub fn is_unmade(self) -> bool {
+        self.is_raw() || self == Repr::Virtual
     }
 }
 
@@ -78,6 +86,7 @@ pub fn repr(f: &Function, v: Value) -> Repr {
         Op::BoxBool => Repr::Bool(f.arg(v, 0)),
         Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
         Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
+        Op::VirtualTuple => Repr::Virtual,
         // The same object as its operand.
         op if op.gives_operand() => repr(f, f.arg(v, 0)),
         _ => match f.ty(v) {
@@ -345,6 +354,9 @@ impl Lower<'_> {
             }
             Repr::IntIf(raw, bound) => (self.box_if(names::INT_BOX, raw, bound), true),
             Repr::DoubleIf(raw, bound) => (self.box_if(names::FLOAT_BOX, raw, bound), true),
+            Repr::Virtual => {
+                panic!("{v} is virtual, and no pass may have left a use of its object")
+            }
             Repr::Object => {
                 let v = self.f.object_of(v);
                 let p = match self.f.op(v) {

@@ -56,6 +56,9 @@ fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> 
             // Moves the reference on: it is needed.
             Op::StoreSlot(_) if f.object_of(f.arg(inst, 0)) == v => return None,
             Op::StoreSlot(_) => {}
+            Op::VirtualTuple if f.insts[inst].args.iter().any(|a| f.object_of(*a) == v) => {
+                return None;
+            }
             Op::Param => return None,
             Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v => {}

@@ -15,7 +15,7 @@ use super::{Force, Options, Result, chaos, interp, intrinsics, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{Engine, Entry, OracleCounts, Request, Unit, UnitParts};
-use cladonia::exits::{ExitKind, ExitRecord, Source};
+use cladonia::exits::{ExitKind, ExitRecord, Source, VirtualKind};
 use cladonia::facts::Assumption;
 use cladonia::types::Type;
 use std::cell::{Cell, RefCell};
@@ -699,8 +699,20 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
 /// # Safety
 /// The words are what the record describes.
 unsafe fn complete(frame: FrameRef, record: &ExitRecord, words: &[u64]) -> Vec<Option<Ref>> {
-    // SAFETY: the caller's promise.
-    let value = |source| unsafe { value_of(source, words) };
+    let mut virtuals: Vec<Ref> = Vec::new();
+    for object in &record.virtuals {
+        // SAFETY: the caller's promise. Each is made, because each is named; what is in it stands before it.
+        let field = |&field| unsafe { value_of(field, words, &virtuals) };
+        let fields = object.fields.iter().map(field);
+        let fields = fields
+            .collect::<Option<Vec<Ref>>>()
+            .expect("fields are objects");
+        virtuals.push(match object.kind {
+            VirtualKind::Tuple => alloc::tuple(fields),
+        });
+    }
+    // SAFETY: as above.
+    let value = |source| unsafe { value_of(source, words, &virtuals) };
     let mut old = Vec::new();
     for &(slot, source) in &record.locals {
         if source != Source::Keep {
@@ -718,7 +730,7 @@ unsafe fn complete(frame: FrameRef, record: &ExitRecord, words: &[u64]) -> Vec<O
 ///
 /// # Safety
 /// The words are what the record of the source describes.
-unsafe fn value_of(source: Source, words: &[u64]) -> Option<Ref> {
+unsafe fn value_of(source: Source, words: &[u64], virtuals: &[Ref]) -> Option<Ref> {
     let word = |n: u32| words[n as usize];
     let object = |n: u32| (word(n) != 0).then_some(word(n) as Obj);
     // SAFETY: words that the record calls objects are objects or null.
@@ -731,6 +743,7 @@ unsafe fn value_of(source: Source, words: &[u64]) -> Option<Ref> {
             Source::Int(n) | Source::IntIf(n, _) => Some(alloc::int(word(n) as i64)),
             Source::Float(n) | Source::FloatIf(n, _) => Some(alloc::float(f64::from_bits(word(n)))),
             Source::Bool(n) => Some(rt().bool(word(n) & 1 != 0)),
+            Source::Virtual(n) => Some(virtuals[n as usize].clone()),
         }
     }
 }
