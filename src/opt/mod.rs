@@ -17,6 +17,7 @@ mod specialise;
 mod tests;
 mod types;
 mod unbox;
+mod virtuals;
 
 use crate::bytecode::{Pc, Reason};
 use crate::hir::Function;
@@ -42,6 +43,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("simplify", simplify::run),
     ("types", types::run),
     ("specialise", specialise::run),
+    ("virtuals", virtuals::run),
     ("merge", merge::run),
     ("unbox", unbox::run),
     ("number", number::run),
@@ -79,6 +81,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "types");
         step(f, "specialise");
         step(f, "simplify");
+        step(f, "virtuals");
         step(f, "merge");
         step(f, "types");
         step(f, "unbox");
@@ -87,6 +90,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "types");
     step(f, "number");
     step(f, "simplify");
+    // More items are raw by now, and what the frame's end would have to drop is less.
+    step(f, "virtuals");
     // A reference less to drop is a check of validity less, and that stands between other pairs of references.
     for _ in 0..MOST_ROUNDS {
         step(f, "refcounts");
