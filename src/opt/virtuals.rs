@@ -18,28 +18,142 @@ use crate::bytecode::GeneralOp;
 use crate::facts::Source;
 use crate::hir::{Block, FrameState, Function, Inst, Op, SEEN_ITEMS, Term, Value};
 use crate::types::Type;
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use std::collections::{HashMap, HashSet};
+
+/// Tuples in tuples in tuples: so many at most.
+const MOST_LEVELS: usize = 8;
+/// For each instruction of the function, so many may be looked at to count references.
+const STEPS_AN_INST: usize = 16;
 
 /// Make virtual what can be.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let mut changed = false;
     // A tuple in another one can follow once that is virtual.
-    loop {
-        let blocks = f.order.iter().map(|&b| (b, &f.blocks[b].insts));
-        let all = blocks.flat_map(|(b, insts)| insts.iter().map(move |&v| (b, v)));
-        let tuples: Vec<(Block, Value)> = all.filter(|(_, v)| is_candidate(f, *v)).collect();
-        let mut again = false;
-        for (block, v) in tuples {
-            if let Some(plan) = Plan::of(f, block, v) {
-                plan.carry_out(f);
-                f.apply_aliases();
-                again = true;
+    for _ in 0..MOST_LEVELS {
+        let Some(world) = Uses::of(f) else {
+            break;
+        };
+        let idom = f.dominators();
+        let size: usize = f.order.iter().map(|&b| f.blocks[b].insts.len()).sum();
+        let mut steps = STEPS_AN_INST * size;
+        let mut gone = HashMap::new();
+        let mut items: HashSet<Value> = HashSet::new();
+        for &(place, v) in &world.candidates {
+            // Of what is in a tuple of this round, not all uses are known.
+            if !items.contains(&v)
+                && let Some(plan) = Plan::of(f, &world, &idom, &mut steps, place, v)
+            {
+                items.extend(plan.items.iter().map(|item| f.object_of(*item)));
+                plan.carry_out(f, &mut gone);
             }
         }
-        if !again {
-            return changed;
+        if items.is_empty() {
+            break;
         }
+        sweep(f, gone);
         changed = true;
+    }
+    changed
+}
+
+/// Put into the blocks what stands for the references to tuples that were taken and dropped.
+fn sweep(f: &mut Function, mut gone: HashMap<Value, Vec<Value>>) {
+    let mut fewer_edges = false;
+    for b in f.order.clone() {
+        let old = std::mem::take(&mut f.blocks[b].insts);
+        let mut insts = Vec::with_capacity(old.len());
+        for v in old {
+            match gone.remove(&v) {
+                Some(instead) => insts.extend(instead),
+                None => insts.push(v),
+            }
+        }
+        f.blocks[b].insts = insts;
+        if let Term::MayRaise { op, next, .. } = &f.blocks[b].term
+            && f.insts[*op].op == Op::VirtualTuple
+        {
+            f.blocks[b].term = Term::Jump(next.clone());
+            fewer_edges = true;
+        }
+    }
+    f.apply_aliases();
+    if fewer_edges {
+        let entry = f.entry();
+        f.compute_order(entry);
+    }
+}
+
+/// Where a tuple has just been made: a block, and the number of its instructions up to there.
+type Place = (Block, usize);
+
+/// The tuples that are made, and who uses them.
+struct Uses {
+    candidates: Vec<(Place, Value)>,
+    /// The instructions that use each.
+    users: HashMap<Value, Vec<Value>>,
+    /// Those that travel to another block as a parameter, or are returned.
+    carried: HashSet<Value>,
+    /// The virtual tuples in which a value is.
+    holders: HashMap<Value, Vec<Value>>,
+}
+
+impl Uses {
+    /// `None` if no tuple is made.
+    fn of(f: &Function) -> Option<Uses> {
+        let mut candidates = Vec::new();
+        for &b in &f.order {
+            let insts = f.blocks[b].insts.iter().enumerate();
+            let made = insts.filter(|(_, v)| is_candidate(f, **v));
+            candidates.extend(made.map(|(i, &v)| ((b, i + 1), v)));
+        }
+        if candidates.is_empty() {
+            return None;
+        }
+        let mut users: HashMap<Value, Vec<Value>> =
+            candidates.iter().map(|(_, v)| (*v, Vec::new())).collect();
+        let (mut carried, mut holders) = (HashSet::new(), HashMap::<Value, Vec<Value>>::new());
+        for &b in &f.order {
+            let data = &f.blocks[b];
+            for &v in &data.insts {
+                let inst = &f.insts[v];
+                for object in inst.args.iter().map(|a| f.object_of(*a)) {
+                    if let Some(users) = users.get_mut(&object)
+                        && users.last() != Some(&v)
+                    {
+                        users.push(v);
+                    }
+                    if inst.op == Op::VirtualTuple {
+                        holders.entry(object).or_default().push(v);
+                    }
+                }
+            }
+            let edges = data.term.edges().into_iter();
+            carried.extend(edges.flat_map(|e| &e.args).map(|a| f.object_of(*a)));
+            if let Term::Return(v) = data.term {
+                carried.insert(f.object_of(v));
+            }
+        }
+        Some(Uses {
+            candidates,
+            users,
+            carried,
+            holders,
+        })
+    }
+
+    /// The virtual tuples that the tuple is in, or is in something that is in them; `None` if they are too many levels.
+    fn containers(&self, tuple: Value) -> Option<HashSet<Value>> {
+        let mut all = HashSet::new();
+        let mut level = vec![tuple];
+        for _ in 0..MOST_LEVELS {
+            let holders = level.iter().filter_map(|v| self.holders.get(v)).flatten();
+            level = holders.copied().filter(|v| all.insert(*v)).collect();
+            if level.is_empty() {
+                return Some(all);
+            }
+        }
+        None
     }
 }
 
@@ -77,17 +191,26 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(f: &Function, block: Block, tuple: Value) -> Option<Plan> {
+    fn of(
+        f: &Function,
+        world: &Uses,
+        idom: &Dominators,
+        steps: &mut usize,
+        (block, start): Place,
+        tuple: Value,
+    ) -> Option<Plan> {
         let items: Vec<Value> = f.insts[tuple].args.iter().map(|a| f.resolve(*a)).collect();
-        let uses = uses(f, tuple, items.len())?;
+        let uses = uses(f, world, tuple, items.len())?;
         let mut flow = Flow {
             f,
             tuple,
             items: &items,
             uses: uses.iter().copied().collect(),
+            containers: world.containers(tuple)?,
             deaths: HashSet::new(),
+            steps,
         };
-        flow.run(block)?;
+        flow.run(block, start, idom)?;
         let deaths = flow.deaths;
         Some(Plan {
             tuple,
@@ -97,19 +220,11 @@ impl Plan {
         })
     }
 
-    fn carry_out(self, f: &mut Function) {
+    /// Change all but what takes and drops references: what becomes of those, `gone` gets.
+    fn carry_out(&self, f: &mut Function, gone: &mut HashMap<Value, Vec<Value>>) {
         let tuple = self.tuple;
         let inst = &mut f.insts[tuple];
         (inst.op, inst.state, inst.source) = (Op::VirtualTuple, None, Source::Proved);
-        // Nothing has to look at the tuple for its type to be believed.
-        let aliases: HashSet<Value> = self
-            .uses
-            .iter()
-            .filter(|(_, u)| *u == Use::Alias)
-            .map(|(v, _)| *v)
-            .chain([tuple])
-            .collect();
-        f.relied_on.retain(|v| !aliases.contains(v));
         for &(v, u) in &self.uses {
             match u {
                 Use::Alias => f.replace(v, tuple),
@@ -126,42 +241,25 @@ impl Plan {
                     inst.op = Op::ConstInt(self.items.len() as i64);
                     inst.args.clear();
                 }
-                Use::Count | Use::Name => {}
-            }
-        }
-        let counts: HashSet<Value> = self
-            .uses
-            .iter()
-            .filter(|(_, u)| *u == Use::Count)
-            .map(|(v, _)| *v)
-            .collect();
-        let mut fewer_edges = false;
-        for b in f.order.clone() {
-            let old = std::mem::take(&mut f.blocks[b].insts);
-            let mut insts = Vec::with_capacity(old.len());
-            for v in old {
-                if !counts.contains(&v) {
-                    insts.push(v);
-                } else if self.deaths.contains(&v) {
-                    self.drop_items(f, v, &mut insts);
+                Use::Count => {
+                    let instead = match self.deaths.contains(&v) {
+                        true => self.drops(f, v),
+                        false => Vec::new(),
+                    };
+                    gone.insert(v, instead);
                 }
-            }
-            f.blocks[b].insts = insts;
-            if let Term::MayRaise { op, next, .. } = &f.blocks[b].term
-                && *op == tuple
-            {
-                f.blocks[b].term = Term::Jump(next.clone());
-                fewer_edges = true;
+                Use::Name => {}
             }
         }
-        if fewer_edges {
-            let entry = f.entry();
-            f.compute_order(entry);
-        }
+        // Nothing has to look at the tuple for its type to be believed.
+        let mut relied_on = std::mem::take(&mut f.relied_on);
+        relied_on.retain(|v| f.object_of(*v) != tuple);
+        f.relied_on = relied_on;
     }
 
     /// What the tuple's end does, in place of `death`.
-    fn drop_items(&self, f: &mut Function, death: Value, insts: &mut Vec<Value>) {
+    fn drops(&self, f: &mut Function, death: Value) -> Vec<Value> {
+        let mut drops = Vec::new();
         for &item in self.items.iter().rev() {
             if is_uncounted(f, item) {
                 continue;
@@ -173,8 +271,9 @@ impl Plan {
             if f.settled.contains(&death) {
                 f.settled.insert(dropped);
             }
-            insts.push(dropped);
+            drops.push(dropped);
         }
+        drops
     }
 }
 
@@ -191,36 +290,24 @@ fn is_box(f: &Function, v: Value) -> bool {
     )
 }
 
-/// Every instruction that uses the tuple; `None` if one of them needs the object.
-fn uses(f: &Function, tuple: Value, count: usize) -> Option<Vec<(Value, Use)>> {
-    let is_tuple = |v: Value| f.object_of(v) == tuple;
-    let mut uses = Vec::new();
-    for &b in &f.order {
-        for &v in &f.blocks[b].insts {
-            let inst = &f.insts[v];
-            if !inst.args.iter().any(|a| is_tuple(*a)) {
-                continue;
-            }
-            let found = match &inst.op {
-                Op::Incref | Op::Decref => Use::Count,
-                Op::StoreSlot(_) | Op::VirtualTuple => Use::Name,
-                Op::GuardType(ty) | Op::Refine(ty) if f.ty(tuple) <= *ty => Use::Alias,
-                Op::GuardBound => Use::Alias,
-                Op::TupleLen => Use::Length,
-                Op::TupleGet => Use::Item(constant_offset(f, tuple, count, f.arg(v, 1))?),
-                _ => return None,
-            };
-            uses.push((v, found));
-        }
-        let term = &f.blocks[b].term;
-        let carried = term.edges().into_iter().flat_map(|e| &e.args);
-        if carried.into_iter().any(|a| is_tuple(*a))
-            || matches!(term, Term::Return(v) if is_tuple(*v))
-        {
-            return None;
-        }
+/// What every instruction that uses the tuple wants of it; `None` if one of them needs the object.
+fn uses(f: &Function, world: &Uses, tuple: Value, count: usize) -> Option<Vec<(Value, Use)>> {
+    if world.carried.contains(&tuple) {
+        return None;
     }
-    Some(uses)
+    let found = |v: Value| {
+        Some(match &f.insts[v].op {
+            Op::Incref | Op::Decref => Use::Count,
+            Op::StoreSlot(_) | Op::VirtualTuple => Use::Name,
+            Op::GuardType(ty) | Op::Refine(ty) if f.ty(tuple) <= *ty => Use::Alias,
+            Op::GuardBound => Use::Alias,
+            Op::TupleLen => Use::Length,
+            Op::TupleGet => Use::Item(constant_offset(f, tuple, count, f.arg(v, 1))?),
+            _ => return None,
+        })
+    };
+    let users = world.users[&tuple].iter();
+    users.map(|&v| Some((v, found(v)?))).collect()
 }
 
 /// The place that an access at `offset` means, if that is constant and there is such an item.
@@ -251,18 +338,7 @@ enum Mention {
     InAnother,
 }
 
-fn mention(f: &Function, v: Value, tuple: Value) -> Option<Mention> {
-    let v = f.object_of(v);
-    if v == tuple {
-        return Some(Mention::Itself);
-    }
-    let inside = *f.op(v) == Op::VirtualTuple
-        && f.inst(v)
-            .args
-            .iter()
-            .any(|a| mention(f, *a, tuple).is_some());
-    inside.then_some(Mention::InAnother)
-}
+type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 
 /// The references to the tuple, counted along all paths.
 struct Flow<'a> {
@@ -270,27 +346,18 @@ struct Flow<'a> {
     tuple: Value,
     items: &'a [Value],
     uses: HashMap<Value, Use>,
+    containers: HashSet<Value>,
     deaths: HashSet<Value>,
+    /// What may still be looked at, for all tuples together.
+    steps: &'a mut usize,
 }
 
 impl Flow<'_> {
-    /// From where the tuple stands, in `home`; `None` if something forbids that it is virtual.
-    fn run(&mut self, home: Block) -> Option<()> {
+    /// From behind the tuple, at `start` in `home`; `None` if something forbids that it is virtual.
+    fn run(&mut self, home: Block, start: usize, idom: &Dominators) -> Option<()> {
         let f = self.f;
-        let idom = f.dominators();
-        let dominated = |mut b: Block| {
-            while b != home {
-                let up = idom[b].expand()?;
-                if up == b {
-                    return None;
-                }
-                b = up;
-            }
-            Some(())
-        };
         let mut counts: HashMap<Block, usize> = HashMap::new();
-        let start = f.blocks[home].insts.iter().position(|v| *v == self.tuple)?;
-        let mut work = vec![(home, start + 1, 1)];
+        let mut work = vec![(home, start, 1)];
         while let Some((b, from, count)) = work.pop() {
             let count = self.block(b, from, count)?;
             for edge in f.blocks[b].term.edges() {
@@ -299,7 +366,7 @@ impl Flow<'_> {
                 if is_landing_of_tuple {
                     continue;
                 }
-                if next == home || dominated(next).is_none() {
+                if !self.dominates(home, next, idom)? {
                     // Where the tuple is not known, nobody could drop it.
                     if count > 0 {
                         return None;
@@ -319,10 +386,26 @@ impl Flow<'_> {
         Some(())
     }
 
+    /// Whether `b` is behind `home` on every path; `None` if that takes too long to find out.
+    fn dominates(&mut self, home: Block, mut b: Block, idom: &Dominators) -> Option<bool> {
+        if b == home {
+            return Some(false);
+        }
+        while b != home {
+            *self.steps = self.steps.checked_sub(1)?;
+            match idom[b].expand() {
+                Some(up) if up != b => b = up,
+                _ => return Some(false),
+            }
+        }
+        Some(true)
+    }
+
     /// The number of references at the end of a block.
     fn block(&mut self, b: Block, from: usize, mut count: usize) -> Option<usize> {
         let f = self.f;
         for &v in &f.blocks[b].insts[from..] {
+            *self.steps = self.steps.checked_sub(1)?;
             let inst = &f.insts[v];
             let counted = self.uses.get(&v) == Some(&Use::Count);
             match (&inst.op, counted) {
@@ -361,14 +444,22 @@ impl Flow<'_> {
     fn is_named(&self, state: &FrameState) -> bool {
         let stack = state.stack.iter().map(|e| e.value);
         let mut all = state.locals.iter().copied().chain(stack);
-        all.any(|v| mention(self.f, v, self.tuple).is_some())
+        all.any(|v| self.mention(v).is_some())
+    }
+
+    fn mention(&self, v: Value) -> Option<Mention> {
+        let v = self.f.object_of(v);
+        if v == self.tuple {
+            return Some(Mention::Itself);
+        }
+        self.containers.contains(&v).then_some(Mention::InAnother)
     }
 
     /// Others may look at these locals: the number of those that hold the tuple, if it can be shown in them.
     fn seen(&self, locals: &[Value], alive: bool) -> Option<usize> {
         let mut held = 0;
         for &local in locals {
-            match mention(self.f, local, self.tuple) {
+            match self.mention(local) {
                 None => {}
                 Some(Mention::Itself) if alive && self.can_be_seen() => held += 1,
                 Some(_) => return None,
