@@ -289,6 +289,7 @@ impl Compiler {
             None => lower::lower(f, &self.host, &request.parts, request.entry, planted),
         };
         clock.add("lower", started);
+        check_exits(&lowered.exits)?;
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
             return Err(CompileError::Missing {
                 function: f.code.name.clone(),
@@ -541,11 +542,24 @@ struct Selected {
 /// How often a function is built to find out which of its instructions run code of the program.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
+/// Whether the HIR is verified after each pass, and exit records when they are made: in debug builds, and wherever
+/// `CLADONIA_VERIFY` is set.
+static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+    cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
+});
+
+fn check_exits(exits: &[ExitRecord]) -> Result<(), CompileError> {
+    if !*VERIFY {
+        return Ok(());
+    }
+    let fault = |record: &ExitRecord| Some((record.verify().err()?, record.to_string()));
+    match exits.iter().find_map(fault) {
+        Some((fault, record)) => Err(CompileError::Internal(format!("{fault}: {record}"))),
+        None => Ok(()),
+    }
+}
+
 fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
-    static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-        cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
-    });
     if !*VERIFY {
         return Ok(());
     }
