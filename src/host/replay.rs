@@ -153,6 +153,13 @@ pub fn print_host(host: &Host) -> String {
     let _ = writeln!(out, "  slots {}", host.frame_slots);
     let (none, true_, false_) = (host.none, host.true_, host.false_);
     let _ = writeln!(out, "  singletons {none:#x} {true_:#x} {false_:#x}");
+    for layout in &host.layouts {
+        let _ = writeln!(out, "  layout {} {{", Quoted(layout.name));
+        for field in &layout.fields {
+            let _ = writeln!(out, "    {} {} {}", field.name, field.offset, field.width);
+        }
+        let _ = writeln!(out, "  }}");
+    }
     for helper in host.helpers.values() {
         let (name, signature) = (Quoted(helper.name), &helper.signature);
         let _ = writeln!(out, "  helper {name} {:#x} {signature}", helper.address);
