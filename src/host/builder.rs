@@ -1,7 +1,8 @@
 //! Collects a host's description and checks it, so that what a host gets wrong is an error at its start.
 
 use super::{
-    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, closed_helpers, helpers, names,
+    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, Lifetimes, closed_helpers,
+    helpers, names,
 };
 use crate::facts::Effects;
 use crate::lir::{self, Builder, Func, Helper, HelperId, Imm, Signature};
@@ -127,6 +128,7 @@ impl HostBuilder {
                 none: 0,
                 true_: 0,
                 false_: 0,
+                lifetimes: Lifetimes::Counted,
                 layouts: Vec::new(),
                 helper_names: HashMap::new(),
                 intrinsic_names: HashMap::new(),
@@ -144,6 +146,14 @@ impl HostBuilder {
     /// needed always.
     pub fn partial(&mut self) -> &mut Self {
         self.partial = true;
+        self
+    }
+
+    /// The host's objects are traced, and may move: [`Lifetimes::Traced`] says what that asks of it. `native_stack` is
+    /// the byte offset of a [`NativeStack`](crate::code::NativeStack) in the thread that compiled code is given.
+    /// Intrinsics and helpers that count references are not needed.
+    pub fn traced(&mut self, native_stack: i32) -> &mut Self {
+        self.host.lifetimes = Lifetimes::Traced { native_stack };
         self
     }
 
@@ -301,7 +311,9 @@ impl HostBuilder {
         } else {
             Vec::new()
         };
-        for row in helpers().into_iter().chain(closed) {
+        let lifetimes = self.host.lifetimes;
+        let rows = helpers().into_iter().chain(closed);
+        for row in rows.filter(|row| lifetimes.needs(row.name)) {
             let HelperRow {
                 name,
                 params,
@@ -333,7 +345,9 @@ impl HostBuilder {
             Some(_) => names::NAMESPACE,
             None => &[],
         };
-        for &(name, params, results) in names::STANDARD.iter().chain(namespace) {
+        let lifetimes = self.host.lifetimes;
+        let rows = names::STANDARD.iter().chain(namespace);
+        for &(name, params, results) in rows.filter(|row| lifetimes.needs(row.0)) {
             if let Some(id) = self.host.intrinsic_names.get(name) {
                 let found = &self.host.intrinsics[*id].func.signature;
                 check_signature(&self.host, name, found, params, results)?;

@@ -5,7 +5,7 @@ mod read;
 
 pub use read::{ReadUnit, read_units};
 
-use super::{Host, UnitParts};
+use super::{Host, Lifetimes, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::facts::{Answer, Assumption, Snapshot};
 use crate::host::Entry;
@@ -151,6 +151,9 @@ pub fn print_host(host: &Host) -> String {
     }
     indent(&builtins.text, &mut out);
     let _ = writeln!(out, "  slots {}", host.frame_slots);
+    if let Lifetimes::Traced { native_stack } = host.lifetimes {
+        let _ = writeln!(out, "  traced {native_stack}");
+    }
     let (none, true_, false_) = (host.none, host.true_, host.false_);
     let _ = writeln!(out, "  singletons {none:#x} {true_:#x} {false_:#x}");
     for helper in host.helpers.values() {

@@ -26,8 +26,8 @@ mod verify;
 
 pub use cfg::Cfg;
 pub use graph::{
-    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature,
-    Term, Value,
+    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, SigId,
+    Signature, Term, Value,
 };
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse, parse_all};

@@ -87,6 +87,9 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
             () if line.eat_word("slots") => {
                 builder.frame_slots(small(&mut line)?);
             }
+            () if line.eat_word("traced") => {
+                builder.traced(small(&mut line)?);
+            }
             () if line.eat_word("singletons") => {
                 let (none, true_) = (line.hexadecimal()?, line.hexadecimal()?);
                 builder.singletons(none, true_, line.hexadecimal()?);
