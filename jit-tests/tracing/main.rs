@@ -5,7 +5,10 @@
 mod heap;
 mod vm;
 
-use cladonia::code::VisitError;
+use cladonia::bytecode::Document;
+use cladonia::code::{CodeMemory, Config, NativeStack, VisitError};
+use cladonia::engine::{CompileError, Engine, Entry, Execution, InstallError, Replay, Request};
+use cladonia::host::{Lifetimes, Snapshot, print_host, read_units};
 use vm::Vm;
 
 const PROGRAM: &str = include_str!("program.tbc");
@@ -43,6 +46,7 @@ fn check(name: &str, args: &[i64], last: &[i64]) -> Vm {
             assert!(unit.info().entered > before);
         }
     }
+    assert_eq!(vm.fault.take(), None);
     vm
 }
 
@@ -148,10 +152,64 @@ fn nothing_is_counted() {
 #[test]
 fn nothing_native_means_nothing_to_visit() {
     let vm = Vm::new(PROGRAM);
-    let stack = cladonia::code::NativeStack::new();
+    let stack = NativeStack::new();
     let memory = vm.engine.borrow().memory().clone();
     assert_eq!(stack.visit(&memory, |_| panic!("a reference")), Ok(()));
     let below = stack.enter(|| stack.visit(&memory, |_| panic!("a reference")));
     assert_eq!(below, Err(VisitError::NoCall));
     assert!(stack.is_empty());
+}
+
+#[test]
+fn a_collection_where_none_was_to_be_is_an_error() {
+    let vm = Vm::described(PROGRAM, false);
+    vm.threshold.set(WARM);
+    (0..2 * WARM).for_each(|_| drop(vm.run("lists", &[2])));
+    vm.fault.take();
+    let _ = vm.run("lists", &[2]);
+    let function = "lists".to_owned();
+    assert_eq!(vm.fault.take(), Some(VisitError::NotCollecting { function }));
+}
+
+#[test]
+fn the_lir_interpreter_is_not_for_objects_that_move() {
+    let vm = Vm::new(PROGRAM);
+    vm.engine.borrow_mut().execution = Execution::Oracle;
+    let task = vm.function("tree").task(vm.parts());
+    match vm.engine.borrow_mut().build(task, &vm) {
+        Err(InstallError::Compile(CompileError::Invalid(what))) => assert!(what.contains("collector"), "{what}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_replay_is_traced_too() {
+    let vm = Vm::new(PROGRAM);
+    let replay = Replay {
+        code: (**vm.function("leaf").code()).clone(),
+        entry: Entry::Function,
+        live: Vec::new(),
+        avoid: Default::default(),
+        met: Default::default(),
+        parts: vm.parts(),
+        world: Snapshot::default(),
+    };
+    let host = vm.engine.borrow().host().clone();
+    let compile = |engine: &mut Engine, replay: &Replay| {
+        engine.keep_dumps = true;
+        let unit = engine.compile(Request::from(replay)).expect("a unit");
+        let (_, lir) = unit.dumps.iter().find(|(stage, _)| *stage == "lir").expect("a dump");
+        lir.clone()
+    };
+    let lir = compile(&mut vm.engine.borrow_mut(), &replay);
+    let text = format!("{}{}", print_host(&host), replay.print(&host));
+    // What a partial host lacks has no address.
+    let text = text.replace(" 0x0 (", " 0x1 (");
+    let units = read_units(&Document::parse(&text).expect("a document")).expect("a unit");
+    let read = &units[0];
+    assert_eq!(read.host.lifetimes, host.lifetimes);
+    assert!(matches!(read.host.lifetimes, Lifetimes::Traced { .. }));
+    let mut engine =
+        Engine::new(read.host.clone(), CodeMemory::new(Config::new()).expect("memory")).expect("an engine");
+    assert_eq!(compile(&mut engine, &read.replay), lir);
 }

@@ -3,7 +3,7 @@
 
 use super::heap::{CLASSES, Heap, class_word};
 use cladonia::bytecode::{BinaryOp, Code, CompareOp, ConstValue, Document, INPLACE, Op, Pc};
-use cladonia::code::{CodeMemory, Config, NativeStack};
+use cladonia::code::{CodeMemory, Config, NativeStack, VisitError};
 use cladonia::engine::{Engine, Exit, Hot, UnitParts};
 use cladonia::exits::Live;
 use cladonia::facts::{Assumption, Effects};
@@ -66,6 +66,8 @@ pub struct Vm {
     pub forget: RefCell<Box<dyn Fn(u64) -> bool>>,
     /// References in native frames that were shown and did move.
     pub shown: Cell<u64>,
+    /// Why native frames could not be visited.
+    pub fault: RefCell<Option<VisitError>>,
     functions: Vec<Hot>,
     names: HashMap<String, u64>,
     stack: Box<[Cell<u64>]>,
@@ -103,7 +105,7 @@ impl Vm {
                     slot.set(value);
                 }
             }
-            let shown = self.native.visit(&self.memory, |word| {
+            let visited = self.native.visit(&self.memory, |word| {
                 if !self.heap.moves(*word) {
                     return;
                 }
@@ -112,7 +114,9 @@ impl Vm {
                     visit(word);
                 }
             });
-            shown.expect("only what may collect does");
+            if let Err(error) = visited {
+                self.fault.replace(Some(error));
+            }
         });
     }
 
@@ -336,7 +340,7 @@ impl Vm {
         }
     }
 
-    fn parts(&self) -> UnitParts {
+    pub fn parts(&self) -> UnitParts {
         let part = |name| self.host.intrinsics[self.host.intrinsic(name)].func.clone();
         UnitParts::new(part("enter"), part("leave"))
     }
@@ -477,7 +481,8 @@ extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> u64 {
     give(result)
 }
 
-fn describe(id: HostId, [none, no, yes]: [u64; 3]) -> Host {
+/// The host's description; unless it is `honest`, it says of the barrier that it does not collect.
+fn describe(id: HostId, [none, no, yes]: [u64; 3], honest: bool) -> Host {
     let mut host = HostBuilder::new("tracing", id);
     host.partial().frame_slots(8 * HEAD as i32).singletons(none, yes, no).traced(offset_of!(Vm, native) as i32);
     let mut add = |name, address: *const (), params: &[_], results: &[_]| {
@@ -495,9 +500,12 @@ fn describe(id: HostId, [none, no, yes]: [u64; 3]) -> Host {
     add("handle_pending", handle_pending as *const (), &[Ptr], &[I64]);
     add("exit", exit as *const (), &[I64, I64, Ptr], &[Ptr]);
     add("new_float", new_float as *const (), &[F64], &[Ptr]);
-    add("barrier", barrier as *const (), &[], &[]);
     add("new_frame", new_frame as *const (), &[Ptr, Ptr], &[Ptr]);
     add("drop_frame", drop_frame as *const (), &[Ptr], &[]);
+    let barrier = host.define("barrier", barrier as extern "C" fn());
+    if !honest {
+        host.effects(barrier, Effects::WRITES);
+    }
     let mut text = include_str!("intrinsics.lir").to_owned();
     for (name, address) in [("TRUE", yes), ("FALSE", no), ("INT", class_word(Class::Long))] {
         text = text.replace(name, &format!("{address:#x}"));
@@ -551,6 +559,11 @@ impl Vm {
 
     /// A runtime with a document's functions.
     pub fn new(document: &str) -> Vm {
+        Vm::described(document, true)
+    }
+
+    /// The same; see `describe`.
+    pub fn described(document: &str, honest: bool) -> Vm {
         let (id, heap) = (HostId::new(), Heap::new());
         let mut classes: Vec<ClassHandle> = Vec::new();
         for (i, class) in CLASSES.iter().enumerate() {
@@ -562,7 +575,7 @@ impl Vm {
         }
         let singletons = [Class::NoneType, Class::Bool, Class::Bool];
         let singletons = singletons.map(|class| heap.pin(class, &[]));
-        let host = Arc::new(describe(id, singletons));
+        let host = Arc::new(describe(id, singletons, honest));
         let memory = CodeMemory::new(Config::new().limit(1 << 24)).expect("memory");
         let engine = Engine::new(host.clone(), memory.clone()).expect("an engine");
         let mut vm = Vm {
@@ -573,6 +586,7 @@ impl Vm {
             threshold: Cell::new(u64::MAX),
             forget: RefCell::new(Box::new(|_| false)),
             shown: Cell::new(0),
+            fault: RefCell::default(),
             functions: Vec::new(),
             names: HashMap::new(),
             stack: (0..1 << 14).map(|_| Cell::new(0)).collect(),

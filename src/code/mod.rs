@@ -1,4 +1,4 @@
-//! Code memory: the pages machine code lives in.
+//! Code memory: the pages machine code lives in, and the maps of its frames.
 //!
 //! # Terms
 //! An **arena** is one reservation of address space; a **run** is adjacent pages of it; a **unit** is what one

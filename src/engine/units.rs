@@ -204,8 +204,9 @@ impl UnitHandle {
     /// [`CallError`]; nothing has happened then, and the arguments are still the caller's.
     ///
     /// # Safety
-    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for, and the
-    /// arguments' references are the unit's from here on.
+    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for (where objects are
+    /// traced, the thread has a [`NativeStack`] where the host says), and the arguments' references are the unit's from
+    /// here on.
     pub unsafe fn call(
         &self,
         thread: *mut u8,

@@ -82,6 +82,20 @@ pub enum HostError {
         /// What the helper may do.
         what: &'static str,
     },
+    /// An intrinsic of a host whose objects are traced keeps an address across a call that may collect, and does not list
+    /// it as a reference.
+    #[error(
+        "the intrinsic `{name}` of the host `{host}` needs {value} after a call that may collect: list it under `refs`, or, \
+         if it is a part of an object, compute it again"
+    )]
+    UnlistedReference {
+        /// The host.
+        host: &'static str,
+        /// The intrinsic.
+        name: &'static str,
+        /// The value, as the text form names it.
+        value: String,
+    },
     /// A layout is wrong.
     #[error("in the host `{host}`: {error}")]
     Layout {
@@ -298,6 +312,7 @@ impl HostBuilder {
                 },
             )?;
             check_effects(&self.host, intrinsic)?;
+            check_references(&self.host, intrinsic)?;
         }
         Ok(self.host)
     }
@@ -396,6 +411,21 @@ fn check_signature(
         name,
         found: format!("{:?} -> {:?}", found.params, found.results),
         expected: format!("{params:?} -> {results:?}"),
+    })
+}
+
+/// Where objects are traced, an intrinsic keeps no address that the collector does not know of.
+fn check_references(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError> {
+    if host.lifetimes.are_counted() {
+        return Ok(());
+    }
+    let Some(value) = intrinsic.func.first_unlisted(&host.helpers) else {
+        return Ok(());
+    };
+    Err(HostError::UnlistedReference {
+        host: host.name,
+        name: intrinsic.name,
+        value: value.to_string(),
     })
 }
 

@@ -21,8 +21,9 @@ pub enum Lifetimes {
     ///   collect](crate::lir::Helper::may_collect).
     /// - Helpers take care of their own operands and results. (An array of arguments is updated in place while the helper
     ///   runs that was given it.)
-    /// - An intrinsic that needs a value of its own after such a call lists it as a [reference](crate::lir::Refs), and
-    ///   keeps no address of a part of an object across one. Write barriers are in the intrinsics that store.
+    /// - An intrinsic that needs an address after such a call lists it as a [reference](crate::lir::Refs), and keeps no
+    ///   address of a part of an object across one ([`HostBuilder::finish`](super::HostBuilder::finish) looks). Write
+    ///   barriers are in the intrinsics that store.
     Traced {
         /// Byte offset, in the thread that compiled code is given, of the thread's
         /// [`NativeStack`](crate::code::NativeStack).

@@ -17,6 +17,7 @@ mod graph;
 mod inline;
 pub mod interp;
 mod lex;
+mod liveness;
 mod ops;
 mod parse;
 #[cfg(test)]

@@ -98,7 +98,10 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
                 let name = interned(line.quoted("the helper's name")?);
                 let address = line.hexadecimal()? as usize;
                 let signature = signature(&mut line)?;
-                builder.helper(name, address, &signature.params, &signature.results);
+                let helper = builder.helper(name, address, &signature.params, &signature.results);
+                if line.eat_word("effects") {
+                    builder.effects(helper, effects(&mut line));
+                }
             }
             () if line.eat_word("intrinsic") => {
                 let name = interned(line.quoted("the intrinsic's name")?);
