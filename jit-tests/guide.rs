@@ -25,6 +25,7 @@ fn every_excerpt_of_the_guide_stands_in_the_example() {
     let rust = read("examples/tiny_host/main.rs");
     let text = read("examples/tiny_host/intrinsics.lir") + &read("examples/tiny_host/program.tbc");
     let tests = read("jit-tests/embedding.rs");
+    let tracing = read("jit-tests/tracing/vm.rs");
     let mut found = 0;
     let mut rest = guide.as_str();
     while let Some((_, after)) = rest.split_once("```") {
@@ -34,6 +35,7 @@ fn every_excerpt_of_the_guide_stands_in_the_example() {
             "rust" => &rust,
             "text" => &text,
             "rust,embedding" => &tests,
+            "rust,tracing" => &tracing,
             other => panic!("an excerpt of what? `{other}`"),
         };
         assert!(

@@ -9,7 +9,7 @@ use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
 use crate::host::{
-    EXIT_HOOK, Entry, Host, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
+    EXIT_HOOK, Entry, Host, Lifetimes, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
 };
 use crate::lir::{self, Func};
 use crate::lower;
@@ -214,7 +214,13 @@ pub(super) struct Compiler {
 
 impl Compiler {
     pub(super) fn new(host: Arc<Host>, memory: CodeMemory) -> Result<Compiler, CompileError> {
-        let codegen = Codegen::new().map_err(|e| CompileError::Internal(e.to_string()))?;
+        let codegen = match host.lifetimes {
+            Lifetimes::Counted => Codegen::new(),
+            Lifetimes::Traced { native_stack } => {
+                Codegen::new().and_then(|codegen| codegen.with_stack_maps(native_stack))
+            }
+        };
+        let codegen = codegen.map_err(|e| CompileError::Internal(e.to_string()))?;
         Ok(Compiler {
             host,
             memory,
@@ -260,6 +266,10 @@ impl Compiler {
         };
         let keep = self.keep_dumps;
         validate(request)?;
+        if self.execution != Execution::Machine && !self.host.lifetimes.are_counted() {
+            let what = "the LIR interpreter holds references where no collector finds them";
+            return Err(CompileError::Invalid(what.to_owned()));
+        }
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
@@ -381,6 +391,7 @@ impl Compiler {
         let cx = opt::Context {
             world: request.world,
             avoid: request.avoid,
+            lifetimes: self.host.lifetimes,
         };
         let started = Instant::now();
         let mut passes = Vec::new();

@@ -20,6 +20,11 @@
 //! [`CallError::Invalid`]. The code stays mapped until the last activation has ended and the last handle is gone. A job
 //! that is under way ends with [`CompileError::EngineDropped`].
 //!
+//! # Collectors
+//! A host whose objects are traced ([`Lifetimes::Traced`](crate::host::Lifetimes::Traced)) finds the references in native
+//! frames with [`NativeStack::visit`](crate::code::NativeStack::visit), which it gives the engine's
+//! [memory](Engine::memory): a clone of that can be used where the engine itself is borrowed.
+//!
 //! # Threads
 //! A job runs anywhere. All else belongs to the host's thread (or to whoever holds the host's lock): handles may be sent
 //! and dropped elsewhere, but code is called where the host allows its objects to be used.
@@ -134,7 +139,8 @@ impl Engine {
         Ok(unit)
     }
 
-    /// Compile a stub that a host wrote as LIR (an entry, an adapter).
+    /// Compile a stub that a host wrote as LIR (an entry, an adapter). Where objects are traced its first parameter is the
+    /// thread, if it calls what may collect.
     ///
     /// # Errors
     /// As for [`Engine::compile`].

@@ -5,6 +5,7 @@ use super::job::Task;
 use super::stubs::{EntryCell, Stubs};
 use super::{Entry, UnitParts};
 use crate::bytecode::{Pc, Reason};
+use crate::code::NativeStack;
 use crate::codegen::CompiledCode;
 use crate::exits::{ExitRecord, LiveFrame};
 use crate::facts::Assumption;
@@ -203,8 +204,9 @@ impl UnitHandle {
     /// [`CallError`]; nothing has happened then, and the arguments are still the caller's.
     ///
     /// # Safety
-    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for, and the
-    /// arguments' references are the unit's from here on.
+    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for (where objects are
+    /// traced, the thread has a [`NativeStack`] where the host says), and the arguments' references are the unit's from
+    /// here on.
     pub unsafe fn call(
         &self,
         thread: *mut u8,
@@ -220,12 +222,21 @@ impl UnitHandle {
             return Err(CallError::Invalid);
         }
         let _activation = self.activate();
+        let code = &body.unit.code;
         type Adapter = unsafe extern "C" fn(*mut u8, *mut u8, *const u8, *const *mut u8) -> *mut u8;
         // SAFETY: compiled with this signature, and the caller's promise.
-        unsafe {
+        let call = || unsafe {
             let call: Adapter = std::mem::transmute(body.adapter.entry());
-            Ok(call(thread, second, body.unit.code.entry(), args.as_ptr()))
-        }
+            call(thread, second, code.entry(), args.as_ptr())
+        };
+        Ok(match code.native_stack() {
+            None => call(),
+            Some(offset) => {
+                // SAFETY: the host has declared that its threads have one there.
+                let stack = unsafe { &*thread.byte_offset(offset as isize).cast::<NativeStack>() };
+                stack.enter(call)
+            }
+        })
     }
 }
 
@@ -239,9 +250,10 @@ impl fmt::Debug for UnitHandle {
 pub struct Exit<'a> {
     body: Arc<Body>,
     number: usize,
-    words: &'a [u64],
+    /// The exit buffer. Where objects are traced, a collector changes it.
+    words: *const u64,
     /// Tied to the hook's activation.
-    _here: PhantomData<*mut u8>,
+    _here: PhantomData<&'a u64>,
 }
 
 impl Exit<'_> {
@@ -255,11 +267,9 @@ impl Exit<'_> {
         let body = link.body.get().and_then(Weak::upgrade);
         let body = body.expect("code that runs belongs to a unit that is installed");
         let number = number as usize;
-        let len = body.unit.exits[number].words as usize;
         body.count_exit(number);
         Exit {
-            // SAFETY: the code has stored as many words as the record says.
-            words: unsafe { std::slice::from_raw_parts(buffer, len) },
+            words: buffer,
             body,
             number,
             _here: PhantomData,
@@ -286,9 +296,13 @@ impl Exit<'_> {
         self.body.taken[self.number].load(SeqCst)
     }
 
-    /// What the frame holds.
+    /// What the frame holds now. Where objects are traced, the words of objects are good until the next collection; what
+    /// is asked for after that is what the collector has made of them.
     pub fn frame(&self) -> LiveFrame {
-        let frame = self.record().read(self.words);
+        let len = self.record().words as usize;
+        // SAFETY: the code has stored as many words as the record says, and nothing runs that changes them.
+        let words = unsafe { std::slice::from_raw_parts(self.words, len) };
+        let frame = self.record().read(words);
         frame.expect("the buffer is as long as the record says")
     }
 

@@ -60,7 +60,7 @@ pub struct Effects {
     pub runs_host_code: bool,
     /// May raise an exception.
     pub raises: bool,
-    /// May drop the last reference to an object, or give memory back.
+    /// May drop the last reference to an object, or give memory back; where objects are traced, may run the collector.
     pub releases: bool,
 }
 

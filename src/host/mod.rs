@@ -18,6 +18,7 @@ mod builder;
 mod document;
 mod frozen;
 mod helpers;
+mod lifetimes;
 mod native;
 mod raw;
 mod replay;
@@ -34,6 +35,7 @@ pub use builder::{HostBuilder, HostError};
 pub use document::world_of;
 pub use frozen::FrozenWorld;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
+pub use lifetimes::Lifetimes;
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use replay::{ReadUnit, Replay, print_host, read_units};
@@ -172,6 +174,8 @@ pub struct Host {
     pub true_: u64,
     /// Address of the object for false.
     pub false_: u64,
+    /// How it is known when an object is needed no more.
+    pub lifetimes: Lifetimes,
     /// How its objects, frames and threads lie in memory, as far as it has said so.
     pub layouts: Vec<Struct>,
     helper_names: HashMap<&'static str, HelperId>,
@@ -212,9 +216,9 @@ impl Host {
             .next()
     }
 
-    /// Whether the host has closed units: see [`RawEntry`].
+    /// Whether the host has closed units: see [`RawEntry`]. Where objects are traced there are none.
     pub fn has_closed_units(&self) -> bool {
-        self.helper_names.contains_key(RECORD_EXIT)
+        self.helper_names.contains_key(RECORD_EXIT) && self.lifetimes.are_counted()
     }
 
     /// The intrinsic of this name.

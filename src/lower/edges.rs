@@ -59,6 +59,7 @@ impl Lower<'_> {
         let here = self.b.current();
         let block = self.b.block();
         let result = self.b.param(block, Ty::Ptr);
+        self.reference(result);
         self.b.switch_to(block);
         let leave = &self.parts.leave;
         self.b.inline(leave, &[self.thread, self.frame], None);
@@ -108,8 +109,10 @@ impl Lower<'_> {
             let offset = self.slot_offset(k);
             if from == Repr::Object && to.is_raw() {
                 // A number: its death is silent.
-                let old = self.b.load(Width::Ptr, self.frame, offset);
-                self.intrinsic(names::DECREF_LEAF, &[old]);
+                if self.is_counted {
+                    let old = self.b.load(Width::Ptr, self.frame, offset);
+                    self.count(names::DECREF_LEAF, old);
+                }
                 let null = self.b.pconst(0);
                 self.b.store(Width::Ptr, self.frame, offset, null);
             } else if from.is_raw() && to == Repr::Object {

@@ -288,6 +288,9 @@ impl Lower<'_> {
             Op::CallDirect(cell) => return self.call_direct(v, cell),
             Op::CallRaw(entry, consumed) => self.call_raw(v, &entry, consumed),
         };
+        if self.b.func.values[result] == Ty::Ptr {
+            self.reference(result);
+        }
         self.values.insert(v, result);
     }
 

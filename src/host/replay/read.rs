@@ -87,6 +87,9 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
             () if line.eat_word("slots") => {
                 builder.frame_slots(small(&mut line)?);
             }
+            () if line.eat_word("traced") => {
+                builder.traced(small(&mut line)?);
+            }
             () if line.eat_word("singletons") => {
                 let (none, true_) = (line.hexadecimal()?, line.hexadecimal()?);
                 builder.singletons(none, true_, line.hexadecimal()?);
@@ -103,7 +106,10 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
                 let name = interned(line.quoted("the helper's name")?);
                 let address = line.hexadecimal()? as usize;
                 let signature = signature(&mut line)?;
-                builder.helper(name, address, &signature.params, &signature.results);
+                let helper = builder.helper(name, address, &signature.params, &signature.results);
+                if line.eat_word("effects") {
+                    builder.effects(helper, effects(&mut line));
+                }
             }
             () if line.eat_word("intrinsic") => {
                 let name = interned(line.quoted("the intrinsic's name")?);
