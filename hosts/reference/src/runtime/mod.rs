@@ -269,6 +269,12 @@ impl Session {
         LIVE.with(Cell::get)
     }
 
+    /// Give the compiler up, also from within what it runs: native code leaves at its next check, and from then on
+    /// everything is interpreted.
+    pub fn close_compiler(&self) {
+        self.rt().jit.close();
+    }
+
     /// Invalidate all units, as if everything they rely on had changed.
     pub fn invalidate_all(&self) {
         self.rt().jit.invalidate_all();
