@@ -2,7 +2,6 @@
 
 #[path = "../examples/tiny_host/main.rs"]
 #[allow(dead_code)]
-#[rustfmt::skip]
 mod tiny_host;
 
 use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
@@ -13,10 +12,10 @@ use cladonia::engine::{
 };
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Callee, Global, World};
+use cladonia::host::{AttrPlan, Callee, Counted, Global, Host, HostBuilder, HostError, World};
 use cladonia::lir::{Builder, Func, Signature, Term};
-use cladonia::ll::Ty;
-use cladonia::types::{ObjectHandle, Type};
+use cladonia::ll::{Field, Ty, Width};
+use cladonia::types::{HostId, ObjectHandle, Type};
 use std::sync::Arc;
 use tiny_host::{Value, Vm};
 
@@ -499,6 +498,54 @@ fn what_is_inspected_is_not_installed() {
         (statistics.installed, vm.engine.borrow().units().len()),
         (0, 0)
     );
+}
+
+extern "C" fn free(_: *mut u8) {}
+
+extern "C" fn box_int(_: i64) -> *mut u8 {
+    std::ptr::null_mut()
+}
+
+/// A host of nothing but what the builder makes for simple hosts.
+fn simple(class: usize, tagged_int: Option<u64>) -> Result<Host, HostError> {
+    let mut host = HostBuilder::new("simple", HostId::new());
+    host.partial().singletons(16, 32, 48).bools();
+    let dealloc = host.define("dealloc", free as extern "C" fn(_));
+    let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
+    host.define("exit", tiny_host_exit as extern "C" fn(_, _, _) -> _);
+    host.counted(Counted {
+        class: Field::new("class", class, Width::Ptr),
+        count: Field::new("count", 8, Width::I64),
+        int: Field::new("int", 16, Width::I64),
+        tagged_int,
+        dealloc,
+        box_int,
+    });
+    host.frame_position(8).uninterrupted();
+    host.finish()
+}
+
+extern "C" fn tiny_host_exit(_: u64, _: u64, _: *const u64) -> *mut u8 {
+    std::ptr::null_mut()
+}
+
+#[test]
+fn what_simple_hosts_have_alike_follows_from_their_layout() {
+    for tag in [None, Some(4096)] {
+        let host = simple(0, tag).unwrap();
+        let blocks = |name: &str| {
+            let intrinsic = &host.intrinsics[host.intrinsic(name)];
+            intrinsic.func.order.len()
+        };
+        // An int in the word takes a block for the test, and two for the answers.
+        let more = if tag.is_some() { 2 } else { 0 };
+        assert_eq!(blocks("class_of"), 1 + more);
+        assert_eq!(blocks("int_unbox"), 1 + more);
+        assert_eq!(blocks("int_box"), 1 + more);
+        assert_eq!(blocks("incref"), 1 + more);
+        assert_eq!(blocks("drop"), 3 + more);
+    }
+    assert!(matches!(simple(12, None), Err(HostError::Layout { .. })));
 }
 
 /// Compile a function of one instruction sequence.

@@ -8,7 +8,7 @@ use super::{Entry, UnitParts};
 use crate::codegen::CompiledCode;
 use crate::exits::{ExitRecord, LiveFrame};
 use crate::facts::Assumption;
-use crate::host::World;
+use crate::host::{ObjectRef, World};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
@@ -265,6 +265,34 @@ impl UnitHandle {
         unsafe {
             let call: Adapter = std::mem::transmute(body.adapter.entry());
             Ok(call(thread, second, body.unit.code.entry(), args.as_ptr()))
+        }
+    }
+}
+
+impl UnitHandle {
+    /// Call a function unit with references as the host's Rust code holds them; gives what the unit gives, none for null.
+    ///
+    /// # Errors
+    /// As for [`call`](Self::call); the arguments are dropped.
+    ///
+    /// # Safety
+    /// As for [`call`](Self::call): the unit was made of this function, whose objects and threads are of these types.
+    pub unsafe fn call_with<T, V: ObjectRef>(
+        &self,
+        thread: &T,
+        function: &V,
+        mut args: Vec<V>,
+    ) -> Result<Option<V>, CallError> {
+        const { assert!(size_of::<V>() == size_of::<u64>() && size_of::<Option<V>>() == 8) };
+        let thread = std::ptr::from_ref(thread).cast_mut().cast();
+        // SAFETY: an `ObjectRef` is one word, that of the object, and its option that word or 0; what the unit has taken
+        // over is not dropped here; the rest is the caller's promise.
+        unsafe {
+            let function = std::mem::transmute_copy::<V, *mut u8>(function);
+            let words = std::slice::from_raw_parts(args.as_ptr().cast::<*mut u8>(), args.len());
+            let result = self.call(thread, function, words)?;
+            args.set_len(0);
+            Ok(std::mem::transmute_copy::<*mut u8, Option<V>>(&result))
         }
     }
 }
