@@ -437,7 +437,8 @@ impl Vm {
         };
         let object = class(&OBJECT, &[])?;
         class(&BOOL, &[class(&INT, &[object])?, object])?;
-        (class(&NONE, &[object])?, class(&FUNCTION, &[object])?);
+        class(&NONE, &[object])?;
+        class(&FUNCTION, &[object])?;
         let singletons = [&NONE, &BOOL, &BOOL].map(|c| Value::object(c, 0, [None, None], None));
         let host = Arc::new(describe(id, &singletons)?);
         let memory = CodeMemory::new(Config::new().limit(1 << 24))?;
