@@ -49,6 +49,16 @@ pub enum Assumption {
     FunctionUnchanged(ObjectHandle),
 }
 
+impl Assumption {
+    /// A name keeps its value.
+    pub fn name(namespace: u64, name: &str) -> Assumption {
+        Assumption::NameUnchanged {
+            namespace,
+            name: name.to_owned(),
+        }
+    }
+}
+
 /// What an operation may do besides giving its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Effects {

@@ -117,7 +117,7 @@ pub enum HostError {
 /// Collects a host's description and checks it.
 #[derive(Debug)]
 pub struct HostBuilder {
-    host: Host,
+    pub(super) host: Host,
     partial: bool,
     duplicate: Option<&'static str>,
     layout_error: Option<LayoutError>,

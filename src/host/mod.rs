@@ -22,6 +22,7 @@ mod lifetimes;
 mod native;
 mod raw;
 mod replay;
+mod simple;
 mod stubs;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ pub use lifetimes::Lifetimes;
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use replay::{ReadUnit, Replay, print_host, read_units};
+pub use simple::Counted;
 pub use stubs::{adapter, interpreted_call, interpreted_call_at};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
