@@ -126,6 +126,8 @@ pub struct Unit {
     pub raw: Option<(CompiledCode, RawSignature)>,
     /// Exit records by number.
     pub exits: Vec<ExitRecord>,
+    /// The code of calls for which no frame is made, by the numbers that exit records have for it.
+    pub inlined: Vec<hir::InlinedCode>,
     /// What must be watched while the unit is installed.
     pub assumptions: Vec<Assumption>,
     /// Text forms, if they were asked for: (stage, text).
@@ -176,6 +178,9 @@ impl Pins {
                 _ => {}
             }
             add(f.ty(v));
+        }
+        for inlined in &f.inlined {
+            add(Type::from_object(inlined.function));
         }
         for assumption in &f.assumptions {
             match assumption {
@@ -337,6 +342,7 @@ impl Compiler {
             code,
             raw,
             exits: lowered.exits,
+            inlined: f.inlined.clone(),
             assumptions: f.assumptions.clone(),
             stored_names: f.names.clone(),
             dumps,
@@ -379,6 +385,8 @@ impl Compiler {
     ) -> Result<Selected, CompileError> {
         let started = Instant::now();
         let met = request.met;
+        // The exits of a closed unit are noted as one frame's.
+        let inlines = !matches!(start, Start::Closed(_));
         let f = hir::build(code, start, request.world, request.avoid, met, names);
         let mut f = f.map_err(|e| CompileError::Unsupported {
             what: e.what,
@@ -392,6 +400,7 @@ impl Compiler {
             world: request.world,
             avoid: request.avoid,
             lifetimes: self.host.lifetimes,
+            inlines,
         };
         let started = Instant::now();
         let mut passes = Vec::new();

@@ -9,6 +9,7 @@ use crate::code::NativeStack;
 use crate::codegen::CompiledCode;
 use crate::exits::{ExitRecord, LiveFrame};
 use crate::facts::Assumption;
+use crate::hir::InlinedCode;
 use crate::host::{ObjectRef, World};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -350,6 +351,14 @@ impl Exit<'_> {
     /// The record.
     pub fn record(&self) -> &ExitRecord {
         &self.body.unit.exits[self.number]
+    }
+
+    /// The code of a frame within the unit's, by the number that the record has for it.
+    ///
+    /// # Panics
+    /// If the unit has no such code; its records name none that is not there.
+    pub fn inlined(&self, code: u32) -> &InlinedCode {
+        &self.body.unit.inlined[code as usize]
     }
 
     /// The unit's number.

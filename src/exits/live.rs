@@ -1,6 +1,7 @@
 //! What a frame holds where compiled code left it, as values: the exit buffer read by its record.
 
 use super::{ExitRecord, Source, VirtualKind};
+use crate::bytecode::Pc;
 
 /// A value of a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,6 +32,19 @@ pub struct LiveObject {
     pub fields: Vec<Live>,
 }
 
+/// A frame within the unit's, which is to be made. See [`super::InlinedFrame`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct LiveInlined {
+    /// Whose it is: the number in the unit's table of inlined codes.
+    pub code: u32,
+    /// The instruction at which it goes on, or the call at which it waits.
+    pub pc: Pc,
+    /// Every local.
+    pub locals: Vec<Live>,
+    /// The operand stack from the bottom; where the frame waits, without what the call consumes.
+    pub stack: Vec<Live>,
+}
+
 /// A frame as an exit left it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveFrame {
@@ -46,6 +60,8 @@ pub struct LiveFrame {
     pub stack: Vec<Live>,
     /// Names of the namespace that are to be written: index in the code's names, and value.
     pub names: Vec<(u32, Live)>,
+    /// The frames within this one, outermost first: they are to be made, and the last one goes on.
+    pub inlined: Vec<LiveInlined>,
 }
 
 impl ExitRecord {
@@ -67,7 +83,17 @@ impl ExitRecord {
                 fields: fields.collect::<Option<_>>()?,
             })
         };
+        let all = |sources: &[Source]| sources.iter().map(|&s| live(s)).collect::<Option<_>>();
+        let inlined = |frame: &super::InlinedFrame| {
+            Some(LiveInlined {
+                code: frame.code,
+                pc: frame.pc,
+                locals: all(&frame.locals)?,
+                stack: all(&frame.stack)?,
+            })
+        };
         Some(LiveFrame {
+            inlined: self.inlined.iter().map(inlined).collect::<Option<_>>()?,
             virtuals: self.virtuals.iter().map(object).collect::<Option<_>>()?,
             thread: *words.first()?,
             frame: *words.get(1)?,
@@ -106,7 +132,7 @@ fn live(source: Source, words: &[u64]) -> Option<Live> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytecode::{Pc, Reason};
+    use crate::bytecode::Reason;
     use crate::exits::ExitKind;
 
     fn record() -> ExitRecord {
@@ -128,6 +154,7 @@ mod tests {
                 Source::Bool(5),
                 Source::Null,
             ],
+            inlined: Vec::new(),
             words: 8,
         }
     }

@@ -5,11 +5,13 @@
 //! names, for each local and stack entry of the frame, where its value is. Compiled code only stores the values that
 //! the record lists, in order, into the exit buffer.
 
+mod inlined;
 mod live;
 mod parse;
 mod virtuals;
 
-pub use live::{Live, LiveFrame, LiveObject};
+pub use inlined::InlinedFrame;
+pub use live::{Live, LiveFrame, LiveInlined, LiveObject};
 
 pub use crate::bytecode::Reason;
 pub use parse::RecordError;
@@ -133,11 +135,11 @@ pub struct NameWrite {
 /// One exit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExitRecord {
-    /// How the host goes on.
+    /// How the host goes on, in the innermost frame.
     pub kind: ExitKind,
     /// Why.
     pub reason: Reason,
-    /// The instruction.
+    /// The instruction; if there are inlined frames, the call at which this frame waits for the next one's result.
     pub pc: Pc,
     /// The objects that only this exit makes, those first that are in others.
     pub virtuals: Vec<VirtualObject>,
@@ -145,8 +147,10 @@ pub struct ExitRecord {
     pub locals: Vec<(u32, Source)>,
     /// Module-level names whose newest value is not yet in the namespace.
     pub names: Vec<NameWrite>,
-    /// The operand stack from the bottom.
+    /// The operand stack from the bottom; of a frame that waits, without what the call consumes.
     pub stack: Vec<Source>,
+    /// The frames within this one that compiled code never made, outermost first.
+    pub inlined: Vec<InlinedFrame>,
     /// Number of words in the exit buffer, the two of the context (thread, frame) first.
     pub words: u32,
 }
@@ -172,13 +176,10 @@ impl fmt::Display for ExitRecord {
         for name in &self.names {
             write!(f, ", name {} = {}", name.name, name.source)?;
         }
-        write!(f, ", stack [")?;
-        for (i, source) in self.stack.iter().enumerate() {
-            if i > 0 {
-                write!(f, ", ")?;
-            }
-            write!(f, "{source}")?;
+        write!(f, ", stack {}", inlined::List(&self.stack))?;
+        for frame in &self.inlined {
+            write!(f, ", {frame}")?;
         }
-        write!(f, "]")
+        Ok(())
     }
 }

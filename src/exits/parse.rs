@@ -1,7 +1,8 @@
 //! Reads the text form of an exit record back.
 //!
 //! ```text
-//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack [" [ source { "," source } ] "]"
+//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER list list }
+//! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "reraise"
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
 //!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
@@ -9,7 +10,8 @@
 //! `reason` is the name of a [`Reason`]. Virtual objects are numbered from 0 in their order. The number of words is that of the last one that a source names.
 
 use super::{
-    CONTEXT_WORDS, ExitKind, ExitRecord, NameWrite, Reason, Source, VirtualKind, VirtualObject,
+    CONTEXT_WORDS, ExitKind, ExitRecord, InlinedFrame, NameWrite, Reason, Source, VirtualKind,
+    VirtualObject,
 };
 use crate::bytecode::Pc;
 
@@ -64,16 +66,21 @@ impl ExitRecord {
                 _ => return start.expected("`virtual`, `local`, `name` or `stack`"),
             }
         }
-        reader.expect("[", "`[`")?;
-        let mut stack = Vec::new();
-        while !reader.eat("]") {
-            if !stack.is_empty() {
-                reader.expect(",", "`,` or `]`")?;
-            }
-            stack.push(reader.source()?);
+        let stack = reader.list()?;
+        let mut inlined = Vec::new();
+        while reader.eat(",") {
+            reader.expect("inlined", "`inlined`")?;
+            let code = reader.number()?;
+            reader.expect("@", "`@` and an instruction")?;
+            inlined.push(InlinedFrame {
+                code,
+                pc: Pc(reader.number()?),
+                locals: reader.list()?,
+                stack: reader.list()?,
+            });
         }
         if !reader.rest().is_empty() {
-            return reader.expected("the end");
+            return reader.expected("`,` or the end");
         }
         let mut record = ExitRecord {
             kind,
@@ -84,6 +91,7 @@ impl ExitRecord {
             locals,
             names,
             stack,
+            inlined,
         };
         let last = record.sources().flat_map(Source::words).max();
         record.words = last
@@ -146,6 +154,19 @@ impl<'a> Reader<'a> {
             }
             Err(_) => self.clone().expected("a number of 32 bits"),
         }
+    }
+
+    /// `[owned 2, int 3]`
+    fn list(&mut self) -> Parsed<Vec<Source>> {
+        self.expect("[", "`[`")?;
+        let mut sources = Vec::new();
+        while !self.eat("]") {
+            if !sources.is_empty() {
+                self.expect(",", "`,` or `]`")?;
+            }
+            sources.push(self.source()?);
+        }
+        Ok(sources)
     }
 
     fn assignment(&mut self) -> Parsed<(u32, Source)> {
@@ -220,6 +241,19 @@ mod tests {
         })
     }
 
+    fn any_frame() -> impl Strategy<Value = InlinedFrame> {
+        let sources = || prop::collection::vec(any_source(), 0..4);
+        (any::<u32>(), any::<u32>(), sources(), sources()).prop_map(|(code, pc, locals, stack)| {
+            let pc = Pc(pc);
+            InlinedFrame {
+                code,
+                pc,
+                locals,
+                stack,
+            }
+        })
+    }
+
     proptest! {
         #[test]
         fn records_read_back(
@@ -230,18 +264,19 @@ mod tests {
             locals in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             names in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             stack in prop::collection::vec(any_source(), 0..4),
+            inlined in prop::collection::vec(any_frame(), 0..3),
         ) {
             let names: Vec<NameWrite> = names.into_iter().map(|(name, source)| NameWrite { name, source }).collect();
             let tuple = |fields| VirtualObject { kind: VirtualKind::Tuple, fields };
             let virtuals = virtuals.into_iter().map(tuple).collect();
-            let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, words: CONTEXT_WORDS };
+            let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, inlined, words: CONTEXT_WORDS };
             let last = record.sources().flat_map(Source::words).max();
             record.words = last.map_or(CONTEXT_WORDS, |word| CONTEXT_WORDS.max(word + 1));
             prop_assert_eq!(ExitRecord::parse(&record.to_string()), Ok(record));
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text in "\\PC*|(resume|@|[0-9]| |type|,|stack|\\[|\\]|int|if|=|local)*") {
+        fn no_text_makes_the_reader_panic(text in "\\PC*|(resume|@|[0-9]| |type|,|stack|inlined|\\[|\\]|int|if|=|local)*") {
             let _ = ExitRecord::parse(&text);
         }
     }
@@ -263,7 +298,9 @@ mod tests {
                 28,
                 "a number of 32 bits",
             ),
-            ("resume @1 type, stack [] more", 26, "the end"),
+            ("resume @1 type, stack [] more", 26, "`,` or the end"),
+            ("resume @1 type, stack [], frame", 27, "`inlined`"),
+            ("resume @1 type, stack [], inlined 0 @1 []", 42, "`[`"),
             (
                 "resume @1 type, virtual 1 = tuple (), stack []",
                 25,

@@ -66,6 +66,14 @@ pub enum RecordFault {
         /// The number of the field.
         field: u32,
     },
+    /// A local of an inlined frame is to be what its slot holds, and there is none.
+    #[error("local {local} of inlined frame {frame} has no slot that could keep it")]
+    Kept {
+        /// The number of the frame.
+        frame: u32,
+        /// The local.
+        local: u32,
+    },
     /// A source names a word that the exit buffer does not have.
     #[error("there is no word {0} in the exit buffer")]
     NoSuchWord(u32),
@@ -80,6 +88,7 @@ impl ExitRecord {
             .chain(self.locals.iter().map(|(_, source)| *source))
             .chain(self.names.iter().map(|name| name.source))
             .chain(self.stack.iter().copied())
+            .chain(self.inlined.iter().flat_map(|frame| frame.sources()))
     }
 
     /// Check that what sources name is there, and that virtual objects can be made in their order.
@@ -97,6 +106,13 @@ impl ExitRecord {
                         return Err(RecordFault::NoObject { object, field });
                     }
                     _ => {}
+                }
+            }
+        }
+        for (frame, inlined) in (0u32..).zip(&self.inlined) {
+            for (local, source) in (0u32..).zip(&inlined.locals) {
+                if *source == Source::Keep {
+                    return Err(RecordFault::Kept { frame, local });
                 }
             }
         }

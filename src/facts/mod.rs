@@ -7,7 +7,10 @@ mod world;
 
 pub use raw::{RawEntry, RawKind, RawSignature};
 pub use snapshot::{Answer, Question, Recorder, Snapshot};
-pub use world::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, StorePlan, World};
+pub use world::{
+    AnyCode, AttrPlan, Builtin, Callee, Global, Inlinee, IntrinsicCall, IntrinsicId, MOST_INLINED,
+    StorePlan, World,
+};
 
 use crate::types::{ClassHandle, ObjectHandle};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The answers of a [`World`] as data: what a compile was told, kept or written down, so that it can be told again
 //! without the host. What is not in it is not known.
 
-use super::{Assumption, AttrPlan, Callee, Global, StorePlan, World};
+use super::{Assumption, AttrPlan, Callee, Global, Inlinee, StorePlan, World};
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,6 +17,8 @@ pub enum Answer {
     StoreAttr(Type, String, StorePlan),
     /// What a call does.
     Callee(ObjectHandle, Callee),
+    /// The code of a function.
+    Inlinee(ObjectHandle, Inlinee),
     /// The items of a tuple.
     Tuple(ObjectHandle, Vec<ObjectHandle>),
     /// The value of an object.
@@ -34,6 +36,8 @@ pub enum Question {
     StoreAttr(Type, String),
     /// [`World::callee`]
     Callee(ObjectHandle),
+    /// [`World::inlinee`]
+    Inlinee(ObjectHandle),
     /// [`World::tuple_items`]
     Tuple(ObjectHandle),
     /// [`World::value`]
@@ -49,6 +53,7 @@ impl Question {
             Question::LoadAttr(receiver, name) => drop(recorder.load_attr(*receiver, name)),
             Question::StoreAttr(receiver, name) => drop(recorder.store_attr(*receiver, name)),
             Question::Callee(object) => drop(recorder.callee(*object)),
+            Question::Inlinee(object) => drop(recorder.inlinee(*object)),
             Question::Tuple(object) => drop(recorder.tuple_items(*object)),
             Question::Value(object) => drop(recorder.value(*object)),
         }
@@ -60,9 +65,10 @@ impl Question {
         match self {
             Question::Global(..) => Type::BOTTOM,
             Question::LoadAttr(receiver, _) | Question::StoreAttr(receiver, _) => *receiver,
-            Question::Callee(object) | Question::Tuple(object) | Question::Value(object) => {
-                Type::from_object(*object)
-            }
+            Question::Callee(object)
+            | Question::Inlinee(object)
+            | Question::Tuple(object)
+            | Question::Value(object) => Type::from_object(*object),
         }
     }
 }
@@ -83,7 +89,8 @@ impl Answer {
             Answer::LoadAttr(_, _, AttrPlan::Constant { value, .. }) => (*value, &[]),
             Answer::LoadAttr(..) | Answer::StoreAttr(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
-            Answer::Callee(object, _) | Answer::Value(object, _) => (*object, &[]),
+            Answer::Callee(object, _) | Answer::Inlinee(object, _) => (*object, &[]),
+            Answer::Value(object, _) => (*object, &[]),
             Answer::Tuple(object, items) => (*object, items),
         };
         [&[about], others].concat()
@@ -110,6 +117,7 @@ impl Answer {
             Answer::LoadAttr(ty, name, _) => Question::LoadAttr(*ty, name.clone()),
             Answer::StoreAttr(ty, name, _) => Question::StoreAttr(*ty, name.clone()),
             Answer::Callee(object, _) => Question::Callee(*object),
+            Answer::Inlinee(object, _) => Question::Inlinee(*object),
             Answer::Tuple(object, _) => Question::Tuple(*object),
             Answer::Value(object, _) => Question::Value(*object),
         }
@@ -171,6 +179,13 @@ impl World for Snapshot {
         match self.find(Question::Callee(callee)) {
             Some(Answer::Callee(_, callee)) => callee.clone(),
             _ => Callee::Unknown,
+        }
+    }
+
+    fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {
+        match self.find(Question::Inlinee(callee))? {
+            Answer::Inlinee(_, inlinee) => Some(inlinee.clone()),
+            _ => None,
         }
     }
 
@@ -243,6 +258,12 @@ impl World for Recorder<'_> {
             self.note(Answer::Callee(callee, found.clone()));
         }
         found
+    }
+
+    fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {
+        let inlinee = self.world.inlinee(callee)?;
+        self.note(Answer::Inlinee(callee, inlinee.clone()));
+        Some(inlinee)
     }
 
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {

@@ -1,5 +1,5 @@
 //! The text forms of what the host says of the program: assumptions, uses of intrinsics, raw entries, and the answers of
-//! a [`Snapshot`], one a line.
+//! a [`Snapshot`], one a line (but those that have code in them).
 //!
 //! ```text
 //! global 7 "len" = ImmortalObjectExact[len] assume name_unchanged 7 "len"
@@ -8,6 +8,7 @@
 //! store_attr ObjectUser[Point:Exact] "x" = field store intrinsic33[16]
 //! callee FunctionExact[f] = function 2 [ImmortalLongExact[5]] cell 0x10 raw (int) -> int cell 0x18 boxed 0x10
 //! callee ImmortalObjectExact[len] = builtin len
+//! inlinee FunctionExact[f] = check intrinsic34[]       and the code on the lines that follow
 //! tuple TupleExact[t] = [ImmortalLongExact[5], LongExact[6]]
 //! value LongExact[6] = 6
 //! ```
@@ -243,6 +244,12 @@ impl Display for Answer {
                     }
                 }
             }
+            Answer::Inlinee(object, inlinee) => {
+                let (function, checks) =
+                    (Type::from_object(*object), Each("check", &inlinee.checks));
+                // Several lines: who reads them knows what code is.
+                write!(f, "inlinee {function} ={checks}\n{}", inlinee.code)
+            }
             Answer::Tuple(object, items) => {
                 write!(
                     f,
@@ -258,8 +265,15 @@ impl Display for Answer {
     }
 }
 
+impl IntrinsicCall {
+    /// Checks, each with its word before it.
+    pub(crate) fn read_checks(line: &mut Line) -> Parsed<Vec<IntrinsicCall>> {
+        read_each(line, "check", IntrinsicCall::read)
+    }
+}
+
 impl Snapshot {
-    /// Read an answer, if one stands on the line.
+    /// Read an answer without code in it, if one stands on the line.
     pub(crate) fn read(&mut self, line: &mut Line, scope: &Scope) -> Parsed<bool> {
         let answer = match () {
             () if line.eat_word("global") => {

@@ -5,6 +5,9 @@
 use super::{Assumption, RawEntry};
 use crate::types::{ConstValue, ObjectHandle, Type};
 use cranelift_entity::entity_impl;
+use std::any::Any;
+use std::fmt::{Debug, Display};
+use std::sync::Arc;
 
 /// An intrinsic of the host, printed `intrinsic3` or by name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -157,6 +160,33 @@ impl Callee {
     }
 }
 
+/// Bytecode as it passes through this room, which does not know it: `bytecode::Code` is all that is ever meant.
+pub trait AnyCode: Any + Debug + Display + Send + Sync {}
+
+impl<T: Any + Debug + Display + Send + Sync> AnyCode for T {}
+
+/// A function's code, offered so that calls of it need no frame as long as nothing leaves.
+#[derive(Clone, Debug)]
+pub struct Inlinee {
+    /// The bytecode with its hints: a `bytecode::Code`, or it is not used. Its objects live as long as the function is
+    /// unchanged, which [`Callee::Function`] must assume.
+    pub code: Arc<dyn AnyCode>,
+    /// Checks `(function, imms...) -> ()`, each of which may fail, made before the call's code: whatever the host wants to
+    /// hold where it makes no frames, in particular that there is room for [`MOST_INLINED`] more. Where one fails, the
+    /// frame is made.
+    pub checks: Vec<IntrinsicCall>,
+}
+
+/// So many frames that are not made stand in each other at most.
+pub const MOST_INLINED: usize = 3;
+
+impl PartialEq for Inlinee {
+    fn eq(&self, other: &Inlinee) -> bool {
+        let same = || self.code.to_string() == other.code.to_string();
+        self.checks == other.checks && (Arc::ptr_eq(&self.code, &other.code) || same())
+    }
+}
+
 /// The value of a global.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Global {
@@ -199,6 +229,12 @@ pub trait World {
     fn callee(&self, callee: ObjectHandle) -> Callee {
         let _ = callee;
         Callee::Unknown
+    }
+    /// The code of a function, to be put in place of calls; a host that gives it makes the frames when an exit is taken
+    /// there (`exits::ExitRecord::inlined`). The default is for hosts that don't.
+    fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {
+        let _ = callee;
+        None
     }
     /// The items of a known object, if it is an exact tuple.
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {

@@ -192,6 +192,7 @@ impl Builder<'_> {
             pc: Pc(0),
             locals: Vec::new(),
             stack: Vec::new(),
+            inlined: Vec::new(),
         };
         self.f.blocks.push(BlockData {
             is_loop_header,
@@ -372,6 +373,7 @@ impl Builder<'_> {
             pc,
             locals: self.locals.clone(),
             stack: self.start_stack.clone(),
+            inlined: Vec::new(),
         }
     }
 

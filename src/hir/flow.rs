@@ -233,7 +233,12 @@ impl Builder<'_> {
                 }
             }
             self.enter_names(block, pc, &mut locals);
-            self.f.blocks[block].entry_state = FrameState { pc, locals, stack };
+            self.f.blocks[block].entry_state = FrameState {
+                pc,
+                locals,
+                stack,
+                inlined: Vec::new(),
+            };
         }
         if self.unchecked {
             self.unchecked_in.insert(block);

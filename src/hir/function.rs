@@ -3,7 +3,7 @@
 use super::ops::Op;
 use crate::bytecode::{Code, Pc};
 use crate::facts::{Assumption, Source};
-use crate::types::Type;
+use crate::types::{ObjectHandle, Type};
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
@@ -44,6 +44,55 @@ pub struct FrameState {
     pub locals: Vec<Value>,
     /// The operand stack from the bottom.
     pub stack: Vec<Entry>,
+    /// The frames of inlined calls that run within this one, outermost first. If there are some, this frame waits at its
+    /// instruction, a call, and the stack is without what that consumes.
+    pub inlined: Vec<InlinedState>,
+}
+
+/// What the interpreter needs of a frame that an inlined call does not make.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InlinedState {
+    /// Whose frame it is: a number in [`Function::inlined`].
+    pub code: u32,
+    /// The instruction; of a frame that is not the innermost, the call at which it waits.
+    pub pc: Pc,
+    /// The locals. There are no slots: an entry says whether the frame has a reference of its own.
+    pub locals: Vec<Entry>,
+    /// The operand stack from the bottom; of a frame that waits, without what the call consumes.
+    pub stack: Vec<Entry>,
+}
+
+impl FrameState {
+    /// Every value that the state names.
+    pub fn values(&self) -> impl Iterator<Item = Value> + '_ {
+        let inlined = self.inlined.iter();
+        let entries = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
+        let entries = self.stack.iter().chain(entries).map(|entry| entry.value);
+        self.locals.iter().copied().chain(entries)
+    }
+
+    /// Every entry that says whether it has a reference of its own, to change: the stack's, then those of inlined frames.
+    pub fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        let inlined = self.inlined.iter_mut();
+        let entries = inlined.flat_map(|frame| frame.locals.iter_mut().chain(&mut frame.stack));
+        self.stack.iter_mut().chain(entries)
+    }
+
+    /// Let `change` change every value that the state names.
+    pub fn change_values(&mut self, change: impl Fn(&mut Value)) {
+        self.locals.iter_mut().for_each(&change);
+        self.entries_mut()
+            .for_each(|entry| change(&mut entry.value));
+    }
+}
+
+/// Code that was inlined: a function of the program that is watched, and its bytecode.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InlinedCode {
+    /// The function.
+    pub function: ObjectHandle,
+    /// Its bytecode.
+    pub code: Arc<Code>,
 }
 
 /// An instruction.
@@ -136,6 +185,8 @@ pub enum Place {
     Bound(u32),
     /// A name of the namespace.
     Name(u32),
+    /// A place in the frame of an inlined call: always an object, with a reference of its own.
+    Inlined,
 }
 
 /// A block.
@@ -197,6 +248,8 @@ pub struct Function {
     pub settled: HashSet<Value>,
     /// Instructions that were translated together with the one before them: each with the first of both.
     pub fused: Vec<(Pc, Pc)>,
+    /// The code that was inlined, by the numbers that frame states have for it.
+    pub inlined: Vec<InlinedCode>,
     aliases: SecondaryMap<Value, PackedOption<Value>>,
 }
 
@@ -215,6 +268,7 @@ impl Function {
             unsteady_names: Vec::new(),
             settled: HashSet::new(),
             fused: Vec::new(),
+            inlined: Vec::new(),
             aliases: SecondaryMap::new(),
         }
     }
@@ -295,10 +349,7 @@ impl Function {
         for inst in self.insts.values_mut() {
             inst.args.iter_mut().for_each(|a| *a = find(*a));
         }
-        let fix_state = |s: &mut FrameState| {
-            s.locals.iter_mut().for_each(|l| *l = find(*l));
-            s.stack.iter_mut().for_each(|e| e.value = find(e.value));
-        };
+        let fix_state = |s: &mut FrameState| s.change_values(|v| *v = find(*v));
         self.states.values_mut().for_each(fix_state);
         let mut fewer_edges = false;
         for block in self.blocks.values_mut() {

@@ -137,6 +137,7 @@ impl Builder<'_> {
             pc: self.pc,
             locals: self.locals.clone(),
             stack: self.stack.clone(),
+            inlined: Vec::new(),
         };
         self.f.blocks.push(BlockData::new(state, self.pc))
     }

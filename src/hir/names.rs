@@ -226,6 +226,7 @@ impl<'a> Builder<'a> {
             pc,
             locals: self.locals.clone(),
             stack: self.stack.clone(),
+            inlined: Vec::new(),
         })
     }
 

@@ -4,7 +4,8 @@
 //! canonical form is for the verifier to say. Values and blocks keep their numbers, so that messages fit the text.
 
 use super::function::{
-    Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, Term, Value,
+    Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
+    Term, Value,
 };
 use super::immediates::Reader;
 use super::ops::Op;
@@ -14,15 +15,31 @@ use crate::types::{HostId, Line, Lines, Names, Parsed, Scope, TextError, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Read what printing a function of this code gives. Classes and objects are looked up in `names`.
+/// Read what printing a function of this code gives. Classes and objects are looked up in `names`, the code of inlined
+/// functions in `inlined`.
 ///
 /// # Errors
 /// A [`TextError`] says where the text first goes wrong.
-pub fn parse(text: &str, code: &Arc<Code>, host: HostId, names: &Names) -> Parsed<Function> {
-    parse_in(text, 1, code, &Scope::new(host, names.clone()))
+pub fn parse(
+    text: &str,
+    code: &Arc<Code>,
+    inlined: &[InlinedCode],
+    host: HostId,
+    names: &Names,
+) -> Parsed<Function> {
+    let find = |number: usize, name: &str| {
+        let here = inlined.get(number).filter(|c| c.code.name == name);
+        let last = || inlined.iter().rev().find(|c| c.code.name == name);
+        here.or_else(last).map(|found| found.code.clone())
+    };
+    parse_in(text, 1, code, &find, &Scope::new(host, names.clone()))
 }
 
-/// Read a section of a document: a function in HIR, of the code of its name that stands last before it.
+/// Finds the code that was inlined as this number, by its name.
+type Find<'a> = &'a dyn Fn(usize, &str) -> Option<Arc<Code>>;
+
+/// Read a section of a document: a function in HIR, of the code of its name that stands last before it, as does each code
+/// that is inlined.
 ///
 /// # Errors
 /// A [`TextError`] with the line in the document.
@@ -39,15 +56,27 @@ pub fn parse_section(document: &Document, section: &Section) -> Parsed<Function>
     match codes.iter().rev().find(|code| code.name == name) {
         Some(code) => {
             let code = Arc::new(code.clone());
-            parse_in(&section.text, section.line, &code, &document.scope)
+            let find = |_: usize, name: &str| {
+                let found = codes.iter().rev().find(|code| code.name == name);
+                found.map(|code| Arc::new(code.clone()))
+            };
+            let scope = &document.scope;
+            parse_in(&section.text, section.line, &code, &find, scope)
         }
         None => line.error_at(at, format!("there is no code {name:?} before it")),
     }
 }
 
-fn parse_in(text: &str, first: usize, code: &Arc<Code>, scope: &Scope) -> Parsed<Function> {
+fn parse_in(
+    text: &str,
+    first: usize,
+    code: &Arc<Code>,
+    find: Find<'_>,
+    scope: &Scope,
+) -> Parsed<Function> {
     let mut parser = Parser {
         scope,
+        find,
         f: Function::new(code.clone()),
         most: u32::try_from(text.len()).unwrap_or(u32::MAX - 1),
         insts: Vec::new(),
@@ -131,6 +160,7 @@ impl Named {
 
 struct Parser<'a> {
     scope: &'a Scope,
+    find: Find<'a>,
     f: Function,
     /// No number may be larger: a short text can't ask for a large table.
     most: u32,
@@ -165,6 +195,16 @@ impl Parser<'_> {
                 () if line.eat_word("fused") => {
                     let pair = (self.pc(line)?, self.pc(line)?);
                     self.f.fused.push(pair);
+                }
+                () if line.eat_word("inlined") => {
+                    let function = self.scope.single_object(line)?;
+                    line.space();
+                    let at = line.at;
+                    let name = line.quoted("the code's name")?;
+                    let Some(code) = (self.find)(self.f.inlined.len(), &name) else {
+                        return line.error_at(at, format!("there is no code {name:?} before it"));
+                    };
+                    self.f.inlined.push(InlinedCode { function, code });
                 }
                 () => return Ok(line.clone()),
             }
@@ -257,6 +297,7 @@ impl Parser<'_> {
             pc: Pc(0),
             locals: Vec::new(),
             stack: Vec::new(),
+            inlined: Vec::new(),
         };
         for number in 0..blocks as u32 {
             f.blocks.push(match self.parsed.remove(&number) {
@@ -306,7 +347,7 @@ impl Parser<'_> {
     }
 
     fn place(&mut self, line: &mut Line) -> Parsed<Place> {
-        for word in ["stack", "name", "bound"] {
+        for word in ["stack", "name", "bound", "inlined"] {
             let mut ahead = line.clone();
             if !ahead.eat_word(word) || !ahead.eat_here("(") {
                 continue;
@@ -315,6 +356,7 @@ impl Parser<'_> {
             let place = match word {
                 "stack" => Place::Stack(line.number()?),
                 "name" => Place::Name(self.name(line)?),
+                "inlined" => Place::Inlined,
                 _ => Place::Bound(self.local(line)?),
             };
             line.expect(")")?;
@@ -434,15 +476,47 @@ impl Parser<'_> {
         line.expect("{")?;
         let pc = self.pc(line)?;
         let locals = self.value_list(line)?;
+        let stack = self.entries(line)?;
+        let mut inlined = Vec::new();
+        while line.eat_word("in") {
+            line.space();
+            let at = line.at;
+            let code: u32 = line.number()?;
+            let Some(known) = self.f.inlined.get(code as usize) else {
+                return line.error_at(at, format!("there is no inlined code {code}"));
+            };
+            line.space();
+            let (at, count) = (line.at, known.code.instrs.len());
+            let pc = line.pc()?;
+            if pc.0 as usize >= count {
+                return line.error_at(at, format!("there is no instruction {pc}"));
+            }
+            inlined.push(InlinedState {
+                code,
+                pc,
+                locals: self.entries(line)?,
+                stack: self.entries(line)?,
+            });
+        }
+        line.expect("}")?;
+        Ok(FrameState {
+            pc,
+            locals,
+            stack,
+            inlined,
+        })
+    }
+
+    /// `[v2 &v3]`
+    fn entries(&mut self, line: &mut Line) -> Parsed<Vec<Entry>> {
         line.expect("[")?;
-        let mut stack = Vec::new();
+        let mut entries = Vec::new();
         while !line.eat("]") {
             let owned = !line.eat("&");
             let value = self.value(line)?;
-            stack.push(Entry { value, owned });
+            entries.push(Entry { value, owned });
         }
-        line.expect("}")?;
-        Ok(FrameState { pc, locals, stack })
+        Ok(entries)
     }
 }
 

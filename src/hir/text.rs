@@ -13,15 +13,16 @@
 //! }
 //! ```
 //! Before a block's colon stands the state at its start, after a terminator the instruction that ends the block and
-//! the locals there. A state is the instruction, the locals, and the stack from the bottom, `&` before what it borrows.
+//! the locals there. A state is the instruction, the locals, and the stack from the bottom, `&` before what it borrows;
+//! then the frames of inlined calls, each as `in`, the number of its code, its instruction, locals and stack.
 //! `at` gives an instruction's place in the bytecode where that is not the one of its state (without one: of the
 //! instruction before it). A value without a type is there for a terminator or a list that names it.
 
 use super::Place;
-use super::function::{Edge, FrameState, Function, Inst, Term, Value};
+use super::function::{Edge, Entry, FrameState, Function, Inst, Term, Value};
 use crate::bytecode::{Pc, Words};
 use crate::facts::Source;
-use crate::types::Quoted;
+use crate::types::{Quoted, Type};
 use cranelift_entity::{EntityRef, EntitySet};
 use std::fmt::{self, Display, Write};
 
@@ -45,8 +46,7 @@ fn named(f: &Function) -> EntitySet<Value> {
         named.insert(f.resolve(v));
     };
     let state = |state: &FrameState, add: &mut dyn FnMut(Value)| {
-        state.locals.iter().for_each(|v| add(*v));
-        state.stack.iter().for_each(|e| add(e.value));
+        state.values().for_each(add);
     };
     for &b in &f.order {
         let block = &f.blocks[b];
@@ -142,6 +142,10 @@ impl Printer<'_> {
         for (second, first) in &f.fused {
             writeln!(self.out, "  fused {second} {first}")?;
         }
+        for inlined in &f.inlined {
+            let (function, name) = (Type::from_object(inlined.function), &inlined.code.name);
+            writeln!(self.out, "  inlined {function} {}", Quoted(name))?;
+        }
         Ok(())
     }
 
@@ -158,6 +162,7 @@ impl Printer<'_> {
             Place::Stack(k) => format!("stack({k})"),
             Place::Name(k) => format!("name({})", self.words.names.word(k)),
             Place::Bound(k) => format!("bound({})", locals.word(k)),
+            Place::Inlined => "inlined()".to_owned(),
         };
         let inst = &self.f.insts[v];
         write!(self.out, "{v}: {} {place}", inst.ty)?;
@@ -207,13 +212,25 @@ impl Printer<'_> {
     fn state(&mut self, state: &FrameState) -> fmt::Result {
         write!(self.out, "{{{} ", state.pc)?;
         self.values(&state.locals)?;
+        self.entries(&state.stack)?;
+        for frame in &state.inlined {
+            write!(self.out, " in {} {}", frame.code, frame.pc)?;
+            self.entries(&frame.locals)?;
+            self.entries(&frame.stack)?;
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    /// ` [v1 &v2]`
+    fn entries(&mut self, entries: &[Entry]) -> fmt::Result {
         self.out.push_str(" [");
-        for (i, entry) in state.stack.iter().enumerate() {
+        for (i, entry) in entries.iter().enumerate() {
             let sep = if i == 0 { "" } else { " " };
             let borrowed = if entry.owned { "" } else { "&" };
             write!(self.out, "{sep}{borrowed}{}", self.f.resolve(entry.value))?;
         }
-        self.out.push_str("]}");
+        self.out.push(']');
         Ok(())
     }
 

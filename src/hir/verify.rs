@@ -1,7 +1,8 @@
 //! The HIR verifier: reports every fault, each with its place.
 
-use super::function::{Block, FrameState, Function, Term, Value};
+use super::function::{Block, FrameState, Function, InlinedState, Term, Value};
 use super::ops::Op;
+use crate::bytecode;
 use crate::types::Type;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::fmt;
@@ -209,11 +210,8 @@ impl Checker<'_> {
 
     fn state(&mut self, b: Block, i: usize, state: &FrameState, idom: &Idom) {
         self.frame(b, state);
-        for &v in &state.locals {
+        for v in state.values() {
             self.uses(b, i, v, idom);
-        }
-        for e in &state.stack {
-            self.uses(b, i, e.value, idom);
         }
     }
 
@@ -226,6 +224,54 @@ impl Checker<'_> {
                 state.pc,
                 state.locals.len()
             ));
+        }
+        let mut waits = (&self.f.code, state.pc);
+        for frame in &state.inlined {
+            let Some(inlined) = self.f.inlined.get(frame.code as usize) else {
+                self.faults
+                    .push(format!("{b}: there is no inlined code {}", frame.code));
+                return;
+            };
+            let (code, pc) = waits;
+            let call = code.instrs.get(pc.0 as usize).map(|instr| instr.op);
+            if call != Some(bytecode::Op::Call) {
+                self.faults.push(format!(
+                    "{b}: a frame of `{}` waits at {pc}, which is no call",
+                    code.name
+                ));
+            }
+            self.inlined_frame(b, frame, &inlined.code);
+            waits = (&inlined.code, frame.pc);
+        }
+    }
+
+    fn inlined_frame(&mut self, b: Block, frame: &InlinedState, code: &bytecode::Code) {
+        let (locals, stack) = (code.locals.len(), code.stacksize as usize);
+        let mut fault = |what: String| {
+            let (name, pc) = (&code.name, frame.pc);
+            self.faults
+                .push(format!("{b}: a frame of `{name}` at {pc} has {what}"));
+        };
+        if frame.pc.0 as usize >= code.instrs.len() {
+            fault("an instruction that is not there".into());
+        }
+        if frame.locals.len() != locals {
+            fault(format!("{} locals instead of {locals}", frame.locals.len()));
+        }
+        if frame.stack.len() > stack {
+            fault(format!(
+                "{} entries on a stack for {stack}",
+                frame.stack.len()
+            ));
+        }
+        for entry in frame.locals.iter().chain(&frame.stack) {
+            let ty = self.f.ty(entry.value);
+            if ty <= (Type::CINT64 | Type::CDOUBLE | Type::CBOOL) && !ty.is_bottom() {
+                self.faults.push(format!(
+                    "{b}: an inlined frame has {} in it, a {ty}",
+                    entry.value
+                ));
+            }
         }
     }
 

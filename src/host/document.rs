@@ -1,5 +1,6 @@
 //! What documents say of a world: the sections that are not code.
 
+use super::inlinee::read_answer;
 use crate::bytecode::Document;
 use crate::facts::{Answer, Snapshot};
 use crate::types::{Lines, Parsed};
@@ -29,7 +30,7 @@ pub fn world_of(document: &Document) -> Parsed<Snapshot> {
                 line.end()?;
                 break;
             }
-            if !world.read(&mut line, &document.scope)? {
+            if !read_answer(&mut world, &mut line, &mut lines, &document.scope)? {
                 return line.expected("an answer or `}`");
             }
         }

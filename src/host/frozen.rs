@@ -6,9 +6,10 @@
 //! vain, and takes the answers the next time it is on the host's thread ([`FrozenWorld::answer`]). A question without an
 //! answer is answered "not known", which costs a bet and never correctness.
 
+use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
-    Answer, Assumption, AttrPlan, Callee, Global, Question, Snapshot, StorePlan, World,
+    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, Question, Snapshot, StorePlan, World,
 };
 use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
@@ -31,10 +32,16 @@ impl FrozenWorld {
     /// What a compile of `code` will probably ask.
     pub fn of(code: &Code, world: &dyn World) -> FrozenWorld {
         let mut frozen = FrozenWorld::default();
+        frozen.add_code(code, world);
+        frozen
+    }
+
+    /// Ask what a compile of a code will probably ask.
+    fn add_code(&mut self, code: &Code, world: &dyn World) {
         for constant in &code.consts {
-            frozen.add(Question::Value(constant.object), world);
+            self.add(Question::Value(constant.object), world);
             if Type::from_object(constant.object) <= Type::TUPLE_EXACT {
-                frozen.add(Question::Tuple(constant.object), world);
+                self.add(Question::Tuple(constant.object), world);
             }
         }
         for (i, instr) in code.instrs.iter().enumerate() {
@@ -44,7 +51,7 @@ impl FrozenWorld {
                 (Op::LoadGlobal | Op::LoadName, _) => {
                     let Some(name) = name() else { continue };
                     let namespace = code.globals;
-                    frozen.add(Question::Global(namespace, name), world);
+                    self.add(Question::Global(namespace, name), world);
                     let attr = code
                         .instrs
                         .get(i + 1)
@@ -53,26 +60,25 @@ impl FrozenWorld {
                     let known = world.global(namespace, &code.names[instr.arg as usize]);
                     if let (Some(name), Some(global)) = (attr.cloned(), known) {
                         let receiver = Type::from_object(global.value);
-                        frozen.add(Question::LoadAttr(receiver, name), world);
+                        self.add(Question::LoadAttr(receiver, name), world);
                     }
                 }
                 (Op::LoadAttr, Some(receiver)) => {
                     let Some(name) = name() else { continue };
-                    frozen.add(Question::LoadAttr(receiver, name), world);
+                    self.add(Question::LoadAttr(receiver, name), world);
                 }
                 (Op::StoreAttr, Some(receiver)) => {
                     let Some(name) = name() else { continue };
-                    frozen.add(Question::StoreAttr(receiver, name), world);
+                    self.add(Question::StoreAttr(receiver, name), world);
                 }
                 (Op::Call, Some(callee)) => {
                     if let Some(object) = callee.as_object() {
-                        frozen.add(Question::Callee(object), world);
+                        self.add(Question::Callee(object), world);
                     }
                 }
                 _ => {}
             }
         }
-        frozen
     }
 
     /// Answer what was asked in vain; gives how many questions that were.
@@ -117,6 +123,17 @@ impl FrozenWorld {
         for &object in &objects {
             self.pin(Type::from_object(object));
         }
+        for object in inlinee::constants(&answer) {
+            self.pin(Type::from_object(object));
+        }
+        for ty in inlinee::hints(&answer) {
+            self.pin(ty);
+        }
+        let code = inlinee::inlined_code(&answer);
+        let function = match &answer {
+            Answer::Callee(object, Callee::Function { .. }) => Some(*object),
+            _ => None,
+        };
         let leads_on = matches!(answer, Answer::Global(..) | Answer::LoadAttr(..));
         self.known.add(answer);
         if leads_on {
@@ -124,6 +141,12 @@ impl FrozenWorld {
                 self.add(Question::Callee(object), world);
                 self.add(Question::Value(object), world);
             }
+        }
+        if let Some(function) = function {
+            self.add(Question::Inlinee(function), world);
+        }
+        if let Some(code) = code {
+            self.add_code(&code, world);
         }
     }
 
@@ -164,6 +187,10 @@ impl World for FrozenWorld {
 
     fn callee(&self, callee: ObjectHandle) -> Callee {
         self.after(Question::Callee(callee)).callee(callee)
+    }
+
+    fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {
+        self.after(Question::Inlinee(callee)).inlinee(callee)
     }
 
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {

@@ -18,6 +18,7 @@ mod builder;
 mod document;
 mod frozen;
 mod helpers;
+mod inlinee;
 mod lifetimes;
 mod native;
 mod raw;
@@ -29,13 +30,14 @@ mod tests;
 mod unit;
 
 pub use crate::facts::{
-    Answer, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, Question, RawEntry,
-    RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
+    Answer, AttrPlan, Builtin, Callee, Global, Inlinee, IntrinsicCall, IntrinsicId, MOST_INLINED,
+    Question, RawEntry, RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;
 pub use frozen::FrozenWorld;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
+pub use inlinee::code_of;
 pub use lifetimes::Lifetimes;
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};

@@ -5,7 +5,7 @@ mod read;
 
 pub use read::{ReadUnit, read_units};
 
-use super::{Host, Lifetimes, UnitParts};
+use super::{Host, Lifetimes, UnitParts, inlinee};
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::facts::{Answer, Assumption, Effects, Snapshot};
 use crate::host::Entry;
@@ -67,7 +67,7 @@ impl Replay {
         }
         self.print_parts(host, out);
         for answer in self.world.answers() {
-            let _ = writeln!(out, "  {answer}");
+            indent(&answer.to_string(), out);
         }
         indent(&self.code.to_string(), out);
         out.push_str("}\n");
@@ -131,6 +131,10 @@ impl Replay {
 fn declare_answer(answer: &Answer, to: &mut Declarations) {
     answer.receiver().into_iter().for_each(|ty| to.ty(ty));
     answer.objects().into_iter().for_each(|o| to.object(o));
+    inlinee::constants(answer)
+        .into_iter()
+        .for_each(|o| to.object(o));
+    inlinee::hints(answer).into_iter().for_each(|ty| to.ty(ty));
     for assumption in answer.assumptions() {
         match assumption {
             Assumption::ClassUnchanged(class) => to.class(*class),

@@ -2,10 +2,10 @@
 
 use super::{Lower, Repr};
 use crate::exits::{
-    CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, NameWrite, Reason, Source, VirtualKind,
-    VirtualObject,
+    CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, InlinedFrame, NameWrite, Reason, Source,
+    VirtualKind, VirtualObject,
 };
-use crate::hir::{Op, Pc, StateId, Value};
+use crate::hir::{Entry, Op, Pc, StateId, Value};
 use crate::host::RawMap;
 use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Term};
@@ -73,6 +73,21 @@ impl Lower<'_> {
             .iter()
             .map(|e| self.source(&mut words, e.value, e.owned && self.closed.is_none()))
             .collect();
+        let owned = self.closed.is_none();
+        let mut inlined = Vec::new();
+        for frame in &state.inlined {
+            let mut entries = |all: &[Entry]| {
+                let each = all.iter();
+                each.map(|e| self.source(&mut words, e.value, e.owned && owned))
+                    .collect()
+            };
+            inlined.push(InlinedFrame {
+                code: frame.code,
+                pc: frame.pc,
+                locals: entries(&frame.locals),
+                stack: entries(&frame.stack),
+            });
+        }
         let mut pc = state.pc;
         if let Some(result) = result {
             words.args.push(result);
@@ -92,6 +107,7 @@ impl Lower<'_> {
             locals,
             names,
             stack,
+            inlined,
             words: words.args.len() as u32,
         });
         self.b.terminate(Term::Exit {

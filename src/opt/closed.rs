@@ -111,6 +111,8 @@ fn is_closed(f: &Function, v: Value) -> bool {
         Op::CallRaw(..) => matches!(f.op(f.object_of(inst.args[0])), Op::Const(_)),
         // Leaves with a frame.
         Op::CheckValid => false,
+        // Leaves with more than the one frame that the caller notes.
+        _ if inst.state.is_some_and(|s| !f.states[s].inlined.is_empty()) => false,
         op => {
             let effects = op.effects();
             !effects.reads

@@ -29,9 +29,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             _ => {}
         }
         work.extend(data.out_locals.iter().map(|v| f.resolve(*v)));
-        let entry = &data.entry_state;
-        work.extend(entry.locals.iter().map(|v| f.resolve(*v)));
-        work.extend(entry.stack.iter().map(|e| f.resolve(e.value)));
+        work.extend(data.entry_state.values().map(|v| f.resolve(v)));
         for edge in data.term.edges() {
             work.extend(edge.args.iter().map(|v| f.resolve(*v)));
         }
@@ -44,9 +42,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         let inst = f.inst(v);
         work.extend(inst.args.iter().map(|a| f.resolve(*a)));
         if let Some(state) = inst.state {
-            let state = &f.states[state];
-            work.extend(state.locals.iter().map(|a| f.resolve(*a)));
-            work.extend(state.stack.iter().map(|e| f.resolve(e.value)));
+            work.extend(f.states[state].values().map(|a| f.resolve(a)));
         }
     }
     let mut changed = false;

@@ -17,7 +17,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         f.blocks[b].insts = insts;
     }
     for state in f.states.values_mut() {
-        for entry in &mut state.stack {
+        for entry in state.entries_mut() {
             changed |= std::mem::take(&mut entry.owned);
         }
     }

@@ -7,6 +7,7 @@
 mod checks;
 pub mod closed;
 mod dce;
+mod inline;
 mod lifetimes;
 mod merge;
 mod number;
@@ -36,6 +37,8 @@ pub struct Context<'a> {
     pub avoid: &'a HashSet<(Pc, Reason)>,
     /// Whether references are counted.
     pub lifetimes: Lifetimes,
+    /// Whether calls may be replaced by their callee's code, as far as the world gives that.
+    pub inlines: bool,
 }
 
 /// A pass: says whether it changed the function.
@@ -47,6 +50,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("simplify", simplify::run),
     ("types", types::run),
     ("specialise", specialise::run),
+    ("inline", inline::run),
     ("virtuals", virtuals::run),
     ("merge", merge::run),
     ("unbox", unbox::run),
@@ -87,6 +91,12 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "specialise");
         step(f, "lifetimes");
         step(f, "simplify");
+        if step(f, "inline") {
+            // Fewer calls, fewer checks after them, which would stand in the way of what follows.
+            step(f, "checks");
+            step(f, "types");
+            step(f, "simplify");
+        }
         step(f, "virtuals");
         step(f, "merge");
         step(f, "types");

@@ -88,12 +88,14 @@ fn is_local(f: &Function, inst: Value, v: Value) -> bool {
         .is_some_and(|s| f.states[s].locals.iter().any(|l| f.object_of(*l) == v))
 }
 
-fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {
-    let entries: Vec<usize> = (0..f.states[id].stack.len())
-        .filter(|&k| f.states[id].stack[k].owned && f.object_of(f.states[id].stack[k].value) == v)
-        .collect();
-    // One reference was taken: one entry gives it up.
-    if let Some(&k) = entries.last() {
-        f.states[id].stack[k].owned = false;
+pub(super) fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {
+    let mut state = f.states[id].clone();
+    let owned = state
+        .entries_mut()
+        .filter(|e| e.owned && f.object_of(e.value) == v);
+    // One reference was taken: one entry gives it up, of the innermost frame that has one.
+    if let Some(entry) = owned.last() {
+        entry.owned = false;
+        f.states[id] = state;
     }
 }

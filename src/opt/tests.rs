@@ -49,6 +49,7 @@ out:
             world: &Nothing,
             avoid: &avoid,
             lifetimes: crate::host::Lifetimes::Counted,
+            inlines: true,
         };
         run(&mut f, &cx, &mut |pass, f| {
             hir::verify(f).unwrap_or_else(|faults| panic!("after {pass}: {faults}\n{f}"));

@@ -164,8 +164,9 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
     for &b in &f.order {
         let pc = f.blocks[b].entry_state.pc;
         for &(p, place) in &f.blocks[b].params {
-            // What is raw of these is so from the start; the others are objects that the namespace holds.
-            if matches!(place, Place::Name(_)) {
+            // What is raw of these is so from the start; the others are objects that the namespace holds, or that a frame
+            // has which there is not.
+            if matches!(place, Place::Name(_) | Place::Inlined) {
                 continue;
             }
             let ty = f.ty(p);

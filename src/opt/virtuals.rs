@@ -442,9 +442,7 @@ impl Flow<'_> {
     }
 
     fn is_named(&self, state: &FrameState) -> bool {
-        let stack = state.stack.iter().map(|e| e.value);
-        let mut all = state.locals.iter().copied().chain(stack);
-        all.any(|v| self.mention(v).is_some())
+        state.values().any(|v| self.mention(v).is_some())
     }
 
     fn mention(&self, v: Value) -> Option<Mention> {

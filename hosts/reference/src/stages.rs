@@ -394,7 +394,13 @@ impl FunctionInHir {
     pub fn text(&self, document: &Document) -> Result<String, String> {
         let text = self.f.to_string();
         let names = cladonia::types::Names::of(document.host());
-        let again = hir::parse(&text, &self.f.code, document.host(), &names);
+        let again = hir::parse(
+            &text,
+            &self.f.code,
+            &self.f.inlined,
+            document.host(),
+            &names,
+        );
         match again {
             Ok(f) if f.to_string() == text => Ok(text),
             Ok(_) => Err(format!("the text reads back as something else:\n{text}")),
@@ -432,6 +438,7 @@ impl FunctionInHir {
             world,
             avoid: &avoid,
             lifetimes: Lifetimes::Counted,
+            inlines: true,
         };
         let changed = catch(|| opt::run_pass(name, f, &cx))?;
         verified(&self.f, &format!("after {name}"))?;
@@ -453,6 +460,7 @@ impl FunctionInHir {
             world,
             avoid: &avoid,
             lifetimes: Lifetimes::Counted,
+            inlines: true,
         };
         let mut fault = Ok(());
         catch(|| {

@@ -270,6 +270,7 @@ impl Builder<'_> {
             pc: Pc(self.pc.0 + 1),
             locals: self.locals.clone(),
             stack: self.stack.clone(),
+            inlined: Vec::new(),
         };
         values
     }

@@ -3,6 +3,7 @@
 use super::Replay;
 use crate::bytecode::{Document, Met, Pc, Reason, Section, parse_code};
 use crate::facts::{Effects, Snapshot};
+use crate::host::inlinee::read_answer;
 use crate::host::{ClosedParts, Entry, Host, HostBuilder, Namespace, UnitParts};
 use crate::lir::{self, Func, Helper, HelperId, Mode, Signature};
 use crate::ll::{Field, Ty, Width};
@@ -207,7 +208,7 @@ fn unit(section: &Section, host: &Host, mut scope: Scope) -> Parsed<Replay> {
             code = Some(read);
             continue;
         }
-        if b.world.read(&mut line, scope)? {
+        if read_answer(&mut b.world, &mut line, &mut lines, scope)? {
             continue;
         }
         b.line(&mut line, scope)?;

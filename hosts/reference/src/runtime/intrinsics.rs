@@ -14,6 +14,11 @@ pub const LOAD_SLOT: &str = "load_instance_slot";
 /// `(object, value, slot) -> old`: replace the value in a slot.
 pub const STORE_SLOT: &str = "store_instance_slot";
 
+/// `(function, thread, frames)`: there is room for so many more frames, each of [`SMALL_FRAME`] bytes.
+pub const FRAME_ROOM: &str = "frame_room";
+/// The bytes of a frame that need not be made where its function is inlined.
+pub const SMALL_FRAME: usize = 1024;
+
 /// What the intrinsics call.
 pub(super) struct Called {
     /// `(object)`: end its life.
@@ -69,6 +74,7 @@ pub(super) fn define(host: &mut HostBuilder, called: Called, truths: (u64, u64))
     iterators(&mut set);
     thread(&mut set);
     attributes(&mut set);
+    frames(&mut set);
 }
 
 const PTR: Ty = Ty::Ptr;
@@ -380,6 +386,31 @@ fn thread(set: &mut Set<'_>) {
             b.ret(&[]);
         },
     );
+}
+
+fn frames(set: &mut Set<'_>) {
+    let params = [PTR, INT, INT];
+    set.add(FRAME_ROOM, &params, &[], Effects::READS, |b, p, _| {
+        let (deep, fail) = (b.cold_block(), b.cold_block());
+        let thread = b.op(Opcode::I2p, &[p[1]]);
+        let depth = b.load(Width::I64, thread, fl::THREAD_DEPTH);
+        let depth = b.op(Opcode::Iadd, &[depth, p[2]]);
+        let most = b.load(Width::I64, thread, fl::THREAD_MAX_DEPTH);
+        let fits = b.icmp(IntCond::Sle, depth, most);
+        b.guard(fits, deep);
+        let size = b.iconst(SMALL_FRAME as i64);
+        let size = b.op(Opcode::Imul, &[size, p[2]]);
+        let top = b.load(Width::Ptr, thread, fl::THREAD_TOP);
+        let end = b.op(Opcode::Padd, &[top, size]);
+        let limit = b.load(Width::Ptr, thread, fl::THREAD_LIMIT);
+        let fits = b.icmp(IntCond::Ult, end, limit);
+        b.guard(fits, fail);
+        b.ret(&[]);
+        for block in [deep, fail] {
+            b.switch_to(block);
+            b.terminate(Term::Fail);
+        }
+    });
 }
 
 fn attributes(set: &mut Set<'_>) {

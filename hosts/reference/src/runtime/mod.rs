@@ -16,6 +16,7 @@ pub mod error;
 pub mod frame;
 pub mod heap;
 mod helpers;
+mod inlined;
 pub mod interp;
 mod intrinsics;
 pub mod iter;
@@ -58,6 +59,8 @@ pub struct Options {
     pub force: Option<Force>,
     /// Compile, invalidate and disturb at random.
     pub chaos: bool,
+    /// Whether functions are offered to be inlined.
+    pub inline: bool,
     /// What random choices follow from.
     pub seed: u64,
     /// How many frames there may be.
@@ -108,6 +111,7 @@ impl Default for Options {
             patience: 4,
             force: None,
             chaos: false,
+            inline: true,
             seed: 1,
             max_depth: 400,
             max_steps: u64::MAX,

@@ -9,6 +9,7 @@ use super::code::CodeData;
 use super::error::Raised;
 use super::frame::{self, FrameRef, give, take};
 use super::heap::{Obj, Ref, alloc};
+use super::inlined::{self, Within};
 use super::world::ReferenceWorld;
 use super::{Force, Options, Result, chaos, interp, intrinsics, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
@@ -16,7 +17,7 @@ use cladonia::engine::{
     Account, CallError, Engine, Entry, Exit, InstallError, OracleCounts, Task, Unit, UnitHandle,
     UnitParts,
 };
-use cladonia::exits::{ExitKind, Live, LiveFrame, VirtualKind};
+use cladonia::exits::{ExitKind, Live, LiveFrame, LiveObject, VirtualKind};
 use cladonia::facts::Assumption;
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use std::cell::{Cell, RefCell};
@@ -41,6 +42,8 @@ pub struct Jit {
     /// Why functions stay in the interpreter.
     refused: RefCell<Vec<(String, String)>>,
     random: Cell<u64>,
+    inlined: Cell<u64>,
+    inlined_exits: Cell<u64>,
 }
 
 /// What happened in a runtime so far.
@@ -60,6 +63,10 @@ pub struct Statistics {
     pub raises: u64,
     /// Units invalidated.
     pub invalidated: u64,
+    /// Functions whose code stands in units of others, once for each such unit.
+    pub inlined: u64,
+    /// Exits taken with frames to be made.
+    pub inlined_exits: u64,
     /// Why functions stayed in the interpreter: the function and the reason.
     pub refused: Vec<(String, String)>,
 }
@@ -73,6 +80,8 @@ impl Jit {
             resume: Cell::new(Pc(0)),
             refused: RefCell::default(),
             random: Cell::new(seed | 1),
+            inlined: Cell::new(0),
+            inlined_exits: Cell::new(0),
         }
     }
 
@@ -107,6 +116,8 @@ impl Jit {
             exits: count(false),
             raises: count(true),
             invalidated: known.invalidated,
+            inlined: self.inlined.get(),
+            inlined_exits: self.inlined_exits.get(),
             refused: self.refused.borrow().clone(),
             exits_by_reason: known.exits,
         }
@@ -280,6 +291,8 @@ fn compile(
     (0..unit.unit().exits.len()).for_each(|number| {
         unit.force(number, rounds(true));
     });
+    let inlined = unit.unit().inlined.len() as u64;
+    jit.inlined.set(jit.inlined.get() + inlined);
     if let Some(observer) = &mut *rt().on_compile.borrow_mut() {
         observer(&code.code.name, entry, unit.unit());
     }
@@ -445,7 +458,7 @@ fn learn(exit: &Exit<'_>, code: &CodeData) {
 pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Obj {
     // SAFETY: called by compiled code of installed units only.
     let exit = unsafe { Exit::from_hook(token, number, buffer) };
-    let live = exit.frame();
+    let mut live = exit.frame();
     // SAFETY: the second word of an exit is the frame that the unit runs in.
     let frame = unsafe { FrameRef::from_raw(live.frame as *mut frame::Frame) };
     let (kind, pc, entry) = (exit.record().kind, exit.record().pc, exit.entry());
@@ -454,12 +467,25 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         ExitKind::Resume => None,
         ExitKind::Await => unreachable!("an exit of closed units, which this host has not"),
     };
-    let old = complete(frame, live);
+    let virtuals = make_virtuals(std::mem::take(&mut live.virtuals));
+    let inlined = std::mem::take(&mut live.inlined);
+    let old = complete(frame, live, &virtuals);
     learn(&exit, frame.code());
+    if !inlined.is_empty() {
+        let jit = &rt().jit;
+        jit.inlined_exits.set(jit.inlined_exits.get() + 1);
+        frame.set_pc(pc);
+    }
+    let within = Within::make(inlined, |code| exit.inlined(code).function, &virtuals);
+    drop(virtuals);
     // What runs from here on is the interpreter.
     drop(exit);
     drop(old);
     let next = match raised {
+        None if within.is_some() => {
+            let result = within.map(Within::run);
+            inlined::come_back(frame, pc, result.expect("just seen"))
+        }
         Some(exception) => {
             if frame.code().code.instr(pc).op == Op::Reraise {
                 // The interpreter has popped it.
@@ -483,10 +509,10 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
     }
 }
 
-/// Write what an exit left into the frame; gives the locals' old values.
-fn complete(frame: FrameRef, live: LiveFrame) -> Vec<Option<Ref>> {
+/// Make the objects that compiled code did not make.
+fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Ref> {
     let mut virtuals: Vec<Ref> = Vec::new();
-    for object in live.virtuals {
+    for object in objects {
         // Each is made, because each is named; what is in it stands before it.
         let fields = object
             .fields
@@ -499,19 +525,24 @@ fn complete(frame: FrameRef, live: LiveFrame) -> Vec<Option<Ref>> {
             VirtualKind::Tuple => alloc::tuple(fields),
         });
     }
+    virtuals
+}
+
+/// Write what an exit left into the frame; gives the locals' old values.
+fn complete(frame: FrameRef, live: LiveFrame, virtuals: &[Ref]) -> Vec<Option<Ref>> {
     let mut old = Vec::new();
     for (slot, value) in live.locals {
-        old.push(frame.replace_local(slot as usize, object_of(value, &virtuals)));
+        old.push(frame.replace_local(slot as usize, object_of(value, virtuals)));
     }
     frame.set_depth(0);
     for value in live.stack {
-        frame.push(object_of(value, &virtuals));
+        frame.push(object_of(value, virtuals));
     }
     old
 }
 
 /// A value of a frame as an object, `virtuals` being those that were made for the frame.
-fn object_of(value: Live, virtuals: &[Ref]) -> Option<Ref> {
+pub(super) fn object_of(value: Live, virtuals: &[Ref]) -> Option<Ref> {
     Some(match value {
         Live::Null => return None,
         // SAFETY: words that an exit calls objects are objects, with a reference or without.

@@ -4,11 +4,17 @@ use super::class::{Class, binds};
 use super::code::CodeData;
 use super::dict::Dict;
 use super::heap::{Bool, Function, Instance, Kind, Native, Ref, Str};
-use super::{call, intrinsics, ops, rt};
+use super::{call, frame, intrinsics, ops, rt};
 use cladonia::bytecode::ConstValue;
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Builtin, Callee, Global, IntrinsicCall, StorePlan, World};
+use cladonia::host::{
+    AttrPlan, Builtin, Callee, Global, Inlinee, IntrinsicCall, MOST_INLINED, StorePlan, World,
+};
 use cladonia::types::{ObjectHandle, Type};
+use std::sync::Arc;
+
+/// Longer codes are not offered to be inlined: they would not be.
+const MOST_INSTRS: usize = 64;
 
 /// The runtime of this thread.
 pub struct ReferenceWorld;
@@ -162,6 +168,29 @@ impl World for ReferenceWorld {
             }
         };
         Callee::Builtin(builtin)
+    }
+
+    fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {
+        let rt = rt();
+        let object = rt.object_of(callee)?;
+        let code = function_data(object.get::<Function>()?);
+        // What has lost bets is better off with a unit of its own, which has learnt from it.
+        let is_offered = rt.options.get().inline
+            && code.is_plain()
+            && code.code.instrs.len() <= MOST_INSTRS
+            && frame::size(&code.code) <= intrinsics::SMALL_FRAME
+            && code.avoid.borrow().is_empty();
+        if !is_offered {
+            return None;
+        }
+        let room = IntrinsicCall {
+            id: rt.host.intrinsic(intrinsics::FRAME_ROOM),
+            imms: vec![std::ptr::from_ref(&rt.thread) as i64, MOST_INLINED as i64],
+        };
+        Some(Inlinee {
+            code: Arc::new(code.with_hints()),
+            checks: vec![room],
+        })
     }
 
     fn watch(&self, assumption: &Assumption) -> bool {

@@ -1,0 +1,65 @@
+//! Code that a host offers to be inlined: what passes through `facts` as anything with a text form is bytecode here.
+
+use crate::bytecode::{Code, parse_code};
+use crate::facts::{Answer, Inlinee, IntrinsicCall, Snapshot};
+use crate::types::{Line, Lines, ObjectHandle, Parsed, Scope, Type};
+use std::any::Any;
+use std::sync::Arc;
+
+/// The bytecode of an inlinee.
+pub fn code_of(inlinee: &Inlinee) -> Option<Arc<Code>> {
+    let code: Arc<dyn Any + Send + Sync> = inlinee.code.clone();
+    code.downcast().ok()
+}
+
+/// The constants of the code in an answer, if there is one.
+pub(super) fn constants(answer: &Answer) -> Vec<ObjectHandle> {
+    let code = inlined_code(answer);
+    code.map_or(Vec::new(), |code| {
+        code.consts.iter().map(|c| c.object).collect()
+    })
+}
+
+/// The types that the hints of the code in an answer name.
+pub(super) fn hints(answer: &Answer) -> Vec<Type> {
+    let Some(code) = inlined_code(answer) else {
+        return Vec::new();
+    };
+    let hints = code.instrs.iter().flat_map(|instr| &instr.hint);
+    hints.chain(&code.local_hints).copied().collect()
+}
+
+pub(super) fn inlined_code(answer: &Answer) -> Option<Arc<Code>> {
+    match answer {
+        Answer::Inlinee(_, inlinee) => code_of(inlinee),
+        _ => None,
+    }
+}
+
+/// Read an answer, if one stands on the line (and, if there is code in it, on those that follow).
+pub(super) fn read_answer(
+    world: &mut Snapshot,
+    line: &mut Line,
+    lines: &mut Lines,
+    scope: &Scope,
+) -> Parsed<bool> {
+    if !line.eat_word("inlinee") {
+        return world.read(line, scope);
+    }
+    let function = scope.single_object(line)?;
+    line.expect("=")?;
+    let checks = IntrinsicCall::read_checks(line)?;
+    line.end()?;
+    let Some(mut line) = lines.next() else {
+        return lines.missing("`code`");
+    };
+    line.expect("code")?;
+    let at = line.at;
+    let code = parse_code(&mut line, lines, scope)?;
+    if let Err(errors) = code.verify() {
+        return line.error_at(at, errors.to_string());
+    }
+    let code = Arc::new(code);
+    world.add(Answer::Inlinee(function, Inlinee { code, checks }));
+    Ok(true)
+}

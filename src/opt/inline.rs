@@ -1,0 +1,54 @@
+//! Calls of small functions become the functions' code.
+//!
+//! What is inlined is a **leaf**: a function that may leave at guards, and otherwise runs no code of the program, writes
+//! nothing, and raises nothing natively (what raises is an exit before it). So nobody can look for the frame that is not
+//! made, and nothing that the unit relies on changes on the way. An exit makes the frames: its state has, behind the
+//! caller's frame, which waits at its call, one for each inlined call ([`crate::hir::InlinedState`]).
+//!
+//! # References
+//! A callee owns its arguments. Where a local of the caller holds the object anyway, or the code a constant, the callee's
+//! local **borrows** it, unless it is assigned to: the caller's increment goes. What a callee owns is dropped where it
+//! returns, and has to be of a class whose objects die unseen. The callable is somebody's who is watched, or a local's.
+//!
+//! # What is checked
+//! The callee is known, by the call that stood here. What the host wants to hold where no frame is made, in particular
+//! that there is room for frames, are checks before the body, which leave at the callee's start. A call in whose place a bet
+//! has failed before is not inlined again.
+//!
+//! (Frame states of inlined calls are those of Graal and HotSpot's compilers; PyPy's resume data has the same chains.)
+
+mod plan;
+mod splice;
+
+use super::Context;
+use crate::hir::Function;
+use crate::types::ObjectHandle;
+
+/// So many instructions of callees are put into a function at most.
+const MOST_INSERTED: usize = 600;
+
+/// Inline what can be.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    cx.inlines && run_within(f, cx, &[])
+}
+
+/// The same in a function that is itself to be inlined, in those before it.
+fn run_within(f: &mut Function, cx: &Context<'_>, within: &[ObjectHandle]) -> bool {
+    let mut inserted = 0;
+    let mut changed = false;
+    let mut work: Vec<_> = f.order.iter().rev().copied().collect();
+    while let Some(block) = work.pop() {
+        let mut from = 0;
+        while let Some(plan) = plan::Plan::next(f, cx, within, block, &mut from) {
+            if inserted + plan.size > MOST_INSERTED {
+                break;
+            }
+            inserted += plan.size;
+            changed = true;
+            // What came after the call stands in a block of its own now.
+            work.push(splice::splice(f, plan));
+            break;
+        }
+    }
+    changed
+}

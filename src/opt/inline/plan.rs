@@ -1,0 +1,312 @@
+//! Which calls are inlined: the callee's code as it would stand there, and what becomes of references.
+
+use crate::bytecode::{self, Code, Pc, Reason};
+use crate::facts::{Inlinee, MOST_INLINED, Source};
+use crate::hir::{self, Block, FrameState, Function, Op, Start, Term, Value};
+use crate::host::code_of;
+use crate::opt::{Context, run_pass};
+use crate::types::{ObjectHandle, Type};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Instructions of bytecode that a callee may have.
+const MOST_INSTRS: usize = 64;
+/// Locals, and entries of the operand stack, of a frame that is not made.
+const MOST_SLOTS: usize = 16;
+/// Blocks of a callee.
+const MOST_BLOCKS: usize = 12;
+/// Instructions of a callee when it is optimised, without constants.
+const MOST_INSTS: usize = 40;
+
+/// A call, and what is to stand in its place.
+pub(super) struct Plan {
+    /// The block, and the place of the call in it.
+    pub block: Block,
+    pub at: usize,
+    /// The frame that waits, its stack without the callable.
+    pub waiting: FrameState,
+    /// The callable, if the stack has a reference to it: that and the drop after the call go.
+    pub callable: Option<(Value, Block, usize)>,
+    /// The function, as the call names it.
+    pub function: Value,
+    pub object: ObjectHandle,
+    pub inlinee: Inlinee,
+    /// The callee's code.
+    pub code: Arc<Code>,
+    pub body: Function,
+    pub args: Vec<Value>,
+    /// For each local of the callee, whether it borrows what the caller holds.
+    pub lent: Vec<bool>,
+    /// The arguments that are lent and of which the caller took a reference for the call.
+    pub undone: Vec<Value>,
+    pub size: usize,
+}
+
+impl Plan {
+    /// The next call of a block, from a place on, that is inlined.
+    pub(super) fn next(
+        f: &Function,
+        cx: &Context<'_>,
+        within: &[ObjectHandle],
+        block: Block,
+        from: &mut usize,
+    ) -> Option<Plan> {
+        while let Some(&call) = f.blocks[block].insts.get(*from) {
+            let at = *from;
+            *from += 1;
+            if matches!(f.insts[call].op, Op::CallDirect(_))
+                && let Some(plan) = Plan::of(f, cx, within, block, at)
+            {
+                return Some(plan);
+            }
+        }
+        None
+    }
+
+    fn of(
+        f: &Function,
+        cx: &Context<'_>,
+        within: &[ObjectHandle],
+        block: Block,
+        at: usize,
+    ) -> Option<Plan> {
+        let call = f.blocks[block].insts[at];
+        let inst = &f.insts[call];
+        let mut waiting = f.states[inst.state?].clone();
+        let pc = waiting.pc;
+        let is_call = f.code.instr(pc).op == bytecode::Op::Call && inst.pc == pc;
+        let failed = |(at, _): &(Pc, Reason)| *at == pc;
+        if !is_call || !waiting.inlined.is_empty() || cx.avoid.iter().any(failed) {
+            return None;
+        }
+        let function = f.resolve(inst.args[0]);
+        let object = f.ty(function).as_object()?;
+        if within.len() >= MOST_INLINED || within.contains(&object) {
+            return None;
+        }
+        let entry = waiting.stack.pop()?;
+        if f.object_of(entry.value) != f.object_of(function) {
+            return None;
+        }
+        let callable = match entry.owned && is_counted(f, entry.value) {
+            false => None,
+            true => Some(dropped_callable(f, block, at, entry.value)?),
+        };
+        let inlinee = cx.world.inlinee(object)?;
+        let code = code_of(&inlinee)?;
+        let args: Vec<Value> = inst.args[1..].iter().map(|a| f.resolve(*a)).collect();
+        let is_own = code.name == f.code.name && code.line == f.code.line;
+        if is_own || !is_small(&code) || args.len() != code.argcount as usize {
+            return None;
+        }
+        let types: Vec<Type> = args.iter().map(|a| f.ty(*a)).collect();
+        let within = [within, &[object]].concat();
+        let body = optimised(&code, &types, cx, &within)?;
+        let held: HashSet<Value> = waiting.locals.iter().map(|l| f.object_of(*l)).collect();
+        let assigned: HashSet<u32> = insts(&body)
+            .filter_map(|v| match body.insts[v].op {
+                Op::StoreSlot(k) => Some(k),
+                _ => None,
+            })
+            .collect();
+        let mut lent = vec![false; code.locals.len()];
+        let mut undone = Vec::new();
+        for (k, &arg) in args.iter().enumerate() {
+            let root = f.object_of(arg);
+            let holds = held.contains(&root) || matches!(f.op(root), Op::Const(_));
+            lent[k] = holds && !is_box(f, root) && !assigned.contains(&(k as u32));
+            if lent[k] && is_counted(f, root) {
+                undone.push(arg);
+            }
+        }
+        let size = leaf_size(&body, &lent)?;
+        Some(Plan {
+            block,
+            at,
+            waiting,
+            callable,
+            function,
+            object,
+            inlinee,
+            code,
+            body,
+            args,
+            lent,
+            undone,
+            size,
+        })
+    }
+}
+
+/// All instructions in blocks.
+pub(super) fn insts(f: &Function) -> impl Iterator<Item = Value> + '_ {
+    f.order
+        .iter()
+        .flat_map(|b| f.blocks[*b].insts.iter().copied())
+}
+
+/// A box whose object may never be made.
+fn is_box(f: &Function, root: Value) -> bool {
+    matches!(
+        f.op(root),
+        Op::BoxInt
+            | Op::BoxFloat
+            | Op::BoxBool
+            | Op::BoxIntIf
+            | Op::BoxFloatIf
+            | Op::VirtualTuple
+            | Op::Null
+    )
+}
+
+/// Whether somebody had to take a reference to hold the value.
+fn is_counted(f: &Function, v: Value) -> bool {
+    let root = f.object_of(v);
+    !is_box(f, root) && !matches!(f.op(root), Op::Const(object) if object.is_immortal())
+}
+
+/// The callable on the stack, of which somebody who is watched or a local has another reference, with the place of the
+/// instruction after the call that drops the stack's; `None` if it is not so.
+fn dropped_callable(
+    f: &Function,
+    block: Block,
+    at: usize,
+    callable: Value,
+) -> Option<(Value, Block, usize)> {
+    let root = f.object_of(callable);
+    let state = &f.states[f.insts[f.blocks[block].insts[at]].state?];
+    let is_local = state.locals.iter().any(|l| f.object_of(*l) == root);
+    if !is_local && !matches!(f.op(root), Op::Const(_)) {
+        return None;
+    }
+    let (block, at) = match &f.blocks[block].term {
+        Term::MayRaise { op, next, .. } if *op == f.blocks[block].insts[at] => (next.block, 0),
+        _ => (block, at + 1),
+    };
+    let drop = *f.blocks[block].insts.get(at)?;
+    let is_drop = f.insts[drop].op == Op::Decref && f.object_of(f.insts[drop].args[0]) == root;
+    is_drop.then_some((callable, block, at))
+}
+
+fn is_small(code: &Code) -> bool {
+    code.optimized
+        && !code.is_generator
+        && !code.varargs
+        && !code.varkeywords
+        && code.kwonly == 0
+        && code.handlers.is_empty()
+        && code.instrs.len() <= MOST_INSTRS
+        && code.locals.len() <= MOST_SLOTS
+        && code.stacksize as usize <= MOST_SLOTS
+        && !code.instrs.iter().any(|instr| {
+            matches!(
+                instr.op,
+                bytecode::Op::JumpBackward
+                    | bytecode::Op::ForIter
+                    | bytecode::Op::RaiseVarargs
+                    | bytecode::Op::MakeCell
+                    | bytecode::Op::CopyFreeVars
+            )
+        })
+}
+
+/// The callee for arguments of these types, after the passes that make general operations primitive.
+fn optimised(
+    code: &Arc<Code>,
+    types: &[Type],
+    cx: &Context<'_>,
+    within: &[ObjectHandle],
+) -> Option<Function> {
+    let avoid = HashSet::new();
+    let start = Start::Function(types);
+    let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
+    let mut body = body.ok()?;
+    for v in insts(&body).collect::<Vec<_>>() {
+        match body.insts[v].op {
+            // What is proved of the argument is proved of the parameter.
+            Op::Arg(k) if types[k as usize] <= Type::OBJECT && !types[k as usize].is_bottom() => {
+                body.insts[v].ty = types[k as usize];
+            }
+            // The callee's code is not the unit's own: it may go before the unit does.
+            Op::Const(object) if !object.is_immortal() => {
+                body.insts[v].source = Source::Assumed;
+            }
+            _ => {}
+        }
+    }
+    let inner = Context {
+        avoid: &avoid,
+        ..*cx
+    };
+    for _ in 0..2 {
+        for pass in [
+            "lifetimes",
+            "simplify",
+            "types",
+            "specialise",
+            "lifetimes",
+            "simplify",
+        ] {
+            run_pass(pass, &mut body, &inner);
+        }
+        if super::run_within(&mut body, &inner, within) {
+            body.apply_aliases();
+        }
+        run_pass("checks", &mut body, &inner);
+        run_pass("merge", &mut body, &inner);
+    }
+    for pass in ["types", "simplify", "dce"] {
+        run_pass(pass, &mut body, &inner);
+    }
+    Some(body)
+}
+
+/// How many instructions the callee has, if it is a leaf.
+fn leaf_size(body: &Function, lent: &[bool]) -> Option<usize> {
+    let mut returns = 0;
+    for &b in &body.order {
+        let data = &body.blocks[b];
+        match data.term {
+            _ if data.is_loop_header => return None,
+            Term::MayRaise { .. } => return None,
+            Term::Return(_) => {
+                returns += 1;
+                let owned = data.out_locals.iter().zip(lent).filter(|(_, lent)| !**lent);
+                if owned.into_iter().any(|(v, _)| body.drop_runs_host_code(*v)) {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+    }
+    let all_quiet = insts(body).all(|v| is_quiet(body, v));
+    let small = |v: &Value| {
+        !matches!(
+            body.insts[*v].op,
+            Op::Const(_) | Op::Null | Op::Arg(_) | Op::StoreSlot(_) | Op::Refine(_)
+        )
+    };
+    let size = insts(body).filter(small).count();
+    (all_quiet && returns > 0 && body.order.len() <= MOST_BLOCKS && size <= MOST_INSTS)
+        .then_some(size)
+}
+
+/// Whether an instruction of a callee can be seen by nobody, but where it leaves.
+fn is_quiet(body: &Function, v: Value) -> bool {
+    let inst = &body.insts[v];
+    match inst.op {
+        Op::Decref => !body.drop_runs_host_code(inst.args[0]),
+        Op::StoreSlot(_) | Op::Incref => true,
+        // Of the frame, or of a namespace of the unit's own code.
+        Op::LoadSlot(_)
+        | Op::CheckValid
+        | Op::CheckQuiet
+        | Op::NameGet(_)
+        | Op::NameGetRaw(..)
+        | Op::VirtualTuple => false,
+        _ => {
+            let effects = inst.op.effects();
+            !inst.op.raises() && !effects.writes && !effects.runs_host_code && !effects.raises
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The callee's code in place of the call.
+
+use super::plan::{Plan, insts};
+use crate::facts::Source;
+use crate::hir::{
+    Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Op, Pc,
+    Place, StateId, Term, Value,
+};
+use crate::types::Type;
+use std::collections::{BTreeSet, HashMap};
+
+/// Carry a plan out; gives the block with what came after the call.
+pub(super) fn splice(f: &mut Function, plan: Plan) -> Block {
+    let call = f.blocks[plan.block].insts[plan.at];
+    let pc = plan.waiting.pc;
+    if let Some((callable, block, at)) = plan.callable {
+        f.blocks[block].insts.remove(at);
+        undo(f, plan.block, call, callable);
+    }
+    for &arg in plan.undone.iter().rev() {
+        undo(f, plan.block, call, arg);
+    }
+    let after = cut(f, plan.block, call, &plan.waiting);
+    let mut copier = Copier::new(f, &plan);
+    let entry = copier.body(after);
+    let result = copier.result(after, &plan.body);
+    let block = &mut f.blocks[plan.block];
+    block.term = Term::Jump(Edge {
+        block: entry,
+        args: Vec::new(),
+    });
+    block.end = pc;
+    f.replace(call, result);
+    for assumption in plan.body.assumptions {
+        if !f.assumptions.contains(&assumption) {
+            f.assumptions.push(assumption);
+        }
+    }
+    let start = f.entry();
+    f.compute_order(start);
+    after
+}
+
+/// Move what comes after the call into a block of its own; the result is not on the stack of its state yet.
+fn cut(f: &mut Function, block: Block, call: Value, waiting: &FrameState) -> Block {
+    let mut state = waiting.clone();
+    state.pc = Pc(waiting.pc.0 + 1);
+    let end = f.blocks[block].end;
+    let after = f.blocks.push(BlockData::new(state, end));
+    let data = &mut f.blocks[block];
+    let at = data.insts.iter().position(|v| *v == call);
+    let mut rest = data
+        .insts
+        .split_off(at.expect("the call stands in its block"));
+    rest.remove(0);
+    let term = std::mem::replace(&mut data.term, Term::Unreachable);
+    let out_locals = std::mem::replace(&mut data.out_locals, waiting.locals.clone());
+    let term = match term {
+        // Nothing raises here any more.
+        Term::MayRaise { op, next, .. } if op == call => Term::Jump(next),
+        term => term,
+    };
+    let new = &mut f.blocks[after];
+    (new.insts, new.term, new.out_locals) = (rest, term, out_locals);
+    after
+}
+
+/// Take the reference back that was taken of a value for the call, which somebody else holds until after it.
+fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
+    let root = f.object_of(v);
+    let insts = f.blocks[block].insts.clone();
+    let end = insts.iter().position(|i| *i == call);
+    let end = end.expect("the call stands in its block");
+    let mut states: BTreeSet<StateId> = BTreeSet::new();
+    for at in (0..end).rev() {
+        let inst = &f.insts[insts[at]];
+        let is_it = |f: &Function| f.object_of(inst.args[0]) == root;
+        match inst.op {
+            Op::Incref if is_it(f) => {
+                for state in states {
+                    super::super::refcounts::borrow_in_state(f, state, root);
+                }
+                f.blocks[block].insts.remove(at);
+                return;
+            }
+            Op::Incref => {}
+            // An object of a quiet class dies without touching others.
+            Op::Decref if !f.drop_runs_host_code(inst.args[0]) && !is_it(f) => {}
+            Op::Param => break,
+            _ => {
+                let effects = inst.op.effects();
+                if effects.writes || effects.runs_host_code {
+                    break;
+                }
+            }
+        }
+        states.extend(f.insts[insts[at]].state);
+    }
+    let (state, pc) = (f.insts[call].state, f.insts[call].pc);
+    let drop = f.insts.push(Inst {
+        op: Op::Decref,
+        args: vec![v],
+        ty: Type::BOTTOM,
+        source: Source::Proved,
+        state,
+        pc,
+    });
+    f.blocks[block].insts.insert(end, drop);
+}
+
+struct Copier<'a> {
+    f: &'a mut Function,
+    plan: &'a Plan,
+    values: HashMap<Value, Value>,
+    blocks: HashMap<Block, Block>,
+    states: HashMap<StateId, StateId>,
+    /// The callee's number, and those of what is inlined in it.
+    code: u32,
+    codes: Vec<u32>,
+    null: Value,
+    /// The results that the callee gives.
+    results: Vec<Value>,
+}
+
+impl<'a> Copier<'a> {
+    fn new(f: &'a mut Function, plan: &'a Plan) -> Copier<'a> {
+        let code = number(
+            f,
+            InlinedCode {
+                function: plan.object,
+                code: plan.code.clone(),
+            },
+        );
+        let inner = plan.body.inlined.clone();
+        let codes = inner.into_iter().map(|inner| number(f, inner)).collect();
+        let null = f.insts.push(Inst {
+            op: Op::Null,
+            args: Vec::new(),
+            ty: Type::NULLPTR,
+            source: Source::Proved,
+            state: None,
+            pc: plan.waiting.pc,
+        });
+        Copier {
+            f,
+            plan,
+            values: HashMap::new(),
+            blocks: HashMap::new(),
+            states: HashMap::new(),
+            code,
+            codes,
+            null,
+            results: Vec::new(),
+        }
+    }
+
+    /// Copy the body; its returns go to `after`. Gives its first block.
+    fn body(&mut self, after: Block) -> Block {
+        let plan = self.plan;
+        let body = &plan.body;
+        let pc = plan.waiting.pc;
+        // Every value gets its number first: states name what comes later only where nobody asks for it.
+        for v in body.insts.keys() {
+            let new = match body.insts[v].op {
+                Op::Arg(k) => plan.args[k as usize],
+                _ => self.f.insts.push(Inst {
+                    args: Vec::new(),
+                    state: None,
+                    pc,
+                    ..body.insts[v].clone()
+                }),
+            };
+            self.values.insert(v, new);
+        }
+        for &b in &body.order {
+            let state = self.state(&body.blocks[b].entry_state);
+            let new = self.f.blocks.push(BlockData::new(state, pc));
+            self.f.blocks[new].out_locals = plan.waiting.locals.clone();
+            self.blocks.insert(b, new);
+        }
+        let placed: Vec<Value> = insts(body).collect();
+        for v in placed {
+            let inst = &body.insts[v];
+            if matches!(inst.op, Op::Arg(_)) {
+                continue;
+            }
+            let args = inst.args.iter().map(|a| self.value(*a)).collect();
+            let state = inst.state.map(|s| self.state_id(s));
+            let new = self.values[&v];
+            self.f.insts[new].args = args;
+            self.f.insts[new].state = state;
+        }
+        let first = self.blocks[&body.order[0]];
+        self.f.blocks[first].insts = self.checks();
+        for &b in &body.order {
+            self.block(b, after);
+        }
+        let relied_on: Vec<Value> = body.relied_on.iter().map(|v| self.value(*v)).collect();
+        for v in relied_on {
+            self.f.rely_on(v);
+        }
+        first
+    }
+
+    /// The checks that the host wants, which leave at the callee's start.
+    fn checks(&mut self) -> Vec<Value> {
+        let plan = self.plan;
+        let locals = (0..plan.code.locals.len()).map(|k| Entry {
+            value: plan.args.get(k).copied().unwrap_or(self.null),
+            owned: !plan.lent[k],
+        });
+        let mut state = plan.waiting.clone();
+        state.inlined = vec![InlinedState {
+            code: self.code,
+            pc: Pc(0),
+            locals: locals.collect(),
+            stack: Vec::new(),
+        }];
+        let state = self.f.states.push(state);
+        let mut list = vec![self.null];
+        for check in &plan.inlinee.checks {
+            list.push(self.f.insts.push(Inst {
+                op: Op::Check(check.clone()),
+                args: vec![plan.function],
+                ty: Type::BOTTOM,
+                source: Source::Proved,
+                state: Some(state),
+                pc: plan.waiting.pc,
+            }));
+        }
+        list
+    }
+
+    fn block(&mut self, b: Block, after: Block) {
+        let body = &self.plan.body;
+        let data = &body.blocks[b];
+        let new = self.blocks[&b];
+        let params = data
+            .params
+            .iter()
+            .map(|(p, _)| (self.values[p], Place::Inlined));
+        self.f.blocks[new].params = params.collect();
+        let kept = data.insts.iter().filter(|v| {
+            // There are no slots, and arguments are the caller's values.
+            !matches!(body.insts[**v].op, Op::Arg(_) | Op::StoreSlot(_))
+        });
+        let kept: Vec<Value> = kept.map(|v| self.values[v]).collect();
+        self.f.blocks[new].insts.extend(kept);
+        let term = match &data.term {
+            Term::Jump(edge) => Term::Jump(self.edge(edge)),
+            Term::Branch { cond, then, els } => Term::Branch {
+                cond: self.value(*cond),
+                then: self.edge(then),
+                els: self.edge(els),
+            },
+            Term::Return(v) => {
+                self.drop_locals(b, new);
+                let result = self.value(*v);
+                self.results.push(result);
+                Term::Jump(Edge {
+                    block: after,
+                    args: vec![result],
+                })
+            }
+            Term::MayRaise { .. } | Term::Unreachable => Term::Unreachable,
+        };
+        self.f.blocks[new].term = term;
+    }
+
+    /// The callee's frame ends: its locals drop what they own, in their order.
+    fn drop_locals(&mut self, b: Block, new: Block) {
+        let locals = &self.plan.body.blocks[b].out_locals;
+        for (k, &local) in locals.iter().enumerate() {
+            let v = self.value(local);
+            if self.plan.lent[k] || *self.f.op(v) == Op::Null {
+                continue;
+            }
+            let state = self.f.states.push(self.plan.waiting.clone());
+            let drop = self.f.insts.push(Inst {
+                op: Op::Decref,
+                args: vec![v],
+                ty: Type::BOTTOM,
+                source: Source::Proved,
+                state: Some(state),
+                pc: self.plan.waiting.pc,
+            });
+            self.f.blocks[new].insts.push(drop);
+        }
+    }
+
+    /// What stands for the call from here on: the only result, or a parameter of the block after it.
+    fn result(&mut self, after: Block, body: &Function) -> Value {
+        let depth = self.plan.waiting.stack.len() as u32;
+        let value = match self.results[..] {
+            [only] => {
+                for b in body.order.iter().map(|b| self.blocks[b]) {
+                    if let Term::Jump(edge) = &mut self.f.blocks[b].term
+                        && edge.block == after
+                    {
+                        edge.args.clear();
+                    }
+                }
+                only
+            }
+            _ => {
+                let types = self.results.iter().map(|v| self.f.ty(*v));
+                let param = Inst {
+                    op: Op::Param,
+                    args: Vec::new(),
+                    ty: types.fold(Type::BOTTOM, |all, ty| all | ty),
+                    source: Source::Proved,
+                    state: None,
+                    pc: self.plan.waiting.pc,
+                };
+                let param = self.f.insts.push(param);
+                self.f.blocks[after].params = vec![(param, Place::Stack(depth))];
+                param
+            }
+        };
+        let owned = true;
+        let entry = Entry { value, owned };
+        self.f.blocks[after].entry_state.stack.push(entry);
+        value
+    }
+
+    fn value(&self, v: Value) -> Value {
+        self.values[&self.plan.body.resolve(v)]
+    }
+
+    fn edge(&self, edge: &Edge) -> Edge {
+        Edge {
+            block: self.blocks[&edge.block],
+            args: edge.args.iter().map(|a| self.value(*a)).collect(),
+        }
+    }
+
+    fn state_id(&mut self, id: StateId) -> StateId {
+        if let Some(known) = self.states.get(&id) {
+            return *known;
+        }
+        let state = self.state(&self.plan.body.states[id]);
+        let new = self.f.states.push(state);
+        self.states.insert(id, new);
+        new
+    }
+
+    /// A state of the callee's within the frame that waits for it.
+    fn state(&self, inner: &FrameState) -> FrameState {
+        let entry = |e: &Entry| Entry {
+            value: self.value(e.value),
+            owned: e.owned,
+        };
+        let locals = inner.locals.iter().enumerate().map(|(k, v)| Entry {
+            value: self.value(*v),
+            owned: !self.plan.lent[k],
+        });
+        let mut state = self.plan.waiting.clone();
+        state.inlined.push(InlinedState {
+            code: self.code,
+            pc: inner.pc,
+            locals: locals.collect(),
+            stack: inner.stack.iter().map(entry).collect(),
+        });
+        state
+            .inlined
+            .extend(inner.inlined.iter().map(|frame| InlinedState {
+                code: self.codes[frame.code as usize],
+                pc: frame.pc,
+                locals: frame.locals.iter().map(entry).collect(),
+                stack: frame.stack.iter().map(entry).collect(),
+            }));
+        state
+    }
+}
+
+/// The number of a code in the function's table.
+fn number(f: &mut Function, code: InlinedCode) -> u32 {
+    let known = f.inlined.iter().position(|c| c.function == code.function);
+    known.unwrap_or_else(|| {
+        f.inlined.push(code);
+        f.inlined.len() - 1
+    }) as u32
+}
