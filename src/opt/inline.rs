@@ -20,11 +20,12 @@
 mod plan;
 mod splice;
 
-use super::Context;
+use super::{Context, merge};
 use crate::hir::Function;
 use crate::types::ObjectHandle;
+use std::collections::HashSet;
 
-/// So many instructions of callees are put into a function at most.
+/// When so many instructions of callees stand in a function, no more are put into it.
 const MOST_INSERTED: usize = 600;
 
 /// Inline what can be.
@@ -35,20 +36,15 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 /// The same in a function that is itself to be inlined, in those before it.
 fn run_within(f: &mut Function, cx: &Context<'_>, within: &[ObjectHandle]) -> bool {
     let mut inserted = 0;
-    let mut changed = false;
-    let mut work: Vec<_> = f.order.iter().rev().copied().collect();
-    while let Some(block) = work.pop() {
-        let mut from = 0;
-        while let Some(plan) = plan::Plan::next(f, cx, within, block, &mut from) {
-            if inserted + plan.size > MOST_INSERTED {
-                break;
-            }
-            inserted += plan.size;
-            changed = true;
-            // What came after the call stands in a block of its own now.
-            work.push(splice::splice(f, plan));
+    let mut refused = HashSet::new();
+    while let Some(plan) = plan::Plan::next(f, cx, within, &mut refused) {
+        inserted += 1 + plan.size;
+        splice::splice(f, plan);
+        // What is one straight line again shows more of the references that later calls need not take.
+        merge::run(f, cx);
+        if inserted > MOST_INSERTED {
             break;
         }
     }
-    changed
+    inserted > 0
 }

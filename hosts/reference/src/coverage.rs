@@ -126,6 +126,8 @@ pub struct Coverage {
     loop_units: u64,
     invalidated: u64,
     native_calls: u64,
+    /// Functions inlined, once for each unit, and exits taken in them.
+    inlined: (u64, u64),
     /// Instructions of functions that were compiled.
     bytecode: Counts,
     /// Instructions of the optimised HIR.
@@ -201,6 +203,8 @@ impl Coverage {
             let statistics = session.statistics();
             self.invalidated += statistics.invalidated;
             self.native_calls += statistics.native_calls;
+            self.inlined.0 += statistics.inlined;
+            self.inlined.1 += statistics.inlined_exits;
             for (&(kind, reason), times) in &statistics.exits_by_reason {
                 *self
                     .exits_taken
@@ -217,7 +221,7 @@ impl Coverage {
     /// A table for people.
     pub fn table(&self) -> String {
         let mut text = format!(
-            "{} programs, {} calls ({} raised), {} native calls, {} units ({} of loops), {} invalidated\n",
+            "{} programs, {} calls ({} raised), {} native calls, {} units ({} of loops), {} invalidated, {} functions inlined, {} exits in them\n",
             self.programs,
             self.calls,
             self.raised,
@@ -225,6 +229,8 @@ impl Coverage {
             self.units,
             self.loop_units,
             self.invalidated,
+            self.inlined.0,
+            self.inlined.1,
         );
         let ops = Op::ALL.iter().filter(|op| !ABSENT.contains(op));
         let ops = ops.map(|op| op.info().name.to_owned()).collect();

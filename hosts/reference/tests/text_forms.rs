@@ -66,9 +66,9 @@ impl Seen {
         }
     }
 
-    fn hir(&mut self, stage: &str, text: &str, code: &Arc<Code>, host: &Host) {
+    fn hir(&mut self, stage: &str, text: &str, code: &Arc<Code>, unit: &Unit, host: &Host) {
         self.hir += 1;
-        match hir::parse(text, code, host.id, &Names::of(host.id)) {
+        match hir::parse(text, code, &unit.inlined, host.id, &Names::of(host.id)) {
             Err(error) => self.faults.push(format!("{stage}: {error}\n{text}")),
             Ok(f) => {
                 let again = f.to_string();
@@ -141,7 +141,7 @@ fn read_back(
             match *stage {
                 "lir" => seen.lir(text, &host),
                 "clif" | "asm" => {}
-                stage => seen.hir(stage, text, code, &host),
+                stage => seen.hir(stage, text, code, unit, &host),
             }
         }
         seen.unit(unit, &host);

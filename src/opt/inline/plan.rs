@@ -43,21 +43,21 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The next call of a block, from a place on, that is inlined.
+    /// The next call that is inlined; those that are not are `refused`, and not looked at again.
     pub(super) fn next(
         f: &Function,
         cx: &Context<'_>,
         within: &[ObjectHandle],
-        block: Block,
-        from: &mut usize,
+        refused: &mut HashSet<Value>,
     ) -> Option<Plan> {
-        while let Some(&call) = f.blocks[block].insts.get(*from) {
-            let at = *from;
-            *from += 1;
-            if matches!(f.insts[call].op, Op::CallDirect(_))
-                && let Some(plan) = Plan::of(f, cx, within, block, at)
-            {
-                return Some(plan);
+        for &block in &f.order {
+            for (at, &call) in f.blocks[block].insts.iter().enumerate() {
+                if matches!(f.insts[call].op, Op::CallDirect(_)) && !refused.contains(&call) {
+                    if let Some(plan) = Plan::of(f, cx, within, block, at) {
+                        return Some(plan);
+                    }
+                    refused.insert(call);
+                }
             }
         }
         None
@@ -252,8 +252,9 @@ fn optimised(
         if super::run_within(&mut body, &inner, within) {
             body.apply_aliases();
         }
-        run_pass("checks", &mut body, &inner);
-        run_pass("merge", &mut body, &inner);
+        for pass in ["merge", "refcounts", "checks", "refcounts", "checks"] {
+            run_pass(pass, &mut body, &inner);
+        }
     }
     for pass in ["types", "simplify", "dce"] {
         run_pass(pass, &mut body, &inner);

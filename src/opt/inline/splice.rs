@@ -9,8 +9,8 @@ use crate::hir::{
 use crate::types::Type;
 use std::collections::{BTreeSet, HashMap};
 
-/// Carry a plan out; gives the block with what came after the call.
-pub(super) fn splice(f: &mut Function, plan: Plan) -> Block {
+/// Carry a plan out.
+pub(super) fn splice(f: &mut Function, plan: Plan) {
     let call = f.blocks[plan.block].insts[plan.at];
     let pc = plan.waiting.pc;
     if let Some((callable, block, at)) = plan.callable {
@@ -38,7 +38,7 @@ pub(super) fn splice(f: &mut Function, plan: Plan) -> Block {
     }
     let start = f.entry();
     f.compute_order(start);
-    after
+    f.apply_aliases();
 }
 
 /// Move what comes after the call into a block of its own; the result is not on the stack of its state yet.
@@ -86,6 +86,8 @@ fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
             Op::Incref => {}
             // An object of a quiet class dies without touching others.
             Op::Decref if !f.drop_runs_host_code(inst.args[0]) && !is_it(f) => {}
+            // Has taken over the reference that was taken.
+            Op::VirtualTuple if inst.args.iter().any(|a| f.object_of(*a) == root) => break,
             Op::Param => break,
             _ => {
                 let effects = inst.op.effects();

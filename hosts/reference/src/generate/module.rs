@@ -414,6 +414,85 @@ code \"h2\" {
   build_tuple 1
   return_value
 }
+code \"k0\" {
+  params 2
+  local a
+  local b
+  local t
+  stack 3
+  const 2
+  resume 0
+  load_fast a  line 2
+  load_fast b
+  compare_op <, 1
+  pop_jump_if_false other
+  load_fast a  line 3
+  load_const #0
+  binary_op *
+  return_value
+other:
+  load_fast a  line 4
+  load_fast b
+  binary_op -
+  store_fast t
+  load_fast t  line 5
+  return_value
+}
+code \"k1\" {
+  params 2
+  local a
+  local b
+  stack 6
+  name k0
+  name k2
+  const 1
+  resume 0
+  load_global k0, 1  line 2
+  load_fast a
+  load_global k2, 1
+  load_fast b
+  load_const #0
+  call 2
+  call 2  line 3
+  return_value
+}
+code \"k2\" {
+  params 2
+  local a
+  local b
+  stack 2
+  resume 0
+  load_fast a  line 2
+  load_fast b
+  binary_op +
+  store_fast a
+  load_fast a  line 3
+  load_fast b
+  binary_op //
+  store_fast b
+  load_fast b  line 4
+  unary_negative
+  return_value
+}
+code \"k3\" {
+  params 2
+  local a
+  local b
+  stack 3
+  name A
+  name limit
+  resume 0
+  load_global A  line 2
+  load_attr limit
+  load_fast a
+  compare_op ==, 1
+  pop_jump_if_true same
+  load_fast b  line 3
+  return_value
+same:
+  load_fast a  line 4
+  return_value
+}
 code \"rest\" {
   params 1, varargs, varkeywords
   local a

@@ -350,9 +350,11 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A call of one of the functions that may be exchanged.
+    /// A call of one of the functions that may be exchanged, or of one that is small.
     fn helper(&mut self, size: usize) {
-        let callee = self.choices.pick(&["h", "h0", "h1", "h2"]);
+        let callee = self
+            .choices
+            .pick(&["h", "h0", "h1", "h2", "k0", "k1", "k2", "k3"]);
         self.callee(callee);
         self.value(size);
         if callee == "h1" && self.choices.below(4) == 0 {
