@@ -442,7 +442,7 @@ code \"k1\" {
   params 2
   local a
   local b
-  stack 6
+  stack 7
   name k0
   name k2
   const 1
