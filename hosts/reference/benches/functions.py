@@ -60,6 +60,23 @@ def exceptions(n):
     return caught
 
 
-for f in (ints, floats, lists, attributes, exceptions):
+def larger(a, b):
+    if a < b:
+        return b
+    return a
+
+
+def step(total, i):
+    return larger(total - i, i) + 1
+
+
+def small(n):
+    total = 0
+    for i in range(n):
+        total = step(total, i)
+    return total
+
+
+for f in (ints, floats, lists, attributes, exceptions, small):
     f(10)
 calls(5)

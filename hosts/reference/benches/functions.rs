@@ -96,6 +96,19 @@ const CASES: &[Case] = &[
         },
     },
     Case {
+        name: "small",
+        argument: 100_000,
+        what: "calls of small functions",
+        rust: |n| {
+            #[inline(never)]
+            fn step(total: i64, i: i64) -> i64 {
+                i64::max(total - i, i) + 1
+            }
+            let step = black_box(step as fn(i64, i64) -> i64);
+            (0..n).fold(0, step).to_string()
+        },
+    },
+    Case {
         name: "exceptions",
         argument: 50_000,
         what: "exceptions raised and caught (Rust: Result)",
@@ -127,9 +140,15 @@ fn best(rounds: u32, mut run: impl FnMut() -> String) -> (Duration, String) {
 }
 
 /// Run one case in a session of its own.
-fn in_host(case: &Case, argument: i64, jit: bool, rounds: u32) -> (Duration, String) {
+fn in_host(
+    case: &Case,
+    argument: i64,
+    (jit, inline): (bool, bool),
+    rounds: u32,
+) -> (Duration, String) {
     let options = Options {
         jit,
+        inline,
         ..Options::default()
     };
     let session = Session::new(options).expect("a runtime");
@@ -158,8 +177,15 @@ fn in_host(case: &Case, argument: i64, jit: bool, rounds: u32) -> (Duration, Str
 
 fn run_times(rounds: u32, scale: i64) {
     println!(
-        "{:<12}{:>9}  {:>12}  {:>12}  {:>12}  {:>8}  {:>8}",
-        "function", "argument", "interpreter", "machine", "Rust", "gain", "over Rust"
+        "{:<12}{:>9}  {:>12}  {:>12}  {:>12}  {:>12}  {:>8}  {:>8}",
+        "function",
+        "argument",
+        "interpreter",
+        "machine",
+        "not inlined",
+        "Rust",
+        "gain",
+        "over Rust"
     );
     for case in CASES {
         let argument = match case.name {
@@ -167,12 +193,14 @@ fn run_times(rounds: u32, scale: i64) {
             _ => case.argument / scale,
         };
         let (rust, answer) = best(rounds, || (case.rust)(black_box(argument)));
-        let (interpreter, slow) = in_host(case, argument, false, rounds);
-        let (machine, fast) = in_host(case, argument, true, rounds);
+        let (interpreter, slow) = in_host(case, argument, (false, false), rounds);
+        let (machine, fast) = in_host(case, argument, (true, true), rounds);
+        let (called, also) = in_host(case, argument, (true, false), rounds);
         assert_eq!(slow, answer, "the interpreter's answer to `{}`", case.name);
         assert_eq!(fast, answer, "machine code's answer to `{}`", case.name);
+        assert_eq!(also, answer, "the answer to `{}` with all calls", case.name);
         println!(
-            "{:<12}{argument:>9}  {interpreter:>12.1?}  {machine:>12.1?}  {rust:>12.1?}  {:>7.1}x  {:>7.1}x  {} = {answer}",
+            "{:<12}{argument:>9}  {interpreter:>12.1?}  {machine:>12.1?}  {called:>12.1?}  {rust:>12.1?}  {:>7.1}x  {:>7.1}x  {} = {answer}",
             case.name,
             interpreter.as_secs_f64() / machine.as_secs_f64(),
             machine.as_secs_f64() / rust.as_secs_f64(),

@@ -94,11 +94,11 @@ fn a_call_whose_code_keeps_being_left_is_a_call_again() {
 #[test]
 fn random_programs_inline() {
     let (mut inlined, mut exits) = (0, 0);
-    for seed in 0..12 {
+    for (seed, force) in (0..12).flat_map(|seed| [(seed, None), (seed, Some(Force::Random(6)))]) {
         let (text, calls) = generate(&bytes(seed, 400));
         let document = Document::parse(&text).expect("a document");
         let session = Session::new(Options {
-            force: Some(Force::Random(6)),
+            force,
             max_steps: 200_000,
             ..Options::default()
         });
