@@ -9,6 +9,7 @@ pub mod coverage;
 pub mod diff;
 pub mod filetest;
 pub mod generate;
+pub mod infer;
 pub mod isolate;
 pub mod reduce;
 pub mod runtime;

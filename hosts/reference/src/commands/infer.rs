@@ -1,0 +1,74 @@
+//! `cladonia infer`: the types and heap facts of a program.
+
+use super::program::on_big_stack;
+use crate::report::{Failure, Report, file_name, read};
+use cladonia::bytecode::Document;
+use cladonia::infer::Options;
+use cladonia_reference::infer::{Query, infer};
+
+/// Infer types and heap facts through a whole program
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[group(skip)]
+pub struct Args {
+    /// The program (`-` for the standard input)
+    #[arg(value_name = "FILE.tbc")]
+    file: String,
+
+    /// The function to begin with, after the module's body
+    #[arg(value_name = "FUNCTION")]
+    function: Option<String>,
+
+    /// Types of its arguments
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_delimiter = ',',
+        requires = "function"
+    )]
+    types: Vec<String>,
+
+    /// Exit with 1 if an operation cannot succeed on what is known to come
+    #[arg(long)]
+    strict: bool,
+
+    /// Print the steps
+    #[arg(long)]
+    trace: bool,
+
+    /// Take the steps in an order that follows from this number; the facts do not depend on it
+    #[arg(long, value_name = "SEED")]
+    shuffle: Option<u64>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cladonia infer program.tbc
+  cladonia infer program.tbc fact --types LongExact
+  cladonia infer program.tbc fact --types LongExact --trace
+  cladonia infer program.tbc main --strict";
+
+/// Runs the subcommand.
+pub fn run(args: &Args) -> Result<Report, Failure> {
+    let text = read(&args.file)?;
+    let query = Query {
+        function: args.function.clone(),
+        types: args.types.clone(),
+        options: Options {
+            shuffle: args.shuffle,
+            trace: args.trace,
+            ..Options::default()
+        },
+    };
+    let (file, strict) = (args.file.clone(), args.strict);
+    on_big_stack(move || {
+        let document = Document::parse(&text).map_err(|e| e.to_string());
+        let analysis = document.and_then(|document| infer(&document, &query));
+        let analysis =
+            analysis.map_err(|e| Failure::new(format_args!("{}: {e}", file_name(&file))))?;
+        Ok(Report {
+            text: analysis.print(strict),
+            is_good: !strict || analysis.errors().next().is_none(),
+        })
+    })
+}
