@@ -2,19 +2,20 @@
 
 #[path = "../examples/tiny_host/main.rs"]
 #[allow(dead_code)]
-#[rustfmt::skip]
 mod tiny_host;
 
 use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{
-    CallError, CompileError, Engine, Entry, Hot, InstallError, Installed, Task, UnitParts,
+    Account, CallError, CompileError, Engine, Entry, Execution, Hot, InstallError, Installed, Task,
+    UnitHandle, UnitParts,
 };
+use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Callee, Global, World};
+use cladonia::host::{AttrPlan, Callee, Counted, Global, Host, HostBuilder, HostError, World};
 use cladonia::lir::{Builder, Func, Signature, Term};
-use cladonia::ll::Ty;
-use cladonia::types::{ObjectHandle, Type};
+use cladonia::ll::{Field, Ty, Width};
+use cladonia::types::{HostId, ObjectHandle, Type};
 use std::sync::Arc;
 use tiny_host::{Value, Vm};
 
@@ -345,6 +346,206 @@ fn a_job_of_an_engine_that_is_gone_ends() {
     let finished = job.run();
     let made = vm.engine.borrow_mut().install(finished, &vm);
     assert!(matches!(made, Err(InstallError::OtherEngine)), "{made:?}");
+}
+
+#[test]
+fn a_job_that_is_run_without_its_engine_says_so() {
+    let vm = vm();
+    let job = vm.engine.borrow_mut().job(task(&vm, "fib"), &vm);
+    drop(vm);
+    assert_eq!(job.run().error(), Some(&CompileError::EngineDropped));
+}
+
+/// A world in which a question has an effect.
+struct Restless<'a>(&'a Vm, Account);
+
+impl World for Restless<'_> {
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        World::global(self.0, namespace, name)
+    }
+
+    fn callee(&self, callee: ObjectHandle) -> Callee {
+        // The engine is borrowed here.
+        self.1.changed(&Assumption::NameUnchanged {
+            namespace: 0,
+            name: "fib".to_owned(),
+        });
+        self.0.callee(callee)
+    }
+}
+
+#[test]
+fn what_changes_while_it_is_asked_about_makes_a_build_stale() {
+    let vm = vm();
+    vm.threshold.set(u64::MAX);
+    call(&vm, "fib", &[10]).unwrap();
+    let world = Restless(&vm, vm.engine.borrow().account());
+    let made = vm.engine.borrow_mut().build(task(&vm, "fib"), &world);
+    assert!(matches!(made, Err(InstallError::Stale { .. })), "{made:?}");
+    let statistics = world.1.statistics();
+    assert_eq!((statistics.stale, statistics.jobs), (1, 0));
+    assert!(vm.engine.borrow_mut().build(task(&vm, "fib"), &vm).is_ok());
+}
+
+#[test]
+fn an_account_outlives_the_engine_and_keeps_nothing_alive() {
+    let vm = vm();
+    vm.threshold.set(0);
+    call(&vm, "fib", &[15]).unwrap();
+    call(&vm, "power", &[2, 3]).unwrap();
+    let (account, memory) = {
+        let engine = vm.engine.borrow();
+        (engine.account(), engine.memory().clone())
+    };
+    assert_eq!(account.units().len(), 2);
+    assert_eq!(account.invalidate_all(), 2);
+    assert_eq!((account.units().len(), account.invalidate_all()), (0, 0));
+    assert_eq!(call(&vm, "fib", &[15]), Ok(610));
+    assert!(account.statistics().calls > 2);
+    drop(vm);
+    assert_eq!(account.units().len(), 0);
+    assert_eq!(memory.used(), 0, "all its code is gone");
+}
+
+/// A unit of `power` whose exits may be forced; the runtime calls it.
+fn forcible(vm: &Vm) -> UnitHandle {
+    vm.threshold.set(u64::MAX);
+    call(vm, "power", &[2, 3]).unwrap();
+    let task = Task {
+        can_force: true,
+        ..task(vm, "power")
+    };
+    let unit = vm.engine.borrow_mut().build(task, vm).unwrap();
+    hot(&vm.global("power").unwrap()).installed(Ok(unit.clone()));
+    unit
+}
+
+#[test]
+fn a_forced_exit_is_taken_when_its_time_comes_and_changes_nothing() {
+    let unit_exits = forcible(&vm()).unit().exits.len();
+    let mut late = 0;
+    for exit in 0..unit_exits {
+        for rounds in 1..=3 {
+            let vm = vm();
+            let unit = forcible(&vm);
+            let is_bet = unit.unit().exits[exit].kind == ExitKind::Resume;
+            assert!(unit.force(exit, rounds));
+            assert_eq!(call(&vm, "power", &[3, 5]), Ok(243));
+            let exits = unit.info().exits;
+            assert!(exits.len() < 2 && exits.iter().all(|known| known.number == exit));
+            // Control comes to every guard once, and to those of the loop five times.
+            match rounds {
+                1 => assert_eq!(exits.len() == 1, is_bet, "{exit}"),
+                _ => assert!(is_bet || exits.is_empty(), "{exit}"),
+            }
+            late += u64::from(rounds == 3) * exits.len() as u64;
+            let counted = vm.engine.borrow().statistics().exits;
+            assert_eq!(counted.values().sum::<u64>(), exits.len() as u64);
+            // Once only; and not at all where it is called off.
+            assert!(unit.force(exit, rounds) && unit.force(exit, 0));
+            assert_eq!(call(&vm, "power", &[3, 5]), Ok(243));
+            assert_eq!(unit.info().exits.len(), exits.len());
+        }
+    }
+    assert!(late > 0);
+}
+
+#[test]
+fn only_what_is_made_for_it_can_be_forced() {
+    let vm = vm();
+    assert!(!forcible(&vm).force(1000, 1));
+    let unit = vm.engine.borrow_mut().build(task(&vm, "power"), &vm);
+    assert!(!unit.unwrap().force(0, 1));
+}
+
+#[test]
+fn a_job_makes_units_for_the_oracle() {
+    let vm = vm();
+    vm.threshold.set(u64::MAX);
+    call(&vm, "fib", &[10]).unwrap();
+    vm.engine.borrow_mut().execution = Execution::Oracle;
+    run_elsewhere(&vm, "fib").unwrap();
+    // Whoever runs the job decides: what is changed later concerns later jobs.
+    vm.engine.borrow_mut().execution = Execution::Machine;
+    assert_eq!(call(&vm, "fib", &[12]), Ok(144));
+    let counts = vm.engine.borrow().oracle_counts();
+    assert_eq!(counts.units, 1);
+    // Native code calls native code: each of the calls is one of the interpreter's.
+    let calls = (0..12).fold((1, 1), |(a, b), _| (b, a + b + 1)).0;
+    assert_eq!(counts.entries, calls);
+    let unit = hot(&vm.global("fib").unwrap()).unit().unwrap();
+    assert_eq!(unit.unit().interpreted.len(), 1);
+}
+
+#[test]
+fn what_is_inspected_is_not_installed() {
+    let vm = vm();
+    vm.threshold.set(u64::MAX);
+    call(&vm, "fib", &[10]).unwrap();
+    let task = task(&vm, "fib");
+    let text = |vm: &Vm| {
+        let mut engine = vm.engine.borrow_mut();
+        assert!(!engine.keep_dumps);
+        let unit = engine.inspect(&task, vm).unwrap();
+        unit.dumps
+    };
+    let (first, second) = (text(&vm), text(&vm));
+    let stages: Vec<&str> = first.iter().map(|(stage, _)| *stage).collect();
+    assert_eq!(stages, ["hir", "selected", "lir", "clif", "asm"]);
+    assert_eq!(first[..3], second[..3]);
+    let statistics = vm.engine.borrow().statistics();
+    assert_eq!(
+        (statistics.installed, vm.engine.borrow().units().len()),
+        (0, 0)
+    );
+}
+
+extern "C" fn free(_: *mut u8) {}
+
+extern "C" fn box_int(_: i64) -> *mut u8 {
+    std::ptr::null_mut()
+}
+
+/// A host of nothing but what the builder makes for simple hosts.
+fn simple(class: usize, tagged_int: Option<u64>) -> Result<Host, HostError> {
+    let mut host = HostBuilder::new("simple", HostId::new());
+    host.partial().singletons(16, 32, 48).bools();
+    let dealloc = host.define("dealloc", free as extern "C" fn(_));
+    let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
+    host.define("exit", tiny_host_exit as extern "C" fn(_, _, _) -> _);
+    host.counted(Counted {
+        class: Field::new("class", class, Width::Ptr),
+        count: Field::new("count", 8, Width::I64),
+        int: Field::new("int", 16, Width::I64),
+        tagged_int,
+        dealloc,
+        box_int,
+    });
+    host.frame_position(8).uninterrupted();
+    host.finish()
+}
+
+extern "C" fn tiny_host_exit(_: u64, _: u64, _: *const u64) -> *mut u8 {
+    std::ptr::null_mut()
+}
+
+#[test]
+fn what_simple_hosts_have_alike_follows_from_their_layout() {
+    for tag in [None, Some(4096)] {
+        let host = simple(0, tag).unwrap();
+        let blocks = |name: &str| {
+            let intrinsic = &host.intrinsics[host.intrinsic(name)];
+            intrinsic.func.order.len()
+        };
+        // An int in the word takes a block for the test, and two for the answers.
+        let more = if tag.is_some() { 2 } else { 0 };
+        assert_eq!(blocks("class_of"), 1 + more);
+        assert_eq!(blocks("int_unbox"), 1 + more);
+        assert_eq!(blocks("int_box"), 1 + more);
+        assert_eq!(blocks("incref"), 1 + more);
+        assert_eq!(blocks("drop"), 3 + more);
+    }
+    assert!(matches!(simple(12, None), Err(HostError::Layout { .. })));
 }
 
 /// Compile a function of one instruction sequence.

@@ -25,7 +25,8 @@ def find_python(given: str | None = None) -> str:
     choices = [given] if given else [str(venv), os.environ.get("PYTHON"), sys.executable, "python3.13", "python3"]
     for choice in choices:
         if choice and _version(choice) == WANTED:
-            return choice
+            # Children run elsewhere: a relative path must not depend on where. (A link stays one: it may be an environment's.)
+            return os.path.abspath(choice) if os.path.dirname(choice) else choice
     asked = f"{given} is not" if given else "there is no"
     sys.exit(f"{asked} CPython {WANTED[0]}.{WANTED[1]}; give one with --python")
 

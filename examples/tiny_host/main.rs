@@ -1,19 +1,18 @@
 //! A complete host of Cladonia: a toy runtime with objects of its own, an interpreter for typed bytecode, and machine
 //! code for what is hot. `cargo run --example tiny_host` runs it and checks every answer; `docs/guide.md` goes through
-//! it from top to bottom.
-//!
-//! A value is one word: an int of 63 bits in the word itself (`2n + 1`), or the address of an object. Objects are
-//! counted and have one layout, whatever they are. Ints end at 64 bits: beyond is an error of the program.
+//! it from top to bottom. A value is one word: an int of 63 bits in the word itself (`2n + 1`), or the address of an
+//! object. Objects are counted and have one layout, whatever they are. Ints end at 64 bits: beyond is an error.
 
-use cladonia::bytecode::{BinaryOp, Code, CompareOp, Const, ConstValue, Document, INPLACE, Op, Pc};
+use cladonia::bytecode::{BinaryOp, Code, CompareOp, ConstValue, Document, INPLACE, Op, Pc};
+use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{Engine, Exit, Hot, UnitParts};
-use cladonia::host::{AttrPlan, Callee, Global, Host, HostBuilder, HostError, IntrinsicCall, ObjectRef, World};
-use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Predefined as Class, Type};
-use cladonia::{code::CodeMemory, code::Config, exits::Live, facts::Assumption, facts::Effects, ll::Field, ll::Width};
+use cladonia::facts::{Assumption, Effects};
+use cladonia::host::{AttrPlan, Callee, Counted, Global, Host, HostBuilder, ObjectRef, World};
+use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
+use cladonia::{exits::Live, ll::Field, ll::Width, types::Predefined as Class};
+use std::cell::{Cell, RefCell};
 use std::mem::{ManuallyDrop, offset_of, size_of};
-use std::{cell::Cell, cell::RefCell, collections::HashMap, error::Error, num::NonZeroU64, sync::Arc};
-
-// ---- Objects ---------------------------------------------------------------------------------
+use std::{collections::HashMap, error::Error, num::NonZeroU64, sync::Arc};
 
 /// A value of the language. If it is an object, this is one reference to it.
 #[repr(transparent)]
@@ -33,49 +32,67 @@ struct Object {
     hot: Option<Hot>,
 }
 
-/// The classes, which objects point to. The last is that of pairs, and derives from the first.
-static CLASSES: [Class; 6] = [Class::Object, Class::Long, Class::Bool, Class::NoneType, Class::Func, Class::Object];
+/// The classes, which objects point to.
+static OBJECT: Class = Class::Object;
+static INT: Class = Class::Long;
+static BOOL: Class = Class::Bool;
+static NONE: Class = Class::NoneType;
+static FUNCTION: Class = Class::Func;
+static PAIR: Class = Class::Object;
 
 impl Value {
-    fn object(class: Class, wide: i64, [x, y]: [Option<Value>; 2], hot: Option<Hot>) -> Value {
-        let class = CLASSES.iter().rfind(|known| **known == class).expect("one of ours");
-        let object = Box::new(Object { class, count: Cell::new(1), wide, x, y, hot });
-        Value(NonZeroU64::new(Box::into_raw(object) as u64).expect("an address"))
+    fn object(class: &'static Class, wide: i64, xy: [Option<Value>; 2], hot: Option<Hot>) -> Value {
+        let (count, [x, y]) = (Cell::new(1), xy);
+        let object = Box::new(Object {
+            class,
+            count,
+            wide,
+            x,
+            y,
+            hot,
+        });
+        Value::of(Box::into_raw(object) as u64).expect("an address")
     }
-    pub fn int(value: i64) -> Value {
-        match value << 1 >> 1 == value {
-            true => Value(NonZeroU64::new((value << 1 | 1) as u64).expect("it is odd")),
-            false => Value::object(Class::Long, value, [None, None], None),
+    pub fn int(n: i64) -> Value {
+        match n << 1 >> 1 == n {
+            true => Value::of((n << 1 | 1) as u64).expect("it is odd"),
+            false => Value::object(&INT, n, [None, None], None),
         }
     }
     pub fn pair(x: Value, y: Value) -> Value {
-        Value::object(Class::Object, 0, [Some(x), Some(y)], None)
+        Value::object(&PAIR, 0, [Some(x), Some(y)], None)
+    }
+
+    /// The value of a word, with the reference that comes with it.
+    fn of(word: u64) -> Option<Value> {
+        NonZeroU64::new(word).map(Value)
     }
     fn as_object(&self) -> Option<&Object> {
         // SAFETY: a word that is not odd is the address of an object, which this reference keeps.
         (self.0.get() & 1 == 0).then(|| unsafe { &*(self.0.get() as *const Object) })
     }
-    pub fn hot(&self) -> Option<&Hot> {
-        self.as_object()?.hot.as_ref()
-    }
-    fn class(&self) -> Class {
-        self.as_object().map_or(Class::Long, |object| *object.class)
-    }
     pub fn as_int(&self) -> Option<i64> {
         match self.as_object() {
             None => Some(self.0.get() as i64 >> 1),
-            Some(object) => (*object.class == Class::Long).then_some(object.wide),
+            Some(object) => std::ptr::eq(object.class, &INT).then_some(object.wide),
         }
+    }
+    pub fn hot(&self) -> Option<&Hot> {
+        self.as_object()?.hot.as_ref()
+    }
+    fn class(&self) -> &'static Class {
+        self.as_object().map_or(&INT, |object| object.class)
     }
 }
 
 impl Clone for Value {
     fn clone(&self) -> Value {
-        self.as_object().iter().for_each(|object| object.count.set(object.count.get() + 1));
+        if let Some(object) = self.as_object() {
+            object.count.set(object.count.get() + 1);
+        }
         Value(self.0)
     }
 }
-
 impl Drop for Value {
     fn drop(&mut self) {
         if let Some(object) = self.as_object()
@@ -85,46 +102,47 @@ impl Drop for Value {
         }
     }
 }
-
 /// End the life of an object without references.
 extern "C" fn free(object: *mut Object) {
     // SAFETY: it was boxed, and no reference is left.
     drop(unsafe { Box::from_raw(object) });
 }
 
+fn ints(a: &Value, b: &Value) -> Result<(i64, i64), String> {
+    let error = || format!("ints are needed, not {:?} and {:?}", a.class(), b.class());
+    a.as_int().zip(b.as_int()).ok_or_else(error)
+}
 fn binary(op: i64, a: &Value, b: &Value) -> Result<Value, String> {
-    let op = BinaryOp::from_arg(op as u32 % INPLACE);
-    let result = match (op, a.as_int(), b.as_int()) {
-        (Some(BinaryOp::Add), Some(a), Some(b)) => a.checked_add(b),
-        (Some(BinaryOp::Subtract), Some(a), Some(b)) => a.checked_sub(b),
-        (Some(BinaryOp::Multiply), Some(a), Some(b)) => a.checked_mul(b),
-        _ => return Err(format!("no {op:?} of {:?} and {:?}", a.class(), b.class())),
+    let (a, b) = ints(a, b)?;
+    let result = match BinaryOp::from_arg(op as u32 % INPLACE) {
+        Some(BinaryOp::Add) => a.checked_add(b),
+        Some(BinaryOp::Subtract) => a.checked_sub(b),
+        Some(BinaryOp::Multiply) => a.checked_mul(b),
+        op => return Err(format!("no operation {op:?}")),
     };
     result.map(Value::int).ok_or("too large".to_owned())
 }
-
 fn less(op: i64, a: &Value, b: &Value) -> Result<bool, String> {
-    match (CompareOp::from_arg(op as u32), a.as_int(), b.as_int()) {
-        (Some(CompareOp::Lt), Some(a), Some(b)) => Ok(a < b),
-        (op, ..) => Err(format!("no {op:?} of {:?} and {:?}", a.class(), b.class())),
+    match (CompareOp::from_arg(op as u32), ints(a, b)?) {
+        (Some(CompareOp::Lt), (a, b)) => Ok(a < b),
+        (op, _) => Err(format!("no comparison {op:?}")),
     }
 }
-
-fn attribute(object: &Value, name: &str) -> Result<Value, String> {
-    match (object.as_object(), name) {
-        (Some(Object { x: Some(value), .. }), "x") | (Some(Object { y: Some(value), .. }), "y") => Ok(value.clone()),
-        _ => Err(format!("{:?} has no attribute {name}", object.class())),
+fn attribute(value: &Value, name: &str) -> Result<Value, String> {
+    match (value.as_object(), name) {
+        (Some(Object { x: Some(x), .. }), "x") => Ok(x.clone()),
+        (Some(Object { y: Some(y), .. }), "y") => Ok(y.clone()),
+        _ => Err(format!("{:?} has no attribute {name}", value.class())),
     }
 }
-
-// ---- Frames and the interpreter --------------------------------------------------------------
 
 /// A frame: this, then its locals, its operand stack, and two words a local for compiled code.
 #[repr(C)]
 struct Frame {
     function: *const Object,
     position: Cell<u64>,
-    depth: Cell<usize>,
+    /// The slot above the operand stack.
+    top: Cell<usize>,
 }
 
 fn frame_words(code: &Code) -> usize {
@@ -137,17 +155,17 @@ impl Frame {
         unsafe { (*self.function).hot.as_ref() }.expect("a function")
     }
     fn slot(&self, k: usize) -> &Cell<Option<Value>> {
-        let slots = std::ptr::from_ref(self).wrapping_add(1).cast::<Cell<Option<Value>>>();
+        let end = std::ptr::from_ref(self).wrapping_add(1);
         // SAFETY: the frame has as many words as its code needs; an empty one is 0.
-        unsafe { &*slots.add(k) }
+        unsafe { &*end.cast::<Cell<Option<Value>>>().add(k) }
     }
     fn push(&self, value: Option<Value>) {
-        let depth = self.depth.replace(self.depth.get() + 1);
-        self.slot(self.hot().code().locals.len() + depth).set(value);
+        let top = self.top.replace(self.top.get() + 1);
+        self.slot(top).set(value);
     }
     fn pop(&self) -> Option<Value> {
-        self.depth.set(self.depth.get() - 1);
-        self.slot(self.hot().code().locals.len() + self.depth.get()).take()
+        self.top.set(self.top.get() - 1);
+        self.slot(self.top.get()).take()
     }
 }
 
@@ -164,17 +182,8 @@ pub struct Vm {
     /// None, false and true.
     singletons: [Value; 3],
     globals: RefCell<HashMap<String, Value>>,
-    error: RefCell<Option<String>>,
-    /// What the compiler has a name for is kept.
-    known: RefCell<HashMap<u64, (ObjectHandle, Value)>>,
-}
-
-thread_local!(static CURRENT: Cell<*const Vm> = const { Cell::new(std::ptr::null()) });
-
-/// The runtime that runs on this thread.
-fn vm() -> &'static Vm {
-    // SAFETY: set by `Vm::call` for as long as its borrow lasts.
-    unsafe { CURRENT.get().as_ref().expect("a runtime") }
+    /// What the compiler has a name for is kept, by its word.
+    known: RefCell<HashMap<u64, Value>>,
 }
 
 impl Vm {
@@ -187,13 +196,13 @@ impl Vm {
             let (here, arg) = (pc, instr.arg as usize);
             pc = Pc(pc.0 + 1);
             match instr.op {
-                Op::LoadConst => frame.push(self.object(code.consts[arg].object)),
+                Op::LoadConst => frame.push(self.known(code.consts[arg].object)),
                 Op::LoadFast => {
                     let value = frame.slot(arg).take();
                     frame.slot(arg).set(value.clone());
                     frame.push(value);
                 }
-                Op::StoreFast => drop(frame.slot(arg).replace(frame.pop())),
+                Op::StoreFast => frame.slot(arg).set(frame.pop()),
                 Op::LoadGlobal => {
                     frame.push(Some(self.global(&code.names[arg]).ok_or("no such global")?));
                     frame.push(None);
@@ -225,36 +234,30 @@ impl Vm {
             }
         }
     }
-    fn interpret_call(&self, function: &Object, args: impl IntoIterator<Item = Value>) -> Result<Value, String> {
+    fn interpret_call(&self, function: &Object, args: Vec<Value>) -> Result<Value, String> {
         let frame = new_frame(self, function).ok_or("the stack is full")?;
-        args.into_iter().enumerate().for_each(|(k, arg)| frame.slot(k).set(Some(arg)));
+        for (k, arg) in args.into_iter().enumerate() {
+            frame.slot(k).set(Some(arg));
+        }
         let result = self.interpret(frame, Pc(0));
-        drop_frame(frame);
+        drop_frame(self, frame);
         result
     }
 
     /// Call a function, in machine code if there is some.
     pub fn call(&self, callee: &Value, args: Vec<Value>) -> Result<Value, String> {
-        let (function, hot) = callee.as_object().zip(callee.hot()).ok_or("not a function")?;
+        let function = callee.as_object().zip(callee.hot());
+        let (function, hot) = function.ok_or("not a function")?;
         if args.len() != hot.code().argcount as usize {
             return Err("another number of arguments".to_owned());
         }
-        let before = CURRENT.replace(self);
         self.warm_up(hot);
-        let result = match hot.unit() {
-            None => self.interpret_call(function, args),
-            Some(unit) => {
-                let word = |value: Value| ManuallyDrop::new(value).0.get() as *mut u8;
-                let words: Vec<*mut u8> = args.into_iter().map(word).collect();
-                let this = std::ptr::from_ref(self).cast_mut().cast();
-                // SAFETY: the unit of this function, and arguments that it takes over.
-                let result = unsafe { unit.call(this, callee.0.get() as *mut u8, &words) };
-                let result = NonZeroU64::new(result.expect("a valid unit") as u64).map(Value);
-                result.ok_or_else(|| self.error.take().unwrap_or_default())
-            }
+        let Some(unit) = hot.unit() else {
+            return self.interpret_call(function, args);
         };
-        CURRENT.set(before);
-        result
+        // SAFETY: the unit of this function, which takes a thread of this type, and so many arguments.
+        let result = unsafe { unit.call_with(self, callee, args) }.expect("a valid unit");
+        result.ok_or_else(|| ERROR.take().unwrap_or_default())
     }
 
     /// A function is called: compile it if it is hot.
@@ -264,64 +267,53 @@ impl Vm {
             hot.installed(made);
         }
     }
+
     /// How native code makes and drops frames.
     pub fn parts(&self) -> UnitParts {
-        let part = |name| self.host.intrinsics[self.host.intrinsic(name)].func.clone();
-        UnitParts::new(part("enter"), part("leave"))
+        self.host.frames_by("new_frame", "drop_frame")
     }
 }
 extern "C" fn new_frame<'a>(vm: &'a Vm, function: &'a Object) -> Option<&'a Frame> {
-    let words = frame_words(function.hot.as_ref()?.code());
-    let words = vm.stack.get(vm.top.get()..vm.top.get() + words)?;
+    let code = function.hot.as_ref()?.code();
+    let end = vm.top.get() + frame_words(code);
+    let words = vm.stack.get(vm.top.get()..end)?;
+    vm.top.set(end);
     words.iter().for_each(|word| word.set(0));
     words[0].set(std::ptr::from_ref(function) as u64);
-    vm.top.set(vm.top.get() + words.len());
+    words[2].set(code.locals.len() as u64);
     // SAFETY: these words are a frame without values.
     Some(unsafe { &*words.as_ptr().cast::<Frame>() })
 }
-extern "C" fn drop_frame(frame: &Frame) {
+extern "C" fn drop_frame(vm: &Vm, frame: &Frame) {
     let code = frame.hot().code();
     let values = code.locals.len() + code.stacksize as usize;
-    (0..values).for_each(|k| drop(frame.slot(k).take()));
-    vm().top.set(vm().top.get() - frame_words(code));
+    (0..values).for_each(|k| frame.slot(k).set(None));
+    vm.top.set(vm.top.get() - frame_words(code));
 }
-
-// ---- What the compiler is told ---------------------------------------------------------------
 
 // SAFETY: a value is one word, and never 0.
 unsafe impl ObjectRef for Value {}
+// Why the program is left; set where a helper gives nothing.
+thread_local!(static ERROR: Cell<Option<String>> = const { Cell::new(None) });
 
-/// The result of a helper; none with the error set.
-fn give(result: Result<Value, String>) -> Option<Value> {
-    result.map_err(|error| vm().error.replace(Some(error))).ok()
+fn give<T>(result: Result<T, String>) -> Option<T> {
+    result.map_err(|error| ERROR.set(Some(error))).ok()
 }
 extern "C" fn binary_op(op: i64, a: ManuallyDrop<Value>, b: ManuallyDrop<Value>) -> Option<Value> {
     give(binary(op, &a, &b))
 }
 extern "C" fn compare_bool(op: i64, a: ManuallyDrop<Value>, b: ManuallyDrop<Value>) -> i64 {
-    give(less(op, &a, &b).map(|truth| Value::int(truth.into()))).map_or(-1, |truth| truth.as_int().unwrap_or(0))
+    give(less(op, &a, &b)).map_or(-1, i64::from)
 }
-
+extern "C" fn box_int(n: i64) -> Option<Value> {
+    Some(Value::int(n))
+}
 /// Run a call in the interpreter: `args` are as many arguments as the function takes, owned.
-extern "C" fn call_interpreted(vm: &Vm, function: &Object, args: *const Value, n: i64) -> Option<Value> {
-    function.hot.iter().for_each(|hot| vm.warm_up(hot));
+extern "C" fn call_interpreted(vm: &Vm, f: &Object, args: *const Value, n: i64) -> Option<Value> {
+    f.hot.iter().for_each(|hot| vm.warm_up(hot));
     // SAFETY: see above.
-    give(vm.interpret_call(function, (0..n as usize).map(|i| unsafe { args.add(i).read() })))
-}
-/// Nobody interrupts this runtime.
-extern "C" fn handle_pending(_: &Vm) -> i64 {
-    0
-}
-/// No object has a finaliser, so that all die unseen.
-extern "C" fn free_leaf(object: *mut Object) -> i64 {
-    free(object);
-    1
-}
-extern "C" fn release(object: Option<Value>) {
-    drop(object);
-}
-extern "C" fn box_wide(value: i64) -> Option<Value> {
-    Some(Value::int(value))
+    let args = (0..n as usize).map(|k| unsafe { args.add(k).read() });
+    give(vm.interpret_call(f, args.collect()))
 }
 
 /// Compiled code leaves: the frame is written as its record says, and the interpreter goes on.
@@ -329,79 +321,81 @@ extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Option<Value>
     // SAFETY: called by compiled code only.
     let exit = unsafe { Exit::from_hook(token, number, buffer) };
     let (record, live) = (exit.record(), exit.frame());
-    // SAFETY: the unit runs in this frame.
-    let frame = unsafe { &*(live.frame as *const Frame) };
-    let object = |word| NonZeroU64::new(word).map(Value);
+    // SAFETY: the unit was given this thread, and runs in this frame.
+    let (vm, frame) = unsafe { (&*(live.thread as *const Vm), &*(live.frame as *const Frame)) };
     let value = |live| match live {
-        Live::Owned(word) => object(word),
-        Live::Borrowed(word) => object(word).map(|value| Value::clone(&ManuallyDrop::new(value))),
+        Live::Owned(word) => Value::of(word),
+        Live::Borrowed(word) => Value::of(word).map(|v| Value::clone(&ManuallyDrop::new(v))),
         Live::Int(n) => Some(Value::int(n)),
-        Live::Bool(truth) => Some(vm().singletons[1 + truth as usize].clone()),
-        Live::Null | Live::Float(_) => None,
+        Live::Bool(truth) => Some(vm.singletons[1 + truth as usize].clone()),
+        // There are neither floats nor tuples here.
+        Live::Null | Live::Float(_) | Live::Virtual(_) => None,
     };
-    live.locals.into_iter().for_each(|(k, local)| drop(frame.slot(k as usize).replace(value(local))));
-    frame.depth.set(0);
-    live.stack.into_iter().for_each(|entry| frame.push(value(entry)));
+    for (k, local) in live.locals {
+        frame.slot(k as usize).set(value(local));
+    }
+    frame.top.set(frame.hot().code().locals.len());
+    for entry in live.stack {
+        frame.push(value(entry));
+    }
     frame.hot().left(&exit);
     let result = match record.kind.raises() {
-        true => Err(vm().error.take().unwrap_or_default()),
-        false => vm().interpret(frame, record.pc),
+        true => None,
+        false => give(vm.interpret(frame, record.pc)),
     };
-    drop_frame(frame);
-    give(result)
+    drop_frame(vm, frame);
+    result
 }
 
-fn describe(id: HostId, singletons: &[Value; 3]) -> Result<Host, HostError> {
+fn describe(id: HostId, singletons: &[Value; 3]) -> Result<Host, Box<dyn Error>> {
     type Call = extern "C" fn(&'static Vm, &'static Object, *const Value, i64) -> Option<Value>;
     type Enter = extern "C" fn(&'static Vm, &'static Object) -> Option<&'static Frame>;
     let [none, no, yes] = singletons.each_ref().map(|value| value.0.get());
     let mut host = HostBuilder::new("tiny", id);
-    host.partial().frame_slots(size_of::<Frame>() as i32).singletons(none, yes, no);
+    host.partial().singletons(none, yes, no).bools();
     host.define("binary_op", binary_op as extern "C" fn(_, _, _) -> _);
     host.define("compare_bool", compare_bool as extern "C" fn(_, _, _) -> _);
     host.define("call_interpreted", call_interpreted as Call);
-    host.define("handle_pending", handle_pending as extern "C" fn(&'static _) -> _);
-    host.define("free_leaf", free_leaf as extern "C" fn(_) -> _);
-    host.define("dealloc", free as extern "C" fn(_));
     host.define("exit", exit as extern "C" fn(_, _, _) -> _);
-    host.define("release", release as extern "C" fn(_));
-    host.define("box_wide", box_wide as extern "C" fn(_) -> _);
     host.define("new_frame", new_frame as Enter);
-    host.define("drop_frame", drop_frame as extern "C" fn(&'static _));
+    let leave: extern "C" fn(&'static _, &'static _) = drop_frame;
+    host.define("drop_frame", leave);
     let class = Field::new("class", offset_of!(Object, class), Width::Ptr);
     let count = Field::new("count", offset_of!(Object, count), Width::U32);
-    let wide = Field::new("wide", offset_of!(Object, wide), Width::I64);
-    host.layout("Object", None, &[class, count, wide]);
-    let mut text = include_str!("intrinsics.lir").to_owned();
-    let int = &raw const CLASSES[1] as u64;
-    for (name, address) in [("TRUE", yes), ("FALSE", no), ("INT", int)] {
-        text = text.replace(name, &format!("{address:#x}"));
-    }
-    host.intrinsics(Effects::WRITES, &text);
-    host.finish()
+    let int = Field::new("wide", offset_of!(Object, wide), Width::I64);
+    let dealloc = host.define("dealloc", free as extern "C" fn(_));
+    let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
+    host.counted(Counted {
+        class,
+        count,
+        int,
+        tagged_int: Some(&raw const INT as u64),
+        dealloc,
+        box_int,
+    });
+    host.frame_slots(size_of::<Frame>() as i32).uninterrupted();
+    host.frame_position(offset_of!(Frame, position));
+    host.intrinsics(Effects::READS, include_str!("intrinsics.lir"));
+    Ok(host.finish()?)
 }
 
 impl World for Vm {
     fn global(&self, namespace: u64, name: &str) -> Option<Global> {
-        let value = self.handle(self.globals.borrow().get(name)?);
-        let assumption = Assumption::NameUnchanged { namespace, name: name.to_owned() };
-        Some(Global { value, assumptions: vec![assumption] })
+        let value = Vm::global(self, name)?;
+        Some(Global::named(namespace, name, self.handle(&value)))
     }
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
-        let is_pair = receiver.runtime_class() == Some(self.pair);
-        let offset = match name {
-            "x" if is_pair => offset_of!(Object, x),
-            "y" if is_pair => offset_of!(Object, y),
+        let offset = match (name, receiver.runtime_class() == Some(self.pair)) {
+            ("x", true) => offset_of!(Object, x),
+            ("y", true) => offset_of!(Object, y),
             _ => return AttrPlan::General,
         };
-        AttrPlan::field(IntrinsicCall { id: self.host.intrinsic("field"), imms: vec![offset as i64] })
+        AttrPlan::field(self.host.plan("field", &[offset as i64]))
     }
     fn callee(&self, callee: ObjectHandle) -> Callee {
-        let object = self.object(callee);
-        match object.as_ref().and_then(Value::hot).and_then(|hot| Some((hot.code().argcount, hot.cell()?))) {
-            Some((argcount, cell)) => Callee::function(argcount, cell.address()),
-            None => Callee::Unknown,
-        }
+        let value = self.known(callee);
+        let hot = value.as_ref().and_then(Value::hot);
+        hot.map_or(Callee::Unknown, Hot::callee)
     }
 }
 
@@ -409,24 +403,19 @@ impl Vm {
     fn class_of(&self, value: &Value) -> ClassHandle {
         match value.class() {
             Class::Object => self.pair,
-            class => self.host.id.builtin_class(class).expect("one of ours"),
+            class => self.host.id.builtin_class(*class).expect("one of ours"),
         }
     }
 
     /// What the compiler calls a value.
     fn handle(&self, value: &Value) -> ObjectHandle {
-        let token = value.0.get();
-        if let Some((handle, _)) = self.known.borrow().get(&token) {
-            return *handle;
-        }
-        let mut desc = ObjectDesc::new(format!("{:?} {token:#x}", value.class()), self.class_of(value));
-        (desc.token, desc.immortal) = (token, value.as_object().is_none());
-        let handle = self.host.id.register_object(desc).expect("an object of ours");
-        self.known.borrow_mut().insert(token, (handle, value.clone()));
-        handle
+        let mut desc = ObjectDesc::new(format!("{:?}", value.class()), self.class_of(value));
+        (desc.token, desc.immortal) = (value.0.get(), value.as_object().is_none());
+        self.known.borrow_mut().insert(desc.token, value.clone());
+        self.host.id.register_object(desc).expect("ours")
     }
-    fn object(&self, handle: ObjectHandle) -> Option<Value> {
-        self.known.borrow().get(&handle.token()).map(|(_, value)| value.clone())
+    fn known(&self, handle: ObjectHandle) -> Option<Value> {
+        self.known.borrow().get(&handle.token()).cloned()
     }
     pub fn global(&self, name: &str) -> Option<Value> {
         self.globals.borrow().get(name).cloned()
@@ -435,47 +424,47 @@ impl Vm {
     /// Give a global another value; what relies on the old one is not run any more.
     pub fn set_global(&self, name: &str, value: Value) {
         self.globals.borrow_mut().insert(name.to_owned(), value);
-        let changed = Assumption::NameUnchanged { namespace: 0, name: name.to_owned() };
-        self.engine.borrow().changed(&changed);
+        self.engine.borrow().changed(&Assumption::name(0, name));
     }
 
     /// A runtime with a document's functions.
     pub fn new(document: &str) -> Result<Vm, Box<dyn Error>> {
-        let (id, mut classes) = (HostId::new(), Vec::new());
-        for (i, class) in CLASSES.iter().enumerate() {
-            // The bases: `Object`, and before it `Long` for `Bool`.
-            let bases = classes.iter().copied().take(if *class == Class::Bool { 2 } else { 1 });
-            let mut desc = ClassDesc::builtin(*class, bases.rev().collect());
-            (desc.is_builtin_itself, desc.token) = (i < 5, &raw const *class as u64);
-            classes.push(id.register_class(desc)?);
-        }
-        let singletons = [Class::NoneType, Class::Bool, Class::Bool];
-        let singletons = singletons.map(|class| Value::object(class, 0, [None, None], None));
+        let id = HostId::new();
+        let class = |class: &'static Class, bases: &[ClassHandle]| {
+            let mut desc = ClassDesc::builtin(*class, bases.to_vec());
+            desc.is_builtin_itself = !std::ptr::eq(class, &PAIR);
+            desc.token = &raw const *class as u64;
+            id.register_class(desc)
+        };
+        let object = class(&OBJECT, &[])?;
+        class(&BOOL, &[class(&INT, &[object])?, object])?;
+        class(&NONE, &[object])?;
+        class(&FUNCTION, &[object])?;
+        let singletons = [&NONE, &BOOL, &BOOL].map(|c| Value::object(c, 0, [None, None], None));
         let host = Arc::new(describe(id, &singletons)?);
-        let engine = Engine::new(host.clone(), CodeMemory::new(Config::new().limit(1 << 24))?)?;
+        let memory = CodeMemory::new(Config::new().limit(1 << 24))?;
         let vm = Vm {
-            engine: RefCell::new(engine),
+            engine: RefCell::new(Engine::new(host.clone(), memory)?),
             threshold: Cell::new(10),
             top: Cell::new(0),
             stack: (0..1 << 14).map(|_| Cell::new(0)).collect(),
             host,
-            pair: classes[5],
+            pair: class(&PAIR, &[object])?,
             singletons,
             globals: RefCell::default(),
-            error: RefCell::default(),
             known: RefCell::default(),
         };
         for mut code in Document::parse(document)?.codes {
             code.verify()?;
-            for Const { object, value } in &mut code.consts {
-                if let ConstValue::Int(n) = value {
-                    *object = vm.handle(&Value::int(*n));
+            for constant in &mut code.consts {
+                if let ConstValue::Int(n) = constant.value {
+                    constant.object = vm.handle(&Value::int(n));
                 }
             }
             let name = code.name.clone();
             let cell = vm.engine.borrow_mut().entry_cell(code.argcount as usize)?;
-            let hot = Hot::new(Arc::new(code), Some(cell));
-            vm.set_global(&name, Value::object(Class::Func, 0, [None, None], Some(hot)));
+            let hot = Some(Hot::new(Arc::new(code), Some(cell)));
+            vm.set_global(&name, Value::object(&FUNCTION, 0, [None, None], hot));
         }
         Ok(vm)
     }
@@ -483,17 +472,19 @@ impl Vm {
 
 pub fn main() -> Result<(), Box<dyn Error>> {
     let vm = Vm::new(include_str!("program.tbc"))?;
-    let run = |name: &str, args: &[Value]| vm.call(&vm.global(name).expect("a function"), args.to_vec());
+    let run = |name: &str, args: &[Value]| {
+        let result = vm.call(&vm.global(name).expect("a function"), args.to_vec());
+        result.map(|value| value.as_int().expect("an int"))
+    };
+    let (int, large) = (Value::int, Err("too large".to_owned()));
     let fib = |n: i64| (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0;
-    let (p, q) = (Value::pair(Value::int(3), Value::int(4)), Value::pair(Value::int(5), Value::int(6)));
+    let (p, q) = (Value::pair(int(3), int(4)), Value::pair(int(5), int(6)));
     for n in 0..25 {
-        assert_eq!(run("fib", &[Value::int(n)])?.as_int(), Some(fib(n)));
-        assert_eq!(run("power", &[Value::int(-2), Value::int(63)])?.as_int(), Some(i64::MIN));
-        assert_eq!(run("power", &[Value::int(2), Value::int(63)]).err().as_deref(), Some("too large"));
-        assert_eq!(run("dot", &[p.clone(), q.clone()])?.as_int(), Some(39));
+        assert_eq!(run("fib", &[int(n)])?, fib(n));
+        assert_eq!(run("power", &[int(-2), int(63)])?, i64::MIN);
+        assert_eq!(run("power", &[int(2), int(63)]), large);
+        assert_eq!(run("dot", &[p.clone(), q.clone()])?, 39);
     }
-    for unit in vm.engine.borrow().units() {
-        println!("{}: {} bytes, entered {} times, left at {:?}", unit.name, unit.code_size, unit.entered, unit.exits);
-    }
+    println!("{:#?}", vm.engine.borrow().units());
     Ok(())
 }

@@ -134,6 +134,7 @@ class Replays(InFolder):
         self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "", 0))
         text = document.read_text()
         self.assertIn("; gen: a generator is not compiled (line 54)\n", text)
+        self.assertIn('  layout "PyFloatObject" {\n    ob_refcnt 0 u32\n    ob_type 8 ptr\n    ob_fval 16 f64\n  }\n', text)
         self.assertIn("16 codes, 12 units: well-formed", tool("verify", document).stdout)
         # All units, or one.
         self.assertEqual(tool("selected", document, "fib").stdout.count("function "), 1)

@@ -1,5 +1,6 @@
 //! One reservation of address space, and the protection of its pages.
 
+use super::frames::{FrameMap, Site};
 use super::runs::{FreeRuns, Run};
 use super::symbols::{PerfMap, Symbols};
 use super::{CodeMemoryError, Config};
@@ -172,6 +173,29 @@ impl Arena {
             self.lock().symbols.find(address)
         };
         own.or_else(|| self.previous.as_ref()?.lookup(address))
+    }
+
+    /// Keep maps of frames of named code.
+    pub(super) fn map_frames(
+        &self,
+        code: usize,
+        maps: impl IntoIterator<Item = (usize, FrameMap)>,
+    ) {
+        self.lock().symbols.map_frames(code, maps);
+    }
+
+    /// What is known of a return address, also in code of the process this one was forked from.
+    pub(super) fn site(&self, address: usize) -> Site {
+        let own = if self.abandoned.load(Ordering::Relaxed) {
+            let state = self.state.try_lock();
+            state.map_or(Site::Foreign, |state| state.symbols.site(address))
+        } else {
+            self.lock().symbols.site(address)
+        };
+        match (own, &self.previous) {
+            (Site::Foreign, Some(previous)) => previous.site(address),
+            (own, _) => own,
+        }
     }
 
     /// From now on neither wait for this arena's lock nor change its pages.

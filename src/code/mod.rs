@@ -1,4 +1,4 @@
-//! Code memory: the pages machine code lives in.
+//! Code memory: the pages machine code lives in, and the maps of its frames.
 //!
 //! # Terms
 //! An **arena** is one reservation of address space; a **run** is adjacent pages of it; a **unit** is what one
@@ -23,11 +23,13 @@
 //! - Locks are held for bookkeeping only, never across a system call that touches pages.
 
 mod arena;
+mod frames;
 mod gdb;
 mod provider;
 mod runs;
 mod symbols;
 
+pub use frames::{FrameMap, NativeStack, VisitError};
 pub use provider::{Provider, UnitPages};
 
 use arena::Arena;
@@ -183,6 +185,11 @@ impl CodeMemory {
     /// The name of the code at an address, if it is ours and published.
     pub fn lookup(&self, address: usize) -> Option<String> {
         self.arena().lookup(address)
+    }
+
+    /// What is known of an address that a native call returns to.
+    fn site(&self, address: usize) -> frames::Site {
+        self.arena().site(address)
     }
 
     /// The pages of a new unit: a provider for the linker, and the handle that keeps what it allocates.

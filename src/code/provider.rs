@@ -1,7 +1,7 @@
 //! The pages of one unit, and what the linker sees of them.
 
-use super::CodeMemoryError;
 use super::arena::{Arena, Placed};
+use super::{CodeMemoryError, FrameMap};
 use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider};
 use cranelift_module::{ModuleError, ModuleResult};
 use std::fmt;
@@ -42,6 +42,12 @@ impl UnitPages {
     /// Name the unit's code for [`super::CodeMemory::lookup`] and the perf map.
     pub fn name(&self, address: *const u8, len: usize, name: &str) {
         self.pages.arena.name(address.addr(), len, name);
+    }
+
+    /// Keep the maps of frames of code that has been [named](UnitPages::name), each with the offset in it that the call
+    /// returns to, for [`super::NativeStack::visit`].
+    pub fn map_frames(&self, code: *const u8, maps: impl IntoIterator<Item = (usize, FrameMap)>) {
+        self.pages.arena.map_frames(code.addr(), maps);
     }
 
     /// Bytes of the unit's pages.

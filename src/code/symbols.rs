@@ -1,10 +1,11 @@
-//! Names of machine code: the table behind `lookup`, and the file that Linux `perf` reads.
+//! Names of machine code and maps of its frames: the table behind `lookup` and `site`, and the file that Linux `perf` reads.
 
+use super::frames::{FrameMap, Site};
 use super::gdb::Registration;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Names by start address.
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub(super) struct Symbols {
 struct Symbol {
     len: usize,
     name: String,
+    /// Maps of its frames by the offset of the return address.
+    maps: BTreeMap<usize, Arc<FrameMap>>,
     /// Dropped with the name.
     _registration: Option<Registration>,
 }
@@ -29,6 +32,7 @@ impl Symbols {
             Symbol {
                 len,
                 name: name.to_owned(),
+                maps: BTreeMap::new(),
                 _registration: registration,
             },
         );
@@ -46,9 +50,38 @@ impl Symbols {
         }
     }
 
+    /// Keep maps of frames of the code that begins at `start`, by offset.
+    pub(super) fn map_frames(
+        &mut self,
+        start: usize,
+        maps: impl IntoIterator<Item = (usize, FrameMap)>,
+    ) {
+        if let Some(symbol) = self.by_start.get_mut(&start) {
+            let maps = maps.into_iter();
+            let maps = maps.map(|(offset, map)| (offset, Arc::new(map)));
+            symbol.maps.extend(maps);
+        }
+    }
+
     pub(super) fn find(&self, address: usize) -> Option<String> {
-        let (start, symbol) = self.by_start.range(..=address).next_back()?;
-        (address - start < symbol.len).then(|| symbol.name.clone())
+        self.symbol(address).map(|(_, symbol)| symbol.name.clone())
+    }
+
+    /// What is known of a return address.
+    pub(super) fn site(&self, address: usize) -> Site {
+        let Some((start, symbol)) = self.symbol(address) else {
+            return Site::Foreign;
+        };
+        match symbol.maps.get(&(address - start)) {
+            Some(map) => Site::Mapped(map.clone()),
+            None => Site::Unmapped(symbol.name.clone()),
+        }
+    }
+
+    /// The code at an address, and where it begins.
+    fn symbol(&self, address: usize) -> Option<(usize, &Symbol)> {
+        let (&start, symbol) = self.by_start.range(..=address).next_back()?;
+        (address - start < symbol.len).then_some((start, symbol))
     }
 }
 

@@ -6,7 +6,8 @@ use crate::lir::{Block, BlockCall, Func, HelperId, Imm, Opcode, SigId, Signature
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
-    self, BlockArg, InstBuilder, StackSlotData, StackSlotKind, TrapCode, UserFuncName, types,
+    self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, TrapCode,
+    UserFuncName, types,
 };
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -31,6 +32,8 @@ pub(super) struct Scratch {
     helpers: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
     sigs: SecondaryMap<SigId, PackedOption<ir::SigRef>>,
     slots: Vec<ir::StackSlot>,
+    /// Which stack slot's address a value is, if the slot holds references.
+    ref_slots: SecondaryMap<Value, PackedOption<ir::StackSlot>>,
 }
 
 impl Scratch {
@@ -103,6 +106,12 @@ impl Scratch {
         helpers.dedup();
         Ok(helpers)
     }
+
+    /// What the references of a function that has been emitted became.
+    pub(super) fn references(&self, func: &Func) -> Vec<ir::Value> {
+        let values = func.refs.values.iter();
+        values.filter_map(|v| self.values[v].expand()).collect()
+    }
 }
 
 /// Translates one function.
@@ -114,6 +123,10 @@ pub(super) struct Emitter<'a> {
     scratch: &'a mut Scratch,
     /// See [`super::Codegen::plant`].
     pub(super) planted: bool,
+    /// See [`super::Codegen::with_stack_maps`].
+    pub(super) native_stack: Option<i32>,
+    /// The word that marks calls which may collect, made for the first.
+    collects: Option<ir::StackSlot>,
 }
 
 impl<'a> Emitter<'a> {
@@ -130,6 +143,8 @@ impl<'a> Emitter<'a> {
             module,
             scratch,
             planted: false,
+            native_stack: None,
+            collects: None,
         }
     }
 
@@ -180,6 +195,7 @@ impl<'a> Emitter<'a> {
         self.scratch.helpers.clear();
         self.scratch.sigs.clear();
         self.scratch.slots.clear();
+        self.scratch.ref_slots.clear();
         for &id in helpers {
             let signature = self.signature(&self.input.helpers[id].signature);
             let import = self
@@ -329,6 +345,56 @@ impl<'a> Emitter<'a> {
             .ok()
             .and_then(|n| self.scratch.slots.get(n).copied());
         slot.ok_or_else(|| self.malformed(format!("no stack slot {number}")))
+    }
+
+    /// Remember what a stack slot's address became, for [`Emitter::collects`].
+    pub(super) fn slot_address(&mut self, address: Option<&Value>, number: i64) {
+        let holds_refs =
+            u32::try_from(number).is_ok_and(|n| self.input.func.refs.slots.contains(&n));
+        if let (true, Some(&address)) = (holds_refs, address) {
+            self.scratch.ref_slots[address] = self.scratch.slots[number as usize].into();
+        }
+    }
+
+    /// Before a call that may collect: note where this frame is.
+    pub(super) fn leave_mark(&mut self) -> Result<(), CodegenError> {
+        let Some(offset) = self.native_stack else {
+            return Ok(());
+        };
+        let func = self.input.func;
+        let thread = match (func.params().first(), &func.signature.params[..]) {
+            (Some(&thread), [Ty::Ptr, ..]) => self.value(thread)?,
+            _ => return Err(self.malformed("the first parameter is not the thread".to_owned())),
+        };
+        let sp = self.cursor.ins().get_stack_pointer(types::I64);
+        self.cursor
+            .ins()
+            .store(MemFlagsData::trusted(), sp, thread, offset);
+        Ok(())
+    }
+
+    /// The call that has just been made may collect: mark it, and name the stack slots with references whose addresses
+    /// it is given.
+    pub(super) fn collects(&mut self, call: ir::Inst, args: &[Value]) {
+        if self.native_stack.is_none() {
+            return;
+        }
+        let func = &mut *self.cursor.func;
+        let mark = *self.collects.get_or_insert_with(|| {
+            func.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3))
+        });
+        let mut entries = vec![(super::COLLECTS, mark, 0)];
+        for slot in args
+            .iter()
+            .filter_map(|&v| self.scratch.ref_slots[v].expand())
+        {
+            let words = (0..func.sized_stack_slots[slot].size).step_by(8);
+            entries.extend(words.map(|offset| (types::I64, slot, offset)));
+        }
+        for (ty, slot, offset) in entries {
+            let entry = ir::UserStackMapEntry { ty, slot, offset };
+            func.dfg.append_user_stack_map_entry(call, entry);
+        }
     }
 
     pub(super) fn malformed(&self, what: String) -> CodegenError {

@@ -15,12 +15,13 @@ use std::collections::HashMap;
 /// Bytes of one value in the exit buffer.
 const WORD: u32 = 8;
 
-/// The shared blocks of a function. Integers and addresses are one to the machine, so they are one in a shape.
+/// The shared blocks of a function. Integers and addresses are one to the machine, so they are one in a shape, unless
+/// the address is a reference that a collector must find.
 #[derive(Default)]
 pub(super) struct ExitBlocks {
-    by_shape: HashMap<Vec<ir::Type>, ir::Block>,
-    /// In the order they were made, so that the same input gives the same code.
-    blocks: Vec<ir::Block>,
+    by_shape: HashMap<Vec<(ir::Type, bool)>, ir::Block>,
+    /// In the order they were made, so that the same input gives the same code, with the places of references.
+    blocks: Vec<(ir::Block, Vec<u32>)>,
 }
 
 impl Emitter<'_> {
@@ -32,7 +33,8 @@ impl Emitter<'_> {
         let mut shape = Vec::with_capacity(args.len());
         for &arg in args {
             let value = self.value(arg)?;
-            shape.push(self.cursor.func.dfg.value_type(value));
+            let is_ref = self.native_stack.is_some() && self.input.func.refs.values.contains(arg);
+            shape.push((self.cursor.func.dfg.value_type(value), is_ref));
             call.push(value.into());
         }
         let func = &mut *self.cursor.func;
@@ -43,10 +45,12 @@ impl Emitter<'_> {
             .or_insert_with_key(|shape| {
                 let block = func.dfg.make_block();
                 func.dfg.append_block_param(block, types::I64);
-                for &ty in shape {
+                for &(ty, _) in shape {
                     func.dfg.append_block_param(block, ty);
                 }
-                self.exits.blocks.push(block);
+                let refs = (0..).zip(shape).filter(|(_, (_, is_ref))| *is_ref);
+                let refs = refs.map(|(place, _)| place).collect();
+                self.exits.blocks.push((block, refs));
                 block
             });
         self.cursor.ins().jump(block, &call);
@@ -62,7 +66,7 @@ impl Emitter<'_> {
         let words = self.exits.by_shape.keys().map(Vec::len).max().unwrap_or(0) as u32;
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, words.max(1) * WORD, 3);
         let buffer = self.cursor.func.create_sized_stack_slot(data);
-        for block in std::mem::take(&mut self.exits.blocks) {
+        for (block, refs) in std::mem::take(&mut self.exits.blocks) {
             self.cursor.func.layout.append_block(block);
             self.cursor.func.layout.set_cold(block);
             self.cursor.goto_bottom(block);
@@ -84,7 +88,18 @@ impl Emitter<'_> {
                 .cursor
                 .ins()
                 .iconst(types::I64, self.input.unit.cast_signed());
+            self.leave_mark()?;
             let call = self.cursor.ins().call(hook, &[unit, params[0], address]);
+            self.collects(call, &[]);
+            for place in refs {
+                // The hook finds what a collector has made of them.
+                let (ty, slot, offset) = (types::I64, buffer, place * WORD);
+                let entry = ir::UserStackMapEntry { ty, slot, offset };
+                self.cursor
+                    .func
+                    .dfg
+                    .append_user_stack_map_entry(call, entry);
+            }
             let mut results = vec![self.cursor.func.dfg.first_result(call)];
             if let [_, raw] = self.input.func.signature.results[..] {
                 // A raw call: the hook has only recorded the exit.

@@ -11,6 +11,13 @@
 //! it stores the values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a compare, a
 //! branch, and in the cold part the moves of its values.
 //!
+//! # References
+//! For a host whose objects are traced ([`Codegen::with_stack_maps`]), the values of [`lir::Refs`] are declared to
+//! Cranelift's front end, whose safepoint pass spills each that lives across a call and reads it again afterwards. Before
+//! a call that may collect, the stack pointer is stored into the thread's [`NativeStack`](crate::code::NativeStack), and
+//! every such call has a [`FrameMap`]. A frame has one word more, which marks these calls for Cranelift: it keeps a
+//! map (and with it the frame's size) only where there is an entry.
+//!
 //! # Invariants
 //! - No input ends in a panic: what Cranelift refuses, or panics over, is a [`CodegenError`].
 //! - Emitted code refers to nothing but the addresses in LIR and the helpers; it needs no tables at run time.
@@ -20,12 +27,14 @@ mod exits;
 mod ops;
 mod text;
 
-use crate::code::{CodeMemory, CodeMemoryError, UnitPages};
+use crate::code::{CodeMemory, CodeMemoryError, FrameMap, UnitPages};
 use crate::lir::{self, Block, Helper, HelperId};
 use cranelift_codegen::Context;
+use cranelift_codegen::ir::{Type, UserStackMap, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_entity::PrimaryMap;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, ModuleError};
 use emit::{Emitter, Scratch};
@@ -113,6 +122,7 @@ pub struct CompiledCode {
     size: usize,
     clif: Option<String>,
     asm: Option<String>,
+    native_stack: Option<i32>,
     /// Freed when this is dropped.
     pages: UnitPages,
 }
@@ -133,6 +143,12 @@ impl CompiledCode {
         self.pages.size()
     }
 
+    /// If it has stack maps: where in the thread's structure it looks for the
+    /// [`NativeStack`](crate::code::NativeStack).
+    pub fn native_stack(&self) -> Option<i32> {
+        self.native_stack
+    }
+
     /// Cranelift's intermediate form, if it was asked for.
     pub fn clif(&self) -> Option<&str> {
         self.clif.as_deref()
@@ -149,6 +165,9 @@ pub struct Codegen {
     isa: OwnedTargetIsa,
     context: Context,
     scratch: Scratch,
+    /// Where the `NativeStack` is, if there are to be stack maps.
+    native_stack: Option<i32>,
+    safepoints: FunctionBuilderContext,
     /// A fault for tests: see [`Codegen::plant`].
     planted: bool,
 }
@@ -193,8 +212,25 @@ impl Codegen {
             isa,
             context: Context::new(),
             scratch: Scratch::default(),
+            native_stack: None,
+            safepoints: FunctionBuilderContext::new(),
             planted: false,
         })
+    }
+
+    /// The same, with stack maps for the references of LIR functions, whose first parameter is then the thread:
+    /// `native_stack` is the byte offset of its [`NativeStack`](crate::code::NativeStack).
+    ///
+    /// # Errors
+    /// [`CodegenError::Machine`] on machines other than x86-64, where the address that the innermost call returns to is
+    /// not found by the stack pointer.
+    pub fn with_stack_maps(mut self, native_stack: i32) -> Result<Codegen, CodegenError> {
+        if !cfg!(target_arch = "x86_64") {
+            let what = "stack maps are only made on x86-64".to_owned();
+            return Err(CodegenError::Machine(what));
+        }
+        self.native_stack = Some(native_stack);
+        Ok(self)
     }
 
     /// From now on, put a fault into code, or no more: the operands of an integer subtraction that may overflow in the
@@ -210,6 +246,8 @@ impl Codegen {
             isa: self.isa.clone(),
             context: Context::new(),
             scratch: Scratch::default(),
+            native_stack: self.native_stack,
+            safepoints: FunctionBuilderContext::new(),
             planted: false,
         }
     }
@@ -228,6 +266,7 @@ impl Codegen {
             // What a failure left half done is not used again.
             self.context = Context::new();
             self.scratch = Scratch::default();
+            self.safepoints = FunctionBuilderContext::new();
         }
         result.unwrap_or_else(|panic| {
             let what = panic
@@ -273,7 +312,15 @@ impl Codegen {
         let context = &mut self.context;
         let mut emitter = Emitter::new(input, &mut module, &mut context.func, &mut self.scratch);
         emitter.planted = self.planted;
+        emitter.native_stack = self.native_stack;
         emitter.emit(&helpers)?;
+        if self.native_stack.is_some() {
+            let mut builder = FunctionBuilder::new(&mut context.func, &mut self.safepoints);
+            for value in self.scratch.references(input.func) {
+                builder.declare_value_needs_stack_map(value);
+            }
+            builder.finalize(self.isa.frontend_config());
+        }
         let clif = input
             .want_text
             .then(|| text::clif(&context.func, input, &helpers));
@@ -289,16 +336,19 @@ impl Codegen {
             .compiled_code()
             .ok_or_else(|| malformed(input.func, "no code".to_owned()))?;
         let size = compiled.code_buffer().len();
+        let maps = frame_maps(compiled);
         let asm = compiled
             .vcode
             .as_deref()
             .map(|vcode| text::asm(vcode, input, &helpers));
         pages.name(entry, size, &input.func.name);
+        pages.map_frames(entry, maps);
         Ok(CompiledCode {
             entry: entry.expose_provenance(),
             size,
             clif,
             asm,
+            native_stack: self.native_stack,
             pages,
         })
     }
@@ -311,6 +361,21 @@ impl fmt::Debug for Codegen {
             .finish_non_exhaustive()
     }
 }
+
+/// The maps of calls that may collect, by the offset in the code that they return to.
+fn frame_maps(code: &cranelift_codegen::CompiledCode) -> Vec<(usize, FrameMap)> {
+    let maps = code.buffer.user_stack_maps().iter();
+    let marked = maps.filter(|(.., map)| map.entries().any(|(ty, _)| ty == COLLECTS));
+    let map = |(offset, size, map): &(u32, u32, UserStackMap)| {
+        let words = map.entries().filter(|&(ty, _)| ty == types::I64);
+        let words = words.map(|(_, offset)| offset).collect();
+        (*offset as usize, FrameMap { size: *size, words })
+    };
+    marked.map(map).collect()
+}
+
+/// The type of the entry that marks calls which may collect; references are words.
+const COLLECTS: Type = types::I8;
 
 /// The linker's name of a helper. Not the host's: that could hide a library function that Cranelift itself calls.
 fn symbol(id: HelperId) -> String {

@@ -24,6 +24,7 @@ impl Emitter<'_> {
             (Opcode::Sp, _, []) => self.cursor.ins().get_stack_pointer(types::I64),
             (Opcode::StackAddr, Imm::Int(number), []) => {
                 let slot = self.slot(number)?;
+                self.slot_address(inst.results.first(), number);
                 self.cursor.ins().stack_addr(types::I64, slot, 0)
             }
             (Opcode::Icmp, Imm::IntCond(cond), &[a, b]) => {
@@ -39,12 +40,21 @@ impl Emitter<'_> {
             }
             (Opcode::Call, Imm::Helper(id), args) => {
                 let helper = self.helper(id)?;
+                let may_collect = self.input.helpers[id].may_collect();
+                if may_collect {
+                    self.leave_mark()?;
+                }
                 let call = self.cursor.ins().call(helper, args);
+                if may_collect {
+                    self.collects(call, &inst.args);
+                }
                 return self.define_results(inst, call);
             }
             (Opcode::CallIndirect, Imm::Sig(id), &[callee, ref args @ ..]) => {
                 let sig = self.sig(id)?;
+                self.leave_mark()?;
                 let call = self.cursor.ins().call_indirect(sig, callee, args);
+                self.collects(call, &inst.args);
                 return self.define_results(inst, call);
             }
             (op, _, &[a]) => self.unary(op, a)?,

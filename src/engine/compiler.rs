@@ -9,7 +9,7 @@ use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
 use crate::host::{
-    EXIT_HOOK, Entry, Host, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
+    EXIT_HOOK, Entry, Host, Lifetimes, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
 };
 use crate::lir::{self, Func};
 use crate::lower;
@@ -214,7 +214,13 @@ pub(super) struct Compiler {
 
 impl Compiler {
     pub(super) fn new(host: Arc<Host>, memory: CodeMemory) -> Result<Compiler, CompileError> {
-        let codegen = Codegen::new().map_err(|e| CompileError::Internal(e.to_string()))?;
+        let codegen = match host.lifetimes {
+            Lifetimes::Counted => Codegen::new(),
+            Lifetimes::Traced { native_stack } => {
+                Codegen::new().and_then(|codegen| codegen.with_stack_maps(native_stack))
+            }
+        };
+        let codegen = codegen.map_err(|e| CompileError::Internal(e.to_string()))?;
         Ok(Compiler {
             host,
             memory,
@@ -260,6 +266,10 @@ impl Compiler {
         };
         let keep = self.keep_dumps;
         validate(request)?;
+        if self.execution != Execution::Machine && !self.host.lifetimes.are_counted() {
+            let what = "the LIR interpreter holds references where no collector finds them";
+            return Err(CompileError::Invalid(what.to_owned()));
+        }
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
@@ -289,6 +299,7 @@ impl Compiler {
             None => lower::lower(f, &self.host, &request.parts, request.entry, planted),
         };
         clock.add("lower", started);
+        check_exits(&lowered.exits)?;
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
             return Err(CompileError::Missing {
                 function: f.code.name.clone(),
@@ -380,6 +391,7 @@ impl Compiler {
         let cx = opt::Context {
             world: request.world,
             avoid: request.avoid,
+            lifetimes: self.host.lifetimes,
         };
         let started = Instant::now();
         let mut passes = Vec::new();
@@ -541,11 +553,24 @@ struct Selected {
 /// How often a function is built to find out which of its instructions run code of the program.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// In debug builds, and wherever `CLADONIA_VERIFY` is set, the HIR is verified after each pass.
+/// Whether the HIR is verified after each pass, and exit records when they are made: in debug builds, and wherever
+/// `CLADONIA_VERIFY` is set.
+static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+    cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
+});
+
+fn check_exits(exits: &[ExitRecord]) -> Result<(), CompileError> {
+    if !*VERIFY {
+        return Ok(());
+    }
+    let fault = |record: &ExitRecord| Some((record.verify().err()?, record.to_string()));
+    match exits.iter().find_map(fault) {
+        Some((fault, record)) => Err(CompileError::Internal(format!("{fault}: {record}"))),
+        None => Ok(()),
+    }
+}
+
 fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
-    static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-        cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
-    });
     if !*VERIFY {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use super::job::Task;
 use super::units::{Exit, InstallError, UnitHandle};
 use super::{EntryCell, UnitParts};
 use crate::bytecode::{Code, Pc, Reason};
+use crate::host::Callee;
 use crate::types::Type;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -53,6 +54,15 @@ impl Hot {
     /// The cell it is called through.
     pub fn cell(&self) -> Option<&EntryCell> {
         self.cell.as_ref()
+    }
+
+    /// What calling the function does, for [`World::callee`](crate::host::World::callee): it never changes and has no
+    /// defaults.
+    pub fn callee(&self) -> Callee {
+        match &self.cell {
+            Some(cell) => Callee::function(self.code.argcount, cell.address()),
+            None => Callee::Unknown,
+        }
     }
 
     /// Note the types of an instruction's operands, from the deepest to the top: they are the compiler's hints. What

@@ -32,6 +32,8 @@ pub struct Task {
     pub avoid: HashSet<(Pc, Reason)>,
     /// Classes of receivers that were met where the one that was bet on was not, by instruction.
     pub met: HashMap<Pc, Met>,
+    /// Whether exits may be taken though their guards hold ([`UnitHandle::force`]): the unit is slower for it.
+    pub can_force: bool,
 }
 
 impl Task {
@@ -45,6 +47,7 @@ impl Task {
             cell: None,
             avoid: HashSet::new(),
             met: HashMap::new(),
+            can_force: false,
         }
     }
 
@@ -59,23 +62,23 @@ impl Task {
     }
 }
 
-/// Compile a task. A panic is a [`CompileError::Internal`].
+/// Compile a task with these parts by `compile`. A panic is a [`CompileError::Internal`].
 pub(super) fn compile(
-    compiler: &mut Compiler,
     task: &Task,
-    link: &Arc<Link>,
+    parts: UnitParts,
     world: &dyn World,
+    compile: impl FnOnce(Request<'_>) -> Result<Unit, CompileError>,
 ) -> Result<Unit, CompileError> {
     let request = Request {
         code: &task.code,
         entry: task.entry,
         live: &task.live,
         world,
-        parts: link.fill(&task.parts),
+        parts,
         avoid: &task.avoid,
         met: &task.met,
     };
-    catch_unwind(AssertUnwindSafe(|| compiler.compile(&request)))
+    catch_unwind(AssertUnwindSafe(|| compile(request)))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
@@ -134,13 +137,14 @@ impl Job {
         world: &dyn World,
     ) -> Job {
         let ticket = Ticket::new(shared);
+        let link = Link::new(task.can_force);
         let frozen = FrozenWorld::of(&task.code, world);
         Job {
             inner: Box::new(Inner {
                 task,
                 frozen,
                 compiler,
-                link: Link::new(),
+                link,
                 ticket,
                 rounds: 0,
             }),
@@ -171,7 +175,8 @@ impl Job {
             link,
             ..
         } = &mut *inner;
-        let made = compile(compiler, task, link, frozen);
+        let parts = link.fill(&task.parts);
+        let made = compile(task, parts, frozen, |request| compiler.compile(&request));
         let asks = !frozen.open_questions().is_empty() && inner.rounds < MAX_ROUNDS;
         let made = (!asks).then(|| made.map(Box::new));
         Finished { inner, made }
@@ -179,6 +184,12 @@ impl Job {
 }
 
 impl Finished {
+    /// Why nothing was compiled, if it was not: [`CompileError::EngineDropped`] if the engine was gone when the job
+    /// was run, and there is no engine to install anything in.
+    pub fn error(&self) -> Option<&CompileError> {
+        self.made.as_ref()?.as_ref().err()
+    }
+
     pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
         self.inner.ticket.is_of(shared)
     }

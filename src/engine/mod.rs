@@ -20,10 +20,16 @@
 //! [`CallError::Invalid`]. The code stays mapped until the last activation has ended and the last handle is gone. A job
 //! that is under way ends with [`CompileError::EngineDropped`].
 //!
+//! # Collectors
+//! A host whose objects are traced ([`Lifetimes::Traced`](crate::host::Lifetimes::Traced)) finds the references in native
+//! frames with [`NativeStack::visit`](crate::code::NativeStack::visit), which it gives the engine's
+//! [memory](Engine::memory): a clone of that can be used where the engine itself is borrowed.
+//!
 //! # Threads
 //! A job runs anywhere. All else belongs to the host's thread (or to whoever holds the host's lock): handles may be sent
 //! and dropped elsewhere, but code is called where the host allows its objects to be used.
 
+mod account;
 mod compiler;
 mod hot;
 mod job;
@@ -32,25 +38,23 @@ mod stubs;
 mod units;
 
 pub use crate::host::{Entry, RawMap, Replay, UnitParts};
+pub use account::{Account, ExitInfo, Statistics, UnitInfo};
 pub use compiler::{CompileError, MAX_HIR, Pins, Request, Unit};
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
 pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
 pub use stubs::EntryCell;
-pub use units::{
-    Activation, CallError, Exit, ExitInfo, InstallError, Statistics, UnitHandle, UnitId, UnitInfo,
-};
+pub use units::{Activation, CallError, Exit, InstallError, UnitHandle, UnitId};
 
 use crate::code::CodeMemory;
 use crate::codegen::CompiledCode;
-use crate::facts::Assumption;
 use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
 use compiler::Compiler;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use units::Shared;
+use units::{Shared, Ticket};
 
 /// The compiler with its code memory and the units it has made.
 pub struct Engine {
@@ -63,7 +67,7 @@ pub struct Engine {
     /// A fault to put into the units that are compiled from now on.
     #[doc(hidden)]
     pub planted: Option<Planted>,
-    /// What each [`Engine::compile`] followed from, also those that gave no unit: sections of a document. Not kept if
+    /// What each [`Engine::compile`] and [`Engine::build`] followed from, also those that gave no unit: sections of a document. Not kept if
     /// `None`.
     pub replays: Option<Vec<String>>,
 }
@@ -134,7 +138,8 @@ impl Engine {
         Ok(unit)
     }
 
-    /// Compile a stub that a host wrote as LIR (an entry, an adapter).
+    /// Compile a stub that a host wrote as LIR (an entry, an adapter). Where objects are traced its first parameter is the
+    /// thread, if it calls what may collect.
     ///
     /// # Errors
     /// As for [`Engine::compile`].
@@ -146,13 +151,37 @@ impl Engine {
     /// Compile a task here and install the unit.
     ///
     /// # Errors
-    /// [`InstallError::Compile`], or [`InstallError::Unwatched`]. Nothing panics: a broken invariant of the compiler is
-    /// [`CompileError::Internal`].
+    /// [`InstallError::Compile`], [`InstallError::Unwatched`], or [`InstallError::Stale`] if a question to the world led
+    /// to a change of what the unit relies on ([`Account::changed`]). Nothing panics: a broken invariant of the compiler
+    /// is [`CompileError::Internal`].
     pub fn build(&mut self, task: Task, world: &dyn World) -> Result<UnitHandle, InstallError> {
-        self.prepare();
-        let link = units::Link::new();
-        let made = job::compile(&mut self.compiler, &task, &link, world);
+        let link = units::Link::new(task.can_force);
+        let ticket = Ticket::new(&self.shared);
+        let made = job::compile(&task, link.fill(&task.parts), world, |request| {
+            self.compile(request)
+        });
+        if let Ok(unit) = &made
+            && let Some(assumption) = ticket.first_changed(unit.assumptions.iter())
+        {
+            ticket.count_stale();
+            let name = task.code.name.clone();
+            return Err(InstallError::Stale { name, assumption });
+        }
         self.finish(task, link, made, world)
+    }
+
+    /// Compile a task for the text of its stages alone: nothing is installed or watched, and the cells that the engine
+    /// makes for a unit have the address 0, so that texts can be compared. The unit must not be entered.
+    ///
+    /// # Errors
+    /// As for [`Engine::build`].
+    pub fn inspect(&mut self, task: &Task, world: &dyn World) -> Result<Unit, CompileError> {
+        let keep = std::mem::replace(&mut self.keep_dumps, true);
+        let made = job::compile(task, task.parts.clone(), world, |request| {
+            self.compile(request)
+        });
+        self.keep_dumps = keep;
+        made
     }
 
     /// A task for another thread, with the facts that it will ask for as they are now. What the engine is told of
@@ -195,44 +224,11 @@ impl Engine {
             Entry::Function => task.code.arity() as usize,
             Entry::Loop(_) => 0,
         };
-        let made = made.and_then(|unit| Ok((unit, self.adapter(arity)?)));
+        let made = made.and_then(|unit| {
+            link.check_room(&unit)?;
+            Ok((unit, self.adapter(arity)?))
+        });
         self.shared.install(task, link, made, world)
-    }
-
-    /// What the host says to have changed: the assumption does not hold any more. A changed class is told as
-    /// `ClassUnchanged` of that class alone; units that rely on a class that derives from it are found. Gives how many
-    /// units became invalid.
-    pub fn changed(&self, assumption: &Assumption) -> usize {
-        self.shared.changed(assumption)
-    }
-
-    /// Make a unit invalid: it is entered no more, and native code in it leaves at its next check. False if it was.
-    pub fn invalidate(&self, unit: &UnitHandle) -> bool {
-        self.shared.invalidate(unit.body())
-    }
-
-    /// Give up the engine's own handle of a unit, which stays valid while somebody else has one. False if the engine
-    /// has none.
-    pub fn forget(&self, unit: UnitId) -> bool {
-        self.shared.forget(unit)
-    }
-
-    /// The unit of this number, if the engine has a handle of it.
-    pub fn unit(&self, unit: UnitId) -> Option<UnitHandle> {
-        self.shared.unit(unit)
-    }
-
-    /// What is known of every unit in the engine's list, the oldest first.
-    pub fn units(&self) -> Vec<UnitInfo> {
-        self.shared.units()
-    }
-
-    /// What has happened so far.
-    pub fn statistics(&self) -> Statistics {
-        Statistics {
-            code_memory: self.memory().used(),
-            ..self.shared.statistics()
-        }
     }
 }
 

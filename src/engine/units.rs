@@ -1,20 +1,20 @@
 //! Installed units: who holds them, what makes them invalid, how they are entered and left, and when they go.
 
+use super::account::{ExitInfo, Statistics, UnitInfo};
 use super::compiler::{CompileError, Unit};
 use super::job::Task;
 use super::stubs::{EntryCell, Stubs};
 use super::{Entry, UnitParts};
-use crate::bytecode::{Pc, Reason};
+use crate::code::NativeStack;
 use crate::codegen::CompiledCode;
 use crate::exits::{ExitRecord, LiveFrame};
 use crate::facts::Assumption;
-use crate::host::World;
+use crate::host::{ObjectRef, World};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::Duration;
 
 /// A unit's number in its engine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -69,6 +69,9 @@ pub enum CallError {
     },
 }
 
+/// Exits that a unit whose exits may be forced has at most.
+const MOST_FORCED: usize = 1 << 14;
+
 /// What compiled code finds by address: made before the code, alive as long as it.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -77,15 +80,20 @@ pub(super) struct Link {
     /// 0 while the unit is valid.
     state: AtomicU64,
     iterations: AtomicU64,
+    /// For each exit, how often control comes to its guard until it is taken all the same; 0 for never.
+    countdowns: Option<Box<[AtomicU64]>>,
     body: OnceLock<Weak<Body>>,
 }
 
 impl Link {
-    pub(super) fn new() -> Arc<Link> {
+    /// For a unit whose exits may be forced, or not.
+    pub(super) fn new(can_force: bool) -> Arc<Link> {
+        let countdowns = || (0..MOST_FORCED).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Link {
             pending: AtomicU64::new(0),
             state: AtomicU64::new(0),
             iterations: AtomicU64::new(0),
+            countdowns: can_force.then(countdowns),
             body: OnceLock::new(),
         })
     }
@@ -97,8 +105,28 @@ impl Link {
             pending_cell: self.pending.as_ptr() as u64,
             loop_counter: self.iterations.as_ptr() as u64,
             state_cell: self.state.as_ptr() as u64,
+            force_table: match &self.countdowns {
+                Some(countdowns) => Some(countdowns.as_ptr() as u64),
+                None => parts.force_table,
+            },
             ..parts.clone()
         }
+    }
+
+    /// Whether there is a countdown for each exit of a unit, where exits may be forced.
+    pub(super) fn check_room(&self, unit: &Unit) -> Result<(), CompileError> {
+        match self.countdowns.is_some() && unit.exits.len() > MOST_FORCED {
+            false => Ok(()),
+            true => Err(CompileError::LimitExceeded {
+                what: "the number of exits that may be forced".into(),
+                limit: MOST_FORCED as u64,
+            }),
+        }
+    }
+
+    fn force(&self, exit: usize, rounds: u64) -> bool {
+        let countdown = self.countdowns.as_ref().and_then(|all| all.get(exit));
+        countdown.map(|word| word.store(rounds, SeqCst)).is_some()
     }
 }
 
@@ -192,8 +220,21 @@ impl UnitHandle {
 
     /// Say that native code is entered, for a host that calls it in a way of its own.
     pub fn activate(&self) -> Activation {
+        let shared = &self.0.shared;
         self.0.body.entered.fetch_add(1, SeqCst);
-        self.0.shared.activate()
+        match self.0.body.entry {
+            Entry::Function => shared.calls.fetch_add(1, SeqCst),
+            Entry::Loop(_) => shared.loop_entries.fetch_add(1, SeqCst),
+        };
+        shared.activate()
+    }
+
+    /// Let an exit be taken though its guard holds: the `rounds`-th time from now that control comes there, or not any
+    /// more if `rounds` is 0. So a test sees the host go on from every exit. False if the unit has no such exit, or was
+    /// not made for this ([`Task::can_force`]).
+    pub fn force(&self, exit: usize, rounds: u64) -> bool {
+        let body = &self.0.body;
+        exit < body.unit.exits.len() && body.link.force(exit, rounds)
     }
 
     /// Call the unit: a function unit as `(thread, function, arguments...)`, a loop unit as `(thread, frame)`. Gives what
@@ -203,8 +244,9 @@ impl UnitHandle {
     /// [`CallError`]; nothing has happened then, and the arguments are still the caller's.
     ///
     /// # Safety
-    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for, and the
-    /// arguments' references are the unit's from here on.
+    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for (where objects are
+    /// traced, the thread has a [`NativeStack`] where the host says), and the arguments' references are the unit's from
+    /// here on.
     pub unsafe fn call(
         &self,
         thread: *mut u8,
@@ -220,11 +262,48 @@ impl UnitHandle {
             return Err(CallError::Invalid);
         }
         let _activation = self.activate();
+        let code = &body.unit.code;
         type Adapter = unsafe extern "C" fn(*mut u8, *mut u8, *const u8, *const *mut u8) -> *mut u8;
         // SAFETY: compiled with this signature, and the caller's promise.
-        unsafe {
+        let call = || unsafe {
             let call: Adapter = std::mem::transmute(body.adapter.entry());
-            Ok(call(thread, second, body.unit.code.entry(), args.as_ptr()))
+            call(thread, second, code.entry(), args.as_ptr())
+        };
+        Ok(match code.native_stack() {
+            None => call(),
+            Some(offset) => {
+                // SAFETY: the host has declared that its threads have one there.
+                let stack = unsafe { &*thread.byte_offset(offset as isize).cast::<NativeStack>() };
+                stack.enter(call)
+            }
+        })
+    }
+}
+
+impl UnitHandle {
+    /// Call a function unit with references as the host's Rust code holds them; gives what the unit gives, none for null.
+    ///
+    /// # Errors
+    /// As for [`call`](Self::call); the arguments are dropped.
+    ///
+    /// # Safety
+    /// As for [`call`](Self::call): the unit was made of this function, whose objects and threads are of these types.
+    pub unsafe fn call_with<T, V: ObjectRef>(
+        &self,
+        thread: &T,
+        function: &V,
+        mut args: Vec<V>,
+    ) -> Result<Option<V>, CallError> {
+        const { assert!(size_of::<V>() == size_of::<u64>() && size_of::<Option<V>>() == 8) };
+        let thread = std::ptr::from_ref(thread).cast_mut().cast();
+        // SAFETY: an `ObjectRef` is one word, that of the object, and its option that word or 0; what the unit has taken
+        // over is not dropped here; the rest is the caller's promise.
+        unsafe {
+            let function = std::mem::transmute_copy::<V, *mut u8>(function);
+            let words = std::slice::from_raw_parts(args.as_ptr().cast::<*mut u8>(), args.len());
+            let result = self.call(thread, function, words)?;
+            args.set_len(0);
+            Ok(std::mem::transmute_copy::<*mut u8, Option<V>>(&result))
         }
     }
 }
@@ -239,9 +318,10 @@ impl fmt::Debug for UnitHandle {
 pub struct Exit<'a> {
     body: Arc<Body>,
     number: usize,
-    words: &'a [u64],
+    /// The exit buffer. Where objects are traced, a collector changes it.
+    words: *const u64,
     /// Tied to the hook's activation.
-    _here: PhantomData<*mut u8>,
+    _here: PhantomData<&'a u64>,
 }
 
 impl Exit<'_> {
@@ -255,11 +335,12 @@ impl Exit<'_> {
         let body = link.body.get().and_then(Weak::upgrade);
         let body = body.expect("code that runs belongs to a unit that is installed");
         let number = number as usize;
-        let len = body.unit.exits[number].words as usize;
         body.count_exit(number);
+        if let Some(shared) = body.shared.upgrade() {
+            shared.count_exit(&body.unit.exits[number]);
+        }
         Exit {
-            // SAFETY: the code has stored as many words as the record says.
-            words: unsafe { std::slice::from_raw_parts(buffer, len) },
+            words: buffer,
             body,
             number,
             _here: PhantomData,
@@ -286,9 +367,23 @@ impl Exit<'_> {
         self.body.taken[self.number].load(SeqCst)
     }
 
-    /// What the frame holds.
+    /// Its number among the unit's exits.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Let it be taken again though its guard holds: see [`UnitHandle::force`].
+    pub fn force(&self, rounds: u64) -> bool {
+        self.body.link.force(self.number, rounds)
+    }
+
+    /// What the frame holds now. Where objects are traced, the words of objects are good until the next collection; what
+    /// is asked for after that is what the collector has made of them.
     pub fn frame(&self) -> LiveFrame {
-        let frame = self.record().read(self.words);
+        let len = self.record().words as usize;
+        // SAFETY: the code has stored as many words as the record says, and nothing runs that changes them.
+        let words = unsafe { std::slice::from_raw_parts(self.words, len) };
+        let frame = self.record().read(words);
         frame.expect("the buffer is as long as the record says")
     }
 
@@ -298,42 +393,6 @@ impl Exit<'_> {
             shared.invalidate(&self.body);
         }
     }
-}
-
-/// What is known of a unit.
-#[derive(Clone, Debug)]
-pub struct UnitInfo {
-    /// Its number.
-    pub id: UnitId,
-    /// The function's name.
-    pub name: String,
-    /// Where it begins.
-    pub entry: Entry,
-    /// Whether it may be entered.
-    pub is_valid: bool,
-    /// Bytes of machine code.
-    pub code_size: usize,
-    /// Calls from the host.
-    pub entered: u64,
-    /// Back edges taken.
-    pub iterations: u64,
-    /// What it relies on.
-    pub assumptions: Vec<Assumption>,
-    /// The exits that were taken.
-    pub exits: Vec<ExitInfo>,
-}
-
-/// How often an exit was taken.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExitInfo {
-    /// Its number.
-    pub number: usize,
-    /// The instruction.
-    pub pc: Pc,
-    /// Why.
-    pub reason: Reason,
-    /// How often.
-    pub taken: u64,
 }
 
 impl Body {
@@ -359,36 +418,13 @@ impl Body {
     }
 }
 
-/// What an engine has done.
-#[derive(Clone, Debug, Default)]
-pub struct Statistics {
-    /// Units installed.
-    pub installed: u64,
-    /// Units that became invalid.
-    pub invalidated: u64,
-    /// Units whose code was freed.
-    pub freed: u64,
-    /// Compiles whose result was stale.
-    pub stale: u64,
-    /// Compiles that gave nothing.
-    pub refused: u64,
-    /// Why functions were refused the last time: by name.
-    pub refusals: BTreeMap<String, InstallError>,
-    /// Units that wait for native code to end.
-    pub waiting: usize,
-    /// Jobs that are under way.
-    pub jobs: usize,
-    /// Time spent by stage.
-    pub stages: Vec<(&'static str, Duration)>,
-    /// Bytes of code memory in use, in whole pages; that of other engines over the same memory included.
-    pub code_memory: usize,
-}
-
 /// What the engine, its handles, jobs and activations share.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Activations.
     inside: AtomicU64,
+    calls: AtomicU64,
+    loop_entries: AtomicU64,
     state: Mutex<State>,
     stubs: Mutex<Stubs>,
 }
@@ -565,9 +601,14 @@ impl Shared {
         lock(&self.state).units.get(&unit).cloned()
     }
 
-    pub(super) fn units(&self) -> Vec<UnitInfo> {
-        let handles: Vec<UnitHandle> = lock(&self.state).units.values().cloned().collect();
-        handles.iter().map(UnitHandle::info).collect()
+    pub(super) fn handles(&self) -> Vec<UnitHandle> {
+        lock(&self.state).units.values().cloned().collect()
+    }
+
+    fn count_exit(&self, record: &ExitRecord) {
+        let mut state = lock(&self.state);
+        let exits = &mut state.statistics.exits;
+        *exits.entry((record.kind, record.reason)).or_default() += 1;
     }
 
     pub(super) fn statistics(&self) -> Statistics {
@@ -575,6 +616,8 @@ impl Shared {
         Statistics {
             waiting: state.retired.len(),
             jobs: state.jobs.len(),
+            calls: self.calls.load(SeqCst),
+            loop_entries: self.loop_entries.load(SeqCst),
             ..state.statistics.clone()
         }
     }
@@ -608,6 +651,8 @@ impl Shared {
         for handle in handles.values() {
             self.invalidate(handle.body());
         }
+        // Units and cells keep those that they need.
+        *self.stubs() = Stubs::default();
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a frame holds where compiled code left it, as values: the exit buffer read by its record.
 
-use super::{ExitRecord, Source};
+use super::{ExitRecord, Source, VirtualKind};
 
 /// A value of a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,6 +17,18 @@ pub enum Live {
     Float(f64),
     /// A truth value that was not boxed.
     Bool(bool),
+    /// An object that was not made: its place in [`LiveFrame::virtuals`]. It is one object however often it is named,
+    /// and whoever names it takes a reference of its own.
+    Virtual(u32),
+}
+
+/// An object that was not made, and what is in it. It takes over what its fields own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LiveObject {
+    /// Its class.
+    pub kind: VirtualKind,
+    /// What it holds. A virtual object among them stands before this one.
+    pub fields: Vec<Live>,
 }
 
 /// A frame as an exit left it.
@@ -26,6 +38,8 @@ pub struct LiveFrame {
     pub thread: u64,
     /// The second word of the context: the frame (in a closed unit, the function).
     pub frame: u64,
+    /// The objects to be made, those first that are in others.
+    pub virtuals: Vec<LiveObject>,
     /// The locals whose slot does not hold their value already.
     pub locals: Vec<(u32, Live)>,
     /// The operand stack from the bottom.
@@ -35,8 +49,10 @@ pub struct LiveFrame {
 }
 
 impl ExitRecord {
-    /// What the frame holds, the exit buffer being `words`; none if that is shorter than the record says.
+    /// What the frame holds, the exit buffer being `words`; none if that is shorter than the record says, or if the
+    /// record names what is not there (see [`ExitRecord::verify`]).
     pub fn read(&self, words: &[u64]) -> Option<LiveFrame> {
+        self.verify().ok()?;
         let words = words.get(..self.words as usize)?;
         let live = |source: Source| live(source, words);
         let named = |n: &super::NameWrite| Some((n.name, live(n.source)?));
@@ -44,7 +60,15 @@ impl ExitRecord {
             Source::Keep => None,
             source => Some(live(source).map(|value| (slot, value))),
         };
+        let object = |object: &super::VirtualObject| {
+            let fields = object.fields.iter().map(|&field| live(field));
+            Some(LiveObject {
+                kind: object.kind,
+                fields: fields.collect::<Option<_>>()?,
+            })
+        };
         Some(LiveFrame {
+            virtuals: self.virtuals.iter().map(object).collect::<Option<_>>()?,
             thread: *words.first()?,
             frame: *words.get(1)?,
             locals: self
@@ -75,6 +99,7 @@ fn live(source: Source, words: &[u64]) -> Option<Live> {
         Source::Int(n) | Source::IntIf(n, _) => Live::Int(word(n)? as i64),
         Source::Float(n) | Source::FloatIf(n, _) => Live::Float(f64::from_bits(word(n)?)),
         Source::Bool(n) => Live::Bool(word(n)? & 1 != 0),
+        Source::Virtual(n) => Live::Virtual(n),
     })
 }
 
@@ -89,6 +114,7 @@ mod tests {
             kind: ExitKind::Resume,
             reason: Reason::Raised,
             pc: Pc(3),
+            virtuals: Vec::new(),
             locals: vec![
                 (0, Source::Keep),
                 (1, Source::Int(2)),
@@ -117,6 +143,30 @@ mod tests {
         assert_eq!(frame.locals, locals);
         let stack = [Live::Owned(0x30), Live::Null, Live::Bool(false), Live::Null];
         assert_eq!(frame.stack, stack);
+    }
+
+    #[test]
+    fn a_virtual_object_is_read_once_and_named_often() {
+        let text = "resume @1 type, virtual 0 = tuple (int 2, owned 3), virtual 1 = tuple (virtual 0), \
+                    local 0 = virtual 1, stack [virtual 0, virtual 0]";
+        let record = ExitRecord::parse(text).expect("a record");
+        let frame = record.read(&[1, 2, 3, 0x40]).expect("a frame");
+        let tuple = |fields| LiveObject {
+            kind: VirtualKind::Tuple,
+            fields,
+        };
+        assert_eq!(
+            frame.virtuals,
+            [
+                tuple(vec![Live::Int(3), Live::Owned(0x40)]),
+                tuple(vec![Live::Virtual(0)])
+            ]
+        );
+        assert_eq!(frame.locals, [(0, Live::Virtual(1))]);
+        assert_eq!(frame.stack, [Live::Virtual(0), Live::Virtual(0)]);
+        let mut cycle = record;
+        cycle.virtuals[0].fields[0] = Source::Virtual(1);
+        assert_eq!(cycle.read(&[1, 2, 3, 0x40]), None);
     }
 
     #[test]

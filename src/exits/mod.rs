@@ -7,11 +7,13 @@
 
 mod live;
 mod parse;
+mod virtuals;
 
-pub use live::{Live, LiveFrame};
+pub use live::{Live, LiveFrame, LiveObject};
 
 pub use crate::bytecode::Reason;
 pub use parse::RecordError;
+pub use virtuals::{RecordFault, VirtualKind, VirtualObject};
 
 use crate::bytecode::Pc;
 use cranelift_entity::entity_impl;
@@ -73,13 +75,15 @@ pub enum Source {
     IntIf(u32, u32),
     /// A double as above if the second word is 1; no value if it is 0.
     FloatIf(u32, u32),
+    /// An object of the record's [`ExitRecord::virtuals`]; whoever names it takes a reference of its own.
+    Virtual(u32),
 }
 
 impl Source {
     /// The place in the exit buffer, if there is one.
     pub fn slot(self) -> Option<u32> {
         match self {
-            Source::Keep | Source::Null => None,
+            Source::Keep | Source::Null | Source::Virtual(_) => None,
             Source::Owned(n)
             | Source::Borrowed(n)
             | Source::Int(n)
@@ -88,6 +92,15 @@ impl Source {
             | Source::IntIf(n, _)
             | Source::FloatIf(n, _) => Some(n),
         }
+    }
+
+    /// The places in the exit buffer.
+    pub fn words(self) -> impl Iterator<Item = u32> {
+        let flag = match self {
+            Source::IntIf(_, flag) | Source::FloatIf(_, flag) => Some(flag),
+            _ => None,
+        };
+        self.slot().into_iter().chain(flag)
     }
 }
 
@@ -103,6 +116,7 @@ impl fmt::Display for Source {
             Source::Bool(n) => write!(f, "bool {n}"),
             Source::IntIf(n, m) => write!(f, "int {n} if {m}"),
             Source::FloatIf(n, m) => write!(f, "float {n} if {m}"),
+            Source::Virtual(n) => write!(f, "virtual {n}"),
         }
     }
 }
@@ -125,6 +139,8 @@ pub struct ExitRecord {
     pub reason: Reason,
     /// The instruction.
     pub pc: Pc,
+    /// The objects that only this exit makes, those first that are in others.
+    pub virtuals: Vec<VirtualObject>,
     /// One source for each local that is not [`Source::Keep`]: (slot, source).
     pub locals: Vec<(u32, Source)>,
     /// Module-level names whose newest value is not yet in the namespace.
@@ -147,6 +163,9 @@ impl fmt::Display for ExitRecord {
             ExitKind::Reraise => "reraise",
         };
         write!(f, "{kind} {} {}", self.pc, self.reason)?;
+        for (n, object) in self.virtuals.iter().enumerate() {
+            write!(f, ", virtual {n} = {object}")?;
+        }
         for (slot, source) in &self.locals {
             write!(f, ", local {slot} = {source}")?;
         }

@@ -1,14 +1,16 @@
 //! Reads the text form of an exit record back.
 //!
 //! ```text
-//! record := kind "@" NUMBER reason { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack [" [ source { "," source } ] "]"
+//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack [" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "reraise"
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
-//!         | ("int" | "float") NUMBER "if" NUMBER
+//!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
 //! ```
-//! `reason` is the name of a [`Reason`]. The number of words is that of the last one that a source names.
+//! `reason` is the name of a [`Reason`]. Virtual objects are numbered from 0 in their order. The number of words is that of the last one that a source names.
 
-use super::{CONTEXT_WORDS, ExitKind, ExitRecord, NameWrite, Reason, Source};
+use super::{
+    CONTEXT_WORDS, ExitKind, ExitRecord, NameWrite, Reason, Source, VirtualKind, VirtualObject,
+};
 use crate::bytecode::Pc;
 
 /// A text that is no exit record, and where it stops being one.
@@ -45,18 +47,21 @@ impl ExitRecord {
         let Some(&reason) = Reason::ALL.iter().find(|reason| reason.name() == name) else {
             return start.expected("a reason");
         };
-        let (mut locals, mut names) = (Vec::new(), Vec::new());
+        let (mut virtuals, mut locals, mut names) = (Vec::new(), Vec::new(), Vec::new());
         loop {
             reader.expect(",", "`,`")?;
             let start = reader.clone();
             match reader.word() {
+                "virtual" if locals.is_empty() && names.is_empty() => {
+                    virtuals.push(reader.virtual_object(virtuals.len())?);
+                }
                 "local" if names.is_empty() => locals.push(reader.assignment()?),
                 "name" => {
                     let (name, source) = reader.assignment()?;
                     names.push(NameWrite { name, source });
                 }
                 "stack" => break,
-                _ => return start.expected("`local`, `name` or `stack`"),
+                _ => return start.expected("`virtual`, `local`, `name` or `stack`"),
             }
         }
         reader.expect("[", "`[`")?;
@@ -70,30 +75,22 @@ impl ExitRecord {
         if !reader.rest().is_empty() {
             return reader.expected("the end");
         }
-        let sources = locals.iter().map(|(_, source)| *source);
-        let sources = sources.chain(names.iter().map(|name| name.source));
-        let last = sources.chain(stack.iter().copied()).flat_map(words).max();
-        Ok(ExitRecord {
+        let mut record = ExitRecord {
             kind,
             reason,
             pc,
-            words: last
-                .map_or(0, |last| last.saturating_add(1))
-                .max(CONTEXT_WORDS),
+            virtuals,
+            words: CONTEXT_WORDS,
             locals,
             names,
             stack,
-        })
+        };
+        let last = record.sources().flat_map(Source::words).max();
+        record.words = last
+            .map_or(0, |last| last.saturating_add(1))
+            .max(CONTEXT_WORDS);
+        Ok(record)
     }
-}
-
-/// The places in the exit buffer that a source names.
-fn words(source: Source) -> impl Iterator<Item = u32> {
-    let flag = match source {
-        Source::IntIf(_, flag) | Source::FloatIf(_, flag) => Some(flag),
-        _ => None,
-    };
-    source.slot().into_iter().chain(flag)
 }
 
 #[derive(Clone)]
@@ -157,6 +154,29 @@ impl<'a> Reader<'a> {
         Ok((index, self.source()?))
     }
 
+    /// `0 = tuple (owned 2, int 3)`, of which the number must be `number`.
+    fn virtual_object(&mut self, number: usize) -> Parsed<VirtualObject> {
+        let start = self.clone();
+        if self.number()? as usize != number {
+            return start.expected("the next number of a virtual object");
+        }
+        self.expect("=", "`=`")?;
+        let start = self.clone();
+        let name = self.word();
+        let Some(kind) = VirtualKind::ALL.into_iter().find(|k| k.name() == name) else {
+            return start.expected("a kind of virtual object");
+        };
+        self.expect("(", "`(`")?;
+        let mut fields = Vec::new();
+        while !self.eat(")") {
+            if !fields.is_empty() {
+                self.expect(",", "`,` or `)`")?;
+            }
+            fields.push(self.source()?);
+        }
+        Ok(VirtualObject { kind, fields })
+    }
+
     fn source(&mut self) -> Parsed<Source> {
         let start = self.clone();
         Ok(match self.word() {
@@ -165,6 +185,7 @@ impl<'a> Reader<'a> {
             "owned" => Source::Owned(self.number()?),
             "borrowed" => Source::Borrowed(self.number()?),
             "bool" => Source::Bool(self.number()?),
+            "virtual" => Source::Virtual(self.number()?),
             kind @ ("int" | "float") => {
                 let n = self.number()?;
                 match (kind, self.eat("if")) {
@@ -185,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn any_source() -> impl Strategy<Value = Source> {
-        (0..9usize, 0..99u32, 0..99u32).prop_map(|(kind, n, m)| match kind {
+        (0..10usize, 0..99u32, 0..99u32).prop_map(|(kind, n, m)| match kind {
             0 => Source::Keep,
             1 => Source::Null,
             2 => Source::Owned(n),
@@ -194,6 +215,7 @@ mod tests {
             5 => Source::Float(n),
             6 => Source::Bool(n),
             7 => Source::IntIf(n, m),
+            8 => Source::Virtual(n),
             _ => Source::FloatIf(n, m),
         })
     }
@@ -204,14 +226,17 @@ mod tests {
             kind in prop::sample::select(vec![ExitKind::Resume, ExitKind::Raise, ExitKind::Await, ExitKind::Reraise]),
             reason in prop::sample::select(Reason::ALL.to_vec()),
             pc in any::<u32>(),
+            virtuals in prop::collection::vec(prop::collection::vec(any_source(), 0..4), 0..3),
             locals in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             names in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             stack in prop::collection::vec(any_source(), 0..4),
         ) {
             let names: Vec<NameWrite> = names.into_iter().map(|(name, source)| NameWrite { name, source }).collect();
-            let named = locals.iter().map(|(_, s)| *s).chain(names.iter().map(|n| n.source)).chain(stack.iter().copied());
-            let words = named.flat_map(words).map(|word| word + 1).max().unwrap_or(0).max(CONTEXT_WORDS);
-            let record = ExitRecord { kind, reason, pc: Pc(pc), locals, names, stack, words };
+            let tuple = |fields| VirtualObject { kind: VirtualKind::Tuple, fields };
+            let virtuals = virtuals.into_iter().map(tuple).collect();
+            let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, words: CONTEXT_WORDS };
+            let last = record.sources().flat_map(Source::words).max();
+            record.words = last.map_or(CONTEXT_WORDS, |word| CONTEXT_WORDS.max(word + 1));
             prop_assert_eq!(ExitRecord::parse(&record.to_string()), Ok(record));
         }
 
@@ -231,7 +256,7 @@ mod tests {
             (
                 "resume @1 type, name 1 = null, local 1 = null, stack []",
                 32,
-                "`local`, `name` or `stack`",
+                "`virtual`, `local`, `name` or `stack`",
             ),
             (
                 "resume @1 type, stack [int 99999999999]",
@@ -239,6 +264,21 @@ mod tests {
                 "a number of 32 bits",
             ),
             ("resume @1 type, stack [] more", 26, "the end"),
+            (
+                "resume @1 type, virtual 1 = tuple (), stack []",
+                25,
+                "the next number of a virtual object",
+            ),
+            (
+                "resume @1 type, virtual 0 = list (), stack []",
+                29,
+                "a kind of virtual object",
+            ),
+            (
+                "resume @1 type, local 0 = null, virtual 0 = tuple (), stack []",
+                33,
+                "`virtual`, `local`, `name` or `stack`",
+            ),
         ] {
             assert_eq!(
                 ExitRecord::parse(text),

@@ -49,6 +49,16 @@ pub enum Assumption {
     FunctionUnchanged(ObjectHandle),
 }
 
+impl Assumption {
+    /// A name keeps its value.
+    pub fn name(namespace: u64, name: &str) -> Assumption {
+        Assumption::NameUnchanged {
+            namespace,
+            name: name.to_owned(),
+        }
+    }
+}
+
 /// What an operation may do besides giving its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Effects {
@@ -60,7 +70,7 @@ pub struct Effects {
     pub runs_host_code: bool,
     /// May raise an exception.
     pub raises: bool,
-    /// May drop the last reference to an object, or give memory back.
+    /// May drop the last reference to an object, or give memory back; where objects are traced, may run the collector.
     pub releases: bool,
 }
 

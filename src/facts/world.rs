@@ -166,6 +166,16 @@ pub struct Global {
     pub assumptions: Vec<Assumption>,
 }
 
+impl Global {
+    /// What a name stands for as long as its namespace holds that.
+    pub fn named(namespace: u64, name: &str, value: ObjectHandle) -> Global {
+        Global {
+            value,
+            assumptions: vec![Assumption::name(namespace, name)],
+        }
+    }
+}
+
 /// The program's state as one compile sees it. What a host does not answer is not known: the general operation, the
 /// general call.
 pub trait World {

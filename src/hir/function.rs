@@ -248,9 +248,7 @@ impl Function {
     /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`.
     pub fn rely_on(&mut self, v: Value) {
         let v = self.resolve(v);
-        if !matches!(self.insts[v].op, Op::Const(_) | Op::Null | Op::Arg(_))
-            && !self.relied_on.contains(&v)
-        {
+        if !matches!(self.insts[v].op, Op::Const(_) | Op::Null | Op::Arg(_)) {
             self.relied_on.push(v);
         }
     }
@@ -321,7 +319,9 @@ impl Function {
                 edge.args.iter_mut().for_each(|a| *a = find(*a));
             }
         }
+        let mut seen = HashSet::new();
         self.relied_on.iter_mut().for_each(|v| *v = find(*v));
+        self.relied_on.retain(|v| seen.insert(*v));
         let replaced: Vec<bool> = self.insts.keys().map(|v| aliases[v].is_some()).collect();
         for block in self.blocks.values_mut() {
             block.insts.retain(|v| !replaced[v.index()]);

@@ -4,13 +4,15 @@
 //! A **value** is an instruction's result; a **block** has parameters where paths join; a **frame state** says what
 //! the interpreter needs to go on at a bytecode instruction. A **guard** is an instruction that exits unless a bet
 //! holds. **General** ops work on objects through the host's helpers, **primitive** ops on C values; `box_*` and
-//! `unbox_*` join them. A box is virtual: it is made only where something needs the object.
+//! `unbox_*` join them. A box is virtual: it is made only where something needs the object. A **virtual tuple** is named
+//! by frame states alone (and slots of locals, and other virtual tuples): only an exit makes it.
 //!
 //! # Canonical form
 //! - Every value has one definition that dominates its uses; every value has a [`crate::types::Type`] and the source
 //!   of that fact.
 //! - References are explicit: what the interpreter counts, `incref` and `decref` count, at the same places. The slot
-//!   of a local owns its object. On a value that has no object (a C value, or a virtual box) they do nothing.
+//!   of a local owns its object. On a value that has no object (a C value, or a virtual box) they do nothing. A virtual
+//!   tuple is not counted: it owns its items from where it stands to where they are dropped one by one, or to an exit.
 //! - Every op that may exit, raise or run code of the program has a frame state.
 //! - An op that may raise in the range of a handler ends its block with two successors. The exceptional one is a
 //!   **landing block** of its own, which does what the interpreter does between the raise and the handler (drops what
@@ -45,7 +47,7 @@ pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
 };
 pub use names::Plan as NamePlan;
-pub use ops::{Cmp, Op};
+pub use ops::{Cmp, Op, SEEN_ITEMS};
 pub use params::remove_trivial_params;
 pub use parse::{parse, parse_section};
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};

@@ -104,6 +104,10 @@ macro_rules! hir_ops {
     };
 }
 
+/// Most items of a virtual tuple that a local holds while others may look at the frame: behind a frame, each local has
+/// so many words.
+pub const SEEN_ITEMS: usize = 2;
+
 hir_ops! {
     /// A parameter of a block.
     Param = "param", Some(0);
@@ -168,6 +172,10 @@ hir_ops! {
     BoxIntIf = "box_int_if", Some(2);
     /// The float object of a C double if the second operand holds, else no object.
     BoxFloatIf = "box_float_if", Some(2);
+    /// A tuple of the operands that is never made unless an exit is taken: nothing but frame states, slots of locals and
+    /// other such tuples may name it. It owns references to its items, which whoever lets it go drops, the last one first,
+    /// as a host's tuple must.
+    VirtualTuple = "virtual_tuple", None;
     /// The value of an exact int; exits if it has more than two digits.
     UnboxInt = "unbox_int", Some(1);
     /// The value of an exact float.
@@ -419,6 +427,7 @@ impl Op {
                     | Op::BoxBool
                     | Op::BoxIntIf
                     | Op::BoxFloatIf
+                    | Op::VirtualTuple
                     | Op::CheckValid
             )
     }

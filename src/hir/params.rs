@@ -1,59 +1,58 @@
 //! Removal of block parameters that carry one value only.
 
-use super::function::{Function, Value};
+use super::function::{Block, Function, Value};
+use cranelift_entity::SecondaryMap;
 
 /// Remove block parameters that always get one value (guards and refinements of it, and the parameter itself, count
 /// as that value: they are the same object).
 pub fn remove_trivial_params(f: &mut Function) {
+    // Each edge as its block and its place there. They stay: only what they carry changes.
+    let mut into: SecondaryMap<Block, Vec<(Block, usize)>> = SecondaryMap::new();
+    for &from in &f.order {
+        for (place, edge) in f.blocks[from].term.edges().into_iter().enumerate() {
+            into[edge.block].push((from, place));
+        }
+    }
+    let order = f.order.clone();
     let mut changed = true;
     while changed {
         changed = false;
-        for b in f.order.clone() {
+        for &block in &order {
             let mut index = 0;
-            while index < f.blocks[b].params.len() {
-                let param = f.blocks[b].params[index].0;
-                let mut same: Option<Value> = None;
-                let mut exact: Option<Value> = None;
-                let mut trivial = true;
-                for &p in &f.order {
-                    for edge in f.blocks[p].term.edges() {
-                        if edge.block != b {
-                            continue;
-                        }
-                        let arg = f.resolve(edge.args[index]);
-                        let r = f.object_of(arg);
-                        if r == param {
-                            continue;
-                        }
-                        match same {
-                            None => {
-                                same = Some(r);
-                                exact = Some(arg);
-                            }
-                            Some(s) if s == r => {
-                                if exact != Some(arg) {
-                                    exact = Some(r);
-                                }
-                            }
-                            Some(_) => trivial = false,
-                        }
-                    }
-                }
-                if let (true, Some(value)) = (trivial, exact) {
-                    f.replace(param, value);
-                    f.blocks[b].params.remove(index);
-                    for p in f.order.clone() {
-                        for edge in f.blocks[p].term.edges_mut() {
-                            if edge.block == b {
-                                edge.args.remove(index);
-                            }
-                        }
-                    }
-                    changed = true;
-                } else {
+            while index < f.blocks[block].params.len() {
+                let Some(value) = only_value(f, block, index, &into[block]) else {
                     index += 1;
+                    continue;
+                };
+                let (param, ..) = f.blocks[block].params.remove(index);
+                f.replace(param, value);
+                for &(from, place) in &into[block] {
+                    f.blocks[from].term.edges_mut()[place].args.remove(index);
                 }
+                changed = true;
             }
         }
     }
+}
+
+/// The one value that the edges into a block give to a parameter, if it is one.
+fn only_value(f: &Function, block: Block, index: usize, into: &[(Block, usize)]) -> Option<Value> {
+    let param = f.blocks[block].params[index].0;
+    // The object, and the value itself as long as all edges agree on it too.
+    let mut same: Option<(Value, Value)> = None;
+    for &(from, place) in into {
+        let arg = f.resolve(f.blocks[from].term.edges()[place].args[index]);
+        let object = f.object_of(arg);
+        if object == param {
+            continue;
+        }
+        same = match same {
+            None => Some((object, arg)),
+            Some((known, exact)) if known == object => {
+                Some((known, if exact == arg { exact } else { known }))
+            }
+            Some(_) => return None,
+        };
+    }
+    same.map(|(_, exact)| exact)
 }

@@ -85,7 +85,10 @@ impl Checker<'_> {
                             .push(format!("{b}: branch on {cond}, a {}", f.ty(*cond)));
                     }
                 }
-                Term::Return(v) => self.uses(b, end, *v, &idom),
+                Term::Return(v) => {
+                    self.uses(b, end, *v, &idom);
+                    self.made(b, "a return", *v);
+                }
                 Term::MayRaise { op, next, raised } => {
                     if data.insts.last() != Some(op) || !f.insts[*op].op.raises() {
                         self.faults
@@ -115,6 +118,7 @@ impl Checker<'_> {
                 }
                 for (&a, &(p, _)) in edge.args.iter().zip(params) {
                     self.uses(b, end, a, &idom);
+                    self.made(b, "an edge", a);
                     let raw = |v: Value| f.ty(v) <= Type::PRIMITIVE && !(f.ty(v) <= Type::NULLPTR);
                     if raw(p) != raw(a) && !f.ty(a).is_bottom() && !f.ty(p).is_bottom() {
                         self.faults
@@ -138,6 +142,16 @@ impl Checker<'_> {
                 inst.args.len()
             ));
             return;
+        }
+        if !matches!(inst.op, Op::StoreSlot(_) | Op::VirtualTuple) {
+            inst.args.iter().for_each(|a| self.made(b, name, *a));
+        }
+        if inst.op == Op::VirtualTuple {
+            for &item in inst.args.iter().filter(|a| !(f.ty(**a) <= Type::OBJECT)) {
+                let ty = f.ty(item);
+                self.faults
+                    .push(format!("{b}: {v} = {name} has {item} in it, a {ty}"));
+            }
         }
         let slots = f.code.locals.len() as u32;
         match inst.op {
@@ -181,6 +195,15 @@ impl Checker<'_> {
                     inst.args[0]
                 ));
             }
+        }
+    }
+
+    /// A virtual tuple has no object that anything but a frame state could ask for.
+    fn made(&mut self, b: Block, by: &str, v: Value) {
+        let v = self.f.object_of(v);
+        if *self.f.op(v) == Op::VirtualTuple {
+            self.faults
+                .push(format!("{b}: {by} uses the virtual {v} as an object"));
         }
     }
 

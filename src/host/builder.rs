@@ -1,7 +1,8 @@
 //! Collects a host's description and checks it, so that what a host gets wrong is an error at its start.
 
 use super::{
-    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, closed_helpers, helpers, names,
+    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, Lifetimes, closed_helpers,
+    helpers, names,
 };
 use crate::facts::Effects;
 use crate::lir::{self, Builder, Func, Helper, HelperId, Imm, Signature};
@@ -81,6 +82,20 @@ pub enum HostError {
         /// What the helper may do.
         what: &'static str,
     },
+    /// An intrinsic of a host whose objects are traced keeps an address across a call that may collect, and does not list
+    /// it as a reference.
+    #[error(
+        "the intrinsic `{name}` of the host `{host}` needs {value} after a call that may collect: list it under `refs`, or, \
+         if it is a part of an object, compute it again"
+    )]
+    UnlistedReference {
+        /// The host.
+        host: &'static str,
+        /// The intrinsic.
+        name: &'static str,
+        /// The value, as the text form names it.
+        value: String,
+    },
     /// A layout is wrong.
     #[error("in the host `{host}`: {error}")]
     Layout {
@@ -102,7 +117,7 @@ pub enum HostError {
 /// Collects a host's description and checks it.
 #[derive(Debug)]
 pub struct HostBuilder {
-    host: Host,
+    pub(super) host: Host,
     partial: bool,
     duplicate: Option<&'static str>,
     layout_error: Option<LayoutError>,
@@ -127,6 +142,7 @@ impl HostBuilder {
                 none: 0,
                 true_: 0,
                 false_: 0,
+                lifetimes: Lifetimes::Counted,
                 layouts: Vec::new(),
                 helper_names: HashMap::new(),
                 intrinsic_names: HashMap::new(),
@@ -144,6 +160,14 @@ impl HostBuilder {
     /// needed always.
     pub fn partial(&mut self) -> &mut Self {
         self.partial = true;
+        self
+    }
+
+    /// The host's objects are traced, and may move: [`Lifetimes::Traced`] says what that asks of it. `native_stack` is
+    /// the byte offset of a [`NativeStack`](crate::code::NativeStack) in the thread that compiled code is given.
+    /// Intrinsics and helpers that count references are not needed.
+    pub fn traced(&mut self, native_stack: i32) -> &mut Self {
+        self.host.lifetimes = Lifetimes::Traced { native_stack };
         self
     }
 
@@ -288,6 +312,7 @@ impl HostBuilder {
                 },
             )?;
             check_effects(&self.host, intrinsic)?;
+            check_references(&self.host, intrinsic)?;
         }
         Ok(self.host)
     }
@@ -301,7 +326,9 @@ impl HostBuilder {
         } else {
             Vec::new()
         };
-        for row in helpers().into_iter().chain(closed) {
+        let lifetimes = self.host.lifetimes;
+        let rows = helpers().into_iter().chain(closed);
+        for row in rows.filter(|row| lifetimes.needs(row.name)) {
             let HelperRow {
                 name,
                 params,
@@ -333,7 +360,9 @@ impl HostBuilder {
             Some(_) => names::NAMESPACE,
             None => &[],
         };
-        for &(name, params, results) in names::STANDARD.iter().chain(namespace) {
+        let lifetimes = self.host.lifetimes;
+        let rows = names::STANDARD.iter().chain(namespace);
+        for &(name, params, results) in rows.filter(|row| lifetimes.needs(row.0)) {
             if let Some(id) = self.host.intrinsic_names.get(name) {
                 let found = &self.host.intrinsics[*id].func.signature;
                 check_signature(&self.host, name, found, params, results)?;
@@ -382,6 +411,21 @@ fn check_signature(
         name,
         found: format!("{:?} -> {:?}", found.params, found.results),
         expected: format!("{params:?} -> {results:?}"),
+    })
+}
+
+/// Where objects are traced, an intrinsic keeps no address that the collector does not know of.
+fn check_references(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError> {
+    if host.lifetimes.are_counted() {
+        return Ok(());
+    }
+    let Some(value) = intrinsic.func.first_unlisted(&host.helpers) else {
+        return Ok(());
+    };
+    Err(HostError::UnlistedReference {
+        host: host.name,
+        name: intrinsic.name,
+        value: value.to_string(),
     })
 }
 

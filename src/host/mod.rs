@@ -18,9 +18,11 @@ mod builder;
 mod document;
 mod frozen;
 mod helpers;
+mod lifetimes;
 mod native;
 mod raw;
 mod replay;
+mod simple;
 mod stubs;
 #[cfg(test)]
 mod tests;
@@ -34,9 +36,11 @@ pub use builder::{HostBuilder, HostError};
 pub use document::world_of;
 pub use frozen::FrozenWorld;
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
+pub use lifetimes::Lifetimes;
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use replay::{ReadUnit, Replay, print_host, read_units};
+pub use simple::Counted;
 pub use stubs::{adapter, interpreted_call, interpreted_call_at};
 pub use unit::{Entry, Namespace, RawMap, UnitParts};
 
@@ -172,6 +176,8 @@ pub struct Host {
     pub true_: u64,
     /// Address of the object for false.
     pub false_: u64,
+    /// How it is known when an object is needed no more.
+    pub lifetimes: Lifetimes,
     /// How its objects, frames and threads lie in memory, as far as it has said so.
     pub layouts: Vec<Struct>,
     helper_names: HashMap<&'static str, HelperId>,
@@ -212,9 +218,9 @@ impl Host {
             .next()
     }
 
-    /// Whether the host has closed units: see [`RawEntry`].
+    /// Whether the host has closed units: see [`RawEntry`]. Where objects are traced there are none.
     pub fn has_closed_units(&self) -> bool {
-        self.helper_names.contains_key(RECORD_EXIT)
+        self.helper_names.contains_key(RECORD_EXIT) && self.lifetimes.are_counted()
     }
 
     /// The intrinsic of this name.

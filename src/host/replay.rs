@@ -5,9 +5,9 @@ mod read;
 
 pub use read::{ReadUnit, read_units};
 
-use super::{Host, UnitParts};
+use super::{Host, Lifetimes, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
-use crate::facts::{Answer, Assumption, Snapshot};
+use crate::facts::{Answer, Assumption, Effects, Snapshot};
 use crate::host::Entry;
 use crate::lir::{self, Func};
 use crate::types::{Declarations, Predefined, Quoted, Type};
@@ -151,30 +151,49 @@ pub fn print_host(host: &Host) -> String {
     }
     indent(&builtins.text, &mut out);
     let _ = writeln!(out, "  slots {}", host.frame_slots);
+    if let Lifetimes::Traced { native_stack } = host.lifetimes {
+        let _ = writeln!(out, "  traced {native_stack}");
+    }
     let (none, true_, false_) = (host.none, host.true_, host.false_);
     let _ = writeln!(out, "  singletons {none:#x} {true_:#x} {false_:#x}");
+    for layout in &host.layouts {
+        let _ = writeln!(out, "  layout {} {{", Quoted(layout.name));
+        for field in &layout.fields {
+            let _ = writeln!(out, "    {} {} {}", field.name, field.offset, field.width);
+        }
+        let _ = writeln!(out, "  }}");
+    }
     for helper in host.helpers.values() {
         let (name, signature) = (Quoted(helper.name), &helper.signature);
-        let _ = writeln!(out, "  helper {name} {:#x} {signature}", helper.address);
+        let _ = write!(out, "  helper {name} {:#x} {signature}", helper.address);
+        // What a helper does decides what compiled code keeps where a collector finds it.
+        if let (Lifetimes::Traced { .. }, Some(effects)) = (host.lifetimes, helper.effects) {
+            out.push_str(" effects");
+            print_effects(effects, &mut out);
+        }
+        out.push('\n');
     }
     for intrinsic in host.intrinsics.values() {
         let _ = write!(out, "  intrinsic {}", Quoted(intrinsic.name));
-        let effects = intrinsic.effects;
-        for (word, has) in [
-            ("reads", effects.reads),
-            ("writes", effects.writes),
-            ("runs_host_code", effects.runs_host_code),
-            ("raises", effects.raises),
-            ("releases", effects.releases),
-        ] {
-            if has {
-                let _ = write!(out, " {word}");
-            }
-        }
+        print_effects(intrinsic.effects, &mut out);
         out.push('\n');
         indent(&lir::print(&intrinsic.func, &host.helpers), &mut out);
     }
     out + "}\n"
+}
+
+fn print_effects(effects: Effects, out: &mut String) {
+    for (word, has) in [
+        ("reads", effects.reads),
+        ("writes", effects.writes),
+        ("runs_host_code", effects.runs_host_code),
+        ("raises", effects.raises),
+        ("releases", effects.releases),
+    ] {
+        if has {
+            let _ = write!(out, " {word}");
+        }
+    }
 }
 
 fn types(types: &[Type]) -> String {

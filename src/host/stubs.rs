@@ -16,6 +16,9 @@ pub fn interpreted_call(
     let params = func.params().to_vec();
     let mut b = Builder::new(&mut func);
     let slot = b.slot(8 * arity.max(1) as u32);
+    if arity > 0 {
+        b.mark_ref_slot(slot);
+    }
     let array = b.stack_addr(slot);
     for (i, &param) in params[2..].iter().enumerate() {
         b.store(Width::Ptr, array, 8 * i as i32, param);

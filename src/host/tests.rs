@@ -277,3 +277,51 @@ block0():
         other => panic!("{other}"),
     }
 }
+
+#[test]
+fn a_host_that_traces_needs_nothing_that_counts() {
+    let counts = |name: &str| {
+        name == FREE_LEAF || name == DEALLOC || name == names::DROP || name.contains("cref")
+    };
+    let made = host(
+        |name, _| !counts(name),
+        |host| {
+            host.traced(16);
+        },
+    );
+    let made = made.expect("a host");
+    assert_eq!(made.lifetimes, Lifetimes::Traced { native_stack: 16 });
+    let made = host(|name, _| !counts(name), |_| ());
+    assert!(
+        matches!(made, Err(HostError::MissingHelper { .. })),
+        "{made:?}"
+    );
+}
+
+#[test]
+fn where_objects_are_traced_intrinsics_keep_no_address_across_a_collection() {
+    let holding = |host: &mut HostBuilder| {
+        let helper = host.helper("collect", ADDRESS(), &[], &[]);
+        let mut func = Func::new("holding", Signature::new(&[Ty::Ptr], &[Ty::Ptr]));
+        let p = func.params()[0];
+        let mut b = Builder::new(&mut func);
+        let part = b.load(Width::Ptr, p, 8);
+        b.call(helper, &[], &[]);
+        b.ret(&[part]);
+        host.intrinsic("holding", Effects::ANY, func);
+    };
+    assert!(host(|_, _| true, holding).is_ok());
+    let made = host(
+        |_, _| true,
+        |host| {
+            host.traced(0);
+            holding(host);
+        },
+    );
+    let expected = HostError::UnlistedReference {
+        host: "test",
+        name: "holding",
+        value: "v1".to_owned(),
+    };
+    assert_eq!(made.err(), Some(expected));
+}

@@ -2,7 +2,7 @@
 
 use super::ClosedParts;
 use crate::bytecode::Pc;
-use crate::exits::Source;
+use crate::exits::{Source, VirtualObject};
 use crate::lir::Func;
 use crate::types::Type;
 
@@ -87,4 +87,6 @@ pub struct RawMap {
     pub pc: Pc,
     /// Local slot and kind.
     pub locals: Vec<(u32, Source)>,
+    /// The virtual objects among them. Objects in them are borrowed.
+    pub virtuals: Vec<VirtualObject>,
 }

@@ -4,7 +4,8 @@ use super::ops::{FloatCond, IntCond, OpEffects, Opcode};
 use crate::exits::ExitId;
 use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
-use cranelift_entity::{PrimaryMap, entity_impl};
+use cranelift_entity::{EntitySet, PrimaryMap, entity_impl};
+use std::collections::BTreeSet;
 
 /// A value, printed `v3`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,6 +57,14 @@ pub struct Helper {
     pub signature: Signature,
     /// What it may do, if the host says so.
     pub effects: Option<Effects>,
+}
+
+impl Helper {
+    /// Whether a collector may run before it returns: unless the host says that it neither releases nor runs host code.
+    pub fn may_collect(&self) -> bool {
+        self.effects
+            .is_none_or(|effects| effects.releases || effects.runs_host_code)
+    }
 }
 
 /// An immediate operand.
@@ -188,6 +197,25 @@ pub struct Func {
     pub sigs: PrimaryMap<SigId, Signature>,
     /// Sizes in bytes of the stack slots (8-byte aligned).
     pub slots: Vec<u32>,
+    /// The references: see [`Refs`].
+    pub refs: Refs,
+}
+
+/// What holds references to objects that a collector traces, and perhaps moves: it must know of them wherever it may
+/// run. Empty for a host that counts references.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Refs {
+    /// Values. One that is used after a call that may collect is in memory during the call, and read again afterwards.
+    pub values: EntitySet<Value>,
+    /// Stack slots, by number, whose words all hold references in each call that is given the slot's address.
+    pub slots: BTreeSet<u32>,
+}
+
+impl Refs {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.slots.is_empty()
+    }
 }
 
 impl Func {
@@ -201,6 +229,7 @@ impl Func {
             order: Vec::new(),
             sigs: PrimaryMap::new(),
             slots: Vec::new(),
+            refs: Refs::default(),
         };
         let entry = func.make_block();
         for ty in func.signature.params.clone() {
@@ -414,6 +443,16 @@ impl<'a> Builder<'a> {
     pub fn slot(&mut self, bytes: u32) -> i64 {
         self.func.slots.push(bytes);
         self.func.slots.len() as i64 - 1
+    }
+
+    /// Say that a value holds a reference ([`Refs`]).
+    pub fn mark_ref(&mut self, value: Value) {
+        self.func.refs.values.insert(value);
+    }
+
+    /// Say that all words of a stack slot hold references in calls that are given its address ([`Refs`]).
+    pub fn mark_ref_slot(&mut self, slot: i64) {
+        self.func.refs.slots.insert(slot as u32);
     }
 
     /// The address of a stack slot.

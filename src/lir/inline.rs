@@ -28,11 +28,15 @@ impl Builder<'_> {
             .collect();
         let slot_base = self.func.slots.len() as i64;
         self.func.slots.extend_from_slice(&callee.slots);
+        let slots = callee.refs.slots.iter();
+        let slots = slots.map(|slot| slot + slot_base as u32);
+        self.func.refs.slots.extend(slots);
         // The common case is one straight block: no new block, no jump.
         if callee.order.len() == 1 {
             let data = &callee.blocks[callee.entry()];
             if let Some(Term::Return(results)) = &data.term {
                 self.copy_insts(callee, callee.entry(), &mut values, slot_base);
+                self.copy_refs(callee, &values);
                 return results.iter().map(|v| values[v]).collect();
             }
         }
@@ -88,8 +92,16 @@ impl Builder<'_> {
             };
             self.terminate(term);
         }
+        self.copy_refs(callee, &values);
         self.switch_to(done);
         results
+    }
+
+    /// What held a reference there holds one here.
+    fn copy_refs(&mut self, callee: &Func, values: &HashMap<Value, Value>) {
+        let refs = callee.refs.values.iter();
+        let refs = refs.filter_map(|value| values.get(&value));
+        self.func.refs.values.extend(refs.copied());
     }
 
     fn copy_insts(

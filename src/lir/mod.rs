@@ -17,6 +17,7 @@ mod graph;
 mod inline;
 pub mod interp;
 mod lex;
+mod liveness;
 mod ops;
 mod parse;
 #[cfg(test)]
@@ -26,8 +27,8 @@ mod verify;
 
 pub use cfg::Cfg;
 pub use graph::{
-    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, SigId, Signature,
-    Term, Value,
+    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, SigId,
+    Signature, Term, Value,
 };
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse, parse_all};

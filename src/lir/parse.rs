@@ -5,7 +5,8 @@
 //! than the text is long are all numbered anew, in the order in which the text first names them.
 
 use super::graph::{
-    Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, SigId, Signature, Term, Value,
+    Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Refs, SigId, Signature, Term,
+    Value,
 };
 use super::lex::{Pos, Token, lex};
 use super::ops::{FloatCond, ImmKind, IntCond, Opcode};
@@ -63,6 +64,7 @@ fn parse_tokens(
         order: Vec::new(),
         sigs: PrimaryMap::new(),
         slots: Vec::new(),
+        refs: Refs::default(),
     };
     let mut parser = Parser {
         tokens,
@@ -156,10 +158,34 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 let sig = self.signature()?;
                 self.func.sigs.push(sig);
+            } else if word == "refs" {
+                self.at += 1;
+                self.refs()?;
             } else {
                 return Ok(());
             }
             self.end_of_line()?;
+        }
+    }
+
+    /// What holds references: values and stack slots.
+    fn refs(&mut self) -> Result<()> {
+        loop {
+            let (token, pos) = self.peek().clone();
+            let Token::Word(word) = token else {
+                return Err(expected("a value or a stack slot", &token, pos));
+            };
+            if let Some(number) = numbered(word, "slot") {
+                self.at += 1;
+                self.func.refs.slots.insert(number);
+            } else {
+                let (number, pos) = self.name("v", "a value or a stack slot")?;
+                let value = self.value_named(number, pos).entity;
+                self.func.refs.values.insert(value);
+            }
+            if !self.accept(',') {
+                return Ok(());
+            }
         }
     }
 

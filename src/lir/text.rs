@@ -4,6 +4,7 @@
 //! function "item"(ptr, i64) -> ptr {
 //!   slot0 16
 //!   sig0 (ptr, i64) -> (i64, bool)
+//!   refs v0, v4
 //!
 //! block0(v0: ptr, v1: i64):
 //!   v2 = load.i64 v0+16
@@ -97,6 +98,7 @@ impl Printer<'_> {
         for (id, sig) in &func.sigs {
             writeln!(self.out, "  {id} {sig}")?;
         }
+        self.refs()?;
         for &block in &func.order {
             if !self.out.ends_with("{\n") {
                 self.out.push('\n');
@@ -109,6 +111,17 @@ impl Printer<'_> {
         }
         self.out.push_str("}\n");
         Ok(())
+    }
+
+    fn refs(&mut self) -> fmt::Result {
+        let refs = &self.func.refs;
+        if refs.is_empty() {
+            return Ok(());
+        }
+        let values = refs.values.iter().map(|value| value.to_string());
+        let slots = refs.slots.iter().map(|number| format!("slot{number}"));
+        let names: Vec<String> = values.chain(slots).collect();
+        writeln!(self.out, "  refs {}", names.join(", "))
     }
 
     /// A malformed function is printed too, for whoever looks for the fault.

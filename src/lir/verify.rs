@@ -136,6 +136,20 @@ impl Verifier<'_> {
         if func.signature.results.len() > 2 {
             self.fault("more than two results");
         }
+        for value in func.refs.values.iter() {
+            if func.values.get(value) != Some(&Ty::Ptr) {
+                self.fault(format!("{value} holds a reference, but is no ptr"));
+            }
+        }
+        for &number in &func.refs.slots {
+            match func.slots.get(number as usize) {
+                None => self.fault(format!("there is no stack slot {number}")),
+                Some(bytes) if bytes % 8 != 0 => {
+                    self.fault(format!("slot{number} holds references, but no whole words"));
+                }
+                Some(_) => {}
+            }
+        }
         for (id, sig) in &func.sigs {
             if sig.results.len() > 2 {
                 self.fault(format!("{id} has more than two results"));

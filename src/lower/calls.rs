@@ -39,6 +39,7 @@ impl Lower<'_> {
         }
         if info.variadic {
             let slot = self.b.slot(8 * rest.len().max(1) as u32);
+            self.references_in(slot, rest.len());
             let pointers: Vec<lir::Value> = rest.iter().map(|&a| self.moved(a)).collect();
             let buffer = self.b.stack_addr(slot);
             for (i, p) in pointers.into_iter().enumerate() {
@@ -82,6 +83,7 @@ impl Lower<'_> {
         }
         match info.gives {
             Gives::Object => {
+                self.reference(result);
                 self.values.insert(v, result);
             }
             Gives::Bool | Gives::Next => {
@@ -92,7 +94,10 @@ impl Lower<'_> {
         }
         if let Some(buffer) = outputs {
             let loads = (0..count)
-                .map(|i| self.b.load(Width::Ptr, buffer, 8 * i as i32))
+                .map(|i| {
+                    let output = self.b.load(Width::Ptr, buffer, 8 * i as i32);
+                    self.reference(output)
+                })
                 .collect();
             self.outputs.insert(v, loads);
         }
@@ -109,7 +114,7 @@ impl Lower<'_> {
         self.b
             .inline(&host.intrinsics[id].func, &[list, item], Some(full));
         if !made {
-            self.intrinsic(names::INCREF, &[item]);
+            self.count(names::INCREF, item);
         }
         let go = self.b.block();
         self.b.jump(go, &[]);
@@ -152,7 +157,8 @@ impl Lower<'_> {
             params: vec![Ty::Ptr; operands.len()],
             results: vec![Ty::Ptr],
         };
-        self.b.call_indirect(sig, entry, operands)[0]
+        let result = self.b.call_indirect(sig, entry, operands)[0];
+        self.reference(result)
     }
 
     /// Count a back edge, for the statistics.
@@ -193,9 +199,7 @@ impl Lower<'_> {
             return;
         }
         let p = self.object(v).0;
-        self.unless_null(v, p, |s| {
-            s.intrinsic(names::INCREF, &[p]);
-        });
+        self.unless_null(v, p, |s| s.count(names::INCREF, p));
     }
 
     pub(super) fn decref(&mut self, v: Value, dropped: Value) {
@@ -213,9 +217,7 @@ impl Lower<'_> {
         } else {
             return self.unless_null(dropped, p, |s| s.drop_object(v, p));
         };
-        self.unless_null(dropped, p, |s| {
-            s.intrinsic(name, &[p]);
-        });
+        self.unless_null(dropped, p, |s| s.count(name, p));
     }
 
     /// Drop a reference to any object. The frame is made true for others only where the object dies.
@@ -250,10 +252,11 @@ impl Lower<'_> {
         self.position = position.filter(|p| self.position == Some(*p));
     }
 
-    /// Raw values, boxes not made, and immortal objects are not counted.
+    /// Raw values, boxes not made, immortal objects, and what a collector traces are not counted.
     fn needs_no_count(&self, v: Value) -> bool {
         let root = self.f.object_of(v);
-        self.repr(v) != super::Repr::Object
+        !self.is_counted
+            || self.repr(v) != super::Repr::Object
             || matches!(self.f.op(root), crate::hir::Op::Const(o) if o.is_immortal())
             || (!self.f.ty(v).is_bottom() && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE))
     }

@@ -37,7 +37,7 @@ impl Lower<'_> {
                 // Whoever holds a frame object (a traceback does) will look for the locals after the return.
                 let locals = self.locals.clone();
                 self.publish_position(pc);
-                if locals.iter().any(|v| self.repr(*v).is_raw()) {
+                if locals.iter().any(|v| self.repr(*v).is_unmade()) {
                     self.publish_locals(pc, &locals);
                 }
                 if self.entry == Entry::Function {
@@ -59,6 +59,7 @@ impl Lower<'_> {
         let here = self.b.current();
         let block = self.b.block();
         let result = self.b.param(block, Ty::Ptr);
+        self.reference(result);
         self.b.switch_to(block);
         let leave = &self.parts.leave;
         self.b.inline(leave, &[self.thread, self.frame], None);
@@ -82,6 +83,7 @@ impl Lower<'_> {
         let target = &self.f.blocks[edge.block].entry_state.locals;
         (0..self.f.code.locals.len())
             .filter_map(|k| {
+                // A virtual object comes to the next block as the same value or not at all.
                 let (from, to) = (self.repr(self.locals[k]), self.repr(target[k]));
                 (from.is_raw() != to.is_raw()).then_some((k as u32, from, to))
             })
@@ -107,8 +109,10 @@ impl Lower<'_> {
             let offset = self.slot_offset(k);
             if from == Repr::Object && to.is_raw() {
                 // A number: its death is silent.
-                let old = self.b.load(Width::Ptr, self.frame, offset);
-                self.intrinsic(names::DECREF_LEAF, &[old]);
+                if self.is_counted {
+                    let old = self.b.load(Width::Ptr, self.frame, offset);
+                    self.count(names::DECREF_LEAF, old);
+                }
                 let null = self.b.pconst(0);
                 self.b.store(Width::Ptr, self.frame, offset, null);
             } else if from.is_raw() && to == Repr::Object {

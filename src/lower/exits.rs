@@ -1,7 +1,10 @@
 //! Exit records and the cold blocks that leave through them.
 
 use super::{Lower, Repr};
-use crate::exits::{CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, NameWrite, Reason, Source};
+use crate::exits::{
+    CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, NameWrite, Reason, Source, VirtualKind,
+    VirtualObject,
+};
 use crate::hir::{Op, Pc, StateId, Value};
 use crate::host::RawMap;
 use crate::host::names;
@@ -9,10 +12,14 @@ use crate::lir::{self, IntCond, Opcode, Term};
 use crate::ll::Width;
 use cranelift_entity::EntityRef;
 
-/// The values an exit passes, each once.
+/// Most items of a virtual tuple that a local holds while others may look at the frame: each local has so many words.
+const SHADOWED_ITEMS: usize = crate::hir::SEEN_ITEMS;
+
+/// The values an exit passes, each once, and the virtual objects it makes.
 struct Words {
     hir: Vec<Value>,
     args: Vec<lir::Value>,
+    virtuals: Vec<(Value, VirtualObject)>,
 }
 
 impl Lower<'_> {
@@ -42,12 +49,13 @@ impl Lower<'_> {
         let mut words = Words {
             hir: Vec::new(),
             args: vec![self.thread, self.frame],
+            virtuals: Vec::new(),
         };
         let (mut locals, mut names) = (Vec::new(), Vec::new());
         for (k, &v) in state.locals.iter().enumerate() {
             // A closed unit has no slots, and holds no references.
             let slotless = self.closed.is_some() && self.repr(v) != Repr::Null;
-            if !slotless && !self.repr(v).is_raw() {
+            if !slotless && !self.repr(v).is_unmade() {
                 continue;
             }
             let owned = self.closed.is_none();
@@ -76,6 +84,11 @@ impl Lower<'_> {
             kind,
             reason,
             pc,
+            virtuals: words
+                .virtuals
+                .into_iter()
+                .map(|(_, object)| object)
+                .collect(),
             locals,
             names,
             stack,
@@ -97,6 +110,7 @@ impl Lower<'_> {
             Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => raw,
             Repr::IntIf(raw, _) | Repr::DoubleIf(raw, _) => raw,
             Repr::Object => v,
+            Repr::Virtual => return self.virtual_object(words, v),
         };
         let bound = match repr {
             Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) => Some(self.word(words, bound)),
@@ -126,6 +140,21 @@ impl Lower<'_> {
             }
             _ => Source::Borrowed(index),
         }
+    }
+
+    /// The place of a virtual object in the record's table; what is in it stands before it.
+    fn virtual_object(&mut self, words: &mut Words, v: Value) -> Source {
+        if let Some(i) = words.virtuals.iter().position(|(made, _)| *made == v) {
+            return Source::Virtual(i as u32);
+        }
+        let items = self.f.inst(v).args.clone();
+        // Its references become the object's; a closed unit has none.
+        let owned = self.closed.is_none();
+        let item = |item| self.source(words, item, owned);
+        let fields = items.into_iter().map(item).collect();
+        let kind = VirtualKind::Tuple;
+        words.virtuals.push((v, VirtualObject { kind, fields }));
+        Source::Virtual(words.virtuals.len() as u32 - 1)
     }
 
     /// The place of a raw value among the words.
@@ -242,6 +271,7 @@ impl Lower<'_> {
 
     pub(super) fn publish_locals(&mut self, pc: Pc, locals: &[Value]) {
         let mut map = Vec::new();
+        let mut virtuals: Vec<(Value, VirtualObject)> = Vec::new();
         for (k, &v) in locals.iter().enumerate().take(self.f.code.locals.len()) {
             let k = k as u32;
             let (source, raw) = match self.repr(v) {
@@ -252,22 +282,83 @@ impl Lower<'_> {
                 Repr::DoubleIf(raw, bound) => {
                     (Source::FloatIf(k, self.publish_bound(k, bound)), raw)
                 }
+                Repr::Virtual => {
+                    let source = self.publish_virtual(&mut virtuals, k, self.f.resolve(v));
+                    map.push((k, source));
+                    continue;
+                }
                 _ => continue,
             };
             map.push((k, source));
             if self.shadows.get(&k) == Some(&raw) {
                 continue;
             }
-            let value = self.raw(raw);
-            let (width, value) = match source {
-                Source::Float(_) | Source::FloatIf(..) => (Width::F64, value),
-                Source::Bool(_) => (Width::I64, self.b.op(Opcode::B2i, &[value])),
-                _ => (Width::I64, value),
-            };
-            self.b
-                .store(width, self.frame, self.shadow_offset(k), value);
+            self.store_shadow(k, source, raw);
             self.shadows.insert(k, raw);
         }
-        self.raw_maps.insert(pc, RawMap { pc, locals: map });
+        let virtuals = virtuals.into_iter().map(|(_, object)| object).collect();
+        let locals = map;
+        self.raw_maps.insert(
+            pc,
+            RawMap {
+                pc,
+                locals,
+                virtuals,
+            },
+        );
+    }
+
+    /// Store a raw value into a word behind the frame.
+    fn store_shadow(&mut self, word: u32, source: Source, raw: Value) {
+        let value = self.raw(raw);
+        let (width, value) = match source {
+            Source::Float(_) | Source::FloatIf(..) => (Width::F64, value),
+            Source::Bool(_) => (Width::I64, self.b.op(Opcode::B2i, &[value])),
+            _ => (Width::I64, value),
+        };
+        self.b
+            .store(width, self.frame, self.shadow_offset(word), value);
+    }
+
+    /// Store the items of a virtual tuple that local `k` holds into the two words that belong to the local; the first local
+    /// that names it does so for all.
+    fn publish_virtual(
+        &mut self,
+        virtuals: &mut Vec<(Value, VirtualObject)>,
+        k: u32,
+        v: Value,
+    ) -> Source {
+        if let Some(i) = virtuals.iter().position(|(made, _)| *made == v) {
+            return Source::Virtual(i as u32);
+        }
+        let items = self.f.inst(v).args.clone();
+        assert!(
+            items.len() <= SHADOWED_ITEMS,
+            "{v} has too many items to be seen"
+        );
+        // The words are not those of a raw local any more.
+        self.shadows.remove(&k);
+        let mut fields = Vec::new();
+        for (i, item) in (0u32..).zip(items) {
+            let word = k + i * self.f.code.locals.len() as u32;
+            let (source, raw) = match self.repr(item) {
+                Repr::Int(raw) => (Source::Int(word), raw),
+                Repr::Double(raw) => (Source::Float(word), raw),
+                Repr::Bool(raw) => (Source::Bool(word), raw),
+                Repr::Object => {
+                    let p = self.object(item).0;
+                    let offset = self.shadow_offset(word);
+                    self.b.store(Width::Ptr, self.frame, offset, p);
+                    fields.push(Source::Borrowed(word));
+                    continue;
+                }
+                other => panic!("{item}, {other:?}, is an item of {v}, which can be seen"),
+            };
+            self.store_shadow(word, source, raw);
+            fields.push(source);
+        }
+        let kind = VirtualKind::Tuple;
+        virtuals.push((v, VirtualObject { kind, fields }));
+        Source::Virtual(virtuals.len() as u32 - 1)
     }
 }

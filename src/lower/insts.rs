@@ -23,6 +23,7 @@ impl Lower<'_> {
             | Op::BoxBool
             | Op::BoxIntIf
             | Op::BoxFloatIf
+            | Op::VirtualTuple
             | Op::Refine(_) => return,
             Op::LoadSlot(k) => {
                 if (k as usize) < self.locals.len() {
@@ -287,6 +288,9 @@ impl Lower<'_> {
             Op::CallDirect(cell) => return self.call_direct(v, cell),
             Op::CallRaw(entry, consumed) => self.call_raw(v, &entry, consumed),
         };
+        if self.b.func.values[result] == Ty::Ptr {
+            self.reference(result);
+        }
         self.values.insert(v, result);
     }
 

@@ -2,8 +2,9 @@
 //!
 //! # How values are represented
 //! A C value is raw. An object is a pointer, except a box of a raw value, which is **virtual**: the pointer is made
-//! where something needs the object, and the raw value travels in its place otherwise (to exits too). A local's slot
-//! in the frame holds its object as an owned reference, or nothing while the local is raw.
+//! where something needs the object, and the raw value travels in its place otherwise (to exits too). A virtual tuple is
+//! made by exits alone, of its items. A local's slot in the frame holds its object as an owned reference, or nothing while
+//! the local is raw or virtual.
 //!
 //! # Call-outs
 //! Before anything that may run code of the program, the unit stores the instruction's position and the words of the
@@ -59,12 +60,19 @@ pub enum Repr {
     IntIf(Value, Value),
     /// A double if the second value holds, else no object.
     DoubleIf(Value, Value),
+    /// An object that only an exit makes.
+    Virtual,
 }
 
 impl Repr {
     /// Whether the value is raw.
     pub fn is_raw(self) -> bool {
-        !matches!(self, Repr::Null | Repr::Object)
+        !matches!(self, Repr::Null | Repr::Object | Repr::Virtual)
+    }
+
+    /// Whether there is a value that has no object, which so is in no local's slot.
+    pub fn is_unmade(self) -> bool {
+        self.is_raw() || self == Repr::Virtual
     }
 }
 
@@ -78,6 +86,7 @@ pub fn repr(f: &Function, v: Value) -> Repr {
         Op::BoxBool => Repr::Bool(f.arg(v, 0)),
         Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
         Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
+        Op::VirtualTuple => Repr::Virtual,
         // The same object as its operand.
         op if op.gives_operand() => repr(f, f.arg(v, 0)),
         _ => match f.ty(v) {
@@ -122,6 +131,8 @@ pub(crate) struct Lower<'a> {
     /// Number of outputs read from each operation that has some, and where they are.
     outputs: HashMap<Value, Vec<lir::Value>>,
     output_counts: HashMap<Value, u32>,
+    /// Whether references are counted; else they are marked, for the host's collector.
+    is_counted: bool,
     /// A fault for tests: integer subtraction has its operands in the wrong order.
     planted: bool,
 }
@@ -190,6 +201,7 @@ fn finish(
             shadows: HashMap::new(),
             outputs: HashMap::new(),
             output_counts,
+            is_counted: host.lifetimes.are_counted(),
             planted,
         };
         lower.run(second, &args);
@@ -206,6 +218,14 @@ fn finish(
 
 impl Lower<'_> {
     fn run(&mut self, second: lir::Value, args: &[lir::Value]) {
+        if self.entry == Entry::Function {
+            self.reference(second);
+            for &arg in args {
+                if self.b.func.values[arg] == Ty::Ptr {
+                    self.reference(arg);
+                }
+            }
+        }
         let landings: HashSet<hir::Block> = self
             .f
             .order
@@ -221,6 +241,7 @@ impl Lower<'_> {
             for &(p, _) in &self.f.blocks[block].params {
                 let ty = self.ty_of(p);
                 let v = self.b.param(lb, ty);
+                let v = if ty == Ty::Ptr { self.reference(v) } else { v };
                 self.values.insert(p, v);
             }
             self.blocks.insert(block, lb);
@@ -253,6 +274,7 @@ impl Lower<'_> {
         let after = self.b.current();
         self.b.switch_to(slow);
         let slot = self.b.slot(8 * args.len().max(1) as u32);
+        self.references_in(slot, args.len());
         let buffer = self.b.stack_addr(slot);
         for (i, &arg) in args.iter().enumerate() {
             self.b.store(Width::Ptr, buffer, 8 * i as i32, arg);
@@ -308,6 +330,34 @@ impl Lower<'_> {
         self.b.inline(&host.intrinsics[id].func, args, None)
     }
 
+    /// Inline one that counts a reference, if the host counts.
+    fn count(&mut self, name: &str, p: lir::Value) {
+        if self.is_counted {
+            self.intrinsic(name, &[p]);
+        }
+    }
+
+    /// The value holds a reference to an object, which a collector must find.
+    fn reference(&mut self, p: lir::Value) -> lir::Value {
+        if !self.is_counted {
+            self.b.mark_ref(p);
+        }
+        p
+    }
+
+    /// The same of the words of a stack slot.
+    fn references_in(&mut self, slot: i64, words: usize) {
+        if !self.is_counted && words > 0 {
+            self.b.mark_ref_slot(slot);
+        }
+    }
+
+    /// A new object.
+    fn boxed(&mut self, name: &str, raw: lir::Value) -> lir::Value {
+        let p = self.intrinsic(name, &[raw])[0];
+        self.reference(p)
+    }
+
     /// The raw value of a C value.
     fn raw(&mut self, v: Value) -> lir::Value {
         let v = self.f.resolve(v);
@@ -333,18 +383,21 @@ impl Lower<'_> {
             Repr::Null => (self.b.pconst(0), false),
             Repr::Int(raw) => {
                 let raw = self.raw(raw);
-                (self.intrinsic(names::INT_BOX, &[raw])[0], true)
+                (self.boxed(names::INT_BOX, raw), true)
             }
             Repr::Double(raw) => {
                 let raw = self.raw(raw);
-                (self.intrinsic(names::FLOAT_BOX, &[raw])[0], true)
+                (self.boxed(names::FLOAT_BOX, raw), true)
             }
             Repr::Bool(raw) => {
                 let raw = self.raw(raw);
-                (self.intrinsic(names::BOOL_BOX, &[raw])[0], false)
+                (self.boxed(names::BOOL_BOX, raw), false)
             }
             Repr::IntIf(raw, bound) => (self.box_if(names::INT_BOX, raw, bound), true),
             Repr::DoubleIf(raw, bound) => (self.box_if(names::FLOAT_BOX, raw, bound), true),
+            Repr::Virtual => {
+                panic!("{v} is virtual, and no pass may have left a use of its object")
+            }
             Repr::Object => {
                 let v = self.f.object_of(v);
                 let p = match self.f.op(v) {
@@ -363,10 +416,11 @@ impl Lower<'_> {
         let (raw, bound) = (self.raw(raw), self.raw(bound));
         let (some, done) = (self.b.block(), self.b.block());
         let result = self.b.param(done, Ty::Ptr);
+        self.reference(result);
         let null = self.b.pconst(0);
         self.b.br(bound, some, &[], done, &[null]);
         self.b.switch_to(some);
-        let p = self.intrinsic(boxing, &[raw])[0];
+        let p = self.boxed(boxing, raw);
         self.b.jump(done, &[p]);
         self.b.switch_to(done);
         result
@@ -380,15 +434,11 @@ impl Lower<'_> {
     /// Drop the reference of a box made for one use.
     fn drop_fresh(&mut self, v: Value, p: lir::Value) {
         match self.repr(v) {
-            Repr::Double(_) => {
-                self.intrinsic(names::DECREF_FLOAT, &[p]);
+            Repr::Double(_) => self.count(names::DECREF_FLOAT, p),
+            Repr::Int(_) => self.count(names::DECREF_INT, p),
+            Repr::IntIf(..) | Repr::DoubleIf(..) if self.is_counted => {
+                self.unless_null(v, p, |s| s.count(names::DECREF_LEAF, p));
             }
-            Repr::Int(_) => {
-                self.intrinsic(names::DECREF_INT, &[p]);
-            }
-            Repr::IntIf(..) | Repr::DoubleIf(..) => self.unless_null(v, p, |s| {
-                s.intrinsic(names::DECREF_LEAF, &[p]);
-            }),
             _ => {}
         }
     }

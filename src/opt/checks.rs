@@ -29,7 +29,9 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         let mut needless = Vec::new();
         flow(f, b, dirty_in[b], &mut |v| needless.push(v));
         if !needless.is_empty() {
-            f.blocks[b].insts.retain(|v| !needless.contains(v));
+            // In the order of the block.
+            let mut next = needless.iter().peekable();
+            f.blocks[b].insts.retain(|v| next.next_if_eq(&v).is_none());
             removed = true;
         }
     }

@@ -98,6 +98,7 @@ fn is_uncounted(f: &Function, v: Value) -> bool {
             | Op::BoxBool
             | Op::BoxIntIf
             | Op::BoxFloatIf
+            | Op::VirtualTuple
             | Op::Const(_)
             | Op::Null
     )

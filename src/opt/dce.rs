@@ -15,14 +15,11 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         let data = &f.blocks[b];
         for &v in &data.insts {
             let op = f.op(v);
-            let keep = op.has_side_effect()
-                || op.exit_may_raise()
-                || matches!(
-                    op,
-                    Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_)
-                );
-            let lost = matches!(op, Op::GuardType(_)) && is_planted(Fault::Dce);
-            if keep && !lost {
+            let is_guard = matches!(
+                op,
+                Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_)
+            );
+            if op.has_side_effect() || op.exit_may_raise() || is_guard && !is_planted(Fault::Dce) {
                 work.push(v);
             }
         }

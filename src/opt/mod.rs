@@ -7,6 +7,7 @@
 mod checks;
 pub mod closed;
 mod dce;
+mod lifetimes;
 mod merge;
 mod number;
 mod plant;
@@ -17,10 +18,11 @@ mod specialise;
 mod tests;
 mod types;
 mod unbox;
+mod virtuals;
 
 use crate::bytecode::{Pc, Reason};
 use crate::hir::Function;
-use crate::host::World;
+use crate::host::{Lifetimes, World};
 use std::collections::HashSet;
 
 /// Rounds of removing references and checks.
@@ -32,6 +34,8 @@ pub struct Context<'a> {
     pub world: &'a dyn World,
     /// Bets not to make again.
     pub avoid: &'a HashSet<(Pc, Reason)>,
+    /// Whether references are counted.
+    pub lifetimes: Lifetimes,
 }
 
 /// A pass: says whether it changed the function.
@@ -39,9 +43,11 @@ type Pass = fn(&mut Function, &Context<'_>) -> bool;
 
 /// Every pass by name, in the order in which they first run.
 const PASSES: &[(&str, Pass)] = &[
+    ("lifetimes", lifetimes::run),
     ("simplify", simplify::run),
     ("types", types::run),
     ("specialise", specialise::run),
+    ("virtuals", virtuals::run),
     ("merge", merge::run),
     ("unbox", unbox::run),
     ("number", number::run),
@@ -74,11 +80,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         }
         changed
     };
+    step(f, "lifetimes");
     step(f, "simplify");
     for _ in 0..2 {
         step(f, "types");
         step(f, "specialise");
+        step(f, "lifetimes");
         step(f, "simplify");
+        step(f, "virtuals");
         step(f, "merge");
         step(f, "types");
         step(f, "unbox");
@@ -87,6 +96,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "types");
     step(f, "number");
     step(f, "simplify");
+    // `unbox` drops the boxes that it leaves behind.
+    step(f, "lifetimes");
+    // More items are raw by now, and what the frame's end would have to drop is less.
+    step(f, "virtuals");
     // A reference less to drop is a check of validity less, and that stands between other pairs of references.
     for _ in 0..MOST_ROUNDS {
         step(f, "refcounts");

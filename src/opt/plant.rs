@@ -6,7 +6,7 @@
 pub(super) enum Fault {
     /// `simplify` takes a constant for its absolute value.
     Fold,
-    /// `dce` drops guards on types whose results nobody names.
+    /// `dce` drops guards whose results nobody names: of conditions, say that a divisor is not zero.
     Dce,
     /// `refcounts` takes references away though code of the program runs between.
     Refcounts,

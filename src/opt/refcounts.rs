@@ -5,43 +5,50 @@ use super::plant::{Fault, is_planted};
 use crate::hir::{Function, Op, StateId, Value};
 use std::collections::BTreeSet;
 
+/// How far apart the two may stand: the way between is walked for each `incref`.
+const MOST_BETWEEN: usize = 1000;
+
 /// Within a block: `incref v ... decref v` go when no instruction between may drop references to objects of other
 /// kinds or run host code. Exits between then take a new reference of their own.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
-        let mut insts = f.blocks[b].insts.clone();
-        let mut i = 0;
-        while i < insts.len() {
-            if matches!(f.op(insts[i]), Op::Incref)
-                && let Some(j) = matching_decref(f, &insts, i)
+        let insts = f.blocks[b].insts.clone();
+        let mut gone = vec![false; insts.len()];
+        for i in 0..insts.len() {
+            if !gone[i]
+                && matches!(f.op(insts[i]), Op::Incref)
+                && let Some(j) = matching_decref(f, &insts, &gone, i)
             {
                 let v = f.object_of(f.arg(insts[i], 0));
-                let states: BTreeSet<StateId> = insts[i + 1..j]
-                    .iter()
-                    .filter_map(|v| f.insts[*v].state)
+                let states: BTreeSet<StateId> = (i + 1..j)
+                    .filter(|k| !gone[*k])
+                    .filter_map(|k| f.insts[insts[k]].state)
                     .collect();
                 for state in states {
                     borrow_in_state(f, state, v);
                 }
-                insts.remove(j);
-                insts.remove(i);
-                changed = true;
-            } else {
-                i += 1;
+                (gone[i], gone[j]) = (true, true);
             }
         }
-        f.blocks[b].insts = insts;
+        if gone.contains(&true) {
+            let mut gone = gone.into_iter();
+            f.blocks[b].insts.retain(|_| gone.next() == Some(false));
+            changed = true;
+        }
     }
     changed
 }
 
-fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> {
+fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) -> Option<usize> {
     let v = f.object_of(f.arg(insts[from], 0));
     // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
     // while a local keeps the object alive: then it could as well have been dropped before.
     let mut crossed = false;
-    for (j, &inst) in insts.iter().enumerate().skip(from + 1) {
+    for (j, &inst) in insts.iter().enumerate().skip(from + 1).take(MOST_BETWEEN) {
+        if gone[j] {
+            continue;
+        }
         if crossed
             && !matches!(f.op(inst), Op::Decref)
             && f.insts[inst].args.iter().any(|a| f.object_of(*a) == v)
@@ -56,6 +63,9 @@ fn matching_decref(f: &Function, insts: &[Value], from: usize) -> Option<usize> 
             // Moves the reference on: it is needed.
             Op::StoreSlot(_) if f.object_of(f.arg(inst, 0)) == v => return None,
             Op::StoreSlot(_) => {}
+            Op::VirtualTuple if f.insts[inst].args.iter().any(|a| f.object_of(*a) == v) => {
+                return None;
+            }
             Op::Param => return None,
             Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v => {}

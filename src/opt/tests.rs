@@ -48,6 +48,7 @@ out:
         let cx = Context {
             world: &Nothing,
             avoid: &avoid,
+            lifetimes: crate::host::Lifetimes::Counted,
         };
         run(&mut f, &cx, &mut |pass, f| {
             hir::verify(f).unwrap_or_else(|faults| panic!("after {pass}: {faults}\n{f}"));

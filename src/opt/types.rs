@@ -76,11 +76,8 @@ fn transfer(f: &Function, v: Value, declared: Type) -> Type {
                 return a;
             }
             let bound = a - Type::NULLPTR;
-            if bound.is_bottom() {
-                Type::OBJECT
-            } else {
-                bound
-            }
+            // What is never bound ends here; what comes after it was typed by what it was believed to be.
+            if bound.is_bottom() { declared } else { bound }
         }
         Op::General(op, imms) => {
             let types: Vec<Type> = inst.args.iter().map(|a| f.ty(*a)).collect();

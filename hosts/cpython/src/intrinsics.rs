@@ -147,6 +147,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         host.singletons(Py_None() as u64, Py_True() as u64, Py_False() as u64);
     }
     host.frame_slots(abi::frame::LOCALSPLUS);
+    abi::declare(&mut host);
     for (name, entry) in helpers::all() {
         host.helper(name, entry.address, &entry.params, &entry.results);
     }

@@ -145,7 +145,7 @@ fn in_host(case: &Case, argument: i64, jit: bool, rounds: u32) -> (Duration, Str
     // What is compiled is compiled before the clock runs.
     if jit {
         (0..3).for_each(|_| drop(run()));
-        let made = session.statistics().units.get();
+        let made = session.statistics().units;
         assert!(
             made > 0,
             "`{}` was not compiled: {:?}",

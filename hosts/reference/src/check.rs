@@ -464,7 +464,7 @@ pub fn run_in(
 
 /// What the compiler refused because of a fault of its own.
 fn faults(session: &Session) -> Vec<String> {
-    let refused = session.statistics().refused.borrow();
+    let refused = session.statistics().refused;
     let faults = refused
         .iter()
         .filter(|(_, why)| why.starts_with("internal") || why.contains("request is wrong"));

@@ -199,15 +199,15 @@ impl Coverage {
                 exits.for_each(|exit| count(&mut self.exits_made, exit));
             }
             let statistics = session.statistics();
-            self.invalidated += statistics.invalidated.get();
-            self.native_calls += statistics.native_calls.get();
-            for (&(kind, reason), times) in statistics.exits_by_reason.borrow().iter() {
+            self.invalidated += statistics.invalidated;
+            self.native_calls += statistics.native_calls;
+            for (&(kind, reason), times) in &statistics.exits_by_reason {
                 *self
                     .exits_taken
                     .entry(exit_name(kind.raises(), reason))
                     .or_default() += times;
             }
-            for (_, why) in statistics.refused.borrow().iter() {
+            for (_, why) in &statistics.refused {
                 count(&mut self.refused, why);
             }
         }

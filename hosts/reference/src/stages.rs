@@ -7,7 +7,7 @@ use cladonia::bytecode::{Code, ConstValue, Document, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{Engine, Entry, Request, Unit};
 use cladonia::hir;
-use cladonia::host::{ReadUnit, Snapshot, read_units, world_of};
+use cladonia::host::{Lifetimes, ReadUnit, Snapshot, read_units, world_of};
 use cladonia::opt;
 use cladonia::types::Type;
 use std::collections::HashSet;
@@ -431,6 +431,7 @@ impl FunctionInHir {
         let cx = opt::Context {
             world,
             avoid: &avoid,
+            lifetimes: Lifetimes::Counted,
         };
         let changed = catch(|| opt::run_pass(name, f, &cx))?;
         verified(&self.f, &format!("after {name}"))?;
@@ -451,6 +452,7 @@ impl FunctionInHir {
         let cx = opt::Context {
             world,
             avoid: &avoid,
+            lifetimes: Lifetimes::Counted,
         };
         let mut fault = Ok(());
         catch(|| {

@@ -274,7 +274,8 @@ fn after_and_diff_show_what_a_pass_changed() {
 
 #[test]
 fn a_wrong_pass_is_told_from_one_that_changes_nothing() {
-    let passes = "`simplify`, `types`, `specialise`, `merge`, `unbox`, `number`, `refcounts`, `checks`, `dce`";
+    let passes = "`lifetimes`, `simplify`, `types`, `specialise`, `virtuals`, `merge`, `unbox`, `number`, \
+                  `refcounts`, `checks`, `dce`";
     assert_eq!(
         complaint(&["hir", "-", "--after", "inline"], PROGRAM),
         format!("error: standard input: there is no pass `inline`; there are {passes}\n")
@@ -413,6 +414,69 @@ fn reduce_keeps_what_the_command_needs() {
         good(&["verify", "-"], &small),
         "standard input: 1 codes: well-formed\n"
     );
+}
+
+/// What `f` gives differs from runtime to runtime, as a fault of an executor would; what `g` gives does not.
+const DIFFERS: &str = r#"
+code "g" {
+  params 1
+  local n
+  stack 1
+  load_fast n
+  return_value
+}
+code "f" {
+  params 1
+  local n
+  stack 4
+  name f
+  name g
+  name hash
+  const 1
+  load_global g, 1
+  load_fast n
+  call 1
+  load_const #0
+  binary_op +
+  pop_top
+  load_global hash, 1
+  load_global f
+  call 1
+  return_value
+}
+;> g(3)
+;> f(3)
+"#;
+
+#[test]
+fn reduce_keeps_what_the_executors_disagree_on() {
+    let small = good(&["reduce", "-", "--differs"], DIFFERS);
+    // Of `f` alone the hash of an object is left: the code and the call of `g` say nothing.
+    has(&small, &["code \"f\"", "call", ";> f(3)"]);
+    assert!(
+        !small.contains("\"g\"") && !small.contains("binary_op"),
+        "{small}"
+    );
+    assert!(
+        small.lines().count() < DIFFERS.lines().count() / 2,
+        "{small}"
+    );
+    // It still differs, so that it is what a bug report needs; and there is nothing left to take away.
+    assert_eq!(good(&["reduce", "-", "--differs"], &small), small);
+    let output = File::new("");
+    let arguments = ["reduce", "-", "--differs", "-o", output.name()];
+    let said = good(&arguments, &small);
+    has(&said, &[output.name(), " lines\n"]);
+    assert_eq!(std::fs::read_to_string(&output.0).expect("a file"), small);
+    // Without the call that differs there is nothing to reduce.
+    let agreeing = DIFFERS.replace(";> f(3)\n", "");
+    has(
+        &complaint(&["reduce", "-", "--differs"], &agreeing),
+        &["the executors agree on its 1 calls"],
+    );
+    // A call may be named instead.
+    let named = good(&["reduce", "-", "--differs", "--call", "f(3)"], &agreeing);
+    assert_eq!(named, small);
 }
 
 #[test]

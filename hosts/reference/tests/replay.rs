@@ -74,6 +74,27 @@ fn read(text: &str) -> Result<usize, String> {
 }
 
 #[test]
+fn the_host_that_was_read_prints_as_the_one_that_was_written() {
+    let text = document();
+    let host = text.split_inclusive('\n').take_while(|line| *line != "}\n");
+    let host: String = host.chain(["}\n"]).collect();
+    assert!(
+        host.contains("  layout \"Float\" {\n    count 0 i64\n"),
+        "{host}"
+    );
+    let document = Document::parse(&text).expect("a document");
+    let units = read_units(&document).expect("units");
+    let without_classes = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with("  class "));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    assert_eq!(
+        without_classes(&print_host(&units[0].host)),
+        without_classes(&host)
+    );
+}
+
+#[test]
 fn what_is_wrong_with_a_unit_is_said_with_its_place() {
     let text = document();
     assert!(read(&text).expect("units") >= 2);
@@ -102,6 +123,22 @@ fn what_is_wrong_with_a_unit_is_said_with_its_place() {
             "  slots ",
             "  slots 9999999999",
             at("  slots ", 9, "9999999999"),
+        ),
+        (
+            "    value 16 f64",
+            "    value 8 f64",
+            in_host(
+                "in the host `reference`: in structure `Float` the fields `class` and `value` overlap; give each its own bytes",
+            ),
+        ),
+        (
+            "    value 16 f64",
+            "    value 16 f63",
+            at(
+                "    value 16 f64",
+                14,
+                "expected how the field lies in memory, found `f`",
+            ),
         ),
         (
             "  helper \"compare\" 0x",

@@ -5,7 +5,7 @@ use crate::bytecode::{Document, Met, Pc, Reason, Section, parse_code};
 use crate::facts::{Effects, Snapshot};
 use crate::host::{ClosedParts, Entry, Host, HostBuilder, Namespace, UnitParts};
 use crate::lir::{self, Func, Helper, HelperId, Mode, Signature};
-use crate::ll::Ty;
+use crate::ll::{Field, Ty, Width};
 use crate::types::{Hierarchy, Line, Lines, Parsed, Scope, TextError, Type};
 use cranelift_entity::PrimaryMap;
 use std::collections::{HashMap, HashSet};
@@ -87,15 +87,29 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
             () if line.eat_word("slots") => {
                 builder.frame_slots(small(&mut line)?);
             }
+            () if line.eat_word("traced") => {
+                builder.traced(small(&mut line)?);
+            }
             () if line.eat_word("singletons") => {
                 let (none, true_) = (line.hexadecimal()?, line.hexadecimal()?);
                 builder.singletons(none, true_, line.hexadecimal()?);
+            }
+            () if line.eat_word("layout") => {
+                let name = interned(line.quoted("the structure's name")?);
+                line.expect("{")?;
+                line.end()?;
+                let fields = fields(&mut lines)?;
+                builder.layout(name, None, &fields);
+                continue;
             }
             () if line.eat_word("helper") => {
                 let name = interned(line.quoted("the helper's name")?);
                 let address = line.hexadecimal()? as usize;
                 let signature = signature(&mut line)?;
-                builder.helper(name, address, &signature.params, &signature.results);
+                let helper = builder.helper(name, address, &signature.params, &signature.results);
+                if line.eat_word("effects") {
+                    builder.effects(helper, effects(&mut line));
+                }
             }
             () if line.eat_word("intrinsic") => {
                 let name = interned(line.quoted("the intrinsic's name")?);
@@ -108,6 +122,29 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
             () => return line.expected("what belongs to a host, or `}`"),
         }
         line.end()?;
+    }
+}
+
+/// The fields of a structure, to its closing brace.
+fn fields(lines: &mut Lines<'_>) -> Parsed<Vec<Field>> {
+    let mut fields = Vec::new();
+    loop {
+        let mut line = next(lines)?;
+        if line.eat("}") {
+            line.end()?;
+            return Ok(fields);
+        }
+        let name = interned(line.word("a field's name")?.to_owned());
+        let offset = small(&mut line)?;
+        let Some(width) = Width::ALL.into_iter().find(|w| line.eat_word(w.name())) else {
+            return line.expected("how the field lies in memory");
+        };
+        line.end()?;
+        fields.push(Field {
+            name,
+            offset,
+            width,
+        });
     }
 }
 

@@ -72,6 +72,31 @@ block4:
 }
 
 #[test]
+fn references_read_back() {
+    let text = "function \"f\"(ptr) -> ptr {
+  slot0 16
+  slot1 8
+  refs v0, v2, slot0, slot1
+
+block0(v0: ptr):
+  v1 = stack_addr 0
+  v2 = load.ptr v1
+  return v2
+}
+";
+    let func = parse(text, &random::helpers()).unwrap();
+    assert_eq!(func.refs.values.iter().count(), 2);
+    assert_eq!(print(&func, &random::helpers()), text);
+    let error = |refs: &str| parse(&text.replace("v0, v2, slot0", refs), &random::helpers());
+    let what = |refs| error(refs).unwrap_err().to_string();
+    assert_eq!(
+        what("v0, block1"),
+        "4:12: expected a value or a stack slot, found `block1`"
+    );
+    assert!(what("v0, v9").contains("v9"), "{}", what("v0, v9"));
+}
+
+#[test]
 fn comments_blank_lines_and_hexadecimal_are_read() {
     let text = "; head\n\n function f ( i64 ) -> ( i64 ) { ; comment\n\n\nblock7( v9 : i64 ) :  ; entry\n\n  \
                 v2 = iconst 0x10\n  v3 = iadd v9 , v2 ; sum\n return v3\n}\n; end";

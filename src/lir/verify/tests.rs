@@ -223,3 +223,15 @@ fn what_no_text_can_say_is_found_too() {
           function: there is no entry block"#]],
     );
 }
+
+#[test]
+fn references_are_addresses_and_their_slots_are_words() {
+    check(
+        "(i64, ptr) -> ptr {\n  slot0 12\n  refs v0, v1, slot0, slot3\nblock0(v0: i64, v1: ptr):\n  return v1\n}",
+        expect![[r#"
+            LIR function `test` is not well formed:
+              function: v0 holds a reference, but is no ptr
+              function: slot0 holds references, but no whole words
+              function: there is no stack slot 3"#]],
+    );
+}

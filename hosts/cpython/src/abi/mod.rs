@@ -4,12 +4,14 @@
 //! believed only after [`validate`]: the running interpreter must be of the right version and build, its own
 //! `_Py_DebugOffsets` must agree, and live objects must hold what they were made of where the table says so.
 
+mod layouts;
 pub mod opcodes;
 mod selftest;
 #[cfg(test)]
 mod tests;
 mod v3_13;
 
+pub use layouts::declare;
 pub use v3_13::*;
 
 use pyo3_ffi as ffi;

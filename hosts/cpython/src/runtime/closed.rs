@@ -10,7 +10,7 @@
 //! - What is recorded is owned: the objects, and the functions.
 
 use super::capi::*;
-use super::exits::{self, value_of};
+use super::exits::{self, Values};
 use super::function_state::{self, Entry};
 use super::units::{self, UnitRef, UnitState};
 use super::{abi, entries, frames, healing, monitoring, rt};
@@ -181,16 +181,20 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
         let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
         put::<i32>(ts, t::PY_RECURSION_REMAINING, py + 1);
         let record = &state.unit.as_ref().expect("a running unit").exits[number as usize];
-        let mut lost = std::ptr::null_mut();
+        let mut values = Values::new(record, buffer);
         let mut locals = vec![std::ptr::null_mut(); state.shape.nlocalsplus as usize];
         for &(slot, source) in &record.locals {
-            locals[slot as usize] = value_of(source, buffer, std::ptr::null_mut(), &mut lost);
+            locals[slot as usize] = values.of(source, std::ptr::null_mut());
         }
         let stack = record
             .stack
             .iter()
-            .map(|&source| value_of(source, buffer, std::ptr::null_mut(), &mut lost))
+            .map(|&source| values.of(source, std::ptr::null_mut()))
             .collect();
+        // A closed unit owns no objects; what was made for an object without memory dies silently.
+        let mut drops = Vec::new();
+        let lost = values.finish(&mut drops);
+        drops.into_iter().for_each(|object| Py_XDECREF(object));
         let (pos, here) = state.positions[record.pc.0 as usize];
         let resume = match record.kind {
             ExitKind::Await => state.positions[record.pc.0 as usize + 1].1,

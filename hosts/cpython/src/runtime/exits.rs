@@ -8,7 +8,7 @@ use super::units::{Kind, UnitRef};
 use super::{abi, frames, healing};
 use crate::helpers::add_traceback;
 use abi::{frame as f, thread as t};
-use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
+use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source, VirtualKind};
 use pyo3_ffi::*;
 
 /// What a loop unit returns when the interpreter is to go on in the frame.
@@ -91,11 +91,11 @@ unsafe fn leave(
             put(frame, f::INSTR_PTR, at);
         }
         let mut drops = Vec::new();
-        let mut lost = std::ptr::null_mut();
+        let mut values = Values::new(record, buffer);
         if !frames::is_materialised(frame) {
             for &(slot, source) in &record.locals {
                 let place = f::LOCALSPLUS + 8 * slot as i32;
-                let value = value_of(source, buffer, get(frame, place), &mut lost);
+                let value = values.of(source, get(frame, place));
                 let old: Object = get(frame, place);
                 if old != value {
                     put(frame, place, value);
@@ -112,7 +112,7 @@ unsafe fn leave(
         let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
         for (index, &source) in record.stack.iter().enumerate() {
             let place = base + 8 * index as i32;
-            let value = value_of(source, buffer, get(frame, place), &mut lost);
+            let value = values.of(source, get(frame, place));
             put(frame, place, value);
         }
         put(
@@ -120,7 +120,8 @@ unsafe fn leave(
             f::STACKTOP,
             shape.nlocalsplus + record.stack.len() as i32,
         );
-        write_names(frame, shape, record, buffer, &mut lost);
+        write_names(frame, shape, record, &mut values);
+        let lost = values.finish(&mut drops);
         healing::note_class(unit, record, frame);
         healing::count_exit(unit, number as usize, record);
         for object in drops {
@@ -163,50 +164,121 @@ unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
     }
 }
 
-/// The object of a source, owned. If it cannot be made, None stands for it and the exception goes to `lost`.
-pub(super) unsafe fn value_of(
-    source: Source,
+/// The objects that an exit's record describes, as far as somebody has asked for them.
+pub(super) struct Values<'a> {
+    record: &'a ExitRecord,
     buffer: *const u64,
-    current: Object,
-    lost: &mut Object,
-) -> Object {
-    let word = |n: u32| {
-        debug_assert!(n >= CONTEXT_WORDS, "a source in the context words");
-        // SAFETY: the record's words are in the buffer.
-        unsafe { *buffer.add(n as usize) }
-    };
-    // SAFETY: words that the record calls objects are objects or null.
-    let value = unsafe {
-        match source {
-            Source::Keep => return current,
-            Source::Null => return std::ptr::null_mut(),
-            Source::Owned(n) => return word(n) as Object,
-            Source::Borrowed(n) => {
-                Py_XINCREF(word(n) as Object);
-                return word(n) as Object;
-            }
-            Source::Int(n) => PyLong_FromLongLong(word(n) as i64),
-            Source::Float(n) => PyFloat_FromDouble(f64::from_bits(word(n))),
-            Source::Bool(n) => PyBool_FromLong((word(n) & 1 != 0) as _),
-            Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => {
-                return std::ptr::null_mut();
-            }
-            Source::IntIf(n, _) => PyLong_FromLongLong(word(n) as i64),
-            Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
+    /// The virtual objects that were made; what they own has become theirs.
+    made: Vec<Object>,
+    /// What was to become part of an object that could not be made.
+    orphans: Vec<Object>,
+    /// The exception of the first object that could not be made.
+    lost: Object,
+}
+
+impl<'a> Values<'a> {
+    /// # Safety
+    /// `buffer` has the record's words and is not read after it is gone.
+    pub(super) unsafe fn new(record: &'a ExitRecord, buffer: *const u64) -> Values<'a> {
+        Values {
+            record,
+            buffer,
+            made: vec![std::ptr::null_mut(); record.virtuals.len()],
+            orphans: Vec::new(),
+            lost: std::ptr::null_mut(),
         }
-    };
-    if !value.is_null() {
-        return value;
     }
-    // SAFETY: boxing failed, so an exception is pending; the first one is kept.
-    unsafe {
-        let error = PyErr_GetRaisedException();
-        if lost.is_null() {
-            *lost = error;
-        } else {
-            Py_XDECREF(error);
+
+    /// The object of a source, owned. If it cannot be made, None stands for it.
+    ///
+    /// # Safety
+    /// Words that the record calls objects are objects or null; each owned one is asked for once.
+    pub(super) unsafe fn of(&mut self, source: Source, current: Object) -> Object {
+        let buffer = self.buffer;
+        let word = |n: u32| {
+            debug_assert!(n >= CONTEXT_WORDS, "a source in the context words");
+            // SAFETY: the record's words are in the buffer.
+            unsafe { *buffer.add(n as usize) }
+        };
+        // SAFETY: the caller's promise.
+        let value = unsafe {
+            match source {
+                Source::Keep => return current,
+                Source::Null => return std::ptr::null_mut(),
+                Source::Owned(n) => return word(n) as Object,
+                Source::Borrowed(n) => {
+                    Py_XINCREF(word(n) as Object);
+                    return word(n) as Object;
+                }
+                Source::Int(n) => PyLong_FromLongLong(word(n) as i64),
+                Source::Float(n) => PyFloat_FromDouble(f64::from_bits(word(n))),
+                Source::Bool(n) => PyBool_FromLong((word(n) & 1 != 0) as _),
+                Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => {
+                    return std::ptr::null_mut();
+                }
+                Source::IntIf(n, _) => PyLong_FromLongLong(word(n) as i64),
+                Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
+                Source::Virtual(n) => return self.virtual_object(n as usize),
+            }
+        };
+        self.or_none(value)
+    }
+
+    /// The value, or None for one that could not be made, whose exception is kept if it is the first.
+    fn or_none(&mut self, value: Object) -> Object {
+        if !value.is_null() {
+            return value;
         }
-        Py_NewRef(Py_None())
+        // SAFETY: making the value failed, so an exception is pending.
+        unsafe {
+            let error = PyErr_GetRaisedException();
+            if self.lost.is_null() {
+                self.lost = error;
+            } else {
+                Py_XDECREF(error);
+            }
+            Py_NewRef(Py_None())
+        }
+    }
+
+    /// A reference to the virtual object, which is made when it is first asked for.
+    unsafe fn virtual_object(&mut self, n: usize) -> Object {
+        // SAFETY: the caller's promise; what is in an object stands before it, so that this comes to an end.
+        unsafe {
+            if !self.made[n].is_null() {
+                return Py_NewRef(self.made[n]);
+            }
+            let object = &self.record.virtuals[n];
+            let mut fields = Vec::with_capacity(object.fields.len());
+            for &field in &object.fields {
+                fields.push(self.of(field, std::ptr::null_mut()));
+            }
+            let made = match object.kind {
+                VirtualKind::Tuple => frames::tuple_of(&fields),
+            };
+            if made.is_null() {
+                self.orphans.extend(fields);
+            }
+            self.made[n] = self.or_none(made);
+            self.made[n]
+        }
+    }
+
+    /// What could not be made, if anything: its exception. `drops` get the references that nobody has taken over.
+    ///
+    /// # Safety
+    /// As for [`Values::of`].
+    pub(super) unsafe fn finish(self, drops: &mut Vec<Object>) -> Object {
+        drops.extend(self.orphans);
+        for (object, made) in self.record.virtuals.iter().zip(self.made) {
+            for field in object.fields.iter().filter(|_| made.is_null()) {
+                if let Source::Owned(n) = field {
+                    // SAFETY: the record's words are in the buffer.
+                    drops.push(unsafe { *self.buffer.add(*n as usize) } as Object);
+                }
+            }
+        }
+        self.lost
     }
 }
 
@@ -215,8 +287,7 @@ unsafe fn write_names(
     frame: Frame,
     shape: CodeShape,
     record: &ExitRecord,
-    buffer: *const u64,
-    lost: &mut Object,
+    values: &mut Values<'_>,
 ) {
     // SAFETY: a frame has globals; names are a tuple of strings.
     unsafe {
@@ -227,7 +298,7 @@ unsafe fn write_names(
         let names: Object = get(shape.code.cast(), abi::code::NAMES);
         for write in &record.names {
             let name = PyTuple_GetItem(names, write.name as Py_ssize_t);
-            let value = value_of(write.source, buffer, std::ptr::null_mut(), lost);
+            let value = values.of(write.source, std::ptr::null_mut());
             let failed = if value.is_null() {
                 PyObject_DelItem(namespace, name) < 0
             } else {
@@ -235,12 +306,7 @@ unsafe fn write_names(
             };
             Py_XDECREF(value);
             if failed {
-                let error = PyErr_GetRaisedException();
-                if lost.is_null() {
-                    *lost = error;
-                } else {
-                    Py_XDECREF(error);
-                }
+                Py_DECREF(values.or_none(std::ptr::null_mut()));
             }
         }
     }

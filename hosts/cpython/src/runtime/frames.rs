@@ -18,7 +18,8 @@ use super::abi;
 use super::capi::*;
 use super::units::{Busy, UnitRef, UnitState};
 use abi::{frame as f, thread as t};
-use cladonia::exits::Source;
+use cladonia::engine::RawMap;
+use cladonia::exits::{Source, VirtualKind};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
@@ -510,31 +511,101 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
         let unit = &*(token as UnitRef);
         let at: *mut u8 = get(frame, f::INSTR_PTR);
         let pos = (at as isize - unit.shape.units() as isize) / 2;
-        for (slot, source) in raw_locals(unit, pos as u32) {
-            let word: u64 = get(frame, unit.shape.shadow(slot as i32));
-            let object = match source {
-                Source::Int(_) => PyLong_FromLongLong(word as i64),
-                Source::Float(_) => PyFloat_FromDouble(f64::from_bits(word)),
-                Source::Bool(_) => PyBool_FromLong((word != 0) as _),
-                Source::IntIf(_, bound) | Source::FloatIf(_, bound)
-                    if get::<u64>(frame, unit.shape.shadow(bound as i32)) == 0 =>
-                {
-                    continue;
+        let Some(map) = raw_locals(unit, pos as u32) else {
+            put(frame, f::RETURN_OFFSET, MATERIALISED);
+            return 0;
+        };
+        // Made before any slot changes: each once, however many locals hold it.
+        let mut virtuals: Vec<Object> = Vec::new();
+        for object in &map.virtuals {
+            let mut fields = Vec::with_capacity(object.fields.len());
+            for &field in &object.fields {
+                match shadowed(frame, &unit.shape, field, &virtuals) {
+                    Ok(field) => fields.push(field),
+                    Err(()) => break,
                 }
-                Source::IntIf(..) => PyLong_FromLongLong(word as i64),
-                Source::FloatIf(..) => PyFloat_FromDouble(f64::from_bits(word)),
-                _ => continue,
+            }
+            let made = match object.kind {
+                VirtualKind::Tuple if fields.len() == object.fields.len() => tuple_of(&fields),
+                VirtualKind::Tuple => std::ptr::null_mut(),
+            };
+            if made.is_null() {
+                let error = PyErr_GetRaisedException();
+                fields
+                    .into_iter()
+                    .chain(virtuals)
+                    .for_each(|o| Py_XDECREF(o));
+                PyErr_SetRaisedException(error);
+                return -1;
+            }
+            virtuals.push(made);
+        }
+        for &(slot, source) in &map.locals {
+            let Ok(object) = shadowed(frame, &unit.shape, source, &virtuals) else {
+                let error = PyErr_GetRaisedException();
+                virtuals.into_iter().for_each(|o| Py_DECREF(o));
+                PyErr_SetRaisedException(error);
+                return -1;
             };
             if object.is_null() {
-                return -1;
+                continue;
             }
             let place = f::LOCALSPLUS + 8 * slot as i32;
             let old: Object = get(frame, place);
             put(frame, place, object);
             Py_XDECREF(old);
         }
+        virtuals.into_iter().for_each(|o| Py_DECREF(o));
         put(frame, f::RETURN_OFFSET, MATERIALISED);
         0
+    }
+}
+
+/// A new reference to the object that a raw map describes, its numbers being shadows; null for a local without a value, an
+/// error with an exception if there is no memory.
+unsafe fn shadowed(
+    frame: Frame,
+    shape: &CodeShape,
+    source: Source,
+    virtuals: &[Object],
+) -> Result<Object, ()> {
+    // SAFETY: the caller is `materialise`, whose map says what the shadows are.
+    let object = unsafe {
+        let word = |n: u32| get::<u64>(frame, shape.shadow(n as i32));
+        match source {
+            Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) == 0 => {
+                return Ok(std::ptr::null_mut());
+            }
+            Source::Int(n) | Source::IntIf(n, _) => PyLong_FromLongLong(word(n) as i64),
+            Source::Float(n) | Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
+            Source::Bool(n) => PyBool_FromLong((word(n) != 0) as _),
+            Source::Borrowed(n) => Py_NewRef(word(n) as Object),
+            Source::Virtual(n) => Py_NewRef(virtuals[n as usize]),
+            Source::Keep | Source::Null | Source::Owned(_) => return Ok(std::ptr::null_mut()),
+        }
+    };
+    if object.is_null() {
+        Err(())
+    } else {
+        Ok(object)
+    }
+}
+
+/// A tuple that takes over the references of its items; null with an exception, and nothing taken over, if there is no
+/// memory.
+///
+/// # Safety
+/// The items are objects.
+pub unsafe fn tuple_of(items: &[Object]) -> Object {
+    // SAFETY: a new tuple has room for as many items.
+    unsafe {
+        let tuple = PyTuple_New(items.len() as Py_ssize_t);
+        if !tuple.is_null() {
+            for (i, &item) in items.iter().enumerate() {
+                PyTuple_SetItem(tuple, i as Py_ssize_t, item);
+            }
+        }
+        tuple
     }
 }
 
@@ -557,20 +628,13 @@ pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) {
 }
 
 /// The raw locals while the instruction at `pos` calls out.
-fn raw_locals(unit: &UnitState, pos: u32) -> Vec<(u32, Source)> {
-    let Some(compiled) = &unit.unit else {
-        return Vec::new();
+fn raw_locals(unit: &UnitState, pos: u32) -> Option<&RawMap> {
+    let at = |map: &&RawMap| {
+        unit.positions
+            .get(map.pc.0 as usize)
+            .is_some_and(|p| p.0 == pos)
     };
-    compiled
-        .raw_maps
-        .iter()
-        .find(|map| {
-            unit.positions
-                .get(map.pc.0 as usize)
-                .is_some_and(|p| p.0 == pos)
-        })
-        .map(|map| map.locals.clone())
-        .unwrap_or_default()
+    unit.unit.as_ref()?.raw_maps.iter().find(at)
 }
 
 static mut ORIGINAL_GETTER: Option<getter> = None;

@@ -89,12 +89,7 @@ fn statistics(session: &Session, out: &mut String) {
     let _ = writeln!(
         out,
         "units {}, native calls {}, loops entered {}, exits {}, exceptions {}, invalidated {}",
-        s.units.get(),
-        s.native_calls.get(),
-        s.loop_entries.get(),
-        s.exits.get(),
-        s.raises.get(),
-        s.invalidated.get()
+        s.units, s.native_calls, s.loop_entries, s.exits, s.raises, s.invalidated
     );
 }
 
@@ -108,7 +103,7 @@ fn left_out(session: &Session, out: &mut String) {
             oracle.units, oracle.entries
         );
     }
-    for (name, reason) in session.statistics().refused.borrow().iter() {
+    for (name, reason) in session.statistics().refused {
         let _ = writeln!(out, "`{name}` stays in the interpreter: {reason}");
     }
 }

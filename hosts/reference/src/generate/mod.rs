@@ -2,12 +2,13 @@
 //! without a check is bound, so what is left to differ is what the executors do.
 //!
 //! A program has classes and globals that are always the same ([`module`](self)'s text), and functions, a method and a
-//! closure that are made up: statements in `statement`, expressions in `value`, and the text of a function in `writer`.
+//! closure that are made up: statements in `statement` and `change`, expressions in `value`, and the text of a function in `writer`.
 //! Choices come from a stream of bytes (a fuzzer's input), and end where it ends.
 //!
 //! Programs end: loops are counted, calls go to functions before the caller only, and the one function that calls itself
 //! counts down.
 
+mod change;
 mod module;
 mod statement;
 mod value;

@@ -73,12 +73,12 @@ fn call_function(
     let slots = bind(function, &code, args, kwargs)?;
     units::count_call(&code, &slots);
     // The slots that are parameters are all bound, so they are what a native entry takes.
-    if code.is_plain() && units::has_native(&code) {
+    if let Some(unit) = units::native(&code) {
         let args = slots
             .into_iter()
             .map(|slot| slot.expect("a bound parameter"))
             .collect();
-        return units::call_native(callee, &code, args);
+        return units::call_native(callee, &unit, args);
     }
     interpret(callee, &code, slots, None)
 }

@@ -2,7 +2,6 @@
 //! has to look for pending work, and when what units rely on changes.
 
 use super::rt;
-use super::units::{self, UnitState};
 
 /// Calls of helpers between two changes of the world, about.
 const CALM: u64 = 24;
@@ -30,7 +29,7 @@ pub(super) fn ask() {
 pub(super) fn do_pending() {
     let rt = rt();
     if rt.thread.pending.replace(0) != 0 && is_on() && rt.jit.random(2) == 0 {
-        units::invalidate_all();
+        rt.jit.invalidate_all();
     }
 }
 
@@ -39,16 +38,9 @@ pub(super) fn change() {
     if !is_on() || rt().jit.random(CALM) != 0 {
         return;
     }
-    let mut watched: Vec<*mut UnitState> = {
-        let watches = rt().jit.watches.borrow();
-        watches.values().flatten().copied().collect()
-    };
-    // SAFETY: units in the table are alive.
-    watched.sort_by_key(|unit| unsafe { (**unit).serial() });
-    watched.dedup();
-    if !watched.is_empty() {
-        let unit = watched[rt().jit.random(watched.len() as u64) as usize];
-        // SAFETY: the same.
-        unsafe { units::invalidate(unit) };
+    let jit = &rt().jit;
+    let units = jit.that_rely();
+    if !units.is_empty() {
+        jit.invalidate(&units[jit.random(units.len() as u64) as usize]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{self, Raised, raise};
 use super::heap::{self, Function, Head, Instance, Kind, Native, Ref, alloc};
-use super::{Result, call, rt};
+use super::{Result, call, rt, units};
 use cladonia::types::{ClassDesc, ClassHandle, HostId, Predefined, Type};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -102,7 +102,7 @@ impl Class {
 
     fn tell(&self) {
         if self.is_watched.get() {
-            rt().class_changes(std::ptr::from_ref(self) as u64);
+            units::class_changes(self.handle);
         }
     }
 

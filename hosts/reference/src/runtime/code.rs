@@ -1,8 +1,8 @@
 //! Code objects: typed bytecode with its constants as objects, and what the runtime has learnt of it.
 
 use super::heap::Ref;
-use super::units::UnitState;
 use cladonia::bytecode::{Code, Met, Pc, Reason};
+use cladonia::engine::{EntryCell, UnitHandle};
 use cladonia::types::Type;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -27,10 +27,10 @@ pub struct CodeData {
     pub calls: Cell<u64>,
     /// How often each loop went round.
     pub loops: RefCell<HashMap<Pc, Loop>>,
-    /// Address of the native entry, or of a stub that runs the call in the interpreter.
-    pub entry: Cell<u64>,
-    /// The unit behind the entry.
-    pub unit: Cell<*mut UnitState>,
+    /// What native code calls its functions through.
+    pub cell: RefCell<Option<EntryCell>>,
+    /// The unit of whole calls that was made last.
+    pub unit: RefCell<Option<UnitHandle>>,
     /// Bets not to make again.
     pub avoid: RefCell<HashSet<(Pc, Reason)>>,
     /// Classes of the receivers that attribute loads met, a few at most.
@@ -42,26 +42,23 @@ pub struct CodeData {
 }
 
 /// What is known of a loop.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Loop {
     /// How often it went round in the interpreter.
     pub count: u64,
-    /// Its unit.
-    pub unit: *mut UnitState,
+    /// The unit that was made last.
+    pub unit: Option<UnitHandle>,
     /// How many units were made.
     pub versions: u32,
     /// Whether no more are made.
     pub is_closed: bool,
 }
 
-impl Default for Loop {
-    fn default() -> Loop {
-        Loop {
-            count: 0,
-            unit: std::ptr::null_mut(),
-            versions: 0,
-            is_closed: false,
-        }
+impl Loop {
+    /// Its unit, if that is valid. An invalid one is let go.
+    pub fn unit(&mut self) -> Option<UnitHandle> {
+        self.unit.take_if(|unit| !unit.is_valid());
+        self.unit.clone()
     }
 }
 
@@ -76,8 +73,8 @@ impl CodeData {
             name_objects,
             calls: Cell::new(0),
             loops: RefCell::default(),
-            entry: Cell::new(0),
-            unit: Cell::new(std::ptr::null_mut()),
+            cell: RefCell::default(),
+            unit: RefCell::default(),
             avoid: RefCell::default(),
             met: RefCell::default(),
             versions: Cell::new(0),
@@ -89,6 +86,13 @@ impl CodeData {
     pub fn is_plain(&self) -> bool {
         let c = &self.code;
         c.optimized && !c.varargs && !c.varkeywords && c.kwonly == 0 && !c.is_generator
+    }
+
+    /// The unit of whole calls, if there is a valid one. An invalid one is let go.
+    pub fn unit(&self) -> Option<UnitHandle> {
+        let mut unit = self.unit.borrow_mut();
+        unit.take_if(|unit| !unit.is_valid());
+        unit.clone()
     }
 
     /// Note the types of an instruction's operands. Two observations that differ leave no hint.

@@ -1,7 +1,7 @@
 //! Dicts: insertion order, keys compared by the program's own `==`.
 
 use super::heap::{Head, Ref};
-use super::{Result, ops, rt};
+use super::{Result, ops, units};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
@@ -114,7 +114,7 @@ impl Dict {
         if self.is_watched.get()
             && let Some(name) = key.as_str()
         {
-            rt().name_changes(std::ptr::from_ref(self) as u64, name);
+            units::name_changes(std::ptr::from_ref(self) as u64, name);
         }
     }
 

@@ -839,7 +839,11 @@ impl Drop for Tuple {
     fn drop(&mut self) {
         let items = std::ptr::slice_from_raw_parts_mut(self.items, self.len as usize);
         // SAFETY: as above.
-        drop(unsafe { Box::from_raw(items) });
+        let mut items = Vec::from(unsafe { Box::from_raw(items) });
+        // The last item goes first, as it does where compiled code drops those of a tuple that it has not made.
+        while let Some(item) = items.pop() {
+            drop(item);
+        }
     }
 }
 

@@ -146,7 +146,7 @@ impl Program<'_> {
     pub fn is_native(&self, name: &str) -> bool {
         self.codes
             .get(name)
-            .is_some_and(|data| !data.unit.get().is_null())
+            .is_some_and(|data| data.unit().is_some())
     }
 
     /// Why a code stays in the interpreter, if it does.

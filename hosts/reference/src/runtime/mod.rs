@@ -226,8 +226,8 @@ impl Session {
     }
 
     /// What the compiler did.
-    pub fn statistics(&self) -> &units::Statistics {
-        &self.rt().jit.statistics
+    pub fn statistics(&self) -> units::Statistics {
+        self.rt().jit.statistics()
     }
 
     /// What the LIR interpreter has run in place of machine code.
@@ -261,7 +261,7 @@ impl Session {
         entry: Entry,
         live: &[Type],
     ) -> std::result::Result<Unit, String> {
-        units::compile_text(code, entry, live, &units::Avoided::new())
+        units::compile_text(code, entry, live)
     }
 
     /// Mortal objects there are now.
@@ -269,9 +269,15 @@ impl Session {
         LIVE.with(Cell::get)
     }
 
+    /// Give the compiler up, also from within what it runs: native code leaves at its next check, and from then on
+    /// everything is interpreted.
+    pub fn close_compiler(&self) {
+        self.rt().jit.close();
+    }
+
     /// Invalidate all units, as if everything they rely on had changed.
     pub fn invalidate_all(&self) {
-        units::invalidate_all();
+        self.rt().jit.invalidate_all();
     }
 
     /// An exception with the places it came through.
@@ -292,7 +298,7 @@ impl Drop for Session {
         if let Some(builtins) = rt.builtins.get::<dict::Dict>() {
             builtins.clear();
         }
-        units::invalidate_all();
+        rt.jit.invalidate_all();
         rt.jit.close();
         rt.host_id.close();
         CURRENT.with(|current| current.set(std::ptr::null()));
@@ -421,18 +427,10 @@ impl Runtime {
             // SAFETY: the object's memory is still there.
             let is_function = unsafe { heap::borrow(object) }.get::<Function>().is_some();
             if is_function {
-                units::function_dies(object as u64);
+                units::function_dies(handle);
             }
             handle.forget();
         }
-    }
-
-    fn class_changes(&self, class: u64) {
-        units::class_changes(class);
-    }
-
-    fn name_changes(&self, namespace: u64, name: &str) {
-        units::name_changes(namespace, name);
     }
 }
 

@@ -1,113 +1,77 @@
-//! Compiled code: when it is made, how it is entered, how it is left, and when it goes.
-//!
-//! A unit is invalid from the moment something it relies on changes; it is freed once no native code is on the stack.
+//! Compiled code: when it is made, how it is entered and left, and what is learnt from it. The engine keeps the units,
+//! watches what they rely on, and frees them.
 //!
 //! # Safety contract
-//! A unit's token is the address of its [`UnitState`], which lives until no activation can be left. Everything happens
-//! on the runtime's thread.
+//! Everything happens on the runtime's thread. Native code is entered with the thread, a function or a frame, and owned
+//! arguments; it leaves through [`exit`] with what the record of the exit describes.
 
 use super::code::CodeData;
 use super::error::Raised;
-use super::frame::{self, FrameRef, Thread, give, take};
+use super::frame::{self, FrameRef, give, take};
 use super::heap::{Obj, Ref, alloc};
 use super::world::ReferenceWorld;
 use super::{Force, Options, Result, chaos, interp, intrinsics, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
-use cladonia::codegen::CompiledCode;
-use cladonia::engine::{Engine, Entry, OracleCounts, Request, Unit, UnitParts};
-use cladonia::exits::{ExitKind, ExitRecord, Source};
+use cladonia::engine::{
+    Account, CallError, Engine, Entry, Exit, InstallError, OracleCounts, Task, Unit, UnitHandle,
+    UnitParts,
+};
+use cladonia::exits::{ExitKind, Live, LiveFrame, VirtualKind};
 use cladonia::facts::Assumption;
-use cladonia::types::Type;
+use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 /// What a loop unit returns when the interpreter is to go on in the frame.
 const GO_ON: usize = 1;
-/// Exit records that a table of forced exits has room for.
-const FORCE_CAPACITY: usize = 1 << 14;
 /// How many units a function or loop gets before its bets are given up.
 const MOST_VERSIONS: u32 = 5;
 
-/// A unit as the runtime sees it. The cells are read and written by compiled code.
-pub struct UnitState {
-    /// How many units were made before it.
-    serial: u64,
-    pending: Cell<u64>,
-    state: Cell<u64>,
-    iterations: Cell<u64>,
-    /// Whose code it is; null when that is gone.
-    code: Cell<*const CodeData>,
-    entry: Entry,
-    unit: Option<Unit>,
-    exit_counts: RefCell<Vec<u64>>,
-    force: Option<Box<[Cell<u64>]>>,
-}
-
-/// Bets not to make: instruction and reason.
-pub type Avoided = HashSet<(Pc, Reason)>;
-
-/// What somebody relies on.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Watch {
-    Class(u64),
-    Name(u64, String),
-    Function(u64),
-}
-
-/// The compiler and what it has made.
+/// The compiler, and what the runtime notes of it.
 pub struct Jit {
     engine: RefCell<Option<Engine>>,
-    fallbacks: RefCell<HashMap<usize, CompiledCode>>,
-    adapters: RefCell<HashMap<usize, CompiledCode>>,
-    pub(super) watches: RefCell<HashMap<Watch, Vec<*mut UnitState>>>,
-    retired: RefCell<Vec<*mut UnitState>>,
-    /// Native activations on the stack.
-    native_depth: Cell<u32>,
+    /// What it keeps account of: told of changes also while it compiles.
+    account: Account,
+    /// The codes there are.
+    codes: RefCell<Vec<Weak<CodeData>>>,
     /// Where the interpreter goes on after a loop unit.
     resume: Cell<Pc>,
-    /// What happened.
-    pub statistics: Statistics,
+    /// Why functions stay in the interpreter.
+    refused: RefCell<Vec<(String, String)>>,
     random: Cell<u64>,
 }
 
-/// Counters of a run.
-#[derive(Debug, Default)]
+/// What happened in a runtime so far.
+#[derive(Clone, Debug, Default)]
 pub struct Statistics {
     /// Units compiled.
-    pub units: Cell<u64>,
+    pub units: u64,
     /// Calls of native entries from outside.
-    pub native_calls: Cell<u64>,
+    pub native_calls: u64,
     /// Loops entered on the way.
-    pub loop_entries: Cell<u64>,
+    pub loop_entries: u64,
     /// Exits taken where a bet failed.
-    pub exits: Cell<u64>,
+    pub exits: u64,
     /// Exits taken, by what is done after them and why.
-    pub exits_by_reason: RefCell<HashMap<(ExitKind, Reason), u64>>,
+    pub exits_by_reason: HashMap<(ExitKind, Reason), u64>,
     /// Exits with an exception.
-    pub raises: Cell<u64>,
+    pub raises: u64,
     /// Units invalidated.
-    pub invalidated: Cell<u64>,
+    pub invalidated: u64,
     /// Why functions stayed in the interpreter: the function and the reason.
-    pub refused: RefCell<Vec<(String, String)>>,
-}
-
-fn add(counter: &Cell<u64>) {
-    counter.set(counter.get() + 1);
+    pub refused: Vec<(String, String)>,
 }
 
 impl Jit {
     pub(super) fn new(engine: Engine, seed: u64) -> Jit {
         Jit {
+            account: engine.account(),
             engine: RefCell::new(Some(engine)),
-            fallbacks: RefCell::default(),
-            adapters: RefCell::default(),
-            watches: RefCell::default(),
-            retired: RefCell::default(),
-            native_depth: Cell::new(0),
+            codes: RefCell::default(),
             resume: Cell::new(Pc(0)),
-            statistics: Statistics::default(),
+            refused: RefCell::default(),
             random: Cell::new(seed | 1),
         }
     }
@@ -122,28 +86,30 @@ impl Jit {
         (x >> 11) % n
     }
 
-    fn stub(
-        &self,
-        table: &RefCell<HashMap<usize, CompiledCode>>,
-        arity: usize,
-        make: impl FnOnce(usize) -> cladonia::lir::Func,
-    ) -> Option<*const u8> {
-        if let Some(known) = table.borrow().get(&arity) {
-            return Some(known.entry());
-        }
+    /// Use the compiler, unless it is at work or gone.
+    fn with_engine<T>(&self, f: impl FnOnce(&mut Engine) -> T) -> Option<T> {
         let mut engine = self.engine.try_borrow_mut().ok()?;
-        let stub = engine.as_mut()?.compile_stub(&make(arity)).ok()?;
-        let entry = stub.entry();
-        table.borrow_mut().insert(arity, stub);
-        Some(entry)
+        engine.as_mut().map(f)
     }
 
-    fn fallback(&self, arity: usize) -> u64 {
-        let interpreted = super::helpers::call_interpreted as *const () as usize;
-        self.stub(&self.fallbacks, arity, |n| {
-            cladonia::host::interpreted_call_at(n, interpreted)
-        })
-        .map_or(0, |entry| entry as u64)
+    /// What happened so far.
+    pub(super) fn statistics(&self) -> Statistics {
+        let known = self.account.statistics();
+        let count = |raises: bool| {
+            let exits = known.exits.iter();
+            let exits = exits.filter(|((kind, _), _)| kind.raises() == raises);
+            exits.map(|(_, times)| times).sum()
+        };
+        Statistics {
+            units: known.installed,
+            native_calls: known.calls,
+            loop_entries: known.loop_entries,
+            exits: count(false),
+            raises: count(true),
+            invalidated: known.invalidated,
+            refused: self.refused.borrow().clone(),
+            exits_by_reason: known.exits,
+        }
     }
 
     /// What the LIR interpreter has run; nothing where the compiler is gone.
@@ -154,22 +120,47 @@ impl Jit {
             .map_or_else(OracleCounts::default, Engine::oracle_counts)
     }
 
-    /// Free everything; no native code is running.
+    /// The units that rely on something, the oldest first.
+    pub(super) fn that_rely(&self) -> Vec<UnitHandle> {
+        let mut units = self.account.handles();
+        units.retain(|unit| !unit.unit().assumptions.is_empty());
+        units
+    }
+
+    /// Make a unit invalid.
+    pub(super) fn invalidate(&self, unit: &UnitHandle) {
+        self.account.invalidate(unit);
+    }
+
+    /// Make every unit invalid.
+    pub(super) fn invalidate_all(&self) {
+        self.account.invalidate_all();
+    }
+
+    /// Give the compiler up, and all that it has made: code that runs leaves at its next check.
     pub(super) fn close(&self) {
-        self.engine.borrow_mut().take();
-        for unit in self.retired.take() {
-            // SAFETY: see the module's contract.
-            drop(unsafe { Box::from_raw(unit) });
+        drop(self.engine.take());
+        for code in self.codes.take().iter().filter_map(Weak::upgrade) {
+            code.unit.take();
+            code.loops.take();
+            code.cell.take();
         }
     }
 }
 
 /// Give a new code an entry that runs its calls in the interpreter.
-pub(super) fn prepare(code: &CodeData) {
+pub(super) fn prepare(code: &Rc<CodeData>) {
+    let jit = &rt().jit;
     if code.is_plain() {
-        code.entry
-            .set(rt().jit.fallback(code.code.argcount as usize));
+        let arity = code.code.argcount as usize;
+        let cell = jit.with_engine(|engine| engine.entry_cell(arity).ok());
+        *code.cell.borrow_mut() = cell.flatten();
     }
+    let mut codes = jit.codes.borrow_mut();
+    if codes.len().is_power_of_two() {
+        codes.retain(|code| code.strong_count() > 0);
+    }
+    codes.push(Rc::downgrade(code));
 }
 
 fn options() -> Options {
@@ -186,20 +177,21 @@ pub(super) fn count_call(code: &Rc<CodeData>, slots: &[Option<Ref>]) {
     let calls = code.calls.get() + 1;
     code.calls.set(calls);
     let threshold = chaos::threshold(options.call_threshold, 4);
-    if calls <= threshold || !code.unit.get().is_null() || code.refused.borrow().is_some() {
+    if calls <= threshold || code.unit().is_some() || code.refused.borrow().is_some() {
         return;
+    }
+    if code.versions.get() >= MOST_VERSIONS && !options.chaos {
+        return refuse(code, format!("its bets failed in {MOST_VERSIONS} versions"));
     }
     let live: Vec<Type> = slots
         .iter()
         .flatten()
         .map(|arg| rt().type_of(arg))
         .collect();
-    match compile(code, Entry::Function, &live) {
+    match compile(code, Entry::Function, live) {
         Ok(unit) => {
             code.versions.set(code.versions.get() + 1);
-            code.unit.set(unit);
-            // SAFETY: just made.
-            code.entry.set(unsafe { (*unit).address() } as u64);
+            *code.unit.borrow_mut() = Some(unit);
         }
         Err(Some(reason)) => refuse(code, reason),
         Err(None) => {}
@@ -207,152 +199,100 @@ pub(super) fn count_call(code: &Rc<CodeData>, slots: &[Option<Ref>]) {
 }
 
 fn refuse(code: &CodeData, reason: String) {
-    let refused = &rt().jit.statistics.refused;
+    let refused = &rt().jit.refused;
     refused
         .borrow_mut()
         .push((code.code.name.clone(), reason.clone()));
     *code.refused.borrow_mut() = Some(reason);
 }
 
-/// Whether calls go to compiled code.
-pub(super) fn has_native(code: &CodeData) -> bool {
-    !code.unit.get().is_null() && rt().thread.pending.get() == 0
+/// The unit that calls of a function go to now, if they do.
+pub(super) fn native(code: &CodeData) -> Option<UnitHandle> {
+    code.unit().filter(|_| rt().thread.pending.get() == 0)
 }
 
-/// Call a function's native entry.
-pub(super) fn call_native(callee: &Ref, code: &CodeData, args: Vec<Ref>) -> Result<Ref> {
-    add(&rt().jit.statistics.native_calls);
+/// Call a function's unit.
+pub(super) fn call_native(callee: &Ref, unit: &UnitHandle, args: Vec<Ref>) -> Result<Ref> {
     let args: Vec<Obj> = args.into_iter().map(Ref::into_raw).collect();
-    let entry = code.entry.get() as *const u8;
-    // SAFETY: as many arguments as the entry has parameters, owned; the callee is held by the caller.
+    // SAFETY: the unit is the callee's; the arguments are owned, and taken over unless nothing is entered.
     unsafe {
-        let result = enter(entry, callee.as_ptr().cast(), &args);
-        take(result)
+        match enter(unit, callee.as_ptr().cast(), &args) {
+            Ok(result) => take(result),
+            Err(error) => {
+                args.into_iter().for_each(|arg| drop(Ref::from_owned(arg)));
+                super::error::raise(super::error::SYSTEM, error.to_string())
+            }
+        }
     }
 }
 
 /// Run native code.
 ///
 /// # Safety
-/// `entry` is a native entry whose second parameter is `second`, and `args` the others, which it takes over.
-unsafe fn enter(entry: *const u8, second: *mut u8, args: &[Obj]) -> Obj {
-    let rt = rt();
-    let adapter = rt
-        .jit
-        .stub(&rt.jit.adapters, args.len(), cladonia::host::adapter);
-    let Some(adapter) = adapter else {
-        for &arg in args {
-            // SAFETY: taken over.
-            drop(unsafe { Ref::from_owned(arg) });
-        }
-        return give(super::error::raise(
-            super::error::SYSTEM,
-            "code memory is full",
-        ));
-    };
-    type Adapter = extern "C" fn(*const Thread, *mut u8, *const u8, *const Obj) -> Obj;
-    // SAFETY: compiled with this signature.
-    let call: Adapter = unsafe { std::mem::transmute(adapter) };
-    rt.jit.native_depth.set(rt.jit.native_depth.get() + 1);
-    let result = call(&rt.thread, second, entry, args.as_ptr());
-    rt.jit.native_depth.set(rt.jit.native_depth.get() - 1);
-    reclaim();
-    result
+/// `second` and `args` are what the unit takes after the thread; it takes the arguments over if it is entered.
+unsafe fn enter(
+    unit: &UnitHandle,
+    second: *mut u8,
+    args: &[Obj],
+) -> std::result::Result<Obj, CallError> {
+    let words: Vec<*mut u8> = args.iter().map(|arg| arg.cast()).collect();
+    let thread = std::ptr::from_ref(&rt().thread).cast_mut();
+    // SAFETY: the runtime's thread, and the caller's promise.
+    let result = unsafe { unit.call(thread.cast(), second, &words) };
+    result.map(|object| object as Obj)
 }
 
-/// Free the units that were retired, if no native code is on the stack.
-fn reclaim() {
-    let jit = &rt().jit;
-    if jit.native_depth.get() == 0 {
-        for unit in jit.retired.take() {
-            // SAFETY: it is in no table, and nothing runs in it.
-            drop(unsafe { Box::from_raw(unit) });
-        }
-    }
+/// How a code's native entry makes and unmakes frames.
+fn parts(code: &CodeData) -> UnitParts {
+    let leave = super::helpers::leave as *const () as usize;
+    UnitParts::new(intrinsics::enter(code), intrinsics::leave(leave))
 }
 
-/// Compile a unit and register what it relies on.
+/// Compile and install a unit.
 ///
 /// # Errors
-/// The reason why not; none if the compiler is at work.
+/// The reason why not; none if it may be tried again.
 fn compile(
     code: &CodeData,
     entry: Entry,
-    live: &[Type],
-) -> std::result::Result<*mut UnitState, Option<String>> {
+    live: Vec<Type>,
+) -> std::result::Result<UnitHandle, Option<String>> {
     let jit = &rt().jit;
-    let Ok(mut engine) = jit.engine.try_borrow_mut() else {
-        return Err(None);
-    };
-    let engine = engine.as_mut().ok_or(None)?;
     let options = options();
-    if jit.statistics.units.get() >= options.max_units {
-        return Err(None);
-    }
-    let mut state = Box::new(UnitState {
-        serial: jit.statistics.units.get(),
-        pending: Cell::new(0),
-        state: Cell::new(0),
-        iterations: Cell::new(0),
-        code: Cell::new(code),
-        entry,
-        unit: None,
-        exit_counts: RefCell::default(),
-        force: options
-            .force
-            .map(|_| vec![Cell::new(0); FORCE_CAPACITY].into_boxed_slice()),
-    });
-    let hinted = code.with_hints();
-    let avoid = code.avoid.borrow().clone();
-    let met = code.several();
-    let request = Request {
-        code: &hinted,
+    let task = Task {
         entry,
         live,
-        world: &ReferenceWorld,
-        parts: UnitParts {
-            closed: None,
-            namespace: None,
-            token: std::ptr::from_ref(&*state) as u64,
-            pending_cell: state.pending.as_ptr() as u64,
-            loop_counter: state.iterations.as_ptr() as u64,
-            state_cell: state.state.as_ptr() as u64,
-            enter: intrinsics::enter(code),
-            leave: intrinsics::leave(super::helpers::leave as *const () as usize),
-            position_base: 0,
-            position_scale: 1,
-            force_table: state.force.as_ref().map(|table| table.as_ptr() as u64),
-        },
-        avoid: &avoid,
-        met: &met,
+        cell: code.cell.borrow().clone(),
+        avoid: code.avoid.borrow().clone(),
+        met: code.several(),
+        can_force: options.force.is_some(),
+        ..Task::function(Arc::new(code.with_hints()), parts(code))
     };
-    let made = catch_unwind(AssertUnwindSafe(|| engine.compile(request)));
-    let unit = match made {
-        Ok(Ok(unit)) => unit,
-        Ok(Err(error)) => return Err(Some(error.to_string())),
-        Err(panic) => {
-            return Err(Some(format!("internal: {}", panic_text(&*panic))));
-        }
+    let made = jit.with_engine(|engine| {
+        let is_open = engine.statistics().installed < options.max_units;
+        is_open.then(|| engine.build(task, &ReferenceWorld))
+    });
+    let unit = match made.flatten() {
+        Some(Ok(unit)) => unit,
+        None | Some(Err(InstallError::Stale { .. })) => return Err(None),
+        Some(Err(error)) => return Err(Some(error.to_string())),
     };
-    *state.exit_counts.borrow_mut() = vec![0; unit.exits.len()];
-    let assumptions = unit.assumptions.clone();
+    (0..unit.unit().exits.len()).for_each(|number| {
+        unit.force(number, rounds(true));
+    });
     if let Some(observer) = &mut *rt().on_compile.borrow_mut() {
-        observer(&code.code.name, entry, &unit);
+        observer(&code.code.name, entry, unit.unit());
     }
-    state.unit = Some(unit);
-    state.arm_all();
-    let state = Box::into_raw(state);
-    for assumption in assumptions {
-        for watch in watches_of(&assumption) {
-            jit.watches
-                .borrow_mut()
-                .entry(watch)
-                .or_default()
-                .push(state);
-        }
+    Ok(unit)
+}
+
+/// After how many rounds an exit is taken by force, 0 for never; `is_new` if it never was.
+fn rounds(is_new: bool) -> u64 {
+    match options().force {
+        Some(Force::First) => is_new.into(),
+        Some(Force::Random(period)) => 1 + rt().jit.random(period.max(1)),
+        None => 0,
     }
-    add(&jit.statistics.units);
-    Ok(state)
 }
 
 /// Compile a code for its text forms: the unit is never entered.
@@ -363,155 +303,45 @@ pub(super) fn compile_text(
     code: &Code,
     entry: Entry,
     live: &[Type],
-    avoid: &Avoided,
 ) -> std::result::Result<Unit, String> {
-    let jit = &rt().jit;
-    let mut engine = jit
-        .engine
-        .try_borrow_mut()
-        .map_err(|_| "the compiler is at work")?;
-    let engine = engine.as_mut().ok_or("there is no compiler")?;
     let data = CodeData::new(code.clone(), Vec::new(), Vec::new());
-    let request = Request {
-        code,
+    let task = Task {
         entry,
-        live,
-        world: &ReferenceWorld,
-        parts: UnitParts {
-            closed: None,
-            namespace: None,
-            token: 0,
-            pending_cell: 0,
-            loop_counter: 0,
-            state_cell: 0,
-            enter: intrinsics::enter(&data),
-            leave: intrinsics::leave(super::helpers::leave as *const () as usize),
-            position_base: 0,
-            position_scale: 1,
-            force_table: None,
-        },
-        avoid,
-        met: &HashMap::new(),
+        live: live.to_vec(),
+        ..Task::function(Arc::new(code.clone()), parts(&data))
     };
-    let keep = std::mem::replace(&mut engine.keep_dumps, true);
-    let made = catch_unwind(AssertUnwindSafe(|| engine.compile(request)));
-    engine.keep_dumps = keep;
-    match made {
-        Ok(made) => made.map_err(|error| error.to_string()),
-        Err(panic) => Err(format!("internal: {}", panic_text(&*panic))),
-    }
+    let made = rt()
+        .jit
+        .with_engine(|engine| engine.inspect(&task, &ReferenceWorld));
+    let made = made.ok_or("the compiler is at work, or gone")?;
+    made.map_err(|error| error.to_string())
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().cloned();
-    text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-        .unwrap_or_default()
+/// Something is about to change: units that rely on it are not run any more.
+fn changes(assumption: &Assumption) {
+    rt().jit.account.changed(assumption);
 }
 
-/// What is to be watched for an assumption. The flags make changes be told.
-fn watches_of(assumption: &Assumption) -> Vec<Watch> {
-    match assumption {
-        Assumption::ClassUnchanged(class) => {
-            let bases = class.mro();
-            std::iter::once(*class)
-                .chain(bases.iter().copied())
-                .map(|class| {
-                    rt().watch_class(class);
-                    Watch::Class(class.token())
-                })
-                .collect()
-        }
-        Assumption::NameUnchanged { namespace, name } => {
-            rt().watch_namespace(*namespace);
-            vec![Watch::Name(*namespace, name.clone())]
-        }
-        Assumption::FunctionUnchanged(function) => vec![Watch::Function(function.token())],
-    }
-}
-
-fn fire(watch: &Watch) {
-    let units = rt().jit.watches.borrow_mut().remove(watch);
-    for unit in units.unwrap_or_default() {
-        // SAFETY: units in the table are alive.
-        unsafe { invalidate(unit) };
-    }
-}
-
-pub(super) fn class_changes(class: u64) {
-    fire(&Watch::Class(class));
+pub(super) fn class_changes(class: ClassHandle) {
+    changes(&Assumption::ClassUnchanged(class));
 }
 
 pub(super) fn name_changes(namespace: u64, name: &str) {
-    fire(&Watch::Name(namespace, name.to_owned()));
+    let name = name.to_owned();
+    changes(&Assumption::NameUnchanged { namespace, name });
 }
 
-pub(super) fn function_dies(function: u64) {
-    fire(&Watch::Function(function));
-}
-
-/// Make a unit unusable for good and take it out of all tables.
-///
-/// # Safety
-/// The unit is alive.
-pub(super) unsafe fn invalidate(unit: *mut UnitState) {
-    let jit = &rt().jit;
-    // SAFETY: the caller's promise; it is freed later.
-    let state = unsafe { &*unit };
-    if state.state.replace(1) != 0 {
-        return;
-    }
-    add(&jit.statistics.invalidated);
-    for units in jit.watches.borrow_mut().values_mut() {
-        units.retain(|other| *other != unit);
-    }
-    jit.watches
-        .borrow_mut()
-        .retain(|_, units| !units.is_empty());
-    // SAFETY: null when the code is gone.
-    if let Some(code) = unsafe { state.code.get().as_ref() } {
-        match state.entry {
-            Entry::Function => {
-                if code.unit.get() == unit {
-                    code.unit.set(std::ptr::null_mut());
-                    code.entry.set(jit.fallback(code.code.argcount as usize));
-                }
-                if code.versions.get() >= MOST_VERSIONS && !options().chaos {
-                    refuse(code, format!("its bets failed in {MOST_VERSIONS} versions"));
-                }
-            }
-            Entry::Loop(pc) => {
-                if let Some(state) = code.loops.borrow_mut().get_mut(&pc) {
-                    state.unit = std::ptr::null_mut();
-                    state.is_closed = state.versions >= MOST_VERSIONS && !options().chaos;
-                }
-            }
-        }
-    }
-    jit.retired.borrow_mut().push(unit);
+pub(super) fn function_dies(function: ObjectHandle) {
+    changes(&Assumption::FunctionUnchanged(function));
 }
 
 /// A code is gone: so are its units.
 impl Drop for CodeData {
     fn drop(&mut self) {
-        let loops = self.loops.take();
-        let units = loops.values().map(|state| state.unit);
-        for unit in units
-            .chain([self.unit.get()])
-            .filter(|unit| !unit.is_null())
-        {
-            // SAFETY: units that a code names are alive.
-            unsafe {
-                (*unit).code.set(std::ptr::null());
-                invalidate(unit);
-            }
-        }
+        let loops = self.loops.take().into_values();
+        let units = loops.filter_map(|state| state.unit).chain(self.unit.take());
+        units.for_each(|unit| rt().jit.invalidate(&unit));
     }
-}
-
-/// Invalidate every unit.
-pub(super) fn invalidate_all() {
-    let watched: Vec<Watch> = rt().jit.watches.borrow().keys().cloned().collect();
-    watched.iter().for_each(fire);
 }
 
 /// How a loop that was tried natively ended.
@@ -537,44 +367,49 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
         let state = loops.entry(target).or_default();
         state.count += 1;
         let threshold = chaos::threshold(options.loop_threshold, 6);
-        (state.unit, state.count > threshold && !state.is_closed)
+        let is_open = !state.is_closed && (state.versions < MOST_VERSIONS || options.chaos);
+        (state.unit(), state.count > threshold && is_open)
     };
-    let unit = if unit.is_null() && wanted {
+    let unit = if unit.is_none() && wanted {
         let words = (0..code.code.locals.len()).map(|k| frame.local(k));
         let stack = (0..frame.depth()).rev().map(|i| frame.peek(i));
-        let live: Vec<Type> = words
+        let live = words
             .chain(stack)
             .map(|value| value.map_or(Type::NULLPTR, |value| rt().type_of(&value)))
             .collect();
-        let made = compile(code, Entry::Loop(target), &live);
+        let made = compile(code, Entry::Loop(target), live);
         let mut loops = code.loops.borrow_mut();
         let state = loops.entry(target).or_default();
         match made {
             Ok(unit) => {
-                state.unit = unit;
+                state.unit = Some(unit.clone());
                 state.versions += 1;
-                unit
+                Some(unit)
             }
             Err(Some(reason)) => {
                 state.is_closed = true;
-                let refused = &rt().jit.statistics.refused;
+                let refused = &rt().jit.refused;
                 refused
                     .borrow_mut()
                     .push((format!("{} at {target}", code.code.name), reason));
-                unit
+                None
             }
-            Err(None) => unit,
+            Err(None) => None,
         }
     } else {
         unit
     };
-    if unit.is_null() || rt().thread.pending.get() != 0 {
+    let Some(unit) = unit.filter(|_| rt().thread.pending.get() == 0) else {
         return LoopEnd::Interpret(target);
-    }
-    add(&rt().jit.statistics.loop_entries);
+    };
+    let depth = frame.depth();
     frame.set_depth(0);
-    // SAFETY: the unit is alive while it is in the table, and retired ones are while they run.
-    let result = unsafe { enter((*unit).address(), frame.as_ptr().cast(), &[]) };
+    // SAFETY: a unit of this loop, whose stack entries it takes from the frame.
+    let Ok(result) = (unsafe { enter(&unit, frame.as_ptr().cast(), &[]) }) else {
+        frame.set_depth(depth);
+        return LoopEnd::Interpret(target);
+    };
+    drop(unit);
     if result as usize == GO_ON {
         return LoopEnd::Interpret(rt().jit.resume.get());
     }
@@ -585,152 +420,107 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
     }
 }
 
-impl UnitState {
-    pub(super) fn serial(&self) -> u64 {
-        self.serial
+/// An exit was taken: where its bet fails too often, the next unit does not make it.
+fn learn(exit: &Exit<'_>, code: &CodeData) {
+    let record = exit.record();
+    if record.kind.raises() {
+        return;
     }
-
-    fn address(&self) -> *const u8 {
-        self.unit
-            .as_ref()
-            .map_or(std::ptr::null(), |unit| unit.code.entry())
-    }
-
-    /// Let every exit be forced after some time.
-    fn arm_all(&self) {
-        let count = self.unit.as_ref().map_or(0, |unit| unit.exits.len());
-        (0..count).for_each(|number| self.arm(number, true));
-    }
-
-    /// Let an exit be forced; `is_new` if it never was.
-    fn arm(&self, number: usize, is_new: bool) {
-        let Some(word) = self.force.as_ref().and_then(|table| table.get(number)) else {
-            return;
-        };
-        match options().force {
-            Some(Force::First) => word.set(is_new.into()),
-            Some(Force::Random(period)) => word.set(1 + rt().jit.random(period.max(1))),
-            None => {}
-        }
-    }
-
-    /// An exit was taken: where its bet fails too often, the next unit does not make it.
-    fn count_exit(&self, number: usize, record: &ExitRecord) {
-        let statistics = &rt().jit.statistics;
-        *statistics
-            .exits_by_reason
-            .borrow_mut()
-            .entry((record.kind, record.reason))
-            .or_default() += 1;
-        if record.kind.raises() {
-            return add(&statistics.raises);
-        }
-        add(&statistics.exits);
-        if self.force.is_some() {
-            self.arm(number, false);
-            // Where bets fail at random, nothing is to be learnt from it.
-            if options().force != Some(Force::First) {
-                return;
-            }
-        }
-        if !record.reason.is_bet() {
+    let options = options();
+    if options.force.is_some() {
+        exit.force(rounds(false));
+        // Where bets fail at random, nothing is to be learnt from it.
+        if options.force != Some(Force::First) {
             return;
         }
-        let mut counts = self.exit_counts.borrow_mut();
-        counts[number] += 1;
-        if counts[number] < options().patience {
-            return;
-        }
-        drop(counts);
-        // SAFETY: null when the code is gone.
-        if let Some(code) = unsafe { self.code.get().as_ref() } {
-            code.avoid.borrow_mut().insert((record.pc, record.reason));
-        }
-        // SAFETY: the unit is running, so it is alive; it is freed later.
-        unsafe { invalidate(std::ptr::from_ref(self).cast_mut()) };
+    }
+    if record.reason.is_bet() && exit.count() >= options.patience {
+        let bet = (record.pc, record.reason);
+        code.avoid.borrow_mut().insert(bet);
+        exit.invalidate();
     }
 }
 
 /// What compiled code calls to leave: the frame is completed, and the interpreter goes on in it.
 pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Obj {
-    // SAFETY: the module's contract; the buffer has the record's words, thread and frame first.
-    unsafe {
-        let state = &*(token as *const UnitState);
-        let unit = state.unit.as_ref().expect("a running unit");
-        let record = &unit.exits[number as usize];
-        let frame = FrameRef::from_raw(*buffer.add(1) as *mut frame::Frame);
-        let words = std::slice::from_raw_parts(buffer, record.words as usize);
-        let raised = match record.kind {
-            ExitKind::Raise | ExitKind::Reraise => rt().thread.take_exception(),
-            ExitKind::Resume => None,
-            ExitKind::Await => unreachable!("an exit of closed units, which this host has not"),
-        };
-        let old = complete(frame, record, words);
-        state.count_exit(number as usize, record);
-        drop(old);
-        let next = match raised {
-            Some(exception) => {
-                let again = record.kind == ExitKind::Reraise;
-                if frame.code().code.instr(record.pc).op == Op::Reraise {
-                    // The interpreter has popped it.
-                    drop(frame.pop());
-                }
-                interp::unwind(frame, record.pc, Raised(exception), again)
+    // SAFETY: called by compiled code of installed units only.
+    let exit = unsafe { Exit::from_hook(token, number, buffer) };
+    let live = exit.frame();
+    // SAFETY: the second word of an exit is the frame that the unit runs in.
+    let frame = unsafe { FrameRef::from_raw(live.frame as *mut frame::Frame) };
+    let (kind, pc, entry) = (exit.record().kind, exit.record().pc, exit.entry());
+    let raised = match kind {
+        ExitKind::Raise | ExitKind::Reraise => rt().thread.take_exception(),
+        ExitKind::Resume => None,
+        ExitKind::Await => unreachable!("an exit of closed units, which this host has not"),
+    };
+    let old = complete(frame, live);
+    learn(&exit, frame.code());
+    // What runs from here on is the interpreter.
+    drop(exit);
+    drop(old);
+    let next = match raised {
+        Some(exception) => {
+            if frame.code().code.instr(pc).op == Op::Reraise {
+                // The interpreter has popped it.
+                drop(frame.pop());
             }
-            None => Ok(record.pc),
-        };
-        match (state.entry, next) {
-            (Entry::Function, next) => {
-                let result = next.and_then(|pc| interp::go_on(frame, pc));
-                frame::pop(frame);
-                give(result)
-            }
-            (Entry::Loop(_), Ok(pc)) => {
-                rt().jit.resume.set(pc);
-                GO_ON as Obj
-            }
-            (Entry::Loop(_), Err(raised)) => give(Err(raised)),
+            interp::unwind(frame, pc, Raised(exception), kind == ExitKind::Reraise)
         }
+        None => Ok(pc),
+    };
+    match (entry, next) {
+        (Entry::Function, next) => {
+            let result = next.and_then(|pc| interp::go_on(frame, pc));
+            frame::pop(frame);
+            give(result)
+        }
+        (Entry::Loop(_), Ok(pc)) => {
+            rt().jit.resume.set(pc);
+            GO_ON as Obj
+        }
+        (Entry::Loop(_), Err(raised)) => give(Err(raised)),
     }
 }
 
-/// Write what an exit record says into the frame; gives the locals' old values.
-///
-/// # Safety
-/// The words are what the record describes.
-unsafe fn complete(frame: FrameRef, record: &ExitRecord, words: &[u64]) -> Vec<Option<Ref>> {
-    // SAFETY: the caller's promise.
-    let value = |source| unsafe { value_of(source, words) };
+/// Write what an exit left into the frame; gives the locals' old values.
+fn complete(frame: FrameRef, live: LiveFrame) -> Vec<Option<Ref>> {
+    let mut virtuals: Vec<Ref> = Vec::new();
+    for object in live.virtuals {
+        // Each is made, because each is named; what is in it stands before it.
+        let fields = object
+            .fields
+            .into_iter()
+            .map(|value| object_of(value, &virtuals));
+        let fields = fields
+            .collect::<Option<Vec<Ref>>>()
+            .expect("fields are objects");
+        virtuals.push(match object.kind {
+            VirtualKind::Tuple => alloc::tuple(fields),
+        });
+    }
     let mut old = Vec::new();
-    for &(slot, source) in &record.locals {
-        if source != Source::Keep {
-            old.push(frame.replace_local(slot as usize, value(source)));
-        }
+    for (slot, value) in live.locals {
+        old.push(frame.replace_local(slot as usize, object_of(value, &virtuals)));
     }
     frame.set_depth(0);
-    for &source in &record.stack {
-        frame.push(value(source));
+    for value in live.stack {
+        frame.push(object_of(value, &virtuals));
     }
     old
 }
 
-/// The object of a source.
-///
-/// # Safety
-/// The words are what the record of the source describes.
-unsafe fn value_of(source: Source, words: &[u64]) -> Option<Ref> {
-    let word = |n: u32| words[n as usize];
-    let object = |n: u32| (word(n) != 0).then_some(word(n) as Obj);
-    // SAFETY: words that the record calls objects are objects or null.
-    unsafe {
-        match source {
-            Source::Keep | Source::Null => None,
-            Source::Owned(n) => object(n).map(|p| Ref::from_owned(p)),
-            Source::Borrowed(n) => object(n).map(|p| Ref::from_borrowed(p)),
-            Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => None,
-            Source::Int(n) | Source::IntIf(n, _) => Some(alloc::int(word(n) as i64)),
-            Source::Float(n) | Source::FloatIf(n, _) => Some(alloc::float(f64::from_bits(word(n)))),
-            Source::Bool(n) => Some(rt().bool(word(n) & 1 != 0)),
-        }
-    }
+/// A value of a frame as an object, `virtuals` being those that were made for the frame.
+fn object_of(value: Live, virtuals: &[Ref]) -> Option<Ref> {
+    Some(match value {
+        Live::Null => return None,
+        // SAFETY: words that an exit calls objects are objects, with a reference or without.
+        Live::Owned(word) => unsafe { Ref::from_owned(word as Obj) },
+        // SAFETY: the same.
+        Live::Borrowed(word) => unsafe { Ref::from_borrowed(word as Obj) },
+        Live::Int(value) => alloc::int(value),
+        Live::Float(value) => alloc::float(value),
+        Live::Bool(truth) => rt().bool(truth),
+        Live::Virtual(n) => virtuals[n as usize].clone(),
+    })
 }

@@ -125,9 +125,9 @@ impl World for ReferenceWorld {
         };
         if let Some(function) = object.get::<Function>() {
             let code = function_data(function);
-            if !code.is_plain() || code.entry.get() == 0 {
+            let Some(cell) = code.cell.borrow().as_ref().map(|cell| cell.address()) else {
                 return Callee::Unknown;
-            }
+            };
             let defaults = function.defaults.borrow().clone();
             let defaults = defaults
                 .as_ref()
@@ -137,7 +137,7 @@ impl World for ReferenceWorld {
                 raw: None,
                 argcount: code.code.argcount,
                 defaults: defaults.iter().map(|d| rt().handle_of(d)).collect(),
-                entry_cell: code.entry.as_ptr() as u64,
+                entry_cell: cell,
                 assumptions: vec![Assumption::FunctionUnchanged(callee)],
             };
         }
@@ -162,6 +162,16 @@ impl World for ReferenceWorld {
             }
         };
         Callee::Builtin(builtin)
+    }
+
+    fn watch(&self, assumption: &Assumption) -> bool {
+        // The flags make changes be told. What dies is told always.
+        match assumption {
+            Assumption::ClassUnchanged(class) => rt().watch_class(*class),
+            Assumption::NameUnchanged { namespace, .. } => rt().watch_namespace(*namespace),
+            Assumption::FunctionUnchanged(_) => {}
+        }
+        true
     }
 
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {

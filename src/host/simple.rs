@@ -1,0 +1,244 @@
+//! What hosts of a simple kind have alike, so that each need not write it: counted objects, tagged ints, truth values
+//! that are two objects, frames that helpers make, and nobody who interrupts. A host takes what fits it and writes the rest; nothing else of the core knows of this file.
+
+use super::{FREE_LEAF, Host, HostBuilder, IntrinsicCall, UnitParts, names};
+use crate::facts::Effects;
+use crate::lir::{Builder, Func, HelperId, IntCond, Opcode, Signature, Term, Value};
+use crate::ll::{Field, Ty, Width};
+
+/// How counted objects lie in memory: see [`HostBuilder::counted`].
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// The token of the object's class, an address.
+    pub class: Field,
+    /// The number of references. No object lives for ever.
+    pub count: Field,
+    /// The value of an int that is an object, of 64 bits.
+    pub int: Field,
+    /// The token of the class of ints, if a word `2n + 1` is the int `n` of 63 bits, and no object.
+    pub tagged_int: Option<u64>,
+    /// `(object)`: ends the life of an object. Its count still says 1.
+    pub dealloc: HelperId,
+    /// `(i64) -> object`: a new int that is an object.
+    pub box_int: HelperId,
+}
+
+impl Counted {
+    /// Go on with what is an object; `tagged` ends the block for an int in the word.
+    fn split(&self, b: &mut Builder<'_>, word: Value, tagged: impl FnOnce(&mut Builder<'_>)) {
+        if self.tagged_int.is_none() {
+            return;
+        }
+        let (bits, one) = (b.op(Opcode::P2i, &[word]), b.iconst(1));
+        let bit = b.op(Opcode::Iand, &[bits, one]);
+        let is_int = b.icmp(IntCond::Eq, bit, one);
+        let (int, object) = (b.block(), b.block());
+        b.br(is_int, int, &[], object, &[]);
+        b.switch_to(int);
+        tagged(b);
+        b.switch_to(object);
+    }
+
+    fn incref(&self, b: &mut Builder<'_>, object: Value) {
+        self.split(b, object, |b| b.ret(&[]));
+        let (count, one) = (
+            b.load(self.count.width, object, self.count.offset),
+            b.iconst(1),
+        );
+        let more = b.op(Opcode::Iadd, &[count, one]);
+        b.store(self.count.width, object, self.count.offset, more);
+        b.ret(&[]);
+    }
+
+    /// Drop a reference; `last` ends the block for the last one.
+    fn decref(&self, b: &mut Builder<'_>, object: Value, last: impl FnOnce(&mut Builder<'_>)) {
+        self.split(b, object, |b| b.ret(&[]));
+        let count = b.load(self.count.width, object, self.count.offset);
+        let is_last = b.icmp_imm(IntCond::Eq, count, 1);
+        let (die, live) = (b.cold_block(), b.block());
+        b.br(is_last, die, &[], live, &[]);
+        b.switch_to(live);
+        let one = b.iconst(1);
+        let less = b.op(Opcode::Isub, &[count, one]);
+        b.store(self.count.width, object, self.count.offset, less);
+        b.ret(&[]);
+        b.switch_to(die);
+        last(b);
+    }
+
+    fn class_of(&self, b: &mut Builder<'_>, object: Value) {
+        self.split(b, object, |b| {
+            let class = b.pconst(self.tagged_int.unwrap_or_default());
+            b.ret(&[class]);
+        });
+        let class = b.load(Width::Ptr, object, self.class.offset);
+        b.ret(&[class]);
+    }
+
+    fn int_unbox(&self, b: &mut Builder<'_>, object: Value) {
+        self.split(b, object, |b| {
+            let (bits, one) = (b.op(Opcode::P2i, &[object]), b.iconst(1));
+            let value = b.op(Opcode::Isshr, &[bits, one]);
+            b.ret(&[value]);
+        });
+        let value = b.load(Width::I64, object, self.int.offset);
+        b.ret(&[value]);
+    }
+
+    fn int_box(&self, b: &mut Builder<'_>, value: Value) {
+        if self.tagged_int.is_some() {
+            let one = b.iconst(1);
+            let bits = b.op(Opcode::Ishl, &[value, one]);
+            let back = b.op(Opcode::Isshr, &[bits, one]);
+            let fits = b.icmp(IntCond::Eq, back, value);
+            let (tag, large) = (b.block(), b.cold_block());
+            b.br(fits, tag, &[], large, &[]);
+            b.switch_to(tag);
+            let word = b.op(Opcode::Ior, &[bits, one]);
+            let word = b.op(Opcode::I2p, &[word]);
+            b.ret(&[word]);
+            b.switch_to(large);
+        }
+        let object = b.call(self.box_int, &[value], &[Ty::Ptr]);
+        b.ret(&object);
+    }
+}
+
+/// The program may see every death.
+extern "C" fn may_be_seen(_: *mut u8) -> i64 {
+    0
+}
+
+/// Nothing was pending, and nothing raised.
+extern "C" fn nothing_was_pending(_: *mut u8) -> i64 {
+    0
+}
+
+impl HostBuilder {
+    fn write(
+        &mut self,
+        name: &'static str,
+        effects: Effects,
+        body: impl FnOnce(&mut Builder<'_>, &[Value]),
+    ) {
+        let row = names::STANDARD.iter().find(|row| row.0 == name);
+        let (_, params, results) = row.expect("a standard intrinsic");
+        let mut func = Func::new(name, Signature::new(params, results));
+        let args = func.params().to_vec();
+        body(&mut Builder::new(&mut func), &args);
+        self.intrinsic(name, effects, func);
+    }
+
+    /// Objects are counted. This defines what compiled code does with counts, with classes and with ints: `incref`,
+    /// `drop`, `decref_leaf`, `decref_int`, `decref_float`, `class_of`, `int_unbox`, `int_box`, and the helper
+    /// `free_leaf`, for which every death is one that the program may see. The fields are the layout `Object`.
+    pub fn counted(&mut self, objects: Counted) -> &mut Self {
+        let dealloc = objects.dealloc;
+        let fields = [objects.class, objects.count, objects.int];
+        self.layout("Object", None, &fields);
+        self.define(FREE_LEAF, may_be_seen as extern "C" fn(_) -> _);
+        let changes = Effects::WRITES;
+        self.write(names::INCREF, changes, |b, p| objects.incref(b, p[0]));
+        self.write(names::DROP, changes, |b, p| {
+            objects.decref(b, p[0], |b| b.terminate(Term::Fail));
+        });
+        for name in [names::DECREF_LEAF, names::DECREF_INT, names::DECREF_FLOAT] {
+            self.write(name, changes, |b, p| {
+                objects.decref(b, p[0], |b| {
+                    b.call(dealloc, &[p[0]], &[]);
+                    b.ret(&[]);
+                });
+            });
+        }
+        self.write(names::CLASS_OF, Effects::READS, |b, p| {
+            objects.class_of(b, p[0]);
+        });
+        self.write(names::INT_UNBOX, Effects::READS, |b, p| {
+            objects.int_unbox(b, p[0]);
+        });
+        self.write(names::INT_BOX, changes, |b, p| objects.int_box(b, p[0]));
+        self
+    }
+
+    /// The two truth values are known by their addresses ([`singletons`](Self::singletons), to be called before).
+    /// Defines `bool_unbox` and `bool_box`.
+    pub fn bools(&mut self) -> &mut Self {
+        let (yes, no) = (self.host.true_, self.host.false_);
+        self.write(names::BOOL_UNBOX, Effects::NONE, |b, p| {
+            let yes = b.pconst(yes);
+            let truth = b.icmp(IntCond::Eq, p[0], yes);
+            b.ret(&[truth]);
+        });
+        self.write(names::BOOL_BOX, Effects::NONE, |b, p| {
+            let (yes, no) = (b.pconst(yes), b.pconst(no));
+            let object = b.select(p[0], yes, no);
+            b.ret(&[object]);
+        });
+        self
+    }
+
+    /// Nobody interrupts the host: no signals, no tracing, no other thread that wants a lock. Defines `nothing_pending`,
+    /// `still_valid`, and the helper `handle_pending`.
+    pub fn uninterrupted(&mut self) -> &mut Self {
+        let helper = nothing_was_pending as extern "C" fn(_) -> _;
+        self.define("handle_pending", helper);
+        self.write(names::NOTHING_PENDING, Effects::NONE, |b, _| {
+            let yes = b.bconst(true);
+            b.ret(&[yes]);
+        });
+        self.write(names::STILL_VALID, Effects::READS, |b, p| {
+            let state = b.load(Width::I64, p[2], 0);
+            let is_valid = b.icmp_imm(IntCond::Eq, state, 0);
+            b.ret(&[is_valid]);
+        });
+        self
+    }
+
+    /// A frame has a word at this offset for the position of the instruction that runs. Defines `set_position`.
+    pub fn frame_position(&mut self, offset: usize) -> &mut Self {
+        self.write(names::SET_POSITION, Effects::WRITES, |b, p| {
+            b.store(Width::Ptr, p[0], offset as i32, p[1]);
+            b.ret(&[]);
+        });
+        self
+    }
+}
+
+impl Host {
+    /// An intrinsic of the host's own with constants, for plans.
+    ///
+    /// # Panics
+    /// If there is none of this name.
+    pub fn plan(&self, name: &str, constants: &[i64]) -> IntrinsicCall {
+        IntrinsicCall {
+            id: self.intrinsic(name),
+            imms: constants.to_vec(),
+        }
+    }
+
+    /// What every unit needs, where two of the host's helpers make and unmake frames: `enter`, `(thread, function) ->
+    /// frame`, which gives null if there is no room, and `leave`, `(thread, frame)`.
+    ///
+    /// # Panics
+    /// If there are no helpers of these names.
+    pub fn frames_by(&self, enter: &str, leave: &str) -> UnitParts {
+        let (made, dropped) = (self.helper(enter), self.helper(leave));
+        let mut enter = Func::new("enter", Signature::new(&[Ty::Ptr; 2], &[Ty::Ptr]));
+        let args = enter.params().to_vec();
+        let mut b = Builder::new(&mut enter);
+        let frame = b.call(made, &args, &[Ty::Ptr])[0];
+        let none = b.is_null(frame);
+        let (full, done) = (b.cold_block(), b.block());
+        b.br(none, full, &[], done, &[]);
+        b.switch_to(done);
+        b.ret(&[frame]);
+        b.switch_to(full);
+        b.terminate(Term::Fail);
+        let mut leave = Func::new("leave", Signature::new(&[Ty::Ptr; 2], &[]));
+        let args = leave.params().to_vec();
+        let mut b = Builder::new(&mut leave);
+        b.call(dropped, &args, &[]);
+        b.ret(&[]);
+        UnitParts::new(enter, leave)
+    }
+}
