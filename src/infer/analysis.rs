@@ -1,5 +1,6 @@
 //! What an analysis has found, as data.
 
+use super::identity::{Identity, Kind, Slot};
 use super::program::FuncId;
 use super::value::Facts;
 use crate::hir::{Block, Value};
@@ -57,6 +58,21 @@ pub struct Found {
     pub raised: Facts,
     /// The blocks that something leads to.
     pub reached: BTreeSet<Block>,
+    /// Of these the ones that do not come to their end: the operation that is blocked, or never comes back.
+    pub stops: BTreeMap<Block, Value>,
+}
+
+/// What was found of the inside of the objects that one place makes.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// What kind of objects they are.
+    pub kind: Kind,
+    /// The name of a function or class; of an instance its class's.
+    pub name: String,
+    /// What is in each slot that something was stored in or read from.
+    pub slots: BTreeMap<Slot, Facts>,
+    /// Whether one has reached what is beyond the known world.
+    pub escaped: bool,
 }
 
 /// What an analysis has found.
@@ -64,6 +80,8 @@ pub struct Found {
 pub struct Analysis {
     /// The versions of functions that were reached, in the order of the program.
     pub versions: Vec<Found>,
+    /// The objects of the known world.
+    pub objects: BTreeMap<Identity, Object>,
     /// Blocks that stay blocked.
     pub blocked: Vec<Blocked>,
     /// Sets of functions that meet at some call.

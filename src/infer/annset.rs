@@ -311,6 +311,11 @@ impl AnnotationSet {
         })
     }
 
+    /// All identities there are.
+    pub fn identities(&self) -> impl Iterator<Item = Identity> + use<> {
+        self.heaps.keys()
+    }
+
     /// The identity that stands for `id` now.
     pub fn same(&self, mut id: Identity) -> Identity {
         while self.forward[id.index()] != id {

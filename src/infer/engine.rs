@@ -71,6 +71,8 @@ pub(super) struct BlockState {
     pub exception: Option<Sv>,
     /// How often it was looked at.
     pub visits: u32,
+    /// The operation that it did not come past when it was last looked at.
+    pub stops: Option<Value>,
 }
 
 /// A version.
@@ -268,6 +270,7 @@ impl<'p> Engine<'p> {
                 env: Env::new(),
                 exception: None,
                 visits: 0,
+                stops: None,
             });
         }
         self.versions[version].blocks[block]
@@ -385,14 +388,9 @@ impl<'p> Engine<'p> {
                 break;
             }
         }
-        match end {
-            None => self.leave_block(),
-            Some(v) => {
-                if self.is_protected(v) {
-                    return;
-                }
-                let _ = v;
-            }
+        self.block(version, block).stops = end;
+        if end.is_none() {
+            self.leave_block();
         }
     }
 

@@ -35,7 +35,7 @@ mod trace;
 mod transfer;
 mod value;
 
-pub use analysis::{Analysis, Blocked, Found};
+pub use analysis::{Analysis, Blocked, Found, Object};
 pub use annset::{AnnotationSet, Fact, FactError, FactName, MAX_OBJECTS, Reader};
 pub use engine::{MAX_CALLEES, Options, Status, VersionId};
 pub use identity::{Identity, Kind, Slot};
@@ -47,22 +47,23 @@ use crate::types::Type;
 use engine::{Engine, VersionKey};
 use special::{Plan, Site};
 
-/// Where an analysis begins.
+/// Where an analysis begins, after the module's body.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
-    /// The function; none: only the module's body.
-    pub function: Option<FuncId>,
+    /// The function.
+    pub function: FuncId,
     /// The types of its arguments; of those that are missing nothing is known.
     pub types: &'a [Type],
 }
 
-/// Analyse a program from its module's body, if it has one, and a function.
-pub fn analyse(program: &Program, start: &Start<'_>, options: &Options) -> Analysis {
+/// Analyse a program from its module's body, if it has one, and functions that may be called then, in any order and any
+/// number of times.
+pub fn analyse(program: &Program, starts: &[Start<'_>], options: &Options) -> Analysis {
     let mut plan = Plan::default();
     let (mut steps, mut changes, mut rounds) = (0, 0, 0);
     loop {
         let mut engine = Engine::new(program, &plan, options);
-        engine.start(start);
+        engine.start(starts);
         engine.run();
         rounds += 1;
         let next = engine.next_plan(options);
@@ -80,7 +81,7 @@ pub fn analyse(program: &Program, start: &Start<'_>, options: &Options) -> Analy
 }
 
 impl Engine<'_> {
-    fn start(&mut self, start: &Start<'_>) {
+    fn start(&mut self, starts: &[Start<'_>]) {
         let program = self.program;
         for (name, &func) in &program.globals {
             let id = self.plain_function(func);
@@ -88,17 +89,22 @@ impl Engine<'_> {
             let slot = Slot::Attr(name.as_str().into());
             self.set.store_facts(self.globals, slot, facts);
         }
-        let body = |func| VersionKey {
-            func,
-            group: None,
-            extra: 0,
-            namespace: None,
-        };
-        if let Some(module) = program.module {
-            self.version(body(module));
+        if let Some(func) = program.module {
+            self.version(VersionKey {
+                func,
+                group: None,
+                extra: 0,
+                namespace: None,
+            });
         }
-        let Some(func) = start.function else { return };
-        let code = &program.functions[func].code;
+        for start in starts {
+            self.enter(start);
+        }
+    }
+
+    fn enter(&mut self, start: &Start<'_>) {
+        let func = start.function;
+        let code = &self.program.functions[func].code;
         let types = (0..code.arity() as usize)
             .map(|index| start.types.get(index).copied().unwrap_or(Type::OBJECT));
         let facts: Vec<Facts> = types.map(Engine::entry_facts).collect();
@@ -107,16 +113,27 @@ impl Engine<'_> {
             group: None,
             op: None,
         };
-        let group = self.plan.group(&site, func);
         let version = self.version(VersionKey {
-            group,
-            ..body(func)
+            func,
+            group: self.plan.group(&site, func),
+            extra: 0,
+            namespace: None,
         });
         for (index, facts) in facts.iter().enumerate() {
             let param = self.versions[version].params[index];
             self.set.widen(param, facts.clone());
         }
-        let noted = self.calls.entry(site).or_default();
-        noted.insert(func, facts);
+        self.note_call(site, func, &facts);
+    }
+
+    /// Note what a site passes to a function.
+    fn note_call(&mut self, site: Site, func: FuncId, args: &[Facts]) {
+        let noted = self.calls.entry(site).or_default().entry(func).or_default();
+        for (index, facts) in args.iter().enumerate() {
+            match noted.get_mut(index) {
+                Some(known) => *known = known.join(facts),
+                None => noted.push(facts.clone()),
+            }
+        }
     }
 }

@@ -56,6 +56,11 @@ impl Program {
         all.find_map(|(id, f)| (f.code.name == name).then_some(id))
     }
 
+    /// A function.
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id]
+    }
+
     /// The names of all functions, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.values().map(|f| f.code.name.as_str())
@@ -82,7 +87,7 @@ impl Program {
                 .map_err(|e| format!("in `{}`: {e}", code.name))?;
             let built = match in_hir.remove(&code.name) {
                 Some(f) => Ok(f),
-                None => build(&Arc::new(code.clone())),
+                None => build(&Arc::new(without_hints(code))),
             };
             match built {
                 Ok(f) => {
@@ -117,7 +122,17 @@ impl Program {
     }
 }
 
-/// The HIR of a code from its start, with nothing known of the world; hints become guards.
+/// A hint is a bet that may be lost: what the interpreter does then would not have been followed.
+fn without_hints(code: &Code) -> Code {
+    let mut code = code.clone();
+    code.local_hints.clear();
+    for instr in &mut code.instrs {
+        instr.hint.clear();
+    }
+    code
+}
+
+/// The HIR of a code from its start, with nothing known of the world.
 fn build(code: &Arc<Code>) -> Result<Function, String> {
     let start = match code.optimized {
         true => Start::Function(&[]),

@@ -1,6 +1,6 @@
 //! From the engine's state to what is told of it: bindings and annotations in the seed's layout, and summaries.
 
-use super::analysis::{Analysis, Blocked, Found};
+use super::analysis::{Analysis, Blocked, Found, Object};
 use super::engine::{Engine, Status, VersionId};
 use super::identity::{Identity, Kind, Slot};
 use super::value::{Facts, Named, Sv};
@@ -148,8 +148,25 @@ impl Engine<'_> {
             analysis.summary += &text;
         }
         analysis.blocked = blocked;
+        analysis.objects = self.objects();
         analysis.families = self.families();
         analysis
+    }
+
+    fn objects(&self) -> BTreeMap<Identity, Object> {
+        let object = |id: Identity| {
+            let (own, heap) = (self.set.own_heap(id), self.set.heap(id));
+            let slots = heap.slots.iter();
+            Object {
+                kind: own.kind,
+                name: own.name.to_string(),
+                slots: slots
+                    .map(|(slot, value)| (slot.clone(), self.set.get(value.sv)))
+                    .collect(),
+                escaped: heap.escaped,
+            }
+        };
+        self.set.identities().map(|id| (id, object(id))).collect()
     }
 
     fn found(&self, id: VersionId) -> Found {
@@ -165,6 +182,8 @@ impl Engine<'_> {
         }
         let blocks = version.blocks.iter();
         let reached = blocks.filter(|(_, state)| state.as_ref().is_some_and(|s| s.reached));
+        let blocks = version.blocks.iter();
+        let stops = blocks.filter_map(|(block, state)| Some((block, state.as_ref()?.stops?)));
         Found {
             func: version.key.func,
             name: self.version_name(id),
@@ -172,6 +191,7 @@ impl Engine<'_> {
             result: self.set.get(version.ret),
             raised: self.set.get(version.raised),
             reached: reached.map(|(block, _)| block).collect(),
+            stops: stops.collect(),
         }
     }
 

@@ -283,11 +283,8 @@ fn run(text: &str, types: &[Type], options: &Options) -> (usize, Analysis) {
     let document = Document::parse(text).unwrap();
     let program = Program::of_document(&document).unwrap();
     let ops = program.functions.values().map(|f| f.insts.len()).sum();
-    let start = Start {
-        function: program.find("f"),
-        types,
-    };
-    (ops, analyse(&program, &start, options))
+    let start = program.find("f").map(|function| Start { function, types });
+    (ops, analyse(&program, start.as_slice(), options))
 }
 
 /// Programs of about `n` operations of several shapes.

@@ -189,6 +189,16 @@ impl Facts {
         self
     }
 
+    /// The objects of the known world that the value may be.
+    pub fn objects(&self) -> &[Identity] {
+        &self.objects.ids
+    }
+
+    /// Whether the value may be an object from beyond the known world.
+    pub fn is_open(&self) -> bool {
+        self.objects.open
+    }
+
     /// Whether no value is possible.
     pub fn is_impossible(&self) -> bool {
         self.ty.is_bottom()

@@ -38,11 +38,11 @@ pub fn infer(document: &Document, query: &Query) -> Result<Analysis, String> {
     let names = Names::of(document.host());
     let read = |text: &String| Type::parse(text, &names).map_err(|e| format!("`{text}`: {e}"));
     let types: Vec<Type> = query.types.iter().map(read).collect::<Result<_, _>>()?;
-    let start = Start {
+    let start = function.map(|function| Start {
         function,
         types: &types,
-    };
-    Ok(analyse(&program, &start, &query.options))
+    });
+    Ok(analyse(&program, start.as_slice(), &query.options))
 }
 
 /// The answer to the request `infer FUNCTION TYPE ...` of a file test: a summary, or with the word `print` or `trace` what the

@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 pub mod check;
+pub mod check_facts;
 pub mod coverage;
 pub mod diff;
 pub mod filetest;

@@ -178,18 +178,7 @@ impl Engine<'_> {
             group: here.group.clone(),
             op: Some(self.here.op),
         };
-        let noted = self
-            .calls
-            .entry(site.clone())
-            .or_default()
-            .entry(func)
-            .or_default();
-        for (index, facts) in all.iter().enumerate() {
-            match noted.get_mut(index) {
-                Some(known) => *known = known.join(facts),
-                None => noted.push(facts.clone()),
-            }
-        }
+        self.note_call(site.clone(), func, &all);
         let version = self.version(VersionKey {
             func,
             group: self.plan.group(&site, func),
