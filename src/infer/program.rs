@@ -1,6 +1,6 @@
 //! What is analysed: the functions of a program in HIR, and how its objects and names lead to them.
 
-use crate::bytecode::{Code, Document, Pc};
+use crate::bytecode::{Code, Document, Pc, Reason};
 use crate::facts::World;
 use crate::hir::{self, Function, Start};
 use crate::types::{ConstValue, ObjectHandle, Predefined};
@@ -138,7 +138,12 @@ fn build(code: &Arc<Code>) -> Result<Function, String> {
         true => Start::Function(&[]),
         false => Start::Loop(Pc(0), &[]),
     };
-    let (avoid, met) = (HashSet::new(), HashMap::new());
+    // A bet that is lost goes on in the interpreter, which nobody follows: none is made.
+    let pcs = (0..code.instrs.len() as u32).map(Pc);
+    let avoid: HashSet<(Pc, Reason)> = pcs
+        .flat_map(|pc| Reason::ALL.map(|reason| (pc, reason)))
+        .collect();
+    let met = HashMap::new();
     hir::build(code, start, &Nothing, &avoid, &met, None)
         .map_err(|e| format!("{} at line {}", e.what, e.line))
 }

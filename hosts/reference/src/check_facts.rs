@@ -5,7 +5,7 @@ use crate::runtime::frame::FrameRef;
 use crate::runtime::heap::Ref;
 use crate::runtime::{Options, Session, Step, belongs};
 use cladonia::bytecode::{Code, ConstValue, Document, Pc};
-use cladonia::hir::{FrameState, Function};
+use cladonia::hir::{FrameState, Function, Op};
 use cladonia::infer::{self, Analysis, Facts, FuncId, Program, Start, analyse};
 use cladonia::types::Type;
 use std::cell::RefCell;
@@ -33,6 +33,7 @@ struct Place<'a> {
     version: usize,
     state: &'a FrameState,
     is_reached: bool,
+    is_between: bool,
 }
 
 /// Analyse a program from its module's body and the calls, run it in the interpreter, and compare.
@@ -78,6 +79,12 @@ fn type_of(value: &ConstValue) -> Type {
         ConstValue::Str(_) => Type::UNICODE_EXACT,
         ConstValue::Other => Type::OBJECT,
     }
+}
+
+/// Signals, memory, the depth of recursion and faults of the runtime's own are not followed.
+fn is_left_out(object: &Ref) -> bool {
+    let name = &*object.class().name;
+    matches!(name, "RecursionError" | "MemoryError" | "SystemError")
 }
 
 fn check_run(
@@ -128,6 +135,8 @@ struct Checker {
     functions: HashMap<String, Option<FuncId>>,
     looks: HashMap<(FuncId, Pc), u32>,
     told: HashMap<(FuncId, Pc), ()>,
+    /// An exception was raised that the analysis leaves out: from here on the run says nothing.
+    is_over: bool,
 }
 
 impl Checker {
@@ -138,10 +147,21 @@ impl Checker {
             functions: HashMap::new(),
             looks: HashMap::new(),
             told: HashMap::new(),
+            is_over: false,
         }
     }
 
     fn look(&mut self, frame: FrameRef, step: Step<'_>, report: &mut Report) {
+        self.is_over |= match step {
+            Step::Before(_) => {
+                frame.depth() > 0 && frame.peek(0).is_some_and(|top| is_left_out(&top))
+            }
+            Step::Returned(_) => false,
+            Step::Raised(object) => is_left_out(object),
+        };
+        if self.is_over {
+            return;
+        }
         let name = &frame.code().code.name;
         let func = match self.functions.get(name) {
             Some(func) => *func,
@@ -166,11 +186,7 @@ impl Checker {
         let found = match step {
             Step::Before(pc) => self.at(func, f, frame, pc, report),
             Step::Returned(object) => self.left(func, object, |found| &found.result),
-            // Signals, memory and the depth of recursion are not followed.
-            Step::Raised(object) => match &*object.class().name {
-                "RecursionError" | "MemoryError" | "SystemError" => Ok(()),
-                _ => self.left(func, object, |found| &found.raised),
-            },
+            Step::Raised(object) => self.left(func, object, |found| &found.raised),
         };
         if let Err(why) = found {
             self.told.insert((func, pc), ());
@@ -213,8 +229,9 @@ impl Checker {
         pc: Pc,
         report: &mut Report,
     ) -> Result<(), String> {
-        let places = self.places(func, f, pc);
-        if places.is_empty() {
+        let places = self.places(func, f, pc, frame.depth());
+        // A check between instructions stands on one of the ways that lead on.
+        if places.iter().all(|place| place.is_between) {
             return Ok(());
         }
         let mut why = "nothing leads here".to_owned();
@@ -228,16 +245,20 @@ impl Checker {
     }
 
     /// The states before an instruction, in all versions.
-    fn places<'a>(&self, func: FuncId, f: &'a Function, pc: Pc) -> Vec<Place<'a>> {
+    fn places<'a>(&self, func: FuncId, f: &'a Function, pc: Pc, depth: usize) -> Vec<Place<'a>> {
         let mut places = Vec::new();
         for &block in &f.order {
             for (index, &v) in f.blocks[block].insts.iter().enumerate() {
                 let Some(state) = f.insts[v].state.map(|state| &f.states[state]) else {
                     continue;
                 };
-                if state.pc != pc {
+                // Where an object is released, the instruction has already done something.
+                let is_before = state.pc == pc && state.stack.len() == depth;
+                if !is_before || matches!(f.insts[v].op, Op::Decref) {
                     continue;
                 }
+                let op = &f.insts[v].op;
+                let is_between = matches!(op, Op::CheckValid | Op::CheckPending | Op::CheckQuiet);
                 let versions = self.analysis.versions.iter().enumerate();
                 for (version, found) in versions.filter(|(_, found)| found.func == func) {
                     let is_before = found.stops.get(&block).is_none_or(|stop| {
@@ -249,6 +270,7 @@ impl Checker {
                         version,
                         state,
                         is_reached: found.reached.contains(&block) && is_before,
+                        is_between,
                     });
                 }
                 if self.analysis.of(func).next().is_none() {
@@ -256,6 +278,7 @@ impl Checker {
                         version: usize::MAX,
                         state,
                         is_reached: false,
+                        is_between,
                     });
                 }
             }
@@ -274,7 +297,6 @@ impl Checker {
         let locals = f.code.locals.iter().zip(&place.state.locals).enumerate();
         let depth = frame.depth();
         let stack = place.state.stack.iter().enumerate();
-        let stack = stack.filter(|(index, _)| *index < depth);
         let values =
             locals
                 .map(|(k, (local, v))| (format!("local {}", local.0), *v, frame.local(k)))

@@ -4,7 +4,7 @@ use super::call::code_of;
 use super::class::Class;
 use super::dict::Dict;
 use super::heap::{
-    Bool, CellObject, Float, Function, Instance, Int, List, Method, Native, Ref, Set,
+    Bool, CellObject, Float, Function, Instance, Int, List, Method, Native, Ref, SeqIter, Set,
 };
 use super::rt;
 use cladonia::bytecode::ConstValue;
@@ -34,6 +34,11 @@ fn check(analysis: &Analysis, facts: &Facts, object: &Ref, depth: u32) -> Result
         return Ok(());
     }
     let text = || super::ops::repr(object).unwrap_or_else(|_| object.class().name.to_string());
+    // Nor has it iterators over dicts and sets.
+    let mut known = facts.objects().iter().map(|id| analysis.objects[id].kind);
+    if object.get::<SeqIter>().is_some() && known.any(|kind| kind == Kind::Iterator) {
+        return Ok(());
+    }
     let ty = rt().type_of(object).unspecialized().drop_mortality();
     if !(ty <= facts.ty.unspecialized().opt().drop_mortality()) {
         return Err(format!("{} is no {}", text(), facts.ty));
@@ -49,7 +54,9 @@ fn check(analysis: &Analysis, facts: &Facts, object: &Ref, depth: u32) -> Result
     {
         return Err(format!("{} is negative", text()));
     }
-    if facts.is_open() || facts.objects().is_empty() || depth == 0 {
+    // Of these the type says all there is to know.
+    let plain = Type::LONG | Type::FLOAT | Type::UNICODE | Type::NONE_TYPE | Type::CODE;
+    if ty <= plain || facts.is_open() || facts.objects().is_empty() || depth == 0 {
         return Ok(());
     }
     let mut why = String::new();
@@ -82,6 +89,9 @@ fn is_constant(object: &Ref, constant: &ConstValue) -> bool {
 /// Whether the object is one that the identity stands for, as far as it can be seen.
 fn is_one_of(analysis: &Analysis, id: Identity, object: &Ref, depth: u32) -> Result<(), String> {
     let known = &analysis.objects[&id];
+    if known.escaped && !matches!(known.kind, Kind::Function | Kind::Class) {
+        return Ok(());
+    }
     let named = |name: &str| match name == known.name {
         true => Ok(()),
         false => Err(format!("`{name}` is not `{}`", known.name)),
