@@ -88,6 +88,8 @@ pub(super) struct Node {
     pub(super) forward: Option<Sv>,
     /// Beyond the known world: whatever comes here escapes.
     pub(super) beyond: bool,
+    /// Others can read it: whatever comes here escapes, though they do not replace it.
+    pub(super) leaks: bool,
     /// Reached through names that others may rebind.
     pub(super) published: bool,
 }
@@ -414,6 +416,7 @@ impl AnnotationSet {
             facts: Some(Facts::IMPOSSIBLE),
             set: [true; 3],
             beyond,
+            leaks: heap.escaped && !beyond,
             published: heap.published,
             ..Node::default()
         });

@@ -4,7 +4,6 @@ use super::engine::Engine;
 use super::identity::{Identity, Kind, Slot};
 use super::value::Facts;
 use crate::types::Type;
-use std::sync::Arc;
 
 /// The host's classes whose instances are what their types say.
 const CLASSES: &[(&str, Type)] = &[
@@ -262,42 +261,5 @@ impl Engine<'_> {
         classes.sort_unstable();
         classes.dedup();
         (!classes.is_empty()).then_some(classes)
-    }
-
-    /// What the class, or the nearest class that it derives from, has by this name.
-    pub(super) fn class_attribute(&mut self, class: Identity, name: &Arc<str>) -> Facts {
-        let mut found = Facts::IMPOSSIBLE;
-        if self.is_builtin_class(class) {
-            return match (&**name, self.is_exception(class)) {
-                ("__init__", _) => {
-                    let init = self.builtin_facts("object.__init__");
-                    init.unwrap_or(Facts::IMPOSSIBLE)
-                }
-                (
-                    "args" | "__traceback__" | "__cause__" | "__context__" | "with_traceback"
-                    | "add_note",
-                    true,
-                )
-                | ("__class__" | "__dict__" | "__doc__" | "__module__" | "__name__", _) => {
-                    Facts::any_object()
-                }
-                _ => found,
-            };
-        }
-        let (_, own) = self.read_slot(class, Slot::Attr(name.clone()));
-        if !own.is_impossible() {
-            return own;
-        }
-        let bases = self.bases(class);
-        for base in &bases {
-            let facts = self.class_attribute(*base, name);
-            found = found.join(&facts);
-        }
-        if bases.is_empty()
-            && let Some(object) = self.builtin("object")
-        {
-            return self.class_attribute(object, name);
-        }
-        found
     }
 }

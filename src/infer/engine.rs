@@ -9,6 +9,7 @@
 
 use super::annset::{AnnotationSet, Reader};
 use super::identity::{Identity, Kind};
+use super::names::Names;
 use super::predicate::Env;
 use super::program::{FuncId, Program};
 use super::special::{Group, Plan, Site};
@@ -130,6 +131,9 @@ impl Default for Options {
     }
 }
 
+/// Readers from here on are not blocks, but functions that others call: each by its identity.
+pub(super) const BEYOND: u32 = 1 << 31;
+
 /// The most functions that one call site is followed into; the call of one of more is one of the unknown.
 pub const MAX_CALLEES: usize = 32;
 
@@ -149,6 +153,14 @@ pub(super) struct Engine<'p> {
     /// The names of the module.
     pub globals: Identity,
     pub builtins: HashMap<&'static str, Identity>,
+    /// The body of each class of the program.
+    pub bodies: HashMap<Identity, FuncId>,
+    /// What the text says of names.
+    pub names: Names,
+    /// All exceptions that some handler has got.
+    pub handled: Sv,
+    /// Namespaces of bodies that others run.
+    pub foreign: BTreeMap<FuncId, Identity>,
     /// Identities of functions of the program that are reached without a place that makes them.
     pub plain_functions: BTreeMap<FuncId, Identity>,
     /// What is beyond the known world: all that comes here escapes.
@@ -170,6 +182,7 @@ impl<'p> Engine<'p> {
         let globals = set.identity(Kind::Namespace, "<module>");
         set.publish(globals);
         let sink = set.beyond();
+        let handled = set.fresh(Facts::IMPOSSIBLE);
         let nowhere = Here {
             version: VersionId::new(0),
             block: Block::new(0),
@@ -189,6 +202,10 @@ impl<'p> Engine<'p> {
             sites: HashMap::new(),
             globals,
             builtins: HashMap::new(),
+            bodies: HashMap::new(),
+            names: Names::new(program),
+            handled,
+            foreign: BTreeMap::new(),
             plain_functions: BTreeMap::new(),
             sink,
             here: nowhere,
@@ -287,6 +304,10 @@ impl<'p> Engine<'p> {
     }
 
     fn queue(&mut self, reader: Reader) {
+        if let Some(id) = reader.0.checked_sub(BEYOND) {
+            self.call_from_beyond(Identity::from_u32(id));
+            return;
+        }
         let Some(&(version, block)) = self.places.get(reader.0 as usize) else {
             return;
         };
@@ -339,12 +360,13 @@ impl<'p> Engine<'p> {
     /// Queue who has read what is less now, and call what others may call.
     fn tell_all(&mut self) {
         loop {
-            for reader in self.set.take_changed() {
-                self.queue(reader);
-            }
+            let changed = self.set.take_changed();
             let escaped = std::mem::take(&mut self.set.escaped);
-            if escaped.is_empty() {
+            if changed.is_empty() && escaped.is_empty() {
                 return;
+            }
+            for reader in changed {
+                self.queue(reader);
             }
             for id in escaped {
                 if self.called_from_beyond.insert(id) {

@@ -78,7 +78,8 @@ impl Engine<'_> {
             }
         };
         let facts = self.raises.clone();
-        self.set.widen(sv, facts);
+        self.set.widen(sv, facts.clone());
+        self.set.widen(self.handled, facts);
         self.follow(1, raised, &Env::new());
     }
 
@@ -162,7 +163,7 @@ impl Engine<'_> {
 
     /// What holds if the value is true, or false; none: it can't be.
     pub(super) fn tests(&mut self, v: Value, truth: bool, depth: u32) -> Option<Env> {
-        let known = self.set.get(self.binding(v)).as_truth();
+        let known = self.known(v).as_truth();
         if known == Some(!truth) {
             return None;
         }
@@ -260,7 +261,7 @@ impl Engine<'_> {
     fn identity_tests(&mut self, a: Value, b: Value, truth: bool) -> Env {
         let mut told = Env::new();
         for (x, y) in [(a, b), (b, a)] {
-            let other = self.set.get(self.binding(y));
+            let other = self.known(y);
             if other.is(Type::NONE_TYPE) {
                 let predicate = match truth {
                     true => Predicate::IsNone,
@@ -290,7 +291,7 @@ impl Engine<'_> {
     }
 
     fn class_tests(&mut self, subject: Value, classes: Value, truth: bool, exactly: bool) -> Env {
-        let facts = self.set.get(self.binding(classes));
+        let facts = self.known(classes);
         let Some(classes) = self.classes_of(&facts) else {
             return Env::new();
         };
@@ -320,9 +321,15 @@ impl Engine<'_> {
         told
     }
 
+    /// What is known of a value on all ways; the block will be told when it is less.
+    fn known(&mut self, v: Value) -> Facts {
+        let sv = self.binding(v);
+        self.set.read(sv, self.here.reader)
+    }
+
     /// The name of the builtin that a value is, if it can be nothing else.
-    pub(super) fn builtin_of(&self, v: Value) -> Option<String> {
-        let facts = self.set.get(self.binding(v));
+    pub(super) fn builtin_of(&mut self, v: Value) -> Option<String> {
+        let facts = self.known(v);
         let [id] = facts.objects.ids[..] else {
             return None;
         };

@@ -24,6 +24,8 @@ mod classes;
 mod engine;
 mod flow;
 mod identity;
+mod lookup;
+mod names;
 mod predicate;
 mod program;
 mod report;

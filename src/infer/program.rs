@@ -23,6 +23,7 @@ pub struct Program {
     pub(super) module: Option<FuncId>,
     /// Codes that there is no HIR of, and why.
     pub refused: Vec<(String, String)>,
+    pub(super) codes_refused: Vec<Code>,
 }
 
 /// A world of which nothing is known: what can be known, the analysis finds in the program itself.
@@ -94,7 +95,10 @@ impl Program {
                     let id = program.add(f);
                     made.insert(&code.name, id);
                 }
-                Err(why) => program.refused.push((code.name.clone(), why)),
+                Err(why) => {
+                    program.refused.push((code.name.clone(), why));
+                    program.codes_refused.push(code.clone());
+                }
             }
         }
         let mut held: HashSet<String> = HashSet::new();

@@ -5,7 +5,7 @@
 //! itself can meet another that does.
 
 use super::annset::{AnnotationSet, MAX_OBJECTS, Reader, Task};
-use super::identity::{Identity, Kind, Slot};
+use super::identity::{Heap, Identity, Kind, Slot};
 use super::value::{Facts, Sv};
 use crate::facts::Source;
 use cranelift_entity::EntityRef;
@@ -68,6 +68,11 @@ impl AnnotationSet {
         }
         let (beyond, published) = (self.nodes[sv].beyond, self.nodes[sv].published);
         let mut facts = facts.clone();
+        if self.nodes[sv].leaks {
+            let ids = self.get(sv).objects.ids;
+            let ids = ids.iter().chain(&facts.objects.ids);
+            self.tasks.extend(ids.map(|id| Task::Escape(*id)));
+        }
         if beyond {
             let ids = std::mem::take(&mut facts.objects.ids);
             self.tasks.extend(ids.into_iter().map(Task::Escape));
@@ -163,6 +168,7 @@ impl AnnotationSet {
         node.facts = Some(joined.clone());
         node.beyond |= lost.beyond;
         node.published |= lost.published;
+        node.leaks |= lost.leaks;
         node.readers.extend(lost.readers);
         node.flows.extend(lost.flows);
         node.flows.remove(&winner);
@@ -188,16 +194,21 @@ impl AnnotationSet {
             let facts = self.slot_facts(id, &slot).unwrap_or(Facts::IMPOSSIBLE);
             let contents = facts.objects.ids.iter().copied();
             self.tasks.extend(contents.map(Task::Escape));
-            if !keeps {
-                let own = self.make_own(id, slot);
-                self.nodes[own].beyond = true;
-                self.tasks.push(Task::Widen(own, Facts::MOST_GENERAL));
+            let own = self.make_own(id, slot);
+            match keeps {
+                true => self.nodes[own].leaks = true,
+                false => {
+                    self.nodes[own].beyond = true;
+                    self.tasks.push(Task::Widen(own, Facts::MOST_GENERAL));
+                }
             }
         }
         // The class of an instance can be asked for, and so its methods.
-        if self.heaps[id].kind == Kind::Instance && self.heaps[id].link != u32::MAX {
-            let class = Identity::from_u32(self.heaps[id].link);
-            self.tasks.push(Task::Escape(class));
+        for member in self.heaps[id].members.clone() {
+            let Heap { kind, link, .. } = self.heaps[member];
+            if kind == Kind::Instance && link != u32::MAX {
+                self.tasks.push(Task::Escape(Identity::from_u32(link)));
+            }
         }
     }
 

@@ -7,7 +7,6 @@ use crate::infer::engine::{Engine, Outcome};
 use crate::infer::identity::{Kind, Slot};
 use crate::infer::value::{Facts, ints, plain};
 use crate::types::{ConstValue, Type};
-use std::sync::Arc;
 
 /// The builtin numbers.
 const NUMBERS: [Type; 3] = [Type::LONG_EXACT, Type::BOOL, Type::FLOAT_EXACT];
@@ -21,16 +20,20 @@ impl Engine<'_> {
         let Some(op) = BinaryOp::from_arg(number_of % INPLACE) else {
             return self.unknown(v, args);
         };
-        // What None is an operand of raises, unless the other operand says otherwise.
+        // What None is an operand of raises, where the other operand is no object with a say in it.
         let mut args = args.to_vec();
-        let nobody = Type::USER | Type::OBJECT_EXACT;
+        let mut nobody = number() | Type::NONE_TYPE | Type::LIST_EXACT | Type::TUPLE_EXACT;
+        if op != BinaryOp::Remainder {
+            nobody |= Type::UNICODE_EXACT;
+        }
         for i in 0..2 {
             let other = &args[1 - i].facts;
             let has_none = args[i].facts.ty.could_be(Type::NONE_TYPE);
-            if has_none && !other.ty.could_be(nobody) && !args[i].facts.is_most_general() {
+            if has_none && other.is(nobody) && !args[i].facts.is_most_general() {
                 self.raise_named("TypeError");
                 let rest = args[i].facts.ty - Type::NONE_TYPE;
                 args[i].facts = self.restrict(args[i].facts.clone(), rest);
+                args[i].sv = crate::infer::Sv::MOST_GENERAL;
                 if args[i].facts.is_impossible() {
                     return Outcome::Blocked;
                 }
@@ -69,10 +72,83 @@ impl Engine<'_> {
             BinaryOp::TrueDivide => "truediv",
             BinaryOp::Xor => "xor",
         };
-        match self.special(&args[0], &format!("__{name}__"), vec![args[1].clone()]) {
+        let in_place = (number_of >= INPLACE).then(|| format!("__i{name}__"));
+        let names = [format!("__{name}__"), format!("__r{name}__")];
+        match self.operate(&args, in_place.as_deref(), [&names[0], &names[1]], false) {
             Some(outcome) => outcome,
             None => self.unknown(v, &args),
         }
+    }
+
+    /// Call the methods that two operands have for an operation, of which at least one is an instance of classes of the
+    /// program; none if there may be others that have a say in it.
+    fn operate(
+        &mut self,
+        args: &[Arg],
+        in_place: Option<&str>,
+        names: [&str; 2],
+        is_equality: bool,
+    ) -> Option<Outcome> {
+        let is_instance = |facts: &Facts| !facts.objects.open && !facts.objects.ids.is_empty();
+        let known =
+            |facts: &Facts| facts.is(plain()) || is_instance(facts) && !facts.ty.could_be(plain());
+        if !args.iter().all(|arg| known(&arg.facts)) || args.iter().all(|arg| arg.facts.is(plain()))
+        {
+            return None;
+        }
+        // First know all methods, then call them.
+        let mut calls: Vec<(Facts, usize)> = Vec::new();
+        let mut is_sure = false;
+        for (index, name) in names.into_iter().enumerate() {
+            let facts = &args[index].facts.clone();
+            if facts.is(plain()) {
+                continue;
+            }
+            if index == 0
+                && let Some(in_place) = in_place
+                && !self.special_methods(facts, in_place)?.is_absent()
+            {
+                return None;
+            }
+            let mut looked = self.special_methods(facts, name)?;
+            if name == "__ne__" && !looked.surely {
+                // By default that of equality, and the reverse.
+                let equal = self.special_methods(facts, "__eq__")?;
+                looked.facts = looked.facts.join(&equal.facts);
+            }
+            is_sure |= looked.surely;
+            calls.push((looked.facts, index));
+        }
+        let mut found = Facts::IMPOSSIBLE;
+        for (method, index) in calls {
+            if method.is_impossible() {
+                continue;
+            }
+            let callee = Arg {
+                sv: crate::infer::Sv::MOST_GENERAL,
+                facts: method,
+            };
+            let both = vec![args[index].clone(), args[1 - index].clone()];
+            let outcome = self.call(&callee, both);
+            let one = self.outcome_facts(outcome);
+            found = found.join(&one);
+        }
+        // A method that gives NotImplemented leaves it to the other operand, and then to nobody.
+        let is_final = is_sure && found.ty <= plain();
+        if is_equality {
+            if !is_final {
+                found = found.join(&Facts::of_type(Type::BOOL));
+            }
+            if !(found.ty <= plain()) {
+                self.set.escape(&found);
+            }
+        } else if !is_final {
+            self.raise_named("TypeError");
+        }
+        Some(match found.is_impossible() {
+            true => Outcome::Blocked,
+            false => Outcome::Value(found),
+        })
     }
 
     /// An operation on numbers, over all pairs of classes that the operands may be of.
@@ -115,8 +191,9 @@ impl Engine<'_> {
         if matches!(op, LeftShift | RightShift) && !(b.nonneg && b.ty.could_be(ints())) {
             self.raise_named("ValueError");
         }
+        // An int may be too large for a float.
         let is_float = ty.could_be(Type::FLOAT_EXACT) && (a.ty | b.ty).could_be(ints());
-        if matches!(op, TrueDivide | Power) && is_float || op == LeftShift {
+        if is_float || op == LeftShift {
             self.raise_named("OverflowError");
         }
         let sign = |facts: &Facts| facts.nonneg || facts.is(Type::BOOL);
@@ -189,29 +266,28 @@ impl Engine<'_> {
             CompareOp::Gt => "__gt__",
             CompareOp::Ge => "__ge__",
         };
-        if let Some(outcome) = self.special(&args[0], name, vec![args[1].clone()]) {
-            return match (ty == Type::CBOOL, outcome) {
-                (true, Outcome::Value(facts)) => {
-                    self.derived(Facts::truth(ty, facts.as_truth()), args)
-                }
-                (true, Outcome::Same(sv)) => {
-                    let facts = self.set.read(sv, self.here.reader);
-                    match facts.is_impossible() {
-                        true => Outcome::Blocked,
-                        false => self.derived(Facts::truth(ty, facts.as_truth()), args),
-                    }
-                }
-                (_, outcome) => outcome,
-            };
-        }
-        // Instances of classes without a comparison of their own are equal to themselves only.
-        let alone = args.iter().all(|arg| {
-            let mut ids = arg.facts.objects.ids.iter();
-            let instance = |id: &_| self.set.own_heap(*id).kind == Kind::Instance;
-            !arg.facts.objects.open && ids.all(instance)
-        });
-        if is_equality && alone {
-            return self.derived(Facts::of_type(ty), args);
+        let turned = match op {
+            CompareOp::Lt => "__gt__",
+            CompareOp::Le => "__ge__",
+            CompareOp::Eq => "__eq__",
+            CompareOp::Ne => "__ne__",
+            CompareOp::Gt => "__lt__",
+            CompareOp::Ge => "__le__",
+        };
+        if let Some(outcome) = self.operate(args, None, [name, turned], is_equality) {
+            if ty != Type::CBOOL {
+                return outcome;
+            }
+            let facts = self.outcome_facts(outcome);
+            if facts.is_impossible() {
+                return Outcome::Blocked;
+            }
+            // The truth of the result is asked for.
+            if !(facts.ty <= plain()) {
+                self.set.escape(&facts);
+                self.raise_any();
+            }
+            return self.derived(Facts::truth(ty, facts.as_truth()), args);
         }
         self.unknown(v, args);
         match ty == Type::CBOOL {
@@ -253,14 +329,13 @@ impl Engine<'_> {
                 Kind::Instance => {
                     let class = self.class_of(id);
                     for name in ["__bool__", "__len__"] {
-                        let attr = self.class_attribute(class, &Arc::from(name));
-                        if !attr.is_impossible() {
+                        if !self.lookup(class, name).is_absent() {
                             all_true = false;
                             unknown = true;
                         }
                     }
                 }
-                Kind::Function | Kind::Bound | Kind::Builtin | Kind::Class | Kind::Iterator => {}
+                Kind::Function | Kind::Bound | Kind::Builtin | Kind::Class => {}
                 _ => all_true = false,
             }
         }

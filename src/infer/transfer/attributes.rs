@@ -23,7 +23,7 @@ pub(super) struct Found {
 
 impl Engine<'_> {
     /// The class of the instances.
-    pub(super) fn class_of(&self, instance: Identity) -> Identity {
+    pub(in crate::infer) fn class_of(&self, instance: Identity) -> Identity {
         Identity::from_u32(self.set.own_heap(instance).link)
     }
 
@@ -33,48 +33,48 @@ impl Engine<'_> {
         key.namespace.unwrap_or(self.globals)
     }
 
-    pub(super) fn load_global(&mut self, v: Value, index: i64) -> Outcome {
+    /// A global name, or in the body of a class or module any name.
+    pub(super) fn load_global(&mut self, v: Value, op: G, index: i64) -> Outcome {
         let name = self.name(index);
+        let func = self.versions[self.here.version].key.func;
         let namespace = self.namespace();
-        if namespace != self.globals {
+        let mut found = Facts::IMPOSSIBLE;
+        let is_bound_here = op == G::LoadName && self.names.is_bound_at(func, &name, v);
+        if is_bound_here || op == G::LoadName && namespace != self.globals {
             let (sv, own) = self.read_slot(namespace, Slot::Attr(name.clone()));
-            if !own.is_impossible() {
+            if is_bound_here {
                 return Outcome::Same(sv);
             }
+            found = own;
         }
         if matches!(
             &*name,
             "__name__" | "__qualname__" | "__module__" | "__file__" | "__doc__"
         ) {
-            return Outcome::Value(Facts::of_type(Type::UNICODE_EXACT).because(Source::Assumed));
+            let text = Facts::of_type(Type::UNICODE_EXACT).because(Source::Assumed);
+            return Outcome::Value(found.join(&text));
         }
         let (sv, facts) = self.read_slot(self.globals, Slot::Attr(name.clone()));
-        if !facts.is_impossible() {
-            return Outcome::Same(sv);
+        // Whether the name may be unbound must not depend on how far the analysis is.
+        let from_start = self.program.globals.contains_key(&*name);
+        if from_start && !self.names.is_deleted(&name) {
+            return match found.is_impossible() {
+                true => Outcome::Same(sv),
+                false => Outcome::Value(found.join(&facts)),
+            };
         }
-        if let Some(facts) = self.builtin_facts(&name) {
-            return Outcome::Value(facts.because(Source::Assumed));
+        found = found.join(&facts);
+        match self.builtin_facts(&name) {
+            Some(builtin) => found = found.join(&builtin.because(Source::Assumed)),
+            // A name that the program binds holds what it binds, once it has; others are not known.
+            None if self.names.is_bound(&name) || from_start => self.raise_named("NameError"),
+            None => {
+                let other = self.unknown(v, &[]);
+                let other = self.outcome_facts(other);
+                found = found.join(&other);
+            }
         }
-        // A name that the program binds holds what it binds, once it has; others are not known.
-        match self.binds(&name) {
-            true => Outcome::Blocked,
-            false => self.unknown(v, &[]),
-        }
-    }
-
-    /// Whether some code of the program binds the name in the module.
-    fn binds(&self, name: &str) -> bool {
-        use crate::bytecode::Op as B;
-        self.program.functions.values().any(|f| {
-            f.code.instrs.iter().any(|instr| {
-                let is_module = instr.op == B::StoreName && f.code.name == "<module>";
-                (is_module || instr.op == B::StoreGlobal)
-                    && f.code
-                        .names
-                        .get(instr.arg as usize)
-                        .is_some_and(|n| n == name)
-            })
-        })
+        Outcome::Value(found)
     }
 
     pub(super) fn store_name(&mut self, index: i64, value: &Arg, op: G) -> Outcome {
@@ -90,6 +90,17 @@ impl Engine<'_> {
                 self.set.store_facts(cell, Slot::Content, class.clone());
             }
         }
+        // An instance may want to know its name and class.
+        let is_told = value.facts.objects.ids.iter().any(|&id| {
+            self.set.own_heap(id).kind == Kind::Instance && {
+                let class = self.class_of(id);
+                !self.lookup(class, "__set_name__").is_absent()
+            }
+        });
+        if is_told && namespace != self.globals {
+            self.set.escape(&value.facts);
+            self.set.escape(&Facts::object(Type::TYPE_EXACT, namespace));
+        }
         self.store_arg(namespace, Slot::Attr(name), value);
         Outcome::Nothing
     }
@@ -99,20 +110,19 @@ impl Engine<'_> {
         let mut found = Found::default();
         let mut seen = Type::BOTTOM;
         for &id in &receiver.objects.ids {
-            let heap = self.set.own_heap(id);
-            let (kind, label) = (heap.kind, heap.name.clone());
+            let kind = self.set.own_heap(id).kind;
             seen |= kind.ty();
             match kind {
                 Kind::Instance => self.find_in_instance(receiver, id, name, &mut found),
-                Kind::Exception => match self.class_attribute(self.class_of(id), name) {
-                    facts if facts.is_impossible() => self.raise_named("AttributeError"),
-                    facts => found.plain.push(facts),
-                },
-                Kind::Class => match self.class_attribute(id, name) {
-                    facts if !facts.is_impossible() => found.plain.push(facts),
-                    _ if self.is_builtin_class(id) => found.unknown = true,
-                    _ => self.raise_named("AttributeError"),
-                },
+                Kind::Exception => {
+                    let looked = self.lookup(self.class_of(id), name);
+                    match looked.facts.is_impossible() {
+                        false => found.plain.push(looked.facts),
+                        true => self.missing(receiver, name, &mut found),
+                    }
+                }
+                Kind::Class if self.is_builtin_class(id) => found.unknown = true,
+                Kind::Class => self.find_in_class(receiver, id, name, &mut found),
                 Kind::List | Kind::Dict | Kind::Set => {
                     let class = match kind {
                         Kind::List => "list",
@@ -131,10 +141,7 @@ impl Engine<'_> {
                         None => self.lost(receiver, &mut found),
                     }
                 }
-                _ => {
-                    let _ = label;
-                    self.lost(receiver, &mut found);
-                }
+                _ => self.lost(receiver, &mut found),
             }
         }
         let rest = receiver.ty - seen;
@@ -149,7 +156,10 @@ impl Engine<'_> {
         }
         let others = (rest - Type::UNICODE_EXACT) & plain();
         if others.could_be(Type::NONE_TYPE) {
-            self.raise_named("AttributeError");
+            match name.starts_with("__") {
+                true => found.unknown = true,
+                false => self.raise_named("AttributeError"),
+            }
         }
         if !(others - Type::NONE_TYPE - Type::PRIMITIVE).is_bottom() || receiver.objects.open {
             found.unknown = true;
@@ -163,6 +173,51 @@ impl Engine<'_> {
         self.set.escape(receiver);
     }
 
+    /// There may be no such attribute; those that the language gives to all objects are not known.
+    fn missing(&mut self, receiver: &Facts, name: &str, found: &mut Found) {
+        let of_all =
+            name.starts_with("__") || matches!(name, "with_traceback" | "add_note" | "mro");
+        if matches!(name, "__context__" | "__cause__" | "__traceback__") {
+            let handled = self.set.read(self.handled, self.here.reader);
+            self.set.escape(&handled);
+        }
+        match of_all {
+            true => self.lost(receiver, found),
+            false => self.raise_named("AttributeError"),
+        }
+    }
+
+    fn find_in_class(&mut self, receiver: &Facts, id: Identity, name: &str, found: &mut Found) {
+        let looked = self.lookup(id, name);
+        let has_slots = !self.lookup(id, "__slots__").is_absent();
+        if has_slots {
+            self.lost(receiver, found);
+        }
+        if !looked.surely {
+            self.missing(receiver, name, found);
+        }
+        // What others made may be a descriptor, that gets the class.
+        if looked.facts.objects.open && !(looked.facts.ty <= plain()) {
+            self.lost(receiver, found);
+        }
+        if self.may_be_descriptor(&looked.facts) {
+            self.lost(receiver, found);
+        }
+        if !looked.facts.is_impossible() {
+            found.plain.push(looked.facts);
+        }
+    }
+
+    /// Whether an instance in it has a say in what reading it gives.
+    fn may_be_descriptor(&mut self, facts: &Facts) -> bool {
+        facts.objects.ids.iter().any(|&id| {
+            self.set.own_heap(id).kind == Kind::Instance && {
+                let class = self.class_of(id);
+                !self.lookup(class, "__get__").is_absent()
+            }
+        })
+    }
+
     fn find_in_instance(
         &mut self,
         receiver: &Facts,
@@ -172,17 +227,23 @@ impl Engine<'_> {
     ) {
         let class = self.class_of(id);
         for hook in ["__getattr__", "__getattribute__"] {
-            let facts = self.class_attribute(class, &Arc::from(hook));
-            if !facts.is_impossible() {
-                self.set.escape(&facts);
+            let hook = self.lookup(class, hook);
+            if !hook.is_absent() {
+                self.set.escape(&hook.facts);
                 self.lost(receiver, found);
             }
         }
+        if matches!(&**name, "__class__" | "__dict__") {
+            self.lost(receiver, found);
+        }
         let (_, own) = self.read_slot(id, Slot::Attr(name.clone()));
-        let shared = self.class_attribute(class, name);
-        if own.is_impossible() && shared.is_impossible() {
-            self.raise_named("AttributeError");
-            return;
+        let looked = self.lookup(class, name);
+        if !looked.surely {
+            self.missing(receiver, name, found);
+        }
+        let shared = looked.facts;
+        if self.may_be_descriptor(&shared) {
+            self.lost(receiver, found);
         }
         if !own.is_impossible() {
             found.plain.push(own);
@@ -200,15 +261,6 @@ impl Engine<'_> {
                     let ty = self.set.own_heap(member).kind.ty();
                     let function = Facts::object(ty, member).because(shared.source);
                     found.methods.push((function, bound.clone()));
-                }
-                // An instance may have a say in what reading it gives.
-                Kind::Instance => {
-                    let getter = self.class_of(member);
-                    let getter = self.class_attribute(getter, &Arc::from("__get__"));
-                    match getter.is_impossible() {
-                        true => values.objects.ids.push(member),
-                        false => self.lost(receiver, found),
-                    }
                 }
                 _ => values.objects.ids.push(member),
             }
@@ -298,21 +350,30 @@ impl Engine<'_> {
         let (class, receiver) = (args[1].facts.clone(), args[2].facts.clone());
         let classes = self.of_kind(&class, Kind::Class);
         let mut found = Facts::IMPOSSIBLE;
-        let known = !class.objects.open && !receiver.objects.open;
-        for id in classes {
-            for index in 0.. {
-                let Some(base) = self.set.slot_facts(id, &Slot::Base(index)) else {
-                    break;
-                };
-                for base in base.objects.ids {
-                    found = found.join(&self.class_attribute(base, &name));
+        let mut known =
+            !class.objects.open && !receiver.objects.open && !(receiver.ty.could_be(plain()));
+        for &instance in &receiver.objects.ids {
+            if self.set.own_heap(instance).kind != Kind::Instance {
+                known = false;
+                continue;
+            }
+            let Some(order) = self.linearized(self.class_of(instance)) else {
+                known = false;
+                continue;
+            };
+            for id in &classes {
+                match order.iter().position(|class| class == id) {
+                    Some(at) => {
+                        let looked = self.lookup_in(&order[at + 1..], &name);
+                        known &= looked.surely;
+                        found = found.join(&looked.facts);
+                    }
+                    None => self.raise_named("TypeError"),
                 }
             }
-            if self.set.slot_facts(id, &Slot::Base(0)).is_none()
-                && let Some(object) = self.builtin("object")
-            {
-                found = found.join(&self.class_attribute(object, &name));
-            }
+        }
+        if known && found.is_impossible() {
+            return Outcome::Blocked;
         }
         let functions = Type::FUNC | Type::BUILTIN_METHOD_EXACT;
         if !known || found.is_impossible() || !found.is(functions) || found.objects.open {
@@ -332,17 +393,23 @@ impl Engine<'_> {
     pub(super) fn store_attr(&mut self, v: Value, index: i64, args: &[Arg]) -> Outcome {
         let name = self.name(index);
         let (receiver, value) = (args[0].facts.clone(), &args[1]);
+        if matches!(&*name, "__class__" | "__dict__" | "__bases__") {
+            return self.unknown(v, args);
+        }
         let mut stored = false;
         for &id in &receiver.objects.ids {
             match self.set.own_heap(id).kind {
                 Kind::Instance => {
                     let class = self.class_of(id);
-                    let setter = self.class_attribute(class, &Arc::from("__setattr__"));
-                    let shared = self.class_attribute(class, &name);
+                    let setter = self.lookup(class, "__setattr__");
+                    let shared = self.lookup(class, &name).facts;
                     // A descriptor may have a say in what is stored.
                     let is_plain = shared.is(plain() | Type::FUNC);
-                    if !setter.is_impossible() || !(shared.is_impossible() || is_plain) {
+                    if !setter.is_absent() || !(shared.is_impossible() || is_plain) {
                         return self.unknown(v, args);
+                    }
+                    if !self.lookup(class, "__slots__").is_absent() {
+                        self.raise_named("AttributeError");
                     }
                     self.store_arg(id, Slot::Attr(name.clone()), value);
                     stored = true;
@@ -377,29 +444,19 @@ impl Engine<'_> {
         if facts.objects.open || facts.objects.ids.is_empty() || facts.ty.could_be(plain()) {
             return None;
         }
-        let name: Arc<str> = Arc::from(name);
-        let mut callee = Facts::IMPOSSIBLE;
-        for &id in &facts.objects.ids {
-            if self.set.own_heap(id).kind != Kind::Instance {
-                return None;
-            }
-            let class = self.class_of(id);
-            let one = self.class_attribute(class, &name);
-            if one.is_impossible() {
-                return None;
-            }
-            callee = callee.join(&one);
-        }
-        if !callee.is(Type::FUNC) || callee.objects.open {
+        let looked = self.special_methods(&facts, name)?;
+        if !looked.surely {
             return None;
+        }
+        if looked.facts.is_impossible() {
+            return Some(Outcome::Blocked);
         }
         let callee = Arg {
             sv: crate::infer::Sv::MOST_GENERAL,
-            facts: callee,
+            facts: looked.facts,
         };
         let mut all = vec![receiver.clone()];
         all.extend(args);
-        // A method that gives NotImplemented leaves it to the other operand.
         Some(self.call(&callee, all))
     }
 }

@@ -60,7 +60,21 @@ impl Engine<'_> {
                     return Some(Outcome::Blocked);
                 }
                 if !facts.is(sized) {
-                    return self.special(&args[0], "__len__", Vec::new());
+                    if facts.ty.could_be(plain()) {
+                        return None;
+                    }
+                    let outcome = self.special(&args[0], "__len__", Vec::new())?;
+                    let length = self.outcome_facts(outcome);
+                    if length.is_impossible() {
+                        return Some(Outcome::Blocked);
+                    }
+                    if !length.is(plain()) {
+                        return None;
+                    }
+                    self.raise_named("TypeError");
+                    self.raise_named("ValueError");
+                    self.raise_named("OverflowError");
+                    return Some(Outcome::Value(int().not_negative()));
                 }
                 self.length(&facts)
             }
@@ -71,6 +85,9 @@ impl Engine<'_> {
                     Some(classes) => self.is_instance(&facts, &operand, classes),
                     None => return None,
                 };
+                if operand.ty.could_be(plain()) {
+                    self.raise_named("TypeError");
+                }
                 Facts::truth(Type::BOOL, known)
             }
             ("type", Some(facts)) if args.len() == 1 => return Some(self.type_of(&facts)),
@@ -111,6 +128,7 @@ impl Engine<'_> {
             }
             ("chr", Some(facts)) if facts.is(Type::LONG_EXACT | Type::BOOL) => {
                 self.raise_named("ValueError");
+                self.raise_named("OverflowError");
                 Facts::of_type(Type::UNICODE_EXACT)
             }
             ("ord", Some(facts)) if facts.is(Type::UNICODE_EXACT) => {
@@ -123,10 +141,21 @@ impl Engine<'_> {
             ("dict", None) => return Some(self.build_map(&[])),
             ("set", None) => return Some(self.build(Kind::Set, Type::SET_EXACT, &[])),
             ("tuple", None) => return Some(self.build_tuple(&[])),
-            ("list" | "sorted", Some(facts)) if self.is_iterable(&facts) => {
+            ("sorted", Some(facts)) if self.is_iterable(&facts) => {
+                let items = self.iterated(&facts);
+                if args.len() != 1 || !(items.ty <= plain()) {
+                    return None;
+                }
+                self.raise_named("TypeError");
+                return Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]));
+            }
+            ("list" | "tuple" | "set", Some(_)) if args.len() != 1 => return None,
+            ("list", Some(facts)) if self.is_iterable(&facts) => {
                 return Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]));
             }
             ("set", Some(facts)) if self.is_iterable(&facts) => {
+                let items = self.iterated(&facts);
+                self.use_key(&items, &facts);
                 return Some(self.offspring(Kind::Set, Type::SET_EXACT, &[&facts]));
             }
             ("tuple", Some(facts)) if self.is_iterable(&facts) => {
@@ -155,7 +184,7 @@ impl Engine<'_> {
     }
 
     /// Whether a value is one of the containers whose iteration runs no code of the program.
-    fn is_iterable(&self, facts: &Facts) -> bool {
+    pub(super) fn is_iterable(&self, facts: &Facts) -> bool {
         facts.is(Type::LIST_EXACT
             | Type::TUPLE_EXACT
             | Type::SET_EXACT
@@ -242,11 +271,7 @@ impl Engine<'_> {
         self.set.store_facts(pair, Slot::Len, length);
         self.set
             .store_facts(pair, Slot::TupleItem(0), int().not_negative());
-        let slot = match facts.is(Type::DICT_EXACT) {
-            true => Slot::Keys,
-            false => Slot::Items,
-        };
-        let items = self.items_or_keys(facts, slot);
+        let items = self.iterated(facts);
         let id = self.site(0, Kind::Iterator, "");
         if !items.is_impossible() {
             self.set.store_facts(pair, Slot::TupleItem(1), items);
@@ -260,15 +285,28 @@ impl Engine<'_> {
         let list = args.first()?;
         let facts = list.facts.clone();
         let op = self.here.op;
-        let is_plain = |facts: &Facts| facts.is(plain());
+        let is_plain = |facts: &Facts| facts.ty <= plain();
         match (method, args) {
             ("append", [_, item]) => self.append(list, item),
-            ("insert", [_, _, item]) => self.append(list, item),
+            ("insert", [_, index, item]) if is_plain(&index.facts) => {
+                if !index.facts.is(Type::LONG_EXACT | Type::BOOL) {
+                    self.raise_named("TypeError");
+                }
+                self.append(list, item);
+            }
             ("extend", [_, _]) => {
                 self.extend_from(op, args);
             }
             ("pop", [_] | [_, _]) => {
                 self.raise_named("IndexError");
+                for index in &args[1..] {
+                    if !is_plain(&index.facts) {
+                        return None;
+                    }
+                    if !index.facts.is(Type::LONG_EXACT | Type::BOOL) {
+                        self.raise_named("TypeError");
+                    }
+                }
                 self.resize(&facts);
                 let item = self.slots_of(&facts, &Slot::Items, Kind::List);
                 return Some(match item.is_impossible() {
@@ -281,6 +319,12 @@ impl Engine<'_> {
                 return Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]));
             }
             ("sort" | "index" | "count" | "remove", _) => {
+                // What is not an index may say that it stands for one.
+                for index in args.iter().skip(2) {
+                    if !index.facts.is(Type::LONG_EXACT | Type::BOOL) {
+                        return None;
+                    }
+                }
                 let items = self.items_or_keys(&facts, Slot::Items);
                 if !is_plain(&items) || !args[1..].iter().all(|arg| is_plain(&arg.facts)) {
                     return None;
@@ -302,9 +346,8 @@ impl Engine<'_> {
 
     fn dict_method(&mut self, method: &str, args: &[Arg]) -> Option<Outcome> {
         let facts = args.first()?.facts.clone();
-        let keys_plain = args[1..].first().is_none_or(|key| key.facts.is(plain()));
-        if !keys_plain {
-            return None;
+        if let Some(key) = args.get(1) {
+            self.use_key(&key.facts, &facts);
         }
         let value = self.slots_of(&facts, &Slot::Values, Kind::Dict);
         let found = match (method, args) {
@@ -362,8 +405,8 @@ impl Engine<'_> {
 
     fn set_method(&mut self, method: &str, args: &[Arg]) -> Option<Outcome> {
         let facts = args.first()?.facts.clone();
-        if !args[1..].iter().all(|arg| arg.facts.is(plain())) {
-            return None;
+        if let Some(item) = args.get(1) {
+            self.use_key(&item.facts, &facts);
         }
         match (method, args) {
             ("add", [set, item]) => self.add_to(set, item, Kind::Set),
@@ -393,7 +436,7 @@ impl Engine<'_> {
         let facts = match (method, args) {
             ("join", [_, parts]) => {
                 let parts = parts.facts.clone();
-                let items = self.items_or_keys(&parts, Slot::Items);
+                let items = self.iterated(&parts);
                 if !self.is_iterable(&parts) || !(items.is_impossible() || items.is(plain())) {
                     return None;
                 }

@@ -4,13 +4,12 @@ use super::Arg;
 use crate::facts::Source;
 use crate::hir::{Op, Value};
 use crate::infer::Sv;
-use crate::infer::engine::{Engine, MAX_CALLEES, Outcome, VersionKey};
+use crate::infer::engine::{BEYOND, Engine, MAX_CALLEES, Outcome, VersionKey};
 use crate::infer::identity::{Identity, Kind, Slot};
 use crate::infer::program::FuncId;
 use crate::infer::special::Site;
 use crate::infer::value::Facts;
 use crate::types::{ConstValue, Type};
-use std::sync::Arc;
 
 impl Engine<'_> {
     /// The general call: names of keywords or null, the callable, self or null, arguments.
@@ -59,6 +58,9 @@ impl Engine<'_> {
         let facts = callee.facts.clone();
         let mut outcomes: Vec<Outcome> = Vec::new();
         if facts.objects.open || facts.objects.ids.len() > MAX_CALLEES {
+            // Whom it called before does not matter any more: they are called with anything.
+            let site = self.call_site();
+            self.calls.remove(&site);
             self.set.escape(&facts);
             for arg in &args {
                 self.set.escape(&arg.facts);
@@ -112,9 +114,12 @@ impl Engine<'_> {
             Kind::Class => self.construct(id, args),
             Kind::Instance => {
                 let class = self.class_of(id);
-                let function = self.class_attribute(class, &Arc::from("__call__"));
-                if function.is_impossible() {
+                let looked = self.lookup(class, "__call__");
+                if !looked.surely {
                     self.raise_named("TypeError");
+                }
+                let function = looked.facts;
+                if function.is_impossible() {
                     return Outcome::Value(Facts::IMPOSSIBLE);
                 }
                 let this = Facts {
@@ -172,12 +177,7 @@ impl Engine<'_> {
             all.push(missing);
         }
         let extra: Vec<&Arg> = args.iter().skip(positional).collect();
-        let here = &self.versions[self.here.version].key;
-        let site = Site {
-            func: here.func,
-            group: here.group.clone(),
-            op: Some(self.here.op),
-        };
+        let site = self.call_site();
         self.note_call(site.clone(), func, &all);
         let version = self.version(VersionKey {
             func,
@@ -203,6 +203,15 @@ impl Engine<'_> {
         let exceptions = self.set.read(raised, self.here.reader);
         self.raise(exceptions);
         Outcome::Same(ret)
+    }
+
+    fn call_site(&self) -> Site {
+        let here = &self.versions[self.here.version].key;
+        Site {
+            func: here.func,
+            group: here.group.clone(),
+            op: Some(self.here.op),
+        }
     }
 
     /// The tuple of what a `*args` takes up.
@@ -305,8 +314,7 @@ impl Engine<'_> {
     /// Call a class of the program.
     fn construct(&mut self, class: Identity, args: &[Arg]) -> Outcome {
         let instance = self.instance_of(class);
-        let maker = self.class_attribute(class, &Arc::from("__new__"));
-        if !maker.is_impossible() {
+        if !self.lookup(class, "__new__").is_absent() {
             self.set.escape(&Facts::object(Type::TYPE_EXACT, class));
             for arg in args {
                 self.set.escape(&arg.facts);
@@ -314,32 +322,38 @@ impl Engine<'_> {
             self.raise_any();
             return Outcome::Value(Facts::any_object());
         }
-        let init = self.class_attribute(class, &Arc::from("__init__"));
-        if init.is(Type::FUNC) && !init.objects.open {
-            let callee = Arg {
-                sv: Sv::MOST_GENERAL,
-                facts: init,
-            };
-            let this = Arg {
-                sv: Sv::MOST_GENERAL,
-                facts: instance.clone(),
-            };
-            let mut all = vec![this];
-            all.extend(args.iter().cloned());
-            let outcome = self.call(&callee, all);
-            if self.outcome_facts(outcome).is_impossible() {
-                return Outcome::Blocked;
+        let as_arg = |facts: &Facts| Arg {
+            sv: Sv::MOST_GENERAL,
+            facts: facts.clone(),
+        };
+        let init = self.lookup(class, "__init__").facts;
+        // The first method that there is for it is called; when it dies, this one is.
+        let end = self.lookup(class, "__del__").facts;
+        if !end.is_impossible() {
+            let raises = self.raises.clone();
+            self.call(&as_arg(&end), vec![as_arg(&instance)]);
+            self.raises = raises;
+        }
+        if init.is_impossible() {
+            return Outcome::Blocked;
+        }
+        if init.ty.could_be(Type::BUILTIN_METHOD) && !args.is_empty() {
+            if !self.is_exception(class) {
+                self.raise_named("TypeError");
             }
-        } else {
-            let is_exception = self.is_exception(class);
-            if !args.is_empty() {
-                if !is_exception {
-                    self.raise_named("TypeError");
-                }
-                for arg in args {
-                    self.set.escape(&arg.facts);
-                }
+            for arg in args {
+                self.set.escape(&arg.facts);
             }
+        }
+        let mut all = vec![as_arg(&instance)];
+        all.extend(args.iter().cloned());
+        let outcome = self.call(&as_arg(&init), all);
+        let result = self.outcome_facts(outcome);
+        if result.is_impossible() {
+            return Outcome::Blocked;
+        }
+        if !result.is(Type::NONE_TYPE) {
+            self.raise_named("TypeError");
         }
         Outcome::Value(instance)
     }
@@ -352,25 +366,33 @@ impl Engine<'_> {
             return Outcome::Value(Facts::any_object());
         };
         let body = *body;
-        let mut bases = Vec::new();
-        for arg in args.iter().skip(2) {
-            let ids = self.of_kind(&arg.facts.clone(), Kind::Class);
-            let [base] = ids[..] else {
-                return self.unknown_class(body, args);
-            };
-            let builtin = self.is_builtin_class(base) && !self.is_exception(base);
-            let is_object = self.builtin("object") == Some(base);
-            if arg.facts.objects.open || builtin && !is_object {
-                return self.unknown_class(body, args);
-            }
-            bases.push(arg.clone());
-        }
         let func = FuncId::from_u32(self.set.own_heap(body).link);
         let name = self.program.functions[func].code.name.clone();
         let class = self.site(0, Kind::Class, &name);
         let instance = self.site(1, Kind::Instance, &name);
         self.set.heap_mut(class).link = instance.as_u32();
         self.set.heap_mut(instance).link = class.as_u32();
+        self.bodies.insert(class, func);
+        let mut bases = Vec::new();
+        for arg in args.iter().skip(2) {
+            let ids = self.of_kind(&arg.facts.clone(), Kind::Class);
+            let [base] = ids[..] else {
+                return self.unknown_class(class, args);
+            };
+            let builtin = self.is_builtin_class(base) && !self.is_exception(base);
+            let is_object = self.builtin("object") == Some(base);
+            if arg.facts.objects.open || builtin && !is_object {
+                return self.unknown_class(class, args);
+            }
+            if !self.lookup(base, "__init_subclass__").is_absent() {
+                return self.unknown_class(class, args);
+            }
+            bases.push(arg.clone());
+        }
+        if bases.len() > 1 {
+            // Their orders may contradict each other.
+            self.raise_named("TypeError");
+        }
         self.set.publish(class);
         for (index, base) in bases.iter().enumerate() {
             self.store_arg(class, Slot::Base(index as u32), base);
@@ -392,13 +414,26 @@ impl Engine<'_> {
         Outcome::Value(Facts::object(Type::TYPE_EXACT, class))
     }
 
-    fn unknown_class(&mut self, body: Identity, args: &[Arg]) -> Outcome {
-        self.set.escape(&Facts::object(Type::FUNC, body));
+    /// Others make the class. It may have been made here as long as less was known.
+    fn unknown_class(&mut self, class: Identity, args: &[Arg]) -> Outcome {
+        let class = Facts::object(Type::TYPE_EXACT, class);
+        self.set.escape(&class);
         for arg in args {
             self.set.escape(&arg.facts);
         }
         self.raise_any();
-        Outcome::Value(Facts::any_object())
+        Outcome::Value(class.join(&Facts::any_object()))
+    }
+
+    /// The names of a body that others run.
+    fn foreign_namespace(&mut self, func: FuncId) -> Identity {
+        if let Some(&id) = self.foreign.get(&func) {
+            return id;
+        }
+        let id = self.set.identity(Kind::Namespace, "");
+        self.set.escape(&Facts::object(Type::MODULE, id));
+        self.foreign.insert(func, id);
+        id
     }
 
     /// Others may call this function, or the methods of this class, with anything.
@@ -409,11 +444,15 @@ impl Engine<'_> {
                 let func = FuncId::from_u32(heap.link);
                 let program = self.program;
                 let code = &program.functions[func].code;
+                let namespace = match code.optimized || program.module == Some(func) {
+                    true => None,
+                    false => Some(self.foreign_namespace(func)),
+                };
                 let version = self.version(VersionKey {
                     func,
                     group: None,
                     extra: 0,
-                    namespace: None,
+                    namespace,
                 });
                 for index in 0..code.arity() as usize {
                     let ty =
@@ -426,21 +465,13 @@ impl Engine<'_> {
                     self.set.widen(param, Facts::of_type(ty));
                 }
                 let nowhere = self.here.reader;
-                self.here.reader = crate::infer::annset::Reader(u32::MAX);
+                self.here.reader = crate::infer::annset::Reader(BEYOND + id.as_u32());
                 self.bind_cells(id, version);
                 self.here.reader = nowhere;
                 let (ret, sink) = (self.versions[version].ret, self.sink);
                 self.set.flow(ret, sink);
             }
             Kind::Class if !self.is_builtin_class(id) => {
-                let slots: Vec<Slot> = self.set.heap(id).slots.keys().cloned().collect();
-                let sink = self.sink;
-                for slot in slots {
-                    if let Slot::Attr(_) = slot {
-                        let own = self.set.own_slot(id, slot);
-                        self.set.flow(own, sink);
-                    }
-                }
                 // Others may make instances, of which nothing is known then.
                 let instance = Identity::from_u32(self.set.own_heap(id).link);
                 self.set.escape(&Facts::object(Type::USER, instance));

@@ -89,6 +89,12 @@ impl Engine<'_> {
         }
     }
 
+    /// What iteration over the value gives.
+    pub(super) fn iterated(&mut self, facts: &Facts) -> Facts {
+        let items = self.items_or_keys(facts, Slot::Items);
+        items.join(&self.items_or_keys(facts, Slot::Keys))
+    }
+
     fn range_items(&mut self, facts: &Facts) -> Option<Facts> {
         if facts.objects.open {
             return None;
@@ -149,6 +155,55 @@ impl Engine<'_> {
         }
     }
 
+    // ---- keys -------------------------------------------------------------------------------------------------------
+
+    /// Whether hashing the value and comparing it runs no code of the program.
+    fn is_quiet_key(&mut self, facts: &Facts, depth: u32) -> bool {
+        if facts.ty <= plain() {
+            return true;
+        }
+        if facts.objects.open || depth == 0 {
+            return false;
+        }
+        facts
+            .objects
+            .ids
+            .clone()
+            .into_iter()
+            .all(|id| match self.set.own_heap(id).kind {
+                Kind::Instance => {
+                    let class = self.class_of(id);
+                    let names = ["__eq__", "__hash__"];
+                    names
+                        .iter()
+                        .all(|name| self.lookup(class, name).is_absent())
+                }
+                Kind::Tuple => {
+                    let items = self.all_of_tuple(id);
+                    self.is_quiet_key(&items, depth - 1)
+                }
+                Kind::Function | Kind::Class | Kind::Builtin => true,
+                _ => false,
+            })
+    }
+
+    /// A key is looked for among those of containers.
+    pub(super) fn use_key(&mut self, key: &Facts, containers: &Facts) {
+        let mut all = key.clone();
+        for slot in [Slot::Keys, Slot::Items] {
+            for kind in [Kind::Dict, Kind::Set] {
+                for id in self.of_kind(containers, kind) {
+                    let (_, keys) = self.read_slot(id, slot.clone());
+                    all = all.join(&keys);
+                }
+            }
+        }
+        if !self.is_quiet_key(&all, 3) {
+            self.set.escape(&all);
+            self.raise_any();
+        }
+    }
+
     // ---- making -----------------------------------------------------------------------------------------------------
 
     pub(super) fn build(&mut self, kind: Kind, ty: Type, args: &[Arg]) -> Outcome {
@@ -162,6 +217,12 @@ impl Engine<'_> {
         self.set.slot(id, Slot::Items);
         for arg in args {
             self.store_arg(id, Slot::Items, arg);
+        }
+        if kind == Kind::Set {
+            let set = Facts::object(ty, id);
+            for arg in args {
+                self.use_key(&arg.facts, &set);
+            }
         }
         Outcome::Value(Facts::object(ty, id))
     }
@@ -182,7 +243,11 @@ impl Engine<'_> {
             };
             self.store_arg(id, slot, arg);
         }
-        Outcome::Value(Facts::object(Type::DICT_EXACT, id))
+        let dict = Facts::object(Type::DICT_EXACT, id);
+        for key in args.iter().step_by(2) {
+            self.use_key(&key.facts, &dict);
+        }
+        Outcome::Value(dict)
     }
 
     pub(super) fn build_tuple(&mut self, args: &[Arg]) -> Outcome {
@@ -200,12 +265,16 @@ impl Engine<'_> {
         let any = Facts::of_type(Type::LONG_EXACT).not_negative();
         self.set.store_facts(id, Slot::Len, any);
         for facts in sources {
-            let slot = match kind {
-                Kind::Dict => Slot::Keys,
-                _ => Slot::Items,
-            };
-            let items = self.items_or_keys(facts, slot.clone());
-            self.set.store_facts(id, slot, items);
+            match kind {
+                Kind::Dict => {
+                    let keys = self.items_or_keys(facts, Slot::Keys);
+                    self.set.store_facts(id, Slot::Keys, keys);
+                }
+                _ => {
+                    let items = self.iterated(facts);
+                    self.set.store_facts(id, Slot::Items, items);
+                }
+            }
             if kind == Kind::Dict {
                 let values = self.slots_of(facts, &Slot::Values, Kind::Dict);
                 self.set.store_facts(id, Slot::Values, values);
@@ -224,13 +293,13 @@ impl Engine<'_> {
         let (a, b) = (args[0].facts.clone(), args[1].facts.clone());
         if in_place {
             if op == crate::bytecode::BinaryOp::Add {
-                let items = self.items_or_keys(&b, Slot::Items);
+                let items = self.iterated(&b);
                 for id in self.of_kind(&a, Kind::List) {
                     self.set.store_facts(id, Slot::Items, items.clone());
                 }
             }
             self.resize(&a);
-            return Outcome::Same(args[0].sv);
+            return Outcome::Value(a);
         }
         self.offspring(Kind::List, Type::LIST_EXACT, &[&a, &b])
     }
@@ -280,12 +349,15 @@ impl Engine<'_> {
         let mut found = Facts::IMPOSSIBLE;
         let mut rest = container.clone();
         if container.ty.could_be(sequences) {
-            let is_slice = index.ty.could_be(Type::SLICE);
-            if !index.is(Type::LONG_EXACT | Type::BOOL | Type::SLICE) {
-                self.raise_named("TypeError");
-            }
-            if is_slice {
+            if index.is(Type::SLICE) && container.is(sequences) {
                 return self.get_slice(v, args);
+            }
+            // An object may say which index it stands for.
+            if !index.is(plain()) {
+                return self.unknown(v, args);
+            }
+            if !index.is(Type::LONG_EXACT | Type::BOOL) {
+                self.raise_named("TypeError");
             }
             let constant = match index.constant {
                 Some(ConstValue::Int(value)) => Some(value),
@@ -297,9 +369,7 @@ impl Engine<'_> {
         }
         if rest.ty.could_be(Type::DICT_EXACT) {
             self.raise_named("KeyError");
-            if !index.is(plain()) && !index.is(Type::TUPLE_EXACT) {
-                self.raise_any();
-            }
+            self.use_key(&index, &rest);
             found = found.join(&self.slots_of(&rest, &Slot::Values, Kind::Dict));
             let inside = rest.ty - Type::DICT_EXACT;
             rest = self.restrict(rest, inside);
@@ -388,25 +458,23 @@ impl Engine<'_> {
         let container = args[0].facts.clone();
         if container.is(Type::LIST_EXACT) {
             self.raise_named("IndexError");
-            if !args[1].facts.is(Type::LONG_EXACT | Type::BOOL) {
-                self.raise_any();
-                self.resize(&container);
-                let items = self.items_or_keys(&args[2].facts, Slot::Items);
-                let items = Arg {
-                    facts: items,
-                    ..args[2]
+            if args[1].facts.ty.could_be(Type::SLICE) || !args[1].facts.is(plain()) {
+                return match args[1].facts.is(Type::SLICE) && self.is_iterable(&args[2].facts) {
+                    true => {
+                        self.raise_any();
+                        self.extend_from(v, &[args[0].clone(), args[2].clone()])
+                    }
+                    false => self.unknown(v, args),
                 };
-                if args[1].facts.ty.could_be(Type::SLICE) {
-                    self.store_in(&container, Slot::Items, Kind::List, &items);
-                }
+            }
+            if !args[1].facts.is(Type::LONG_EXACT | Type::BOOL) {
+                self.raise_named("TypeError");
             }
             self.replace_item(&args[0], &args[2]);
             return Outcome::Nothing;
         }
         if container.is(Type::DICT_EXACT) {
-            if !args[1].facts.is(plain()) {
-                self.raise_any();
-            }
+            self.use_key(&args[1].facts, &container);
             self.resize(&container);
             self.store_in(&container, Slot::Keys, Kind::Dict, &args[1]);
             self.store_in(&container, Slot::Values, Kind::Dict, &args[2]);
@@ -429,8 +497,16 @@ impl Engine<'_> {
 
     pub(super) fn del_item(&mut self, v: Value, args: &[Arg]) -> Outcome {
         let container = args[0].facts.clone();
-        if !container.is(Type::LIST_EXACT | Type::DICT_EXACT) {
+        let index = &args[1].facts;
+        let is_known = index.is(plain() | Type::SLICE) || container.is(Type::DICT_EXACT);
+        if !container.is(Type::LIST_EXACT | Type::DICT_EXACT) || !is_known {
             return self.unknown(v, args);
+        }
+        if container.ty.could_be(Type::DICT_EXACT) {
+            self.use_key(index, &container);
+        }
+        if container.ty.could_be(Type::LIST_EXACT) && !index.is(Type::LONG_EXACT | Type::BOOL) {
+            self.raise_any();
         }
         for (ty, name) in [
             (Type::LIST_EXACT, "IndexError"),
@@ -480,25 +556,25 @@ impl Engine<'_> {
     }
 
     pub(super) fn add_to(&mut self, container: &Arg, item: &Arg, kind: Kind) {
+        if kind == Kind::Set {
+            self.use_key(&item.facts, &container.facts);
+        }
         self.store_in(&container.facts, Slot::Items, kind, item);
         self.resize(&container.facts);
     }
 
     pub(super) fn extend_from(&mut self, v: Value, args: &[Arg]) -> Outcome {
         let source = args[1].facts.clone();
-        let iterable = Type::LIST_EXACT
-            | Type::TUPLE_EXACT
-            | Type::SET_EXACT
-            | Type::RANGE
-            | Type::UNICODE_EXACT;
-        if !source.is(iterable) {
+        if !self.is_iterable(&source) {
             self.unknown(v, args);
         }
-        let items = self.items_or_keys(&source, Slot::Items);
         let items = Arg {
-            facts: items,
-            ..args[1]
+            sv: crate::infer::Sv::MOST_GENERAL,
+            facts: self.iterated(&source),
         };
+        if args[0].facts.ty.could_be(Type::SET_EXACT) && !items.facts.is_impossible() {
+            self.use_key(&items.facts, &args[0].facts);
+        }
         for kind in [Kind::List, Kind::Set] {
             self.store_in(&args[0].facts.clone(), Slot::Items, kind, &items);
         }

@@ -22,7 +22,7 @@ impl Engine<'_> {
             && iterators.len() == facts.objects.ids.len()
             && !facts.objects.open
         {
-            return Outcome::Same(arg.sv);
+            return Outcome::Value(facts);
         }
         if facts.is(Type::NONE_TYPE | Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL) {
             self.raise_named("TypeError");
@@ -55,7 +55,7 @@ impl Engine<'_> {
                 && let Some(outcome) = self.special(arg, "__next__", Vec::new())
             {
                 let item = self.outcome_facts(outcome);
-                self.output(0, item);
+                self.output(0, item.join(&Facts::of_type(Type::NULLPTR)));
                 return Outcome::Value(Facts::of_type(Type::CBOOL));
             }
             self.output(0, Facts::MOST_GENERAL);
@@ -63,6 +63,10 @@ impl Engine<'_> {
         }
         let item = self.slots_of(&facts, &Slot::Items, Kind::Iterator);
         let known = item.is_impossible().then_some(false);
+        if !facts.is(Type::LIST_ITER | Type::TUPLE_ITER | Type::RANGE_ITER) {
+            // A dict or set may not change its size meanwhile.
+            self.raise_named("RuntimeError");
+        }
         // At the end there is no item.
         let facts = item.join(&Facts::of_type(Type::NULLPTR));
         self.output(0, facts);

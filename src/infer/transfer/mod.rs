@@ -40,7 +40,15 @@ impl Engine<'_> {
             if facts.is_impossible() && !is_bookkeeping(&inst.op) {
                 return Outcome::Blocked;
             }
+            // What a branch has told of the value holds here only: nobody may share it.
+            let sv = match self.is_refined(arg) {
+                true => Sv::MOST_GENERAL,
+                false => sv,
+            };
             args.push(Arg { sv, facts });
+        }
+        if self.may_leave(&inst.op, &args) {
+            self.leave_to_interpreter(v);
         }
         match &inst.op {
             Op::Param => Outcome::Nothing,
@@ -173,7 +181,7 @@ impl Engine<'_> {
             G::LoadMethod => self.load_method(v, imms[0], &args[0]),
             G::LoadSuperAttr => self.load_super(v, imms, &args),
             G::StoreAttr => self.store_attr(v, imms[0], &args),
-            G::LoadGlobal | G::LoadName => self.load_global(v, imms[0]),
+            G::LoadGlobal | G::LoadName => self.load_global(v, op, imms[0]),
             G::StoreName | G::StoreGlobal => self.store_name(imms[0], &args[0], op),
             G::MakeCell => self.make_cell(imms[0] as u32),
             G::CopyFreeVars => Outcome::Nothing,
@@ -204,6 +212,8 @@ impl Engine<'_> {
                 Outcome::Never
             }
             G::RaiseAgain => {
+                let handled = self.set.read(self.handled, self.here.reader);
+                self.raise(handled);
                 self.raise_any();
                 Outcome::Never
             }
@@ -217,7 +227,7 @@ impl Engine<'_> {
             G::PushExcInfo => Outcome::Value(Facts::any_object()),
             G::PopExcept | G::SetHandled | G::HandlePending => Outcome::Nothing,
             G::CheckExcMatch => self.matches(&args),
-            G::GetLen => Outcome::Value(self.length(&args[0].facts)),
+            G::GetLen => self.call_builtin("len", &args, Source::Proved),
             G::BuildString | G::FormatSimple | G::ConvertValue => self.formatted(v, &args),
             G::MatchMapping | G::MatchSequence => Outcome::Value(Facts::of_type(Type::CBOOL)),
             G::BuildSlice => Outcome::Value(Facts::of_type(Type::SLICE)),
@@ -254,6 +264,66 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether a branch has told something of the value that holds at the block at hand.
+    fn is_refined(&mut self, v: Value) -> bool {
+        let (version, block) = (self.here.version, self.here.block);
+        let env = &self.block(version, block).env;
+        env.iter().any(|(subject, _)| *subject == v)
+    }
+
+    /// Whether the operation may leave to the interpreter in the midst of the function.
+    fn may_leave(&self, op: &Op, args: &[Arg]) -> bool {
+        let facts = args.first().map(|arg| &arg.facts);
+        match (op, facts) {
+            // That the unit is valid and nothing is pending is not followed.
+            (Op::CheckValid | Op::CheckPending | Op::CheckQuiet, _) => false,
+            (Op::GuardType(ty), Some(facts)) => !facts.is(*ty),
+            (Op::GuardBound, Some(facts)) => facts.ty.could_be(Type::NULLPTR),
+            (Op::GuardTrue(_), Some(facts)) => facts.as_truth() != Some(true),
+            (Op::GuardIs(object), Some(facts)) => !facts.is(Type::from_object(*object)),
+            (Op::General(..), _) => false,
+            _ => op.exit_reason().is_some(),
+        }
+    }
+
+    /// From here on the interpreter may run the function, and nobody follows it there.
+    fn leave_to_interpreter(&mut self, v: Value) {
+        let f = self.function(self.here.version);
+        let inst = &f.insts[v];
+        let version = self.here.version;
+        let raised = self.versions[version].raised;
+        if matches!(inst.op, Op::GuardBound) && f.code.handler_at(inst.pc).is_none() {
+            for name in ["NameError", "UnboundLocalError"] {
+                let facts = self.exception(name);
+                self.set.widen(raised, facts);
+            }
+            return;
+        }
+        if let Some(state) = inst.state.map(|state| &f.states[state]) {
+            let stack = state.stack.iter().map(|entry| &entry.value);
+            for &value in state.locals.iter().chain(stack) {
+                let facts = self.read(value);
+                self.set.escape(&facts);
+            }
+        }
+        let ret = self.versions[version].ret;
+        self.set.widen(ret, Facts::any_object());
+        self.set.widen(raised, Facts::of_type(Type::BASE_EXCEPTION));
+        let own = self.versions[version].key.namespace.unwrap_or(self.globals);
+        for instr in &f.code.instrs {
+            use crate::bytecode::Op as B;
+            let namespace = match instr.op {
+                B::StoreName => own,
+                B::StoreGlobal => self.globals,
+                _ => continue,
+            };
+            if let Some(name) = f.code.names.get(instr.arg as usize) {
+                let slot = Slot::Attr(Arc::from(name.as_str()));
+                self.set.store_facts(namespace, slot, Facts::any_object());
+            }
+        }
+    }
+
     /// Facts that follow from the operands: they hold for no better reason than those.
     pub(super) fn derived(&self, facts: Facts, args: &[Arg]) -> Outcome {
         let sources = args.iter().map(|arg| arg.facts.source);
@@ -263,9 +333,6 @@ impl Engine<'_> {
 
     /// The operand where it is of the type.
     fn narrowed(&mut self, arg: &Arg, ty: Type, source: Source) -> Outcome {
-        if arg.facts.is(ty) && self.set.get(arg.sv) == arg.facts {
-            return Outcome::Same(arg.sv);
-        }
         let facts = self.restrict(arg.facts.clone(), ty);
         Outcome::Value(facts.because(source))
     }
@@ -388,7 +455,9 @@ impl Engine<'_> {
     fn same_class(&self, a: &Facts, b: &Facts) -> Option<bool> {
         let is_class = |facts: &Facts| {
             let mut ids = facts.objects.ids.iter();
-            !facts.objects.open && ids.all(|id| self.set.own_heap(*id).kind == Kind::Class)
+            facts.is(Type::TYPE)
+                && !facts.objects.open
+                && ids.all(|id| self.set.own_heap(*id).kind == Kind::Class)
         };
         if !is_class(a) || !is_class(b) {
             return None;
@@ -406,6 +475,9 @@ impl Engine<'_> {
             self.raise_named("TypeError");
             return self.derived(Facts::of_type(Type::CBOOL), args);
         };
+        if args[1].facts.ty.could_be(super::value::plain()) {
+            self.raise_named("TypeError");
+        }
         let known = self.is_instance(&facts, &args[1].facts, classes);
         self.derived(Facts::truth(Type::CBOOL, known), args)
     }
@@ -459,8 +531,16 @@ impl Engine<'_> {
             };
             raised = raised.join(&one);
         }
-        if facts.objects.open || facts.objects.ids.is_empty() {
+        if facts.objects.open {
             raised = raised.join(&Facts::of_type(Type::BASE_EXCEPTION));
+        }
+        if facts.ty.could_be(super::value::plain()) {
+            self.raise_named("TypeError");
+        }
+        // The cause can be asked for.
+        for cause in &args[1..] {
+            self.set.escape(&cause.facts);
+            self.raise_named("TypeError");
         }
         self.raise(raised);
         Outcome::Never
