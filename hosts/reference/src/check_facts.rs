@@ -1,10 +1,10 @@
 //! Whether what the annotation engine finds of a program holds when the program is run: before each instruction of the
 //! interpreter, each local and each entry of the stack must be one of the values that were inferred for it there.
 
-use crate::runtime::frame::FrameRef;
+use crate::runtime::frame::{Frame, FrameRef};
 use crate::runtime::heap::Ref;
 use crate::runtime::{Options, Session, Step, belongs};
-use cladonia::bytecode::{Code, ConstValue, Document, Pc};
+use cladonia::bytecode::{Code, ConstValue, Document, Op as B, Pc};
 use cladonia::hir::{FrameState, Function, Op};
 use cladonia::infer::{self, Analysis, Facts, FuncId, Program, Start, analyse};
 use cladonia::types::Type;
@@ -135,6 +135,8 @@ struct Checker {
     functions: HashMap<String, Option<FuncId>>,
     looks: HashMap<(FuncId, Pc), u32>,
     told: HashMap<(FuncId, Pc), ()>,
+    /// Of each frame the last instruction, and whether it has left what the analysis follows.
+    frames: HashMap<*mut Frame, (Pc, bool)>,
     /// An exception was raised that the analysis leaves out: from here on the run says nothing.
     is_over: bool,
 }
@@ -147,6 +149,7 @@ impl Checker {
             functions: HashMap::new(),
             looks: HashMap::new(),
             told: HashMap::new(),
+            frames: HashMap::new(),
             is_over: false,
         }
     }
@@ -174,6 +177,9 @@ impl Checker {
         let Some(func) = func else { return };
         let program = self.program.clone();
         let f = program.function(func);
+        if self.has_left(frame, f, &step) {
+            return;
+        }
         let pc = match step {
             Step::Before(pc) => pc,
             Step::Returned(_) | Step::Raised(_) => Pc(u32::MAX),
@@ -205,6 +211,29 @@ impl Checker {
         }
     }
 
+    /// Whether the frame has gone a way that HIR leaves to the interpreter: where an operation that may exit raised, and
+    /// the function handles that.
+    fn has_left(&mut self, frame: FrameRef, f: &Function, step: &Step<'_>) -> bool {
+        let Step::Before(pc) = *step else {
+            self.frames.remove(&frame.as_ptr());
+            return false;
+        };
+        let (last, left) = self.frames.entry(frame.as_ptr()).or_insert((pc, false));
+        let handler = f.code.handler_at(*last);
+        if !*left && handler.is_some_and(|handler| handler.target == pc) {
+            let exits = |op: &Op| {
+                let is_between = matches!(op, Op::CheckValid | Op::CheckPending | Op::CheckQuiet);
+                op.exit_reason().is_some() && !is_between
+            };
+            *left = f
+                .insts
+                .values()
+                .any(|inst| inst.pc == *last && exits(&inst.op));
+        }
+        *last = pc;
+        *left
+    }
+
     fn left(
         &self,
         func: FuncId,
@@ -229,6 +258,10 @@ impl Checker {
         pc: Pc,
         report: &mut Report,
     ) -> Result<(), String> {
+        // What these put into the frame is there from its start in compiled code.
+        if matches!(f.code.instr(pc).op, B::MakeCell | B::CopyFreeVars) {
+            return Ok(());
+        }
         let places = self.places(func, f, pc, frame.depth());
         // A check between instructions stands on one of the ways that lead on.
         if places.iter().all(|place| place.is_between) {

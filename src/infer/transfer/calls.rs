@@ -1,6 +1,7 @@
 //! Calls: of functions of the program, methods, classes, builtins, and of what is not known.
 
 use super::Arg;
+use crate::bytecode::LocalKind;
 use crate::facts::Source;
 use crate::hir::{Op, Value};
 use crate::infer::Sv;
@@ -307,6 +308,11 @@ impl Engine<'_> {
         let name = self.program.functions[func].code.name.clone();
         let id = self.set.identity(Kind::Function, &name);
         self.set.heap_mut(id).link = func.as_u32();
+        let locals = &self.program.functions[func].code.locals;
+        if locals.iter().any(|local| local.1 == LocalKind::Free) {
+            let cells = Facts::of_type(Type::TUPLE_EXACT);
+            self.set.store_facts(id, Slot::Closure, cells);
+        }
         self.plain_functions.insert(func, id);
         id
     }
@@ -408,8 +414,14 @@ impl Engine<'_> {
         let exceptions = self.set.read(raised, self.here.reader);
         self.raise(exceptions);
         let ret = self.versions[version].ret;
-        if self.set.read(ret, self.here.reader).is_impossible() {
+        let result = self.set.read(ret, self.here.reader);
+        if result.is_impossible() {
             return Outcome::Blocked;
+        }
+        // The body gives the cell in which its methods find the class.
+        let made = Facts::object(Type::TYPE_EXACT, class);
+        for cell in self.of_kind(&result, Kind::Cell) {
+            self.set.store_facts(cell, Slot::Content, made.clone());
         }
         Outcome::Value(Facts::object(Type::TYPE_EXACT, class))
     }

@@ -526,6 +526,14 @@ impl Engine<'_> {
         if !args[1..].iter().all(|arg| arg.facts.is(bound)) {
             return self.unknown(v, args);
         }
+        // A step may be 0.
+        if args.len() > 3
+            || args[1..]
+                .iter()
+                .any(|arg| arg.facts.ty.could_be(Type::SLICE))
+        {
+            self.raise_named("ValueError");
+        }
         match () {
             () if facts.is(Type::UNICODE_EXACT | Type::BYTES_EXACT) => self.derived(
                 Facts::of_type(facts.ty.unspecialized().drop_mortality()),

@@ -309,17 +309,35 @@ impl Engine<'_> {
         let ret = self.versions[version].ret;
         self.set.widen(ret, Facts::any_object());
         self.set.widen(raised, Facts::of_type(Type::BASE_EXCEPTION));
+        // There it may bind its names to anything, pass what other names hold to anybody, and make functions.
         let own = self.versions[version].key.namespace.unwrap_or(self.globals);
         for instr in &f.code.instrs {
             use crate::bytecode::Op as B;
-            let namespace = match instr.op {
-                B::StoreName => own,
-                B::StoreGlobal => self.globals,
+            let (namespace, index, is_store) = match instr.op {
+                B::StoreName => (own, instr.arg, true),
+                B::StoreGlobal => (self.globals, instr.arg, true),
+                B::LoadName => (own, instr.arg, false),
+                B::LoadGlobal => (self.globals, instr.arg, false),
                 _ => continue,
             };
-            if let Some(name) = f.code.names.get(instr.arg as usize) {
-                let slot = Slot::Attr(Arc::from(name.as_str()));
-                self.set.store_facts(namespace, slot, Facts::any_object());
+            let Some(name) = f.code.names.get(index as usize) else {
+                continue;
+            };
+            let slot = Slot::Attr(Arc::from(name.as_str()));
+            match is_store {
+                true => self.set.store_facts(namespace, slot, Facts::any_object()),
+                false => {
+                    for namespace in [namespace, self.globals] {
+                        let held = self.set.own_slot(namespace, slot.clone());
+                        self.set.flow(held, self.sink);
+                    }
+                }
+            }
+        }
+        for constant in &f.code.consts {
+            if let Some(&func) = self.program.by_object.get(&constant.object) {
+                let id = self.plain_function(func);
+                self.set.escape(&Facts::object(Type::FUNC, id));
             }
         }
     }
