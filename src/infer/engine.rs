@@ -168,8 +168,12 @@ pub(super) struct Engine<'p> {
     pub here: Here,
     /// What the operation at hand raises.
     pub raises: Facts,
+    /// The weakest source of its operands.
+    pub weakest: Source,
     /// Types of the arguments of each call of a function of the program.
     pub calls: BTreeMap<Site, BTreeMap<FuncId, Vec<Facts>>>,
+    /// Call sites of too many functions.
+    pub crowded: BTreeSet<Site>,
     /// Operations that were evaluated.
     pub steps: u64,
     pub trace: Trace,
@@ -210,7 +214,9 @@ impl<'p> Engine<'p> {
             sink,
             here: nowhere,
             raises: Facts::IMPOSSIBLE,
+            weakest: Source::Proved,
             calls: BTreeMap::new(),
+            crowded: BTreeSet::new(),
             steps: 0,
             trace: Trace::new(options.trace),
             called_from_beyond: BTreeSet::new(),
@@ -396,7 +402,9 @@ impl<'p> Engine<'p> {
             self.here.op = v;
             self.steps += 1;
             self.raises = Facts::IMPOSSIBLE;
+            self.weakest = Source::Proved;
             let outcome = self.transfer(v);
+            let outcome = self.weakened(outcome);
             let goes_on = self.bind(v, outcome);
             if self.is_protected(v) {
                 self.land();
@@ -413,6 +421,21 @@ impl<'p> Engine<'p> {
         self.block(version, block).stops = end;
         if end.is_none() {
             self.leave_block();
+        }
+    }
+
+    /// What an operation gives holds for no better reason than its operands.
+    fn weakened(&mut self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Value(facts) => Outcome::Value(facts.because(self.weakest)),
+            Outcome::Same(sv) => {
+                let facts = self.set.read(sv, self.here.reader);
+                match facts.is_impossible() || facts.source >= self.weakest {
+                    true => Outcome::Same(sv),
+                    false => Outcome::Value(facts.because(self.weakest)),
+                }
+            }
+            other => other,
         }
     }
 
@@ -510,8 +533,9 @@ impl<'p> Engine<'p> {
 
     /// Say that the operation may raise this.
     pub fn raise(&mut self, facts: Facts) {
-        let ids = self.raises.join(&facts);
-        self.raises = ids;
+        // What may be raised is no fact that somebody relies on.
+        let source = Source::Proved;
+        self.raises = self.raises.join(&Facts { source, ..facts });
     }
 
     /// The identity that the place at hand makes.

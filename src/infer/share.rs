@@ -8,6 +8,7 @@ use super::annset::{AnnotationSet, MAX_OBJECTS, Reader, Task};
 use super::identity::{Heap, Identity, Kind, Slot};
 use super::value::{Facts, Sv};
 use crate::facts::Source;
+use crate::types::Type;
 use cranelift_entity::EntityRef;
 use std::collections::BTreeMap;
 
@@ -40,7 +41,20 @@ impl AnnotationSet {
 
     /// The join; identities that must share are noted.
     pub(super) fn joined(&mut self, a: &Facts, b: &Facts) -> Facts {
-        let joined = a.join(b);
+        let mut joined = a.join(b);
+        if joined.objects.open {
+            // Nothing is known of what can be anything, the objects that it may be included; and the host's exceptions hold
+            // nothing that is known.
+            let is_any = Type::OBJECT <= joined.ty;
+            let heaps = &self.heaps;
+            let tasks = &mut self.tasks;
+            joined.objects.ids.retain(|id| {
+                if is_any {
+                    tasks.push(Task::Escape(*id));
+                }
+                !is_any && heaps[*id].kind != Kind::Exception
+            });
+        }
         let ids = &joined.objects.ids;
         if ids.len() < 2 {
             return joined;

@@ -29,9 +29,15 @@ pub(super) struct Site {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Plan {
     groups: BTreeMap<(Site, FuncId), Group>,
+    crowded: BTreeSet<Site>,
 }
 
 impl Plan {
+    /// Whether the site was found to call too many functions to be followed into them.
+    pub fn is_crowded(&self, site: &Site) -> bool {
+        self.crowded.contains(site)
+    }
+
     pub fn group(&self, site: &Site, callee: FuncId) -> Option<Group> {
         self.groups.get(&(site.clone(), callee)).cloned()
     }
@@ -47,7 +53,11 @@ impl Engine<'_> {
                 by_callee.entry(*callee).or_default().push((site, group));
             }
         }
-        let mut plan = Plan::default();
+        let crowded = self.crowded.union(&self.plan.crowded).cloned().collect();
+        let mut plan = Plan {
+            crowded,
+            ..Plan::default()
+        };
         for (callee, sites) in by_callee {
             let groups: BTreeSet<&Group> = sites.iter().map(|(_, group)| group).collect();
             if (2..=options.max_versions).contains(&groups.len()) {

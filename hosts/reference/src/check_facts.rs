@@ -12,6 +12,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// In how many other orders the steps of the analysis are made, to see that the facts are the same.
+const ORDERS: u64 = 2;
+
 /// How often one instruction is looked at.
 const LOOKS: u32 = 200;
 
@@ -60,14 +63,31 @@ pub fn check_facts(
         })
         .collect();
     let analysis = analyse(&program, &starts, &infer::Options::default());
-    check_run(
+    let mut differing = Vec::new();
+    for seed in 1..=ORDERS {
+        let options = infer::Options {
+            shuffle: Some(seed),
+            ..infer::Options::default()
+        };
+        let other = analyse(&program, &starts, &options);
+        if other.canonical != analysis.canonical {
+            let lines = analysis.canonical.lines().zip(other.canonical.lines());
+            let first = lines.into_iter().find(|(a, b)| a != b);
+            let (a, b) = first.unwrap_or(("", "one is longer"));
+            differing.push(format!("in order {seed} there is\n{b}\nfor\n{a}"));
+            break;
+        }
+    }
+    let mut report = check_run(
         &document.codes,
         calls,
         times,
         max_steps,
         program.clone(),
         analysis,
-    )
+    )?;
+    report.wrong.extend(differing);
+    Ok(report)
 }
 
 fn type_of(value: &ConstValue) -> Type {

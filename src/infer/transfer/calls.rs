@@ -58,17 +58,20 @@ impl Engine<'_> {
     pub(in crate::infer) fn call(&mut self, callee: &Arg, args: Vec<Arg>) -> Outcome {
         let facts = callee.facts.clone();
         let mut outcomes: Vec<Outcome> = Vec::new();
-        if facts.objects.open || facts.objects.ids.len() > MAX_CALLEES {
-            // Whom it called before does not matter any more: they are called with anything.
-            let site = self.call_site();
-            self.calls.remove(&site);
+        let site = self.call_site();
+        let many = self.plan.is_crowded(&site);
+        if facts.objects.open || many {
             self.set.escape(&facts);
             for arg in &args {
                 self.set.escape(&arg.facts);
             }
             self.raise_any();
             outcomes.push(Outcome::Value(Facts::any_object()));
-        } else {
+        }
+        if facts.objects.ids.len() > MAX_CALLEES {
+            self.crowded.insert(site);
+        }
+        if !many {
             for &id in &facts.objects.ids {
                 let outcome = self.call_one(id, &args, callee.facts.source);
                 outcomes.push(outcome);

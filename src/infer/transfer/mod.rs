@@ -45,6 +45,7 @@ impl Engine<'_> {
                 true => Sv::MOST_GENERAL,
                 false => sv,
             };
+            self.weakest = self.weakest.max(facts.source);
             args.push(Arg { sv, facts });
         }
         if self.may_leave(&inst.op, &args) {
@@ -380,7 +381,7 @@ impl Engine<'_> {
                 sv
             }
         };
-        self.set.widen(sv, facts);
+        self.set.widen(sv, facts.because(self.weakest));
     }
 
     fn argument(&mut self, slot: usize) -> Outcome {
