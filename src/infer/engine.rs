@@ -363,6 +363,16 @@ impl<'p> Engine<'p> {
         }
     }
 
+    /// Find the sources of the facts that stand now: what held for a worse reason while less was known counts no more.
+    /// All blocks that are reached are looked at once more.
+    pub fn find_sources(&mut self) {
+        self.trace.on = false;
+        self.set.forget_sources();
+        for reader in 0..self.places.len() as u32 {
+            self.queue(Reader(reader));
+        }
+    }
+
     /// Queue who has read what is less now, and call what others may call.
     fn tell_all(&mut self) {
         loop {

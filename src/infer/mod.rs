@@ -70,6 +70,11 @@ pub fn analyse(program: &Program, starts: &[Start<'_>], options: &Options) -> An
         rounds += 1;
         let next = engine.next_plan(options);
         if next == plan || rounds >= options.max_rounds.max(1) {
+            engine.find_sources();
+            for start in starts {
+                engine.enter(start);
+            }
+            engine.run();
             let mut analysis = engine.report();
             analysis.steps += steps;
             analysis.changes += changes;

@@ -117,13 +117,17 @@ impl Engine<'_> {
         };
         order.sort_by_key(|id| name(&self, *id));
         let mut print = Printer::default();
+        let mut canonical: Vec<String> = Vec::new();
         for &id in &order {
             self.here.version = id;
             self.print_version(id, &mut print);
+            canonical.push(std::mem::take(&mut print.canonical));
             let found = self.found(id);
             analysis.versions.push(found);
         }
-        let mut canonical = std::mem::take(&mut print.canonical);
+        // Versions that are for other namespaces only have the same name.
+        canonical.sort();
+        let mut canonical = canonical.concat();
         print.text.push_str("Annotations:\n");
         let mut index = 0;
         while index < print.values.len() {
@@ -236,7 +240,11 @@ impl Engine<'_> {
             let dashes = "-".repeat(width - name.len() + 2);
             let _ = writeln!(print.text, "    {name} {dashes}> {target}");
             let deep = self.deep_text(&facts, 4);
-            let _ = writeln!(print.canonical, "  {name} {deep} {}", facts.source);
+            let source = match facts.is_most_general() {
+                true => String::new(),
+                false => facts.source.to_string(),
+            };
+            let _ = writeln!(print.canonical, "  {name} {deep} {source}");
         }
         for &block in &f.order {
             if let Some(state) = &version.blocks[block]
@@ -270,12 +278,13 @@ impl Engine<'_> {
         for id in &facts.objects.ids {
             let heap = self.set.heap(*id);
             let mut part = format!("{:?}", heap.kind);
-            if heap.escaped {
+            if heap.escaped && heap.kind != Kind::Exception {
                 part.push_str(" escaped");
             }
             for slot in heap.slots.keys() {
                 let inside = self.set.slot_facts(*id, slot).unwrap_or(Facts::IMPOSSIBLE);
-                if !inside.is_impossible() {
+                // Of what others have there is nothing to say, whatever was asked for.
+                if !inside.is_impossible() && !(heap.escaped && inside.is_most_general()) {
                     let _ = write!(part, " {slot}={{{}}}", self.deep_text(&inside, depth - 1));
                 }
             }

@@ -117,6 +117,24 @@ impl AnnotationSet {
         self.tasks.extend(flows);
     }
 
+    /// Take all facts for proved, but those behind names that others may rebind.
+    pub(super) fn forget_sources(&mut self) {
+        let all: Vec<Sv> = self.nodes.keys().collect();
+        for sv in all {
+            let node = &mut self.nodes[sv];
+            let source = match node.published {
+                true => Source::Assumed,
+                false => Source::Proved,
+            };
+            if let Some(facts) = &mut node.facts {
+                facts.source = source;
+                let flows = node.flows.iter().map(|to| Task::Widen(*to, facts.clone()));
+                self.tasks.extend(flows);
+            }
+        }
+        self.work();
+    }
+
     fn do_unify(&mut self, a: Identity, b: Identity) {
         let (a, b) = (self.same(a), self.same(b));
         if a == b {

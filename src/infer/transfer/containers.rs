@@ -534,6 +534,13 @@ impl Engine<'_> {
         {
             self.raise_named("ValueError");
         }
+        // What the bounds of a slice are is not kept.
+        if args[1..]
+            .iter()
+            .any(|arg| arg.facts.ty.could_be(Type::SLICE))
+        {
+            self.raise_named("TypeError");
+        }
         match () {
             () if facts.is(Type::UNICODE_EXACT | Type::BYTES_EXACT) => self.derived(
                 Facts::of_type(facts.ty.unspecialized().drop_mortality()),

@@ -231,7 +231,13 @@ impl Engine<'_> {
             G::GetLen => self.call_builtin("len", &args, Source::Proved),
             G::BuildString | G::FormatSimple | G::ConvertValue => self.formatted(v, &args),
             G::MatchMapping | G::MatchSequence => Outcome::Value(Facts::of_type(Type::CBOOL)),
-            G::BuildSlice => Outcome::Value(Facts::of_type(Type::SLICE)),
+            G::BuildSlice => {
+                // A bound may say later which int it stands for.
+                for arg in &args {
+                    self.set.escape(&arg.facts);
+                }
+                Outcome::Value(Facts::of_type(Type::SLICE))
+            }
             _ => self.unknown(v, &args),
         }
     }
