@@ -167,6 +167,42 @@ class Compiling(unittest.TestCase):
         f.__defaults__ = (9,)
         self.assertEqual(f(), 10)
 
+    def test_an_argument_that_is_spread_dies_where_the_callee_drops_it(self):
+        namespace = {}
+        exec(
+            """if 1:
+            class Dies:
+                def __init__(self, log): self.log = log
+                def __del__(self): self.log.append("dead")
+            def plain(a):
+                log = a.log
+                a = None
+                log.append("dropped")
+            def keyword(*, a):
+                log = a.log
+                a = None
+                log.append("dropped")
+            def interpreted(a, more=()):
+                log = a.log
+                a = None
+                log.append("dropped")
+                locals()
+            def calls():
+                logs = [[] for _ in range(5)]
+                plain(*[Dies(logs[0])])
+                plain(*(Dies(logs[1]),))
+                keyword(**{"a": Dies(logs[2])})
+                interpreted(*[Dies(logs[3])])
+                interpreted(Dies(logs[4]), **{"more": 1})
+                return logs""",
+            namespace,
+        )
+        expected = [["dead", "dropped"]] * 5
+        self.assertEqual(namespace["calls"](), expected)
+        for name in ("plain", "keyword", "calls"):
+            cladonia.compile(namespace[name])
+        self.assertEqual(namespace["calls"](), expected)
+
     def test_jit_compiles(self):
         @cladonia.jit
         def double(x):

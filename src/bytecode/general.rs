@@ -161,8 +161,8 @@ general_ops! {
     /// Call: array of callable, self or null, positional arguments, keyword values; the operand is the tuple of
     /// keyword names or null. (The number passed is that of the whole array.)
     Call "call" (thread variadic) 0 1 Object;
-    /// `a(*b, **c)`; c may be null.
-    CallEx "call_ex" (thread) 0 3 Object;
+    /// `a(*b, **c)`: array of a, b and c, or of a and b.
+    CallEx "call_ex" (thread variadic) 0 0 Object;
     /// A one-operand intrinsic of the bytecode; the immediate is its number.
     CallIntrinsic1 "call_intrinsic_1" (thread) 1 1 Object;
     /// A two-operand intrinsic of the bytecode.

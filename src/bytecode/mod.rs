@@ -87,8 +87,6 @@ impl Instr {
             Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
             Op::BinarySlice => &[1, 0, 2],
             Op::StoreSlice => &[1, 0, 3, 2],
-            Op::CallFunctionEx if self.arg & 1 != 0 => &[3, 2, 1, 0],
-            Op::CallFunctionEx => &[2, 1, 0],
             _ => &[],
         }
     }

@@ -330,15 +330,11 @@ impl Builder<'_> {
             B::CallFunctionEx => {
                 let n = 3 + (arg & 1);
                 self.own_operands(n);
-                let top = self.top_values(n);
-                let kwargs = if arg & 1 != 0 { top[3] } else { self.null };
-                let v = self.general(
-                    G::CallEx,
-                    [0, 0],
-                    vec![top[0], top[2], kwargs],
-                    Type::OBJECT,
-                );
-                self.drop_top(n);
+                let state = self.state_without(n);
+                let mut args = self.top_values(n);
+                args.remove(1);
+                let v = self.general_at(G::CallEx, [0, 0], args, Type::OBJECT, state);
+                self.forget_top(n);
                 self.push_owned(v);
             }
             B::CallIntrinsic1 => {

@@ -98,7 +98,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::MakeCell => entry!(scopes::make_cell, 2),
         G::CopyFreeVars => entry!(scopes::copy_free_vars, 2),
         G::Call => entry!(calls::call, 4),
-        G::CallEx => entry!(calls::call_ex, 4),
+        G::CallEx => entry!(calls::call_ex, 3),
         G::CallIntrinsic1 => entry!(calls::call_intrinsic_1, 3),
         G::CallIntrinsic2 => entry!(calls::call_intrinsic_2, 4),
         G::GetIter => entry!(unpack::get_iter, 1),

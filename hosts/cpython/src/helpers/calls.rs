@@ -85,20 +85,10 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
         } else {
             Py_SIZE(kwnames) as usize
         };
-    if Py_TYPE(callable) == &raw mut PyFunction_Type {
-        let entry: usize = field(callable, abi::function::VECTORCALL);
-        if entry == ORIGINAL_VECTORCALL.load(Ordering::Relaxed) {
-            return interpret(thread, callable, args, positional, kwnames);
-        }
-        if let Some(result) =
-            crate::runtime::entries::call_native(thread, callable, args, positional, kwnames)
-        {
-            Py_DECREF(callable);
-            return result;
-        }
-    } else {
-        before_frame_reader(thread, callable);
+    if let Some(result) = call_function(thread, callable, args, positional, kwnames) {
+        return result;
     }
+    before_frame_reader(thread, callable);
     let result = PyObject_Vectorcall(
         callable,
         args,
@@ -110,6 +100,28 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
         Py_DECREF(*args.add(i));
     }
     after_call(thread, result)
+}
+
+/// Call a Python function in the interpreter or natively, if it can be entered so: its reference and those of the
+/// arguments are taken over, and those of keywords are the last. Nothing happens otherwise.
+#[inline]
+unsafe fn call_function(
+    thread: Thread,
+    callable: Obj,
+    args: *const Obj,
+    positional: usize,
+    kwnames: Obj,
+) -> Option<Obj> {
+    if Py_TYPE(callable) != &raw mut PyFunction_Type {
+        return None;
+    }
+    let entry: usize = field(callable, abi::function::VECTORCALL);
+    if entry == ORIGINAL_VECTORCALL.load(Ordering::Relaxed) {
+        return Some(interpret(thread, callable, args, positional, kwnames));
+    }
+    let result = crate::runtime::entries::call_native(thread, callable, args, positional, kwnames)?;
+    Py_DECREF(callable);
+    Some(result)
 }
 
 /// What the interpreter does after a call that was not one of a Python function: the events that are pending by now
@@ -165,23 +177,86 @@ pub unsafe fn call_original(func: Obj, args: *const Obj, count: usize, kwnames: 
     std::mem::transmute::<usize, VectorCall>(original)(func, args, count, kwnames)
 }
 
-pub unsafe extern "C" fn call_ex(thread: Thread, callable: Obj, args: Obj, kwargs: Obj) -> Obj {
-    let tuple = if PyTuple_CheckExact(args) != 0 {
-        Py_NewRef(args)
+/// The interpreter's `CALL_FUNCTION_EX`: array of callable, iterable of arguments, and keywords if there are any.
+pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -> Obj {
+    let [callable, iterable] = [*array, *array.add(1)];
+    let kwargs = if length > 2 {
+        *array.add(2)
     } else {
-        if (*Py_TYPE(args)).tp_iter.is_none() && PySequence_Check(args) == 0 {
-            not_iterable(callable, args);
-            return ptr::null_mut();
-        }
-        PySequence_Tuple(args)
+        ptr::null_mut()
     };
-    if tuple.is_null() {
-        return tuple;
+    let mut tuple = iterable;
+    if PyTuple_CheckExact(iterable) == 0 {
+        tuple = if (*Py_TYPE(iterable)).tp_iter.is_none() && PySequence_Check(iterable) == 0 {
+            not_iterable(callable, iterable);
+            ptr::null_mut()
+        } else {
+            PySequence_Tuple(iterable)
+        };
+        if tuple.is_null() {
+            for object in [callable, iterable, kwargs] {
+                Py_XDECREF(object);
+            }
+            return tuple;
+        }
+        Py_DECREF(iterable);
+    }
+    if let Some(result) = call_spread(thread, callable, tuple, kwargs) {
+        return result;
     }
     before_frame_reader(thread, callable);
     let result = PyObject_Call(callable, tuple, kwargs);
-    Py_DECREF(tuple);
+    for object in [callable, tuple, kwargs] {
+        Py_XDECREF(object);
+    }
     after_call(thread, result)
+}
+
+/// Call a Python function with what is in a tuple and in a dict. All are taken over, and tuple and dict die before the
+/// function runs: an argument lives as long as the callee wants. Nothing happens to what is no function, or if a keyword
+/// is not a string.
+unsafe fn call_spread(thread: Thread, callable: Obj, tuple: Obj, kwargs: Obj) -> Option<Obj> {
+    if Py_TYPE(callable) != &raw mut PyFunction_Type {
+        return None;
+    }
+    let positional = Py_SIZE(tuple) as usize;
+    let mut args: Vec<Obj> = Vec::with_capacity(positional + 4);
+    args.extend((0..positional).map(|k| PyTuple_GetItem(tuple, k as Py_ssize_t)));
+    let mut kwnames = ptr::null_mut();
+    if !kwargs.is_null() && PyDict_Size(kwargs) > 0 {
+        kwnames = PyTuple_New(PyDict_Size(kwargs));
+        if kwnames.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        let (mut at, mut key, mut value) = (0, ptr::null_mut(), ptr::null_mut());
+        let mut count = 0;
+        while PyDict_Next(kwargs, &mut at, &mut key, &mut value) != 0 {
+            if PyUnicode_Check(key) == 0 {
+                Py_DECREF(kwnames);
+                return None;
+            }
+            PyTuple_SetItem(kwnames, count, Py_NewRef(key));
+            count += 1;
+            args.push(value);
+        }
+    }
+    for &object in &args {
+        Py_INCREF(object);
+    }
+    Py_DECREF(tuple);
+    Py_XDECREF(kwargs);
+    let (array, count) = (args.as_ptr(), positional);
+    let result = call_function(thread, callable, array, count, kwnames).unwrap_or_else(|| {
+        let result = PyObject_Vectorcall(callable, array, count, kwnames);
+        Py_DECREF(callable);
+        for &object in &args {
+            Py_DECREF(object);
+        }
+        after_call(thread, result)
+    });
+    Py_XDECREF(kwnames);
+    Some(result)
 }
 
 #[cold]

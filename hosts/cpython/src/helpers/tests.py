@@ -113,8 +113,8 @@ for a in values:
     check('dict_merge', lambda: dict(x=1, **a) and (), (), ({'x': 1}, a, dict)) if type(a) is not dict else None
     check('match_mapping', lambda: isinstance(a, dict), (), (a,))
     check('match_sequence', lambda: isinstance(a, (list, tuple)), (), (a,))
-    check('call_ex', lambda: max(*a), (), (max, a, NULL))
-    check('call_ex', lambda: a(*()), (), (a, (), NULL))
+    check('call_ex', lambda: max(*a), (), (), (max, a))
+    check('call_ex', lambda: a(*()), (), (), (a, ()))
 
     def enter():
         with a:
@@ -317,7 +317,10 @@ for callable_ in (f, bound, max, dict, 5, int, Slots, operator.itemgetter(1)):
 check('call', lambda: f(1, 2), (), (NULL,), (f, 1, 2))
 check('call', lambda: f(1, k=2), (), (('k',),), (f, 1, 2))
 check('call', lambda: [1, 2].index(2), (), (NULL,), (list.index, [1, 2], 2))
-check('call_ex', lambda: f(*[1, 2], **{'k': 4}), (), (f, [1, 2], {'k': 4}))
+check('call_ex', lambda: f(*[1, 2], **{'k': 4}), (), (), (f, [1, 2], {'k': 4}))
+check('call_ex', lambda: f(*(1, 2), **{1: 4}), (), (), (f, (1, 2), {1: 4}))
+check('call_ex', lambda: f(*(1, 2), **{'no': 4}), (), (), (f, (1, 2), {'no': 4}))
+check('call_ex', lambda: max(*(1, 2), **{'key': abs}), (), (), (max, (1, 2), {'key': abs}))
 def three(a, b, c):
     return a, b, c
 

@@ -210,8 +210,9 @@ fn address(op: GeneralOp) -> usize {
         G::Call => f!(|_t: T, names: Obj, array: *const Obj, n: i64| -> Obj {
             give(call_array(see_or_null(names).as_deref(), take(array, n)))
         }),
-        G::CallEx => f!(|_t: T, a: Obj, b: Obj, c: Obj| -> Obj {
-            give(names::call_ex(&see(a), &see(b), see_or_null(c).as_deref()))
+        G::CallEx => f!(|_t: T, array: *const Obj, n: i64| -> Obj {
+            let owned = take_objects(array, n);
+            give(names::call_ex(&owned[0], &owned[1], owned.get(2)))
         }),
         G::CallIntrinsic1 => {
             f!(|_t: T, n: i64, a: Obj| -> Obj { give(names::intrinsic_1(n as u32, &see(a))) })

@@ -481,16 +481,15 @@ fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         }
         Op::CallFunctionEx => {
             let n = 3 + (arg & 1);
-            let entries: Vec<Option<Ref>> = (0..n).rev().map(|i| frame.peek(i)).collect();
+            let mut entries: Vec<Option<Ref>> = (0..n).map(|_| frame.pop()).collect();
+            entries.reverse();
             let (Some(callee), Some(args)) = (&entries[0], &entries[2]) else {
                 return raise(error::SYSTEM, "a null where an object is needed");
             };
             let kwargs = entries.get(3).and_then(Option::as_ref);
             let result = names::call_ex(callee, args, kwargs);
             drop(entries);
-            let result = result?;
-            drop_top(frame, n);
-            frame.push(Some(result));
+            frame.push(Some(result?));
         }
         Op::CallIntrinsic1 => return result(frame, |[a]| names::intrinsic_1(instr.arg, a)),
         Op::BuildTuple => {

@@ -3,7 +3,7 @@
 //!
 //! # Safety contract
 //! Everything happens on the runtime's thread. Native code is entered with the thread, a function or a frame, and owned
-//! arguments; it leaves through [`exit`] with what the record of the exit describes.
+//! arguments; it leaves through `exit` with what the record of the exit describes.
 
 use super::code::CodeData;
 use super::error::Raised;
