@@ -434,17 +434,10 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// What an operation gives holds for no better reason than its operands.
-    fn weakened(&mut self, outcome: Outcome) -> Outcome {
+    /// A new value holds for no better reason than the operands.
+    fn weakened(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Value(facts) => Outcome::Value(facts.because(self.weakest)),
-            Outcome::Same(sv) => {
-                let facts = self.set.read(sv, self.here.reader);
-                match facts.is_impossible() || facts.source >= self.weakest {
-                    true => Outcome::Same(sv),
-                    false => Outcome::Value(facts.because(self.weakest)),
-                }
-            }
             other => other,
         }
     }

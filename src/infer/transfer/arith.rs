@@ -192,8 +192,10 @@ impl Engine<'_> {
             self.raise_named("ValueError");
         }
         // An int may be too large for a float.
-        let is_float = ty.could_be(Type::FLOAT_EXACT) && (a.ty | b.ty).could_be(ints());
-        if is_float || op == LeftShift {
+        let is_large = |facts: &Facts| facts.ty.could_be(ints()) && facts.constant.is_none();
+        let is_float = ty.could_be(Type::FLOAT_EXACT);
+        let is_power = op == Power && (a.ty | b.ty).could_be(ints());
+        if is_float && (is_power || is_large(a) || is_large(b)) || op == LeftShift {
             self.raise_named("OverflowError");
         }
         let sign = |facts: &Facts| facts.nonneg || facts.is(Type::BOOL);

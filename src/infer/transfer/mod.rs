@@ -399,7 +399,9 @@ impl Engine<'_> {
 
     fn load_slot(&mut self, slot: u32) -> Outcome {
         let version = &self.versions[self.here.version];
-        if let Some(&cell) = version.cells.get(&slot) {
+        if let Some(&cell) = version.cells.get(&slot)
+            && !self.is_before_cell(slot)
+        {
             return Outcome::Value(Facts::object(Type::CELL, cell));
         }
         let f = self.function(self.here.version);
@@ -413,6 +415,18 @@ impl Engine<'_> {
             true => Outcome::Value(Facts::MOST_GENERAL),
             // A body starts with empty slots.
             false => Outcome::Value(Facts::of_type(Type::NULLPTR)),
+        }
+    }
+
+    /// Whether the operation at hand comes before the one that puts a cell into the slot.
+    fn is_before_cell(&self, slot: u32) -> bool {
+        let f = self.function(self.here.version);
+        let insts = &f.blocks[self.here.block].insts;
+        let makes = |v: &Value| matches!(&f.insts[*v].op, Op::General(G::MakeCell, imms) if imms[0] as u32 == slot);
+        let here = insts.iter().position(|v| *v == self.here.op);
+        match insts.iter().position(makes) {
+            Some(at) => here < Some(at),
+            None => self.here.block == f.entry(),
         }
     }
 
@@ -563,7 +577,7 @@ impl Engine<'_> {
             self.raise_named("TypeError");
         }
         // The cause can be asked for.
-        for cause in &args[1..] {
+        for cause in args[1..].iter().filter(|arg| !arg.facts.is(Type::NULLPTR)) {
             self.set.escape(&cause.facts);
             self.raise_named("TypeError");
         }
