@@ -4,7 +4,10 @@ mod tool;
 
 use cladonia::bytecode::Document;
 use cladonia::infer::Options;
+use cladonia_reference::check_facts::{Report, check_facts, check_facts_of};
+use cladonia_reference::generate::{bytes, generate};
 use cladonia_reference::infer::{Query, infer};
+use cladonia_reference::text::parse_call;
 use std::path::Path;
 
 /// Every program of the file tests, with its requests: the function, and the types of its arguments.
@@ -165,13 +168,110 @@ fn what_is_wrong_is_said_in_one_line() {
         (&["infer", "-", "f", "--types", "Lung"][..], "`Lung`"),
     ] {
         let output = tool::run(arguments, BLOCKED);
-        assert_eq!(output.status, 2, "{}", output.out);
+        assert_eq!(output.status, 1, "{}", output.out);
         assert!(output.err.contains(said), "{}", output.err);
     }
     let output = tool::run(&["infer", "-"], "nonsense");
     assert!(
-        output.status != 0 && output.err.contains("expected `class`"),
+        output.status == 1 && output.err.contains("standard input"),
         "{}",
         output.err
     );
+}
+
+/// Run it where the interpreter may nest as deep as programs do.
+fn on_big_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let thread = std::thread::Builder::new().stack_size(256 << 20);
+    thread.spawn(run).unwrap().join().unwrap()
+}
+
+/// Steps of the interpreter that one program may make.
+const STEPS: u64 = 1_000_000;
+
+#[test]
+fn inferred_facts_hold_whenever_the_test_programs_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../jit-tests/files/run");
+    let all: Vec<(String, Report)> = on_big_stack(move || {
+        let paths = std::fs::read_dir(folder).unwrap();
+        let check = |path: std::path::PathBuf| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let requests = text.lines().filter_map(|line| line.strip_prefix(";> "));
+            let calls: Vec<_> = requests.filter_map(parse_call).collect();
+            let document = Document::parse(&text).unwrap();
+            let report = check_facts(&document, &calls, 2, STEPS).unwrap();
+            (path.display().to_string(), report)
+        };
+        paths.map(|entry| check(entry.unwrap().path())).collect()
+    });
+    assert!(all.len() > 80, "only {} programs", all.len());
+    for (path, report) in &all {
+        assert!(report.wrong.is_empty(), "{path}: {:#?}", report.wrong);
+    }
+    let told: u64 = all.iter().map(|(_, report)| report.told).sum();
+    let values: u64 = all.iter().map(|(_, report)| report.values).sum();
+    assert!(values > 100_000, "only {values} values were looked at");
+    assert!(10 * told > 9 * values, "{told} of {values} told");
+}
+
+#[test]
+fn inferred_facts_hold_whenever_random_programs_run() {
+    // The first ones, and those that have found something.
+    let seeds = (1..=40).chain([45, 52, 53, 75, 85, 130, 261, 264, 895, 991]);
+    for seed in seeds {
+        let wrong = on_big_stack(move || {
+            let (text, calls) = generate(&bytes(seed, 700));
+            let calls: Vec<_> = calls.iter().filter_map(|call| parse_call(call)).collect();
+            let document = Document::parse(&text).unwrap();
+            check_facts(&document, &calls, 2, 100_000).unwrap().wrong
+        });
+        assert!(wrong.is_empty(), "seed {seed}: {wrong:#?}");
+    }
+}
+
+#[test]
+fn a_fact_that_does_not_hold_is_found() {
+    let text = r#"
+code "f" {
+  params 1
+  local a
+  stack 2
+  const 1
+  load_fast a
+  load_const #0
+  binary_op +
+  return_value
+}
+"#;
+    let wrong = |told: &'static str, called: &'static str| {
+        on_big_stack(move || {
+            let document = Document::parse(text).unwrap();
+            let call = |text| [parse_call(text).unwrap()];
+            let report = check_facts_of(&document, &call(told), &call(called), 1, STEPS);
+            report.unwrap().wrong
+        })
+    };
+    assert_eq!(wrong("f(1)", "f(2)"), [""; 0]);
+    let found = wrong("f(1)", "f(2.5)").join("\n");
+    for part in [
+        "2.5 is no LongExact",
+        "what `f` returns: 3.5 is no LongExact",
+    ] {
+        assert!(found.contains(part), "no `{part}` in\n{found}");
+    }
+}
+
+#[test]
+fn the_check_is_a_subcommand() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../jit-tests/files/run/dicts.tbc");
+    let text = std::fs::read_to_string(path).unwrap();
+    let output = tool::run(&["infer", "-", "--check"], &text);
+    assert_eq!(output.status, 0, "{}{}", output.out, output.err);
+    assert!(
+        output.out.contains("; 0 facts do not hold"),
+        "{}",
+        output.out
+    );
+    let output = tool::run(&["fuzz", "--facts", "--count", "3"], "");
+    assert_eq!(output.status, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("all facts hold"), "{}", output.out);
 }
