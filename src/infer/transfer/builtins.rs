@@ -196,14 +196,18 @@ impl Engine<'_> {
 
     fn range(&mut self, args: &[Arg]) -> Outcome {
         let is_int = |arg: &Arg| arg.facts.is(Type::LONG_EXACT | Type::BOOL);
+        let id = self.site(0, Kind::Range, "");
         if !args.iter().all(is_int) {
             self.raise_any();
             for arg in args {
                 self.set.escape(&arg.facts);
             }
-            return Outcome::Value(Facts::of_type(Type::RANGE));
+            for slot in [Slot::Items, Slot::RangeStep] {
+                self.set.store_facts(id, slot, int());
+            }
+            self.set.store_facts(id, Slot::Len, int().not_negative());
+            return Outcome::Value(Facts::object(Type::RANGE, id));
         }
-        let id = self.site(0, Kind::Range, "");
         let step = match args {
             [_, _, step] => {
                 self.raise_named("ValueError");

@@ -209,7 +209,8 @@ impl Engine<'_> {
         Outcome::Same(ret)
     }
 
-    fn call_site(&self) -> Site {
+    /// The operation at hand, as a place that calls.
+    pub(super) fn call_site(&self) -> Site {
         let here = &self.versions[self.here.version].key;
         Site {
             func: here.func,
