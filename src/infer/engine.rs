@@ -363,10 +363,12 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Find the sources of the facts that stand now: what held for a worse reason while less was known counts no more.
+    /// Find the sources of the facts that stand now, and what call sites pass: what held for a worse reason, and what was
+    /// called, while less was known counts no more.
     /// All blocks that are reached are looked at once more.
     pub fn find_sources(&mut self) {
         self.trace.on = false;
+        self.calls.clear();
         self.set.forget_sources();
         for reader in 0..self.places.len() as u32 {
             self.queue(Reader(reader));

@@ -67,14 +67,15 @@ pub fn analyse(program: &Program, starts: &[Start<'_>], options: &Options) -> An
         let mut engine = Engine::new(program, &plan, options);
         engine.start(starts);
         engine.run();
+        // Once more, with the facts that stand: for their sources, and for what call sites pass.
+        engine.find_sources();
+        for start in starts {
+            engine.enter(start);
+        }
+        engine.run();
         rounds += 1;
         let next = engine.next_plan(options);
         if next == plan || rounds >= options.max_rounds.max(1) {
-            engine.find_sources();
-            for start in starts {
-                engine.enter(start);
-            }
-            engine.run();
             let mut analysis = engine.report();
             analysis.steps += steps;
             analysis.changes += changes;

@@ -249,9 +249,6 @@ impl Engine<'_> {
         for arg in args {
             self.set.escape(&arg.facts);
         }
-        // Methods that it called when more was known are called with anything now.
-        let site = self.call_site();
-        self.calls.remove(&site);
         let f = self.function(self.here.version);
         let inst = &f.insts[v];
         if inst.op.raises() || inst.op.exit_may_raise() {
