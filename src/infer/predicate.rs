@@ -117,7 +117,7 @@ impl Engine<'_> {
     }
 
     fn without(&mut self, mut facts: Facts, ty: Type) -> Facts {
-        facts.ty = facts.ty - ty;
+        facts.ty -= ty;
         self.settle(facts)
     }
 
@@ -131,7 +131,7 @@ impl Engine<'_> {
             for id in &facts.objects.ids {
                 present |= self.set.own_heap(*id).kind.ty();
             }
-            facts.ty = facts.ty & present;
+            facts.ty &= present;
         }
         if facts.constant.is_some() && facts.is_impossible() {
             facts.constant = None;

@@ -77,7 +77,7 @@ impl Engine<'_> {
             let _ = write!(text, "const={constant} ");
         }
         let _ = write!(text, "type={}", plain_type(facts));
-        if is_told_nonneg(&facts) {
+        if is_told_nonneg(facts) {
             text.push_str(" nonneg");
         }
         for name in self.object_names(facts) {
@@ -284,7 +284,7 @@ impl Engine<'_> {
             for slot in heap.slots.keys() {
                 let inside = self.set.slot_facts(*id, slot).unwrap_or(Facts::IMPOSSIBLE);
                 // Of what others have there is nothing to say, whatever was asked for.
-                if !inside.is_impossible() && !(heap.escaped && inside.is_most_general()) {
+                if !(inside.is_impossible() || heap.escaped && inside.is_most_general()) {
                     let _ = write!(part, " {slot}={{{}}}", self.deep_text(&inside, depth - 1));
                 }
             }

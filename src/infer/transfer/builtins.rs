@@ -257,7 +257,7 @@ impl Engine<'_> {
                 && let Some(class) = self.builtin_facts(name)
             {
                 found = found.join(&class);
-                rest.ty = rest.ty - ty;
+                rest.ty -= ty;
             }
         }
         match rest.ty.is_bottom() {

@@ -40,7 +40,8 @@ fn check(analysis: &Analysis, facts: &Facts, object: &Ref, depth: u32) -> Result
         return Ok(());
     }
     let ty = rt().type_of(object).unspecialized().drop_mortality();
-    if !(ty <= facts.ty.unspecialized().opt().drop_mortality()) {
+    let is_of_type = ty <= facts.ty.unspecialized().drop_mortality();
+    if !is_of_type {
         return Err(format!("{} is no {}", text(), facts.ty));
     }
     if let Some(constant) = &facts.constant
