@@ -16,6 +16,9 @@ use std::rc::Rc;
 /// In how many other orders the steps of the analysis are made, to see that the facts are the same.
 const ORDERS: u64 = 2;
 
+/// How large a sequence or an int may be that an operator makes.
+const MOST_SIZE: usize = 1 << 12;
+
 /// How often one instruction is looked at.
 const LOOKS: u32 = 200;
 
@@ -141,6 +144,7 @@ fn check_run(
     let options = Options {
         jit: false,
         max_steps,
+        max_size: MOST_SIZE,
         ..Options::default()
     };
     let session = Session::new(options).map_err(|e| e.to_string())?;
