@@ -15,6 +15,7 @@ pub mod exits;
 pub mod facts;
 pub mod hir;
 pub mod host;
+pub mod infer;
 pub mod lir;
 pub mod ll;
 pub mod lower;

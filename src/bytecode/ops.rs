@@ -322,3 +322,17 @@ small_enum!(
     /// A comparison.
     CompareOp { Lt "<", Le "<=", Eq "==", Ne "!=", Gt ">", Ge ">=" }
 );
+
+impl CompareOp {
+    /// Whether the comparison holds of two values in this order.
+    pub fn holds(self, order: std::cmp::Ordering) -> bool {
+        match self {
+            CompareOp::Lt => order.is_lt(),
+            CompareOp::Le => order.is_le(),
+            CompareOp::Eq => order.is_eq(),
+            CompareOp::Ne => order.is_ne(),
+            CompareOp::Gt => order.is_gt(),
+            CompareOp::Ge => order.is_ge(),
+        }
+    }
+}

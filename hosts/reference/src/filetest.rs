@@ -22,6 +22,7 @@
 //! | `exits` | the exit records |
 //! | `name(literal, ...)` | the result as `repr` writes it, or `raises` and the exception with its places |
 //! | `output` | what the calls have printed |
+//! | `infer FUNCTION TYPE ...` | what the annotation engine finds of each function; with `print`, `trace`, `strict` or `families` of the whole |
 //! | `error` | why the document can't be read or loaded |
 //!
 //! In a document with functions in HIR (`function` sections) the requests of the header are for those: `parse`, `verify`,
@@ -282,6 +283,10 @@ impl Runner {
                     Ok(_) => hir::first_error(document).unwrap_or_else(|| "none".into()),
                 },
             });
+        }
+        if let Some(rest) = request.strip_prefix("infer") {
+            let document = self.document.as_ref().map_err(Clone::clone)?;
+            return crate::infer::answer(document, rest);
         }
         if parse_call(request).is_some() {
             return self.call();

@@ -5,10 +5,12 @@
 #![deny(missing_docs)]
 
 pub mod check;
+pub mod check_facts;
 pub mod coverage;
 pub mod diff;
 pub mod filetest;
 pub mod generate;
+pub mod infer;
 pub mod isolate;
 pub mod reduce;
 pub mod runtime;

@@ -30,6 +30,7 @@ enum Command {
     Clif(commands::stage::Args),
     /// Print the machine code
     Asm(commands::stage::Args),
+    Infer(commands::infer::Args),
     Verify(commands::verify::Args),
     Test(commands::test::Args),
     Reduce(commands::reduce::Args),
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Lir(args) => commands::stage::run("lir", &args),
         Command::Clif(args) => commands::stage::run("clif", &args),
         Command::Asm(args) => commands::stage::run("asm", &args),
+        Command::Infer(args) => commands::infer::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Reduce(args) => commands::reduce::run(&args),
         Command::Fuzz(args) => commands::fuzz::run(&args),

@@ -4,6 +4,7 @@ use super::program::on_big_stack;
 use crate::report::{Failure, Report};
 use cladonia::bytecode::Document;
 use cladonia_reference::check::{Plan, Program, TOO_LONG, Verdict, check_isolated};
+use cladonia_reference::check_facts::check_facts;
 use cladonia_reference::coverage::Coverage;
 use cladonia_reference::generate::{bytes, generate};
 use cladonia_reference::isolate::seconds_used;
@@ -38,6 +39,10 @@ pub struct Args {
     #[arg(long)]
     all: bool,
 
+    /// Look for inferred facts that do not hold, instead of executors that disagree
+    #[arg(long, conflicts_with_all = ["all", "stats"])]
+    facts: bool,
+
     /// Print the first program instead
     #[arg(long)]
     print: bool,
@@ -52,11 +57,13 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
     let given = args.input.as_ref().map(std::fs::read).transpose();
     let given = given.map_err(Failure::new)?;
     let (seed, print, stats, all) = (args.seed, args.print, args.stats, args.all);
+    let facts = args.facts;
     let count = if given.is_some() { 1 } else { args.count };
     let end = args.seconds;
     on_big_stack(move || {
         let mut skipped = 0;
         let mut run = 0;
+        let (mut values, mut told) = (0, 0);
         let mut coverage = Coverage::default();
         for seed in seed..seed + count {
             if end.is_some_and(|end| seconds_used() > end) {
@@ -87,6 +94,22 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
             }
             let document = Document::parse(&program.text);
             let document = document.map_err(|e| Failure::new(format_args!("seed {seed}: {e}")))?;
+            if facts {
+                let found = check_facts(&document, &program.calls, plan.times, plan.max_steps)
+                    .map_err(|e| Failure::new(format_args!("seed {seed}: {e}")))?;
+                (values, told) = (values + found.values, told + found.told);
+                if found.void.is_none() && !found.wrong.is_empty() {
+                    let wrong: String = found.wrong.iter().map(|w| format!("; {w}\n")).collect();
+                    return Ok(Report {
+                        text: format!(
+                            "; seed {seed}, after {run} programs\n{wrong}{}",
+                            program.text
+                        ),
+                        is_good: false,
+                    });
+                }
+                continue;
+            }
             match check_isolated(&document.codes, &program.calls, &plan) {
                 Verdict::Agree => {}
                 Verdict::Invalid(why) if why == TOO_LONG => skipped += 1,
@@ -107,6 +130,12 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
         }
         if stats {
             return Ok(Report::good(coverage.table()));
+        }
+        if facts {
+            return Ok(Report::good(format!(
+                "{run} programs, {values} values looked at, of {told} something was known: all facts hold, {} s\n",
+                seconds_used()
+            )));
         }
         Ok(Report::good(format!(
             "{run} programs agree ({skipped} of them too long), {} s\n",

@@ -1,6 +1,7 @@
 //! The subcommands. Each has its `Args` and a `run` which says what to print, or what was wrong.
 
 pub mod fuzz;
+pub mod infer;
 mod program;
 pub mod reduce;
 pub mod run;

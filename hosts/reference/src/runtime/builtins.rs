@@ -100,6 +100,8 @@ pub(super) fn bootstrap(
         output: RefCell::default(),
         trace: RefCell::default(),
         on_compile: RefCell::new(None),
+        on_step: RefCell::new(None),
+        is_observed: Cell::new(false),
     });
     let runtime = Box::into_raw(runtime).cast_const();
     CURRENT.with(|current| current.set(runtime));

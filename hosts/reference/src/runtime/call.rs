@@ -6,7 +6,7 @@ use super::dict::Dict;
 use super::error::{self, raise};
 use super::frame::{self, FrameRef};
 use super::heap::{CodeObject, Function, Method, Native, Ref, alloc};
-use super::{Result, interp, rt, units};
+use super::{Result, Step, interp, rt, units};
 use std::rc::Rc;
 
 /// The code of a function.
@@ -98,6 +98,10 @@ pub fn interpret(
         frame.set_local(k, value);
     }
     let result = interp::run(frame);
+    match &result {
+        Ok(object) => rt().tell_step(frame, Step::Returned(object)),
+        Err(raised) => rt().tell_step(frame, Step::Raised(&raised.0)),
+    }
     frame::pop(frame);
     result
 }

@@ -9,7 +9,7 @@ use super::frame::FrameRef;
 use super::heap::{CellObject, Function, Kind, Ref, alloc};
 use super::names;
 use super::units::{self, LoopEnd};
-use super::{Result, iter, ops, rt};
+use super::{Result, Step, iter, ops, rt};
 use cladonia::bytecode::{CompareOp, Instr, Op, Pc};
 
 /// What comes after an instruction.
@@ -34,6 +34,7 @@ pub fn go_on(frame: FrameRef, mut pc: Pc) -> Result<Ref> {
     loop {
         frame.set_pc(pc);
         rt().step()?;
+        rt().tell_step(frame, Step::Before(pc));
         let instr = frame.code().code.instr(pc);
         pc = match step(frame, pc, instr) {
             Ok(Next::Follow) => Pc(pc.0 + 1),

@@ -6,6 +6,7 @@
 //! embedding of one's own. Deliberately absent: generators, modules, descriptors other than functions, `__class__`
 //! assignment, weak references, cycles' collection.
 
+mod belongs;
 pub mod builtins;
 pub mod call;
 mod chaos;
@@ -27,15 +28,16 @@ pub mod ops;
 pub mod units;
 pub mod world;
 
+pub use belongs::belongs;
 use builtins::Classes;
-use cladonia::bytecode::Code;
+use cladonia::bytecode::{Code, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{Engine, Entry, Execution, OracleCounts, Planted, Unit};
 use cladonia::host::{Host, HostBuilder};
 use cladonia::types::{ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
 use class::Class;
 use error::Raised;
-use frame::Thread;
+use frame::{FrameRef, Thread};
 use heap::{Function, Kind, Obj, Ref, alloc};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -127,6 +129,19 @@ impl Default for Options {
 /// What is told of each unit: the code's name, where the unit begins, and the unit.
 pub type Observer = Box<dyn FnMut(&str, Entry, &Unit)>;
 
+/// What the interpreter is about to do, or did, in a frame.
+pub enum Step<'a> {
+    /// An instruction.
+    Before(Pc),
+    /// It returned this.
+    Returned(&'a Ref),
+    /// It raised this.
+    Raised(&'a Ref),
+}
+
+/// What is told of each step of the interpreter.
+pub type StepObserver = Box<dyn FnMut(FrameRef, Step<'_>)>;
+
 /// A runtime.
 pub struct Runtime {
     thread: Thread,
@@ -157,6 +172,8 @@ pub struct Runtime {
     /// Where the pending exception came through, the innermost first.
     trace: RefCell<Vec<(String, u32)>>,
     on_compile: RefCell<Option<Observer>>,
+    on_step: RefCell<Option<StepObserver>>,
+    is_observed: Cell<bool>,
 }
 
 /// An object that is made when the runtime is already there.
@@ -255,6 +272,12 @@ impl Session {
         *self.rt().on_compile.borrow_mut() = Some(observer);
     }
 
+    /// Be told of each step of the interpreter.
+    pub fn on_step(&self, observer: StepObserver) {
+        *self.rt().on_step.borrow_mut() = Some(observer);
+        self.rt().is_observed.set(true);
+    }
+
     /// Compile a code for its text forms (of this runtime's objects, or of a host on paper).
     ///
     /// # Errors
@@ -299,6 +322,8 @@ impl Drop for Session {
         let rt = self.rt();
         rt.is_closing.set(true);
         *rt.on_compile.borrow_mut() = None;
+        rt.is_observed.set(false);
+        *rt.on_step.borrow_mut() = None;
         if let Some(builtins) = rt.builtins.get::<dict::Dict>() {
             builtins.clear();
         }
@@ -329,6 +354,16 @@ impl Runtime {
             return error::raise(error::SYSTEM, "too many steps");
         }
         Ok(())
+    }
+
+    /// Tell who wants to know of a step. Nothing is told of what happens meanwhile.
+    fn tell_step(&self, frame: FrameRef, step: Step<'_>) {
+        if self.is_observed.get()
+            && let Ok(mut observer) = self.on_step.try_borrow_mut()
+            && let Some(observer) = &mut *observer
+        {
+            observer(frame, step);
+        }
     }
 
     /// Whether an operator may make something of this size.

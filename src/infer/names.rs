@@ -1,0 +1,165 @@
+//! What the text of the program says of names, whatever the analysis has found so far: which names are bound on every way
+//! through a body, which are bound or deleted at all.
+//!
+//! A name that may be unbound is looked up further on, or raises. Whether it may be must not depend on how far the analysis is, so it
+//! follows from the text alone.
+
+use super::program::{FuncId, Program};
+use crate::bytecode::{Code, GeneralOp as G, Op as B};
+use crate::hir::{Block, Function, Op, Term, Value};
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The names that a body stores, and where.
+struct Body {
+    dominators: SecondaryMap<Block, PackedOption<Block>>,
+    /// Each store that is done when its block is left in the regular way.
+    stores: HashMap<String, Vec<(Block, usize)>>,
+    /// Where each operation is.
+    places: HashMap<Value, (Block, usize)>,
+    /// Names that are bound whenever the body returns.
+    surely: BTreeSet<String>,
+}
+
+impl Body {
+    fn new(f: &Function) -> Body {
+        let mut body = Body {
+            dominators: f.dominators(),
+            stores: HashMap::new(),
+            places: HashMap::new(),
+            surely: BTreeSet::new(),
+        };
+        let mut deleted: HashSet<String> = HashSet::new();
+        for &block in &f.order {
+            let data = &f.blocks[block];
+            for (index, &v) in data.insts.iter().enumerate() {
+                body.places.insert(v, (block, index));
+                let Op::General(op, imms) = &f.insts[v].op else {
+                    continue;
+                };
+                let name = f.code.names.get(imms[0] as usize);
+                let raises = matches!(data.term, Term::MayRaise { op, .. } if op == v);
+                match (op, name) {
+                    (G::StoreName, Some(name)) if !raises => {
+                        let stores = body.stores.entry(name.clone()).or_default();
+                        stores.push((block, index));
+                    }
+                    (G::DeleteName, Some(name)) => {
+                        deleted.insert(name.clone());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        body.stores.retain(|name, _| !deleted.contains(name));
+        let returns: Vec<Block> = f
+            .order
+            .iter()
+            .copied()
+            .filter(|block| matches!(f.blocks[*block].term, Term::Return(_)))
+            .collect();
+        let is_sure = |stores: &Vec<(Block, usize)>| {
+            !returns.is_empty()
+                && returns.iter().all(|to| {
+                    let mut stores = stores.iter();
+                    stores.any(|(from, _)| body.dominates(*from, *to))
+                })
+        };
+        let names = body.stores.iter().filter(|(_, stores)| is_sure(stores));
+        body.surely = names.map(|(name, _)| name.clone()).collect();
+        body
+    }
+
+    fn dominates(&self, a: Block, mut b: Block) -> bool {
+        loop {
+            if a == b {
+                return true;
+            }
+            match self.dominators[b].expand() {
+                Some(above) if above != b => b = above,
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// What is known of the program's names before anything is analysed.
+pub(super) struct Names {
+    bodies: HashMap<FuncId, Body>,
+    /// Names that some code binds in the module.
+    bound: HashSet<String>,
+    /// Names of the module that some code deletes.
+    deleted: HashSet<String>,
+    /// Attributes that some code deletes.
+    deleted_attributes: HashSet<String>,
+}
+
+impl Names {
+    pub fn new(program: &Program) -> Names {
+        let mut names = Names {
+            bodies: HashMap::new(),
+            bound: HashSet::new(),
+            deleted: HashSet::new(),
+            deleted_attributes: HashSet::new(),
+        };
+        for (id, f) in program.functions.iter() {
+            if !f.code.optimized {
+                names.bodies.insert(id, Body::new(f));
+            }
+            names.note(&f.code);
+        }
+        for code in &program.codes_refused {
+            names.note(code);
+        }
+        names
+    }
+
+    fn note(&mut self, code: &Code) {
+        for instr in &code.instrs {
+            let Some(name) = code.names.get(instr.arg as usize) else {
+                continue;
+            };
+            let is_module = code.name == "<module>";
+            match instr.op {
+                B::StoreName if is_module => drop(self.bound.insert(name.clone())),
+                B::StoreGlobal => drop(self.bound.insert(name.clone())),
+                B::DeleteName if is_module => drop(self.deleted.insert(name.clone())),
+                B::DeleteGlobal => drop(self.deleted.insert(name.clone())),
+                B::DeleteAttr => drop(self.deleted_attributes.insert(name.clone())),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether some code of the program binds the name in the module.
+    pub fn is_bound(&self, name: &str) -> bool {
+        self.bound.contains(name)
+    }
+
+    /// Whether some code of the program deletes the name from the module.
+    pub fn is_deleted(&self, name: &str) -> bool {
+        self.deleted.contains(name)
+    }
+
+    /// Whether the name is bound whenever this body returns, and nobody deletes it afterwards.
+    pub fn surely_binds(&self, body: FuncId, name: &str) -> bool {
+        let body = self.bodies.get(&body);
+        body.is_some_and(|body| body.surely.contains(name))
+            && !self.deleted_attributes.contains(name)
+    }
+
+    /// Whether a body has bound the name whenever it comes to this operation.
+    pub fn is_bound_at(&self, body: FuncId, name: &str, v: Value) -> bool {
+        let Some(body) = self.bodies.get(&body) else {
+            return false;
+        };
+        let (Some(stores), Some(&(block, index))) = (body.stores.get(name), body.places.get(&v))
+        else {
+            return false;
+        };
+        stores.iter().any(|&(from, at)| match from == block {
+            true => at < index,
+            false => body.dominates(from, block),
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! What branches tell: predicates on values, and what remains of facts where one holds.
+//!
+//! Refinements are kept as predicates and applied where a value is read. So nothing that was derived from facts that have
+//! become more general since can linger: only which predicates hold on all ways to a block is remembered.
+
+use super::engine::Engine;
+use super::identity::{Identity, Kind};
+use super::value::{Facts, ints};
+use crate::hir::Value;
+use crate::types::{ConstValue, Type};
+
+/// Something that holds of a value.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Predicate {
+    /// It is None.
+    IsNone,
+    /// It is not None.
+    NotNone,
+    /// It is true.
+    Truthy,
+    /// It is false.
+    Falsy,
+    /// It is of this type.
+    InType(Type),
+    /// It is an int that is not negative, if it is an int at all.
+    NotNegative,
+    /// It is an instance of one of these classes, or of a class that derives from one.
+    Instance(Vec<Identity>),
+    /// It is not.
+    NotInstance(Vec<Identity>),
+    /// It is an instance of exactly one of these.
+    Exactly(Vec<Identity>),
+}
+
+/// What holds on all ways to a place.
+pub(super) type Env = Vec<(Value, Predicate)>;
+
+/// What holds in both.
+pub(super) fn common(a: &Env, b: &Env) -> Env {
+    a.iter().filter(|p| b.contains(p)).cloned().collect()
+}
+
+/// Add what is not there yet.
+pub(super) fn extend(env: &mut Env, more: &Env) {
+    for entry in more {
+        if !env.contains(entry) {
+            env.push(entry.clone());
+        }
+    }
+}
+
+impl Engine<'_> {
+    /// What remains of the facts where the predicate holds.
+    pub(super) fn refine(&mut self, facts: Facts, predicate: &Predicate) -> Facts {
+        match predicate {
+            _ if facts.is_impossible() => facts,
+            Predicate::IsNone => {
+                let mut facts = self.restrict(facts, Type::NONE_TYPE);
+                facts.constant = Some(ConstValue::None);
+                facts.normal()
+            }
+            Predicate::NotNone => self.without(facts, Type::NONE_TYPE),
+            Predicate::InType(ty) => self.restrict(facts, *ty),
+            Predicate::NotNegative => facts.not_negative(),
+            Predicate::Truthy => {
+                let facts = self.without(facts, Type::NONE_TYPE);
+                match facts.constant {
+                    Some(ConstValue::Bool(false) | ConstValue::Int(0)) => Facts::IMPOSSIBLE,
+                    _ if facts.is(Type::BOOL | Type::CBOOL) => Facts {
+                        constant: Some(ConstValue::Bool(true)),
+                        ..facts
+                    },
+                    _ => facts,
+                }
+            }
+            Predicate::Falsy => match facts.constant {
+                Some(ConstValue::Bool(true)) => Facts::IMPOSSIBLE,
+                _ if facts.is(Type::BOOL | Type::CBOOL) => Facts {
+                    constant: Some(ConstValue::Bool(false)),
+                    ..facts
+                },
+                _ => facts,
+            },
+            Predicate::Instance(classes) => self.instances(facts, classes, false),
+            Predicate::Exactly(classes) => self.instances(facts, classes, true),
+            Predicate::NotInstance(classes) => {
+                let mut facts = facts;
+                for class in classes {
+                    let mask = self.instance_type(*class);
+                    // Of exceptions the type says nothing but that they are.
+                    if self.is_builtin_class(*class) && !self.is_exception(*class) {
+                        facts = self.without(facts, mask);
+                    }
+                }
+                let ids = std::mem::take(&mut facts.objects.ids);
+                let kept = ids
+                    .into_iter()
+                    .filter(|id| match self.set.own_heap(*id).kind {
+                        Kind::Instance | Kind::Exception => {
+                            let class = Identity::from_u32(self.set.own_heap(*id).link);
+                            !self.derives_from_one(class, classes)
+                        }
+                        _ => true,
+                    });
+                facts.objects.ids = kept.collect();
+                self.settle(facts)
+            }
+        }
+    }
+
+    /// The part of the facts that is of the type.
+    pub(super) fn restrict(&mut self, mut facts: Facts, ty: Type) -> Facts {
+        let both = facts.ty & ty;
+        // The intersection of unrelated classes may be either of them: never lose what is known.
+        facts.ty = both;
+        self.settle(facts)
+    }
+
+    fn without(&mut self, mut facts: Facts, ty: Type) -> Facts {
+        facts.ty -= ty;
+        self.settle(facts)
+    }
+
+    /// Drop the objects that the type excludes, and the part of the type for which there is no object.
+    fn settle(&mut self, mut facts: Facts) -> Facts {
+        let ids = std::mem::take(&mut facts.objects.ids);
+        let fits = |id: &Identity| self.set.own_heap(*id).kind.ty().could_be(facts.ty);
+        facts.objects.ids = ids.into_iter().filter(fits).collect();
+        if !facts.objects.open {
+            let mut present = super::value::plain() | Type::CODE;
+            for id in &facts.objects.ids {
+                present |= self.set.own_heap(*id).kind.ty();
+            }
+            facts.ty &= present;
+        }
+        if facts.constant.is_some() && facts.is_impossible() {
+            facts.constant = None;
+        }
+        facts.normal()
+    }
+
+    /// The part of the facts that is an instance of one of the classes.
+    fn instances(&mut self, mut facts: Facts, classes: &[Identity], exactly: bool) -> Facts {
+        let mut mask = Type::BOTTOM;
+        for class in classes {
+            let ty = self.instance_type(*class);
+            mask |= match exactly && self.is_builtin_class(*class) {
+                true => ty - Type::USER - self.subtypes(ty),
+                false => ty,
+            };
+        }
+        let ids = std::mem::take(&mut facts.objects.ids);
+        let kept = ids
+            .into_iter()
+            .filter(|id| match self.set.own_heap(*id).kind {
+                Kind::Instance | Kind::Exception => {
+                    let class = Identity::from_u32(self.set.own_heap(*id).link);
+                    match exactly {
+                        true => classes.contains(&class),
+                        false => self.derives_from_one(class, classes),
+                    }
+                }
+                _ => true,
+            });
+        facts.objects.ids = kept.collect();
+        let facts = self.restrict(facts, mask);
+        if facts.is_impossible() || !facts.objects.open || !facts.objects.ids.is_empty() {
+            return facts;
+        }
+        // An object of which nothing was known is now an instance of known classes, and what is inside of those that
+        // came from beyond the known world is not known.
+        facts
+    }
+
+    /// What of the type of a builtin class are instances of another builtin class: bools of the ints.
+    fn subtypes(&self, ty: Type) -> Type {
+        match Type::BOOL <= ty && ty != Type::BOOL {
+            true => Type::BOOL,
+            false => Type::BOTTOM,
+        }
+    }
+
+    /// Whether `x op y` tells of ints that `y`, or `x`, is not negative.
+    pub(super) fn order_tells(&self, symbol: &str, x: &Facts, y: &Facts) -> (bool, bool) {
+        if !(x.is(ints() | Type::BOOL) && y.is(ints() | Type::BOOL)) {
+            return (false, false);
+        }
+        let at_least = |facts: &Facts, least: i64| match facts.constant {
+            Some(ConstValue::Int(value)) => value >= least,
+            _ => facts.nonneg && least <= 0,
+        };
+        match symbol {
+            "<" => (false, at_least(x, -1)),
+            "<=" => (false, at_least(x, 0)),
+            ">" => (at_least(y, -1), false),
+            ">=" => (at_least(y, 0), false),
+            "==" => (at_least(y, 0), at_least(x, 0)),
+            _ => (false, false),
+        }
+    }
+}
+
+/// The comparison that holds where this one does not, between ints.
+pub(super) fn negated(symbol: &str) -> &'static str {
+    match symbol {
+        "<" => ">=",
+        "<=" => ">",
+        ">" => "<=",
+        ">=" => "<",
+        "==" => "!=",
+        _ => "==",
+    }
+}

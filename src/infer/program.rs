@@ -1,0 +1,153 @@
+//! What is analysed: the functions of a program in HIR, and how its objects and names lead to them.
+
+use crate::bytecode::{Code, Document, Pc, Reason};
+use crate::facts::World;
+use crate::hir::{self, Function, Start};
+use crate::types::{ConstValue, ObjectHandle, Predefined};
+use cranelift_entity::{PrimaryMap, entity_impl};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// A function of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FuncId(u32);
+entity_impl!(FuncId, "fn");
+
+/// The known world: everything that the analysis may follow calls into.
+#[derive(Default)]
+pub struct Program {
+    pub(super) functions: PrimaryMap<FuncId, Function>,
+    pub(super) by_object: HashMap<ObjectHandle, FuncId>,
+    pub(super) values: HashMap<ObjectHandle, ConstValue>,
+    pub(super) globals: BTreeMap<String, FuncId>,
+    pub(super) module: Option<FuncId>,
+    /// Codes that there is no HIR of, and why.
+    pub refused: Vec<(String, String)>,
+    pub(super) codes_refused: Vec<Code>,
+}
+
+/// A world of which nothing is known: what can be known, the analysis finds in the program itself.
+struct Nothing;
+
+impl World for Nothing {}
+
+impl Program {
+    /// Add a function.
+    pub fn add(&mut self, function: Function) -> FuncId {
+        for constant in &function.code.consts {
+            let value = constant.value.clone();
+            self.values.insert(constant.object, value);
+        }
+        self.functions.push(function)
+    }
+
+    /// Say that the object (a code or a function) runs this function.
+    pub fn bind(&mut self, object: ObjectHandle, function: FuncId) {
+        self.by_object.insert(object, function);
+    }
+
+    /// Say that a name of the module holds this function from the start.
+    pub fn global(&mut self, name: impl Into<String>, function: FuncId) {
+        self.globals.insert(name.into(), function);
+    }
+
+    /// The function of this name.
+    pub fn find(&self, name: &str) -> Option<FuncId> {
+        let mut all = self.functions.iter();
+        all.find_map(|(id, f)| (f.code.name == name).then_some(id))
+    }
+
+    /// A function.
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id]
+    }
+
+    /// The names of all functions, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.values().map(|f| f.code.name.as_str())
+    }
+
+    /// All codes of a document. A code that the document has in HIR too is taken as it stands there, others are built
+    /// without any knowledge of the world; a code of which nothing can be built is beyond the known world. A module's body
+    /// is the code `<module>`; without one, every code that no other holds is a global function. A constant that is a
+    /// function is that of the code of its name.
+    ///
+    /// # Errors
+    /// A function in HIR that can't be read, or a code that is not well-formed.
+    pub fn of_document(document: &Document) -> Result<Program, String> {
+        let mut program = Program::default();
+        let mut in_hir: HashMap<String, Function> = HashMap::new();
+        for section in document.sections.iter().filter(|s| s.keyword == "function") {
+            let f = hir::parse_section(document, section).map_err(|e| e.to_string())?;
+            hir::verify(&f).map_err(|e| format!("`{}`: {e}", f.code.name))?;
+            in_hir.insert(f.code.name.clone(), f);
+        }
+        let mut made: BTreeMap<&str, FuncId> = BTreeMap::new();
+        for code in &document.codes {
+            code.verify()
+                .map_err(|e| format!("in `{}`: {e}", code.name))?;
+            let built = match in_hir.remove(&code.name) {
+                Some(f) => Ok(f),
+                None => build(&Arc::new(without_hints(code))),
+            };
+            match built {
+                Ok(f) => {
+                    let id = program.add(f);
+                    made.insert(&code.name, id);
+                }
+                Err(why) => {
+                    program.refused.push((code.name.clone(), why));
+                    program.codes_refused.push(code.clone());
+                }
+            }
+        }
+        let mut held: HashSet<String> = HashSet::new();
+        for constant in document.codes.iter().flat_map(|code| &code.consts) {
+            let class = constant.object.class();
+            if class.and_then(|class| class.predefined()) == Some(Predefined::Code) {
+                let name = constant.object.name().to_string();
+                if let Some(&id) = made.get(name.as_str()) {
+                    program.bind(constant.object, id);
+                }
+                held.insert(name);
+            } else if class.and_then(|class| class.predefined()) == Some(Predefined::Func)
+                && let Some(&id) = made.get(&*constant.object.name())
+            {
+                program.bind(constant.object, id);
+            }
+        }
+        program.module = made.get("<module>").copied();
+        for (name, id) in &made {
+            if *name != "<module>" && !held.contains(*name) {
+                program.global(*name, *id);
+            }
+        }
+        Ok(program)
+    }
+}
+
+/// A hint is a bet that may be lost: what the interpreter does then would not have been followed.
+fn without_hints(code: &Code) -> Code {
+    let mut code = code.clone();
+    code.local_hints.clear();
+    for instr in &mut code.instrs {
+        instr.hint.clear();
+    }
+    code
+}
+
+/// The HIR of a code from its start, with nothing known of the world.
+fn build(code: &Arc<Code>) -> Result<Function, String> {
+    let start = match code.optimized {
+        true => Start::Function(&[]),
+        false => Start::Loop(Pc(0), &[]),
+    };
+    // A bet that is lost goes on in the interpreter, which nobody follows: none is made.
+    let pcs = (0..code.instrs.len() as u32).map(Pc);
+    let avoid: HashSet<(Pc, Reason)> = pcs
+        .flat_map(|pc| Reason::ALL.map(|reason| (pc, reason)))
+        .collect();
+    let met = HashMap::new();
+    hir::build(code, start, &Nothing, &avoid, &met, None)
+        .map_err(|e| format!("{} at line {}", e.what, e.line))
+}

@@ -1,0 +1,82 @@
+//! Exits: from there on the interpreter runs the function, and nobody follows it.
+
+use super::Arg;
+use crate::bytecode::Op as B;
+use crate::hir::{Op, Value};
+use crate::infer::engine::Engine;
+use crate::infer::identity::Slot;
+use crate::infer::value::Facts;
+use crate::types::Type;
+use std::sync::Arc;
+
+impl Engine<'_> {
+    /// Whether the operation may leave to the interpreter in the midst of the function.
+    pub(super) fn may_leave(&self, op: &Op, args: &[Arg]) -> bool {
+        let facts = args.first().map(|arg| &arg.facts);
+        match (op, facts) {
+            // That the unit is valid and nothing is pending is not followed.
+            (Op::CheckValid | Op::CheckPending | Op::CheckQuiet, _) => false,
+            (Op::GuardType(ty), Some(facts)) => !facts.is(*ty),
+            (Op::GuardBound, Some(facts)) => facts.ty.could_be(Type::NULLPTR),
+            (Op::GuardTrue(_), Some(facts)) => facts.as_truth() != Some(true),
+            (Op::GuardIs(object), Some(facts)) => !facts.is(Type::from_object(*object)),
+            (Op::General(..), _) => false,
+            _ => op.exit_reason().is_some(),
+        }
+    }
+
+    /// From here on the interpreter may run the function, and nobody follows it there.
+    pub(super) fn leave_to_interpreter(&mut self, v: Value) {
+        let f = self.function(self.here.version);
+        let inst = &f.insts[v];
+        let version = self.here.version;
+        let raised = self.versions[version].raised;
+        if matches!(inst.op, Op::GuardBound) && f.code.handler_at(inst.pc).is_none() {
+            for name in ["NameError", "UnboundLocalError"] {
+                let facts = self.exception(name);
+                self.set.widen(raised, facts);
+            }
+            return;
+        }
+        if let Some(state) = inst.state.map(|state| &f.states[state]) {
+            let stack = state.stack.iter().map(|entry| &entry.value);
+            for &value in state.locals.iter().chain(stack) {
+                let facts = self.read(value);
+                self.set.escape(&facts);
+            }
+        }
+        let ret = self.versions[version].ret;
+        self.set.widen(ret, Facts::any_object());
+        self.set.widen(raised, Facts::of_type(Type::BASE_EXCEPTION));
+        // There it may bind its names to anything, pass what other names hold to anybody, and make functions.
+        let own = self.versions[version].key.namespace.unwrap_or(self.globals);
+        for instr in &f.code.instrs {
+            let (namespace, index, is_store) = match instr.op {
+                B::StoreName => (own, instr.arg, true),
+                B::StoreGlobal => (self.globals, instr.arg, true),
+                B::LoadName => (own, instr.arg, false),
+                B::LoadGlobal => (self.globals, instr.arg, false),
+                _ => continue,
+            };
+            let Some(name) = f.code.names.get(index as usize) else {
+                continue;
+            };
+            let slot = Slot::Attr(Arc::from(name.as_str()));
+            match is_store {
+                true => self.set.store_facts(namespace, slot, Facts::any_object()),
+                false => {
+                    for namespace in [namespace, self.globals] {
+                        let held = self.set.own_slot(namespace, slot.clone());
+                        self.set.flow(held, self.sink);
+                    }
+                }
+            }
+        }
+        for constant in &f.code.consts {
+            if let Some(&func) = self.program.by_object.get(&constant.object) {
+                let id = self.plain_function(func);
+                self.set.escape(&Facts::object(Type::FUNC, id));
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Keys of dicts and items of sets: whether hashing and comparing them runs code of the program.
+
+use crate::infer::engine::Engine;
+use crate::infer::identity::{Kind, Slot};
+use crate::infer::value::{Facts, plain};
+
+impl Engine<'_> {
+    /// Whether hashing the value and comparing it runs no code of the program.
+    fn is_quiet_key(&mut self, facts: &Facts, depth: u32) -> bool {
+        if facts.ty <= plain() {
+            return true;
+        }
+        if facts.objects.open || depth == 0 {
+            return false;
+        }
+        facts
+            .objects
+            .ids
+            .clone()
+            .into_iter()
+            .all(|id| match self.set.own_heap(id).kind {
+                Kind::Instance => {
+                    let class = self.class_of(id);
+                    let names = ["__eq__", "__hash__"];
+                    names
+                        .iter()
+                        .all(|name| self.lookup(class, name).is_absent())
+                }
+                Kind::Tuple => {
+                    let items = self.all_of_tuple(id);
+                    self.is_quiet_key(&items, depth - 1)
+                }
+                Kind::Function | Kind::Class | Kind::Builtin => true,
+                _ => false,
+            })
+    }
+
+    /// A key is looked for among those of containers.
+    pub(super) fn use_key(&mut self, key: &Facts, containers: &Facts) {
+        let mut all = key.clone();
+        for slot in [Slot::Keys, Slot::Items] {
+            for kind in [Kind::Dict, Kind::Set] {
+                for id in self.of_kind(containers, kind) {
+                    let (_, keys) = self.read_slot(id, slot.clone());
+                    all = all.join(&keys);
+                }
+            }
+        }
+        if !self.is_quiet_key(&all, 3) {
+            self.set.escape(&all);
+            self.raise_any();
+        }
+    }
+}
