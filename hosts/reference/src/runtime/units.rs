@@ -481,19 +481,16 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
     // What runs from here on is the interpreter.
     drop(exit);
     drop(old);
-    let next = match raised {
-        None if within.is_some() => {
-            let result = within.map(Within::run);
-            inlined::come_back(frame, pc, result.expect("just seen"))
-        }
-        Some(exception) => {
+    let next = match (raised, within) {
+        (Some(exception), _) => {
             if frame.code().code.instr(pc).op == Op::Reraise {
                 // The interpreter has popped it.
                 drop(frame.pop());
             }
             interp::unwind(frame, pc, Raised(exception), kind == ExitKind::Reraise)
         }
-        None => Ok(pc),
+        (None, Some(within)) => inlined::come_back(frame, pc, within.run()),
+        (None, None) => Ok(pc),
     };
     match (entry, next) {
         (Entry::Function, next) => {
