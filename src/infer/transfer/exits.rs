@@ -39,8 +39,7 @@ impl Engine<'_> {
             return;
         }
         if let Some(state) = inst.state.map(|state| &f.states[state]) {
-            let stack = state.stack.iter().map(|entry| &entry.value);
-            for &value in state.locals.iter().chain(stack) {
+            for value in state.values() {
                 let facts = self.read(value);
                 self.set.escape(&facts);
             }
