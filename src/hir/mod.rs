@@ -44,7 +44,7 @@ pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
 pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Start, Unsupported, build};
 pub use function::{
-    Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, StateId, Term, Value,
+    Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, Proved, StateId, Term, Value,
 };
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op, SEEN_ITEMS};

@@ -4,7 +4,7 @@
 //! canonical form is for the verifier to say. Values and blocks keep their numbers, so that messages fit the text.
 
 use super::function::{
-    Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, Term, Value,
+    Block, BlockData, Edge, Entry, FrameState, Function, Inst, Place, Proved, Term, Value,
 };
 use super::immediates::Reader;
 use super::ops::Op;
@@ -161,6 +161,12 @@ impl Parser<'_> {
                 () if line.eat_word("relied_on") => self.f.relied_on = self.value_list(line)?,
                 () if line.eat_word("settled") => {
                     self.f.settled = self.value_list(line)?.into_iter().collect();
+                }
+                () if line.eat_word("proved") => {
+                    let pc = self.pc(line)?;
+                    let what = line.quoted("what was removed")?;
+                    let why = line.quoted("the questions")?;
+                    self.f.proved.push(Proved { pc, what, why });
                 }
                 () if line.eat_word("fused") => {
                     let pair = (self.pc(line)?, self.pc(line)?);

@@ -274,7 +274,7 @@ fn after_and_diff_show_what_a_pass_changed() {
 
 #[test]
 fn a_wrong_pass_is_told_from_one_that_changes_nothing() {
-    let passes = "`lifetimes`, `simplify`, `types`, `specialise`, `virtuals`, `merge`, `unbox`, `number`, \
+    let passes = "`lifetimes`, `simplify`, `types`, `specialise`, `virtuals`, `merge`, `unbox`, `number`, `paths`, \
                   `refcounts`, `checks`, `dce`";
     assert_eq!(
         complaint(&["hir", "-", "--after", "inline"], PROGRAM),
