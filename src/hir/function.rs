@@ -223,6 +223,17 @@ impl BlockData {
     }
 }
 
+/// A check or a branch that was removed because no path fails it or takes it, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proved {
+    /// The bytecode instruction.
+    pub pc: Pc,
+    /// What was removed.
+    pub what: String,
+    /// The questions about paths that were answered with "infeasible".
+    pub why: String,
+}
+
 /// A function in HIR.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -246,6 +257,8 @@ pub struct Function {
     pub unsteady_names: Vec<u32>,
     /// Instructions that may run code of the program and find all names in the namespace.
     pub settled: HashSet<Value>,
+    /// What was removed by reasoning about paths.
+    pub proved: Vec<Proved>,
     /// Instructions that were translated together with the one before them: each with the first of both.
     pub fused: Vec<(Pc, Pc)>,
     /// The code that was inlined, by the numbers that frame states have for it.
@@ -267,6 +280,7 @@ impl Function {
             names: Vec::new(),
             unsteady_names: Vec::new(),
             settled: HashSet::new(),
+            proved: Vec::new(),
             fused: Vec::new(),
             inlined: Vec::new(),
             aliases: SecondaryMap::new(),

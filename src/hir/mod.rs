@@ -45,7 +45,7 @@ pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Start, Unsupported, build};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
-    StateId, Term, Value,
+    Proved, StateId, Term, Value,
 };
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op, SEEN_ITEMS};

@@ -31,6 +31,18 @@ impl Cmp {
             .copied()
     }
 
+    /// Whether it holds for two ints.
+    pub fn of(self, x: i64, y: i64) -> bool {
+        match self {
+            Cmp::Lt => x < y,
+            Cmp::Le => x <= y,
+            Cmp::Eq => x == y,
+            Cmp::Ne => x != y,
+            Cmp::Gt => x > y,
+            Cmp::Ge => x >= y,
+        }
+    }
+
     /// The name in the text form.
     pub fn name(self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@
 
 use super::function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
-    Term, Value,
+    Proved, Term, Value,
 };
 use super::immediates::Reader;
 use super::ops::Op;
@@ -191,6 +191,12 @@ impl Parser<'_> {
                 () if line.eat_word("relied_on") => self.f.relied_on = self.value_list(line)?,
                 () if line.eat_word("settled") => {
                     self.f.settled = self.value_list(line)?.into_iter().collect();
+                }
+                () if line.eat_word("proved") => {
+                    let pc = self.pc(line)?;
+                    let what = line.quoted("what was removed")?;
+                    let why = line.quoted("the questions")?;
+                    self.f.proved.push(Proved { pc, what, why });
                 }
                 () if line.eat_word("fused") => {
                     let pair = (self.pc(line)?, self.pc(line)?);

@@ -139,6 +139,10 @@ impl Printer<'_> {
                 self.out.push('\n');
             }
         }
+        for proved in &f.proved {
+            let (what, why) = (Quoted(&proved.what), Quoted(&proved.why));
+            writeln!(self.out, "  proved {} {what} {why}", proved.pc)?;
+        }
         for (second, first) in &f.fused {
             writeln!(self.out, "  fused {second} {first}")?;
         }

@@ -26,6 +26,7 @@ mod flow;
 mod identity;
 mod lookup;
 mod names;
+pub mod paths;
 mod predicate;
 mod program;
 mod report;

@@ -11,6 +11,7 @@ mod inline;
 mod lifetimes;
 mod merge;
 mod number;
+mod paths;
 mod plant;
 mod refcounts;
 mod simplify;
@@ -55,6 +56,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("merge", merge::run),
     ("unbox", unbox::run),
     ("number", number::run),
+    ("paths", paths::run),
     ("refcounts", refcounts::run),
     ("checks", checks::run),
     ("dce", dce::run),
@@ -106,6 +108,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "types");
     step(f, "number");
     step(f, "simplify");
+    // After the last motion: what a path proves holds on that path.
+    if step(f, "paths") {
+        step(f, "types");
+        step(f, "simplify");
+    }
     // `unbox` drops the boxes that it leaves behind.
     step(f, "lifetimes");
     // More items are raw by now, and what the frame's end would have to drop is less.

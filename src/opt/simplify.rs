@@ -3,7 +3,7 @@
 use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::bytecode::ConstValue;
-use crate::hir::{Cmp, Edge, Function, Op, Term, Value};
+use crate::hir::{Edge, Function, Op, Term, Value};
 use crate::types::Type;
 
 /// Simplify every instruction once, in dominance order.
@@ -152,7 +152,7 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             let (c, a, b) = (*c, arg(0), arg(1));
             match (f.op(a), f.op(b)) {
                 (Op::ConstInt(x), Op::ConstInt(y)) => {
-                    let r = compare(c, x, y);
+                    let r = c.of(*x, *y);
                     become_constant(f, v, Op::ConstBool(r))
                 }
                 _ => false,
@@ -166,17 +166,6 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             _ => false,
         },
         _ => false,
-    }
-}
-
-fn compare(c: Cmp, x: &i64, y: &i64) -> bool {
-    match c {
-        Cmp::Lt => x < y,
-        Cmp::Le => x <= y,
-        Cmp::Eq => x == y,
-        Cmp::Ne => x != y,
-        Cmp::Gt => x > y,
-        Cmp::Ge => x >= y,
     }
 }
 

@@ -1,0 +1,745 @@
+//! The graph of a function, and the questions about it.
+
+use super::members::{MAX_TESTS, add, are_too_many, is_stable, may_fail, may_pass, split};
+use super::{BUDGET, Cost, Fact, Finding, MAX_QUESTIONS};
+use crate::bytecode::ConstValue;
+use crate::hir::{Block, Cmp, Edge, Function, Op, Term, Value};
+use crate::host::World;
+use crate::typegraph::{Binding, Node, Program, Variable};
+use crate::types::Type;
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// How a value follows from another.
+enum Derived {
+    /// Whether the operand is of one of these types.
+    Test(Value, Vec<Type>),
+    /// The truth of a bool object.
+    Truth(Value),
+    /// How an int compares with a constant.
+    Compare(Cmp, Value, i64),
+    /// An object if the truth value holds, else none.
+    ObjectIf(Truth, Type),
+}
+
+/// A truth value: a constant, or a value and what it must be for this one to hold.
+#[derive(Clone, Copy)]
+enum Truth {
+    Constant(bool),
+    Of(Value, bool),
+}
+
+/// A check that ends a path where it fails.
+struct Guard {
+    inst: Value,
+    subject: Value,
+    passes: Type,
+}
+
+enum Question {
+    Guard(Value, Value, Vec<Type>),
+    Branch(Block, Value, bool),
+}
+
+/// The graph under construction, then the graph.
+pub(super) struct Graph<'a> {
+    f: &'a Function,
+    world: &'a dyn World,
+    home: SecondaryMap<Value, PackedOption<Block>>,
+    rank: SecondaryMap<Block, u32>,
+    /// Equal computations.
+    equal: HashMap<(Op, Vec<Value>), Value>,
+    /// Parameters: the values that edges pass.
+    passed: BTreeMap<Value, Vec<Value>>,
+    tests: BTreeMap<Value, Vec<Type>>,
+    members: BTreeMap<Value, Vec<Type>>,
+    guards: BTreeMap<Block, Vec<Guard>>,
+    program: Program<Type>,
+    variables: BTreeMap<Value, Variable>,
+    /// Where a guard is about to be executed, where a block begins, and where it ends.
+    before: HashMap<Value, Node>,
+    first: SecondaryMap<Block, PackedOption<Node>>,
+    last: SecondaryMap<Block, PackedOption<Node>>,
+    questions: Vec<Question>,
+}
+
+impl<'a> Graph<'a> {
+    /// The graph with the questions that are worth asking; none if there are none.
+    pub fn build(f: &'a Function, world: &'a dyn World) -> Option<Graph<'a>> {
+        let mut graph = Graph {
+            f,
+            world,
+            home: SecondaryMap::new(),
+            rank: SecondaryMap::new(),
+            equal: HashMap::new(),
+            passed: BTreeMap::new(),
+            tests: BTreeMap::new(),
+            members: BTreeMap::new(),
+            guards: BTreeMap::new(),
+            program: Program::new(Type::TOP),
+            variables: BTreeMap::new(),
+            before: HashMap::new(),
+            first: SecondaryMap::new(),
+            last: SecondaryMap::new(),
+            questions: Vec::new(),
+        };
+        graph.find_homes();
+        graph.find_subjects();
+        graph.find_tests();
+        graph.find_members();
+        graph.find_questions();
+        if graph.questions.is_empty() {
+            return None;
+        }
+        graph.make_nodes();
+        graph.make_edges();
+        Some(graph)
+    }
+
+    fn find_homes(&mut self) {
+        let f = self.f;
+        for (index, &b) in f.order.iter().enumerate() {
+            self.rank[b] = index as u32;
+            let data = &f.blocks[b];
+            for &v in data.params.iter().map(|(p, _)| p).chain(&data.insts) {
+                self.home[v] = b.into();
+            }
+        }
+        for &b in &f.order {
+            for edge in f.blocks[b].term.edges() {
+                let params = &f.blocks[edge.block].params;
+                for (&(param, _), &arg) in params.iter().zip(&edge.args) {
+                    self.passed.entry(param).or_default().push(f.resolve(arg));
+                }
+            }
+        }
+    }
+
+    // ---- what is followed -------------------------------------------------------------------------------------------
+
+    /// The value that is followed in the place of `v`: without guards, and one for equal computations.
+    fn subject(&mut self, v: Value) -> Value {
+        let v = self.f.object_of(v);
+        let op = self.f.op(v);
+        let is_test = matches!(
+            op,
+            Op::IsNone | Op::IsNull | Op::Is | Op::UnboxBool | Op::IntCmp(_) | Op::FloatCmp(_)
+        );
+        if !is_test {
+            return v;
+        }
+        let args = self.f.inst(v).args.iter();
+        let args = args.map(|a| self.f.object_of(*a)).collect();
+        *self.equal.entry((op.clone(), args)).or_insert(v)
+    }
+
+    fn truth(&mut self, v: Value) -> Truth {
+        let (mut v, mut holds) = (self.f.object_of(v), true);
+        while let Op::BoolNot = self.f.op(v) {
+            v = self.f.object_of(self.f.arg(v, 0));
+            holds = !holds;
+        }
+        match self.f.op(v) {
+            Op::ConstBool(value) => Truth::Constant(*value == holds),
+            _ => Truth::Of(self.subject(v), holds),
+        }
+    }
+
+    /// The type of a constant, which says all there is to know of it.
+    fn constant(&self, v: Value) -> Option<Type> {
+        Some(match self.f.op(v) {
+            Op::ConstInt(n) => Type::from_cint(Type::CINT64, *n).unwrap_or(Type::CINT64),
+            Op::ConstBool(value) => Type::from_cbool(*value),
+            Op::Null => Type::NULLPTR,
+            Op::Const(_) | Op::ConstDouble(_) => self.f.ty(v),
+            _ => return None,
+        })
+    }
+
+    fn derived(&mut self, v: Value) -> Option<Derived> {
+        let f = self.f;
+        let derived = match f.op(v) {
+            Op::IsNone => Derived::Test(f.arg(v, 0), vec![Type::NONE_TYPE]),
+            Op::IsNull => Derived::Test(f.arg(v, 0), vec![Type::NULLPTR]),
+            Op::Is => {
+                let object = f.ty(f.arg(v, 1));
+                object.as_object()?;
+                Derived::Test(f.arg(v, 0), vec![object])
+            }
+            Op::IsClass(types) if types.iter().all(|t| is_stable(*t)) => {
+                Derived::Test(f.arg(v, 0), types.clone())
+            }
+            Op::UnboxBool => Derived::Truth(f.arg(v, 0)),
+            Op::IntCmp(cmp) => match f.op(f.arg(v, 1)) {
+                Op::ConstInt(n) => {
+                    let raw = f.arg(v, 0);
+                    let object = matches!(f.op(raw), Op::UnboxInt).then(|| f.arg(raw, 0));
+                    Derived::Compare(*cmp, object.unwrap_or(raw), *n)
+                }
+                _ => return None,
+            },
+            Op::BoxIntIf => Derived::ObjectIf(self.truth(f.arg(v, 1)), Type::LONG_EXACT),
+            Op::BoxFloatIf => Derived::ObjectIf(self.truth(f.arg(v, 1)), Type::FLOAT_EXACT),
+            _ => return None,
+        };
+        Some(match derived {
+            Derived::Test(operand, types) => Derived::Test(self.subject(operand), types),
+            Derived::Truth(operand) => Derived::Truth(self.subject(operand)),
+            Derived::Compare(cmp, operand, n) => Derived::Compare(cmp, self.subject(operand), n),
+            other => other,
+        })
+    }
+
+    /// What a value follows from: its operand, or what is passed for it.
+    fn sources(&mut self, v: Value) -> Vec<Value> {
+        if let Op::Param = self.f.op(v) {
+            let passed = self.passed.get(&v).cloned().unwrap_or_default();
+            return passed.into_iter().map(|arg| self.followed(arg)).collect();
+        }
+        match self.derived(v) {
+            Some(Derived::Test(operand, _) | Derived::Truth(operand))
+            | Some(Derived::Compare(_, operand, _))
+            | Some(Derived::ObjectIf(Truth::Of(operand, _), _)) => vec![operand],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The subject of a value of any kind.
+    fn followed(&mut self, v: Value) -> Value {
+        match self.truth(v) {
+            Truth::Of(subject, _) => subject,
+            Truth::Constant(_) => self.f.object_of(v),
+        }
+    }
+
+    /// The guards, and all values that a question about a guard or a branch may depend on.
+    fn find_subjects(&mut self) {
+        let f = self.f;
+        let mut work = Vec::new();
+        let mut branches: BTreeMap<Value, usize> = BTreeMap::new();
+        for &b in &f.order {
+            for &v in &f.blocks[b].insts {
+                let (subject, passes) = match f.op(v) {
+                    Op::GuardType(ty) if is_stable(*ty) => (self.subject(f.arg(v, 0)), *ty),
+                    Op::GuardIs(object) => (self.subject(f.arg(v, 0)), Type::from_object(*object)),
+                    Op::GuardBound => (self.subject(f.arg(v, 0)), Type::OBJECT),
+                    Op::GuardTrue(_) => match self.truth(f.arg(v, 0)) {
+                        Truth::Of(subject, holds) => (subject, Type::from_cbool(holds)),
+                        Truth::Constant(_) => continue,
+                    },
+                    _ => continue,
+                };
+                work.extend(self.is_joined(subject).then_some(subject));
+                let guard = Guard {
+                    inst: v,
+                    subject,
+                    passes,
+                };
+                self.guards.entry(b).or_default().push(guard);
+            }
+            if let Term::Branch { cond, .. } = &f.blocks[b].term
+                && let Truth::Of(subject, _) = self.truth(*cond)
+            {
+                let count = branches.entry(subject).or_default();
+                *count += 1;
+                work.extend((self.is_joined(subject) || *count > 1).then_some(subject));
+            }
+        }
+        if work.is_empty() {
+            return;
+        }
+        // A branch tells of what its condition is a test of.
+        let mut tellers: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
+        for &subject in branches.keys() {
+            for source in self.sources(subject) {
+                tellers.entry(source).or_default().push(subject);
+            }
+        }
+        let mut seen = BTreeSet::new();
+        while let Some(v) = work.pop() {
+            if self.constant(v).is_some() || !seen.insert(v) {
+                continue;
+            }
+            work.extend(self.sources(v));
+            work.extend(tellers.get(&v).into_iter().flatten());
+        }
+        self.members = seen.into_iter().map(|v| (v, Vec::new())).collect();
+    }
+
+    /// Whether the value is, or follows from, a parameter: something that paths may tell apart.
+    fn is_joined(&mut self, v: Value) -> bool {
+        let is_param = |v: &Value| matches!(self.f.op(*v), Op::Param);
+        is_param(&v) || self.sources(v).iter().any(is_param)
+    }
+
+    fn is_followed(&self, v: Value) -> bool {
+        self.members.contains_key(&v)
+    }
+
+    // ---- members ----------------------------------------------------------------------------------------------------
+
+    /// Which tests tell members of a value apart: those of it, and of the parameters that it is passed for.
+    fn find_tests(&mut self) {
+        let mut tests: Vec<(Value, Type)> = Vec::new();
+        for guard in self.guards.values().flatten() {
+            tests.push((guard.subject, guard.passes));
+        }
+        let followed: Vec<Value> = self.members.keys().copied().collect();
+        for v in followed {
+            if let Some(Derived::Test(operand, types)) = self.derived(v) {
+                tests.extend(types.into_iter().map(|ty| (operand, ty)));
+            }
+        }
+        while let Some((v, test)) = tests.pop() {
+            if !self.is_followed(v) || test <= Type::CBOOL {
+                continue;
+            }
+            let known = self.tests.entry(v).or_default();
+            if known.contains(&test) || known.len() >= MAX_TESTS {
+                continue;
+            }
+            known.push(test);
+            if let Op::Param = self.f.op(v) {
+                let sources = self.sources(v);
+                tests.extend(sources.into_iter().map(|source| (source, test)));
+            }
+        }
+    }
+
+    fn find_members(&mut self) {
+        let followed: Vec<Value> = self.members.keys().copied().collect();
+        for &v in &followed {
+            if !matches!(self.f.op(v), Op::Param) {
+                let members = match self.derived(v) {
+                    Some(Derived::ObjectIf(_, ty)) => vec![ty, Type::NULLPTR],
+                    _ => {
+                        let tests = self.tests.get(&v).map_or(&[][..], |tests| tests);
+                        split(self.f.ty(v), tests)
+                    }
+                };
+                self.members.insert(v, members);
+            }
+        }
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for &v in &followed {
+                let Op::Param = self.f.op(v) else { continue };
+                let passed = self.passed.get(&v).cloned().unwrap_or_default();
+                let mut members = self.members[&v].clone();
+                for arg in passed {
+                    for (member, _) in self.ways(arg) {
+                        changed |= add(&mut members, member);
+                    }
+                }
+                self.members.insert(v, members);
+            }
+        }
+        // What has too many members has one.
+        for members in self.members.values_mut() {
+            if are_too_many(members) {
+                members.clear();
+            }
+        }
+        let is_coarse = |v: &Value| self.members[v].is_empty();
+        let mut work: Vec<Value> = followed.iter().copied().filter(is_coarse).collect();
+        if work.is_empty() {
+            return;
+        }
+        // A parameter that such a value is passed for can't be told apart either.
+        let mut taken: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
+        for v in followed {
+            if let Op::Param = self.f.op(v) {
+                for source in self.sources(v) {
+                    taken.entry(source).or_default().push(v);
+                }
+            }
+        }
+        while let Some(v) = work.pop() {
+            if self.members.remove(&v).is_some() {
+                work.extend(taken.get(&v).into_iter().flatten());
+            }
+        }
+    }
+
+    /// The members that a value passed for a parameter brings, each with what must hold for it.
+    fn ways(&mut self, arg: Value) -> Vec<(Type, Option<(Value, Type)>)> {
+        let truth = self.truth(arg);
+        if let Truth::Constant(value) = truth {
+            return vec![(Type::from_cbool(value), None)];
+        }
+        if let Truth::Of(subject, holds) = truth
+            && self.f.ty(subject) <= Type::CBOOL
+        {
+            let flip = |member: Type| match member.as_cbool() {
+                Some(value) => Type::from_cbool(value == holds),
+                None => member,
+            };
+            let members = self.members.get(&subject).cloned().unwrap_or_default();
+            let way = |member| (flip(member), Some((subject, member)));
+            return members.into_iter().map(way).collect();
+        }
+        if let Some(ty) = self.constant(self.f.object_of(arg)) {
+            return vec![(ty, None)];
+        }
+        let ty = self.f.ty(arg);
+        let subject = self.subject(arg);
+        let members = self.members.get(&subject).cloned().unwrap_or_default();
+        let way = |member| (member, Some((subject, member)));
+        let members = members.into_iter().filter(|m| m.could_be(ty)).map(way);
+        members.collect()
+    }
+
+    // ---- questions --------------------------------------------------------------------------------------------------
+
+    fn find_questions(&mut self) {
+        let mut questions = Vec::new();
+        let mut counts: BTreeMap<Value, usize> = BTreeMap::new();
+        for b in self.f.order.clone() {
+            for guard in self.guards.get(&b).into_iter().flatten() {
+                let Some(members) = self.members.get(&guard.subject) else {
+                    continue;
+                };
+                let fails = |m: &&Type| may_fail(**m, guard.passes);
+                let failing: Vec<Type> = members.iter().filter(fails).copied().collect();
+                // A member of which some values pass would have to be asked about by value.
+                let is_sharp = failing.iter().all(|m| !may_pass(*m, guard.passes));
+                if is_sharp && !failing.is_empty() && failing.len() < members.len() {
+                    questions.push(Question::Guard(guard.inst, guard.subject, failing));
+                }
+            }
+            let Term::Branch { cond, .. } = &self.f.blocks[b].term else {
+                continue;
+            };
+            if let Truth::Of(subject, holds) = self.truth(*cond)
+                && self.is_followed(subject)
+            {
+                let count = counts.entry(subject).or_default();
+                *count += 1;
+                if *count > 1 || self.is_joined(subject) {
+                    questions.push(Question::Branch(b, subject, holds));
+                }
+            }
+        }
+        self.questions = questions;
+    }
+
+    pub fn ask_all(mut self) -> (Vec<Finding>, Cost) {
+        self.program.set_budget(BUDGET);
+        let mut found = Vec::new();
+        let mut asked = 0;
+        for question in std::mem::take(&mut self.questions) {
+            if asked >= MAX_QUESTIONS {
+                break;
+            }
+            let mut proof = String::new();
+            match question {
+                Question::Guard(inst, subject, failing) => {
+                    let node = self.before[&inst];
+                    let is_proved = failing.iter().all(|&member| {
+                        asked += 1;
+                        self.is_infeasible(node, subject, member, &mut proof)
+                    });
+                    if is_proved {
+                        found.push(Finding {
+                            fact: Fact::Holds(inst),
+                            pc: self.f.inst(inst).pc,
+                            proof,
+                        });
+                    }
+                }
+                Question::Branch(b, subject, holds) => {
+                    let Some(node) = self.last[b].expand() else {
+                        continue;
+                    };
+                    for value in [true, false] {
+                        asked += 1;
+                        let member = Type::from_cbool(value);
+                        if self.is_infeasible(node, subject, member, &mut proof) {
+                            // It is the other value, and the condition holds if that is what it must be.
+                            found.push(Finding {
+                                fact: Fact::Taken(b, holds != value),
+                                pc: self.f.blocks[b].end,
+                                proof,
+                            });
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        let queries = self.program.solver_metrics().map(|m| &m.queries);
+        let cost = Cost {
+            nodes: self.program.node_count(),
+            bindings: self.program.binding_count(),
+            questions: asked,
+            steps: queries.into_iter().flatten().map(|q| q.steps).sum(),
+        };
+        (found, cost)
+    }
+
+    fn is_infeasible(
+        &mut self,
+        node: Node,
+        subject: Value,
+        member: Type,
+        proof: &mut String,
+    ) -> bool {
+        let goal = self.binding(subject, member);
+        let is_infeasible = self.program.ask(node, &[goal]).is_infeasible();
+        if is_infeasible {
+            let comma = if proof.is_empty() { "" } else { ", " };
+            let name = self.program.node_name(node);
+            let _ = write!(proof, "{comma}{name}? {{{subject}={member}}}");
+        }
+        is_infeasible
+    }
+
+    // ---- the graph --------------------------------------------------------------------------------------------------
+
+    fn variable(&mut self, v: Value) -> Variable {
+        let program = &mut self.program;
+        *self
+            .variables
+            .entry(v)
+            .or_insert_with(|| program.variable(v.to_string()))
+    }
+
+    fn binding(&mut self, v: Value, member: Type) -> Binding {
+        let variable = self.variable(v);
+        self.program.bind(variable, member)
+    }
+
+    fn bind(&mut self, v: Value, member: Type, node: Node, sources: &[Binding]) {
+        let binding = self.binding(v, member);
+        self.program.add_origin(binding, node, sources);
+    }
+
+    /// The block in which a value is bound: where it is, and of equal computations where the last operand is.
+    fn bound_in(&self, v: Value) -> Option<Block> {
+        let inst = self.f.inst(v);
+        let is_equal = inst.op.is_pure() && self.f.ty(v) <= Type::CBOOL;
+        let homes = || inst.args.iter().map(|a| self.f.object_of(*a));
+        let homes = || homes().filter_map(|a| self.home[a].expand());
+        match is_equal && !matches!(inst.op, Op::Param) {
+            true => (homes().max_by_key(|b| self.rank[*b])).or(self.home[v].expand()),
+            false => self.home[v].expand(),
+        }
+    }
+
+    fn make_nodes(&mut self) {
+        let mut bound: BTreeMap<Block, (Vec<Value>, Vec<Value>)> = BTreeMap::new();
+        for v in self.members.keys().copied().collect::<Vec<_>>() {
+            let Some(b) = self.bound_in(v) else { continue };
+            if matches!(self.f.op(v), Op::Param) {
+                continue;
+            }
+            let is_derived = self.derived(v).is_some();
+            let (leaves, derived) = bound.entry(b).or_default();
+            match is_derived {
+                true => derived.push(v),
+                false => leaves.push(v),
+            }
+        }
+        for b in self.f.order.clone() {
+            let first = self.program.node(b.to_string());
+            let mut node = first;
+            self.first[b] = first.into();
+            let (leaves, derived) = bound.remove(&b).unwrap_or_default();
+            for v in leaves {
+                for member in self.members[&v].clone() {
+                    self.bind(v, member, node, &[]);
+                }
+            }
+            if !derived.is_empty() {
+                node = self.program.node_after(node, format!("{b}.tests"));
+            }
+            for v in derived {
+                self.derive(v, node);
+            }
+            self.add_guards(b, node);
+        }
+        if let Some(node) = self.first[self.f.entry()].expand() {
+            self.program.set_entry(node);
+        }
+    }
+
+    /// Bind a value that follows from another.
+    fn derive(&mut self, v: Value, node: Node) {
+        for (member, source) in self.outcomes(v) {
+            let source = source.map(|(operand, member)| self.binding(operand, member));
+            self.bind(v, member, node, source.as_slice());
+        }
+    }
+
+    /// The members of a value that follows from another, each with the member of the other.
+    fn outcomes(&mut self, v: Value) -> Vec<(Type, Option<(Value, Type)>)> {
+        let all: Vec<_> = self.members[&v].iter().map(|m| (*m, None)).collect();
+        let Some(derived) = self.derived(v) else {
+            return all;
+        };
+        let operand = match derived {
+            Derived::Test(operand, _) | Derived::Truth(operand) => operand,
+            Derived::Compare(_, operand, _) => operand,
+            Derived::ObjectIf(Truth::Of(operand, _), _) => operand,
+            Derived::ObjectIf(Truth::Constant(holds), ty) => {
+                return vec![(if holds { ty } else { Type::NULLPTR }, None)];
+            }
+        };
+        let (members, is_followed) = match (self.constant(operand), self.members.get(&operand)) {
+            (Some(ty), _) => (vec![ty], false),
+            (None, Some(members)) => (members.clone(), true),
+            (None, None) => return all,
+        };
+        let mut outcomes = Vec::new();
+        for member in members {
+            let (can_be, can_fail) = match &derived {
+                Derived::Test(_, types) => (
+                    types.iter().any(|ty| may_pass(member, *ty)),
+                    types.iter().all(|ty| may_fail(member, *ty)),
+                ),
+                Derived::Truth(_) => match member.as_object().map(|o| self.world.value(o)) {
+                    Some(ConstValue::Bool(value)) => (value, !value),
+                    _ => (true, true),
+                },
+                Derived::Compare(cmp, _, n) => match self.int(member) {
+                    Some(value) => {
+                        let holds = cmp.of(value, *n);
+                        (holds, !holds)
+                    }
+                    None => (true, true),
+                },
+                Derived::ObjectIf(Truth::Of(_, holds), _) => {
+                    let value = member.as_cbool();
+                    (value != Some(!holds), value != Some(*holds))
+                }
+                Derived::ObjectIf(Truth::Constant(_), _) => (true, true),
+            };
+            let (yes, no) = match derived {
+                Derived::ObjectIf(_, ty) => (ty, Type::NULLPTR),
+                _ => (Type::from_cbool(true), Type::from_cbool(false)),
+            };
+            let source = is_followed.then_some((operand, member));
+            outcomes.extend(can_be.then_some((yes, source)));
+            outcomes.extend(can_fail.then_some((no, source)));
+        }
+        outcomes
+    }
+
+    /// The value of the int that is all of a member, an object or not.
+    fn int(&self, member: Type) -> Option<i64> {
+        let object = || member.as_object().map(|o| self.world.value(o));
+        member.as_cint().or_else(|| match object() {
+            Some(ConstValue::Int(value)) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// Nodes behind the guards of a block that tell of what is followed.
+    fn add_guards(&mut self, b: Block, mut node: Node) {
+        for (index, guard) in (self.guards.remove(&b).into_iter().flatten()).enumerate() {
+            self.before.insert(guard.inst, node);
+            let Some(members) = self.members.get(&guard.subject) else {
+                continue;
+            };
+            let passes = |m: &&Type| may_pass(**m, guard.passes);
+            let passing: Vec<Type> = members.iter().filter(passes).copied().collect();
+            if passing.is_empty() || passing.len() == members.len() {
+                continue;
+            }
+            let behind = self.program.node_after(node, format!("{b}.{}", index + 1));
+            let condition = match passing[..] {
+                [only] => self.binding(guard.subject, only),
+                _ => {
+                    let passed = self.program.variable(format!("{} passed", guard.inst));
+                    let passed = self.program.bind(passed, Type::from_cbool(true));
+                    for member in passing {
+                        let source = self.binding(guard.subject, member);
+                        self.program.add_origin(passed, behind, &[source]);
+                    }
+                    passed
+                }
+            };
+            self.program.set_condition(behind, Some(condition));
+            node = behind;
+        }
+        self.last[b] = node.into();
+    }
+
+    fn make_edges(&mut self) {
+        let f = self.f;
+        for &b in &f.order {
+            let term = &f.blocks[b].term;
+            let condition = match term {
+                Term::Branch { cond, .. } => match self.truth(*cond) {
+                    Truth::Of(subject, holds) if self.is_followed(subject) => {
+                        Some((subject, holds))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            for (index, edge) in term.edges().into_iter().enumerate() {
+                let mut node = self.last[b].expect("a node of each block");
+                if let Some((subject, holds)) = condition {
+                    let side = if index == 0 { "then" } else { "else" };
+                    node = self.program.node_after(node, format!("{b}.{side}"));
+                    let member = Type::from_cbool(holds == (index == 0));
+                    let condition = self.binding(subject, member);
+                    self.program.set_condition(node, Some(condition));
+                }
+                node = self.pass(b, edge, node);
+                let target = self.first[edge.block].expect("a node of each block");
+                self.program.connect(node, target);
+            }
+        }
+    }
+
+    /// Nodes that write what an edge passes for the parameters of its target; gives the last one.
+    fn pass(&mut self, b: Block, edge: &Edge, mut node: Node) -> Node {
+        let params = self.f.blocks[edge.block].params.iter();
+        let passed: Vec<(Value, Value)> = params
+            .zip(&edge.args)
+            .map(|(&(param, _), &arg)| (param, arg))
+            .filter(|&(param, arg)| self.is_followed(param) && self.f.object_of(arg) != param)
+            .collect();
+        if passed.is_empty() {
+            return node;
+        }
+        // All are written at once: what is read of the target's own parameters is read before.
+        let target = edge.block;
+        let mut old: BTreeMap<Value, Variable> = BTreeMap::new();
+        for &(_, arg) in &passed {
+            let source = self.followed(arg);
+            let is_own = self.home[source].expand() == Some(target);
+            if is_own && matches!(self.f.op(source), Op::Param) && !old.contains_key(&source) {
+                if old.is_empty() {
+                    node = self.program.node_after(node, format!("{b}.read"));
+                }
+                let copy = self.program.variable(format!("old {source}"));
+                old.insert(source, copy);
+                for member in self.members[&source].clone() {
+                    let from = self.binding(source, member);
+                    self.program.bind_at(copy, member, node, &[from]);
+                }
+            }
+        }
+        node = self.program.node_after(node, format!("{b}.to.{target}"));
+        for (param, arg) in passed {
+            let ways = self.ways(arg);
+            if ways.is_empty() {
+                let none = self.binding(param, Type::BOTTOM);
+                self.program.add_empty_origin(none, node);
+            }
+            for (member, source) in ways {
+                let source = source.map(|(v, member)| match old.get(&v) {
+                    Some(copy) => self.program.bind(*copy, member),
+                    None => self.binding(v, member),
+                });
+                self.bind(param, member, node, source.as_slice());
+            }
+        }
+        node
+    }
+}

@@ -1,0 +1,92 @@
+//! From HIR to the typegraph and back: which checks and branches no path of a function can fail or take.
+//!
+//! Types at joins forget which predecessor brought which type, and dominance forgets branches that have joined again.
+//! Here both are asked of the paths: *can this parameter be a string where `flag` holds?* Only "infeasible" removes
+//! anything, and each removal is reported with the questions that justify it ([`Finding::proof`]).
+//!
+//! # The graph
+//! | in the graph | is |
+//! | --- | --- |
+//! | nodes | of a block: what is defined in it, what is derived from that, and one behind each guard; of an edge: the branch's condition, reading, and writing the parameters |
+//! | variables | values that a question may depend on; guards and refinements of a value are the value; equal pure computations are one |
+//! | bindings | members of the value's type, as far as some test tells them apart; small constants |
+//! | sources | of a parameter: what the edge passes; of a test: the members of its operand for which it comes out so |
+//! | conditions | of branches and of guards on what cannot change: builtin classes, identity, being bound |
+//!
+//! All definitions of a block stand at its start. That loses nothing: no use of a value comes before it, and by then its
+//! last visit's is not asked for any more. A derived value is bound where the last of its operands is, not where it is
+//! computed: so two computations of it that do not dominate each other are one.
+//!
+//! # Why a removal is right
+//! Members cover the type, and the sources cover every way a member comes to be there; so an execution of the function
+//! is one of the graph as long as no guard in it fails. Take the first removed guard that would fail in some
+//! execution: all before it have held, so it is on a path of the graph, and the question about it was answered with
+//! "infeasible", which is a proof.
+//!
+//! # Lazily
+//! Nothing is built unless a guard or a branch depends on a parameter whose edges disagree. The classes of users are not
+//! followed: they may be assigned while the value lives.
+
+mod build;
+mod members;
+#[cfg(test)]
+mod tests;
+
+use crate::bytecode::Pc;
+use crate::hir::{Block, Function, Value};
+use crate::host::World;
+use crate::typegraph::Budget;
+use build::Graph;
+
+/// What one question may cost. Most are answered in a few hundred steps; a function has few that are worth asking.
+pub const BUDGET: Budget = Budget {
+    nodes: 1 << 11,
+    states: 256,
+    results: 64,
+    goals: 32,
+    steps: 1 << 14,
+};
+
+/// The most questions about one function.
+pub const MAX_QUESTIONS: usize = 256;
+
+/// What no path can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fact {
+    /// This guard can't fail.
+    Holds(Value),
+    /// This block's branch is always taken to one side: if the condition holds (true), or if not.
+    Taken(Block, bool),
+}
+
+/// Something that no path can do, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// What it is.
+    pub fact: Fact,
+    /// The bytecode instruction of the guard or the branch.
+    pub pc: Pc,
+    /// The questions that were answered with "infeasible": a node and what can't hold there.
+    pub proof: String,
+}
+
+/// What the questions about a function cost.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Cost {
+    /// Nodes of the graph.
+    pub nodes: usize,
+    /// Bindings in it.
+    pub bindings: usize,
+    /// Questions that were asked.
+    pub questions: usize,
+    /// Elementary steps of the solver for all of them.
+    pub steps: u64,
+}
+
+/// Ask about every guard and branch of a function that is worth it.
+pub fn find(f: &Function, world: &dyn World) -> (Vec<Finding>, Cost) {
+    match Graph::build(f, world) {
+        Some(graph) => graph.ask_all(),
+        None => Default::default(),
+    }
+}

@@ -1,0 +1,51 @@
+//! Checks that no path fails, and branches that no path takes to one of their sides: see [`crate::infer::paths`].
+
+use super::Context;
+use crate::hir::{Function, Op, Proved, Term, Value};
+use crate::infer::paths::{Fact, find};
+use crate::types::Type;
+
+/// Remove what paths prove needless. It must come after all motion: what holds where it stands need not hold before.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let (found, _) = find(f, cx.world);
+    let changed = !found.is_empty();
+    for finding in found {
+        let what = match finding.fact {
+            Fact::Holds(v) => drop_check(f, v),
+            Fact::Taken(b, holds) => {
+                let Term::Branch { then, els, .. } = &f.blocks[b].term else {
+                    unreachable!("a finding about a branch");
+                };
+                let taken = if holds { then } else { els }.clone();
+                let what = format!("branch to {}", if holds { els } else { then }.block);
+                f.blocks[b].term = Term::Jump(taken);
+                what
+            }
+        };
+        f.proved.push(Proved {
+            pc: finding.pc,
+            what,
+            why: finding.proof,
+        });
+    }
+    if changed {
+        let entry = f.entry();
+        f.compute_order(entry);
+        crate::hir::remove_trivial_params(f);
+    }
+    changed
+}
+
+/// Turn a check into what it says.
+fn drop_check(f: &mut Function, v: Value) -> String {
+    let inst = &mut f.insts[v];
+    let (what, ty) = match &inst.op {
+        Op::GuardType(ty) => (format!("guard_type {ty}"), *ty),
+        Op::GuardIs(object) => ("guard_is".to_owned(), Type::from_object(*object)),
+        Op::GuardBound => ("guard_bound".to_owned(), Type::OBJECT),
+        _ => (inst.op.name().to_owned(), Type::CBOOL),
+    };
+    inst.op = Op::Refine(ty);
+    inst.state = None;
+    format!("{what} {v}")
+}
