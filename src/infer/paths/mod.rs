@@ -29,6 +29,7 @@
 
 mod build;
 mod members;
+mod nodes;
 #[cfg(test)]
 mod tests;
 
