@@ -203,6 +203,27 @@ class Compiling(unittest.TestCase):
             cladonia.compile(namespace[name])
         self.assertEqual(namespace["calls"](), expected)
 
+    def test_what_a_name_held_dies_when_the_name_is_given_another_value(self):
+        namespace = {"log": []}
+        exec(
+            """if 1:
+            class Dies:
+                def __del__(self): log.append("dead")
+            things = [Dies()]
+            def f(): return len(things)
+            def h(x): return x + 1
+            def k(x): return h(x)
+            """,
+            namespace,
+        )
+        for name in ("f", "h", "k"):
+            cladonia.compile(namespace[name])
+        self.assertEqual((namespace["f"](), namespace["k"](1)), (1, 2))
+        function = weakref.ref(namespace["h"])
+        exec("things = None; log.append('other'); h = None; log.append(0)", namespace)
+        self.assertEqual(namespace["log"], ["dead", "other", 0])
+        self.assertIsNone(function())
+
     def test_jit_compiles(self):
         @cladonia.jit
         def double(x):

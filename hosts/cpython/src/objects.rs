@@ -10,7 +10,7 @@ mod release;
 #[cfg(test)]
 mod tests;
 
-pub use release::{Reach, hold, release_unused, unhold};
+pub use release::{Reach, hold, let_go, release_unused, unhold};
 
 use crate::abi::{self, type_};
 use crate::owned::Owned;

@@ -352,10 +352,8 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
     };
     // SAFETY: the dict is being changed, so it and the key are alive; a lookup of a string runs no code.
     unsafe {
-        if event == dict_event::MODIFIED && PyDict_GetItemWithError(dict, key) == new {
-            return 0;
-        }
-        if units.is_empty() {
+        let old = PyDict_GetItemWithError(dict, key);
+        if event == dict_event::MODIFIED && old == new || units.is_empty() {
             return 0;
         }
         let units = set(Some(units));
@@ -363,6 +361,11 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
             .unstable
             .insert((dict as usize, text(name as Object)));
         invalidate_all(units);
+        // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
+        if rt().engine.is_some() && !old.is_null() {
+            units::reclaim();
+            crate::objects::let_go(old);
+        }
     }
     0
 }
