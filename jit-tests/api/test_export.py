@@ -76,7 +76,7 @@ import json, sys
 from cladonia import _cladonia, _export
 script = sys.argv[1]
 code = compile(open(script).read(), script, "exec")
-module = _export._run(code, script)
+module, raised = _export._run(code, script, [])
 seen = {}
 for function in _export._functions(code):
     seen[function.__qualname__] = _cladonia.inspect(function)
@@ -168,6 +168,15 @@ class Replays(InFolder):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn('code "fib" {', run.stdout)
             self.assertNotIn("unit ", run.stdout)
+
+    def test_a_script_gets_its_arguments_and_its_failure_is_told(self):
+        script = self.write("args.py", "import sys\nprint(sys.argv[1:], sys.path[0])\ndef f(): return 1\nf()\n1 // 0\n")
+        run = child("-m", "cladonia", "export", script, "12", "-o", "-", "--bytecode")
+        folder = str(script).rpartition("/")[0]
+        self.assertEqual(run.stderr.splitlines()[0], f"['12'] {folder}")
+        self.assertIn("ZeroDivisionError", run.stderr)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('code "f" {', run.stdout)
 
     def test_options_that_contradict_each_other_are_named(self):
         run = child("-m", "cladonia", "export", self.write("p.py", ""), "--jit", "5", "--bytecode")

@@ -105,7 +105,7 @@ def main():
     if sys.argv[1:2] == ["export"]:
         from cladonia import _export
 
-        return _export.main(sys.argv[2:])
+        sys.exit(_export.main(sys.argv[2:]))
     try:
         command = read(sys.argv[1:])
     except BadOption as error:

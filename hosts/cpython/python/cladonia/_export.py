@@ -11,6 +11,7 @@ import sys
 def main(argv):
     parser = argparse.ArgumentParser(prog="python -m cladonia export", description=__doc__)
     parser.add_argument("script")
+    parser.add_argument("args", nargs="*", metavar="ARG", help="an argument of the script; after -- if it begins with a dash")
     parser.add_argument("-o", "--output", help="the document; by default the script's name with .tbc, - for standard output")
     parser.add_argument(
         "--no-run", action="store_true", help="don't run the script first: there are no hints and no units then")
@@ -32,7 +33,7 @@ def main(argv):
     if args.jit is not None:
         _cladonia.record()
         _cladonia.enable(args.jit, None, False)
-    module = None if args.no_run else _run(code, args.script)
+    module, raised = (None, False) if args.no_run else _run(code, args.script, args.args)
     if args.jit is not None:
         found = _cladonia.recorded()
         _cladonia.disable()
@@ -47,6 +48,8 @@ def main(argv):
     else:
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
+    # The document is written either way: what a program does before it raises may be what is to be looked at.
+    return 1 if raised else 0
 
 
 def units(code):
@@ -85,14 +88,20 @@ def _functions(code):
     return sorted(found.values(), key=lambda function: (function.__code__.co_firstlineno, function.__qualname__))
 
 
-def _run(code, script):
-    """Run the program as the main module, interpreted, so that its code objects have seen their values; the module."""
+def _run(code, script, args):
+    """Run the program as the main module, interpreted, so that its code objects have seen their values.
+
+    Gives the module, and whether the program has raised.
+    """
     import types
 
     module = types.ModuleType("__main__")
     module.__file__ = script
     before, sys.modules["__main__"] = sys.modules["__main__"], module
     out, sys.stdout = sys.stdout, sys.stderr
+    argv, sys.argv = sys.argv, [script, *args]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    raised = False
     try:
         exec(code, module.__dict__)
     except SystemExit:
@@ -100,7 +109,9 @@ def _run(code, script):
     except Exception as error:
         import traceback
 
+        raised = True
         traceback.print_exception(type(error), error, error.__traceback__.tb_next)
     finally:
-        sys.stdout, sys.modules["__main__"] = out, before
-    return module
+        sys.stdout, sys.modules["__main__"], sys.argv = out, before, argv
+        del sys.path[0]
+    return module, raised
