@@ -4,6 +4,7 @@ use super::{Context, run};
 use crate::bytecode::{Document, Pc};
 use crate::hir::tests::Nothing;
 use crate::hir::{self, Block, Function, NamePlan, Op, Start};
+use crate::host::Lifetimes;
 use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -149,4 +150,42 @@ fn a_name_that_changes_its_kind_is_stored_at_once() {
         .collect();
     assert!(sets.contains(&&Op::NameSet(1)), "{f}");
     assert!(!sets.contains(&&Op::NameSet(0)), "{f}");
+}
+
+#[test]
+fn where_objects_are_traced_every_tuple_is_made() {
+    let text = r#"
+code "f" {
+  params 2
+  stack 3
+  local a
+  local b
+  load_fast a
+  load_fast b
+  build_tuple 2
+  unpack_sequence 2 hint [TupleExact]
+  store_fast a
+  store_fast b
+  load_fast a
+  return_value
+}
+"#;
+    let document = Document::parse(text).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    let (avoid, met) = (HashSet::new(), HashMap::new());
+    for (lifetimes, made) in [
+        (Lifetimes::Counted, 0),
+        (Lifetimes::Traced { native_stack: 0 }, 1),
+    ] {
+        let start = Start::Function(&[Type::LONG_EXACT, Type::LONG_EXACT]);
+        let mut f = hir::build(&code, start, &Nothing, &avoid, &met, None).expect("HIR");
+        let cx = Context {
+            world: &Nothing,
+            avoid: &avoid,
+            lifetimes,
+            inlines: false,
+        };
+        run(&mut f, &cx, &mut |_, _| {});
+        assert_eq!(count(&f, "build_tuple"), made, "{f}");
+    }
 }

@@ -17,6 +17,7 @@ use super::Context;
 use crate::bytecode::GeneralOp;
 use crate::facts::Source;
 use crate::hir::{Block, FrameState, Function, Inst, Op, SEEN_ITEMS, Term, Value};
+use crate::host::Lifetimes;
 use crate::types::Type;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use std::collections::{HashMap, HashSet};
@@ -27,7 +28,11 @@ const MOST_LEVELS: usize = 8;
 const STEPS_AN_INST: usize = 16;
 
 /// Make virtual what can be.
-pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    // Where a collector may move what an exit names, making one object must not let go of the fields of the next.
+    if matches!(cx.lifetimes, Lifetimes::Traced { .. }) {
+        return false;
+    }
     let mut changed = false;
     // A tuple in another one can follow once that is virtual.
     for _ in 0..MOST_LEVELS {
