@@ -177,6 +177,12 @@ impl Code {
         self.argcount + self.kwonly + self.varargs as u32 + self.varkeywords as u32
     }
 
+    /// The hints of its instructions and locals.
+    pub fn hints(&self) -> impl Iterator<Item = Type> + '_ {
+        let hints = self.instrs.iter().flat_map(|instr| &instr.hint);
+        hints.chain(&self.local_hints).copied()
+    }
+
     /// The instruction at `pc`.
     ///
     /// # Panics

@@ -245,22 +245,18 @@ impl<'a> Table<'a> {
     }
 }
 
+impl Code {
+    /// Declare the classes and objects that it names.
+    pub(crate) fn declare(&self, to: &mut Declarations) {
+        self.consts.iter().for_each(|c| to.object(c.object));
+        self.hints().for_each(|ty| to.ty(ty));
+    }
+}
+
 /// The codes with all the classes and objects that they name, so that [`Document::parse`](super::Document::parse) needs nothing else.
 pub fn print_document(codes: &[Code]) -> String {
     let mut named = Declarations::default();
-    for code in codes {
-        for constant in &code.consts {
-            named.object(constant.object);
-        }
-        for ty in code
-            .instrs
-            .iter()
-            .flat_map(|instr| &instr.hint)
-            .chain(&code.local_hints)
-        {
-            named.ty(*ty);
-        }
-    }
+    codes.iter().for_each(|code| code.declare(&mut named));
     let mut text = named.text;
     for code in codes {
         if !text.is_empty() {

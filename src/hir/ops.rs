@@ -318,6 +318,14 @@ impl Op {
         )
     }
 
+    /// Whether the op gives the object of a raw value, which is made only where something needs it.
+    pub fn is_box(&self) -> bool {
+        matches!(
+            self,
+            Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf
+        )
+    }
+
     /// The op that makes an object of a raw value.
     pub fn boxing(kind: RawKind) -> Op {
         match kind {

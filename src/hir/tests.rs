@@ -1,33 +1,14 @@
 use super::*;
 use crate::bytecode::{Document, GeneralOp as G};
-use crate::facts::{AttrPlan, Callee, Global, StorePlan, World};
-use crate::types::{ConstValue, ObjectHandle, Type};
+use crate::facts::World;
+use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A world of which nothing is known.
 pub(crate) struct Nothing;
 
-impl World for Nothing {
-    fn global(&self, _: u64, _: &str) -> Option<Global> {
-        None
-    }
-    fn load_attr(&self, _: Type, _: &str) -> AttrPlan {
-        AttrPlan::General
-    }
-    fn store_attr(&self, _: Type, _: &str) -> StorePlan {
-        StorePlan::General
-    }
-    fn callee(&self, _: ObjectHandle) -> Callee {
-        Callee::Unknown
-    }
-    fn tuple_items(&self, _: ObjectHandle) -> Option<Vec<ObjectHandle>> {
-        None
-    }
-    fn value(&self, _: ObjectHandle) -> ConstValue {
-        ConstValue::Other
-    }
-}
+impl World for Nothing {}
 
 /// The function of a code in text form, verified.
 fn built(text: &str) -> Function {

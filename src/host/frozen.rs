@@ -123,13 +123,15 @@ impl FrozenWorld {
         for &object in &objects {
             self.pin(Type::from_object(object));
         }
-        for object in inlinee::constants(&answer) {
-            self.pin(Type::from_object(object));
-        }
-        for ty in inlinee::hints(&answer) {
-            self.pin(ty);
-        }
         let code = inlinee::inlined_code(&answer);
+        if let Some(code) = &code {
+            for constant in &code.consts {
+                self.pin(Type::from_object(constant.object));
+            }
+            for ty in code.hints() {
+                self.pin(ty);
+            }
+        }
         let function = match &answer {
             Answer::Callee(object, Callee::Function { .. }) => Some(*object),
             _ => None,

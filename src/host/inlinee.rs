@@ -2,7 +2,7 @@
 
 use crate::bytecode::{Code, parse_code};
 use crate::facts::{Answer, Inlinee, IntrinsicCall, Snapshot};
-use crate::types::{Line, Lines, ObjectHandle, Parsed, Scope, Type};
+use crate::types::{Line, Lines, Parsed, Scope};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -12,23 +12,7 @@ pub fn code_of(inlinee: &Inlinee) -> Option<Arc<Code>> {
     code.downcast().ok()
 }
 
-/// The constants of the code in an answer, if there is one.
-pub(super) fn constants(answer: &Answer) -> Vec<ObjectHandle> {
-    let code = inlined_code(answer);
-    code.map_or(Vec::new(), |code| {
-        code.consts.iter().map(|c| c.object).collect()
-    })
-}
-
-/// The types that the hints of the code in an answer name.
-pub(super) fn hints(answer: &Answer) -> Vec<Type> {
-    let Some(code) = inlined_code(answer) else {
-        return Vec::new();
-    };
-    let hints = code.instrs.iter().flat_map(|instr| &instr.hint);
-    hints.chain(&code.local_hints).copied().collect()
-}
-
+/// The code in an answer, if there is one.
 pub(super) fn inlined_code(answer: &Answer) -> Option<Arc<Code>> {
     match answer {
         Answer::Inlinee(_, inlinee) => code_of(inlinee),

@@ -108,10 +108,7 @@ impl Replay {
     }
 
     fn declare(&self, to: &mut Declarations) {
-        let code = &self.code;
-        code.consts.iter().for_each(|c| to.object(c.object));
-        let hints = code.instrs.iter().flat_map(|instr| &instr.hint);
-        hints.chain(&code.local_hints).for_each(|ty| to.ty(*ty));
+        self.code.declare(to);
         self.live.iter().for_each(|ty| to.ty(*ty));
         for met in self.met.values() {
             met.seen
@@ -131,10 +128,9 @@ impl Replay {
 fn declare_answer(answer: &Answer, to: &mut Declarations) {
     answer.receiver().into_iter().for_each(|ty| to.ty(ty));
     answer.objects().into_iter().for_each(|o| to.object(o));
-    inlinee::constants(answer)
-        .into_iter()
-        .for_each(|o| to.object(o));
-    inlinee::hints(answer).into_iter().for_each(|ty| to.ty(ty));
+    if let Some(code) = inlinee::inlined_code(answer) {
+        code.declare(to);
+    }
     for assumption in answer.assumptions() {
         match assumption {
             Assumption::ClassUnchanged(class) => to.class(*class),

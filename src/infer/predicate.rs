@@ -92,17 +92,7 @@ impl Engine<'_> {
                         facts = self.without(facts, mask);
                     }
                 }
-                let ids = std::mem::take(&mut facts.objects.ids);
-                let kept = ids
-                    .into_iter()
-                    .filter(|id| match self.set.own_heap(*id).kind {
-                        Kind::Instance | Kind::Exception => {
-                            let class = Identity::from_u32(self.set.own_heap(*id).link);
-                            !self.derives_from_one(class, classes)
-                        }
-                        _ => true,
-                    });
-                facts.objects.ids = kept.collect();
+                self.keep_instances(&mut facts, |class| !self.derives_from_one(class, classes));
                 self.settle(facts)
             }
         }
@@ -139,6 +129,15 @@ impl Engine<'_> {
         facts.normal()
     }
 
+    /// Drop the instances of classes for which it does not hold.
+    fn keep_instances(&self, facts: &mut Facts, holds: impl Fn(Identity) -> bool) {
+        facts.objects.ids.retain(|id| {
+            let heap = self.set.own_heap(*id);
+            let is_instance = matches!(heap.kind, Kind::Instance | Kind::Exception);
+            !is_instance || holds(Identity::from_u32(heap.link))
+        });
+    }
+
     /// The part of the facts that is an instance of one of the classes.
     fn instances(&mut self, mut facts: Facts, classes: &[Identity], exactly: bool) -> Facts {
         let mut mask = Type::BOTTOM;
@@ -149,20 +148,10 @@ impl Engine<'_> {
                 false => ty,
             };
         }
-        let ids = std::mem::take(&mut facts.objects.ids);
-        let kept = ids
-            .into_iter()
-            .filter(|id| match self.set.own_heap(*id).kind {
-                Kind::Instance | Kind::Exception => {
-                    let class = Identity::from_u32(self.set.own_heap(*id).link);
-                    match exactly {
-                        true => classes.contains(&class),
-                        false => self.derives_from_one(class, classes),
-                    }
-                }
-                _ => true,
-            });
-        facts.objects.ids = kept.collect();
+        self.keep_instances(&mut facts, |class| match exactly {
+            true => classes.contains(&class),
+            false => self.derives_from_one(class, classes),
+        });
         let facts = self.restrict(facts, mask);
         if facts.is_impossible() || !facts.objects.open || !facts.objects.ids.is_empty() {
             return facts;

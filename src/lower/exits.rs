@@ -5,15 +5,12 @@ use crate::exits::{
     CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, InlinedFrame, NameWrite, Reason, Source,
     VirtualKind, VirtualObject,
 };
-use crate::hir::{Entry, Op, Pc, StateId, Value};
+use crate::hir::{Entry, Op, Pc, SEEN_ITEMS, StateId, Value};
 use crate::host::RawMap;
 use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Term};
 use crate::ll::Width;
 use cranelift_entity::EntityRef;
-
-/// Most items of a virtual tuple that a local holds while others may look at the frame: each local has so many words.
-const SHADOWED_ITEMS: usize = crate::hir::SEEN_ITEMS;
 
 /// The values an exit passes, each once, and the virtual objects it makes.
 struct Words {
@@ -349,7 +346,7 @@ impl Lower<'_> {
         }
         let items = self.f.inst(v).args.clone();
         assert!(
-            items.len() <= SHADOWED_ITEMS,
+            items.len() <= SEEN_ITEMS,
             "{v} has too many items to be seen"
         );
         // The words are not those of a raw local any more.

@@ -91,17 +91,8 @@ fn is_raw(f: &Function, v: Value) -> bool {
 
 /// A box that is never made, a constant, or no object: nothing that a reference must be held to.
 fn is_uncounted(f: &Function, v: Value) -> bool {
-    matches!(
-        f.op(f.object_of(v)),
-        Op::BoxInt
-            | Op::BoxFloat
-            | Op::BoxBool
-            | Op::BoxIntIf
-            | Op::BoxFloatIf
-            | Op::VirtualTuple
-            | Op::Const(_)
-            | Op::Null
-    )
+    let op = f.op(f.object_of(v));
+    op.is_box() || matches!(op, Op::VirtualTuple | Op::Const(_) | Op::Null)
 }
 
 fn is_closed(f: &Function, v: Value) -> bool {

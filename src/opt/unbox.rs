@@ -214,11 +214,7 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
                     edge.block == b && {
                         let a = f.resolve(edge.args[index]);
                         match f.op(a) {
-                            Op::BoxInt
-                            | Op::BoxFloat
-                            | Op::BoxBool
-                            | Op::BoxIntIf
-                            | Op::BoxFloatIf => true,
+                            op if op.is_box() => true,
                             Op::Param => a != p && candidate[a] == Some(kind),
                             _ => false,
                         }

@@ -17,7 +17,6 @@ use super::Context;
 use crate::bytecode::GeneralOp;
 use crate::facts::Source;
 use crate::hir::{Block, FrameState, Function, Inst, Op, SEEN_ITEMS, Term, Value};
-use crate::host::Lifetimes;
 use crate::types::Type;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use std::collections::{HashMap, HashSet};
@@ -30,7 +29,7 @@ const STEPS_AN_INST: usize = 16;
 /// Make virtual what can be.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     // Where a collector may move what an exit names, making one object must not let go of the fields of the next.
-    if matches!(cx.lifetimes, Lifetimes::Traced { .. }) {
+    if !cx.lifetimes.are_counted() {
         return false;
     }
     let mut changed = false;

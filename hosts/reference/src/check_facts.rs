@@ -10,7 +10,7 @@ use cladonia::hir::{FrameState, Function, Op};
 use cladonia::infer::{self, Analysis, Facts, FuncId, Program, Start, analyse};
 use cladonia::types::Type;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// In how many other orders the steps of the analysis are made, to see that the facts are the same.
@@ -181,7 +181,7 @@ struct Checker {
     /// The functions by name; none of a code that there is no HIR of.
     functions: HashMap<String, Option<FuncId>>,
     looks: HashMap<(FuncId, Pc), u32>,
-    told: HashMap<(FuncId, Pc), ()>,
+    told: HashSet<(FuncId, Pc)>,
     /// Of each frame the last instruction, and whether it has left what the analysis follows.
     frames: HashMap<*mut Frame, (Pc, bool)>,
     /// An exception was raised that the analysis leaves out: from here on the run says nothing.
@@ -195,7 +195,7 @@ impl Checker {
             analysis,
             functions: HashMap::new(),
             looks: HashMap::new(),
-            told: HashMap::new(),
+            told: HashSet::new(),
             frames: HashMap::new(),
             is_over: false,
         }
@@ -233,7 +233,7 @@ impl Checker {
         };
         let looks = self.looks.entry((func, pc)).or_default();
         *looks += 1;
-        if *looks > LOOKS || self.told.contains_key(&(func, pc)) {
+        if *looks > LOOKS || self.told.contains(&(func, pc)) {
             return;
         }
         let found = match step {
@@ -242,7 +242,7 @@ impl Checker {
             Step::Raised(object) => self.left(func, object, |found| &found.raised),
         };
         if let Err(why) = found {
-            self.told.insert((func, pc), ());
+            self.told.insert((func, pc));
             let place = match step {
                 Step::Before(pc) => {
                     let instr = f.code.instr(pc);

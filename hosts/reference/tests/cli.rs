@@ -417,36 +417,7 @@ fn reduce_keeps_what_the_command_needs() {
 }
 
 /// What `f` gives differs from runtime to runtime, as a fault of an executor would; what `g` gives does not.
-const DIFFERS: &str = r#"
-code "g" {
-  params 1
-  local n
-  stack 1
-  load_fast n
-  return_value
-}
-code "f" {
-  params 1
-  local n
-  stack 4
-  name f
-  name g
-  name hash
-  const 1
-  load_global g, 1
-  load_fast n
-  call 1
-  load_const #0
-  binary_op +
-  pop_top
-  load_global hash, 1
-  load_global f
-  call 1
-  return_value
-}
-;> g(3)
-;> f(3)
-"#;
+const DIFFERS: &str = concat!(include_str!("tool/differs.tbc"), ";> g(3)\n;> f(3)\n");
 
 #[test]
 fn reduce_keeps_what_the_executors_disagree_on() {

@@ -7,34 +7,7 @@ use cladonia_reference::check::{Difference, Plan, Program};
 use cladonia_reference::reduce::{difference, reduce};
 
 /// What it gives differs from runtime to runtime, as a fault of an executor would.
-const DIFFERS: &str = r#"
-code "g" {
-  params 1
-  local n
-  stack 1
-  load_fast n
-  return_value
-}
-code "f" {
-  params 1
-  local n
-  stack 4
-  name f
-  name g
-  name hash
-  const 1
-  load_global g, 1
-  load_fast n
-  call 1
-  load_const #0
-  binary_op +
-  pop_top
-  load_global hash, 1
-  load_global f
-  call 1
-  return_value
-}
-"#;
+const DIFFERS: &str = include_str!("tool/differs.tbc");
 
 #[test]
 fn a_disagreement_stays_the_one_it_was() {

@@ -84,7 +84,6 @@ impl<'a> Graph<'a> {
             last: SecondaryMap::new(),
             questions: Vec::new(),
         };
-        graph.find_homes();
         graph.find_subjects();
         graph.find_tests();
         graph.find_members();
@@ -249,6 +248,7 @@ impl<'a> Graph<'a> {
         if work.is_empty() {
             return;
         }
+        self.find_homes();
         // A branch tells of what its condition is a test of.
         let mut tellers: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
         for &subject in branches.keys() {

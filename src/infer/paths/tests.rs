@@ -3,7 +3,7 @@
 
 use super::{Fact, find};
 use crate::bytecode::{Document, Pc};
-use crate::facts::{AttrPlan, Callee, Global, Source, StorePlan, World};
+use crate::facts::{Source, World};
 use crate::hir::{Block, BlockData, Cmp, Edge, FrameState, Function, Inst, Op, Place, Term, Value};
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::collections::HashMap;
@@ -37,21 +37,6 @@ code "f" {
 struct Constants(HashMap<ObjectHandle, ConstValue>);
 
 impl World for Constants {
-    fn global(&self, _: u64, _: &str) -> Option<Global> {
-        None
-    }
-    fn load_attr(&self, _: Type, _: &str) -> AttrPlan {
-        AttrPlan::General
-    }
-    fn store_attr(&self, _: Type, _: &str) -> StorePlan {
-        StorePlan::General
-    }
-    fn callee(&self, _: ObjectHandle) -> Callee {
-        Callee::Unknown
-    }
-    fn tuple_items(&self, _: ObjectHandle) -> Option<Vec<ObjectHandle>> {
-        None
-    }
     fn value(&self, object: ObjectHandle) -> ConstValue {
         self.0.get(&object).cloned().unwrap_or(ConstValue::Other)
     }

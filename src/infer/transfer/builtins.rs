@@ -311,12 +311,7 @@ impl Engine<'_> {
                         self.raise_named("TypeError");
                     }
                 }
-                self.resize(&facts);
-                let item = self.slots_of(&facts, &Slot::Items, Kind::List);
-                return Some(match item.is_impossible() {
-                    true => Outcome::Blocked,
-                    false => Outcome::Value(item),
-                });
+                return Some(self.take_item(&facts, Kind::List));
             }
             ("reverse" | "clear", [_]) => self.resize(&facts),
             ("copy", [_]) => {
@@ -407,6 +402,16 @@ impl Engine<'_> {
         })
     }
 
+    /// An item of a list or a set, which has one less then.
+    fn take_item(&mut self, facts: &Facts, kind: Kind) -> Outcome {
+        self.resize(facts);
+        let item = self.slots_of(facts, &Slot::Items, kind);
+        match item.is_impossible() {
+            true => Outcome::Blocked,
+            false => Outcome::Value(item),
+        }
+    }
+
     fn set_method(&mut self, method: &str, args: &[Arg]) -> Option<Outcome> {
         let facts = args.first()?.facts.clone();
         if let Some(item) = args.get(1) {
@@ -421,12 +426,7 @@ impl Engine<'_> {
             }
             ("pop", [_]) => {
                 self.raise_named("KeyError");
-                self.resize(&facts);
-                let item = self.slots_of(&facts, &Slot::Items, Kind::Set);
-                return Some(match item.is_impossible() {
-                    true => Outcome::Blocked,
-                    false => Outcome::Value(item),
-                });
+                return Some(self.take_item(&facts, Kind::Set));
             }
             ("copy", [_]) => return Some(self.offspring(Kind::Set, Type::SET_EXACT, &[&facts])),
             _ => return None,

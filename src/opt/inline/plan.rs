@@ -114,7 +114,7 @@ impl Plan {
         for (k, &arg) in args.iter().enumerate() {
             let root = f.object_of(arg);
             let holds = held.contains(&root) || matches!(f.op(root), Op::Const(_));
-            lent[k] = holds && !is_box(f, root) && !assigned.contains(&(k as u32));
+            lent[k] = holds && !is_unmade(f, root) && !assigned.contains(&(k as u32));
             if lent[k] && is_counted(f, root) {
                 undone.push(arg);
             }
@@ -145,24 +145,16 @@ pub(super) fn insts(f: &Function) -> impl Iterator<Item = Value> + '_ {
         .flat_map(|b| f.blocks[*b].insts.iter().copied())
 }
 
-/// A box whose object may never be made.
-fn is_box(f: &Function, root: Value) -> bool {
-    matches!(
-        f.op(root),
-        Op::BoxInt
-            | Op::BoxFloat
-            | Op::BoxBool
-            | Op::BoxIntIf
-            | Op::BoxFloatIf
-            | Op::VirtualTuple
-            | Op::Null
-    )
+/// An object that may never be made, or none.
+fn is_unmade(f: &Function, root: Value) -> bool {
+    let op = f.op(root);
+    op.is_box() || matches!(op, Op::VirtualTuple | Op::Null)
 }
 
 /// Whether somebody had to take a reference to hold the value.
 fn is_counted(f: &Function, v: Value) -> bool {
     let root = f.object_of(v);
-    !is_box(f, root) && !matches!(f.op(root), Op::Const(object) if object.is_immortal())
+    !is_unmade(f, root) && !matches!(f.op(root), Op::Const(object) if object.is_immortal())
 }
 
 /// The callable on the stack, of which somebody who is watched or a local has another reference, with the place of the

@@ -100,6 +100,7 @@ def _run(code, script, args):
     before, sys.modules["__main__"] = sys.modules["__main__"], module
     out, sys.stdout = sys.stdout, sys.stderr
     argv, sys.argv = sys.argv, [script, *args]
+    path = sys.path[:]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     raised = False
     try:
@@ -113,5 +114,5 @@ def _run(code, script, args):
         traceback.print_exception(type(error), error, error.__traceback__.tb_next)
     finally:
         sys.stdout, sys.modules["__main__"], sys.argv = out, before, argv
-        del sys.path[0]
+        sys.path[:] = path
     return module, raised

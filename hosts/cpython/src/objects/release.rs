@@ -18,28 +18,18 @@ pub unsafe fn release_unused() -> usize {
     released.len()
 }
 
-/// Gives up one object, and the class that it is, if no unit relies on it. Somebody else must hold it, so that it does not
-/// die here: its holder is about to let go of it, and then it dies as it would without a compiler.
+/// Gives up one object, and the class that it is, if no unit relies on it: for whoever is told that its holder is about to
+/// let go of it, so that it dies where it would without a compiler.
 ///
 /// # Safety
-/// As for [`release_unused`]; `object` is alive.
+/// As for [`release_unused`]; somebody else holds `object`.
 pub unsafe fn let_go(object: *mut PyObject) {
     let mut released = Vec::new();
+    // The lock is let go before the references are, as in [`release_unused`].
     {
         let mut registry = lock();
         registry.settle_object(object as usize, &mut released);
         registry.settle_class(object as usize, &mut released);
-    }
-    // SAFETY: the caller's promise.
-    if unsafe { ffi::Py_REFCNT(object) } as usize <= released.len() {
-        // Its last references: they wait for a place where finalisers may run.
-        let mut registry = lock();
-        let waiting = released
-            .into_iter()
-            .map(|held| (registry.stale_object, held));
-        let waiting: Vec<_> = waiting.collect();
-        registry.retired_objects.extend(waiting);
-        return;
     }
     drop(released);
 }

@@ -297,21 +297,10 @@ pub fn compare(op: CompareOp, a: &Ref, b: &Ref) -> Result<Ref> {
     }
 }
 
-fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
-    match op {
-        CompareOp::Lt => order.is_lt(),
-        CompareOp::Le => order.is_le(),
-        CompareOp::Eq => order.is_eq(),
-        CompareOp::Ne => order.is_ne(),
-        CompareOp::Gt => order.is_gt(),
-        CompareOp::Ge => order.is_ge(),
-    }
-}
-
 /// Comparisons of strings, sequences and dicts.
 fn order(op: CompareOp, a: &Ref, b: &Ref) -> Result<Option<bool>> {
     if let (Some(x), Some(y)) = (a.as_str(), b.as_str()) {
-        return Ok(Some(holds(op, x.cmp(y))));
+        return Ok(Some(op.holds(x.cmp(y))));
     }
     let items = |object: &Ref| match object.get::<List>() {
         Some(list) => Some(list.to_vec()),
@@ -332,7 +321,7 @@ fn order(op: CompareOp, a: &Ref, b: &Ref) -> Result<Option<bool>> {
                 }));
             }
         }
-        return Ok(Some(holds(op, x.len().cmp(&y.len()))));
+        return Ok(Some(op.holds(x.len().cmp(&y.len()))));
     }
     if let (CompareOp::Eq | CompareOp::Ne, Some(x), Some(y)) =
         (op, a.get::<Dict>(), b.get::<Dict>())
