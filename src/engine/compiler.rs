@@ -15,6 +15,7 @@ use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -145,6 +146,10 @@ pub struct Unit {
     /// How long each stage took: `build` (to HIR), `optimise`, `lower`, `generate`. A stage that ran several times is
     /// counted whole.
     pub timings: Vec<(&'static str, Duration)>,
+    /// What the passes of `optimise` have cost.
+    pub log: opt::Log,
+    /// Checks and branches that no path needs ([`crate::infer::paths`]).
+    pub proved: usize,
     /// Keeps the classes and objects whose addresses are in the code.
     pub pins: Pins,
 }
@@ -214,6 +219,8 @@ pub(super) struct Compiler {
     pub(super) execution: Execution,
     /// A fault to put into units.
     pub(super) planted: Option<Planted>,
+    /// Passes to leave out.
+    pub(super) without: Vec<&'static str>,
     pub(super) counters: Arc<oracle::Counters>,
 }
 
@@ -233,6 +240,7 @@ impl Compiler {
             keep_dumps: false,
             execution: Execution::default(),
             planted: None,
+            without: Vec::new(),
             counters: Arc::default(),
         })
     }
@@ -246,6 +254,7 @@ impl Compiler {
             keep_dumps: self.keep_dumps,
             execution: self.execution,
             planted: self.planted,
+            without: self.without.clone(),
             counters: self.counters.clone(),
         }
     }
@@ -339,6 +348,8 @@ impl Compiler {
             interpreted,
             entry_cells: entry_cells(f),
             timings: clock.stages,
+            log: clock.log,
+            proved: f.proved.len(),
             code,
             raw,
             exits: lowered.exits,
@@ -401,6 +412,8 @@ impl Compiler {
             avoid: request.avoid,
             lifetimes: self.host.lifetimes,
             inlines,
+            without: &self.without,
+            log: RefCell::default(),
         };
         let started = Instant::now();
         let mut passes = Vec::new();
@@ -415,6 +428,7 @@ impl Compiler {
         });
         fault?;
         clock.add("optimise", started);
+        clock.log.include(cx.log.into_inner());
         Ok(Selected { f, text, passes })
     }
 
@@ -507,6 +521,7 @@ fn entry_cells(f: &hir::Function) -> Vec<u64> {
 #[derive(Default)]
 struct Clock {
     stages: Vec<(&'static str, Duration)>,
+    log: opt::Log,
 }
 
 impl Clock {

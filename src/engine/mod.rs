@@ -67,6 +67,8 @@ pub struct Engine {
     /// A fault to put into the units that are compiled from now on.
     #[doc(hidden)]
     pub planted: Option<Planted>,
+    /// Passes that are left out of what is compiled from now on: see [`crate::opt::optional`].
+    pub without: Vec<&'static str>,
     /// What each [`Engine::compile`] and [`Engine::build`] followed from, also those that gave no unit: sections of a document. Not kept if
     /// `None`.
     pub replays: Option<Vec<String>>,
@@ -84,6 +86,7 @@ impl Engine {
             keep_dumps: false,
             execution: Execution::default(),
             planted: None,
+            without: Vec::new(),
             replays: None,
         })
     }
@@ -103,6 +106,7 @@ impl Engine {
         self.compiler.keep_dumps = self.keep_dumps;
         self.compiler.execution = self.execution;
         self.compiler.planted = self.planted;
+        self.compiler.without.clone_from(&self.without);
     }
 
     /// The code memory.

@@ -25,7 +25,9 @@ mod virtuals;
 use crate::bytecode::{Pc, Reason};
 use crate::hir::Function;
 use crate::host::{Lifetimes, World};
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 /// Rounds of removing references and checks.
 const MOST_ROUNDS: usize = 8;
@@ -40,6 +42,59 @@ pub struct Context<'a> {
     pub lifetimes: Lifetimes,
     /// Whether calls may be replaced by their callee's code, as far as the world gives that.
     pub inlines: bool,
+    /// Passes that [`run`] leaves out.
+    pub without: &'a [&'static str],
+    /// What the passes have cost.
+    pub log: RefCell<Log>,
+}
+
+/// What the passes over a function have cost.
+#[derive(Clone, Default, Debug)]
+pub struct Log {
+    /// The time that each pass took, by name; one that ran several times is counted whole.
+    pub passes: Vec<(&'static str, Duration)>,
+    /// The graphs and questions of `paths`.
+    pub paths: Vec<crate::infer::paths::Cost>,
+}
+
+impl Log {
+    fn add(&mut self, pass: &'static str, took: Duration) {
+        match self.passes.iter_mut().find(|known| known.0 == pass) {
+            Some(known) => known.1 += took,
+            None => self.passes.push((pass, took)),
+        }
+    }
+
+    /// Add what other passes have cost.
+    pub fn include(&mut self, other: Log) {
+        for (pass, took) in other.passes {
+            self.add(pass, took);
+        }
+        self.paths.extend(other.paths);
+    }
+}
+
+/// The passes that may be left out: code is right without them, and slower.
+pub const OPTIONAL: &[&str] = &["inline", "virtuals", "number", "paths", "checks"];
+
+/// A pass that there is not, or that can't be left out.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is no pass that can be left out; those are {list}", list = OPTIONAL.join(", "))]
+pub struct NotOptional(pub String);
+
+/// The passes of these names, separated by commas, which are to be left out.
+///
+/// # Errors
+/// One of them is not [optional](OPTIONAL).
+pub fn optional(names: &str) -> Result<Vec<&'static str>, NotOptional> {
+    let find = |name: &str| OPTIONAL.iter().find(|known| **known == name).copied();
+    let names = names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    names
+        .map(|name| find(name).ok_or_else(|| NotOptional(name.to_owned())))
+        .collect()
 }
 
 /// A pass: says whether it changed the function.
@@ -80,7 +135,12 @@ pub fn run_pass(name: &str, f: &mut Function, cx: &Context<'_>) -> Option<bool> 
 /// The passes in order, by name; `after` is called after each one that changed something.
 pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
     let mut step = |f: &mut Function, name: &'static str| {
+        if cx.without.contains(&name) {
+            return false;
+        }
+        let started = Instant::now();
         let changed = run_pass(name, f, cx).expect("a pass");
+        cx.log.borrow_mut().add(name, started.elapsed());
         if changed {
             after(name, f);
         }

@@ -7,7 +7,8 @@ use crate::types::Type;
 
 /// Remove what paths prove needless. It must come after all motion: what holds where it stands need not hold before.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let (found, _) = find(f, cx.world);
+    let (found, cost) = find(f, cx.world);
+    cx.log.borrow_mut().paths.push(cost);
     let changed = !found.is_empty();
     for finding in found {
         let what = match finding.fact {

@@ -51,6 +51,8 @@ out:
             avoid: &avoid,
             lifetimes: crate::host::Lifetimes::Counted,
             inlines: true,
+            without: &[],
+            log: RefCell::default(),
         };
         run(&mut f, &cx, &mut |pass, f| {
             hir::verify(f).unwrap_or_else(|faults| panic!("after {pass}: {faults}\n{f}"));
@@ -184,6 +186,8 @@ code "f" {
             avoid: &avoid,
             lifetimes,
             inlines: false,
+            without: &[],
+            log: RefCell::default(),
         };
         run(&mut f, &cx, &mut |_, _| {});
         assert_eq!(count(&f, "build_tuple"), made, "{f}");

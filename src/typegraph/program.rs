@@ -269,6 +269,11 @@ impl<D: PartialEq> Program<D> {
         false
     }
 
+    /// How many nodes a plain walk backwards from `to` visits; none if the graph is larger than the budget.
+    pub fn backward_walk(&mut self, to: Node) -> Option<usize> {
+        self.is_small().then(|| self.reachability().walk(to))
+    }
+
     /// Whether rows of bits for all nodes are affordable.
     fn is_small(&self) -> bool {
         self.graph.node_count() <= self.budget.nodes

@@ -100,6 +100,15 @@ impl Reachability {
         self.has(to.index(), from.index())
     }
 
+    /// From how many nodes control can come to `to`, itself included: what a plain walk backwards from it visits.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn walk(&self, to: Node) -> usize {
+        let row = &self.rows[to.index() * self.words..][..self.words];
+        row.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     fn has(&self, row: usize, bit: usize) -> bool {
         self.rows[row * self.words + (bit >> 6)] & 1 << (bit & 63) != 0
     }

@@ -10,6 +10,7 @@ use cladonia::hir;
 use cladonia::host::{Lifetimes, ReadUnit, Snapshot, read_units, world_of};
 use cladonia::opt;
 use cladonia::types::Type;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -439,6 +440,8 @@ impl FunctionInHir {
             avoid: &avoid,
             lifetimes: Lifetimes::Counted,
             inlines: true,
+            without: &[],
+            log: RefCell::default(),
         };
         let changed = catch(|| opt::run_pass(name, f, &cx))?;
         verified(&self.f, &format!("after {name}"))?;
@@ -461,6 +464,8 @@ impl FunctionInHir {
             avoid: &avoid,
             lifetimes: Lifetimes::Counted,
             inlines: true,
+            without: &[],
+            log: RefCell::default(),
         };
         let mut fault = Ok(());
         catch(|| {

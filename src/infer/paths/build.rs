@@ -1,7 +1,7 @@
 //! What of a function its graph is about: the values that are followed, their members, and the questions.
 
 use super::members::{MAX_TESTS, add, are_too_many, is_stable, may_fail, may_pass, split};
-use super::{BUDGET, Cost, Fact, Finding, MAX_QUESTIONS};
+use super::{BUDGET, Cost, Fact, Finding, MAX_QUESTIONS, QuestionCost};
 use crate::hir::{Block, Cmp, Function, Op, Term, Value};
 use crate::host::World;
 use crate::typegraph::{Node, Program, Variable};
@@ -62,6 +62,7 @@ pub(super) struct Graph<'a> {
     pub(super) first: SecondaryMap<Block, PackedOption<Node>>,
     pub(super) last: SecondaryMap<Block, PackedOption<Node>>,
     questions: Vec<Question>,
+    asked: Vec<QuestionCost>,
 }
 
 impl<'a> Graph<'a> {
@@ -83,6 +84,7 @@ impl<'a> Graph<'a> {
             first: SecondaryMap::new(),
             last: SecondaryMap::new(),
             questions: Vec::new(),
+            asked: Vec::new(),
         };
         graph.find_subjects();
         graph.find_tests();
@@ -427,19 +429,17 @@ impl<'a> Graph<'a> {
     pub fn ask_all(mut self) -> (Vec<Finding>, Cost) {
         self.program.set_budget(BUDGET);
         let mut found = Vec::new();
-        let mut asked = 0;
         for question in std::mem::take(&mut self.questions) {
-            if asked >= MAX_QUESTIONS {
+            if self.asked.len() >= MAX_QUESTIONS {
                 break;
             }
             let mut proof = String::new();
             match question {
                 Question::Guard(inst, subject, failing) => {
                     let node = self.before[&inst];
-                    let is_proved = failing.iter().all(|&member| {
-                        asked += 1;
-                        self.is_infeasible(node, subject, member, &mut proof)
-                    });
+                    let is_proved = failing
+                        .iter()
+                        .all(|&member| self.is_infeasible(node, subject, member, &mut proof));
                     if is_proved {
                         found.push(Finding {
                             fact: Fact::Holds(inst),
@@ -453,7 +453,6 @@ impl<'a> Graph<'a> {
                         continue;
                     };
                     for value in [true, false] {
-                        asked += 1;
                         let member = Type::from_cbool(value);
                         if self.is_infeasible(node, subject, member, &mut proof) {
                             // It is the other value, and the condition holds if that is what it must be.
@@ -468,12 +467,10 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        let queries = self.program.solver_metrics().map(|m| &m.queries);
         let cost = Cost {
             nodes: self.program.node_count(),
             bindings: self.program.binding_count(),
-            questions: asked,
-            steps: queries.into_iter().flatten().map(|q| q.steps).sum(),
+            questions: self.asked,
         };
         (found, cost)
     }
@@ -487,6 +484,12 @@ impl<'a> Graph<'a> {
     ) -> bool {
         let goal = self.binding(subject, member);
         let is_infeasible = self.program.ask(node, &[goal]).is_infeasible();
+        if let Some(walk) = self.program.backward_walk(node) {
+            let queries = self.program.solver_metrics().map(|m| &m.queries);
+            let steps = queries.and_then(|q| q.last()).map_or(0, |q| q.steps);
+            let walk = walk as u64;
+            self.asked.push(QuestionCost { steps, walk });
+        }
         if is_infeasible {
             let comma = if proof.is_empty() { "" } else { ", " };
             let name = self.program.node_name(node);

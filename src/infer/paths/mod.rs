@@ -72,16 +72,30 @@ pub struct Finding {
 }
 
 /// What the questions about a function cost.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Cost {
     /// Nodes of the graph.
     pub nodes: usize,
     /// Bindings in it.
     pub bindings: usize,
-    /// Questions that were asked.
-    pub questions: usize,
-    /// Elementary steps of the solver for all of them.
+    /// What each question cost, in order.
+    pub questions: Vec<QuestionCost>,
+}
+
+/// What one question cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QuestionCost {
+    /// Elementary steps of the solver: visits of nodes, and goals looked at.
     pub steps: u64,
+    /// Nodes that a plain walk backwards from the question's node visits.
+    pub walk: u64,
+}
+
+impl Cost {
+    /// Elementary steps for all questions.
+    pub fn steps(&self) -> u64 {
+        self.questions.iter().map(|question| question.steps).sum()
+    }
 }
 
 /// Ask about every guard and branch of a function that is worth it.

@@ -6,6 +6,7 @@ use crate::hir::{self, Block, FrameState, Function, Op, Start, Term, Value};
 use crate::host::code_of;
 use crate::opt::{Context, run_pass};
 use crate::types::{ObjectHandle, Type};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -228,6 +229,7 @@ fn optimised(
     }
     let inner = Context {
         avoid: &avoid,
+        log: RefCell::default(),
         ..*cx
     };
     for _ in 0..2 {

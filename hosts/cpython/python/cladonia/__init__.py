@@ -12,7 +12,7 @@ Nothing here is needed for a program to be right: on a Python that Cladonia can'
 from __future__ import annotations
 
 from cladonia import _native
-from cladonia._options import STAGES, check_force_exit, check_oracle, check_stage, check_threshold
+from cladonia._options import STAGES, check_force_exit, check_oracle, check_stage, check_threshold, check_without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,15 +35,17 @@ def available() -> str | None:
     return _native.load().available()
 
 
-def enable(threshold: int | None = None, force_exit: str | None = None, oracle: bool = False) -> None:
+def enable(threshold: int | None = None, force_exit: str | None = None, oracle: bool = False, without: str | None = None) -> None:
     """Turn the JIT on for the whole process.
 
     `threshold` is how often a function or loop runs interpreted before it is compiled; 0 compiles before the first execution,
     None is the default. `force_exit` makes guards fail on purpose, for tests: "none" (only note which
     are executed), "first", "seed:N" or "one-by-one:K".
     `oracle`, for tests too, runs what is compiled from now on in the LIR interpreter in place of machine code.
+    `without` leaves out passes of the compiler, to see what each brings: names separated by commas.
     """
-    _native.load().enable(check_threshold(threshold), check_force_exit(force_exit), check_oracle(oracle))
+    options = check_threshold(threshold), check_force_exit(force_exit), check_oracle(oracle), check_without(without)
+    _native.load().enable(*options)
 
 
 def disable() -> None:

@@ -20,6 +20,8 @@ options:
   --stats FILE.json   write statistics when the program ends
   --force-exit=HOW    make guards fail on purpose: none (only note which are
                       executed), first, seed:N or one-by-one:K
+  --without PASS,...  leave out passes of the compiler (inline, virtuals, number, paths, checks),
+                      to see what each brings
   --oracle            run compiled code in the LIR interpreter, slowly, in place of machine code; for tests
   --version           print the version, and whether the JIT can work here
   --help              print this
@@ -39,6 +41,7 @@ class Command:
         self.stats = None
         self.force_exit = None
         self.oracle = False
+        self.without = None
         self.kind = None  # "script", "module", "code", "stdin", "help" or "version"
         self.what = None
         self.args = []
@@ -51,7 +54,7 @@ def read(argv):
     while rest:
         word = rest.pop(0)
         name, equals, value = word.partition("=")
-        if name in ("--threshold", "--stats", "--force-exit"):
+        if name in ("--threshold", "--stats", "--force-exit", "--without"):
             if not equals:
                 if not rest:
                     raise BadOption(f"{name} needs a value")
@@ -93,6 +96,8 @@ def _set(command, name, value):
             command.threshold = _options.parse_threshold(value, name)
         elif name == "--force-exit":
             command.force_exit = _options.check_force_exit(value, name)
+        elif name == "--without":
+            command.without = _options.check_without(value, name)
         elif not value:
             raise ValueError(f"{name} needs the name of a file")
         else:
@@ -145,6 +150,8 @@ def _set_environment(command):
         environ["CLADONIA_THRESHOLD"] = str(command.threshold)
     if command.force_exit is not None:
         environ["CLADONIA_FORCE_EXIT"] = command.force_exit
+    if command.without is not None:
+        environ["CLADONIA_WITHOUT"] = command.without
     if command.oracle:
         environ["CLADONIA_ORACLE"] = "1"
 

@@ -18,7 +18,7 @@ class Interpreted:
     def available(self):
         return self._reason
 
-    def enable(self, threshold, force_exit, oracle):
+    def enable(self, threshold, force_exit, oracle, without):
         pass
 
     def disable(self):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
+#: The compiler's passes that may be left out.
+OPTIONAL_PASSES = ("inline", "virtuals", "number", "paths", "checks")
 FORCE_EXIT_FORMS = "'none', 'first', 'seed:N' or 'one-by-one:K'"
 LARGEST_THRESHOLD = 2**31 - 1
 
@@ -43,6 +45,18 @@ def check_force_exit(value, name="force_exit"):
 def check_oracle(value, name="oracle"):
     if type(value) is not bool:
         raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return value
+
+
+def check_without(value, name="without"):
+    """Names of passes in one text, separated by commas."""
+    if value is None:
+        return None
+    if type(value) is not str:
+        raise TypeError(f"{name} must be a str or None, not {type(value).__name__}")
+    for word in value.split(","):
+        if word.strip() not in OPTIONAL_PASSES:
+            raise ValueError(f"{name} must be names from {', '.join(OPTIONAL_PASSES)}, separated by commas, not {value!r}")
     return value
 
 

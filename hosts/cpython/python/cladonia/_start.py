@@ -20,10 +20,11 @@ def from_environment():
         if threshold is not None:
             threshold = _options.parse_threshold(threshold, "CLADONIA_THRESHOLD")
         force_exit = _options.check_force_exit(environ.get("CLADONIA_FORCE_EXIT") or None, "CLADONIA_FORCE_EXIT")
+        without = _options.check_without(environ.get("CLADONIA_WITHOUT") or None, "CLADONIA_WITHOUT")
     except ValueError as error:
         print(f"cladonia: {error}; the JIT stays off", file=sys.stderr)
         return
-    cladonia.enable(threshold, force_exit, environ.get("CLADONIA_ORACLE", "0") not in ("", "0"))
+    cladonia.enable(threshold, force_exit, environ.get("CLADONIA_ORACLE", "0") not in ("", "0"), without)
 
 
 def write_stats_at_exit(file):

@@ -47,7 +47,7 @@ static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
     fastcall!(
         c"enable",
         enable,
-        c"enable(threshold, force_exit, oracle): compile and enter hot code."
+        c"enable(threshold, force_exit, oracle, without): compile and enter hot code."
     ),
     fastcall!(
         c"disable",
@@ -265,7 +265,7 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
 unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
-        let [threshold, force, oracle] = arguments::<3>(args, count)?;
+        let [threshold, force, oracle, without] = arguments::<4>(args, count)?;
         if unavailable().is_some() {
             return none();
         }
@@ -294,6 +294,15 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             0 => {}
             1 => options.execution = Execution::Oracle,
             _ => return Err(()),
+        }
+        if without != Py_None() {
+            options.without = match cladonia::opt::optional(&text(without)) {
+                Ok(without) => without,
+                Err(error) => {
+                    raise(PyExc_ValueError, &error.to_string());
+                    return Err(());
+                }
+            };
         }
         ready()?;
         rt().options = options;

@@ -280,6 +280,7 @@ unsafe fn compile_unit(
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     engine.execution = rt().options.execution;
+    engine.without.clone_from(&rt().options.without);
     engine.planted = planted();
     let made = catch_unwind(AssertUnwindSafe(|| {
         let world = (rt().front.world)(&engine, globals, builtins);
@@ -301,6 +302,7 @@ unsafe fn compile_unit(
             release();
             Refusal::Lasting(e.to_string())
         })?;
+    rt().totals.compiled(&compiled);
     unit.finish(compiled);
     drop(held);
     healing::prepare(&mut unit);

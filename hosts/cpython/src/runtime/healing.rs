@@ -231,6 +231,17 @@ pub fn never_reached(unit: &UnitState) -> u64 {
     countdowns(unit).filter(|(_, word)| *word != 0).count() as u64
 }
 
+/// How often the guards of a unit were executed, by reason, where none is to fail.
+pub fn executions(unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+    let counts = rt().options.force == Some(ForceExit::None);
+    let exits = unit.unit.as_ref().map_or(&[][..], |u| &u.exits);
+    let reasons = unit.guards().map(|guard| exits[guard].reason.name());
+    let words = countdowns(unit).map(|(_, word)| NEVER - word);
+    reasons
+        .zip(words)
+        .filter(move |(_, count)| counts && *count != 0)
+}
+
 /// The numbers of the guards that were executed, where none is to fail.
 pub fn reached(unit: &UnitState) -> Vec<u64> {
     if rt().options.force != Some(ForceExit::None) {

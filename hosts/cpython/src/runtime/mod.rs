@@ -53,7 +53,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 
 /// Options of `enable`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Interpreted calls before a function is compiled; 0 compiles before the first.
     pub threshold: u64,
@@ -61,6 +61,8 @@ pub struct Options {
     pub force: Option<ForceExit>,
     /// Whether what is compiled is machine code or runs in the LIR interpreter.
     pub execution: Execution,
+    /// Passes of the compiler that are left out.
+    pub without: Vec<&'static str>,
 }
 
 impl Options {
@@ -80,6 +82,7 @@ impl Default for Options {
             threshold: DEFAULT_THRESHOLD,
             force: None,
             execution: Execution::Machine,
+            without: Vec::new(),
         }
     }
 }

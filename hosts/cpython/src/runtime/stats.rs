@@ -5,10 +5,12 @@ use super::function_state::CodeState;
 use super::healing::ForceExit;
 use super::units::UnitState;
 use super::{compiling, healing, rt};
-use cladonia::engine::Engine;
+use cladonia::engine::{Engine, Unit};
+use cladonia::infer::paths::QuestionCost;
 use pyo3_ffi::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
+use std::time::Duration;
 
 /// Function, line, reason of an exit.
 type ExitKey = (String, i32, &'static str);
@@ -36,6 +38,13 @@ pub struct Totals {
     never_reached: u64,
     /// Guards that were executed while none was to fail.
     reached: BTreeSet<u64>,
+    /// How often they were, by reason.
+    executions: BTreeMap<&'static str, u64>,
+    /// Time in the stages of the compiler, and in its passes.
+    stages: BTreeMap<&'static str, Duration>,
+    passes: BTreeMap<&'static str, Duration>,
+    /// Questions about paths.
+    paths: Paths,
     native_iterations: u64,
     entries: u64,
     units_entered: u64,
@@ -45,7 +54,44 @@ pub struct Totals {
     refused: BTreeMap<String, u64>,
 }
 
+/// What questions about paths have cost and come to.
+#[derive(Clone, Default)]
+struct Paths {
+    graphs: u64,
+    nodes: u64,
+    proved: u64,
+    /// Of each question: its steps, and the nodes that a plain walk backwards visits.
+    questions: Vec<QuestionCost>,
+}
+
+impl Paths {
+    /// The median of the steps in plain walks backwards.
+    fn median(&self) -> f64 {
+        let ratio = |q: &QuestionCost| q.steps as f64 / q.walk.max(1) as f64;
+        let mut ratios: Vec<f64> = self.questions.iter().map(ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios.get(ratios.len() / 2).copied().unwrap_or_default()
+    }
+}
+
 impl Totals {
+    /// Add what it took to make a unit.
+    pub fn compiled(&mut self, unit: &Unit) {
+        for &(stage, took) in &unit.timings {
+            *self.stages.entry(stage).or_default() += took;
+        }
+        for &(pass, took) in &unit.log.passes {
+            *self.passes.entry(pass).or_default() += took;
+        }
+        let paths = &mut self.paths;
+        paths.proved += unit.proved as u64;
+        for cost in unit.log.paths.iter().filter(|cost| cost.nodes > 0) {
+            paths.graphs += 1;
+            paths.nodes += cost.nodes as u64;
+            paths.questions.extend(&cost.questions);
+        }
+    }
+
     /// Add the counts of a unit.
     pub fn absorb(&mut self, unit: &UnitState) {
         self.entries += unit.entries.get();
@@ -53,6 +99,9 @@ impl Totals {
         self.units_entered += (unit.entries.get() != 0) as u64;
         self.never_reached += healing::never_reached(unit);
         self.reached.extend(healing::reached(unit));
+        for (reason, count) in healing::executions(unit) {
+            *self.executions.entry(reason).or_default() += count;
+        }
         let Some(compiled) = &unit.unit else { return };
         for (record, &count) in compiled.exits.iter().zip(&unit.exit_counts) {
             if count != 0 {
@@ -82,6 +131,10 @@ impl Totals {
             exit_counts: self.exit_counts.clone(),
             refused: self.refused.clone(),
             reached: self.reached.clone(),
+            executions: self.executions.clone(),
+            stages: self.stages.clone(),
+            passes: self.passes.clone(),
+            paths: self.paths.clone(),
             ..*self
         }
     }
@@ -133,6 +186,17 @@ pub unsafe fn dict() -> Object {
             "compile_ms",
             PyFloat_FromDouble(sums.compile_ns as f64 / 1e6),
         );
+        dict.set("stages_ms", times(&sums.stages));
+        dict.set("passes_ms", times(&sums.passes));
+        let paths = Dict::new();
+        paths.set("graphs", number(sums.paths.graphs));
+        paths.set("nodes", number(sums.paths.nodes));
+        paths.set("questions", number(sums.paths.questions.len() as u64));
+        let steps = sums.paths.questions.iter().map(|q| q.steps);
+        paths.set("steps", number(steps.sum()));
+        paths.set("median_walks", PyFloat_FromDouble(sums.paths.median()));
+        paths.set("proved", number(sums.paths.proved));
+        dict.set("paths", paths.0);
         let oracle = Dict::new();
         let counts_of_oracle = rt().engine.as_ref().map(Engine::oracle_counts);
         let ran = counts_of_oracle.unwrap_or_default();
@@ -159,6 +223,7 @@ pub unsafe fn dict() -> Object {
         forced.set("never_reached", number(sums.never_reached));
         if rt().options.force == Some(ForceExit::None) {
             forced.set("reached", numbers(&sums.reached));
+            forced.set("executions", counts(&sums.executions));
         }
         dict.set("forced_exits", forced.0);
         if PyErr_Occurred().is_null() {
@@ -191,10 +256,21 @@ impl Dict {
     }
 }
 
-fn counts(map: &BTreeMap<String, u64>) -> Object {
+fn counts<K: AsRef<str>>(map: &BTreeMap<K, u64>) -> Object {
     let dict = Dict::new();
     for (key, &count) in map {
-        dict.set(&key.replace('\0', ""), number(count));
+        dict.set(&key.as_ref().replace('\0', ""), number(count));
+    }
+    dict.0
+}
+
+/// Milliseconds by name.
+fn times(map: &BTreeMap<&'static str, Duration>) -> Object {
+    let dict = Dict::new();
+    for (key, took) in map {
+        // SAFETY: the GIL is held.
+        let took = unsafe { PyFloat_FromDouble(took.as_secs_f64() * 1e3) };
+        dict.set(key, took);
     }
     dict.0
 }

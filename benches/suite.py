@@ -1,0 +1,163 @@
+"""Runs pyperformance's pure-Python programs without and with the JIT: fresh processes in turn, ratios of medians.
+
+    python benches/suite.py [--python P] [--program NAME]... [--rounds N] [--json FILE]
+    python benches/suite.py --guards [--without PASS,...]     # how many guards were executed, not how long it took
+    python benches/suite.py --questions                       # what questions about paths have cost and brought
+
+`P` must have pyperformance installed. Each process is a worker of pyperf's own, so a program runs as its authors wrote it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "jit-tests"))
+import harness
+
+
+def main():
+    options = arguments()
+    with open(HERE / "suite.toml", "rb") as file:
+        table = tomllib.load(file)
+    for name in options.program:
+        if name not in table:
+            sys.exit(f"--program: {name!r} is not in suite.toml; it has {', '.join(table)}")
+    python = harness.find_python(options.python)
+    folder = benchmarks(python)
+    reason = harness.unavailable(python)
+    if reason:
+        sys.exit(f"the JIT can't work here: {reason}")
+    chosen = {name: table[name] for name in options.program or table}
+    work = guards if options.guards else questions if options.questions else speed
+    rows = work(Suite(python, folder, options), chosen)
+    if options.json:
+        Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--python", help="an interpreter with pyperformance")
+    parser.add_argument("--program", action="append", default=[], metavar="NAME")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--values", type=int, default=5, help="values measured in each process, after as many to warm up")
+    parser.add_argument("--guards", action="store_true", help="count executed guards, with and without the passes of --without")
+    parser.add_argument("--without", default="paths", metavar="PASS,...", help="for --guards (default: paths)")
+    parser.add_argument("--questions", action="store_true", help="what questions about paths cost, and how many checks they removed")
+    parser.add_argument("--threshold", type=int, help="instead of the default")
+    parser.add_argument("--timeout", type=float, default=600.0)
+    parser.add_argument("--json", metavar="FILE")
+    return parser.parse_args()
+
+
+def benchmarks(python):
+    """The folder of pyperformance's programs."""
+    code = "import pathlib, pyperf, pyperformance; print(pathlib.Path(pyperformance.__file__).parent / 'data-files' / 'benchmarks')"
+    out = subprocess.run([python, "-P", "-c", code], capture_output=True, text=True)
+    if out.returncode != 0:
+        sys.exit(f"{python} has no pyperformance; `{python} -m pip install pyperformance` installs it, or --python names another")
+    return Path(out.stdout.strip())
+
+
+class Suite:
+    def __init__(self, python, folder, options):
+        self.python, self.folder, self.options = python, folder, options
+        self.coverage = harness.Coverage()
+
+    def run(self, name, entry, jit, words=(), values=None):
+        """One process: the seconds of its values (those to warm up left out), and the JIT's statistics. None if it failed, which is said."""
+        values = self.options.values if values is None else values
+        script = self.folder / entry["folder"] / "run_benchmark.py"
+        with tempfile.TemporaryDirectory() as folder:
+            stats, out = Path(folder, "stats.json"), Path(folder, "out.json")
+            ours = ["-m", "cladonia", "--stats", stats, *words] if jit else []
+            if jit and self.options.threshold is not None:
+                ours += ["--threshold", str(self.options.threshold)]
+            command = [self.python, *ours, script, "--worker", "-l", str(entry.get("loops", 1)), "-w", str(values), "-n", str(values),
+                       "-o", out, *entry.get("args", [])]
+            env = harness.environment(self.python, **({} if jit else {"CLADONIA_OFF": "1"}))
+            ended = harness.run(command, env=env, timeout=self.options.timeout, stats=stats if jit else None, cwd=folder)
+            if ended.code != 0 or not out.exists():
+                why = ended.stderr.decode(errors="replace").strip().splitlines()
+                print(f"{name}: {ended.how()}{' with the JIT' if jit else ''}: {why[-1] if why else ''}", flush=True)
+                return None
+            runs = json.loads(out.read_text())["benchmarks"][0]["runs"]
+        return [value for run in runs for value in run["values"]], ended.stats
+
+
+def speed(suite, chosen):
+    options, rows = suite.options, []
+    print(f"{options.rounds} rounds, {options.values} values a process\n{'program':28}{'off s':>9}{'steady':>9}{'compile ms':>12}{'exits':>9}")
+    for name, entry in chosen.items():
+        off, jit, stats = [], [], {}
+        for _ in range(options.rounds):
+            base, ours = suite.run(name, entry, jit=False), suite.run(name, entry, jit=True)
+            if base is None or ours is None:
+                break
+            off += base[0]
+            jit += ours[0]
+            stats = ours[1]
+        else:
+            suite.coverage.add(stats)
+            row = {"program": name, "off_s": statistics.median(off), "steady": statistics.median(off) / statistics.median(jit),
+                   "compile_ms": stats["compile_ms"], "exits": sum(exit["count"] for exit in stats["exits"]),
+                   "refused": stats["refused"]}
+            rows.append(row)
+            print(f"{name:28}{row['off_s']:9.4f}{row['steady']:8.2f}x{row['compile_ms']:12.0f}{row['exits']:9}", flush=True)
+    if rows:
+        mean = math.exp(statistics.fmean(math.log(row["steady"]) for row in rows))
+        slower = [row["program"] for row in rows if row["steady"] < 0.9]
+        print(f"\ngeometric mean {mean:.2f}x of {len(rows)} programs; slower (below 0.9x): {', '.join(slower) or 'none'}")
+    print("\n".join(suite.coverage.lines()))
+    return rows
+
+
+def guards(suite, chosen):
+    options, rows = suite.options, []
+    print(f"guards executed in the process, without {options.without} and with\n{'program':28}{'without':>14}{'with':>14}{'fewer':>9}")
+    for name, entry in chosen.items():
+        entry = {**entry, "loops": 1}
+        force = ["--force-exit", "none"]
+        found = [suite.run(name, entry, True, words, values=1) for words in ([*force, "--without", options.without], force)]
+        if None in found:
+            continue
+        without, full = (run[1]["forced_exits"]["executions"] for run in found)
+        row = {"program": name, "without": without, "with": full}
+        rows.append(row)
+        before, after = sum(without.values()), sum(full.values())
+        fewer = 100 * (1 - after / before) if before else 0.0
+        print(f"{name:28}{before:14}{after:14}{fewer:8.2f} %", flush=True)
+    return rows
+
+
+def questions(suite, chosen):
+    rows = []
+    print(f"{'program':28}{'graphs':>8}{'asked':>8}{'median':>9}{'removed':>9}{'compile ms':>12}{'paths':>9}")
+    for name, entry in chosen.items():
+        ran = suite.run(name, entry, True, values=1)
+        if ran is None:
+            continue
+        stats, paths = ran[1], ran[1]["paths"]
+        took = stats["passes_ms"].get("paths", 0.0)
+        rows.append({"program": name, "compile_ms": stats["compile_ms"], "paths_ms": took, **paths})
+        share = 100 * took / stats["compile_ms"] if stats["compile_ms"] else 0.0
+        print(f"{name:28}{paths['graphs']:8}{paths['questions']:8}{paths['median_walks']:9.2f}{paths['proved']:9}"
+              f"{stats['compile_ms']:12.0f}{share:7.2f} %", flush=True)
+    total = sum(row["compile_ms"] for row in rows)
+    if total:
+        share = 100 * sum(row["paths_ms"] for row in rows) / total
+        print(f"\n{sum(row['questions'] for row in rows)} questions; `median` is in plain walks backwards; {share:.2f} % of the time "
+              f"in the compiler; {sum(row['proved'] > 0 for row in rows)} of {len(rows)} programs have checks less")
+    return rows
+
+
+if __name__ == "__main__":
+    main()
