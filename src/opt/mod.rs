@@ -9,6 +9,7 @@ pub mod closed;
 mod dce;
 mod inline;
 mod lifetimes;
+mod memory;
 mod merge;
 mod number;
 mod paths;
@@ -75,7 +76,7 @@ impl Log {
 }
 
 /// The passes that may be left out: code is right without them, and slower.
-pub const OPTIONAL: &[&str] = &["inline", "virtuals", "number", "paths", "checks"];
+pub const OPTIONAL: &[&str] = &["inline", "virtuals", "memory", "number", "paths", "checks"];
 
 /// A pass that there is not, or that can't be left out.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -111,6 +112,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("merge", merge::run),
     ("unbox", unbox::run),
     ("number", number::run),
+    ("memory", memory::run),
     ("paths", paths::run),
     ("refcounts", refcounts::run),
     ("checks", checks::run),
@@ -166,6 +168,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "simplify");
     }
     step(f, "types");
+    step(f, "refcounts");
+    step(f, "checks");
+    // What is loaded once has its guards once.
+    step(f, "memory");
     step(f, "number");
     step(f, "simplify");
     // After the last motion: what a path proves holds on that path.
@@ -184,5 +190,6 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
             break;
         }
     }
+    step(f, "memory");
     step(f, "dce");
 }

@@ -1,8 +1,6 @@
 //! Value numbering over the dominator tree, and motion of invariant guards and computations out of loops.
 
 use super::Context;
-use super::plant::{Fault, is_planted};
-use crate::bytecode::GeneralOp;
 use crate::hir::{Block, Function, Op, Term, Value, is_builtin_exact};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::{HashMap, HashSet};
@@ -19,14 +17,6 @@ fn is_stable(op: &Op) -> bool {
         Op::GuardType(t) => is_builtin_exact(*t),
         op => op.is_pure() && !matches!(op, Op::Null | Op::GuardTrue(_)),
     }
-}
-
-/// Whether the op depends on memory that only host code (and the ops named in `kills`) changes.
-fn is_memory(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::GuardType(_) | Op::Check(_) | Op::CheckClasses(_) | Op::ListLen
-    )
 }
 
 fn number(f: &mut Function) -> bool {
@@ -63,7 +53,6 @@ fn walk(
             }
             Step::Enter(b) => {
                 let mut added = Vec::new();
-                let mut memory: HashMap<(Op, Vec<Value>), Value> = HashMap::new();
                 for v in f.blocks[b].insts.clone() {
                     let op = f.insts[v].op.clone();
                     let args: Vec<Value> = f.insts[v].args.iter().map(|a| f.resolve(*a)).collect();
@@ -76,19 +65,6 @@ fn walk(
                             table.insert(key.clone(), v);
                             added.push(key);
                         }
-                    } else if is_memory(&op) {
-                        let key = (op, args);
-                        if let Some(&first) = memory.get(&key) {
-                            f.replace(v, first);
-                            *changed = true;
-                        } else {
-                            memory.insert(key, v);
-                        }
-                    } else if (f.may_run_host_code(v)
-                        || matches!(op, Op::ListAppend | Op::General(GeneralOp::ListAppend, _)))
-                        && !is_planted(Fault::Number)
-                    {
-                        memory.clear();
                     }
                 }
                 work.push(Step::Leave(added));

@@ -10,8 +10,8 @@ pub(super) enum Fault {
     Dce,
     /// `refcounts` takes references away though code of the program runs between.
     Refcounts,
-    /// `number` keeps what it knows of memory across code of the program.
-    Number,
+    /// `memory` keeps what it knows across code of the program.
+    Memory,
     /// `checks` drops every check of validity.
     Checks,
     /// `types` believes a block parameter's type from the first edge.
