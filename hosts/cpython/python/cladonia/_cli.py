@@ -20,7 +20,7 @@ options:
   --stats FILE.json   write statistics when the program ends
   --force-exit=HOW    make guards fail on purpose: none (only note which are
                       executed), first, seed:N or one-by-one:K
-  --without PASS,...  leave out passes of the compiler (inline, virtuals, memory, number, ...),
+  --without PASS,...  leave out passes of the compiler (split, inline, virtuals, memory, ...),
                       to see what each brings
   --oracle            run compiled code in the LIR interpreter, slowly, in place of machine code; for tests
   --version           print the version, and whether the JIT can work here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
 #: The compiler's passes that may be left out.
-OPTIONAL_PASSES = ("inline", "virtuals", "memory", "number", "paths", "checks")
+OPTIONAL_PASSES = ("split", "inline", "virtuals", "memory", "number", "paths", "checks")
 FORCE_EXIT_FORMS = "'none', 'first', 'seed:N' or 'one-by-one:K'"
 LARGEST_THRESHOLD = 2**31 - 1
 
