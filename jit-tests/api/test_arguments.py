@@ -24,6 +24,11 @@ class Arguments(WithRecorder):
         with self.assertRaisesRegex(TypeError, "oracle must be a bool, not int"):
             cladonia.enable(oracle=1)
 
+    def test_a_bad_pass_is_named(self):
+        for bad, kind in [(1, TypeError), ("", ValueError), ("paths,", ValueError), ("types", ValueError), ("paths split", ValueError)]:
+            with self.subTest(bad=bad), self.assertRaisesRegex(kind, "without"):
+                cladonia.enable(without=bad)
+
     def test_a_bad_stage_is_named(self):
         for bad, kind in [(None, TypeError), ("HIR", ValueError), ("", ValueError)]:
             with self.subTest(bad=bad), self.assertRaisesRegex(kind, "stage"):
@@ -47,6 +52,7 @@ class Arguments(WithRecorder):
         self.test_a_bad_threshold_is_named()
         self.test_a_bad_force_exit_is_named()
         self.test_a_bad_oracle_is_named()
+        self.test_a_bad_pass_is_named()
         self.test_a_bad_stage_is_named()
         self.test_what_is_not_a_python_function_is_refused_by_name()
         self.assertEqual(self.native.calls, [])
@@ -58,11 +64,13 @@ class Passing(WithRecorder):
         cladonia.enable(0, "seed:7")
         cladonia.enable(threshold=5, force_exit="one-by-one:0")
         cladonia.enable(oracle=True)
+        cladonia.enable(without="paths, split")
         cladonia.disable()
         cladonia.dump(f, "lir")
         self.assertEqual(self.native.calls, [
-            ("enable", None, None, False), ("enable", 0, "seed:7", False), ("enable", 5, "one-by-one:0", False),
-            ("enable", None, None, True), ("disable",), ("dump", f, "lir")])
+            ("enable", None, None, False, None), ("enable", 0, "seed:7", False, None),
+            ("enable", 5, "one-by-one:0", False, None), ("enable", None, None, True, None),
+            ("enable", None, None, False, "paths, split"), ("disable",), ("dump", f, "lir")])
 
     def test_methods_and_static_methods_stand_for_their_function(self):
         class C:

@@ -17,14 +17,34 @@ class Environment(InFolder):
             ("CLADONIA_FORCE_EXIT", "seed:3"), ("CLADONIA_ON", "1"), ("CLADONIA_THRESHOLD", "7")])
 
     def test_off_takes_everything_else_back(self):
-        self.assertEqual(self.show("--off", CLADONIA_THRESHOLD="0", CLADONIA_ON="1"), [("CLADONIA_OFF", "1")])
+        self.assertEqual(self.show("--off", CLADONIA_THRESHOLD="0", CLADONIA_ON="1", CLADONIA_WITHOUT="paths"), [("CLADONIA_OFF", "1")])
+
+    def test_passes_are_left_out(self):
+        self.assertIn(("CLADONIA_WITHOUT", "paths,split"), self.show("--without", "paths,split"))
+        self.write("f.py", """\
+            import cladonia
+            def f(flag):
+                if flag:
+                    x = 3
+                else:
+                    x = 1.5
+                y = x * x
+                y = y + x
+                return y - x * 2
+            for k in range(100):
+                f(k & 1)
+            print("proved" in cladonia.dump(f, "selected"))
+            """)
+        for words, proves in ((), True), (("--without", "paths,split"), False):
+            self.assertEqual(child("-m", "cladonia", *words, "f.py", cwd=self.folder).stdout, f"{proves}\n")
 
     def test_options_win_over_variables(self):
         self.assertIn(("CLADONIA_THRESHOLD", "9"), self.show("--threshold=9", CLADONIA_THRESHOLD="0"))
         self.assertNotIn(("CLADONIA_OFF", "1"), self.show("--threshold=9", CLADONIA_OFF="1"))
 
     def test_a_wrong_variable_is_named_and_the_program_runs(self):
-        for name, value in [("CLADONIA_THRESHOLD", "many"), ("CLADONIA_THRESHOLD", "-3"), ("CLADONIA_FORCE_EXIT", "often")]:
+        for name, value in [("CLADONIA_THRESHOLD", "many"), ("CLADONIA_THRESHOLD", "-3"), ("CLADONIA_FORCE_EXIT", "often"),
+                            ("CLADONIA_WITHOUT", "types")]:
             for words in (["-c", "print(1)"], ["-m", "cladonia", "-c", "print(1)"]):
                 ended = child(*words, **{name: value})
                 with self.subTest(name=name, words=words):
@@ -38,7 +58,7 @@ class Environment(InFolder):
             child("-m", "cladonia", "--stats", file, "-c", code)
             with self.subTest(code=code):
                 stats = json.loads(file.read_text())
-                self.assertLessEqual({"units", "entries", "exits", "refused", "invalidated", "compile_ms", "coverage"}, stats.keys())
+                self.assertLessEqual({"units", "entries", "exits", "refused", "invalidated", "compile_ms", "stages_ms", "passes_ms", "paths", "coverage"}, stats.keys())
             file.unlink()
 
     def test_statistics_go_where_the_program_started(self):

@@ -7,6 +7,7 @@ import unittest
 import weakref
 
 import cladonia
+from cladonia import _native, _options
 import harness
 from support import child, needs_jit
 
@@ -95,6 +96,12 @@ class Compiling(unittest.TestCase):
         after = cladonia.stats()
         self.assertEqual(after["forced_exits"]["guards"], before["forced_exits"]["guards"])
         self.assertEqual(after["oracle"], before["oracle"])
+
+    def test_both_sides_agree_which_passes_may_be_left_out(self):
+        cladonia.enable(without=",".join(_options.OPTIONAL_PASSES))
+        with self.assertRaisesRegex(ValueError, ", ".join(_options.OPTIONAL_PASSES)):
+            _native.load().enable(None, None, False, "types")
+        cladonia.disable()
 
     def test_compiling_twice_is_no_error(self):
         f = fresh()

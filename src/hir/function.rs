@@ -223,14 +223,15 @@ impl BlockData {
     }
 }
 
-/// A check or a branch that was removed because no path fails it or takes it, and why.
+/// A check, a side of a branch or a type that was removed because no path fails it, takes it or has it, or a join that was split
+/// because several do; and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proved {
     /// The bytecode instruction.
     pub pc: Pc,
     /// What was removed.
     pub what: String,
-    /// The questions about paths that were answered with "infeasible".
+    /// The questions about paths: what was infeasible, or, at a split join, feasible.
     pub why: String,
 }
 

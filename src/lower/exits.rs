@@ -11,7 +11,6 @@ use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Term};
 use crate::ll::Width;
 use cranelift_entity::EntityRef;
-use std::collections::hash_map::Entry as Place;
 
 /// The values an exit passes, each once, and the virtual objects it makes.
 struct Words {
@@ -311,16 +310,22 @@ impl Lower<'_> {
             self.shadows.insert(k, raw);
         }
         let virtuals = virtuals.into_iter().map(|(_, object)| object).collect();
-        let map = RawMap {
-            pc,
-            locals: map,
-            virtuals,
-        };
-        match self.raw_maps.entry(pc) {
-            Place::Occupied(known) => self.is_ambiguous |= *known.get() != map,
-            Place::Vacant(place) => {
-                place.insert(map);
-            }
+        let maps = self.raw_maps.entry(pc).or_default();
+        let is_same = |known: &RawMap| known.locals == map && known.virtuals == virtuals;
+        let copy = maps.iter().position(is_same).unwrap_or(maps.len());
+        if copy == maps.len() {
+            maps.push(RawMap {
+                pc,
+                copy: copy as u64,
+                locals: map,
+                virtuals,
+            });
+        }
+        if self.copied.contains(&pc) {
+            let copy = self.b.iconst(copy as i64);
+            let word = SEEN_ITEMS as u32 * self.f.code.locals.len() as u32;
+            let offset = self.shadow_offset(word);
+            self.b.store(Width::I64, self.frame, offset, copy);
         }
     }
 

@@ -30,7 +30,7 @@ use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
 use crate::types::Type;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What lowering gives.
 #[derive(Debug)]
@@ -41,9 +41,6 @@ pub struct Lowered {
     pub exits: Vec<ExitRecord>,
     /// Raw locals by call-out.
     pub raw_maps: Vec<RawMap>,
-    /// Whether the raw locals at some instruction differ between copies of it, so that no map tells where they are. The unit is
-    /// of no use then.
-    pub is_ambiguous: bool,
 }
 
 /// How a value is represented.
@@ -116,8 +113,10 @@ pub(crate) struct Lower<'a> {
     values: HashMap<Value, lir::Value>,
     blocks: HashMap<hir::Block, lir::Block>,
     exits: Vec<ExitRecord>,
-    raw_maps: HashMap<Pc, RawMap>,
-    is_ambiguous: bool,
+    /// One for each copy of an instruction that differs in it.
+    raw_maps: BTreeMap<Pc, Vec<RawMap>>,
+    /// Instructions known to have such copies.
+    copied: &'a BTreeSet<Pc>,
     thread: lir::Value,
     frame: lir::Value,
     /// Where all returns go.
@@ -164,6 +163,34 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry, planted
 
 /// Lower the body of a unit whose parameters are thread, function or frame, and arguments.
 fn finish(
+    func: Func,
+    f: &Function,
+    host: &Host,
+    parts: &UnitParts,
+    entry: Entry,
+    closed: Option<&ClosedParts>,
+    planted: bool,
+) -> Lowered {
+    let mut copied = BTreeSet::new();
+    loop {
+        let start = func.clone();
+        let lowered = finish_with(start, f, host, parts, entry, closed, planted, &copied);
+        let maps = lowered.raw_maps.windows(2);
+        let several = maps.filter(|pair| pair[0].pc == pair[1].pc);
+        let several: BTreeSet<Pc> = several.map(|pair| pair[0].pc).collect();
+        // Copies of an instruction that have raw locals in different places say which of them runs, once that is known.
+        if several.is_subset(&copied) {
+            return lowered;
+        }
+        copied.extend(several);
+    }
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what `finish` was given, and what it has found out"
+)]
+fn finish_with(
     mut func: Func,
     f: &Function,
     host: &Host,
@@ -171,6 +198,7 @@ fn finish(
     entry: Entry,
     closed: Option<&ClosedParts>,
     planted: bool,
+    copied: &BTreeSet<Pc>,
 ) -> Lowered {
     let (thread, second) = (func.params()[0], func.params()[1]);
     let args: Vec<lir::Value> = func.params()[2..].to_vec();
@@ -183,7 +211,7 @@ fn finish(
             }
         }
     }
-    let (exits, raw_maps, is_ambiguous) = {
+    let (exits, raw_maps) = {
         let mut lower = Lower {
             f,
             host,
@@ -194,8 +222,8 @@ fn finish(
             values: HashMap::new(),
             blocks: HashMap::new(),
             exits: Vec::new(),
-            raw_maps: HashMap::new(),
-            is_ambiguous: false,
+            raw_maps: BTreeMap::new(),
+            copied,
             thread,
             frame: second,
             leave: None,
@@ -210,15 +238,12 @@ fn finish(
             planted,
         };
         lower.run(second, &args);
-        (lower.exits, lower.raw_maps, lower.is_ambiguous)
+        (lower.exits, lower.raw_maps)
     };
-    let mut raw_maps: Vec<RawMap> = raw_maps.into_values().collect();
-    raw_maps.sort_by_key(|m| m.pc);
     Lowered {
         func,
         exits,
-        raw_maps,
-        is_ambiguous,
+        raw_maps: raw_maps.into_values().flatten().collect(),
     }
 }
 

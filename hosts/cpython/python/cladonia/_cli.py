@@ -141,7 +141,7 @@ def _set_environment(command):
     environ = os.environ
     if command.off:
         environ["CLADONIA_OFF"] = "1"
-        for name in _options.ON:
+        for name in (*_options.ON, "CLADONIA_WITHOUT"):
             environ.pop(name, None)
         return
     environ.pop("CLADONIA_OFF", None)

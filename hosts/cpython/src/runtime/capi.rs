@@ -203,9 +203,14 @@ impl CodeShape {
     }
 
     /// Words that a native frame has behind the interpreter's: a shadow for each local, whether it is bound (for
-    /// those that may not be), and the unit's token.
+    /// those that may not be), which copy of an instruction runs, and the unit's token.
     pub fn extra_words(&self) -> i32 {
-        2 * self.nlocalsplus + 1
+        2 * self.nlocalsplus + 2
+    }
+
+    /// Byte offset in the frame of the number of the copy of an instruction that runs.
+    pub fn copy(&self) -> i32 {
+        self.shadow(2 * self.nlocalsplus)
     }
 
     /// Byte offset in the frame of the shadow of local `slot`.
@@ -215,7 +220,7 @@ impl CodeShape {
 
     /// Byte offset in the frame of the unit's token.
     pub fn token(&self) -> i32 {
-        8 * (self.framesize + 2 * self.nlocalsplus)
+        8 * (self.framesize + 2 * self.nlocalsplus + 1)
     }
 
     /// The qualified name, for people.

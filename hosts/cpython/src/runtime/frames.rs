@@ -3,7 +3,7 @@
 //! # Layout
 //! ```text
 //! interpreter's frame                    | the unit's own words
-//! specials | localsplus | operand stack  | one shadow per local | token
+//! specials | localsplus | operand stack  | one shadow per local | copy | token
 //! ```
 //! A boxed local is an owned reference in its slot; a raw one leaves the slot null and its bits in the shadow. The
 //! frame's references to code and function are borrowed: its unit holds the code, its caller the function. Its
@@ -511,7 +511,7 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
         let unit = &*(token as UnitRef);
         let at: *mut u8 = get(frame, f::INSTR_PTR);
         let pos = (at as isize - unit.shape.units() as isize) / 2;
-        let Some(map) = raw_locals(unit, pos as u32) else {
+        let Some(map) = raw_locals(unit, pos as u32, frame) else {
             put(frame, f::RETURN_OFFSET, MATERIALISED);
             return 0;
         };
@@ -628,13 +628,25 @@ pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) {
 }
 
 /// The raw locals while the instruction at `pos` calls out.
-fn raw_locals(unit: &UnitState, pos: u32) -> Option<&RawMap> {
+///
+/// # Safety
+/// `frame` is a native frame of the unit, in such a call.
+unsafe fn raw_locals(unit: &UnitState, pos: u32, frame: Frame) -> Option<&RawMap> {
     let at = |map: &&RawMap| {
         unit.positions
             .get(map.pc.0 as usize)
             .is_some_and(|p| p.0 == pos)
     };
-    unit.unit.as_ref()?.raw_maps.iter().find(at)
+    let mut maps = unit.unit.as_ref()?.raw_maps.iter().filter(at);
+    let first = maps.next()?;
+    if maps.clone().next().is_none() {
+        return Some(first);
+    }
+    // SAFETY: where there are several, the code has stored which it is.
+    let copy: u64 = unsafe { get(frame, unit.shape.copy()) };
+    std::iter::once(first)
+        .chain(maps)
+        .find(|map| map.copy == copy)
 }
 
 static mut ORIGINAL_GETTER: Option<getter> = None;
