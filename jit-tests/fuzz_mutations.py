@@ -105,6 +105,14 @@ class Slotted2:
     __slots__ = ("x", "y", "__weakref__")
     m = Slotted.m
 
+class Plain:
+    k = 20
+    @staticmethod
+    def s(a):
+        return ("plain s", a)
+    def m(self, d=4):
+        return ("plain m", d)
+
 class Loose:
     pass
 
@@ -183,6 +191,7 @@ def bound(o):
 def several(o): return (o.x, o.y, o.m(2), o.k, o.x)
 def class_k(o): return (Base.k, Mid.k, Leaf.k)
 def class_m(o): return Leaf.m(o, 6)
+def plain(o): return (Plain.k, Plain.s(1), Plain.m(o, 2), Plain().m())
 def class_level(o): return (Base.level, Leaf.level)
 def make(o):
     n = Mid(8)
@@ -195,7 +204,7 @@ def module_store(o):
     return mod.w
 def name_G(o): return G
 def name_g(o): return g(1)
-def name_len(o): return len((1, 2))
+def name_hex(o): return hex(17)
 def isinstance_(o): return (isinstance(o, Mid), isinstance(o, Base), type(o) is Leaf)
 def loop(o):
     total = []
@@ -263,11 +272,11 @@ def threaded(o, do):
 '''
 
 ACCESSES = """load_x load_k load_p load_missing call_m call_m_default call_s call_c call_up call_inc store_x store_k store_p delete_x chain
-chain_call bound several class_k class_m class_level make make_leaf module_v module_f module_store name_G name_g name_len isinstance_
+chain_call bound several class_k class_m plain class_level make make_leaf module_v module_f module_store name_G name_g name_hex isinstance_
 loop""".split()
 DURING = """during_loads during_calls during_stores during_loop during_names during_super finalised finalised_by_store
 threaded""".split()
-CLASSES = ["Base", "Mid", "Leaf", "Side", "Slotted", "Meta"]
+CLASSES = ["Base", "Mid", "Leaf", "Side", "Slotted", "Plain", "Meta"]
 DICTS = ["a", "b", "leaf", "side"]
 OBJECTS = [*DICTS, "slot", "slot2", "loose"]
 NAMES = ["x", "y", "k", "m", "p", "s", "c", "up", "missing", "inc"]
@@ -319,7 +328,7 @@ class Maker:
         return [f"def {name}():", f"    return [each({access}, o) for _ in range({times}) for o in ({', '.join(objects)},)]"]
 
     def mutation(self):
-        lines = []
+        lines = ["    global G, g, hex, Leaf, mod"]
         for _ in range(1 + (self.below(3) == 0) + (self.below(6) == 0)):
             lines += self.one()
         return lines
@@ -351,10 +360,10 @@ class Maker:
             return [self.pick(["    del mod.v", "    del mod.f", "    mod.__class__ = Mod", "    mod.__dict__['v'] = 'dict'",
                                "    mod.__dict__.clear()", "    mod.__class__ = types.ModuleType", "    mod.__getattr__ = lambda n: n"])]
         if form == 17:
-            return ["    global G", self.pick(["    G = 2", "    G = 'text'", "    del G", "    G = g"])]
+            return [self.pick(["    G = 2", "    G = 'text'", "    del G", "    G = g"])]
         if form == 18:
-            return ["    global g, len, Leaf, mod", self.pick(["    g = g2", "    len = lambda o: 'len'", "    del len", "    del g",
-                                                               "    mod = a", "    Leaf = Side", "    builtins.len, builtins.abs = len, abs"])]
+            return [self.pick(["    g = g2", "    hex = lambda o: 'hex'", "    del hex", "    del g", "    mod = a", "    Leaf = Side",
+                               "    builtins.oct = g", "    builtins.hex = lambda o: 'builtin'"])]
         if form == 19:
             return [self.pick(["    g.__code__ = g2.__code__", "    g.__defaults__ = (70,)", "    g.__defaults__ = None",
                                "    Base.m.__defaults__ = (90,)", "    Base.m.__code__ = replaced.__code__",
@@ -367,6 +376,7 @@ class Maker:
         if form == 22:
             return [self.pick(["    gc.collect()", "    vars(a).clear()", "    vars(leaf).update(m=1, k=2)", "    type.__setattr__(Base, 'k', 5)",
                                "    Base.p = property(quiet, lambda self, v: None)", "    object.__setattr__(a, 'k', 3)",
+                               "    Plain.__class__ = Meta", "    Base.__class__ = type", "    Mid.__class__ = type('M2', (Meta,), {})",
                                "    del Leaf.up", "    Base.p.fget.__code__ = quiet.__code__", "    a.__dict__"])]
         return [f"    {cls}.{name} = {value}", f"    del {cls}.{name}"]
 
@@ -389,11 +399,10 @@ def each(f, *arguments):
 def check(source, plant=False):
     """Run a case every way and compare. Returns how many steps were compared, or None if it isn't worth running."""
     warnings.simplefilter("ignore")
-    code = compile(source + EPILOGUE, "<case>", "exec")
-    expected = timed(lambda: outcomes(code, "interpreted"))
+    expected = timed(lambda: outcomes(source, "interpreted"))
     if expected is None:
         return None
-    planted = compile(hidden(source) + EPILOGUE, "<case>", "exec") if plant else code
+    planted = hidden(source) if plant else source
     for way in WAYS:
         # Hanging in machine code, no handler would run: the signal itself ends the process, which the parent reports.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -422,15 +431,16 @@ def timed(run):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def outcomes(code, way):
+def outcomes(source, way):
     """What every step of a case gave, from a fresh start, and what is left of the world."""
     import builtins
 
     import cladonia
 
     space = {"__name__": "case"}
-    kept = {"len": builtins.len, "abs": builtins.abs}
-    exec(code, space)
+    kept = {"hex": builtins.hex, "oct": builtins.oct}
+    # Of code that runs in many namespaces only some is compiled: each way has its own.
+    exec(compile(source + EPILOGUE, "<case>", "exec"), space)
     if way == "by itself":
         cladonia.enable(threshold=2)
     elif way == "in the LIR interpreter":
@@ -450,7 +460,7 @@ def outcomes(code, way):
     finally:
         if way != "interpreted":
             cladonia.disable()
-        builtins.len, builtins.abs = kept["len"], kept["abs"]
+        builtins.hex, builtins.oct = kept["hex"], kept["oct"]
 
 
 def functions(space):

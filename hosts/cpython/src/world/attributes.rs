@@ -147,8 +147,10 @@ impl CPythonWorld<'_> {
             }
             let dict: Obj = field(module, abi::module::DICT);
             let (found, unchanged) = self.look_up(dict, name).ok()?;
+            // A module may be made one of a class derived from `module`, which may have properties; nothing watches that.
+            let class = (&raw mut PyModule_Type) as i64;
             found.map(|value| AttrPlan::Constant {
-                guards: Vec::new(),
+                guards: vec![call(self.ids.check_class, &[class])],
                 value,
                 method: false,
                 assumptions: vec![unchanged],
@@ -205,7 +207,8 @@ fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assump
     }
 }
 
-/// An attribute of a class whose own class is `type`.
+/// An attribute of a class whose own class is `type`, and stays that: only classes of a metaclass that is the program's can be
+/// assigned another.
 fn class_attribute(object: Obj, name: &str) -> Option<AttrPlan> {
     let class = object.cast::<PyTypeObject>();
     // SAFETY: a live class and a str.

@@ -1,11 +1,6 @@
-# exit code 1
-# ests/fuzz_mutations.py", line 513, in work
-#     failure = hunt()
-#   File "/work/wt/access/jit-tests/fuzz_functions.py", line 445, in hunt
-#     batch(number)
-#     ~~~~~^^^^^^^^
-#   File "/work/wt/access/jit-tests/fuzz_functions.py", line 439, in batch
-#     cases()
+# compiled at once, step 9:
+#   interpreted: list(str 'property of the module', str 'property of the module', str 'property of the module')
+#   compiled:    list(int 5, int 5, int 5)
 import builtins, gc, threading, types
 
 class Meta(type):
@@ -233,14 +228,56 @@ def threaded(o, do):
 
 # ---- the case
 
+def s0_do():
+    global G, g, len, Leaf, mod
+    a.x = Data()
 def s0():
-    return [each(load_x, o) for _ in range(1) for o in (a,)]
+    during_loop(slot, nothing)
+    return finalised_by_store(leaf, s0_do)
 def s1():
-    del mod.v
-    global g, len, Leaf, mod
-    g = g2
+    global G, g, len, Leaf, mod
+    side.__dict__ = b.__dict__
+    side.__dict__['y'] = property(quiet)
 def s2():
-    return [each(load_x, o) for _ in range(1) for o in (a,)]
+    global G, g, len, Leaf, mod
+    del slot2.m
+def s3():
+    return [each(several, o) for _ in range(1) for o in (slot,)]
+def s4():
+    global G, g, len, Leaf, mod
+    leaf.missing = replaced
+    len = lambda o: 'len'
+def s5_do():
+    global G, g, len, Leaf, mod
+    vars(leaf).update(m=1, k=2)
+def s5():
+    for _ in range(20): during_super(slot, nothing)
+    return during_super(slot, s5_do)
+def s6():
+    return [each(chain, o) for _ in range(3) for o in (slot, side, slot2, slot, b,)]
+def s7_do():
+    global G, g, len, Leaf, mod
+    Slotted.up = a.m
+    Slotted.missing = staticmethod(replaced)
+    side.__class__ = Leaf
+def s7():
+    for _ in range(20): during_names(loose, nothing)
+    return during_names(loose, s7_do)
+def s8_do():
+    global G, g, len, Leaf, mod
+    b.__dict__['y'] = Data()
+    mod.__class__ = Mod
+def s8():
+    for _ in range(20): during_loop(leaf, nothing)
+    return during_loop(leaf, s8_do)
+def s9():
+    return [each(module_v, o) for _ in range(1) for o in (a, slot2, b,)]
+def s10_do():
+    global G, g, len, Leaf, mod
+    del Meta.up
+def s10():
+    for _ in range(20): during_loads(b, nothing)
+    return during_loads(b, s10_do)
 
-STEPS = [s0, s1, s2]
-WARM = 0
+STEPS = [s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10]
+WARM = 3

@@ -1,11 +1,6 @@
-# exit code 1
-# e "/work/wt/access/jit-tests/fuzz_functions.py", line 445, in hunt
-#     batch(number)
-#     ~~~~~^^^^^^^^
-#   File "/work/wt/access/jit-tests/fuzz_functions.py", line 439, in batch
-#     cases()
-#     ~~~~~^^
-#   File "/work/wt/access/jit-tests/fuzz_functions.py", line 433, in cases
+# compiled at once, step 9:
+#   interpreted: list(int 1, tuple(int 1, int 7), str 'property of the module', tuple(str 'mod.f', int 2), int 10, int 11, int 1, tuple(int 1, int 7), str 'property of the module', tuple(str 'mod.f', int 2), int 10, int 11)
+#   compiled:    list(int 1, tuple(int 1, int 7), int 5, tuple(str 'mod.f', int 2), int 10, int 11, int 1, tuple(int 1, int 7), str 'property of the module', tuple(str 'mod.f', int 2), int 10, int 11)
 import builtins, gc, threading, types
 
 class Meta(type):
@@ -233,14 +228,56 @@ def threaded(o, do):
 
 # ---- the case
 
+def s0_do():
+    global G, g, len, Leaf, mod
+    Meta.inc = a.m
+    for n in range(40): setattr(b, 'f%d' % n, n)
+    Base.__new__ = staticmethod(lambda cls, *a: object.__new__(cls))
 def s0():
-    return [each(load_x, o) for _ in range(1) for o in (a,)]
+    for _ in range(20): during_names(b, nothing)
+    return during_names(b, s0_do)
 def s1():
-    Base.x = 1
-    Base.x = 1
+    global G, g, len, Leaf, mod
+    mod.__class__ = Mod
+    a.inc = None
 def s2():
-    Base.x = 1
-    a.__dict__ = dict(x=7, x=1)
+    return [each(call_s, o) for _ in range(1) for o in (a,)]
+def s3_do():
+    global G, g, len, Leaf, mod
+    Leaf.__bases__ = (Side,)
+    Mid.s = None
+def s3():
+    return threaded(slot, s3_do)
+def s4():
+    return [each(loop, o) for _ in range(3) for o in (b,)]
+def s5():
+    return [each(call_c, o) for _ in range(3) for o in (a, slot, loose, b,)]
+def s6():
+    global G, g, len, Leaf, mod
+    Base.m.__defaults__ = (90,)
+    for n in range(40): setattr(side, 'f%d' % n, n)
+def s7_do():
+    global G, g, len, Leaf, mod
+    del Base.p
+    del a.y
+def s7():
+    for _ in range(20): during_calls(slot, nothing)
+    return during_calls(slot, s7_do)
+def s8_do():
+    global G, g, len, Leaf, mod
+    Meta.up = a.m
+    del Meta.up
+    Slotted.c = None
+def s8():
+    for _ in range(20): threaded(b, nothing)
+    return threaded(b, s8_do)
+def s9_do():
+    global G, g, len, Leaf, mod
+    Meta.up = Base.m
+    Side.__bases__ = (Base,)
+def s9():
+    for _ in range(20): during_names(slot, nothing)
+    return during_names(slot, s9_do)
 
-STEPS = [s0, s1, s2]
-WARM = 0
+STEPS = [s0, s1, s2, s3, s4, s5, s6, s7, s8, s9]
+WARM = 1
