@@ -1,11 +1,3 @@
-# CRASH SIGALRM
-# leter
-# Exception in thread Thread-5 (s6_do):
-# Traceback (most recent call last):
-#   File "/root/.pyenv/versions/3.13.0/lib/python3.13/threading.py", line 1041, in _bootstrap_inner
-#     self.run()
-#     ~~~~~~~~^^
-#   File "/root/.pyenv/versions/3.13.0/lib/python3.13/threading.py", line 992, in run
 import builtins, gc, threading, types
 
 class Meta(type):
@@ -74,6 +66,14 @@ class Slotted:
 class Slotted2:
     __slots__ = ("x", "y", "__weakref__")
     m = Slotted.m
+
+class Plain:
+    k = 20
+    @staticmethod
+    def s(a):
+        return ("plain s", a)
+    def m(self, d=4):
+        return ("plain m", d)
 
 class Loose:
     pass
@@ -153,6 +153,7 @@ def bound(o):
 def several(o): return (o.x, o.y, o.m(2), o.k, o.x)
 def class_k(o): return (Base.k, Mid.k, Leaf.k)
 def class_m(o): return Leaf.m(o, 6)
+def plain(o): return (Plain.k, Plain.s(1), Plain.m(o, 2), Plain().m())
 def class_level(o): return (Base.level, Leaf.level)
 def make(o):
     n = Mid(8)
@@ -165,7 +166,7 @@ def module_store(o):
     return mod.w
 def name_G(o): return G
 def name_g(o): return g(1)
-def name_len(o): return len((1, 2))
+def name_hex(o): return hex(17)
 def isinstance_(o): return (isinstance(o, Mid), isinstance(o, Base), type(o) is Leaf)
 def loop(o):
     total = []
@@ -233,29 +234,30 @@ def threaded(o, do):
 
 # ---- the case
 
-def s0_do():
-    global G, g, len, Leaf, mod
-    mod.f = Base
-    Leaf.p = staticmethod(quiet)
 def s0():
-    for _ in range(20): threaded(leaf, nothing)
-    return threaded(leaf, s0_do)
-def s1():
-    global G, g, len, Leaf, mod
-    loose.__class__ = Slotted
-def s2():
-    global G, g, len, Leaf, mod
-    side.__dict__['inc'] = Base.m
-def s3_do():
-    global G, g, len, Leaf, mod
+    global G, g, hex, Leaf, mod
     a.__dict__ = dict(a.__dict__)
+    del G
+def s1():
+    global G, g, hex, Leaf, mod
+    a.p = 2.5
+    b.p = staticmethod(quiet)
+    Leaf.__init__ = lambda self, x=1: setattr(self, 'y', x)
+def s2():
+    global G, g, hex, Leaf, mod
+    Mid.p = 'text'
+def s3_do():
+    global G, g, hex, Leaf, mod
+    del slot2.p
+    mod.__class__ = Mod
 def s3():
-    for _ in range(20): during_calls(a, nothing)
-    return during_calls(a, s3_do)
+    return finalised(side, s3_do)
 def s4():
-    return [each(class_level, o) for _ in range(20) for o in (b, leaf, b, leaf,)]
+    global G, g, hex, Leaf, mod
+    Base.p = NonData()
+    G = 'text'
 def s5():
-    return [each(class_m, o) for _ in range(3) for o in (leaf,)]
+    return [each(module_store, o) for _ in range(3) for o in (b, leaf,)]
 
 STEPS = [s0, s1, s2, s3, s4, s5]
-WARM = 4
+WARM = 3
