@@ -465,7 +465,8 @@ def outcomes(source, way):
 
 def functions(space):
     """Everything of a case that can be compiled."""
-    found = [space[name] for name in ACCESSES + DURING]
+    # A case may be older than some of them.
+    found = [space[name] for name in ACCESSES + DURING if name in space]
     for name in ("Base", "Mid", "Leaf", "Side", "Slotted"):
         members = list(vars(space[name]).values()) if isinstance(space.get(name), type) else []
         for member in members:

@@ -269,7 +269,8 @@ builtins = __import__("builtins")
 for number, change in enumerate(CHANGES):
     change_code = compile(change, "<change>", "exec")
     for at, moment in enumerate(MOMENTS):
-        if number < len(CLASS_CHANGES) and moment not in ("during", MOMENTS[number % 5]):
+        rotating = (MOMENTS[number % 5], MOMENTS[(number + 2) % 5])[: 1 + (number >= len(CLASS_CHANGES))]
+        if moment not in ("during", *rotating):
             continue
         seen = []
         space = {"__name__": "world"}
