@@ -56,6 +56,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("merge", merge::run),
     ("unbox", unbox::run),
     ("number", number::run),
+    ("number_again", number::again),
     ("paths", paths::run),
     ("refcounts", refcounts::run),
     ("checks", checks::run),
@@ -124,5 +125,6 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
             break;
         }
     }
+    step(f, "number_again");
     step(f, "dce");
 }

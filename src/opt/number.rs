@@ -13,6 +13,18 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     number(f) | hoisted
 }
 
+/// Number alone, once fewer references are dropped: each such drop might have run code of the program, which stood between two
+/// checks of one object.
+pub fn again(f: &mut Function, _: &Context<'_>) -> bool {
+    number(f)
+}
+
+/// What is known of memory at a place: the checks that have passed since code of the program may have run.
+type Memory = HashMap<(Op, Vec<Value>), Value>;
+
+/// A block that only one other leads to knows what was known there; more checks than this are not carried on.
+const MOST_CARRIED: usize = 64;
+
 /// Whether the op may be numbered across blocks. A guard on a user's class may not: the class may be assigned.
 fn is_stable(op: &Op) -> bool {
     match op {
@@ -36,8 +48,9 @@ fn number(f: &mut Function) -> bool {
         children[idom[b].expect("a reachable block")].push(b);
     }
     let mut changed = false;
-    let mut table: HashMap<(Op, Vec<Value>), Value> = HashMap::new();
-    walk(f, f.entry(), &children, &mut table, &mut changed);
+    let preds = f.predecessors();
+    let mut table: Memory = HashMap::new();
+    walk(f, f.entry(), &children, &preds, &mut table, &mut changed);
     changed
 }
 
@@ -45,15 +58,16 @@ fn walk(
     f: &mut Function,
     b: Block,
     children: &SecondaryMap<Block, Vec<Block>>,
-    table: &mut HashMap<(Op, Vec<Value>), Value>,
+    preds: &SecondaryMap<Block, Vec<Block>>,
+    table: &mut Memory,
     changed: &mut bool,
 ) {
     // An explicit stack of scopes: generated code may be deep.
     enum Step {
-        Enter(Block),
+        Enter(Block, Memory),
         Leave(Vec<(Op, Vec<Value>)>),
     }
-    let mut work = vec![Step::Enter(b)];
+    let mut work = vec![Step::Enter(b, Memory::new())];
     while let Some(step) = work.pop() {
         match step {
             Step::Leave(keys) => {
@@ -61,9 +75,8 @@ fn walk(
                     table.remove(&key);
                 }
             }
-            Step::Enter(b) => {
+            Step::Enter(b, mut memory) => {
                 let mut added = Vec::new();
-                let mut memory: HashMap<(Op, Vec<Value>), Value> = HashMap::new();
                 for v in f.blocks[b].insts.clone() {
                     let op = f.insts[v].op.clone();
                     let args: Vec<Value> = f.insts[v].args.iter().map(|a| f.resolve(*a)).collect();
@@ -89,10 +102,20 @@ fn walk(
                         && !is_planted(Fault::Number)
                     {
                         memory.clear();
+                    } else if matches!(op, Op::Store(_)) {
+                        // What is stored may hide what the class has; it changes no class.
+                        memory.retain(|(op, _), _| !matches!(op, Op::Check(_)));
                     }
                 }
                 work.push(Step::Leave(added));
-                work.extend(children[b].iter().map(|c| Step::Enter(*c)));
+                for &child in &children[b] {
+                    let follows = preds[child].len() == 1 && memory.len() <= MOST_CARRIED;
+                    let known = match follows {
+                        true => memory.clone(),
+                        false => Memory::new(),
+                    };
+                    work.push(Step::Enter(child, known));
+                }
             }
         }
     }

@@ -64,6 +64,10 @@ impl CPythonWorld<'_> {
             let found = descriptor(class, name.0);
             match found {
                 Descriptor::Data | Descriptor::NonData => None,
+                Descriptor::Property(getter) => Some(AttrPlan::Getter {
+                    function: handle_of(getter)?,
+                    assumptions,
+                }),
                 Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
                 Descriptor::Absent => {
                     let Storage::Inline(values) = storage(class) else {
@@ -178,7 +182,9 @@ impl CPythonWorld<'_> {
                     offset,
                     writable: true,
                 } => call(self.ids.store_slot, &[offset]),
-                Descriptor::Slot { .. } | Descriptor::Data => return None,
+                Descriptor::Slot { .. } | Descriptor::Data | Descriptor::Property(_) => {
+                    return None;
+                }
                 _ => {
                     let Storage::Inline(values) = storage(class) else {
                         return None;
@@ -214,7 +220,8 @@ fn class_attribute(object: Obj, name: &str) -> Option<AttrPlan> {
     // SAFETY: a live class and a str.
     unsafe {
         let name = Name::new(name)?;
-        if let Descriptor::Data | Descriptor::Slot { .. } = descriptor(&raw mut PyType_Type, name.0)
+        if let Descriptor::Data | Descriptor::Property(_) | Descriptor::Slot { .. } =
+            descriptor(&raw mut PyType_Type, name.0)
         {
             return None;
         }
