@@ -414,9 +414,9 @@ def work(seed, seconds, current, plant):
             counts["calls"] += compared
 
     try:
-        hunt = with_hypothesis(run, seed, deadline)
+        hunt = with_hypothesis(run, seed, deadline, Maker)
     except ImportError:
-        hunt = with_random(run, seed, deadline)
+        hunt = with_random(run, seed, deadline, Maker)
     failure = hunt()
     print(f"{counts['cases']} {counts['calls']}")
     if failure:
@@ -424,7 +424,7 @@ def work(seed, seconds, current, plant):
         sys.exit(3)
 
 
-def with_hypothesis(run, seed, deadline):
+def with_hypothesis(run, seed, deadline, maker):
     import hypothesis
     from hypothesis import HealthCheck, Phase, strategies
 
@@ -434,7 +434,7 @@ def with_hypothesis(run, seed, deadline):
                              phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False)
         @hypothesis.given(strategies.data())
         def cases(data):
-            run(Maker(lambda n: data.draw(strategies.integers(0, n - 1))).case())
+            run(maker(lambda n: data.draw(strategies.integers(0, n - 1))).case())
 
         cases()
 
@@ -453,7 +453,7 @@ def with_hypothesis(run, seed, deadline):
     return hunt
 
 
-def with_random(run, seed, deadline):
+def with_random(run, seed, deadline, maker):
     import random
 
     chooser = random.Random(seed)
@@ -461,7 +461,7 @@ def with_random(run, seed, deadline):
     def hunt():
         while time.monotonic() < deadline:
             try:
-                run(Maker(chooser.randrange).case())
+                run(maker(chooser.randrange).case())
             except Disagreement as error:
                 return str(error)
         return None

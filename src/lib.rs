@@ -7,6 +7,7 @@
 // Types are ordered partially: "not below" is a question of its own, often asked.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+pub mod access;
 pub mod bytecode;
 pub mod code;
 pub mod codegen;

@@ -252,6 +252,40 @@ class Compiling(unittest.TestCase):
         for row in after["exits"]:
             self.assertLessEqual({"function", "line", "reason", "count"}, row.keys())
 
+    def test_plans_say_candidates_checks_and_watches(self):
+        class P:
+            k = 1
+
+            def __init__(self):
+                self.x = 3
+
+            def m(self, d):
+                return self.x + d
+
+        class Q(P):
+            def m(self, d):
+                return d
+
+        def f(p, n):
+            t = 0
+            for i in range(n):
+                t += p.m(i) + p.x + p.k
+                p.x = 3
+            return t
+
+        f(P(), 100)
+        text = cladonia.plan(f)
+        self.assertIn("accessor p: usage (m(), x, k, x=)", text)
+        self.assertRegex(text, r"access p\.x @\d+ line \d+\n    candidate   \S*P:Exact\S*: field check check_inline_values")
+        self.assertRegex(text, r"access p\.m\(\) .*\n    candidate .*constant Func\S* method check check_inline_values.* check check_shared_keys")
+        self.assertIn("watched     class_unchanged", text)
+        self.assertIn("name range", text)
+        self.assertRegex(text, r"5 accesses: guarded 4, watched name 1\n$")
+        self.assertIn("access p.missing @", cladonia.plan(lambda p: p.missing))
+        self.assertIn("1 access: generic 1", cladonia.plan(lambda p: p.missing))
+        with self.assertRaises(TypeError):
+            cladonia.plan(len)
+
     def test_every_stage_has_a_dump(self):
         f = fresh()
         cladonia.compile(f)

@@ -87,6 +87,7 @@ impl Answer {
         let (about, others): (ObjectHandle, &[ObjectHandle]) = match self {
             Answer::Global(_, _, global) => (global.value, &[]),
             Answer::LoadAttr(_, _, AttrPlan::Constant { value, .. }) => (*value, &[]),
+            Answer::LoadAttr(_, _, AttrPlan::Getter { function, .. }) => (*function, &[]),
             Answer::LoadAttr(..) | Answer::StoreAttr(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
             Answer::Callee(object, _) | Answer::Inlinee(object, _) => (*object, &[]),
@@ -103,7 +104,9 @@ impl Answer {
             | Answer::LoadAttr(
                 _,
                 _,
-                AttrPlan::Field { assumptions, .. } | AttrPlan::Constant { assumptions, .. },
+                AttrPlan::Field { assumptions, .. }
+                | AttrPlan::Constant { assumptions, .. }
+                | AttrPlan::Getter { assumptions, .. },
             )
             | Answer::StoreAttr(_, _, StorePlan::Field { assumptions, .. })
             | Answer::Callee(_, Callee::Function { assumptions, .. }) => assumptions,

@@ -206,6 +206,13 @@ impl Display for Answer {
                         let value = Type::from_object(*value);
                         write!(f, "constant {value}{method}{guards}{assumed}")
                     }
+                    AttrPlan::Getter {
+                        function,
+                        assumptions,
+                    } => {
+                        let function = Type::from_object(*function);
+                        write!(f, "getter {function}{}", Each("assume", assumptions))
+                    }
                 }
             }
             Answer::StoreAttr(ty, name, plan) => {
@@ -329,8 +336,14 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
             assumptions: read_assumptions(line, scope)?,
         });
     }
+    if line.eat_word("getter") {
+        return Ok(AttrPlan::Getter {
+            function: scope.single_object(line)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if !line.eat_word("constant") {
-        return line.expected("`field` or `constant`");
+        return line.expected("`field`, `constant` or `getter`");
     }
     let value = scope.single_object(line)?;
     let method = line.eat_word("method");

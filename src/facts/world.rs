@@ -49,6 +49,13 @@ pub enum AttrPlan {
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },
+    /// What a function gives that is called with the object alone (a property).
+    Getter {
+        /// The function.
+        function: ObjectHandle,
+        /// What must be watched, besides what [`World::callee`] says of the function.
+        assumptions: Vec<Assumption>,
+    },
 }
 
 impl AttrPlan {

@@ -62,6 +62,21 @@ impl Program {
         &self.functions[id]
     }
 
+    /// All functions, in order.
+    pub fn functions(&self) -> impl Iterator<Item = (FuncId, &Function)> {
+        self.functions.iter()
+    }
+
+    /// The function that an object (a code or a function) runs.
+    pub fn of_object(&self, object: ObjectHandle) -> Option<FuncId> {
+        self.by_object.get(&object).copied()
+    }
+
+    /// The names of the module that hold functions from the start.
+    pub fn globals(&self) -> impl Iterator<Item = (&String, FuncId)> {
+        self.globals.iter().map(|(name, func)| (name, *func))
+    }
+
     /// The names of all functions, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.values().map(|f| f.code.name.as_str())
@@ -118,7 +133,7 @@ impl Program {
         }
         program.module = made.get("<module>").copied();
         for (name, id) in &made {
-            if *name != "<module>" && !held.contains(*name) {
+            if !name.starts_with("<module") && !held.contains(*name) {
                 program.global(*name, *id);
             }
         }

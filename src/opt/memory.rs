@@ -148,9 +148,10 @@ impl Analysis {
             | Op::RangeNext
             | Op::ListIterNext
             | Op::TupleIterNext => {}
+            // What is stored may also hide what a class has; it changes no class.
             op if op.effects().writes => {
-                let is_read = |op: &Op| matches!(op, Op::ListLen | Op::Load(_));
-                facts.retain(|key, _| !is_read(&self.ops[*key as usize]));
+                let stays = |op: &Op| matches!(op, Op::GuardType(_) | Op::CheckClasses(_));
+                facts.retain(|key, _| stays(&self.ops[*key as usize]));
             }
             _ => {}
         }

@@ -28,6 +28,7 @@ use pyo3_ffi::*;
 /// The intrinsics that access plans are made of.
 #[derive(Clone, Copy, Debug)]
 struct PlanIds {
+    check_class: IntrinsicId,
     check_inline_values: IntrinsicId,
     check_null: IntrinsicId,
     check_shared_keys: IntrinsicId,
@@ -64,6 +65,7 @@ impl<'a> CPythonWorld<'a> {
         unstable: &'a dyn Fn(u64, &str) -> bool,
     ) -> CPythonWorld<'a> {
         let ids = PlanIds {
+            check_class: host.intrinsic(plan::CHECK_CLASS),
             check_inline_values: host.intrinsic(plan::CHECK_INLINE_VALUES),
             check_null: host.intrinsic(plan::CHECK_NULL),
             check_shared_keys: host.intrinsic(plan::CHECK_SHARED_KEYS),

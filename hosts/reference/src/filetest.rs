@@ -23,6 +23,7 @@
 //! | `name(literal, ...)` | the result as `repr` writes it, or `raises` and the exception with its places |
 //! | `output` | what the calls have printed |
 //! | `infer FUNCTION TYPE ...` | what the annotation engine finds of each function; with `print`, `trace`, `strict` or `families` of the whole |
+//! | `plan FUNCTION ...` | how the attribute accesses of these functions, or of all, are made; with `facts`, `kinds` see `cladonia plan` |
 //! | `error` | why the document can't be read or loaded |
 //!
 //! In a document with functions in HIR (`function` sections) the requests of the header are for those: `parse`, `verify`,
@@ -287,6 +288,10 @@ impl Runner {
         if let Some(rest) = request.strip_prefix("infer") {
             let document = self.document.as_ref().map_err(Clone::clone)?;
             return crate::infer::answer(document, rest);
+        }
+        if request == "plan" || request.starts_with("plan ") {
+            let document = self.document.as_ref().map_err(Clone::clone)?;
+            return crate::plan::answer(document, &request["plan".len()..]);
         }
         if parse_call(request).is_some() {
             return self.call();

@@ -12,6 +12,7 @@ pub mod filetest;
 pub mod generate;
 pub mod infer;
 pub mod isolate;
+pub mod plan;
 pub mod reduce;
 pub mod runtime;
 pub mod stages;

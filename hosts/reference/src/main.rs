@@ -31,6 +31,7 @@ enum Command {
     /// Print the machine code
     Asm(commands::stage::Args),
     Infer(commands::infer::Args),
+    Plan(commands::plan::Args),
     Verify(commands::verify::Args),
     Test(commands::test::Args),
     Reduce(commands::reduce::Args),
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::Clif(args) => commands::stage::run("clif", &args),
         Command::Asm(args) => commands::stage::run("asm", &args),
         Command::Infer(args) => commands::infer::run(&args),
+        Command::Plan(args) => commands::plan::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Reduce(args) => commands::reduce::run(&args),
         Command::Fuzz(args) => commands::fuzz::run(&args),

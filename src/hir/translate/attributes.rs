@@ -2,12 +2,12 @@
 
 use crate::bytecode::{GeneralOp as G, Instr};
 use crate::facts::Source;
-use crate::facts::{AttrPlan, Global, IntrinsicCall, StorePlan};
+use crate::facts::{Assumption, AttrPlan, Callee, Global, IntrinsicCall, StorePlan};
 use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
 use crate::hir::translate::dispatch::{Site, site};
-use crate::types::Type;
+use crate::types::{ObjectHandle, Type};
 
 impl Builder<'_> {
     pub(super) fn load_global(&mut self, instr: &Instr) {
@@ -70,6 +70,9 @@ impl Builder<'_> {
                     AttrPlan::General => false,
                     AttrPlan::Field { .. } => true,
                     AttrPlan::Constant { method, .. } => !method || as_method,
+                    AttrPlan::Getter { function, .. } => {
+                        !as_method && self.getter(function).is_some()
+                    }
                 };
                 (expected, usable.then_some(plan))
             })
@@ -78,7 +81,7 @@ impl Builder<'_> {
             Site::General => self.load_generally(instr, receiver),
             Site::One(types, plan) => {
                 let g = self.check_receivers(receiver, types);
-                if let AttrPlan::Constant { .. } = plan {
+                if let AttrPlan::Constant { .. } | AttrPlan::Getter { .. } = plan {
                     self.f.rely_on(g);
                 }
                 self.load_by_plan(g, plan, as_method);
@@ -128,6 +131,21 @@ impl Builder<'_> {
                     self.push_borrowed(self.null);
                 }
             }
+            AttrPlan::Getter {
+                function,
+                assumptions,
+            } => {
+                let (entry_cell, more) = self.getter(function).expect("it was asked for");
+                self.assume(assumptions);
+                self.assume(more);
+                let function = self.assumed(function);
+                // The receiver is the callee's from here on.
+                let state = self.state_without(1);
+                let this = self.pop();
+                let args = vec![function, this.value];
+                let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
+                self.push_owned(v);
+            }
             AttrPlan::Constant {
                 guards,
                 value,
@@ -148,6 +166,19 @@ impl Builder<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// How a function that takes nothing but an object is entered, and what that relies on.
+    fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
+        match self.world.callee(function) {
+            Callee::Function {
+                argcount: 1,
+                entry_cell,
+                assumptions,
+                ..
+            } => Some((entry_cell, assumptions)),
+            _ => None,
         }
     }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "NotCompiled", "STAGES", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "stats", "why_not",
+    "NotCompiled", "STAGES", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "plan", "stats", "why_not",
 ]
 
 
@@ -76,6 +76,18 @@ def stats() -> dict[str, Any]:
 def dump(f: Callable[..., Any], stage: str) -> str:
     """The text of `f` at one stage of compilation, one of `STAGES`. Raises `NotCompiled` if `f` does not get that far."""
     return _native.load().dump(_function(f, "f"), check_stage(stage))
+
+
+def plan(f: Callable[..., Any]) -> str:
+    """How each attribute access and name of `f` is compiled with what has been observed so far: what is used of its values, candidate
+    types with the checks and steps of each, what is watched. Raises `NotCompiled` if `f` can't be compiled."""
+    from cladonia import _plan
+
+    native, f = _native.load(), _function(f, "f")
+    texts = native.inspect(f)
+    if "error" in texts:
+        raise native.NotCompiled(texts["error"])
+    return _plan.report(texts, f.__qualname__)
 
 
 if TYPE_CHECKING:

@@ -57,3 +57,6 @@ class Interpreted:
 
     def dump(self, f, stage):
         raise NotCompiled(self._reason)
+
+    def inspect(self, f):
+        raise NotCompiled(self._reason)

@@ -1,6 +1,6 @@
 //! What access plans are made of: checks of an object's dictionary and values, loads and stores of fields.
 //!
-//! All of them take the object first, whose exact class has been checked, and constants last. Offsets count from the
+//! All of them take the object first, whose exact class has been checked (or is now), and constants last. Offsets count from the
 //! object's address. A check gives nothing and fails where the plan does not hold.
 
 use super::Set;
@@ -9,6 +9,8 @@ use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
 
+/// `(object, class)`: the object is of exactly this class, which lives forever.
+pub const CHECK_CLASS: &str = "check_class";
 /// `(object, valid)`: the inline values, whose `valid` byte is at that offset, are in use.
 pub const CHECK_INLINE_VALUES: &str = "check_inline_values";
 /// `(object, place)`: the word at the offset is null: an inline value that is not set, or a dictionary not made.
@@ -40,6 +42,12 @@ pub(super) fn define(set: &mut Set<'_>) {
             check(b, is_valid);
         },
     );
+    set.add(CHECK_CLASS, &[PTR, INT], &[], Effects::READS, |b, p, _| {
+        let class = b.load(Width::Ptr, p[0], object::TYPE);
+        let expected = b.op(Opcode::I2p, &[p[1]]);
+        let same = b.icmp(IntCond::Eq, class, expected);
+        check(b, same);
+    });
     set.add(CHECK_NULL, &[PTR, INT], &[], Effects::READS, |b, p, _| {
         let place = b.op(Opcode::Padd, &[p[0], p[1]]);
         let word = b.load(Width::Ptr, place, 0);

@@ -64,6 +64,10 @@ impl CPythonWorld<'_> {
             let found = descriptor(class, name.0);
             match found {
                 Descriptor::Data | Descriptor::NonData => None,
+                Descriptor::Property(getter) => Some(AttrPlan::Getter {
+                    function: handle_of(getter)?,
+                    assumptions,
+                }),
                 Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
                 Descriptor::Absent => {
                     let Storage::Inline(values) = storage(class) else {
@@ -147,8 +151,10 @@ impl CPythonWorld<'_> {
             }
             let dict: Obj = field(module, abi::module::DICT);
             let (found, unchanged) = self.look_up(dict, name).ok()?;
+            // A module may be made one of a class derived from `module`, which may have properties; nothing watches that.
+            let class = (&raw mut PyModule_Type) as i64;
             found.map(|value| AttrPlan::Constant {
-                guards: Vec::new(),
+                guards: vec![call(self.ids.check_class, &[class])],
                 value,
                 method: false,
                 assumptions: vec![unchanged],
@@ -176,7 +182,9 @@ impl CPythonWorld<'_> {
                     offset,
                     writable: true,
                 } => call(self.ids.store_slot, &[offset]),
-                Descriptor::Slot { .. } | Descriptor::Data => return None,
+                Descriptor::Slot { .. } | Descriptor::Data | Descriptor::Property(_) => {
+                    return None;
+                }
                 _ => {
                     let Storage::Inline(values) = storage(class) else {
                         return None;
@@ -205,13 +213,15 @@ fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assump
     }
 }
 
-/// An attribute of a class whose own class is `type`.
+/// An attribute of a class whose own class is `type`, and stays that: only classes of a metaclass that is the program's can be
+/// assigned another.
 fn class_attribute(object: Obj, name: &str) -> Option<AttrPlan> {
     let class = object.cast::<PyTypeObject>();
     // SAFETY: a live class and a str.
     unsafe {
         let name = Name::new(name)?;
-        if let Descriptor::Data | Descriptor::Slot { .. } = descriptor(&raw mut PyType_Type, name.0)
+        if let Descriptor::Data | Descriptor::Property(_) | Descriptor::Slot { .. } =
+            descriptor(&raw mut PyType_Type, name.0)
         {
             return None;
         }

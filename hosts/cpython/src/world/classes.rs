@@ -15,8 +15,10 @@ pub(crate) enum Descriptor {
         /// Whether it may be stored to.
         writable: bool,
     },
-    /// It decides itself, before the instance is asked (properties and the like).
+    /// It decides itself, before the instance is asked.
     Data,
+    /// A property whose getter is this function of the program; the getter is asked before the instance is.
+    Property(Obj),
     /// A function or method descriptor, which binds the instance; the instance goes first.
     Method(Obj),
     /// Any other value that does not bind, as it is found; the instance goes first.
@@ -50,6 +52,9 @@ pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descript
         if kind == &raw mut PyMemberDescr_Type {
             return member(class, found).unwrap_or(Descriptor::Data);
         }
+        if kind == &raw mut PyProperty_Type {
+            return property_getter(found).map_or(Descriptor::Data, Descriptor::Property);
+        }
         if (*kind).tp_descr_set.is_some() {
             return Descriptor::Data;
         }
@@ -63,6 +68,20 @@ pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descript
             }
             Some(_) => Descriptor::NonData,
         }
+    }
+}
+
+/// The function that a property asks, borrowed.
+unsafe fn property_getter(property: Obj) -> Option<Obj> {
+    // SAFETY: the caller's: a live property, which holds what it is asked for.
+    unsafe {
+        let getter = PyObject_GetAttrString(property, c"fget".as_ptr());
+        if getter.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        Py_DECREF(getter);
+        (Py_TYPE(getter) == &raw mut PyFunction_Type).then_some(getter)
     }
 }
 

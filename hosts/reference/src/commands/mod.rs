@@ -2,6 +2,7 @@
 
 pub mod fuzz;
 pub mod infer;
+pub mod plan;
 mod program;
 pub mod reduce;
 pub mod run;

@@ -1,0 +1,160 @@
+//! Guards and tests: which check of a type says enough.
+
+use super::index::Types;
+use super::world::{Name, World};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// How exactly a type is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exactness {
+    /// This type and no other.
+    Specific,
+    /// This type or one derived from it.
+    Common,
+}
+
+/// What of a type is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aspect {
+    /// An instance of it.
+    Instance,
+    /// The class itself.
+    Type,
+    /// Either.
+    Object,
+    /// A module.
+    Module,
+}
+
+/// A check of a type at run time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeCheck {
+    /// How exactly.
+    pub exactness: Exactness,
+    /// What of it.
+    pub aspect: Aspect,
+    /// The type.
+    pub ty: Name,
+}
+
+impl fmt::Display for Exactness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Exactness::Specific => "specific",
+            Exactness::Common => "common",
+        })
+    }
+}
+
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Aspect::Instance => "instance",
+            Aspect::Type => "type",
+            Aspect::Object => "object",
+            Aspect::Module => "module",
+        })
+    }
+}
+
+impl fmt::Display for TypeCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{} {}", self.exactness, self.aspect, self.ty)
+    }
+}
+
+/// How it is known, at an access, of what type the accessor is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Test {
+    /// The program says so: it is one of these.
+    Constrained(TypeCheck),
+    /// The program says that it is one of several types that no one check asks for.
+    ConstrainedMany,
+    /// A guard where the accessor is defined asks for it.
+    Guarded(TypeCheck),
+    /// It is to be asked here.
+    Test(TypeCheck),
+    /// No check of a type says enough: whether the attribute is there is to be asked.
+    Validate,
+}
+
+impl Test {
+    /// The check, if there is one.
+    pub fn check(&self) -> Option<&TypeCheck> {
+        match self {
+            Test::Constrained(check) | Test::Guarded(check) | Test::Test(check) => Some(check),
+            Test::ConstrainedMany | Test::Validate => None,
+        }
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Test::Constrained(c) => write!(f, "constrained-{}-{}", c.exactness, c.aspect),
+            Test::Guarded(c) => write!(f, "guarded-{}-{}", c.exactness, c.aspect),
+            Test::Test(c) => write!(f, "test-{}-{}", c.exactness, c.aspect),
+            Test::ConstrainedMany => f.write_str("constrained-many"),
+            Test::Validate => f.write_str("validate"),
+        }
+    }
+}
+
+/// The types that all others are derived from: a type goes where one of its bases is there with all that derives from it.
+pub(super) fn general(world: &World<'_>, types: &BTreeSet<Name>) -> BTreeSet<Name> {
+    let covered = |ty: &Name| {
+        let order = &world.classes[ty].mro;
+        order.iter().any(|base| {
+            base != ty && types.contains(base) && world.descendants(base).is_subset(types)
+        })
+    };
+    types.iter().filter(|ty| !covered(ty)).cloned().collect()
+}
+
+/// The one check that asks for these types and no others.
+pub(super) fn check_for(world: &World<'_>, types: &Types) -> Option<TypeCheck> {
+    if !types.module.is_empty() {
+        let is_one = types.len() == 1;
+        return is_one.then(|| TypeCheck {
+            exactness: Exactness::Specific,
+            aspect: Aspect::Module,
+            ty: types.module.first().expect("there is one").clone(),
+        });
+    }
+    let (aspect, set) = match (types.class.is_empty(), types.instance.is_empty()) {
+        (true, true) => return None,
+        (true, false) => (Aspect::Instance, &types.instance),
+        (false, true) => (Aspect::Type, &types.class),
+        (false, false) if types.class == types.instance => (Aspect::Object, &types.class),
+        // What is not the same of both is asked for only where all of it derives from one.
+        (false, false) => {
+            let of_class = general(world, &types.class);
+            let of_instance = general(world, &types.instance);
+            if of_class != of_instance {
+                return None;
+            }
+            (Aspect::Object, &types.instance)
+        }
+    };
+    let one_of = |set: &BTreeSet<Name>| match set.len() {
+        1 => set.first().cloned(),
+        _ => None,
+    };
+    // Everything derives from `object`: to ask for that says nothing.
+    let says_something = |ty: &Name| &**ty != "object";
+    if let Some(ty) = one_of(set).filter(says_something) {
+        let exactness = Exactness::Specific;
+        return Some(TypeCheck {
+            exactness,
+            aspect,
+            ty,
+        });
+    }
+    let ty = one_of(&general(world, set)).filter(says_something)?;
+    Some(TypeCheck {
+        exactness: Exactness::Common,
+        aspect,
+        ty,
+    })
+}
