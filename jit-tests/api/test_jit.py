@@ -96,6 +96,12 @@ class Compiling(unittest.TestCase):
         self.assertEqual(after["forced_exits"]["guards"], before["forced_exits"]["guards"])
         self.assertEqual(after["oracle"], before["oracle"])
 
+    def test_checked_facts_hold(self):
+        cladonia.enable(threshold=0, check_facts=True)
+        namespace = {}
+        exec("def f(v, n):\n    for i in range(n):\n        v[0] += v[1]\n        v[1] = v[0] - 1.0\n    return v", namespace)
+        self.assertEqual(namespace["f"]([1.0, 2.0], 3), [9.0, 8.0])
+
     def test_compiling_twice_is_no_error(self):
         f = fresh()
         cladonia.compile(f)

@@ -14,6 +14,7 @@
 //! `lower` adds no bets: every exit here comes from an op of HIR that has a frame state. It knows no offset of the
 //! host but the distance of slots.
 
+mod assertions;
 mod calls;
 mod closed;
 mod edges;

@@ -18,7 +18,7 @@ class Interpreted:
     def available(self):
         return self._reason
 
-    def enable(self, threshold, force_exit, oracle, without):
+    def enable(self, threshold, force_exit, oracle, without, check_facts):
         pass
 
     def disable(self):

@@ -47,7 +47,7 @@ static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
     fastcall!(
         c"enable",
         enable,
-        c"enable(threshold, force_exit, oracle, without): compile and enter hot code."
+        c"enable(threshold, force_exit, oracle, without, check_facts): compile and enter hot code."
     ),
     fastcall!(
         c"disable",
@@ -265,7 +265,7 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
 unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
-        let [threshold, force, oracle, without] = arguments::<4>(args, count)?;
+        let [threshold, force, oracle, without, check_facts] = arguments::<5>(args, count)?;
         if unavailable().is_some() {
             return none();
         }
@@ -285,7 +285,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             if options.force.is_none() {
                 raise(
                     PyExc_ValueError,
-                    "force_exit must be 'none', 'first', 'seed:N' or 'one-by-one:K'",
+                    "force_exit must be 'none', 'count', 'first', 'seed:N' or 'one-by-one:K'",
                 );
                 return Err(());
             }
@@ -295,6 +295,10 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             1 => options.execution = Execution::Oracle,
             _ => return Err(()),
         }
+        options.check_facts = match PyObject_IsTrue(check_facts) {
+            -1 => return Err(()),
+            truth => truth != 0,
+        };
         if without != Py_None() {
             options.without = match cladonia::opt::optional(&text(without)) {
                 Ok(without) => without,
