@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "NotCompiled", "STAGES", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "stats", "why_not",
+    "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "stats", "why_not",
 ]
 
 
@@ -79,6 +79,22 @@ def stats() -> dict[str, Any]:
 def dump(f: Callable[..., Any], stage: str) -> str:
     """The text of `f` at one stage of compilation, one of `STAGES`. Raises `NotCompiled` if `f` does not get that far."""
     return _native.load().dump(_function(f, "f"), check_stage(stage))
+
+
+def annotate(f: Callable[..., Any], *types: Type | type | str) -> str:
+    """What `f` and the functions of its module that it calls make of arguments of these types, as the compiler's annotation
+    engine finds it without running them: the variables' bindings, then what each may hold, with the source of each fact.
+
+    A type is one of `cladonia.Type`, its text, or a class, which stands for its own instances. Of arguments that are not
+    given nothing is known. Raises `NotCompiled` if `f` has something that is not compiled, or a type can't be read.
+    """
+    return _native.load().annotate(_function(f, "f"), "\n".join(map(_type_text, types)))
+
+
+def _type_text(given):
+    if isinstance(given, type):
+        given = __getattr__("Type").of_class(given, True)
+    return str(given)
 
 
 if TYPE_CHECKING:

@@ -55,5 +55,8 @@ class Interpreted:
             },
         }
 
+    def annotate(self, f, types):
+        raise NotCompiled(self._reason)
+
     def dump(self, f, stage):
         raise NotCompiled(self._reason)

@@ -38,7 +38,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 15]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -70,6 +70,11 @@ static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
         c"why_not(f): why f is not compiled, or None."
     ),
     fastcall!(c"stats", stats_dict, c"Counters, as a dict."),
+    fastcall!(
+        c"annotate",
+        annotate,
+        c"annotate(f, types): the bindings and annotations of a function, its types one a line."
+    ),
     fastcall!(
         c"dump",
         dump,
@@ -508,6 +513,22 @@ unsafe extern "C" fn type_class(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
     guarded(|| match unsafe { crate::type_object::class() } {
         class if class.is_null() => Err(()),
         class => Ok(class),
+    })
+}
+
+unsafe extern "C" fn annotate(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func, types] = arguments::<2>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        ready()?;
+        match crate::annotate::annotate(func, &text(types)) {
+            Ok(found) => Ok(stats::text(&found)),
+            Err(error) => not_compiled(&error),
+        }
     })
 }
 
