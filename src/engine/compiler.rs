@@ -275,6 +275,17 @@ impl Compiler {
 
     /// Compile a unit: see [`Engine::compile`](super::Engine::compile).
     pub(super) fn compile(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
+        if let Some(unit) = self.attempt(request)? {
+            return Ok(unit);
+        }
+        self.without.push(SPLIT);
+        let unit = self.attempt(request);
+        self.without.pop();
+        unit?.ok_or_else(|| CompileError::Internal("raw locals without a place".to_owned()))
+    }
+
+    /// Compile a unit; none if copies of an instruction have raw locals in different places.
+    fn attempt(&mut self, request: &Request<'_>) -> Result<Option<Unit>, CompileError> {
         let mut clock = Clock::default();
         let mut dumps = Vec::new();
         let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
@@ -317,6 +328,9 @@ impl Compiler {
             None => lower::lower(f, &self.host, &request.parts, request.entry, planted),
         };
         clock.add("lower", started);
+        if lowered.is_ambiguous {
+            return Ok(None);
+        }
         check_exits(&lowered.exits)?;
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
             return Err(CompileError::Missing {
@@ -348,7 +362,7 @@ impl Compiler {
             raw = Some((std::mem::replace(&mut code, adapter), own.signature));
         }
         clock.add("generate", started);
-        Ok(Unit {
+        Ok(Some(Unit {
             interpreted,
             entry_cells: entry_cells(f),
             timings: clock.stages,
@@ -365,7 +379,7 @@ impl Compiler {
             replay: None,
             raw_maps: lowered.raw_maps,
             pins,
-        })
+        }))
     }
 
     /// The selected HIR of a unit from `start`, with the names of its namespace in registers if the host allows it.
@@ -578,6 +592,9 @@ struct Selected {
     /// Its text after each pass that changed it.
     passes: Vec<(&'static str, String)>,
 }
+
+/// The pass that copies instructions.
+const SPLIT: &str = "split";
 
 /// How often a function is built to find out which of its instructions run code of the program.
 const MAX_ATTEMPTS: u32 = 8;

@@ -11,6 +11,7 @@ use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
 use cranelift_entity::EntityRef;
+use std::collections::hash_map::Entry as Place;
 
 /// The values an exit passes, each once, and the virtual objects it makes.
 struct Words {
@@ -328,15 +329,17 @@ impl Lower<'_> {
             self.shadows.insert(k, raw);
         }
         let virtuals = virtuals.into_iter().map(|(_, object)| object).collect();
-        let locals = map;
-        self.raw_maps.insert(
+        let map = RawMap {
             pc,
-            RawMap {
-                pc,
-                locals,
-                virtuals,
-            },
-        );
+            locals: map,
+            virtuals,
+        };
+        match self.raw_maps.entry(pc) {
+            Place::Occupied(known) => self.is_ambiguous |= *known.get() != map,
+            Place::Vacant(place) => {
+                place.insert(map);
+            }
+        }
     }
 
     /// Store a raw value into a word behind the frame.

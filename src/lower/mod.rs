@@ -43,6 +43,9 @@ pub struct Lowered {
     pub exits: Vec<ExitRecord>,
     /// Raw locals by call-out.
     pub raw_maps: Vec<RawMap>,
+    /// Whether the raw locals at some instruction differ between copies of it, so that no map tells where they are. The unit is
+    /// of no use then.
+    pub is_ambiguous: bool,
 }
 
 /// How a value is represented.
@@ -118,6 +121,7 @@ pub(crate) struct Lower<'a> {
     blocks: HashMap<hir::Block, lir::Block>,
     exits: Vec<ExitRecord>,
     raw_maps: HashMap<Pc, RawMap>,
+    is_ambiguous: bool,
     thread: lir::Value,
     frame: lir::Value,
     /// Where all returns go.
@@ -186,7 +190,7 @@ fn finish(
             }
         }
     }
-    let (exits, raw_maps) = {
+    let (exits, raw_maps, is_ambiguous) = {
         let mut lower = Lower {
             f,
             host,
@@ -199,6 +203,7 @@ fn finish(
             blocks: HashMap::new(),
             exits: Vec::new(),
             raw_maps: HashMap::new(),
+            is_ambiguous: false,
             thread,
             frame: second,
             leave: None,
@@ -213,7 +218,7 @@ fn finish(
             planted,
         };
         lower.run(second, &args);
-        (lower.exits, lower.raw_maps)
+        (lower.exits, lower.raw_maps, lower.is_ambiguous)
     };
     let mut raw_maps: Vec<RawMap> = raw_maps.into_values().collect();
     raw_maps.sort_by_key(|m| m.pc);
@@ -221,6 +226,7 @@ fn finish(
         func,
         exits,
         raw_maps,
+        is_ambiguous,
     }
 }
 

@@ -18,6 +18,7 @@ mod plant;
 mod refcounts;
 mod simplify;
 mod specialise;
+mod split;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -80,7 +81,7 @@ impl Log {
 
 /// The passes that may be left out: code is right without them, and slower.
 pub const OPTIONAL: &[&str] = &[
-    "inline", "virtuals", "memory", "bounds", "number", "paths", "checks",
+    "split", "inline", "virtuals", "memory", "bounds", "number", "paths", "checks",
 ];
 
 /// A pass that there is not, or that can't be left out.
@@ -112,6 +113,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("simplify", simplify::run),
     ("types", types::run),
     ("specialise", specialise::run),
+    ("split", split::run),
     ("inline", inline::run),
     ("virtuals", virtuals::run),
     ("merge", merge::run),
@@ -158,6 +160,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "simplify");
     for _ in 0..2 {
         step(f, "types");
+        if step(f, "split") {
+            step(f, "types");
+        }
         step(f, "specialise");
         step(f, "lifetimes");
         step(f, "simplify");

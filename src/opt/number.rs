@@ -122,7 +122,8 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
             for v in f.blocks[b].insts.clone() {
                 let inst = &f.insts[v];
                 let movable = match inst.op.exit_reason() {
-                    None => is_stable(&inst.op),
+                    // What is known on one path only is known there.
+                    None => is_stable(&inst.op) && !matches!(inst.op, Op::Refine(_)),
                     Some(reason) => {
                         always
                             && matches!(inst.op, Op::GuardType(_) | Op::UnboxInt)

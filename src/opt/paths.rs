@@ -2,12 +2,12 @@
 
 use super::Context;
 use crate::hir::{Function, Op, Proved, Term, Value};
-use crate::infer::paths::{Fact, find};
+use crate::infer::paths::{Fact, Subjects, find};
 use crate::types::Type;
 
 /// Remove what paths prove needless. It must come after all motion: what holds where it stands need not hold before.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let (found, cost) = find(f, cx.world);
+    let (found, cost) = find(f, cx.world, Subjects::Checks);
     cx.log.borrow_mut().paths.push(cost);
     let changed = !found.is_empty();
     for finding in found {
@@ -21,6 +21,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 let what = format!("branch to {}", if holds { els } else { then }.block);
                 f.blocks[b].term = Term::Jump(taken);
                 what
+            }
+            Fact::Narrowed(..) | Fact::Disagrees(_) => {
+                unreachable!("operands were not asked about")
             }
         };
         f.proved.push(Proved {

@@ -6,6 +6,7 @@ use crate::hir::tests::Nothing;
 use crate::hir::{self, Block, Function, NamePlan, Op, Start};
 use crate::host::Lifetimes;
 use crate::types::Type;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

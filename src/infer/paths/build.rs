@@ -1,8 +1,9 @@
 //! What of a function its graph is about: the values that are followed, their members, and the questions.
 
 use super::members::{MAX_TESTS, add, are_too_many, is_stable, may_fail, may_pass, split};
-use super::{BUDGET, Cost, Fact, Finding, MAX_QUESTIONS, QuestionCost};
-use crate::hir::{Block, Cmp, Function, Op, Term, Value};
+use super::{BUDGET, Cost, Disagreement, Fact, Finding, MAX_QUESTIONS, QuestionCost, Subjects};
+use crate::bytecode::GeneralOp as G;
+use crate::hir::{Block, Cmp, Function, Op, Term, Value, is_builtin_exact};
 use crate::host::World;
 use crate::typegraph::{Node, Program, Variable};
 use crate::types::Type;
@@ -30,16 +31,57 @@ pub(super) enum Truth {
     Of(Value, bool),
 }
 
-/// A check that ends a path where it fails.
-pub(super) struct Guard {
+/// An instruction that is asked about: a check, which ends a path where it fails, or a use of an operand.
+pub(super) struct Site {
     pub inst: Value,
     pub subject: Value,
-    pub passes: Type,
+    pub kind: SiteKind,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum SiteKind {
+    /// What passes.
+    Guard(Type),
+    /// Which operand of a general operation it is.
+    Operand(usize),
+}
+
+impl Site {
+    /// What passes, if it is a check.
+    pub(super) fn passes(&self) -> Option<Type> {
+        match self.kind {
+            SiteKind::Guard(passes) => Some(passes),
+            SiteKind::Operand(_) => None,
+        }
+    }
 }
 
 enum Question {
     Guard(Value, Value, Vec<Type>),
+    Operand(Value, usize, Value),
+    /// Whether what comes to a guard should have been told apart before it.
+    Join(Value, Value),
     Branch(Block, Value, bool),
+}
+
+/// The types that make other operations of a general one.
+const TELLING: [Type; 7] = [
+    Type::LONG_EXACT,
+    Type::FLOAT_EXACT,
+    Type::BOOL,
+    Type::UNICODE_EXACT,
+    Type::LIST_EXACT,
+    Type::TUPLE_EXACT,
+    Type::DICT_EXACT,
+];
+
+/// How many operands of a general operation decide what it can become.
+fn deciding_operands(op: &Op) -> usize {
+    match op {
+        Op::General(G::Binary | G::CompareBool | G::GetItem | G::SetItem, _) => 2,
+        Op::General(G::Truth | G::Negative | G::Invert, _) => 1,
+        _ => 0,
+    }
 }
 
 /// The graph under construction, then the graph.
@@ -54,7 +96,7 @@ pub(super) struct Graph<'a> {
     pub(super) passed: BTreeMap<Value, Vec<Value>>,
     tests: BTreeMap<Value, Vec<Type>>,
     pub(super) members: BTreeMap<Value, Vec<Type>>,
-    pub(super) guards: BTreeMap<Block, Vec<Guard>>,
+    pub(super) sites: BTreeMap<Block, Vec<Site>>,
     pub(super) program: Program<Type>,
     pub(super) variables: BTreeMap<Value, Variable>,
     /// Where a guard is about to be executed, where a block begins, and where it ends.
@@ -67,7 +109,7 @@ pub(super) struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// The graph with the questions that are worth asking; none if there are none.
-    pub fn build(f: &'a Function, world: &'a dyn World) -> Option<Graph<'a>> {
+    pub fn build(f: &'a Function, world: &'a dyn World, subjects: Subjects) -> Option<Graph<'a>> {
         let mut graph = Graph {
             f,
             world,
@@ -77,7 +119,7 @@ impl<'a> Graph<'a> {
             passed: BTreeMap::new(),
             tests: BTreeMap::new(),
             members: BTreeMap::new(),
-            guards: BTreeMap::new(),
+            sites: BTreeMap::new(),
             program: Program::new(Type::TOP),
             variables: BTreeMap::new(),
             before: HashMap::new(),
@@ -86,10 +128,10 @@ impl<'a> Graph<'a> {
             questions: Vec::new(),
             asked: Vec::new(),
         };
-        graph.find_subjects();
+        graph.find_subjects(subjects);
         graph.find_tests();
         graph.find_members();
-        graph.find_questions();
+        graph.find_questions(subjects);
         if graph.questions.is_empty() {
             return None;
         }
@@ -215,12 +257,28 @@ impl<'a> Graph<'a> {
     }
 
     /// The guards, and all values that a question about a guard or a branch may depend on.
-    fn find_subjects(&mut self) {
+    fn find_subjects(&mut self, subjects: Subjects) {
         let f = self.f;
         let mut work = Vec::new();
         let mut branches: BTreeMap<Value, usize> = BTreeMap::new();
         for &b in &f.order {
             for &v in &f.blocks[b].insts {
+                if subjects == Subjects::Operands {
+                    for index in 0..deciding_operands(f.op(v)) {
+                        let subject = self.subject(f.arg(v, index));
+                        let is_joined = matches!(f.op(subject), Op::Param);
+                        if is_joined && !is_builtin_exact(f.ty(f.arg(v, index))) {
+                            work.push(subject);
+                            let kind = SiteKind::Operand(index);
+                            let site = Site {
+                                inst: v,
+                                subject,
+                                kind,
+                            };
+                            self.sites.entry(b).or_default().push(site);
+                        }
+                    }
+                }
                 let (subject, passes) = match f.op(v) {
                     Op::GuardType(ty) if is_stable(*ty) => (self.subject(f.arg(v, 0)), *ty),
                     Op::GuardIs(object) => (self.subject(f.arg(v, 0)), Type::from_object(*object)),
@@ -232,12 +290,13 @@ impl<'a> Graph<'a> {
                     _ => continue,
                 };
                 work.extend(self.is_joined(subject).then_some(subject));
-                let guard = Guard {
+                let kind = SiteKind::Guard(passes);
+                let site = Site {
                     inst: v,
                     subject,
-                    passes,
+                    kind,
                 };
-                self.guards.entry(b).or_default().push(guard);
+                self.sites.entry(b).or_default().push(site);
             }
             if let Term::Branch { cond, .. } = &f.blocks[b].term
                 && let Truth::Of(subject, _) = self.truth(*cond)
@@ -284,8 +343,8 @@ impl<'a> Graph<'a> {
     /// Which tests tell members of a value apart: those of it, and of the parameters that it is passed for.
     fn find_tests(&mut self) {
         let mut tests: Vec<(Value, Type)> = Vec::new();
-        for guard in self.guards.values().flatten() {
-            tests.push((guard.subject, guard.passes));
+        for site in self.sites.values().flatten() {
+            tests.extend(site.passes().map(|passes| (site.subject, passes)));
         }
         let followed: Vec<Value> = self.members.keys().copied().collect();
         for v in followed {
@@ -394,20 +453,36 @@ impl<'a> Graph<'a> {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
-    fn find_questions(&mut self) {
+    fn find_questions(&mut self, subjects: Subjects) {
         let mut questions = Vec::new();
         let mut counts: BTreeMap<Value, usize> = BTreeMap::new();
         for b in self.f.order.clone() {
-            for guard in self.guards.get(&b).into_iter().flatten() {
-                let Some(members) = self.members.get(&guard.subject) else {
+            for site in self.sites.get(&b).into_iter().flatten() {
+                let Some(members) = self.members.get(&site.subject) else {
                     continue;
                 };
-                let fails = |m: &&Type| may_fail(**m, guard.passes);
+                let is_mixed = members.len() > 1 && members.iter().any(|m| is_builtin_exact(*m));
+                let passes = match site.kind {
+                    SiteKind::Guard(passes) => passes,
+                    SiteKind::Operand(index) => {
+                        if is_mixed {
+                            questions.push(Question::Operand(site.inst, index, site.subject));
+                        }
+                        continue;
+                    }
+                };
+                if subjects == Subjects::Operands {
+                    if is_mixed && matches!(self.f.op(site.inst), Op::GuardType(_)) {
+                        questions.push(Question::Join(site.inst, site.subject));
+                    }
+                    continue;
+                }
+                let fails = |m: &&Type| may_fail(**m, passes);
                 let failing: Vec<Type> = members.iter().filter(fails).copied().collect();
                 // A member of which some values pass would have to be asked about by value.
-                let is_sharp = failing.iter().all(|m| !may_pass(*m, guard.passes));
+                let is_sharp = failing.iter().all(|m| !may_pass(*m, passes));
                 if is_sharp && !failing.is_empty() && failing.len() < members.len() {
-                    questions.push(Question::Guard(guard.inst, guard.subject, failing));
+                    questions.push(Question::Guard(site.inst, site.subject, failing));
                 }
             }
             let Term::Branch { cond, .. } = &self.f.blocks[b].term else {
@@ -415,6 +490,7 @@ impl<'a> Graph<'a> {
             };
             if let Truth::Of(subject, holds) = self.truth(*cond)
                 && self.is_followed(subject)
+                && subjects == Subjects::Checks
             {
                 let count = counts.entry(subject).or_default();
                 *count += 1;
@@ -448,6 +524,22 @@ impl<'a> Graph<'a> {
                         });
                     }
                 }
+                Question::Operand(inst, index, subject) => {
+                    let members = self.members[&subject].len();
+                    let left = self.feasible(inst, subject, &mut proof);
+                    let all = left.iter().fold(Type::BOTTOM, |all, member| all | *member);
+                    let pc = self.f.inst(inst).pc;
+                    if !left.is_empty() && left.len() < members {
+                        let fact = Fact::Narrowed(inst, index, all);
+                        found.push(Finding { fact, pc, proof });
+                    } else {
+                        found.extend(self.disagreement(inst, subject, left));
+                    }
+                }
+                Question::Join(inst, subject) => {
+                    let left = self.feasible(inst, subject, &mut proof);
+                    found.extend(self.disagreement(inst, subject, left));
+                }
                 Question::Branch(b, subject, holds) => {
                     let Some(node) = self.last[b].expand() else {
                         continue;
@@ -473,6 +565,40 @@ impl<'a> Graph<'a> {
             questions: self.asked,
         };
         (found, cost)
+    }
+
+    /// The members that may come to an instruction, as far as is known.
+    fn feasible(&mut self, inst: Value, subject: Value, proof: &mut String) -> Vec<Type> {
+        let node = self.before[&inst];
+        let mut left = self.members[&subject].clone();
+        left.retain(|&member| !self.is_infeasible(node, subject, member, proof));
+        left
+    }
+
+    /// That several types may come to an instruction each of which it could be made for.
+    fn disagreement(&self, inst: Value, subject: Value, left: Vec<Type>) -> Option<Finding> {
+        let block = self.home[subject].expand()?;
+        let mut types: Vec<Type> = Vec::new();
+        for member in left {
+            // What else there is, operations are not made for.
+            let ty = *TELLING.iter().find(|ty| member <= **ty)?;
+            add(&mut types, ty);
+        }
+        if types.len() < 2 {
+            return None;
+        }
+        let named: Vec<String> = types.iter().map(Type::to_string).collect();
+        let node = self.program.node_name(self.before[&inst]);
+        Some(Finding {
+            fact: Fact::Disagrees(Disagreement {
+                block,
+                param: subject,
+                types,
+                at: inst,
+            }),
+            pc: self.f.inst(inst).pc,
+            proof: format!("{node}? {{{subject}={}}} feasible", named.join(" or ")),
+        })
     }
 
     fn is_infeasible(

@@ -37,6 +37,7 @@ use crate::bytecode::Pc;
 use crate::hir::{Block, Function, Value};
 use crate::host::World;
 use crate::typegraph::Budget;
+use crate::types::Type;
 use build::Graph;
 
 /// What one question may cost. Most are answered in a few hundred steps; a function has few that are worth asking.
@@ -52,12 +53,38 @@ pub const BUDGET: Budget = Budget {
 pub const MAX_QUESTIONS: usize = 256;
 
 /// What no path can do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fact {
     /// This guard can't fail.
     Holds(Value),
     /// This block's branch is always taken to one side: if the condition holds (true), or if not.
     Taken(Block, bool),
+    /// This operand of this operation can only be of the type there.
+    Narrowed(Value, usize, Type),
+    /// A parameter of a block comes to an instruction as each of several types.
+    Disagrees(Disagreement),
+}
+
+/// An instruction that each of several types would make another: the join might be split by what its edges bring.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Disagreement {
+    /// The join.
+    pub block: Block,
+    /// Its parameter.
+    pub param: Value,
+    /// What may come.
+    pub types: Vec<Type>,
+    /// The general operation, or the guard before one.
+    pub at: Value,
+}
+
+/// What is asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subjects {
+    /// Guards and branches.
+    Checks,
+    /// And the operands of general operations that are worth specialising.
+    Operands,
 }
 
 /// Something that no path can do, and why.
@@ -98,9 +125,9 @@ impl Cost {
     }
 }
 
-/// Ask about every guard and branch of a function that is worth it.
-pub fn find(f: &Function, world: &dyn World) -> (Vec<Finding>, Cost) {
-    match Graph::build(f, world) {
+/// Ask about everything in a function that is worth it.
+pub fn find(f: &Function, world: &dyn World, subjects: Subjects) -> (Vec<Finding>, Cost) {
+    match Graph::build(f, world, subjects) {
         Some(graph) => graph.ask_all(),
         None => Default::default(),
     }

@@ -149,24 +149,27 @@ impl Graph<'_> {
 
     /// Nodes behind the guards of a block that tell of what is followed.
     fn add_guards(&mut self, b: Block, mut node: Node) {
-        for (index, guard) in (self.guards.remove(&b).into_iter().flatten()).enumerate() {
-            self.before.insert(guard.inst, node);
-            let Some(members) = self.members.get(&guard.subject) else {
+        for (index, site) in (self.sites.remove(&b).into_iter().flatten()).enumerate() {
+            self.before.insert(site.inst, node);
+            let Some(passes) = site.passes() else {
                 continue;
             };
-            let passes = |m: &&Type| may_pass(**m, guard.passes);
+            let Some(members) = self.members.get(&site.subject) else {
+                continue;
+            };
+            let passes = |m: &&Type| may_pass(**m, passes);
             let passing: Vec<Type> = members.iter().filter(passes).copied().collect();
             if passing.is_empty() || passing.len() == members.len() {
                 continue;
             }
             let behind = self.program.node_after(node, format!("{b}.{}", index + 1));
             let condition = match passing[..] {
-                [only] => self.binding(guard.subject, only),
+                [only] => self.binding(site.subject, only),
                 _ => {
-                    let passed = self.program.variable(format!("{} passed", guard.inst));
+                    let passed = self.program.variable(format!("{} passed", site.inst));
                     let passed = self.program.bind(passed, Type::from_cbool(true));
                     for member in passing {
-                        let source = self.binding(guard.subject, member);
+                        let source = self.binding(site.subject, member);
                         self.program.add_origin(passed, behind, &[source]);
                     }
                     passed

@@ -1,8 +1,8 @@
 //! What is found in functions made at random is never contradicted by executing them; and a few functions of which it is
 //! known what can be found.
 
-use super::{Fact, find};
-use crate::bytecode::{Document, Pc};
+use super::{Fact, Subjects, find};
+use crate::bytecode::{Document, GeneralOp, Pc};
 use crate::facts::{Source, World};
 use crate::hir::{Block, BlockData, Cmp, Edge, FrameState, Function, Inst, Op, Place, Term, Value};
 use crate::types::{ConstValue, ObjectHandle, Type};
@@ -182,7 +182,10 @@ fn random_function(document: &Document, random: &mut Random) -> Function {
                 random.pick(&numbers),
                 random.pick(&bools),
             );
-            match random.below(8) {
+            match random.below(9) {
+                8 => {
+                    m.emit(Op::General(GeneralOp::Negative, [0; 2]), &[v], Type::OBJECT);
+                }
                 0 | 1 => bools.push(m.emit(Op::IsNone, &[v], Type::CBOOL)),
                 2 => bools.push(m.emit(Op::BoolNot, &[c], Type::CBOOL)),
                 3 => {
@@ -282,6 +285,17 @@ fn execute(f: &Function, world: &Constants, args: &[Type], found: &[Fact]) -> us
                     ConstValue::Bool(value) => Held::Truth(value),
                     other => panic!("{other}"),
                 },
+                Op::General(..) => {
+                    for fact in found {
+                        if let Fact::Narrowed(op, 0, ty) = fact
+                            && *op == v
+                        {
+                            tested += 1;
+                            assert!(object(0) <= *ty, "{v} gets no {ty} in\n{f}");
+                        }
+                    }
+                    Held::Object(Type::OBJECT)
+                }
                 Op::GuardType(ty) => match pass(object(0), object(0) <= *ty) {
                     Some(object) => object,
                     None => return tested,
@@ -327,25 +341,33 @@ fn executions_do_not_contradict_what_is_found() {
         .iter()
         .map(|c| Type::from_object(c.object))
         .collect();
-    let (mut checks, mut branches, mut tested) = (0, 0, 0);
+    let (mut checks, mut branches, mut operands, mut tested) = (0, 0, 0, 0);
     for seed in 0..4000 {
         let mut random = Random(seed * 7919 + 1);
         let f = random_function(&document, &mut random);
-        let (found, _) = find(&f, &world);
+        let (mut found, _) = find(&f, &world, Subjects::Checks);
+        found.extend(find(&f, &world, Subjects::Operands).0);
         let found: Vec<Fact> = found.into_iter().map(|finding| finding.fact).collect();
-        let is_check = |fact: &&Fact| matches!(fact, Fact::Holds(_));
-        checks += found.iter().filter(is_check).count();
-        branches += found.len() - found.iter().filter(is_check).count();
+        for fact in &found {
+            *match fact {
+                Fact::Holds(_) => &mut checks,
+                Fact::Taken(..) => &mut branches,
+                Fact::Narrowed(..) => &mut operands,
+                Fact::Disagrees(_) => continue,
+            } += 1;
+        }
         for _ in 0..if found.is_empty() { 0 } else { 12 } {
             let args = [random.pick(&objects), random.pick(&objects)];
             tested += execute(&f, &world, &args, &found);
         }
     }
     // Enough to mean something.
-    println!("{checks} checks, {branches} branches, {tested} times put to the test");
+    println!(
+        "{checks} checks, {branches} branches, {operands} operands, {tested} times put to the test"
+    );
     assert!(
-        checks > 200 && branches > 200 && tested > 2000,
-        "{checks} {branches} {tested}"
+        checks > 200 && branches > 200 && operands > 200 && tested > 2000,
+        "{checks} {branches} {operands} {tested}"
     );
 }
 
@@ -371,7 +393,7 @@ fn exchange(document: &Document, swaps: bool) -> Vec<Fact> {
     let next = if swaps { [b, a] } else { [b, b] };
     m.end(Term::Jump(jump(header, &next)));
     let f = m.finish();
-    let (found, _) = find(&f, &world(document));
+    let (found, _) = find(&f, &world(document), Subjects::Checks);
     found.into_iter().map(|finding| finding.fact).collect()
 }
 
@@ -414,7 +436,7 @@ fn classes_that_may_be_assigned_are_not_followed() {
         m.block = end;
         m.end(Term::Return(consts[0]));
         let f = m.finish();
-        let (found, _) = find(&f, &world(&document));
+        let (found, _) = find(&f, &world(&document), Subjects::Checks);
         let holds = |f: &super::Finding| matches!(f.fact, Fact::Holds(_));
         assert_eq!(found.iter().filter(|f| holds(f)).count(), proofs, "{ty}");
     }
@@ -437,7 +459,7 @@ fn nothing_is_built_where_edges_agree() {
     m.block = join;
     m.guard(x, Type::LONG_EXACT);
     m.end(Term::Return(consts[0]));
-    let (found, cost) = find(&m.finish(), &world(&document));
+    let (found, cost) = find(&m.finish(), &world(&document), Subjects::Checks);
     assert!(
         found.is_empty() && cost == super::Cost::default(),
         "{cost:?}"

@@ -19,8 +19,9 @@ options:
   --off               run interpreted
   --stats FILE.json   write statistics when the program ends
   --force-exit=HOW    make guards fail on purpose: none (only note which are
-                      executed), count (only count executions), first, seed:N or one-by-one:K
-  --without PASS,...  leave out passes of the compiler (inline, virtuals, memory, number, ...),
+                      executed), count (only count executions), first, seed:N or
+                      one-by-one:K
+  --without PASS,...  leave out passes of the compiler (split, inline, virtuals, memory, ...),
                       to see what each brings
   --check-facts       check each fact about memory that compiled code could rely
                       on; a false one ends the process

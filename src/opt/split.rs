@@ -1,0 +1,320 @@
+//! Operands that paths tell more of than types do, and joins that are split because their sides disagree.
+//!
+//! A parameter that is an int from one side and a float from the other is neither for what comes after the join. Where paths
+//! show that only one of the two can come to an operation, its operand is refined. Where both can, what the join dominates is
+//! copied, once for each type that comes in (tail duplication, Mueller and Whalley 1995), if it is small.
+
+use super::Context;
+use crate::facts::Source;
+use crate::hir::{
+    Block, BlockData, Edge, Function, Inst, Op, Proved, StateId, Term, Value, general_type,
+    is_builtin_exact,
+};
+use crate::infer::paths::{Disagreement, Fact, Subjects, find};
+use crate::types::Type;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The most instructions that one copy may have.
+const MOST_COPIED: usize = 120;
+
+/// The most instructions that all copies of a function may have.
+const MOST_GROWTH: usize = 360;
+
+/// Refine operands, and split joins.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let (found, cost) = find(f, cx.world, Subjects::Operands);
+    cx.log.borrow_mut().paths.push(cost);
+    let mut changed = false;
+    let mut joins: Vec<(Disagreement, String)> = Vec::new();
+    let uses = Uses::of(f);
+    for finding in found {
+        match finding.fact {
+            Fact::Narrowed(op, index, ty) => {
+                if let Some(what) = refine(f, op, index, ty) {
+                    f.proved.push(Proved {
+                        pc: finding.pc,
+                        what,
+                        why: finding.proof,
+                    });
+                    changed = true;
+                }
+            }
+            Fact::Disagrees(what) => {
+                let is_new = joins.iter().all(|(known, _)| known.block != what.block);
+                // A bet that something was built on can't be taken back.
+                let is_guard = matches!(f.op(what.at), Op::GuardType(_));
+                if is_new && (!is_guard || uses.are_general(what.at)) {
+                    joins.push((what, finding.proof));
+                }
+            }
+            Fact::Holds(_) | Fact::Taken(..) => unreachable!("checks were not asked about"),
+        }
+    }
+    let mut room = MOST_GROWTH;
+    let mut split = false;
+    for (join, why) in joins {
+        let Disagreement { block, param, .. } = join;
+        let pc = f.blocks[block].entry_state.pc;
+        for ty in &join.types[1..] {
+            if !split_off(f, block, param, *ty, &mut room) {
+                continue;
+            }
+            split = true;
+            let entry = f.entry();
+            f.compute_order(entry);
+            let what = format!("join of {param} in {block}, split for {ty}");
+            let why = why.clone();
+            f.proved.push(Proved { pc, what, why });
+        }
+    }
+    if split {
+        crate::hir::remove_trivial_params(f);
+        drop_lost_bets(f);
+    }
+    changed || split
+}
+
+/// Of each value that something uses, whether only general operations do, and what counts references.
+struct Uses(HashMap<Value, bool>);
+
+impl Uses {
+    fn of(f: &Function) -> Uses {
+        let mut uses: HashMap<Value, bool> = HashMap::new();
+        let mut add = |values: &[Value], is_general: bool| {
+            for v in values {
+                *uses.entry(f.resolve(*v)).or_insert(true) &= is_general;
+            }
+        };
+        for &b in &f.order {
+            let data = &f.blocks[b];
+            for &v in &data.insts {
+                let counts = matches!(f.op(v), Op::Incref | Op::Decref | Op::StoreSlot(_));
+                let is_general = counts || matches!(f.op(v), Op::General(..));
+                add(&f.inst(v).args, is_general);
+            }
+        }
+        Uses(uses)
+    }
+
+    fn are_general(&self, v: Value) -> bool {
+        self.0.get(&v).copied().unwrap_or(true)
+    }
+}
+
+/// Drop guards that can't hold, where the types on the other side of a join were bet on: what uses the value is general, and
+/// will be made for the type that it has.
+fn drop_lost_bets(f: &mut Function) {
+    let uses = Uses::of(f);
+    let mut dropped = Vec::new();
+    for b in f.order.clone() {
+        let lost = |v: &Value| match f.op(*v) {
+            Op::GuardType(ty) => {
+                let operand = f.arg(*v, 0);
+                let known = f.ty(operand) & f.ty(f.object_of(operand));
+                is_builtin_exact(known) && (known & *ty).is_bottom() && uses.are_general(*v)
+            }
+            _ => false,
+        };
+        let lost: Vec<Value> = f.blocks[b].insts.iter().copied().filter(lost).collect();
+        f.blocks[b].insts.retain(|v| !lost.contains(v));
+        dropped.extend(lost);
+    }
+    if dropped.is_empty() {
+        return;
+    }
+    forget_derived_types(f);
+    for v in dropped {
+        let operand = f.arg(v, 0);
+        f.replace(v, operand);
+    }
+}
+
+/// What the types of general operations followed from may not hold any more: the pass `types` derives them again.
+fn forget_derived_types(f: &mut Function) {
+    let mut forgotten = Vec::new();
+    for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
+        let Op::General(op, imms) = *f.op(v) else {
+            continue;
+        };
+        let mut types: Vec<Type> = f.inst(v).args.iter().map(|a| f.ty(*a)).collect();
+        // What does not follow from them is known of something else.
+        if general_type(op, imms, &types) == f.ty(v) {
+            types.fill(Type::OBJECT);
+            forgotten.push((v, general_type(op, imms, &types)));
+        }
+    }
+    for (v, ty) in forgotten {
+        f.insts[v].ty = ty;
+    }
+}
+
+/// Give an operation an operand of which more is known.
+fn refine(f: &mut Function, op: Value, index: usize, ty: Type) -> Option<String> {
+    let operand = f.arg(op, index);
+    let ty = f.ty(operand) & ty;
+    if ty.is_bottom() || f.ty(operand) <= ty {
+        return None;
+    }
+    let block = f.order.iter().copied();
+    let mut places =
+        block.filter_map(|b| Some((b, f.blocks[b].insts.iter().position(|v| *v == op)?)));
+    let (block, at) = places.next()?;
+    let refined = f.insts.push(Inst {
+        op: Op::Refine(ty),
+        args: vec![operand],
+        ty,
+        source: Source::Proved,
+        state: None,
+        pc: f.insts[op].pc,
+    });
+    f.blocks[block].insts.insert(at, refined);
+    f.insts[op].args[index] = refined;
+    Some(format!("type of {operand} but {ty} in {op}"))
+}
+
+/// Give the edges that bring a value of this type for a parameter a copy of all that the block dominates. Says whether there
+/// is one.
+fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut usize) -> bool {
+    let params = &f.blocks[block].params;
+    let Some(index) = params.iter().position(|(p, _)| *p == param) else {
+        return false;
+    };
+    let idom = f.dominators();
+    let mut region: Vec<Block> = Vec::new();
+    let mut inside: HashSet<Block> = HashSet::new();
+    for &b in &f.order {
+        if b == block || idom[b].expand().is_some_and(|up| inside.contains(&up)) {
+            inside.insert(b);
+            region.push(b);
+        }
+    }
+    let size: usize = region.iter().map(|b| f.blocks[*b].insts.len() + 1).sum();
+    if size > MOST_COPIED.min(*room) {
+        return false;
+    }
+    let (mut taken, mut others): (Vec<(Block, usize)>, usize) = (Vec::new(), 0);
+    for &from in &f.order {
+        for (place, edge) in f.blocks[from].term.edges().into_iter().enumerate() {
+            if edge.block != block {
+                continue;
+            }
+            // A loop: what goes round it would have to be told apart there too.
+            if inside.contains(&from) {
+                return false;
+            }
+            match f.ty(edge.args[index]) <= ty {
+                true => taken.push((from, place)),
+                false => others += 1,
+            }
+        }
+    }
+    if taken.is_empty() || others == 0 {
+        return false;
+    }
+    *room -= size;
+    let copy = copy_region(f, &region)[&block];
+    for (from, place) in taken {
+        f.blocks[from].term.edges_mut()[place].block = copy;
+    }
+    true
+}
+
+/// Copy blocks that their first one dominates, and nothing else is dominated by it: so whatever leaves them is what edges pass.
+fn copy_region(f: &mut Function, region: &[Block]) -> HashMap<Block, Block> {
+    let mut values: HashMap<Value, Value> = HashMap::new();
+    let mut blocks: HashMap<Block, Block> = HashMap::new();
+    for &b in region {
+        let data = &f.blocks[b];
+        let placed: Vec<Value> = data
+            .params
+            .iter()
+            .map(|(p, _)| *p)
+            .chain(data.insts.iter().copied())
+            .collect();
+        for v in placed {
+            let inst = f.insts[v].clone();
+            values.insert(v, f.insts.push(inst));
+        }
+        let data = BlockData {
+            is_loop_header: f.blocks[b].is_loop_header,
+            ..BlockData::new(f.blocks[b].entry_state.clone(), f.blocks[b].end)
+        };
+        blocks.insert(b, f.blocks.push(data));
+    }
+    let mut states: HashMap<StateId, StateId> = HashMap::new();
+    for &b in region {
+        let value = |v: &mut Value| {
+            *v = f.resolve(*v);
+            if let Some(copy) = values.get(v) {
+                *v = *copy;
+            }
+        };
+        let edge = |edge: &Edge| {
+            let mut args = edge.args.clone();
+            args.iter_mut().for_each(value);
+            let block = blocks.get(&edge.block).copied().unwrap_or(edge.block);
+            Edge { block, args }
+        };
+        let mut data = f.blocks[b].clone();
+        data.params.iter_mut().for_each(|(p, _)| value(p));
+        data.insts.iter_mut().for_each(value);
+        data.entry_state.change_values(value);
+        data.out_locals.iter_mut().for_each(value);
+        data.term = match &data.term {
+            Term::Jump(to) => Term::Jump(edge(to)),
+            Term::Branch { cond, then, els } => {
+                let mut cond = *cond;
+                value(&mut cond);
+                let (then, els) = (edge(then), edge(els));
+                Term::Branch { cond, then, els }
+            }
+            Term::MayRaise { op, next, raised } => {
+                let mut op = *op;
+                value(&mut op);
+                let (next, raised) = (edge(next), edge(raised));
+                Term::MayRaise { op, next, raised }
+            }
+            Term::Return(v) => {
+                let mut v = *v;
+                value(&mut v);
+                Term::Return(v)
+            }
+            Term::Unreachable => Term::Unreachable,
+        };
+        let copies: Vec<Value> = data
+            .params
+            .iter()
+            .map(|(p, _)| *p)
+            .chain(data.insts.iter().copied())
+            .collect();
+        let changed: Vec<(Value, Vec<Value>, Option<StateId>)> = copies
+            .iter()
+            .map(|&v| {
+                let mut args = f.insts[v].args.clone();
+                args.iter_mut().for_each(value);
+                (v, args, f.insts[v].state)
+            })
+            .collect();
+        let wanted: BTreeSet<StateId> = changed.iter().filter_map(|c| c.2).collect();
+        let mut new_states = Vec::new();
+        for id in wanted.into_iter().filter(|id| !states.contains_key(id)) {
+            let mut state = f.states[id].clone();
+            state.change_values(value);
+            new_states.push((id, state));
+        }
+        for (id, state) in new_states {
+            states.insert(id, f.states.push(state));
+        }
+        for (v, args, state) in changed {
+            f.insts[v].args = args;
+            f.insts[v].state = state.map(|id| states[&id]);
+        }
+        f.blocks[blocks[&b]] = data;
+    }
+    let copy = |v: &Value| values.get(&f.resolve(*v)).copied();
+    let relied_on: Vec<Value> = f.relied_on.iter().filter_map(copy).collect();
+    let settled: Vec<Value> = f.settled.iter().filter_map(copy).collect();
+    f.relied_on.extend(relied_on);
+    f.settled.extend(settled);
+    blocks
+}
