@@ -188,6 +188,7 @@ code "f" {
             avoid: &avoid,
             lifetimes,
             inlines: false,
+            check_facts: false,
             without: &[],
             log: RefCell::default(),
         };
