@@ -29,7 +29,6 @@ const FUNCTION: &str = r#"function "f" {
   assume function_unchanged ImmortalObjectExact[len]
   relied_on [v2]
   settled [v13]
-  asserted [v13]
   fused @2 @1
 bb4 {@0 [v0 v0 v0 v0] []}:
     v0: Nullptr = null
