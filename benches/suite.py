@@ -125,7 +125,7 @@ def guards(suite, chosen):
     print(f"guards executed in the process, without {options.without} and with\n{'program':28}{'without':>14}{'with':>14}{'fewer':>9}")
     for name, entry in chosen.items():
         entry = {**entry, "loops": 1}
-        force = ["--force-exit", "none"]
+        force = ["--force-exit", "count"]
         found = [suite.run(name, entry, True, words, values=1) for words in ([*force, "--without", options.without], force)]
         if None in found:
             continue

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "hosts" / "cpython" / "python"
 WANTED = (3, 13)
 #: Every variable that could turn the JIT on or off in a child by accident.
-VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_STATS",
-             "CLADONIA_WITHOUT")
+VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE",
+             "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_STATS")
 LEAST_COVERAGE = 0.9
 
 

@@ -29,6 +29,7 @@ MODES = {
     "seed": ["--threshold", "0", "--force-exit=seed:{seed}"],
     "default-first": ["--force-exit=first"],
     "oracle": ["--threshold", "0", "--oracle"],
+    "check-facts": ["--threshold", "0", "--check-facts"],
     "oracle-first": ["--threshold", "0", "--oracle", "--force-exit=first"],
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }

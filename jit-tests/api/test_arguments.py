@@ -64,13 +64,13 @@ class Passing(WithRecorder):
         cladonia.enable(0, "seed:7")
         cladonia.enable(threshold=5, force_exit="one-by-one:0")
         cladonia.enable(oracle=True)
-        cladonia.enable(without="paths, split")
+        cladonia.enable(without="paths, split", check_facts=True)
         cladonia.disable()
         cladonia.dump(f, "lir")
         self.assertEqual(self.native.calls, [
-            ("enable", None, None, False, None), ("enable", 0, "seed:7", False, None),
-            ("enable", 5, "one-by-one:0", False, None), ("enable", None, None, True, None),
-            ("enable", None, None, False, "paths, split"), ("disable",), ("dump", f, "lir")])
+            ("enable", None, None, False, None, False), ("enable", 0, "seed:7", False, None, False),
+            ("enable", 5, "one-by-one:0", False, None, False), ("enable", None, None, True, None, False),
+            ("enable", None, None, False, "paths, split", True), ("disable",), ("dump", f, "lir")])
 
     def test_methods_and_static_methods_stand_for_their_function(self):
         class C:

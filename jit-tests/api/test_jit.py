@@ -100,8 +100,31 @@ class Compiling(unittest.TestCase):
     def test_both_sides_agree_which_passes_may_be_left_out(self):
         cladonia.enable(without=",".join(_options.OPTIONAL_PASSES))
         with self.assertRaisesRegex(ValueError, ", ".join(_options.OPTIONAL_PASSES)):
-            _native.load().enable(None, None, False, "types")
+            _native.load().enable(None, None, False, "types", False)
         cladonia.disable()
+
+    def test_checked_facts_hold(self):
+        cladonia.enable(threshold=0, check_facts=True)
+        namespace = {}
+        exec("def f(v, n):\n    for i in range(n):\n        v[0] += v[1]\n        v[1] = v[0] - 1.0\n    return v", namespace)
+        self.assertEqual(namespace["f"]([1.0, 2.0], 3), [9.0, 8.0])
+
+    def test_annotations_name_types_and_their_sources(self):
+        namespace = {}
+        exec("limit = 3\ndef low(n):\n    return n < limit\n"
+             "def fact(n):\n    if n < 2:\n        return 1\n    return n * fact(n - 1)\n"
+             "def both(n):\n    return fact(n), low(n)", namespace)
+        found = cladonia.annotate(namespace["fact"], int)
+        self.assertIn("LongExact", found)
+        self.assertIn("assumed", found)
+        self.assertEqual(found, cladonia.annotate(namespace["fact"], cladonia.Type.of_class(int, True)))
+        self.assertEqual(found, cladonia.annotate(namespace["fact"], "LongExact"))
+        both = cladonia.annotate(namespace["both"], int)
+        self.assertIn("low", both)
+        with self.assertRaisesRegex(cladonia.NotCompiled, "`NoType`"):
+            cladonia.annotate(namespace["fact"], "NoType")
+        with self.assertRaisesRegex(TypeError, "f must be a Python function"):
+            cladonia.annotate(len)
 
     def test_compiling_twice_is_no_error(self):
         f = fresh()

@@ -121,6 +121,56 @@ try:
 except RecursionError as error:
     print(error, len(traceback.extract_tb(error.__traceback__)) > 900)
 
+# A unit's calls of itself stand in its code, some deep: each depth is left, and each has its limit.
+def deepest(n, d):
+    if n == 0:
+        return 10 // d
+    return deepest(n - 1, d) + deepest(0, 1)
+
+
+for _ in range(80):
+    deepest(6, 3)
+for n in range(9):
+    try:
+        deepest(n, 0)
+    except ZeroDivisionError as error:
+        tb, seen = error.__traceback__, []
+        while tb:
+            seen.append((tb.tb_frame.f_locals.get("n"), tb.tb_lineno, tb.tb_lasti))
+            tb = tb.tb_next
+        print(seen[1:], error)
+
+
+def shift(n, x):
+    if n == 0:
+        return x
+    return shift(n - 1, x * 2) - 1
+
+
+for _ in range(80):
+    shift(6, 1)
+print([shift(n, 2**58) for n in range(9)])
+
+
+def limits():
+    for limit in range(70, 80):
+        sys.setrecursionlimit(limit)
+        deep = 0
+        try:
+            while True:
+                deepest(deep, 1)
+                deep += 1
+        except RecursionError:
+            yield limit, deep
+
+
+found = list(limits())
+sys.setrecursionlimit(1000)
+below, frame = 0, sys._getframe()
+while frame:
+    below, frame = below + 1, frame.f_back
+print([limit - deep - below for limit, deep in found])
+
 # A larger number in the middle of the chain: the rest of each frame runs in the interpreter.
 big = 10**30
 

@@ -219,6 +219,8 @@ pub(super) struct Compiler {
     pub(super) execution: Execution,
     /// A fault to put into units.
     pub(super) planted: Option<Planted>,
+    /// Whether facts about memory become checks.
+    pub(super) check_facts: bool,
     /// Passes to leave out.
     pub(super) without: Vec<&'static str>,
     pub(super) counters: Arc<oracle::Counters>,
@@ -240,6 +242,7 @@ impl Compiler {
             keep_dumps: false,
             execution: Execution::default(),
             planted: None,
+            check_facts: false,
             without: Vec::new(),
             counters: Arc::default(),
         })
@@ -254,6 +257,7 @@ impl Compiler {
             keep_dumps: self.keep_dumps,
             execution: self.execution,
             planted: self.planted,
+            check_facts: self.check_facts,
             without: self.without.clone(),
             counters: self.counters.clone(),
         }
@@ -412,6 +416,7 @@ impl Compiler {
             avoid: request.avoid,
             lifetimes: self.host.lifetimes,
             inlines,
+            check_facts: self.check_facts,
             without: &self.without,
             log: RefCell::default(),
         };

@@ -67,6 +67,9 @@ pub struct Engine {
     /// A fault to put into the units that are compiled from now on.
     #[doc(hidden)]
     pub planted: Option<Planted>,
+    /// Whether facts about memory become checks in the units that are compiled from now on; where one does not hold, the
+    /// process ends with a message. For tests.
+    pub check_facts: bool,
     /// Passes that are left out of what is compiled from now on: see [`crate::opt::optional`].
     pub without: Vec<&'static str>,
     /// What each [`Engine::compile`] and [`Engine::build`] followed from, also those that gave no unit: sections of a document. Not kept if
@@ -86,6 +89,7 @@ impl Engine {
             keep_dumps: false,
             execution: Execution::default(),
             planted: None,
+            check_facts: false,
             without: Vec::new(),
             replays: None,
         })
@@ -106,6 +110,7 @@ impl Engine {
         self.compiler.keep_dumps = self.keep_dumps;
         self.compiler.execution = self.execution;
         self.compiler.planted = self.planted;
+        self.compiler.check_facts = self.check_facts;
         self.compiler.without.clone_from(&self.without);
     }
 

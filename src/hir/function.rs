@@ -258,6 +258,8 @@ pub struct Function {
     pub unsteady_names: Vec<u32>,
     /// Instructions that may run code of the program and find all names in the namespace.
     pub settled: HashSet<Value>,
+    /// Guards of which it is known that they hold, and which are there to see that: where one does not, the process ends.
+    pub asserted: HashSet<Value>,
     /// What was removed by reasoning about paths.
     pub proved: Vec<Proved>,
     /// Instructions that were translated together with the one before them: each with the first of both.
@@ -281,6 +283,7 @@ impl Function {
             names: Vec::new(),
             unsteady_names: Vec::new(),
             settled: HashSet::new(),
+            asserted: HashSet::new(),
             proved: Vec::new(),
             fused: Vec::new(),
             inlined: Vec::new(),

@@ -192,6 +192,9 @@ impl Parser<'_> {
                 () if line.eat_word("settled") => {
                     self.f.settled = self.value_list(line)?.into_iter().collect();
                 }
+                () if line.eat_word("asserted") => {
+                    self.f.asserted = self.value_list(line)?.into_iter().collect();
+                }
                 () if line.eat_word("proved") => {
                     let pc = self.pc(line)?;
                     let what = line.quoted("what was removed")?;

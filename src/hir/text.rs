@@ -24,6 +24,7 @@ use crate::bytecode::{Pc, Words};
 use crate::facts::Source;
 use crate::types::{Quoted, Type};
 use cranelift_entity::{EntityRef, EntitySet};
+use std::collections::HashSet;
 use std::fmt::{self, Display, Write};
 
 impl fmt::Display for Function {
@@ -67,7 +68,8 @@ fn named(f: &Function) -> EntitySet<Value> {
         edges.iter().flat_map(|e| &e.args).for_each(|a| add(*a));
         block.out_locals.iter().for_each(|v| add(*v));
     }
-    f.relied_on.iter().chain(&f.settled).for_each(|v| add(*v));
+    let listed = f.relied_on.iter().chain(&f.settled).chain(&f.asserted);
+    listed.for_each(|v| add(*v));
     named
 }
 
@@ -125,14 +127,17 @@ impl Printer<'_> {
         for assumption in &f.assumptions {
             writeln!(self.out, "  assume {}", assumption)?;
         }
-        let mut settled: Vec<Value> = f
-            .settled
-            .iter()
-            .copied()
-            .filter(|v| self.stands(*v))
-            .collect();
-        settled.sort_by_key(|v| v.index());
-        for (word, values) in [("relied_on", &f.relied_on), ("settled", &settled)] {
+        let listed = |set: &HashSet<Value>| {
+            let mut list: Vec<Value> = set.iter().copied().filter(|v| self.stands(*v)).collect();
+            list.sort_by_key(|v| v.index());
+            list
+        };
+        let (settled, asserted) = (listed(&f.settled), listed(&f.asserted));
+        for (word, values) in [
+            ("relied_on", &f.relied_on),
+            ("settled", &settled),
+            ("asserted", &asserted),
+        ] {
             if !values.is_empty() {
                 write!(self.out, "  {word} ")?;
                 self.values(values)?;

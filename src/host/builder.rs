@@ -1,8 +1,8 @@
 //! Collects a host's description and checks it, so that what a host gets wrong is an error at its start.
 
 use super::{
-    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, Lifetimes, closed_helpers,
-    helpers, names,
+    EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, Lifetimes, RECORD_EXIT,
+    closed_helpers, helpers, names,
 };
 use crate::facts::Effects;
 use crate::lir::{self, Builder, Func, Helper, HelperId, Imm, Signature};
@@ -274,7 +274,10 @@ impl HostBuilder {
 
     /// The name of an intrinsic for as long as the process lives: the core's, if it is a standard one.
     fn host_name(&self, name: &str) -> &'static str {
-        let mut standard = names::STANDARD.iter().chain(names::NAMESPACE);
+        let mut standard = names::STANDARD
+            .iter()
+            .chain(names::NAMESPACE)
+            .chain(names::CLOSED);
         match standard.find(|row| row.0 == name) {
             Some(row) => row.0,
             // Hosts are few, and made once.
@@ -361,7 +364,11 @@ impl HostBuilder {
             None => &[],
         };
         let lifetimes = self.host.lifetimes;
-        let rows = names::STANDARD.iter().chain(namespace);
+        let closed = match self.host.helper_names.contains_key(RECORD_EXIT) {
+            true => names::CLOSED,
+            false => &[],
+        };
+        let rows = names::STANDARD.iter().chain(namespace).chain(closed);
         for &(name, params, results) in rows.filter(|row| lifetimes.needs(row.0)) {
             if let Some(id) = self.host.intrinsic_names.get(name) {
                 let found = &self.host.intrinsics[*id].func.signature;

@@ -157,6 +157,13 @@ pub mod names {
         /// was there (or null). Fails with an exception.
         NAME_SET = "name_set" (Ptr, Ptr, Ptr, Ptr, I64) -> (Ptr);
     }
+    names! {
+        /// What a host needs besides if it has closed units ([`RECORD_EXIT`](super::RECORD_EXIT)).
+        CLOSED:
+        /// How many calls there may be in each other from here on before the thread's limit is reached: the room of a
+        /// raw call ([`raw_signature`](super::raw_signature)) from code that has a frame.
+        CALL_ROOM = "call_room" (Ptr) -> (I64);
+    }
 }
 
 /// Everything constant about a host: made once with [`HostBuilder`].

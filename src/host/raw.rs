@@ -5,7 +5,7 @@ use crate::lir::{Func, Signature};
 use crate::ll::Ty;
 
 /// The helper that records where a closed unit leaves: `(unit token, exit number, words) -> (unused)`; the first two
-/// words are the thread and the function. It runs no host code, and gives back the recursion that the unit took.
+/// words are the thread and the function. It runs no host code.
 pub const RECORD_EXIT: &str = "record_exit";
 /// The helper that builds and runs the recorded frames: `(thread, token of the calling unit) -> object`; the result of
 /// the outermost one, or null if it raised.
@@ -23,9 +23,11 @@ pub fn raw_type(kind: RawKind) -> Ty {
     }
 }
 
-/// The signature of a closed unit's machine code: thread, function and raw arguments, to a status and the raw result.
+/// The signature of a closed unit's machine code: thread, function, room and raw arguments, to a status and the raw
+/// result. The **room** is how many calls there may be in each other, this one included, before the host's limit: it is
+/// counted in a register, for nobody can ask the thread while closed units run.
 pub fn raw_signature(signature: &RawSignature) -> Signature {
-    let mut params = vec![Ty::Ptr, Ty::Ptr];
+    let mut params = vec![Ty::Ptr, Ty::Ptr, Ty::I64];
     params.extend(signature.params.iter().copied().map(raw_type));
     Signature {
         params,
@@ -40,8 +42,7 @@ pub struct ClosedParts {
     pub boxed_cell: u64,
     /// Address of the cell with its raw entry.
     pub raw_cell: u64,
-    /// `(thread) -> ()`: accounts for the call; fails where it must not be begun.
+    /// `(thread) -> ()`: accounts for the call; fails where it must not be begun. That there is room is not its
+    /// business.
     pub enter: Func,
-    /// `(thread) -> ()`: undoes that.
-    pub leave: Func,
 }

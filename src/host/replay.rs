@@ -101,7 +101,6 @@ impl Replay {
         func("leave", &parts.leave);
         if let Some(closed) = &parts.closed {
             func("closed_enter", &closed.enter);
-            func("closed_leave", &closed.leave);
             let (boxed, raw) = (closed.boxed_cell, closed.raw_cell);
             let _ = writeln!(out, "  closed {boxed:#x} {raw:#x}");
         }

@@ -451,8 +451,7 @@ impl<'p> Engine<'p> {
             Outcome::Nothing => return true,
             Outcome::Never => return false,
             Outcome::Blocked => {
-                let name = self.place_name(version, self.here.block);
-                self.trace.blocked(&name, &self.op_text(v));
+                self.trace.blocked(&self.op_text(v));
                 let block = self.here.block;
                 self.block(version, block).status = Status::Blocked(v);
                 return false;

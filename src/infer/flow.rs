@@ -47,7 +47,7 @@ impl Engine<'_> {
             Term::Return(v) => {
                 let facts = self.read(*v);
                 let ret = self.versions[self.here.version].ret;
-                self.merge_traced("retval", ret, facts);
+                self.merge_traced(ret, facts, |_| "retval".to_owned());
             }
             Term::Unreachable => {}
         }
@@ -119,9 +119,11 @@ impl Engine<'_> {
                 _ => self.arrival_tests(*arg, truth, &all, &facts),
             });
             tests.push(test);
-            let name = format!("{}, {param:?}", self.place_name(version, edge.block));
             let own = self.own_param(*param);
-            self.merge_traced(&name, own, facts);
+            self.merge_traced(own, facts, |engine| {
+                let block = engine.place_name(version, edge.block);
+                format!("{block}, {param:?}")
+            });
         }
         let last_use = &self.versions[version].last_use;
         all.retain(|(v, _)| last_use[*v] >= rank);
@@ -209,7 +211,7 @@ impl Engine<'_> {
                     self.about(*item, Predicate::InType(Type::OBJECT))
                 })
             }
-            Op::General(G::CheckExcMatch, _) => self.class_tests(arg(0), arg(1), truth, false),
+            Op::General(G::CheckExcMatch, _) => self.class_tests(arg(0), arg(1), truth),
             Op::General(G::Compare | G::CompareBool, imms) => {
                 let op = CompareOp::from_arg(imms[0] as u32);
                 op.map_or_else(Env::new, |op| {
@@ -218,7 +220,7 @@ impl Engine<'_> {
             }
             Op::General(G::Call, _) if inst.args.len() == 5 => {
                 match self.builtin_of(arg(1)).as_deref() {
-                    Some("isinstance") => self.class_tests(arg(3), arg(4), truth, false),
+                    Some("isinstance") => self.class_tests(arg(3), arg(4), truth),
                     _ => Env::new(),
                 }
             }
@@ -290,17 +292,16 @@ impl Engine<'_> {
         told
     }
 
-    fn class_tests(&mut self, subject: Value, classes: Value, truth: bool, exactly: bool) -> Env {
+    fn class_tests(&mut self, subject: Value, classes: Value, truth: bool) -> Env {
         let facts = self.known(classes);
         let Some(classes) = self.classes_of(&facts) else {
             return Env::new();
         };
-        let predicate = match (truth, exactly) {
-            (true, true) => Predicate::Exactly(classes),
-            (true, false) => Predicate::Instance(classes),
+        let predicate = match truth {
+            true => Predicate::Instance(classes),
             // One of several classes that the operand may be says nothing about the others.
-            (false, _) if facts.objects.ids.len() > 1 => return Env::new(),
-            (false, _) => Predicate::NotInstance(classes),
+            false if facts.objects.ids.len() > 1 => return Env::new(),
+            false => Predicate::NotInstance(classes),
         };
         self.about(subject, predicate)
     }
@@ -339,7 +340,12 @@ impl Engine<'_> {
     }
 
     /// Make a value more general, with a word about it where the steps are kept.
-    pub(super) fn merge_traced(&mut self, place: &str, sv: Sv, facts: Facts) {
+    pub(super) fn merge_traced(
+        &mut self,
+        sv: Sv,
+        facts: Facts,
+        place: impl FnOnce(&Self) -> String,
+    ) {
         if !self.trace.on {
             self.set.widen(sv, facts);
             return;
@@ -349,7 +355,8 @@ impl Engine<'_> {
         let after = self.set.get(sv);
         if changed && !before.is_impossible() {
             let texts = [&before, &facts, &after].map(|facts| self.facts_text(facts));
-            self.trace.merged(place, &texts);
+            let place = place(self);
+            self.trace.merged(&place, &texts);
         }
     }
 

@@ -98,6 +98,11 @@ impl Engine<'_> {
             let slot = Slot::Attr(name.as_str().into());
             self.set.store_facts(self.globals, slot, facts);
         }
+        for name in &program.unknown_globals {
+            let slot = Slot::Attr(name.as_str().into());
+            let any = Facts::any_object();
+            self.set.store_facts(self.globals, slot, any);
+        }
         if let Some(func) = program.module {
             self.version(VersionKey {
                 func,

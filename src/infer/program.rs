@@ -5,7 +5,7 @@ use crate::facts::World;
 use crate::hir::{self, Function, Start};
 use crate::types::{ConstValue, ObjectHandle, Predefined};
 use cranelift_entity::{PrimaryMap, entity_impl};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A function of the program.
@@ -20,6 +20,7 @@ pub struct Program {
     pub(super) by_object: HashMap<ObjectHandle, FuncId>,
     pub(super) values: HashMap<ObjectHandle, ConstValue>,
     pub(super) globals: BTreeMap<String, FuncId>,
+    pub(super) unknown_globals: BTreeSet<String>,
     pub(super) module: Option<FuncId>,
     /// Codes that there is no HIR of, and why.
     pub refused: Vec<(String, String)>,
@@ -49,6 +50,26 @@ impl Program {
     /// Say that a name of the module holds this function from the start.
     pub fn global(&mut self, name: impl Into<String>, function: FuncId) {
         self.globals.insert(name.into(), function);
+    }
+
+    /// Say that a name of the module holds something of which nothing is known.
+    pub fn unknown_global(&mut self, name: impl Into<String>) {
+        self.unknown_globals.insert(name.into());
+    }
+
+    /// Add a code, in HIR that is built without any knowledge of the world.
+    ///
+    /// # Errors
+    /// Why nothing can be built of it; it is then beyond the known world, but for the names that it binds.
+    pub fn add_code(&mut self, code: &Code) -> Result<FuncId, String> {
+        match build(&Arc::new(without_hints(code))) {
+            Ok(f) => Ok(self.add(f)),
+            Err(why) => {
+                self.refused.push((code.name.clone(), why.clone()));
+                self.codes_refused.push(code.clone());
+                Err(why)
+            }
+        }
     }
 
     /// The function of this name.

@@ -36,10 +36,9 @@ impl Trace {
     }
 
     /// The block stops at an operation.
-    pub fn blocked(&mut self, place: &str, op: &str) {
+    pub fn blocked(&mut self, op: &str) {
         if self.on {
             self.line(&format!("    impossiblevalue: blocked at `{op}`"));
-            let _ = place;
         }
     }
 

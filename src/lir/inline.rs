@@ -3,7 +3,19 @@
 use super::Imm;
 use super::graph::{Block, BlockCall, Builder, Func, Term, Value};
 use super::ops::Opcode;
+use crate::exits::ExitId;
 use std::collections::HashMap;
+
+/// How a copied function ends, in terms of what it was copied into.
+#[derive(Debug)]
+pub enum End {
+    /// It returns these.
+    Return(Vec<Value>),
+    /// It fails.
+    Fail,
+    /// It leaves by this exit with these values.
+    Exit(ExitId, Vec<Value>),
+}
 
 impl Builder<'_> {
     /// Copy `callee`'s body here with `args` for its parameters and go on after its return.
@@ -14,18 +26,6 @@ impl Builder<'_> {
     /// If the argument count differs, or the callee can fail and `on_fail` is `None`: the caller's op table promised
     /// an exit.
     pub fn inline(&mut self, callee: &Func, args: &[Value], on_fail: Option<Block>) -> Vec<Value> {
-        assert_eq!(
-            callee.params().len(),
-            args.len(),
-            "arguments of {}",
-            callee.name
-        );
-        let mut values: HashMap<Value, Value> = callee
-            .params()
-            .iter()
-            .copied()
-            .zip(args.iter().copied())
-            .collect();
         let slot_base = self.func.slots.len() as i64;
         self.func.slots.extend_from_slice(&callee.slots);
         let slots = callee.refs.slots.iter();
@@ -35,6 +35,7 @@ impl Builder<'_> {
         if callee.order.len() == 1 {
             let data = &callee.blocks[callee.entry()];
             if let Some(Term::Return(results)) = &data.term {
+                let mut values = arguments(callee, args);
                 self.copy_insts(callee, callee.entry(), &mut values, slot_base);
                 self.copy_refs(callee, &values);
                 return results.iter().map(|v| values[v]).collect();
@@ -47,6 +48,36 @@ impl Builder<'_> {
             .iter()
             .map(|&ty| self.param(done, ty))
             .collect();
+        self.copy_body(callee, args, slot_base, &mut |_, end| {
+            Term::Jump(match end {
+                End::Return(values) => BlockCall::new(done, values),
+                End::Fail => BlockCall::new(
+                    on_fail.unwrap_or_else(|| {
+                        panic!("{} may fail but its op has no exit", callee.name)
+                    }),
+                    Vec::new(),
+                ),
+                End::Exit(..) => panic!("intrinsic {} holds an exit", callee.name),
+            })
+        });
+        self.switch_to(done);
+        results
+    }
+
+    /// Copy `callee`'s body here with `args` for its parameters; its stack slots are this function's from number
+    /// `slot_base` on, which the caller sees to. What stands where the callee ends is asked of `end`, with the builder
+    /// at that place. The builder then stands in a block that is terminated.
+    ///
+    /// # Panics
+    /// If the argument count differs.
+    pub fn copy_body(
+        &mut self,
+        callee: &Func,
+        args: &[Value],
+        slot_base: i64,
+        end: &mut dyn FnMut(&mut Self, End) -> Term,
+    ) {
+        let mut values = arguments(callee, args);
         let mut blocks: HashMap<Block, Block> = HashMap::new();
         for &block in &callee.order[1..] {
             let data = &callee.blocks[block];
@@ -63,38 +94,24 @@ impl Builder<'_> {
                 self.switch_to(blocks[&block]);
             }
             self.copy_insts(callee, block, &mut values, slot_base);
-            let call = |c: &BlockCall| {
-                BlockCall::new(blocks[&c.block], c.args.iter().map(|v| values[v]).collect())
-            };
-            let term = match callee.blocks[block]
-                .term
-                .as_ref()
-                .expect("a finished intrinsic")
-            {
+            let all = |list: &[Value]| list.iter().map(|v| values[v]).collect::<Vec<_>>();
+            let call = |c: &BlockCall| BlockCall::new(blocks[&c.block], all(&c.args));
+            let term = callee.blocks[block].term.as_ref();
+            let term = match term.expect("a finished function") {
                 Term::Jump(target) => Term::Jump(call(target)),
                 Term::Br { cond, then, els } => Term::Br {
                     cond: values[cond],
                     then: call(then),
                     els: call(els),
                 },
-                Term::Return(rets) => Term::Jump(BlockCall::new(
-                    done,
-                    rets.iter().map(|v| values[v]).collect(),
-                )),
-                Term::Fail => Term::Jump(BlockCall::new(
-                    on_fail.unwrap_or_else(|| {
-                        panic!("{} may fail but its op has no exit", callee.name)
-                    }),
-                    Vec::new(),
-                )),
-                Term::Exit { .. } => panic!("intrinsic {} holds an exit", callee.name),
+                Term::Return(results) => end(self, End::Return(all(results))),
+                Term::Fail => end(self, End::Fail),
+                Term::Exit { exit, args } => end(self, End::Exit(*exit, all(args))),
                 Term::Unreachable => Term::Unreachable,
             };
             self.terminate(term);
         }
         self.copy_refs(callee, &values);
-        self.switch_to(done);
-        results
     }
 
     /// What held a reference there holds one here.
@@ -130,4 +147,11 @@ impl Builder<'_> {
             values.extend(inst.results.iter().copied().zip(results));
         }
     }
+}
+
+/// What stands for a function's parameters.
+fn arguments(callee: &Func, args: &[Value]) -> HashMap<Value, Value> {
+    let (params, name) = (callee.params(), &callee.name);
+    assert_eq!(params.len(), args.len(), "arguments of {name}");
+    params.iter().copied().zip(args.iter().copied()).collect()
 }

@@ -30,6 +30,7 @@ pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, SigId,
     Signature, Term, Value,
 };
+pub use inline::End;
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse, parse_all};
 pub use text::print;

@@ -5,10 +5,31 @@ use crate::exits::{EXITING, ExitKind, NOT_ENTERED, Reason, VALUE};
 use crate::facts::{RawEntry, RawKind};
 use crate::hir::{Function, Op, StateId, Value};
 use crate::host::{
-    CALL_BOXED, DEALLOC, Entry, Host, RESUME_EXITS, UnitParts, names, raw_signature, raw_type,
+    CALL_BOXED, ClosedParts, DEALLOC, Entry, Host, RECORD_EXIT, RESUME_EXITS, UnitParts, names,
+    raw_signature, raw_type,
 };
-use crate::lir::{self, Builder, Func, IntCond, Signature};
+use crate::lir::{self, BlockCall, Builder, End, Func, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
+use cranelift_entity::EntityRef;
+
+/// What lowering needs of a closed unit.
+#[derive(Clone, Copy)]
+pub(super) struct Closed<'a> {
+    parts: &'a ClosedParts,
+    own: &'a RawEntry,
+    /// How many calls of the unit itself stand in each other in its code, if this is the unit: else it is a body to be
+    /// put in place of such a call, which is entered already.
+    levels: Option<u32>,
+    /// What stands in place of calls of the unit itself.
+    body: Option<&'a Func>,
+}
+
+/// Bodies of the unit stand in each other at most so often in place of its calls of itself, ...
+const MOST_LEVELS: u32 = 3;
+/// ... and no more once there are so many instructions.
+const MOST_INSTS: usize = 400;
+/// The stack slot for the words of exits in such bodies.
+const RECORD_SLOT: i64 = 0;
 
 /// Lower `f` as the closed unit behind `own`; see [`lower`](super::lower) for `planted`.
 ///
@@ -22,16 +43,64 @@ pub fn lower_closed(
     planted: bool,
 ) -> Lowered {
     let closed = parts.closed.as_ref().expect("parts of a closed unit");
-    let func = Func::new(f.code.name.clone(), raw_signature(&own.signature));
-    finish(func, f, host, parts, Entry::Function, Some(closed), planted)
+    let lower = |levels: Option<u32>, body: Option<&Func>| {
+        let mut func = Func::new(f.code.name.clone(), raw_signature(&own.signature));
+        func.slots.push(8);
+        let closed = Closed {
+            parts: closed,
+            own,
+            levels,
+            body,
+        };
+        finish(func, f, host, parts, Entry::Function, Some(closed), planted)
+    };
+    let (mut body, mut levels) = (None, 0);
+    let calls = own_calls(f, own);
+    while calls > 0 && levels < MOST_LEVELS {
+        let next = lower(None, body.as_ref()).func;
+        // A body with other slots would need its own ones in each place.
+        if next.slots.len() > 1 || size(&next) * calls > MOST_INSTS {
+            break;
+        }
+        body = Some(next);
+        levels += 1;
+    }
+    lower(Some(levels), body.as_ref())
+}
+
+/// How often the unit calls itself.
+fn own_calls(f: &Function, own: &RawEntry) -> usize {
+    let insts = f.order.iter().flat_map(|b| &f.blocks[*b].insts);
+    insts
+        .filter(|v| matches!(f.op(**v), Op::CallRaw(entry, _) if entry.cell == own.cell))
+        .count()
+}
+
+/// The instructions in blocks that are not cold.
+fn size(func: &Func) -> usize {
+    let blocks = func.order.iter().map(|b| &func.blocks[*b]);
+    let warm = blocks.filter(|block| !block.cold);
+    warm.map(|block| block.insts.len()).sum()
 }
 
 impl Lower<'_> {
     /// Account for the call, or refuse it.
     pub(super) fn enter_closed(&mut self, args: &[lir::Value]) {
+        for &v in &self.f.blocks[self.f.entry()].insts {
+            if let Op::Arg(k) = self.f.op(v) {
+                self.values.insert(v, args[*k as usize]);
+            }
+        }
         let closed = self.closed.expect("a closed unit");
+        let Some(levels) = closed.levels else {
+            return;
+        };
         let refused = self.b.cold_block();
-        self.b.inline(&closed.enter, &[self.thread], Some(refused));
+        // The bodies in each other need no look of their own: nothing changes while they run.
+        let room = self.b.icmp_imm(IntCond::Sgt, self.room, i64::from(levels));
+        self.b.guard(room, refused);
+        self.b
+            .inline(&closed.parts.enter, &[self.thread], Some(refused));
         let after = self.b.current();
         self.b.switch_to(refused);
         let status = self.b.iconst(NOT_ENTERED);
@@ -42,18 +111,11 @@ impl Lower<'_> {
         };
         self.b.ret(&[status, nothing]);
         self.b.switch_to(after);
-        for &v in &self.f.blocks[self.f.entry()].insts {
-            if let Op::Arg(k) = self.f.op(v) {
-                self.values.insert(v, args[*k as usize]);
-            }
-        }
     }
 
     /// Return a raw value.
     pub(super) fn return_raw(&mut self, v: Value) {
-        let closed = self.closed.expect("a closed unit");
         let raw = self.raw(v);
-        self.b.inline(&closed.leave, &[self.thread], None);
         let status = self.b.iconst(VALUE);
         self.b.ret(&[status, raw]);
     }
@@ -64,8 +126,26 @@ impl Lower<'_> {
         let state = self.f.inst(v).state.expect("a call has a state");
         let function = self.object(args[0]).0;
         let raw: Vec<lir::Value> = args[1..].iter().map(|&a| self.raw(a)).collect();
-        let mut operands = vec![self.thread, function];
+        let room = match self.closed {
+            // The frame that is not made counts.
+            Some(_) => {
+                let one = self.b.iconst(1);
+                self.b.op(Opcode::Isub, &[self.room, one])
+            }
+            None => self.intrinsic(names::CALL_ROOM, &[self.thread])[0],
+        };
+        let mut operands = vec![self.thread, function, room];
         operands.extend(&raw);
+        if let Some(closed) = self.closed
+            && let Some(body) = closed.body
+            && entry.cell == closed.own.cell
+        {
+            let wait = self.exit_at_call(ExitKind::Await, Reason::Observed, state, consumed, None);
+            // Exits have the same numbers in the unit and in all bodies: this one is not taken here.
+            self.exit_block(ExitKind::Resume, Reason::Observed, state);
+            self.b.func.order.pop();
+            return self.call_inside(body, &operands, wait);
+        }
         let (status, value) = call_cell(&mut self.b, entry, &operands);
         let done = self.b.icmp_imm(IntCond::Eq, status, VALUE);
         let (left, go) = (self.b.cold_block(), self.b.block());
@@ -138,6 +218,64 @@ impl Lower<'_> {
         self.b.jump(go, &[value]);
         self.b.switch_to(go);
         (self.position, self.shadows) = (position, shadows);
+        result
+    }
+
+    /// A body of the unit in place of a call. Its exits are noted as the call would note them, and then this frame's at
+    /// `wait` is.
+    fn call_inside(
+        &mut self,
+        body: &Func,
+        operands: &[lir::Value],
+        wait: lir::Block,
+    ) -> lir::Value {
+        let (go, result) = (self.b.block(), body.signature.results[1]);
+        let result = self.b.param(go, result);
+        let size = body.slots[RECORD_SLOT as usize];
+        let own = &mut self.b.func.slots[RECORD_SLOT as usize];
+        *own = size.max(*own);
+        // One block for all exits with the same types of values, as in `codegen`.
+        let mut shared: Vec<(Vec<Ty>, lir::Block)> = Vec::new();
+        self.b
+            .copy_body(body, operands, RECORD_SLOT, &mut |b, end| match end {
+                End::Return(values) => Term::Jump(BlockCall::new(go, vec![values[1]])),
+                End::Exit(exit, mut args) => {
+                    let shape: Vec<Ty> = args.iter().map(|v| b.func.values[*v]).collect();
+                    let block = match shared.iter().find(|known| known.0 == shape) {
+                        Some(known) => known.1,
+                        None => {
+                            let block = b.cold_block();
+                            shared.push((shape, block));
+                            block
+                        }
+                    };
+                    args.insert(0, b.iconst(exit.index() as i64));
+                    Term::Jump(BlockCall::new(block, args))
+                }
+                End::Fail => unreachable!("a unit does not fail"),
+            });
+        for (shape, block) in shared {
+            self.b.switch_to(block);
+            let number = self.b.param(block, Ty::I64);
+            let own = &mut self.b.func.slots[RECORD_SLOT as usize];
+            *own = (8 * shape.len() as u32).max(*own);
+            let buffer = self.b.stack_addr(RECORD_SLOT);
+            for (n, ty) in (0..).zip(shape) {
+                let value = self.b.param(block, ty);
+                let (width, word) = match ty {
+                    Ty::Bool => (Width::I64, self.b.op(Opcode::B2i, &[value])),
+                    Ty::I64 => (Width::I64, value),
+                    Ty::F64 => (Width::F64, value),
+                    Ty::Ptr => (Width::Ptr, value),
+                };
+                self.b.store(width, buffer, 8 * n, word);
+            }
+            let token = self.b.iconst(self.parts.token.cast_signed());
+            let helper = self.host.helper(RECORD_EXIT);
+            self.b.call(helper, &[token, number, buffer], &[Ty::Ptr]);
+            self.b.jump(wait, &[]);
+        }
+        self.b.switch_to(go);
         result
     }
 
@@ -245,7 +383,9 @@ pub fn adapter(name: &str, own: &RawEntry, host: &Host, token: u64) -> Func {
     let mut b = Builder::new(&mut func);
     let token = b.iconst(token.cast_signed());
     let (other, refused) = (b.cold_block(), b.cold_block());
-    let mut operands = vec![thread, function];
+    let id = host.intrinsic(names::CALL_ROOM);
+    let room = b.inline(&host.intrinsics[id].func, &[thread], None)[0];
+    let mut operands = vec![thread, function, room];
     for (&object, &kind) in objects.iter().zip(&own.signature.params) {
         operands.push(unbox(&mut b, host, kind, object, other, false));
     }

@@ -8,8 +8,8 @@ use crate::exits::{
 use crate::hir::{Entry, Op, Pc, SEEN_ITEMS, StateId, Value};
 use crate::host::RawMap;
 use crate::host::names;
-use crate::lir::{self, IntCond, Opcode, Term};
-use crate::ll::Width;
+use crate::lir::{self, IntCond, Opcode, Signature, Term};
+use crate::ll::{Ty, Width};
 use cranelift_entity::EntityRef;
 
 /// The values an exit passes, each once, and the virtual objects it makes.
@@ -190,6 +190,9 @@ impl Lower<'_> {
 
     /// The exit of a guard; with forced exits its countdown is looked at here first.
     pub(super) fn guard_exit(&mut self, v: Value) -> lir::Block {
+        if self.f.asserted.contains(&v) {
+            return self.false_fact(v);
+        }
         let inst = self.f.inst(v);
         let reason = inst.op.exit_reason().expect("an op that may exit");
         let state = inst
@@ -212,6 +215,21 @@ impl Lower<'_> {
             self.b.switch_to(go);
         }
         exit
+    }
+
+    /// A cold block for where a fact does not hold: it ends the process.
+    fn false_fact(&mut self, v: Value) -> lir::Block {
+        let here = self.b.current();
+        let block = self.b.cold_block();
+        self.b.switch_to(block);
+        let number = super::assertions::number(self.f, v);
+        let number = self.b.iconst(number);
+        let callee = self.b.pconst(super::assertions::address());
+        self.b
+            .call_indirect(Signature::new(&[Ty::I64], &[Ty::I64]), callee, &[number]);
+        self.b.terminate(Term::Unreachable);
+        self.b.switch_to(here);
+        block
     }
 
     /// The block to go to when `v` has raised: its landing block, if it has one and the unit may go on, or an exit.

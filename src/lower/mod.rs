@@ -14,6 +14,7 @@
 //! `lower` adds no bets: every exit here comes from an op of HIR that has a frame state. It knows no offset of the
 //! host but the distance of slots.
 
+mod assertions;
 mod calls;
 mod closed;
 mod edges;
@@ -21,11 +22,12 @@ mod exits;
 mod insts;
 mod namespace;
 
+use closed::Closed;
 pub use closed::{adapter, lower_closed};
 
 use crate::exits::ExitRecord;
 use crate::hir::{self, Function, Op, Pc, Value};
-use crate::host::{ClosedParts, Entry, RawMap, UnitParts};
+use crate::host::{Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
@@ -108,7 +110,9 @@ pub(crate) struct Lower<'a> {
     parts: &'a UnitParts,
     entry: Entry,
     /// For a closed unit, which has no frame: `frame` is the function then.
-    closed: Option<&'a ClosedParts>,
+    closed: Option<Closed<'a>>,
+    /// The room of a closed unit's calls ([`crate::host::raw_signature`]); else nothing that is used.
+    room: lir::Value,
     b: Builder<'a>,
     values: HashMap<Value, lir::Value>,
     blocks: HashMap<hir::Block, lir::Block>,
@@ -196,12 +200,15 @@ fn finish_with(
     host: &Host,
     parts: &UnitParts,
     entry: Entry,
-    closed: Option<&ClosedParts>,
+    closed: Option<Closed<'_>>,
     planted: bool,
     copied: &BTreeSet<Pc>,
 ) -> Lowered {
     let (thread, second) = (func.params()[0], func.params()[1]);
-    let args: Vec<lir::Value> = func.params()[2..].to_vec();
+    let (room, args) = match closed {
+        Some(_) => (func.params()[2], func.params()[3..].to_vec()),
+        None => (second, func.params()[2..].to_vec()),
+    };
     let mut output_counts: HashMap<Value, u32> = HashMap::new();
     for &b in &f.order {
         for &v in &f.blocks[b].insts {
@@ -218,6 +225,7 @@ fn finish_with(
             parts,
             entry,
             closed,
+            room,
             b: Builder::new(&mut func),
             values: HashMap::new(),
             blocks: HashMap::new(),

@@ -1,12 +1,29 @@
-//! Checks and loads that depend on memory, made once for as long as nothing can have changed it.
+//! What checks and loads have found out, made once for as long as nothing can have changed it.
 //!
 //! A forward analysis of *available* facts, as for common subexpressions (Cocke 1970), over objects rather than names: a
-//! guard on a user's class, a check of the host's, a length or a load holds until something runs code of the program, or
-//! writes what it has read. What is available on every path is not done again.
+//! guard on a user's class, a check of the host's, a length, an item or a load holds until something runs code of the
+//! program, or writes what it has read. What is available on every path is not done again; where each path has found it out
+//! by another instruction, a guard becomes a `refine`. So each fact is *guarded*.
+//!
+//! # What is told apart
+//! Objects are known by their values in HIR, and two values may be one object. A store into a list ends what is known of
+//! the same place of all lists, but for constant places that differ; it is known then what is in its own. A store of the
+//! host's ends all its loads; what its checks look at is not changed by its stores.
+//!
+//! # What a store takes out
+//! It is what was known to be there, and of that value's class: where that is builtin, dropping it runs no code of the
+//! program, which would end all that is known.
+//!
+//! # Facts as checks
+//! With [`Context::check_facts`] nothing goes: what is known to hold is found out again, and the process ends where it does
+//! not hold ([`Function::asserted`]).
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Block, Function, Op, Value, is_builtin_exact};
+use crate::bytecode::Reason;
+use crate::facts::Source;
+use crate::hir::{Block, Cmp, Function, Inst, Op, Value, is_builtin_exact};
+use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -21,7 +38,7 @@ type Key = u32;
 type Facts = BTreeMap<Key, Option<Value>>;
 
 /// Drop what is known already.
-pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut analysis = Analysis::default();
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
     at_entry[f.entry()] = Some(Facts::new());
@@ -47,32 +64,55 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         let Some(mut facts) = at_entry[b].take() else {
             continue;
         };
-        let mut dropped = Vec::new();
-        for v in f.blocks[b].insts.clone() {
-            let Some(known) = analysis.step(f, v, &mut facts) else {
-                continue;
-            };
-            let inst = &mut f.insts[v];
-            match (&inst.op, known) {
-                (_, Some(first)) => {
-                    dropped.push(v);
-                    f.replace(v, first);
-                }
-                // It holds on every path, by another guard on each.
-                (Op::GuardType(ty), None) => {
-                    inst.op = Op::Refine(*ty);
-                    inst.state = None;
-                }
-                (_, None) => dropped.push(v),
+        let insts = std::mem::take(&mut f.blocks[b].insts);
+        let mut kept = Vec::with_capacity(insts.len());
+        for v in insts {
+            let old = analysis.old_type(f, v, &facts);
+            if let Some(ty) = old {
+                (f.insts[v].ty, f.insts[v].source) = (ty, Source::Guarded);
+                rewritten = true;
             }
-            rewritten = true;
+            let known = analysis.step(f, v, &mut facts);
+            let gone = match known {
+                Some(known) if !cx.check_facts => {
+                    rewritten = true;
+                    rely_on_known(f, v, known)
+                }
+                _ => false,
+            };
+            if !gone {
+                kept.push(v);
+            }
+            if cx.check_facts && (old.is_some() || known.is_some()) {
+                let kept = &mut kept;
+                let mut checks = Checks { f, block: b, kept };
+                match known {
+                    Some(known) => checks.known(v, known),
+                    None => checks.class(v),
+                }
+                rewritten = true;
+            }
         }
-        if !dropped.is_empty() {
-            let mut next = dropped.iter().peekable();
-            f.blocks[b].insts.retain(|v| next.next_if_eq(&v).is_none());
-        }
+        f.blocks[b].insts = kept;
     }
     rewritten
+}
+
+/// Let what is known stand for an instruction; says whether that goes.
+fn rely_on_known(f: &mut Function, v: Value, known: Option<Value>) -> bool {
+    if let Some(first) = known {
+        f.replace(v, first);
+        return true;
+    }
+    // It holds on every path, by another guard on each.
+    let inst = &mut f.insts[v];
+    inst.op = match inst.op {
+        Op::GuardType(ty) => Op::Refine(ty),
+        Op::GuardTrue(_) => Op::Refine(Type::CBOOL),
+        _ => return true,
+    };
+    inst.state = None;
+    false
 }
 
 /// What holds where two paths meet; says whether less holds than before.
@@ -96,65 +136,205 @@ fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
 #[derive(Default)]
 struct Analysis {
     keys: HashMap<(Op, Vec<Value>), Key>,
-    ops: Vec<Op>,
+    ops: Vec<(Op, Vec<Value>)>,
 }
 
 impl Analysis {
-    /// The number of what the instruction finds out from memory, if it does.
-    fn key(&mut self, f: &Function, v: Value) -> Option<Key> {
-        let op = f.op(v);
-        let is_memory = match op {
-            Op::GuardType(ty) => !is_builtin_exact(*ty),
-            op => matches!(
-                op,
-                Op::Check(_) | Op::CheckClasses(_) | Op::ListLen | Op::Load(_)
-            ),
-        };
-        if !is_memory {
-            return None;
-        }
-        let args = f.inst(v).args.iter().map(|a| f.object_of(*a)).collect();
+    /// The number of a fact.
+    fn number(&mut self, op: Op, args: Vec<Value>) -> Key {
         let next = self.ops.len() as Key;
-        let key = *self.keys.entry((op.clone(), args)).or_insert(next);
+        let key = *self.keys.entry((op.clone(), args.clone())).or_insert(next);
         if key == next {
-            self.ops.push(op.clone());
+            self.ops.push((op, args));
         }
-        Some(key)
+        key
+    }
+
+    /// The number of what the instruction finds out, if it does.
+    fn key(&mut self, f: &Function, v: Value) -> Option<Key> {
+        let inst = f.inst(v);
+        let object = |i: usize| f.object_of(inst.args[i]);
+        let args = match &inst.op {
+            Op::GuardType(_)
+            | Op::Check(_)
+            | Op::CheckClasses(_)
+            | Op::Load(_)
+            | Op::ListLen
+            | Op::CellGet
+            | Op::TupleLen
+            | Op::UnboxInt => vec![object(0)],
+            Op::ListGet | Op::TupleGet => vec![object(0), f.resolve(inst.args[1])],
+            // Of raw values: what is known of memory shows that they are the same.
+            Op::Index | Op::IntCmp(_) | Op::GuardTrue(_) => {
+                inst.args.iter().map(|a| f.resolve(*a)).collect()
+            }
+            _ => return None,
+        };
+        Some(self.number(inst.op.clone(), args))
     }
 
     /// Go past an instruction. If it finds out what is known, the value that has it, as far as it is one on all paths.
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
         if let Some(key) = self.key(f, v) {
             // A value that depends on the path is found out here once more, for all that follows.
-            let needs_value = matches!(f.op(v), Op::ListLen | Op::Load(_));
+            let needs_value = !is_only_check(f.op(v));
             let known = facts.get(&key).copied();
             let known = known.filter(|first| first.is_some() || !needs_value);
             if !matches!(known, Some(Some(_))) {
                 facts.insert(key, Some(v));
             }
-            return known;
+            return known.filter(|first| *first != Some(v));
         }
         if is_planted(Fault::Memory) {
             return None;
         }
-        match f.op(v) {
-            _ if f.may_run_host_code(v) => facts.clear(),
-            // These write lists, iterators, cells and counts, which no load of the host's reads.
+        let keep = |facts: &mut Facts, keeps: &dyn Fn(&Op, &[Value]) -> bool| {
+            facts.retain(|key, _| {
+                let (op, args) = &self.ops[*key as usize];
+                keeps(op, args)
+            });
+        };
+        let inst = f.inst(v);
+        match &inst.op {
+            _ if f.may_run_host_code(v) => keep(facts, &|op, _| !is_memory(op)),
+            // Counts, slots and iterators are read by nothing that is known here.
             Op::Incref
             | Op::Decref
             | Op::StoreSlot(_)
-            | Op::ListSet
-            | Op::CellSet
             | Op::RangeNext
             | Op::ListIterNext
             | Op::TupleIterNext => {}
-            // What is stored may also hide what a class has; it changes no class.
-            op if op.effects().writes => {
-                let stays = |op: &Op| matches!(op, Op::GuardType(_) | Op::CheckClasses(_));
-                facts.retain(|key, _| stays(&self.ops[*key as usize]));
+            Op::ListSet => {
+                let (list, place) = (f.object_of(inst.args[0]), f.resolve(inst.args[1]));
+                keep(facts, &|op, args| {
+                    *op != Op::ListGet || are_apart(f, args[1], place)
+                });
+                let item = f.resolve(inst.args[2]);
+                // The object of a raw value is another one wherever it is made.
+                if !f.op(f.object_of(item)).is_box() {
+                    let key = self.number(Op::ListGet, vec![list, place]);
+                    facts.insert(key, Some(item));
+                }
             }
+            Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
+            op if op.effects().writes => keep(facts, &|op, _| {
+                !matches!(
+                    op,
+                    Op::ListLen | Op::ListGet | Op::CellGet | Op::Load(_) | Op::Check(_)
+                )
+            }),
             _ => {}
         }
         None
+    }
+
+    /// The class of what a store takes out of a list, if that is known and news.
+    fn old_type(&mut self, f: &Function, v: Value, facts: &Facts) -> Option<Type> {
+        let inst = f.inst(v);
+        if inst.op != Op::ListSet {
+            return None;
+        }
+        let place = vec![f.object_of(inst.args[0]), f.resolve(inst.args[1])];
+        let key = self.keys.get(&(Op::ListGet, place))?;
+        let item = f.object_of((*facts.get(key)?)?);
+        let guards = facts
+            .keys()
+            .filter_map(|key| match &self.ops[*key as usize] {
+                (Op::GuardType(ty), args) if args[0] == item => Some(*ty),
+                _ => None,
+            });
+        let mut types = guards.chain([f.ty(item)]);
+        types.find(|ty| is_builtin_exact(*ty) && *ty != inst.ty && *ty <= inst.ty)
+    }
+}
+
+/// Whether the op gives its operand, or nothing.
+fn is_only_check(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::GuardType(_) | Op::Check(_) | Op::CheckClasses(_) | Op::GuardTrue(_)
+    )
+}
+
+/// Whether code of the program may change what the op finds out.
+fn is_memory(op: &Op) -> bool {
+    match op {
+        Op::GuardType(ty) => !is_builtin_exact(*ty),
+        Op::Check(_)
+        | Op::CheckClasses(_)
+        | Op::Load(_)
+        | Op::ListLen
+        | Op::ListGet
+        | Op::CellGet => true,
+        _ => false,
+    }
+}
+
+/// Whether two offsets into lists, both in range, are surely different.
+fn are_apart(f: &Function, a: Value, b: Value) -> bool {
+    let constant = |v: Value| match f.op(v) {
+        Op::ConstInt(n) => Some(*n),
+        Op::Index => match f.op(f.arg(v, 0)) {
+            // From the end, the offset depends on the length.
+            Op::ConstInt(n) if *n >= 0 => Some(*n),
+            _ => None,
+        },
+        _ => None,
+    };
+    matches!((constant(a), constant(b)), (Some(a), Some(b)) if a != b)
+}
+
+/// Puts checks of facts behind instructions that could rely on them.
+struct Checks<'a> {
+    f: &'a mut Function,
+    block: Block,
+    kept: &'a mut Vec<Value>,
+}
+
+impl Checks<'_> {
+    /// What `v` finds out is known.
+    fn known(&mut self, v: Value, known: Option<Value>) {
+        let f = &mut *self.f;
+        if f.insts[v].op.exit_reason().is_some() {
+            f.asserted.insert(v);
+        }
+        let is_made = |v: Value| !f.op(f.object_of(v)).is_box();
+        let (same, known) = match (&f.insts[v].op, known) {
+            (Op::ListLen | Op::TupleLen, Some(known)) => (Op::IntCmp(Cmp::Eq), known),
+            (Op::Load(_) | Op::ListGet | Op::TupleGet | Op::CellGet, Some(known))
+                if is_made(known) =>
+            {
+                (Op::Is, known)
+            }
+            _ => return,
+        };
+        let same = self.emit(same, vec![v, known], Type::CBOOL);
+        let guard = self.emit(Op::GuardTrue(Reason::Type), vec![same], Type::BOTTOM);
+        self.f.asserted.insert(guard);
+    }
+
+    /// What `v` gives is of the class that it is typed by.
+    fn class(&mut self, v: Value) {
+        let ty = self.f.ty(v);
+        let guard = self.emit(Op::GuardType(ty), vec![v], ty);
+        self.f.asserted.insert(guard);
+    }
+
+    fn emit(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
+        let f = &mut *self.f;
+        // Nobody goes on from here if it does not hold.
+        let state = f.blocks[self.block].entry_state.clone();
+        let state = op.exit_reason().map(|_| f.states.push(state));
+        let pc = f.insts[args[0]].pc;
+        let v = f.insts.push(Inst {
+            op,
+            args,
+            ty,
+            source: Source::Proved,
+            state,
+            pc,
+        });
+        self.kept.push(v);
+        v
     }
 }

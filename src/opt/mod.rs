@@ -4,6 +4,7 @@
 //! A pass keeps the canonical form of [`crate::hir`]; a check is dropped only for a fact that is proved, guarded by a
 //! dominating check, or assumed with a watch.
 
+mod bounds;
 mod checks;
 pub mod closed;
 mod dce;
@@ -44,6 +45,8 @@ pub struct Context<'a> {
     pub lifetimes: Lifetimes,
     /// Whether calls may be replaced by their callee's code, as far as the world gives that.
     pub inlines: bool,
+    /// Whether facts about memory become checks that end the process where they are false; else they are relied on.
+    pub check_facts: bool,
     /// Passes that [`run`] leaves out.
     pub without: &'a [&'static str],
     /// What the passes have cost.
@@ -78,7 +81,7 @@ impl Log {
 
 /// The passes that may be left out: code is right without them, and slower.
 pub const OPTIONAL: &[&str] = &[
-    "split", "inline", "virtuals", "memory", "number", "paths", "checks",
+    "split", "inline", "virtuals", "memory", "bounds", "number", "paths", "checks",
 ];
 
 /// A pass that there is not, or that can't be left out.
@@ -120,6 +123,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("memory", memory::run),
     ("number", number::run),
     ("paths", paths::run),
+    ("bounds", bounds::run),
     ("dce", dce::run),
 ];
 
@@ -140,7 +144,7 @@ pub fn run_pass(name: &str, f: &mut Function, cx: &Context<'_>) -> Option<bool> 
 
 /// The passes in order, by name; `after` is called after each one that changed something.
 pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
-    let mut step = |f: &mut Function, name: &'static str| {
+    let mut step = |f: &mut Function, name: &'static str| -> bool {
         if cx.without.contains(&name) {
             return false;
         }
@@ -191,12 +195,26 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     // More items are raw by now, and what the frame's end would have to drop is less.
     step(f, "virtuals");
     // A reference less to drop is a check of validity less, and that stands between other pairs of references.
+    let settle = |f: &mut Function, step: &mut dyn FnMut(&mut Function, &'static str) -> bool| {
+        for _ in 0..MOST_ROUNDS {
+            step(f, "refcounts");
+            if !step(f, "checks") {
+                break;
+            }
+        }
+    };
+    settle(f, &mut step);
+    // What ends facts about memory is mostly references that are dropped, of which there are as few as there will be; but
+    // each fact may show that another one is dropped quietly.
     for _ in 0..MOST_ROUNDS {
-        step(f, "refcounts");
-        if !step(f, "checks") {
+        if !step(f, "memory") || cx.check_facts {
             break;
         }
+        step(f, "types");
+        step(f, "simplify");
+        step(f, "lifetimes");
+        settle(f, &mut step);
     }
-    step(f, "memory");
+    step(f, "bounds");
     step(f, "dce");
 }

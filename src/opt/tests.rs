@@ -52,6 +52,7 @@ out:
             avoid: &avoid,
             lifetimes: crate::host::Lifetimes::Counted,
             inlines: true,
+            check_facts: false,
             without: &[],
             log: RefCell::default(),
         };
@@ -187,10 +188,83 @@ code "f" {
             avoid: &avoid,
             lifetimes,
             inlines: false,
+            check_facts: false,
             without: &[],
             log: RefCell::default(),
         };
         run(&mut f, &cx, &mut |_, _| {});
         assert_eq!(count(&f, "build_tuple"), made, "{f}");
     }
+}
+
+/// A list of which an item is loaded, replaced and loaded again: what is known becomes checks.
+#[test]
+fn facts_may_become_checks_that_the_process_ends_at() {
+    let text = r#"
+code "f" {
+  params 2
+  stack 3
+  local a
+  local b
+  load_fast a
+  load_fast b
+  binary_op +
+  store_fast a
+  load_fast a
+  return_value
+}
+
+function "f" {
+bb0 {@0 [v0 v1] []}:
+    v0: ListExact = arg 0
+    v1: Object = arg 1
+    v2: CInt64 = const_int 0
+    v3: CInt64 = list_len v0
+    v4: CInt64 = index v2, v3 {@0 [v0 v1] []}
+    v5: Object = list_get v0, v4
+    v6: FloatExact = guard_type FloatExact v5 guarded {@0 [v0 v1] []}
+    v7: Object = list_set v0, v4, v1
+    decref v7 {@1 [v0 v1] []}
+    v8: CInt64 = list_len v0
+    v9: CInt64 = index v2, v8 {@2 [v0 v1] []}
+    v10: Object = list_get v0, v9
+    return v10 {@5 [v0 v1]}
+}
+"#;
+    let document = Document::parse(text).expect("a document");
+    let section = &document.sections[0];
+    let optimised = |check_facts: bool| {
+        let mut f = hir::parse_section(&document, section).expect("HIR");
+        let avoid = HashSet::new();
+        let cx = Context {
+            world: &Nothing,
+            avoid: &avoid,
+            lifetimes: Lifetimes::Counted,
+            inlines: false,
+            check_facts,
+            without: &[],
+            log: RefCell::default(),
+        };
+        assert_eq!(super::run_pass("memory", &mut f, &cx), Some(true));
+        hir::verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
+        f
+    };
+    let relied_on = optimised(false);
+    assert!(relied_on.asserted.is_empty(), "{relied_on}");
+    assert_eq!(count(&relied_on, "list_len"), 1, "{relied_on}");
+    assert_eq!(count(&relied_on, "list_get"), 1, "{relied_on}");
+    let checked = optimised(true);
+    assert_eq!(count(&checked, "list_len"), 2, "{checked}");
+    // The length is the same, and what was taken out is a float.
+    let ops = checked
+        .asserted
+        .iter()
+        .map(|v| checked.op(*v).name())
+        .collect::<HashSet<_>>();
+    assert_eq!(
+        ops,
+        HashSet::from(["guard_true", "guard_type"]),
+        "{checked}"
+    );
+    assert!(checked.to_string().contains("\n  asserted ["), "{checked}");
 }

@@ -440,6 +440,7 @@ impl FunctionInHir {
             avoid: &avoid,
             lifetimes: Lifetimes::Counted,
             inlines: true,
+            check_facts: false,
             without: &[],
             log: RefCell::default(),
         };
@@ -464,6 +465,7 @@ impl FunctionInHir {
             avoid: &avoid,
             lifetimes: Lifetimes::Counted,
             inlines: true,
+            check_facts: false,
             without: &[],
             log: RefCell::default(),
         };

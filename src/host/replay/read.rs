@@ -300,7 +300,6 @@ impl Builder {
                 boxed_cell,
                 raw_cell,
                 enter: func("closed_enter", 1)?,
-                leave: func("closed_leave", 1)?,
             }),
             None => None,
         };

@@ -195,12 +195,9 @@ impl Engine<'_> {
         }
         for (index, facts) in all.into_iter().enumerate() {
             let param = self.versions[version].params[index];
-            if self.trace.on {
-                let name = format!("{}, argument {index}", self.version_name(version));
-                self.merge_traced(&name, param, facts);
-            } else {
-                self.set.widen(param, facts);
-            }
+            self.merge_traced(param, facts, |engine| {
+                format!("{}, argument {index}", engine.version_name(version))
+            });
         }
         self.bind_cells(id, version);
         let (ret, raised) = (self.versions[version].ret, self.versions[version].raised);

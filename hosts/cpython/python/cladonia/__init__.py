@@ -12,7 +12,7 @@ Nothing here is needed for a program to be right: on a Python that Cladonia can'
 from __future__ import annotations
 
 from cladonia import _native
-from cladonia._options import STAGES, check_force_exit, check_oracle, check_stage, check_threshold, check_without
+from cladonia._options import STAGES, check_force_exit, check_stage, check_switch, check_threshold, check_without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "NotCompiled", "STAGES", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "plan", "stats", "why_not",
+    "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "plan", "stats",
+    "why_not",
 ]
 
 
@@ -35,17 +36,20 @@ def available() -> str | None:
     return _native.load().available()
 
 
-def enable(threshold: int | None = None, force_exit: str | None = None, oracle: bool = False, without: str | None = None) -> None:
+def enable(threshold: int | None = None, force_exit: str | None = None, oracle: bool = False, without: str | None = None,
+           check_facts: bool = False) -> None:
     """Turn the JIT on for the whole process.
 
     `threshold` is how often a function or loop runs interpreted before it is compiled; 0 compiles before the first execution,
     None is the default. `force_exit` makes guards fail on purpose, for tests: "none" (only note which
-    are executed), "first", "seed:N" or "one-by-one:K".
+    are executed), "count" (only count executions), "first", "seed:N" or "one-by-one:K".
     `oracle`, for tests too, runs what is compiled from now on in the LIR interpreter in place of machine code.
     `without` leaves out passes of the compiler, to see what each brings: names separated by commas.
+    `check_facts`, for tests, makes a check of each fact about memory that code could rely on: where one is false, the
+    process ends with a message.
     """
-    options = check_threshold(threshold), check_force_exit(force_exit), check_oracle(oracle), check_without(without)
-    _native.load().enable(*options)
+    options = check_threshold(threshold), check_force_exit(force_exit), check_switch(oracle, "oracle"), check_without(without)
+    _native.load().enable(*options, check_switch(check_facts, "check_facts"))
 
 
 def disable() -> None:
@@ -88,6 +92,22 @@ def plan(f: Callable[..., Any]) -> str:
     if "error" in texts:
         raise native.NotCompiled(texts["error"])
     return _plan.report(texts, f.__qualname__)
+
+
+def annotate(f: Callable[..., Any], *types: Type | type | str) -> str:
+    """What `f` and the functions of its module that it calls make of arguments of these types, as the compiler's annotation
+    engine finds it without running them: the variables' bindings, then what each may hold, with the source of each fact.
+
+    A type is one of `cladonia.Type`, its text, or a class, which stands for its own instances. Of arguments that are not
+    given nothing is known. Raises `NotCompiled` if `f` has something that is not compiled, or a type can't be read.
+    """
+    return _native.load().annotate(_function(f, "f"), "\n".join(map(_type_text, types)))
+
+
+def _type_text(given):
+    if isinstance(given, type):
+        given = __getattr__("Type").of_class(given, True)
+    return str(given)
 
 
 if TYPE_CHECKING:

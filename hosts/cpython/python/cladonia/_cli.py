@@ -19,9 +19,12 @@ options:
   --off               run interpreted
   --stats FILE.json   write statistics when the program ends
   --force-exit=HOW    make guards fail on purpose: none (only note which are
-                      executed), first, seed:N or one-by-one:K
+                      executed), count (only count executions), first, seed:N or
+                      one-by-one:K
   --without PASS,...  leave out passes of the compiler (split, inline, virtuals, memory, ...),
                       to see what each brings
+  --check-facts       check each fact about memory that compiled code could rely
+                      on; a false one ends the process
   --oracle            run compiled code in the LIR interpreter, slowly, in place of machine code; for tests
   --version           print the version, and whether the JIT can work here
   --help              print this
@@ -42,6 +45,7 @@ class Command:
         self.force_exit = None
         self.oracle = False
         self.without = None
+        self.check_facts = False
         self.kind = None  # "script", "module", "code", "stdin", "help" or "version"
         self.what = None
         self.args = []
@@ -64,6 +68,8 @@ def read(argv):
             command.off = True
         elif word == "--oracle":
             command.oracle = True
+        elif word == "--check-facts":
+            command.check_facts = True
         elif word in ("-h", "--help", "--version"):
             command.kind = word.strip("-").replace("h", "help") if word == "-h" else word[2:]
             return command
@@ -150,6 +156,8 @@ def _set_environment(command):
         environ["CLADONIA_THRESHOLD"] = str(command.threshold)
     if command.force_exit is not None:
         environ["CLADONIA_FORCE_EXIT"] = command.force_exit
+    if command.check_facts:
+        environ["CLADONIA_CHECK_FACTS"] = "1"
     if command.without is not None:
         environ["CLADONIA_WITHOUT"] = command.without
     if command.oracle:

@@ -18,7 +18,7 @@ class Interpreted:
     def available(self):
         return self._reason
 
-    def enable(self, threshold, force_exit, oracle, without):
+    def enable(self, threshold, force_exit, oracle, without, check_facts):
         pass
 
     def disable(self):
@@ -54,6 +54,9 @@ class Interpreted:
                 "interpreted_loop_iterations": 0,
             },
         }
+
+    def annotate(self, f, types):
+        raise NotCompiled(self._reason)
 
     def dump(self, f, stage):
         raise NotCompiled(self._reason)

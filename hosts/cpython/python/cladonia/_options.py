@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
+FORCE_EXIT_FORMS = "'none', 'count', 'first', 'seed:N' or 'one-by-one:K'"
 #: The compiler's passes that may be left out.
-OPTIONAL_PASSES = ("split", "inline", "virtuals", "memory", "number", "paths", "checks")
-FORCE_EXIT_FORMS = "'none', 'first', 'seed:N' or 'one-by-one:K'"
+OPTIONAL_PASSES = ("split", "inline", "virtuals", "memory", "bounds", "number", "paths", "checks")
 LARGEST_THRESHOLD = 2**31 - 1
 
 #: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
-ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_STATS")
+ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_CHECK_FACTS", "CLADONIA_STATS")
 
 
 def check_threshold(value, name="threshold"):
@@ -35,14 +35,14 @@ def check_force_exit(value, name="force_exit"):
     if type(value) is not str:
         raise TypeError(f"{name} must be a str or None, not {type(value).__name__}")
     kind, colon, number = value.partition(":")
-    if value in ("none", "first"):
+    if value in ("none", "count", "first"):
         return value
     if kind in ("seed", "one-by-one") and colon and number.isascii() and number.isdigit() and int(number) < 2**64:
         return value
     raise ValueError(f"{name} must be {FORCE_EXIT_FORMS}, not {value!r}")
 
 
-def check_oracle(value, name="oracle"):
+def check_switch(value, name):
     if type(value) is not bool:
         raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
     return value

@@ -12,6 +12,10 @@ import cladonia
 from cladonia import _options
 
 
+def switched_on(name):
+    return os.environ.get(name, "0") not in ("", "0")
+
+
 def from_environment():
     """Turn the JIT on as the CLADONIA_* variables say."""
     environ = os.environ
@@ -24,7 +28,7 @@ def from_environment():
     except ValueError as error:
         print(f"cladonia: {error}; the JIT stays off", file=sys.stderr)
         return
-    cladonia.enable(threshold, force_exit, environ.get("CLADONIA_ORACLE", "0") not in ("", "0"), without)
+    cladonia.enable(threshold, force_exit, switched_on("CLADONIA_ORACLE"), without, switched_on("CLADONIA_CHECK_FACTS"))
 
 
 def write_stats_at_exit(file):

@@ -48,6 +48,16 @@ pub(super) fn define(set: &mut Set<'_>) {
         },
     );
     set.add(
+        names::CALL_ROOM,
+        &[Ty::Ptr],
+        &[Ty::I64],
+        Effects::READS,
+        |b, p, _| {
+            let room = b.load(Width::I32, p[0], thread::PY_RECURSION_REMAINING);
+            b.ret(&[room]);
+        },
+    );
+    set.add(
         names::SET_POSITION,
         &[Ty::Ptr, Ty::Ptr],
         &[],

@@ -38,7 +38,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 15]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -47,7 +47,7 @@ static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
     fastcall!(
         c"enable",
         enable,
-        c"enable(threshold, force_exit, oracle, without): compile and enter hot code."
+        c"enable(threshold, force_exit, oracle, without, check_facts): compile and enter hot code."
     ),
     fastcall!(
         c"disable",
@@ -70,6 +70,11 @@ static METHODS: Table<[PyMethodDef; 14]> = Table(UnsafeCell::new([
         c"why_not(f): why f is not compiled, or None."
     ),
     fastcall!(c"stats", stats_dict, c"Counters, as a dict."),
+    fastcall!(
+        c"annotate",
+        annotate,
+        c"annotate(f, types): the bindings and annotations of a function, its types one a line."
+    ),
     fastcall!(
         c"dump",
         dump,
@@ -265,7 +270,7 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
 unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
-        let [threshold, force, oracle, without] = arguments::<4>(args, count)?;
+        let [threshold, force, oracle, without, check_facts] = arguments::<5>(args, count)?;
         if unavailable().is_some() {
             return none();
         }
@@ -285,7 +290,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             if options.force.is_none() {
                 raise(
                     PyExc_ValueError,
-                    "force_exit must be 'none', 'first', 'seed:N' or 'one-by-one:K'",
+                    "force_exit must be 'none', 'count', 'first', 'seed:N' or 'one-by-one:K'",
                 );
                 return Err(());
             }
@@ -295,6 +300,10 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             1 => options.execution = Execution::Oracle,
             _ => return Err(()),
         }
+        options.check_facts = match PyObject_IsTrue(check_facts) {
+            -1 => return Err(()),
+            truth => truth != 0,
+        };
         if without != Py_None() {
             options.without = match cladonia::opt::optional(&text(without)) {
                 Ok(without) => without,
@@ -504,6 +513,22 @@ unsafe extern "C" fn type_class(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
     guarded(|| match unsafe { crate::type_object::class() } {
         class if class.is_null() => Err(()),
         class => Ok(class),
+    })
+}
+
+unsafe extern "C" fn annotate(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [func, types] = arguments::<2>(args, count)?;
+        let func = function(func)?;
+        if let Some(reason) = unavailable() {
+            return not_compiled(&reason);
+        }
+        ready()?;
+        match crate::annotate::annotate(func, &text(types)) {
+            Ok(found) => Ok(stats::text(&found)),
+            Err(error) => not_compiled(&error),
+        }
     })
 }
 

@@ -18,8 +18,8 @@ use abi::{frame as f, thread as t};
 use cladonia::exits::{ExitKind, NOT_ENTERED};
 use cladonia::facts::{RawEntry, RawSignature};
 use cladonia::host::ClosedParts;
-use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature, Term};
-use cladonia::ll::{Ty, Width};
+use cladonia::lir::{Builder, Func, Signature, Term};
+use cladonia::ll::Ty;
 use pyo3_ffi::*;
 use std::cell::Cell;
 
@@ -104,11 +104,11 @@ pub fn parts(entry: &mut Entry, unit: &UnitState) -> ClosedParts {
         boxed_cell: entry.cell.as_ptr() as u64,
         raw_cell: fresh.expect("made above").cell.as_ptr() as u64,
         enter: enter(unit),
-        leave: leave(),
     }
 }
 
-/// LIR that accounts for a call, `(thread) -> ()`, failing where it must not be begun.
+/// LIR that accounts for a call, `(thread) -> ()`, failing where it must not be begun. Calls in each other are counted in
+/// a register: nobody asks the thread while closed units run.
 fn enter(unit: &UnitState) -> Func {
     let mut func = Func::new("enter closed", Signature::new(&[Ty::Ptr], &[]));
     let ts = func.params()[0];
@@ -116,26 +116,10 @@ fn enter(unit: &UnitState) -> Func {
     let fail = b.cold_block();
     frames::check_quiet(&mut b, ts, unit, still_quiet, fail);
     frames::check_stack(&mut b, ts, fail);
-    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
-    let enough = b.icmp_imm(IntCond::Sgt, py, 0);
-    b.guard(enough, fail);
-    let minus = b.iconst(-1);
-    let py = b.op(Opcode::Iadd, &[py, minus]);
-    b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
     frames::count_entry(&mut b, unit);
     b.ret(&[]);
     b.switch_to(fail);
     b.terminate(Term::Fail);
-    func
-}
-
-/// LIR that undoes it: `(thread) -> ()`.
-fn leave() -> Func {
-    let mut func = Func::new("leave closed", Signature::new(&[Ty::Ptr], &[]));
-    let ts = func.params()[0];
-    let mut b = Builder::new(&mut func);
-    b.add_at(Width::I32, ts, t::PY_RECURSION_REMAINING, 1);
-    b.ret(&[]);
     func
 }
 
@@ -177,9 +161,7 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
     unsafe {
         let unit = token as UnitRef;
         let state = &*unit;
-        let (ts, func) = (*buffer as Thread, *buffer.add(1) as Object);
-        let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
-        put::<i32>(ts, t::PY_RECURSION_REMAINING, py + 1);
+        let func = *buffer.add(1) as Object;
         let record = &state.unit.as_ref().expect("a running unit").exits[number as usize];
         let mut values = Values::new(record, buffer);
         let mut locals = vec![std::ptr::null_mut(); state.shape.nlocalsplus as usize];

@@ -282,6 +282,7 @@ unsafe fn compile_unit(
     engine.execution = rt().options.execution;
     engine.without.clone_from(&rt().options.without);
     engine.planted = planted();
+    engine.check_facts = rt().options.check_facts;
     let made = catch_unwind(AssertUnwindSafe(|| {
         let world = (rt().front.world)(&engine, globals, builtins);
         engine.compile(Request {

@@ -30,6 +30,8 @@ const MOST_CLASSES: usize = 6;
 pub enum ForceExit {
     /// None: only which are executed is noted.
     None,
+    /// None, and bets that fail are given up as ever: how often each is executed is counted.
+    Count,
     /// Each, the first time it is executed.
     First,
     /// Each at a pseudo-random later time.
@@ -43,6 +45,7 @@ impl ForceExit {
     pub fn parse(text: &str) -> Option<ForceExit> {
         match text.split_once(':') {
             None if text == "none" => Some(ForceExit::None),
+            None if text == "count" => Some(ForceExit::Count),
             None if text == "first" => Some(ForceExit::First),
             Some(("seed", n)) => n.parse().ok().map(ForceExit::Seed),
             Some(("one-by-one", n)) => n.parse().ok().map(ForceExit::OneByOne),
@@ -69,7 +72,7 @@ pub fn prepare(unit: &mut UnitState) {
             continue;
         };
         *word = match force {
-            ForceExit::None => NEVER,
+            ForceExit::None | ForceExit::Count => NEVER,
             ForceExit::First => 1,
             ForceExit::Seed(seed) => 1 + scramble(seed.wrapping_add(number)) % 64,
             ForceExit::OneByOne(wanted) => (number == wanted) as u64,
@@ -99,7 +102,7 @@ pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
         *count += 1;
         let count = *count;
         rt().totals.exits += 1;
-        let forced = (*unit).force.is_some();
+        let forced = (*unit).force.is_some() && rt().options.force != Some(ForceExit::Count);
         if forced
             || record.kind != ExitKind::Resume
             || !record.reason.is_bet()
@@ -231,9 +234,9 @@ pub fn never_reached(unit: &UnitState) -> u64 {
     countdowns(unit).filter(|(_, word)| *word != 0).count() as u64
 }
 
-/// How often the guards of a unit were executed, by reason, where none is to fail.
+/// How often the guards of a unit were executed, by reason, where none is to fail on purpose.
 pub fn executions(unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-    let counts = rt().options.force == Some(ForceExit::None);
+    let counts = matches!(rt().options.force, Some(ForceExit::None | ForceExit::Count));
     let exits = unit.unit.as_ref().map_or(&[][..], |u| &u.exits);
     let reasons = unit.guards().map(|guard| exits[guard].reason.name());
     let words = countdowns(unit).map(|(_, word)| NEVER - word);

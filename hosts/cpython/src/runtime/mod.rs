@@ -63,6 +63,8 @@ pub struct Options {
     pub execution: Execution,
     /// Passes of the compiler that are left out.
     pub without: Vec<&'static str>,
+    /// Whether facts about memory become checks.
+    pub check_facts: bool,
 }
 
 impl Options {
@@ -83,6 +85,7 @@ impl Default for Options {
             force: None,
             execution: Execution::Machine,
             without: Vec::new(),
+            check_facts: false,
         }
     }
 }

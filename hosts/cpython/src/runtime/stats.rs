@@ -223,6 +223,8 @@ pub unsafe fn dict() -> Object {
         forced.set("never_reached", number(sums.never_reached));
         if rt().options.force == Some(ForceExit::None) {
             forced.set("reached", numbers(&sums.reached));
+        }
+        if !sums.executions.is_empty() {
             forced.set("executions", counts(&sums.executions));
         }
         dict.set("forced_exits", forced.0);

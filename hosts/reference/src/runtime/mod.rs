@@ -40,7 +40,7 @@ use error::Raised;
 use frame::{FrameRef, Thread};
 use heap::{Function, Kind, Obj, Ref, alloc};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What an operation gives, or the exception it raised.
@@ -161,7 +161,7 @@ pub struct Runtime {
     /// Objects that the compiler knows, by address.
     objects: RefCell<HashMap<usize, ObjectHandle>>,
     /// Namespaces that the compiler knows, by address.
-    namespaces: RefCell<HashMap<u64, ()>>,
+    namespaces: RefCell<HashSet<u64>>,
     is_closing: Cell<bool>,
     steps: Cell<u64>,
     /// Whether a program broke the rules of the bytecode.
@@ -435,7 +435,7 @@ impl Runtime {
 
     /// A namespace by the token that codes carry.
     fn namespace(&self, token: u64) -> Option<Ref> {
-        let known = self.namespaces.borrow().contains_key(&token);
+        let known = self.namespaces.borrow().contains(&token);
         // SAFETY: namespaces in the table are alive: `forget` takes them out.
         known.then(|| unsafe { Ref::from_borrowed(token as Obj) })
     }
@@ -507,6 +507,6 @@ fn new_namespace() -> Ref {
     let namespace = alloc::dict();
     rt().namespaces
         .borrow_mut()
-        .insert(namespace.as_ptr() as u64, ());
+        .insert(namespace.as_ptr() as u64);
     namespace
 }

@@ -1,0 +1,42 @@
+//! What compiled code calls where a fact does not hold that was compiled into a check
+//! ([`Function::asserted`]).
+
+use crate::hir::{Function, Value};
+use std::sync::{Mutex, PoisonError};
+
+/// What each check says, by its number; never forgotten, for it is there only in tests.
+static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// A number for the check that is `v`.
+pub(super) fn number(f: &Function, v: Value) -> i64 {
+    let inst = f.inst(v);
+    let (line, ty) = (f.code.instr(inst.pc).line, f.ty(inst.args[0]));
+    let mut text = format!(
+        "a false fact in `{}`, line {line}, {}: {}",
+        f.code.name,
+        inst.pc,
+        inst.op.name()
+    );
+    for arg in &inst.args {
+        text += &format!(" {}", f.resolve(*arg));
+    }
+    text += &format!(" ({ty} became {})", inst.ty);
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    texts.push(text);
+    texts.len() as i64 - 1
+}
+
+/// The address of what ends the process.
+pub(super) fn address() -> u64 {
+    (false_fact as *const ()).expose_provenance() as u64
+}
+
+/// Say which fact is false, and end the process: what comes next would be wrong.
+extern "C" fn false_fact(number: i64) -> i64 {
+    let texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = texts
+        .get(number as usize)
+        .map_or("a false fact", String::as_str);
+    eprintln!("cladonia: {text}");
+    std::process::abort()
+}
