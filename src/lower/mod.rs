@@ -172,7 +172,7 @@ fn finish(
     host: &Host,
     parts: &UnitParts,
     entry: Entry,
-    closed: Option<&ClosedParts>,
+    closed: Option<Closed<'_>>,
     planted: bool,
 ) -> Lowered {
     let mut copied = BTreeSet::new();
