@@ -210,6 +210,14 @@ impl Code {
         self.instrs.iter().any(binds)
     }
 
+    /// Where the frame of a generator goes on when it is resumed: after the instruction that made the generator, and after
+    /// each that yields. Empty for other code.
+    pub fn resume_points(&self) -> Vec<Pc> {
+        let suspends = |instr: &Instr| matches!(instr.op, Op::ReturnGenerator | Op::YieldValue);
+        let points = self.instrs.iter().zip(1..).filter(|(i, _)| suspends(i));
+        points.map(|(_, next)| Pc(next)).collect()
+    }
+
     /// The innermost handler that covers `pc`.
     pub fn handler_at(&self, pc: Pc) -> Option<&Handler> {
         self.handlers

@@ -6,6 +6,7 @@ mod containers;
 mod dispatch;
 mod exceptions;
 mod operators;
+mod resume;
 mod stack;
 
 use super::Op;
@@ -17,8 +18,9 @@ use crate::types::Type;
 
 type Done = Result<bool, Unsupported>;
 
-/// The one-operand intrinsics that the helpers know (star import, unary plus, list to tuple).
-const INTRINSICS_1: [u32; 3] = [2, 5, 6];
+/// The one-operand intrinsics that the helpers know (star import, what a generator must not raise, the wrapping of what an
+/// asynchronous one yields, unary plus, list to tuple).
+const INTRINSICS_1: [u32; 5] = [2, 3, 4, 5, 6];
 
 /// The two-operand intrinsic that makes what is left of a group after `except*`.
 const PREP_RERAISE_STAR: u32 = 1;
@@ -482,12 +484,21 @@ impl Builder<'_> {
                 self.reraise(arg);
                 return Ok(true);
             }
-            B::EndSend
-            | B::GetYieldFromIter
-            | B::Send
-            | B::YieldValue
-            | B::ReturnGenerator
-            | B::BeforeAsyncWith
+            B::ReturnGenerator => return self.make_generator(),
+            B::YieldValue => return self.yield_value(instr),
+            B::GetYieldFromIter => self.push_general(G::GetYieldFromIter, [0, 0], 1),
+            B::Send => {
+                self.send(instr);
+                return Ok(true);
+            }
+            B::EndSend => {
+                self.own_operands(2);
+                let value = self.pop();
+                let receiver = self.pop();
+                self.push_owned(value.value);
+                self.drop_entry(receiver);
+            }
+            B::BeforeAsyncWith
             | B::GetAwaitable
             | B::GetAiter
             | B::GetAnext

@@ -16,6 +16,7 @@ mod cache;
 mod calls;
 mod control;
 mod exceptions;
+mod generators;
 mod import;
 mod matching;
 pub mod native;
@@ -144,6 +145,10 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::WithExceptStart => entry!(exceptions::with_except_start, 2),
         G::RaiseAgain => entry!(exceptions::raise_again, 0),
         G::Reraise => entry!(exceptions::reraise, 4),
+        G::MakeGenerator => entry!(generators::make_generator, 2),
+        G::ResumeInterpreted => entry!(crate::runtime::generators::resume_interpreted, 4),
+        G::GetYieldFromIter => entry!(generators::get_yield_from_iter, 2),
+        G::Send => entry!(generators::send, 4),
         G::HandlePending => entry!(control::handle_pending, 1),
         G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
     }
