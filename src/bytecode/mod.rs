@@ -83,7 +83,7 @@ impl Instr {
             Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp => &[1, 0],
             Op::DeleteSubscr | Op::StoreAttr | Op::ImportName | Op::FormatWithSpec => &[1, 0],
             Op::MapAdd | Op::CheckEgMatch | Op::CallIntrinsic2 => &[1, 0],
-            Op::CheckExcMatch => &[0],
+            Op::CheckExcMatch | Op::GetAwaitable | Op::GetAiter => &[0],
             Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
             Op::BinarySlice => &[1, 0, 2],
             Op::StoreSlice => &[1, 0, 3, 2],

@@ -431,7 +431,7 @@ impl Builder<'_> {
                 self.end_block(Term::Unreachable);
                 return Ok(true);
             }
-            B::BeforeWith => self.before_with(),
+            B::BeforeWith => self.before_with(G::BeforeWith),
             B::ImportName => self.push_general(G::ImportName, [arg as i64, 0], 2),
             B::ImportFrom => {
                 let top = self.stack.len() - 1;
@@ -498,14 +498,22 @@ impl Builder<'_> {
                 self.push_owned(value.value);
                 self.drop_entry(receiver);
             }
-            B::BeforeAsyncWith
-            | B::GetAwaitable
-            | B::GetAiter
-            | B::GetAnext
-            | B::EndAsyncFor
-            | B::CleanupThrow
-            | B::ExitInitCheck
-            | B::InterpreterExit => {
+            B::GetAwaitable => self.push_general(G::GetAwaitable, [arg as i64, 0], 1),
+            B::GetAiter => self.push_general(G::GetAiter, [0, 0], 1),
+            B::GetAnext => {
+                self.own_operands(1);
+                let aiter = self.top_values(1);
+                let v = self.general(G::GetAnext, [0, 0], aiter, Type::OBJECT);
+                self.push_owned(v);
+            }
+            B::EndAsyncFor => {
+                self.own_operands(2);
+                let exception = self.top_values(1);
+                self.general(G::EndAsyncFor, [0, 0], exception, Type::BOTTOM);
+                self.drop_top(2);
+            }
+            B::BeforeAsyncWith => self.before_with(G::BeforeAsyncWith),
+            B::CleanupThrow | B::ExitInitCheck | B::InterpreterExit => {
                 return Err(self.unsupported(format!("`{}`", instr.op.info().name)));
             }
         }

@@ -10,6 +10,7 @@
 //! [`all`] lists them with the signatures their Rust types have; the host's builder compares these with what the
 //! core expects, so that a helper with a wrong type is an error at import.
 
+mod asynchronous;
 mod attributes;
 mod build;
 mod cache;
@@ -149,6 +150,11 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::ResumeInterpreted => entry!(crate::runtime::generators::resume_interpreted, 4),
         G::GetYieldFromIter => entry!(generators::get_yield_from_iter, 2),
         G::Send => entry!(generators::send, 4),
+        G::GetAwaitable => entry!(asynchronous::get_awaitable, 3),
+        G::GetAiter => entry!(asynchronous::get_aiter, 2),
+        G::GetAnext => entry!(asynchronous::get_anext, 2),
+        G::EndAsyncFor => entry!(asynchronous::end_async_for, 1),
+        G::BeforeAsyncWith => entry!(asynchronous::before_async_with, 3),
         G::HandlePending => entry!(control::handle_pending, 1),
         G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
     }

@@ -61,6 +61,12 @@ unsafe extern "C" {
     pub fn _Py_MakeCoro(func: Object) -> Object;
     /// What `await` iterates over.
     pub fn _PyCoro_GetAwaitableIter(object: Object) -> Object;
+    /// What a suspended generator delegates to, or null.
+    pub fn _PyGen_yf(generator: Object) -> Object;
+    /// Say that something cannot be awaited, if nothing else has been said.
+    pub fn _PyEval_FormatAwaitableError(ts: Thread, class: *mut PyTypeObject, place: c_int);
+    /// Raise an exception whose cause is the pending one; gives null.
+    pub fn _PyErr_FormatFromCause(exception: Object, format: *const c_char, ...) -> Object;
     /// Raise `StopIteration` with a value.
     pub fn _PyGen_SetStopIterationValue(value: Object) -> c_int;
     /// The value of the pending `StopIteration`, which is cleared, or None if nothing is pending; negative if another

@@ -385,6 +385,13 @@ fn address(op: GeneralOp) -> usize {
             }
         ),
         G::GetYieldFromIter => f!(|_f: F, _iterable: Obj| -> Obj { give(no_generators()) }),
+        G::GetAwaitable => f!(|_t: T, _n: i64, _a: Obj| -> Obj { give(no_generators()) }),
+        G::GetAiter => f!(|_t: T, _a: Obj| -> Obj { give(no_generators()) }),
+        G::GetAnext => f!(|_t: T, _a: Obj| -> Obj { give(no_generators()) }),
+        G::EndAsyncFor => f!(quiet |_a: Obj| -> i64 { status(no_generators().map(drop)) }),
+        G::BeforeAsyncWith => {
+            f!(|_t: T, _a: Obj, _out: *mut Obj| -> i64 { status(no_generators().map(drop)) })
+        }
         G::Send => f!(
             |_t: T, _receiver: Obj, _value: Obj, _out: *mut Obj| -> i64 {
                 status(no_generators().map(drop))
