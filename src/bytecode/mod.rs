@@ -210,12 +210,20 @@ impl Code {
         self.instrs.iter().any(binds)
     }
 
-    /// Where the frame of a generator goes on when it is resumed: after the instruction that made the generator, and after
-    /// each that yields. Empty for other code.
+    /// Where the frame of a generator goes on when it is resumed: after the instruction that made the generator, after
+    /// each that yields, and where what it delegated to has returned, as far as control comes there. In each case what it is
+    /// resumed with goes onto the stack. Empty for other code; ascending.
     pub fn resume_points(&self) -> Vec<Pc> {
-        let suspends = |instr: &Instr| matches!(instr.op, Op::ReturnGenerator | Op::YieldValue);
-        let points = self.instrs.iter().zip(1..).filter(|(i, _)| suspends(i));
-        points.map(|(_, next)| Pc(next)).collect()
+        let depths = self.stack_depths();
+        let next = |(instr, next): (&Instr, u32)| match instr.op {
+            Op::ReturnGenerator | Op::YieldValue => Some(next),
+            Op::Send => Some(instr.arg),
+            _ => None,
+        };
+        let points = self.instrs.iter().zip(1..).filter_map(next);
+        let reached = |pc: &u32| depths.get(*pc as usize).is_some_and(Option::is_some);
+        let points: std::collections::BTreeSet<u32> = points.filter(reached).collect();
+        points.into_iter().map(Pc).collect()
     }
 
     /// The innermost handler that covers `pc`.

@@ -16,6 +16,7 @@ use super::flow::handlers_by_instr;
 use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Value};
 use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
+use super::translate::Resumption;
 use super::{Block, Op};
 use crate::bytecode::{Code, GeneralOp, Met, Pc, Reason};
 use crate::facts::Source;
@@ -81,8 +82,8 @@ pub(super) struct Builder<'a> {
     pub(super) expected: Vec<bool>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
-    /// The unit's frame is one that is suspended and resumed.
-    pub(super) resumes: bool,
+    /// If the unit's frame is one that is suspended and resumed: what is known of that.
+    pub(super) resumption: Option<Resumption>,
     /// What is known of the namespace's names, in code that has them in registers.
     pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
@@ -145,13 +146,14 @@ pub fn build(
         handlers: handlers_by_instr(code),
         expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),
-        resumes: matches!(start, Start::Resume(_)),
+        resumption: matches!(start, Start::Resume(_)).then(Resumption::default),
         closed: match start {
             Start::Closed(own) => Some(own),
             _ => None,
         },
     };
     b.run(start)?;
+    b.bet_on_resumption();
     let mut f = b.f;
     let entry = f.order[0];
     f.compute_order(entry);
@@ -177,7 +179,7 @@ impl Builder<'_> {
         self.pc = first;
         self.null = self.emit(Op::Null, vec![], Type::NULLPTR);
         self.enter(&start);
-        if !self.resumes {
+        if self.resumption.is_none() {
             self.f.blocks[entry].entry_state = self.frame_state(first);
             self.jump_to(first, false);
         }

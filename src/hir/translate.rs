@@ -9,6 +9,8 @@ mod operators;
 mod resume;
 mod stack;
 
+pub(super) use resume::Resumption;
+
 use super::Op;
 use super::build::{Builder, Unsupported};
 use super::function::Term;

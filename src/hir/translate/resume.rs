@@ -5,11 +5,22 @@
 //! it: a loop whose every turn yields is no loop here, and what is raw is made an object before it.
 
 use super::dispatch::plain_edge;
-use crate::bytecode::{GeneralOp as G, Instr, Pc};
-use crate::hir::build::{Builder, Unsupported};
+use crate::bytecode::{GeneralOp as G, Instr, LocalKind, Op as B, Pc, Reason};
+use crate::facts::Source;
+use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
 use crate::hir::function::{FrameState, Term, Value};
 use crate::hir::{Cmp, Op};
 use crate::types::Type;
+use std::collections::HashMap;
+
+/// A unit that resumes frames, while it is built.
+#[derive(Default)]
+pub(in crate::hir) struct Resumption {
+    /// For each resume point, the locals as loaded, and the same as the code there sees them.
+    entered: HashMap<Pc, (FrameState, Vec<Value>)>,
+    /// The types of the locals where the frame is suspended that goes on there.
+    suspended: HashMap<Pc, Vec<Type>>,
+}
 
 impl Builder<'_> {
     /// From the entry block to a block for each resume point. `types` are those of the locals at the first.
@@ -59,13 +70,9 @@ impl Builder<'_> {
         for k in 0..locals {
             let v = self.emit(Op::LoadSlot(k as u32), vec![], Type::OBJECT.opt());
             self.locals[k] = v;
-            if let Some(&ty) = types.get(k)
-                && !(ty <= Type::NULLPTR)
-            {
-                self.hints.insert(v, ty.unspecialized());
-            }
         }
-        let depth = self.code.stack_depths()[pc.0 as usize].unwrap_or(1);
+        let depth =
+            self.code.stack_depths()[pc.0 as usize].expect("control comes to a resume point");
         for k in 0..depth as usize - 1 {
             let slot = Op::LoadSlot((locals + k) as u32);
             let v = self.emit(slot, vec![], Type::OBJECT);
@@ -73,8 +80,100 @@ impl Builder<'_> {
         }
         self.push_owned(sent);
         self.start_instr();
-        self.f.blocks[self.cur].entry_state = self.frame_state(pc);
+        let loaded = self.frame_state(pc);
+        self.f.blocks[self.cur].entry_state = loaded.clone();
+        let expects_none = self.expects_none(pc);
+        // Each local under another name, for the bets of `bet_on_resumption`.
+        let mut seen = Vec::new();
+        for k in 0..locals {
+            let any = Type::OBJECT.opt();
+            let v = self.emit(Op::Refine(any), vec![self.locals[k]], any);
+            if let Some(&ty) = types.get(k)
+                && !(ty <= Type::NULLPTR)
+            {
+                self.hints.insert(v, ty.unspecialized());
+            }
+            seen.push(v);
+        }
+        self.locals[..locals].copy_from_slice(&seen);
+        self.start_instr();
+        if expects_none == Some(Source::Proved) {
+            self.expect_unbound();
+        }
+        if let Some(resumption) = &mut self.resumption {
+            resumption.entered.insert(pc, (loaded, seen));
+        }
+        match expects_none {
+            Some(Source::Proved) => {
+                self.refine(sent, Type::NONE_TYPE);
+            }
+            Some(_) => {
+                self.guard_type(sent, Type::NONE_TYPE);
+            }
+            None => {}
+        }
         self.jump_to(pc, false);
+    }
+
+    /// Where a generator begins, nothing but its parameters has a value yet, unless somebody has looked into its frame.
+    fn expect_unbound(&mut self) {
+        if self.avoid.contains(&(self.pc, Reason::Unbound)) {
+            return;
+        }
+        let locals = self.code.locals.iter().enumerate();
+        let plain = locals.filter(|(_, local)| local.1 == LocalKind::Local);
+        let plain: Vec<usize> = plain.map(|(k, _)| k).collect();
+        for k in plain {
+            if k >= self.code.arity() as usize {
+                let empty = self.emit(Op::IsNull, vec![self.locals[k]], Type::CBOOL);
+                let state = self.state();
+                let guard = Op::GuardTrue(Reason::Unbound);
+                self.emit_with(guard, vec![empty], Type::BOTTOM, Some(state));
+                self.locals[k] = self.null;
+                self.start_instr();
+            }
+        }
+    }
+
+    /// Whether the frame is resumed with None at `pc`, because it must be where it begins, or most likely because nobody
+    /// looks at it.
+    fn expects_none(&self, pc: Pc) -> Option<Source> {
+        if self.code.instr(Pc(pc.0 - 1)).op == B::ReturnGenerator {
+            return Some(Source::Proved);
+        }
+        let next = self.code.instrs.get(pc.0 as usize + 1)?;
+        if self.code.instr(pc).op != B::Resume {
+            return None;
+        }
+        matches!(next.op, B::PopTop | B::JumpBackwardNoInterrupt).then_some(Source::Guarded)
+    }
+
+    /// Bet that the locals are at each resume point what they were where the frame was suspended: from outside they hardly
+    /// ever change.
+    pub(in crate::hir) fn bet_on_resumption(&mut self) {
+        let Some(resumption) = self.resumption.take() else {
+            return;
+        };
+        for (pc, (mut state, seen)) in resumption.entered {
+            let Some(types) = resumption.suspended.get(&pc) else {
+                continue;
+            };
+            if self.avoid.contains(&(pc, Reason::Type)) {
+                continue;
+            }
+            for (k, (&v, &ty)) in seen.iter().zip(types).enumerate() {
+                let ty = ty.unspecialized();
+                if is_builtin_exact(ty) {
+                    let id = self.f.states.push(state.clone());
+                    let guard = &mut self.f.insts[v];
+                    guard.op = Op::GuardType(ty);
+                    guard.ty = ty;
+                    guard.source = Source::Guarded;
+                    guard.state = Some(id);
+                }
+                state.locals[k] = v;
+            }
+        }
     }
 
     /// Make the generator of this frame, which is what the call gives.
@@ -89,7 +188,7 @@ impl Builder<'_> {
 
     /// Suspend the frame, which goes on at the next instruction with what it is sent then.
     pub(super) fn yield_value(&mut self, instr: &Instr) -> Result<bool, Unsupported> {
-        if !self.resumes {
+        if self.resumption.is_none() {
             return Err(self.unsupported("`yield` in a frame that nobody resumes"));
         }
         self.settle();
@@ -101,6 +200,11 @@ impl Builder<'_> {
             stack: self.stack.clone(),
             inlined: Vec::new(),
         };
+        let types = self.locals[..self.code.locals.len()].iter();
+        let types = types.map(|&v| self.ty(v)).collect();
+        if let Some(resumption) = &mut self.resumption {
+            resumption.suspended.insert(state.pc, types);
+        }
         let state = self.f.states.push(state);
         let op = Op::Yield(instr.arg != 0);
         self.emit_with(op, vec![value.value], Type::BOTTOM, Some(state));

@@ -66,7 +66,7 @@ pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
     };
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     rt().engine = Some(engine);
-    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
 /// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) asks for, to show that comparing executions finds it.
@@ -226,7 +226,7 @@ pub(super) unsafe fn compile_unit(
     state.tried = true;
     // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
     let mut code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
     if rt().options.threshold > 0 && state.reached_late < MOST_REACHED_LATE {
         // SAFETY: the caller's promise.
@@ -312,7 +312,7 @@ pub(super) unsafe fn compile_unit(
     rt().engine = Some(engine);
     rt().totals.compile_ns += started.elapsed().as_nanos() as u64;
     let compiled = made
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
             Refusal::Lasting(e.to_string())
@@ -590,7 +590,12 @@ pub unsafe fn inspect(func: Object) -> Inspected {
             before = engine.replays.replace(Vec::new());
         }
         let calls = function_state::entry_of(func);
-        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[], calls);
+        let kind = if shape.is_generator() {
+            Kind::Generator
+        } else {
+            Kind::Function
+        };
+        let made = compile_unit(shape, globals, builtins, kind, false, &[], calls);
         let mut text = None;
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);

@@ -377,6 +377,23 @@ pub(super) unsafe fn raise_owned(ts: Thread, frame: Frame, shape: &CodeShape, po
     }
 }
 
+/// Raise the pending exception at `pos` of a generator's frame that is the interpreter's own already.
+///
+/// # Safety
+/// As for [`run_owned`].
+pub(super) unsafe fn raise_in_generator(
+    ts: Thread,
+    frame: Frame,
+    shape: &CodeShape,
+    pos: u32,
+) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        take_c_recursion(ts);
+        raise(ts, frame, shape, Kind::Generator, pos, true)
+    }
+}
+
 /// Take a native frame out of the thread's chain and give back the recursion it took.
 unsafe fn unlink(ts: Thread, frame: Frame) {
     // SAFETY: the frame is `current_frame`.

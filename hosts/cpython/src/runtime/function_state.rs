@@ -2,7 +2,7 @@
 
 use super::capi::*;
 use super::closed::RawCell;
-use super::generators::{self, GeneratorState};
+use super::generators::GeneratorState;
 use super::units::{Kind, UnitRef};
 use super::{abi, entries, rt, units};
 use cladonia::bytecode::Pc;
@@ -176,10 +176,9 @@ impl CodeState {
             }
         }
         if self.generator.unit == Some(unit) {
-            self.generator.unit = None;
             let again = self.generator.versions < most && self.refused.is_none();
             // SAFETY: the unit holds its code object.
-            unsafe { generators::withdraw(self.shape.code, again) };
+            unsafe { self.generator.withdraw(self.shape.code, again) };
             if !again && self.refused.is_none() {
                 self.refused = Some(format!("its bets failed in {most} versions"));
             }
@@ -421,6 +420,10 @@ pub unsafe fn forget(code: usize) {
         unsafe { units::invalidate(unit) };
     }
     if let Some(state) = rt().codes.remove(&code) {
+        if state.shape.is_generator() {
+            // SAFETY: a code object that is being freed is still whole.
+            unsafe { state.generator.forget(code as Object) };
+        }
         rt().totals.forget(&state);
         // Native callers may still hold the address of a cell, and a stub may be on a native stack.
         rt().buried.extend(state.entries);

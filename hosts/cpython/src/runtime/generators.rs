@@ -25,6 +25,7 @@ use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use cladonia::types::Type;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
@@ -32,12 +33,12 @@ use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 type Resume = unsafe extern "C" fn(Thread, Object, Object) -> Object;
 
 /// What is known of a generator's code besides its function's entry.
-#[derive(Default)]
 pub struct GeneratorState {
     /// The unit.
     pub unit: Option<UnitRef>,
     /// Units made.
     pub versions: u32,
+    cell: Box<ResumeCell>,
 }
 
 /// A table of resume points has this where there is none.
@@ -89,21 +90,34 @@ pub unsafe fn is_resumable(object: Object) -> bool {
     class == &raw mut PyGen_Type || class == &raw mut PyCoro_Type
 }
 
-/// The address of the unit for a generator's code, or 0.
+/// What stands with a code object whose generators may be resumed natively.
+pub struct ResumeCell {
+    /// The unit's entry, or [`recompile`].
+    entry: Cell<usize>,
+    /// The unit's cell with the eval-breaker word that it need not ask about; that of another word if there is no unit.
+    pending: Cell<*const u64>,
+}
+
+/// No eval breaker is ever this: the place of events is full, that of the version not.
+const NEVER_QUIET: u64 = u64::MAX;
+static NO_UNIT: u64 = NEVER_QUIET;
+
+/// The cell of a generator's code.
 ///
 /// # Safety
 /// The object is a generator, a coroutine or an asynchronous generator.
 #[inline(always)]
-unsafe fn unit_of(generator: Object) -> usize {
-    // SAFETY: the code object lives as long as the generator; its extras are a length and so many words.
+unsafe fn cell_of<'a>(generator: Object) -> Option<&'a ResumeCell> {
+    // SAFETY: the code object lives as long as the generator; its extras are a length and so many words; a cell lives as
+    // long as it is there.
     unsafe {
         let code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         let extra: *const u8 = get(code.cast(), abi::code::EXTRA);
         let index = EXTRA.load(Ordering::Relaxed);
         if extra.is_null() || get::<isize>(extra, 0) <= index {
-            return 0;
+            return None;
         }
-        get(extra, 8 + 8 * index as i32)
+        get::<*const ResumeCell>(extra, 8 + 8 * index as i32).as_ref()
     }
 }
 
@@ -127,19 +141,147 @@ pub unsafe fn is_suspended(generator: Object) -> bool {
 /// `ts` is the current thread, `generator` is one and lives as long as the call.
 #[inline(always)]
 pub unsafe fn resume(ts: Thread, generator: Object, value: Object) -> Option<Object> {
-    // SAFETY: the caller's promise; an address among the extras is of a unit that may be entered.
+    // SAFETY: the caller's promise.
     unsafe {
-        let unit = unit_of(generator);
-        if unit == 0 {
+        let cell = cell_of(generator)?;
+        match get::<i8>(generator.cast(), g::FRAME_STATE) as i32 {
+            g::STATE_CREATED if value != Py_None() => None,
+            g::STATE_DELEGATING => Some(resume_chain(ts, generator, cell, value)),
+            _ => Some(enter_unit(ts, generator, cell, Py_NewRef(value))),
+        }
+    }
+}
+
+/// Resume a generator in its unit; the value is taken over.
+#[inline(always)]
+unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Object) -> Object {
+    // SAFETY: the entry is one that may be entered now.
+    unsafe {
+        let entry = std::mem::transmute::<usize, Resume>(cell.entry.get());
+        entry(ts, generator, value)
+    }
+}
+
+/// Resume a generator that waits for another one: the frames in between are only linked, and unlinked when the innermost
+/// has yielded, because that is all that happens in them. Where it has returned or raised, the frame that waited for it
+/// goes on, in its unit if it has one still.
+unsafe fn resume_chain(ts: Thread, outermost: Object, cell: &ResumeCell, value: Object) -> Object {
+    // SAFETY: the caller's promises; each generator is held by the frame of the one before.
+    unsafe {
+        let (mut generator, mut cell) = (outermost, cell);
+        while let Some((inner, its)) = delegate(ts, generator, cell, value) {
+            link(ts, generator);
+            (generator, cell) = (inner, its);
+        }
+        let mut result = enter_unit(ts, generator, cell, Py_NewRef(value));
+        while generator != outermost {
+            let suspended = is_suspended(generator);
+            let frame: Frame = get(ts, t::CURRENT_FRAME);
+            generator = frame.sub(g::FRAME as usize).cast();
+            if result.is_null() {
+                result = raise_at_send(ts, frame);
+                continue;
+            }
+            unlink(ts, generator);
+            if !suspended {
+                // Where the interpreter goes on if the unit does not.
+                let send: *const u8 = get(frame, f::INSTR_PTR);
+                let after = send.add(2 * (2 + send.add(1).read() as usize));
+                put(frame, f::INSTR_PTR, after);
+                result = match cell_of(generator) {
+                    Some(cell) => enter_unit(ts, generator, cell, result),
+                    None => resume_interpreted(ts, generator, &mut result, 1),
+                };
+            } else {
+                let send: *const u8 = get(frame, f::INSTR_PTR);
+                put(frame, f::INSTR_PTR, send.add(SEND_TO_RESUME));
+            }
+        }
+        result
+    }
+}
+
+/// Bytes from a `SEND`, with its cache and the `YIELD_VALUE` after it, to the `RESUME` at which a frame waits.
+const SEND_TO_RESUME: usize = 6;
+
+/// The generator that `generator` waits for, with its cell, if it can be resumed in place of it.
+#[inline(always)]
+unsafe fn delegate<'a>(
+    ts: Thread,
+    generator: Object,
+    cell: &ResumeCell,
+    value: Object,
+) -> Option<(Object, &'a ResumeCell)> {
+    // SAFETY: the caller's promises; the top of the stack of a frame that delegates is what it delegates to.
+    unsafe {
+        let base = generator.cast::<u8>();
+        if get::<i8>(base, g::FRAME_STATE) as i32 != g::STATE_DELEGATING {
             return None;
         }
-        if value != Py_None()
-            && get::<i8>(generator.cast(), g::FRAME_STATE) == g::STATE_CREATED as i8
-        {
+        let frame = base.add(g::FRAME as usize);
+        let top: i32 = get(frame, f::STACKTOP);
+        let inner: Object = get(frame, f::LOCALSPLUS + 8 * (top - 1));
+        if !is_resumable(inner) || !get::<Object>(frame, f::FRAME_OBJ).is_null() {
             return None;
         }
-        let unit = std::mem::transmute::<usize, Resume>(unit);
-        Some(unit(ts, generator, Py_NewRef(value)))
+        let state = get::<i8>(inner.cast(), g::FRAME_STATE) as i32;
+        let waits = state == g::STATE_SUSPENDED
+            || state == g::STATE_DELEGATING
+            || state == g::STATE_CREATED && value == Py_None();
+        let quiet = get::<u64>(ts, t::EVAL_BREAKER) == *cell.pending.get();
+        if !waits || !quiet || get::<i32>(ts, t::PY_RECURSION_REMAINING) <= 1 {
+            return None;
+        }
+        Some((inner, cell_of(inner)?))
+    }
+}
+
+/// Let the frame of a generator run, at its `SEND`.
+#[inline(always)]
+unsafe fn link(ts: Thread, generator: Object) {
+    // SAFETY: the generator waits for another one.
+    unsafe {
+        let base = generator.cast::<u8>();
+        let frame = base.add(g::FRAME as usize);
+        put::<*const u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
+        put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
+        put::<Frame>(frame, f::PREVIOUS, get(ts, t::CURRENT_FRAME));
+        put(ts, t::CURRENT_FRAME, frame);
+        put::<i8>(base, g::FRAME_STATE, g::STATE_EXECUTING as i8);
+        let at: *const u8 = get(frame, f::INSTR_PTR);
+        put(frame, f::INSTR_PTR, at.sub(SEND_TO_RESUME));
+        let left: i32 = get(ts, t::PY_RECURSION_REMAINING);
+        put::<i32>(ts, t::PY_RECURSION_REMAINING, left - 1);
+    }
+}
+
+/// Undo [`link`], but for the position.
+#[inline(always)]
+unsafe fn unlink(ts: Thread, generator: Object) {
+    // SAFETY: the generator's frame is the innermost one.
+    unsafe {
+        let base = generator.cast::<u8>();
+        let frame = base.add(g::FRAME as usize);
+        put::<*const u8>(ts, t::EXC_INFO, get(base, g::EXC_PREVIOUS));
+        put(base, g::EXC_PREVIOUS, std::ptr::null::<u8>());
+        put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
+        put(frame, f::PREVIOUS, std::ptr::null::<u8>());
+        put::<i8>(base, g::FRAME_STATE, g::STATE_DELEGATING as i8);
+        let left: i32 = get(ts, t::PY_RECURSION_REMAINING);
+        put::<i32>(ts, t::PY_RECURSION_REMAINING, left + 1);
+    }
+}
+
+/// Let the pending exception be raised by the `SEND` at which a linked frame stands; gives what the frame comes to.
+#[cold]
+unsafe fn raise_at_send(ts: Thread, frame: Frame) -> Object {
+    let _busy = Busy::new();
+    // SAFETY: the frame is the innermost one, and complete but for what was sent, which is dropped with the stack.
+    unsafe {
+        let shape = CodeShape::of(get(frame, f::EXECUTABLE));
+        let at: *const u8 = get(frame, f::INSTR_PTR);
+        let pos = (at as usize - shape.units() as usize) / 2;
+        super::exits::raise_in_generator(ts, frame, &shape, pos as u32)
     }
 }
 
@@ -167,24 +309,22 @@ pub unsafe extern "C" fn resume_interpreted(
 unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> Object {
     // SAFETY: as for a unit.
     unsafe {
-        let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
+        let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         let state: i8 = get(generator.cast(), g::FRAME_STATE);
-        // The frame of a generator that has ended has no function any more.
         if !rt().on {
-            publish(get(generator.cast(), g::FRAME + f::EXECUTABLE), 0);
+            publish(own, None);
         } else if state < g::STATE_EXECUTING as i8 && rt().engine.is_some() {
+            // The frame of a generator that has ended has no function any more.
+            let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);
-            let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
-            publish(own, 0);
+            publish(own, None);
             if own == code
                 && let Err(Refusal::Lasting(reason)) = compile(func, &[])
             {
                 function_state::give_up(code, &reason);
             }
-            let unit = unit_of(generator);
-            if unit != 0 {
-                let unit = std::mem::transmute::<usize, Resume>(unit);
-                return unit(ts, generator, value);
+            if let Some(cell) = cell_of(generator) {
+                return enter_unit(ts, generator, cell, value);
             }
         }
         let mut args = [value];
@@ -192,31 +332,58 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
     }
 }
 
-/// Let the generators of a code object be resumed through `entry`, or not natively if that is 0.
-unsafe fn publish(code: Object, entry: usize) {
+/// Let the generators of a code object be resumed through a cell, or not natively.
+unsafe fn publish(code: Object, cell: Option<&ResumeCell>) {
     let index = EXTRA.load(Ordering::Relaxed);
     if index >= 0 {
+        let cell = cell.map_or(std::ptr::null_mut(), |cell| {
+            std::ptr::from_ref(cell).cast_mut().cast::<c_void>()
+        });
         // SAFETY: the code object is alive. Without memory the place stays as it was: empty, or it would be there.
         unsafe {
-            if PyUnstable_Code_SetExtra(code, index, entry as *mut c_void) < 0 {
+            if PyUnstable_Code_SetExtra(code, index, cell) < 0 {
                 PyErr_Clear();
             }
         }
     }
 }
 
-/// A unit was invalidated: its code's generators go on elsewhere; `again` says that another may be made.
-///
-/// # Safety
-/// The unit's code object is alive.
-pub unsafe fn withdraw(code: Object, again: bool) {
-    let entry = if again {
-        recompile as *const () as usize
-    } else {
-        0
-    };
-    // SAFETY: the caller's promise.
-    unsafe { publish(code, entry) };
+impl GeneratorState {
+    /// The unit was invalidated: the generators of its code go on elsewhere; `again` says that another may be made.
+    ///
+    /// # Safety
+    /// The code object is alive.
+    pub unsafe fn withdraw(&mut self, code: Object, again: bool) {
+        self.unit = None;
+        self.cell.entry.set(recompile as *const () as usize);
+        self.cell.pending.set(&raw const NO_UNIT);
+        if !again {
+            // SAFETY: the caller's promise.
+            unsafe { publish(code, None) };
+        }
+    }
+
+    /// The state is given up: no code may find the cell any more.
+    ///
+    /// # Safety
+    /// The code object is alive.
+    pub unsafe fn forget(&self, code: Object) {
+        // SAFETY: the caller's promise.
+        unsafe { publish(code, None) };
+    }
+}
+
+impl Default for GeneratorState {
+    fn default() -> GeneratorState {
+        GeneratorState {
+            unit: None,
+            versions: 0,
+            cell: Box::new(ResumeCell {
+                entry: Cell::new(recompile as *const () as usize),
+                pending: Cell::new(&raw const NO_UNIT),
+            }),
+        }
+    }
 }
 
 /// Compile the body of a generator function, if there is no unit for it, and let generators be resumed in it.
@@ -249,7 +416,9 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
         let state = &mut function_state::state_of(code).generator;
         state.unit = Some(unit);
         state.versions += 1;
-        publish(code, (*unit).entry() as usize);
+        state.cell.entry.set((*unit).entry() as usize);
+        state.cell.pending.set((*unit).pending.as_ptr());
+        publish(code, Some(&state.cell));
         Ok(())
     }
 }
@@ -289,11 +458,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let waits = b.icmp_imm(IntCond::Uge, state, (g::STATE_CREATED as u8).into());
     b.guard(waits, fail);
     let frame = b.padd_imm(generator, g::FRAME.into());
-    for (offset, known) in [
-        (f::EXECUTABLE, shape.code),
-        (f::GLOBALS, unit.globals),
-        (f::BUILTINS, unit.builtins),
-    ] {
+    for (offset, known) in [(f::GLOBALS, unit.globals), (f::BUILTINS, unit.builtins)] {
         let found = b.load(Width::Ptr, frame, offset);
         let known = b.pconst(known as u64);
         let same = b.icmp(IntCond::Eq, found, known);
