@@ -280,6 +280,13 @@ def defaults(a, b=2, *args, c=3, **kw):
     yield sorted(kw.items())
 
 
+def never_waits():
+    try:
+        return
+    except:
+        yield 1
+
+
 class Box:
     def __init__(self, items):
         self.items = items
@@ -308,6 +315,7 @@ def main():
             drive_stop(raises_stop_from_next),
             drive_values(),
             list(empty()),
+            list(never_waits()),
             drive_types(4),
             drive_unbound(True),
             drive_unbound(False),

@@ -138,7 +138,8 @@ impl Builder<'_> {
     /// Whether the frame is resumed with None at `pc`, because it must be where it begins, or most likely because nobody
     /// looks at it.
     fn expects_none(&self, pc: Pc) -> Option<Source> {
-        if self.code.instr(Pc(pc.0 - 1)).op == B::ReturnGenerator {
+        let before = pc.0.checked_sub(1).map(|pc| self.code.instr(Pc(pc)).op);
+        if before == Some(B::ReturnGenerator) {
             return Some(Source::Proved);
         }
         let next = self.code.instrs.get(pc.0 as usize + 1)?;
