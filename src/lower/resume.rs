@@ -1,7 +1,8 @@
 //! Units that resume frames: the entry, and the end at a yield.
 
-use super::{Lower, Resumed};
+use super::{Lower, Repr, Resumed};
 use crate::hir::{GeneralOp, Op, Value};
+use crate::host::names;
 use crate::lir;
 use crate::ll::Width;
 
@@ -29,6 +30,21 @@ impl Lower<'_> {
         });
     }
 
+    /// The pointer of an object whose reference is passed on; a box that is needed in several places is made once.
+    fn passed_on(&mut self, made: &mut Vec<(Value, lir::Value)>, v: Value) -> lir::Value {
+        let (Repr::Int(raw) | Repr::Double(raw)) = self.repr(v) else {
+            return self.moved(v);
+        };
+        let raw = self.f.resolve(raw);
+        if let Some(&(_, p)) = made.iter().find(|(other, _)| *other == raw) {
+            self.count(names::INCREF, p);
+            return p;
+        }
+        let p = self.moved(v);
+        made.push((raw, p));
+        p
+    }
+
     /// Let the frame hold all that the state of `v` names, and give its operand to who has resumed the frame.
     pub(super) fn suspend(&mut self, v: Value) {
         let inst = self.f.inst(v);
@@ -37,18 +53,19 @@ impl Lower<'_> {
         };
         let state = inst.state.expect("a frame is suspended with a state");
         let state = &self.f.states[state];
-        let result = self.moved(inst.args[0]);
+        let mut made = Vec::new();
+        let result = self.passed_on(&mut made, inst.args[0]);
         self.publish_position(state.pc);
         let locals = self.f.code.locals.len();
         for (k, &local) in state.locals.iter().enumerate().take(locals) {
             if self.repr(local).is_raw() {
-                let p = self.moved(local);
+                let p = self.passed_on(&mut made, local);
                 let offset = self.slot_offset(k as u32);
                 self.b.store(Width::Ptr, self.frame, offset, p);
             }
         }
         for (k, entry) in state.stack.iter().enumerate() {
-            let p = self.moved(entry.value);
+            let p = self.passed_on(&mut made, entry.value);
             let offset = self.slot_offset((locals + k) as u32);
             self.b.store(Width::Ptr, self.frame, offset, p);
         }

@@ -26,7 +26,7 @@ use cladonia::ll::{Ty, Width};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 /// A unit that resumes frames: thread, generator, what is sent (taken over).
@@ -48,6 +48,8 @@ const NO_POINT: u8 = u8::MAX;
 static EXTRA: AtomicIsize = AtomicIsize::new(-1);
 static ORIGINAL_SEND: AtomicUsize = AtomicUsize::new(0);
 static ORIGINAL_NEXT: AtomicUsize = AtomicUsize::new(0);
+/// `send`, or 0 if it is left alone.
+static ORIGINAL_METHOD: AtomicUsize = AtomicUsize::new(0);
 
 /// Find the interpreter's own functions, and a place among the extras of code objects.
 ///
@@ -63,6 +65,13 @@ pub unsafe fn start() -> Result<(), String> {
         };
         ORIGINAL_SEND.store(send as usize, Ordering::Relaxed);
         ORIGINAL_NEXT.store(next as usize, Ordering::Relaxed);
+        // The same function serves both classes, or none is replaced.
+        if let [Some(one), Some(other)] = send_rows() {
+            let (one, other) = (one.ml_meth.PyCFunction, other.ml_meth.PyCFunction);
+            if one as usize == other as usize {
+                ORIGINAL_METHOD.store(one as usize, Ordering::Relaxed);
+            }
+        }
         let index = PyUnstable_Eval_RequestCodeExtraIndex(no_free);
         EXTRA.store(index, Ordering::Relaxed);
         Ok(())
@@ -168,34 +177,29 @@ unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Ob
 unsafe fn resume_chain(ts: Thread, outermost: Object, cell: &ResumeCell, value: Object) -> Object {
     // SAFETY: the caller's promises; each generator is held by the frame of the one before.
     unsafe {
-        let (mut generator, mut cell) = (outermost, cell);
-        while let Some((inner, its)) = delegate(ts, generator, cell, value) {
-            link(ts, generator);
-            (generator, cell) = (inner, its);
-        }
+        let (generator, cell) = link_chain(ts, outermost, cell, value);
         let mut result = enter_unit(ts, generator, cell, Py_NewRef(value));
-        while generator != outermost {
-            let suspended = is_suspended(generator);
+        let mut last = generator;
+        while last != outermost {
+            if !result.is_null() && is_suspended(last) {
+                unlink_chain(ts, outermost);
+                return result;
+            }
             let frame: Frame = get(ts, t::CURRENT_FRAME);
-            generator = frame.sub(g::FRAME as usize).cast();
+            last = frame.sub(g::FRAME as usize).cast();
             if result.is_null() {
                 result = raise_at_send(ts, frame);
                 continue;
             }
-            unlink(ts, generator);
-            if !suspended {
-                // Where the interpreter goes on if the unit does not.
-                let send: *const u8 = get(frame, f::INSTR_PTR);
-                let after = send.add(2 * (2 + send.add(1).read() as usize));
-                put(frame, f::INSTR_PTR, after);
-                result = match cell_of(generator) {
-                    Some(cell) => enter_unit(ts, generator, cell, result),
-                    None => resume_interpreted(ts, generator, &mut result, 1),
-                };
-            } else {
-                let send: *const u8 = get(frame, f::INSTR_PTR);
-                put(frame, f::INSTR_PTR, send.add(SEND_TO_RESUME));
-            }
+            let send: *const u8 = get(frame, f::INSTR_PTR);
+            unlink_chain(ts, last);
+            // Where the interpreter goes on if the unit does not.
+            let after = send.add(2 * (2 + send.add(1).read() as usize));
+            put(frame, f::INSTR_PTR, after);
+            result = match cell_of(last) {
+                Some(cell) => enter_unit(ts, last, cell, result),
+                None => resume_interpreted(ts, last, &mut result, 1),
+            };
         }
         result
     }
@@ -204,71 +208,89 @@ unsafe fn resume_chain(ts: Thread, outermost: Object, cell: &ResumeCell, value: 
 /// Bytes from a `SEND`, with its cache and the `YIELD_VALUE` after it, to the `RESUME` at which a frame waits.
 const SEND_TO_RESUME: usize = 6;
 
-/// The generator that `generator` waits for, with its cell, if it can be resumed in place of it.
-#[inline(always)]
-unsafe fn delegate<'a>(
+/// Let the frames of generators that wait for each other run, each at its `SEND`, as far as the next can be resumed in
+/// place of it; gives the first that is not linked.
+unsafe fn link_chain<'a>(
     ts: Thread,
-    generator: Object,
-    cell: &ResumeCell,
+    outermost: Object,
+    cell: &'a ResumeCell,
     value: Object,
-) -> Option<(Object, &'a ResumeCell)> {
-    // SAFETY: the caller's promises; the top of the stack of a frame that delegates is what it delegates to.
+) -> (Object, &'a ResumeCell) {
+    // SAFETY: the caller's promises; the top of the stack of a frame that waits is what it waits for. Nothing of the
+    // program runs meanwhile.
     unsafe {
-        let base = generator.cast::<u8>();
-        if get::<i8>(base, g::FRAME_STATE) as i32 != g::STATE_DELEGATING {
-            return None;
+        let quiet: u64 = get(ts, t::EVAL_BREAKER);
+        let mut frame_above: Frame = get(ts, t::CURRENT_FRAME);
+        let mut handled: *mut u8 = get(ts, t::EXC_INFO);
+        let mut left: i32 = get(ts, t::PY_RECURSION_REMAINING);
+        let sends_none = value == Py_None();
+        let (mut generator, mut cell) = (outermost, cell);
+        let mut code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
+        let mut may_run = *cell.pending.get() == quiet;
+        while may_run && left > 1 {
+            let base = generator.cast::<u8>();
+            let frame = base.add(g::FRAME as usize);
+            if get::<i8>(base, g::FRAME_STATE) != g::STATE_DELEGATING as i8
+                || !get::<Object>(frame, f::FRAME_OBJ).is_null()
+            {
+                break;
+            }
+            let top: i32 = get(frame, f::STACKTOP);
+            let inner: Object = get(frame, f::LOCALSPLUS + 8 * (top - 1));
+            if !is_resumable(inner) {
+                break;
+            }
+            let state: i8 = get(inner.cast(), g::FRAME_STATE);
+            if state >= g::STATE_EXECUTING as i8 || state == g::STATE_CREATED as i8 && !sends_none {
+                break;
+            }
+            let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
+            if its_code != code {
+                let Some(its) = cell_of(inner) else { break };
+                (code, cell) = (its_code, its);
+                may_run = *cell.pending.get() == quiet;
+            }
+            put(base, g::EXC_PREVIOUS, handled);
+            handled = base.add(g::EXC_STATE as usize);
+            put(frame, f::PREVIOUS, frame_above);
+            frame_above = frame;
+            put::<i8>(base, g::FRAME_STATE, g::STATE_EXECUTING as i8);
+            let at: *const u8 = get(frame, f::INSTR_PTR);
+            put(frame, f::INSTR_PTR, at.sub(SEND_TO_RESUME));
+            left -= 1;
+            generator = inner;
         }
-        let frame = base.add(g::FRAME as usize);
-        let top: i32 = get(frame, f::STACKTOP);
-        let inner: Object = get(frame, f::LOCALSPLUS + 8 * (top - 1));
-        if !is_resumable(inner) || !get::<Object>(frame, f::FRAME_OBJ).is_null() {
-            return None;
-        }
-        let state = get::<i8>(inner.cast(), g::FRAME_STATE) as i32;
-        let waits = state == g::STATE_SUSPENDED
-            || state == g::STATE_DELEGATING
-            || state == g::STATE_CREATED && value == Py_None();
-        let quiet = get::<u64>(ts, t::EVAL_BREAKER) == *cell.pending.get();
-        if !waits || !quiet || get::<i32>(ts, t::PY_RECURSION_REMAINING) <= 1 {
-            return None;
-        }
-        Some((inner, cell_of(inner)?))
+        put(ts, t::CURRENT_FRAME, frame_above);
+        put(ts, t::EXC_INFO, handled);
+        put(ts, t::PY_RECURSION_REMAINING, left);
+        (generator, cell)
     }
 }
 
-/// Let the frame of a generator run, at its `SEND`.
-#[inline(always)]
-unsafe fn link(ts: Thread, generator: Object) {
-    // SAFETY: the generator waits for another one.
+/// Undo [`link_chain`] from the innermost frame that is linked to that of a generator.
+unsafe fn unlink_chain(ts: Thread, outermost: Object) {
+    // SAFETY: the frames from there inwards are those of generators that were linked.
     unsafe {
-        let base = generator.cast::<u8>();
-        let frame = base.add(g::FRAME as usize);
-        put::<*const u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
-        put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
-        put::<Frame>(frame, f::PREVIOUS, get(ts, t::CURRENT_FRAME));
-        put(ts, t::CURRENT_FRAME, frame);
-        put::<i8>(base, g::FRAME_STATE, g::STATE_EXECUTING as i8);
-        let at: *const u8 = get(frame, f::INSTR_PTR);
-        put(frame, f::INSTR_PTR, at.sub(SEND_TO_RESUME));
-        let left: i32 = get(ts, t::PY_RECURSION_REMAINING);
-        put::<i32>(ts, t::PY_RECURSION_REMAINING, left - 1);
-    }
-}
-
-/// Undo [`link`], but for the position.
-#[inline(always)]
-unsafe fn unlink(ts: Thread, generator: Object) {
-    // SAFETY: the generator's frame is the innermost one.
-    unsafe {
-        let base = generator.cast::<u8>();
-        let frame = base.add(g::FRAME as usize);
-        put::<*const u8>(ts, t::EXC_INFO, get(base, g::EXC_PREVIOUS));
-        put(base, g::EXC_PREVIOUS, std::ptr::null::<u8>());
-        put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
-        put(frame, f::PREVIOUS, std::ptr::null::<u8>());
-        put::<i8>(base, g::FRAME_STATE, g::STATE_DELEGATING as i8);
-        let left: i32 = get(ts, t::PY_RECURSION_REMAINING);
-        put::<i32>(ts, t::PY_RECURSION_REMAINING, left + 1);
+        let mut frame: Frame = get(ts, t::CURRENT_FRAME);
+        let mut left: i32 = get(ts, t::PY_RECURSION_REMAINING);
+        loop {
+            let base = frame.sub(g::FRAME as usize);
+            let above: Frame = get(frame, f::PREVIOUS);
+            let handled: *mut u8 = get(base, g::EXC_PREVIOUS);
+            put(base, g::EXC_PREVIOUS, std::ptr::null_mut::<u8>());
+            put(frame, f::PREVIOUS, std::ptr::null_mut::<u8>());
+            put::<i8>(base, g::FRAME_STATE, g::STATE_DELEGATING as i8);
+            let send: *const u8 = get(frame, f::INSTR_PTR);
+            put(frame, f::INSTR_PTR, send.add(SEND_TO_RESUME));
+            left += 1;
+            if base == outermost.cast::<u8>() {
+                put(ts, t::CURRENT_FRAME, above);
+                put(ts, t::EXC_INFO, handled);
+                put(ts, t::PY_RECURSION_REMAINING, left);
+                return;
+            }
+            frame = above;
+        }
     }
 }
 
@@ -662,21 +684,66 @@ unsafe extern "C" fn send_slot(
     }
 }
 
+/// `send` of generators and coroutines.
+unsafe extern "C" fn send_method(generator: Object, value: Object) -> Object {
+    // SAFETY: a method's promises.
+    unsafe {
+        match resume(current_thread(), generator, value) {
+            Some(result) => {
+                if result.is_null() || is_suspended(generator) {
+                    return result;
+                }
+                if result == Py_None() {
+                    PyErr_SetNone(PyExc_StopIteration);
+                } else {
+                    _PyGen_SetStopIterationValue(result);
+                }
+                Py_DECREF(result);
+                std::ptr::null_mut()
+            }
+            None => {
+                let send = ORIGINAL_METHOD.load(Ordering::Relaxed);
+                std::mem::transmute::<usize, PyCFunction>(send)(generator, value)
+            }
+        }
+    }
+}
+
+/// The rows of the methods `send`.
+fn send_rows() -> [Option<&'static mut PyMethodDef>; 2] {
+    // SAFETY: the GIL is held; the table of a static class ends with a row without a name.
+    [&raw mut PyGen_Type, &raw mut PyCoro_Type].map(|class| unsafe {
+        let mut row = (*class).tp_methods;
+        while !row.is_null() && !(*row).ml_name.is_null() {
+            if CStr::from_ptr((*row).ml_name) == c"send" && (*row).ml_flags == METH_O {
+                return Some(&mut *row);
+            }
+            row = row.add(1);
+        }
+        None
+    })
+}
+
 /// Let C code that iterates over generators or sends into them resume them natively; undone by [`restore_slots`].
 pub fn interpose_slots() {
     set_slots(
         next_slot as *const () as usize,
         send_slot as *const () as usize,
+        match ORIGINAL_METHOD.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => send_method as *const () as usize,
+        },
     );
 }
 
 /// Give the classes their own functions back.
 pub fn restore_slots() {
     let next = ORIGINAL_NEXT.load(Ordering::Relaxed);
-    set_slots(next, ORIGINAL_SEND.load(Ordering::Relaxed));
+    let send = ORIGINAL_SEND.load(Ordering::Relaxed);
+    set_slots(next, send, ORIGINAL_METHOD.load(Ordering::Relaxed));
 }
 
-fn set_slots(next: usize, send: usize) {
+fn set_slots(next: usize, send: usize, method: usize) {
     // SAFETY: the GIL is held; the classes are static and complete, and nothing compares these slots.
     unsafe {
         if ORIGINAL_NEXT.load(Ordering::Relaxed) == 0 {
@@ -686,6 +753,11 @@ fn set_slots(next: usize, send: usize) {
         for methods in [PyGen_Type.tp_as_async, PyCoro_Type.tp_as_async] {
             if !methods.is_null() {
                 (*methods).am_send = Some(std::mem::transmute::<usize, sendfunc>(send));
+            }
+        }
+        if method != 0 {
+            for row in send_rows().into_iter().flatten() {
+                row.ml_meth.PyCFunction = std::mem::transmute::<usize, PyCFunction>(method);
             }
         }
     }
