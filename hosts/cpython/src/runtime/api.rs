@@ -315,7 +315,7 @@ unsafe fn ready() -> Result<(), ()> {
             return Err(());
         }
         frames::interpose_getter();
-        generators::interpose_slots();
+        generators::slots::interpose();
         static mut HOOKED: bool = false;
         if HOOKED {
             return Ok(());
@@ -413,7 +413,7 @@ unsafe fn undo() {
         Monitor::stop();
         rt().watches.stop();
         frames::restore_getter();
-        generators::restore_slots();
+        generators::slots::restore();
         units::reclaim();
         objects::release_unused();
     }
@@ -642,7 +642,7 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
                 function_state::uninstall(func as Object);
             }
             Monitor::stop();
-            generators::restore_slots();
+            generators::slots::restore();
         }
         none()
     })
