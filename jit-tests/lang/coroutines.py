@@ -1,6 +1,5 @@
 """Coroutines, `await`, `async for`, `async with`, asynchronous generators."""
 
-import asyncio
 import sys
 import types
 
@@ -230,31 +229,45 @@ def closes():
 
 async def worker(n, results):
     for i in range(n):
-        await asyncio.sleep(0)
+        await pause("turn")
         results.append((n, i))
     return n
 
 
-async def tasks():
-    results = []
-    done = await asyncio.gather(*(worker(n, results) for n in range(5)))
-    async with asyncio.TaskGroup() as group:
-        t = group.create_task(adds(10))
-    queue = asyncio.Queue()
+def in_turn(*coroutines):
+    """Each coroutine goes on to its next pause, in turn."""
+    waiting, done = list(enumerate(coroutines)), {}
+    while waiting:
+        key, coroutine = waiting.pop(0)
+        try:
+            coroutine.send(None)
+        except StopIteration as stop:
+            done[key] = stop.value
+        else:
+            waiting.append((key, coroutine))
+    return sorted(done.items())
+
+
+def tasks():
+    results, queue = [], []
+    done = in_turn(*(worker(n, results) for n in range(5)))
 
     async def produce():
-        for i in range(5):
-            await queue.put(i)
-        await queue.put(None)
+        for i in [0, 1, 2, 3, 4, None]:
+            queue.append(i)
+            await pause("put")
 
     async def consume():
         total = 0
-        while (x := await queue.get()) is not None:
+        while True:
+            while not queue:
+                await pause("wait")
+            x = queue.pop(0)
+            if x is None:
+                return total
             total += x
-        return total
 
-    both = await asyncio.gather(produce(), consume())
-    return done, results, t.result(), both
+    return done, results, in_turn(produce(), consume())
 
 
 def main():
@@ -272,8 +285,9 @@ def main():
             run(bad_anext()),
             closes(),
         ]
-    for _ in range(5):
-        results.append(asyncio.run(tasks()))
+    for _ in range(40):
+        last = tasks()
+    results.append(last)
     for r in results:
         print(r)
 
