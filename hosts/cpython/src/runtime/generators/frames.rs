@@ -59,7 +59,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let point = resume_point(&mut b, unit, frame, fail);
 
     let token = b.iconst(unit.token() as i64);
-    b.store(Width::I64, words, 8 * 2 * shape.nlocalsplus, token);
+    b.store(Width::I64, words, shape.token(), token);
     b.store(Width::Ptr, frame, shape.last_slot(), words);
     let running = b.iconst(g::STATE_EXECUTING.into());
     b.store(Width::U8, generator, g::FRAME_STATE, running);
