@@ -256,6 +256,25 @@ general_ops! {
     Reraise "reraise" (frame quiet traced) 1 2 Nothing;
     /// Do what is pending: signals, giving up the lock, collection.
     HandlePending "handle_pending" (thread) 0 0 Nothing;
+    /// Make the generator of the frame, whose locals it takes over: the instruction's position is in the frame.
+    MakeGenerator "make_generator" (thread frame quiet) 0 0 Object;
+    /// Let the interpreter resume generator a with the array's one entry, which is taken over. What the generator has come
+    /// to (a value was yielded or returned) is in its own state.
+    ResumeInterpreted "resume_interpreted" (thread variadic) 0 1 Object;
+    /// What `yield from a` iterates over.
+    GetYieldFromIter "get_yield_from_iter" (frame) 0 1 Object;
+    /// Send b into a: the output is what it yielded (1) or what it returned (0).
+    Send "send" (thread outputs) 0 2 Next;
+    /// What `await a` iterates over; the immediate is the bytecode's, which says where the `await` is.
+    GetAwaitable "get_awaitable" (thread) 1 1 Object;
+    /// `a.__aiter__()`.
+    GetAiter "get_aiter" (thread) 0 1 Object;
+    /// What awaits `a.__anext__()`.
+    GetAnext "get_anext" (thread) 0 1 Object;
+    /// Raise exception a again, unless it is the end of an asynchronous iteration.
+    EndAsyncFor "end_async_for" (quiet traced) 0 1 Nothing;
+    /// `async with a`: outputs are `__aexit__` and what `__aenter__` gave.
+    BeforeAsyncWith "before_async_with" (thread outputs) 0 1 Nothing;
     /// Run a call of function a in the interpreter (array: its arguments).
     CallInterpreted "call_interpreted" (thread variadic) 0 1 Object;
 }

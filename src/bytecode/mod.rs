@@ -83,7 +83,7 @@ impl Instr {
             Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp => &[1, 0],
             Op::DeleteSubscr | Op::StoreAttr | Op::ImportName | Op::FormatWithSpec => &[1, 0],
             Op::MapAdd | Op::CheckEgMatch | Op::CallIntrinsic2 => &[1, 0],
-            Op::CheckExcMatch => &[0],
+            Op::CheckExcMatch | Op::GetAwaitable | Op::GetAiter => &[0],
             Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
             Op::BinarySlice => &[1, 0, 2],
             Op::StoreSlice => &[1, 0, 3, 2],
@@ -208,6 +208,22 @@ impl Code {
     pub fn binds_globals(&self) -> bool {
         let binds = |instr: &Instr| matches!(instr.op, Op::StoreGlobal | Op::DeleteGlobal);
         self.instrs.iter().any(binds)
+    }
+
+    /// Where the frame of a generator goes on when it is resumed: after the instruction that made the generator, after
+    /// each that yields, and where what it delegated to has returned, as far as control comes there. In each case what it is
+    /// resumed with goes onto the stack. Empty for other code; ascending.
+    pub fn resume_points(&self) -> Vec<Pc> {
+        let depths = self.stack_depths();
+        let next = |(instr, next): (&Instr, u32)| match instr.op {
+            Op::ReturnGenerator | Op::YieldValue => Some(next),
+            Op::Send => Some(instr.arg),
+            _ => None,
+        };
+        let points = self.instrs.iter().zip(1..).filter_map(next);
+        let reached = |pc: &u32| depths.get(*pc as usize).is_some_and(Option::is_some);
+        let points: std::collections::BTreeSet<u32> = points.filter(reached).collect();
+        points.into_iter().map(Pc).collect()
     }
 
     /// The innermost handler that covers `pc`.

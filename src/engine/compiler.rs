@@ -292,7 +292,14 @@ impl Compiler {
         let start = match request.entry {
             Entry::Function => Start::Function(request.live),
             Entry::Loop(pc) => Start::Loop(pc, request.live),
+            Entry::Resume => Start::Resume(request.live),
         };
+        if request.entry == Entry::Resume && !self.host.lifetimes.are_counted() {
+            return Err(CompileError::Unsupported {
+                what: "a generator, where references are traced,".into(),
+                line: code.line,
+            });
+        }
         let mut built = self.select_with_names(&code, start, request, &mut clock)?;
         let closed = (request.entry == Entry::Function)
             .then(|| self.close(&code, &built.f, request, &mut clock))
@@ -552,7 +559,10 @@ fn validate(request: &Request<'_>) -> Result<(), CompileError> {
     let given = request.live.len();
     let invalid = |what: String| Err(CompileError::Invalid(what));
     match request.entry {
-        Entry::Function if given > code.locals.len() => {
+        Entry::Resume if request.parts.suspend.is_none() || request.parts.namespace.is_some() => {
+            invalid("a unit that resumes frames needs `suspend`, and no namespace".into())
+        }
+        Entry::Function | Entry::Resume if given > code.locals.len() => {
             invalid(format!("{given} types for {} locals", code.locals.len()))
         }
         Entry::Loop(pc) if pc.0 as usize >= code.instrs.len() => {
@@ -566,7 +576,7 @@ fn validate(request: &Request<'_>) -> Result<(), CompileError> {
             Some(_) => Ok(()),
             None => invalid(format!("control never comes to {pc}")),
         },
-        Entry::Function => Ok(()),
+        Entry::Function | Entry::Resume => Ok(()),
     }
 }
 

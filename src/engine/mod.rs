@@ -232,6 +232,7 @@ impl Engine {
         let arity = match task.entry {
             Entry::Function => task.code.arity() as usize,
             Entry::Loop(_) => 0,
+            Entry::Resume => 1,
         };
         let made = made.and_then(|unit| {
             link.check_room(&unit)?;

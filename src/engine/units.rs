@@ -224,7 +224,7 @@ impl UnitHandle {
         let shared = &self.0.shared;
         self.0.body.entered.fetch_add(1, SeqCst);
         match self.0.body.entry {
-            Entry::Function => shared.calls.fetch_add(1, SeqCst),
+            Entry::Function | Entry::Resume => shared.calls.fetch_add(1, SeqCst),
             Entry::Loop(_) => shared.loop_entries.fetch_add(1, SeqCst),
         };
         shared.activate()
@@ -534,6 +534,7 @@ impl Shared {
             arity: match task.entry {
                 Entry::Function => task.code.arity() as usize,
                 Entry::Loop(_) => 0,
+                Entry::Resume => 1,
             },
             taken: unit.exits.iter().map(|_| AtomicU64::new(0)).collect(),
             unit,

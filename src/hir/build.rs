@@ -16,6 +16,7 @@ use super::flow::handlers_by_instr;
 use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Value};
 use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
+use super::translate::Resumption;
 use super::{Block, Op};
 use crate::bytecode::{Code, GeneralOp, Met, Pc, Reason};
 use crate::facts::Source;
@@ -42,6 +43,8 @@ pub enum Start<'a> {
     Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
     Loop(Pc, &'a [Type]),
+    /// At each of the code's resume points, in a frame that is suspended there; types of the locals at the first.
+    Resume(&'a [Type]),
 }
 
 /// Limits on what is compiled.
@@ -79,6 +82,8 @@ pub(super) struct Builder<'a> {
     pub(super) expected: Vec<bool>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
+    /// If the unit's frame is one that is suspended and resumed: what is known of that.
+    pub(super) resumption: Option<Resumption>,
     /// What is known of the namespace's names, in code that has them in registers.
     pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
@@ -103,7 +108,9 @@ pub fn build(
             line: code.line,
         })
     };
-    if code.is_generator {
+    if matches!(start, Start::Resume(_)) != code.is_generator
+        && !matches!(start, Start::Function(_))
+    {
         return refuse("a generator");
     }
     if code.instrs.len() > MAX_INSTRS {
@@ -139,12 +146,14 @@ pub fn build(
         handlers: handlers_by_instr(code),
         expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),
+        resumption: matches!(start, Start::Resume(_)).then(Resumption::default),
         closed: match start {
             Start::Closed(own) => Some(own),
             _ => None,
         },
     };
     b.run(start)?;
+    b.bet_on_resumption();
     let mut f = b.f;
     let entry = f.order[0];
     f.compute_order(entry);
@@ -155,19 +164,25 @@ pub fn build(
 
 impl Builder<'_> {
     fn run(&mut self, start: Start<'_>) -> Result<(), Unsupported> {
-        let first = match start {
-            Start::Function(_) | Start::Closed(_) => Pc(0),
-            Start::Loop(pc, _) => pc,
+        let firsts = match start {
+            Start::Function(_) | Start::Closed(_) => vec![Pc(0)],
+            Start::Loop(pc, _) => vec![pc],
+            Start::Resume(_) => self.code.resume_points(),
         };
-        let order = self.find_blocks(first)?;
+        let Some(&first) = firsts.first() else {
+            return Err(self.unsupported("a generator that never begins"));
+        };
+        let order = self.find_blocks(&firsts)?;
         let entry = self.new_block(false);
         self.f.order = vec![entry];
         self.cur = entry;
         self.pc = first;
         self.null = self.emit(Op::Null, vec![], Type::NULLPTR);
         self.enter(&start);
-        self.f.blocks[entry].entry_state = self.frame_state(first);
-        self.jump_to(first, false);
+        if self.resumption.is_none() {
+            self.f.blocks[entry].entry_state = self.frame_state(first);
+            self.jump_to(first, false);
+        }
         // An edge that was found dead may be the one for which a handler came early: then another leads there later.
         let mut left = order;
         loop {
@@ -228,6 +243,10 @@ impl Builder<'_> {
                 }
                 self.locals.resize(nlocals as usize, self.null);
                 self.start_instr();
+            }
+            Start::Resume(types) => {
+                self.f.blocks[self.cur].entry_state.locals = vec![self.null; nlocals as usize];
+                self.enter_suspended(types);
             }
             Start::Loop(_, types) => {
                 for k in 0..nlocals {

@@ -18,10 +18,13 @@ pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
         | B::PopJumpIfTrue
         | B::PopJumpIfNone
         | B::PopJumpIfNotNone
-        | B::ForIter => (vec![Pc(pc.0 + 1), Pc(instr.arg)], true),
+        | B::ForIter
+        | B::Send => (vec![Pc(pc.0 + 1), Pc(instr.arg)], true),
         B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => {
             (vec![], false)
         }
+        // What comes after is another entry.
+        B::YieldValue | B::ReturnGenerator => (vec![], false),
         _ => (vec![Pc(pc.0 + 1)], true),
     }
 }
@@ -48,16 +51,16 @@ impl Builder<'_> {
         Some(&self.code.handlers[index as usize])
     }
 
-    /// Leaders reachable from `first`, in reverse postorder.
-    pub(super) fn find_blocks(&mut self, first: Pc) -> Result<Vec<Pc>, Unsupported> {
+    /// Leaders reachable from the places where the unit begins, in reverse postorder.
+    pub(super) fn find_blocks(&mut self, firsts: &[Pc]) -> Result<Vec<Pc>, Unsupported> {
         let code = self.code;
         // Which instructions are reachable, which start blocks, and how many edges lead to each.
         let n = code.instrs.len();
         let mut reachable = vec![false; n];
-        let mut leaders: HashSet<Pc> = HashSet::from([first]);
-        let mut work = vec![first];
+        let mut leaders: HashSet<Pc> = firsts.iter().copied().collect();
+        let mut work = firsts.to_vec();
         let mut handlers = Vec::new();
-        let inside = self.loop_around(first);
+        let inside = self.loop_around(firsts[0]);
         // First what is reached without an exception, then the handlers.
         loop {
             let Some(pc) = work.pop() else {
@@ -90,7 +93,9 @@ impl Builder<'_> {
             work.extend(next);
             handlers.extend(handler);
         }
-        *self.pred_count.entry(first).or_default() += 1;
+        for &first in firsts {
+            *self.pred_count.entry(first).or_default() += 1;
+        }
         for pc in (0..n as u32).map(Pc).filter(|pc| reachable[pc.0 as usize]) {
             for t in successors(code, pc).0 {
                 if leaders.contains(&t) {
@@ -121,11 +126,23 @@ impl Builder<'_> {
                 pc = next[0];
             }
         };
-        let (mut post, mut seen, mut open) =
-            (Vec::new(), HashSet::from([first]), HashSet::from([first]));
+        let (mut post, mut seen, mut open) = (Vec::new(), HashSet::new(), HashSet::new());
         let mut headers = HashSet::new();
-        let mut stack = vec![(first, block_succ(first), 0)];
-        while let Some((pc, succ, i)) = stack.pop() {
+        let mut stack: Vec<(Pc, Vec<Pc>, usize)> = Vec::new();
+        // Each of the places is the start of a search; in the order that comes out, the first of them is first.
+        let mut starts = firsts.to_vec();
+        loop {
+            if stack.is_empty() {
+                let Some(start) = starts.pop() else { break };
+                if seen.insert(start) {
+                    open.insert(start);
+                    stack.push((start, block_succ(start), 0));
+                }
+                continue;
+            }
+            let Some((pc, succ, i)) = stack.pop() else {
+                break;
+            };
             if i < succ.len() {
                 let t = succ[succ.len() - 1 - i];
                 stack.push((pc, succ, i + 1));

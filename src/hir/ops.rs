@@ -128,6 +128,14 @@ hir_ops! {
     /// What a local slot (or, after the locals, a stack entry) holds when the unit is entered, or after an op that
     /// fills slots; borrowed from the slot.
     LoadSlot(slot: u32 as Number) = "load_slot", Some(0);
+    /// At which of the code's resume points the frame goes on that the unit was entered with: its number, a C integer.
+    ResumePoint = "resume_point", Some(0);
+    /// What the suspended frame was resumed with, owned.
+    Sent = "sent", Some(0);
+    /// Suspend the frame as its state says (the instruction there is the one at which it goes on; the references of its
+    /// stack are the frame's then), and give the operand, which is passed on, to who resumed it; whether it comes from
+    /// another generator that the top of the stack is. Nothing comes after it.
+    Yield(delegates: bool as Truth) = "yield", Some(1);
     /// An object.
     Const(object: ObjectHandle as Object) = "const", Some(0);
     /// A C integer.
@@ -403,6 +411,7 @@ impl Op {
             | Op::CallRaw(..)
             | Op::CheckPending
             | Op::CheckValid
+            | Op::Yield(_)
             | Op::Decref => Effects::ANY,
             Op::StoreSlot(_) | Op::Incref => Effects {
                 writes: true,
@@ -441,6 +450,8 @@ impl Op {
                 self,
                 Op::Param
                     | Op::Arg(_)
+                    | Op::ResumePoint
+                    | Op::Sent
                     | Op::Output(_)
                     | Op::BoxInt
                     | Op::BoxFloat
@@ -476,6 +487,7 @@ impl Op {
         match self {
             Op::General(op, _) => op.info().gives == Gives::Object,
             Op::CallDirect(_)
+            | Op::Sent
             | Op::BoxInt
             | Op::BoxFloat
             | Op::BoxBool

@@ -160,3 +160,105 @@ fn a_handler_is_built_even_if_what_leads_to_it_comes_behind_it() {
         .find(|&&b| f.blocks[b].term == Term::Unreachable);
     assert!(dead_end.is_none(), "{f}");
 }
+
+/// The unit that resumes the frames of a generator in text form, verified.
+fn resuming(text: &str) -> Function {
+    let document = Document::parse(text).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    assert_eq!(code.verify(), Ok(()));
+    let (avoid, met) = (HashSet::new(), HashMap::new());
+    let start = Start::Resume(&[]);
+    let f = build(&code, start, &Nothing, &avoid, &met, None).expect("compiled");
+    verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
+    f
+}
+
+/// `def g(n): i = n + n; yield i; return n`, which begins at @3 and goes on at @9.
+const GENERATOR: &str = r#"
+code "g" {
+  params 1
+  stack 2
+  generator
+  local n
+  local i
+  @0 return_generator at 0
+  @1 pop_top at 1
+  @2 resume 0 at 2
+  @3 load_fast n at 3
+  @4 load_fast n at 4
+  @5 binary_op + hint [LongExact, LongExact] at 5
+  @6 store_fast i at 7
+  @7 load_fast i at 8
+  @8 yield_value 0 at 9
+  @9 resume 1 at 10
+  @10 pop_top at 11
+  @11 load_fast n at 12
+  @12 return_value at 13
+}
+"#;
+
+#[test]
+fn a_generator_has_an_entry_for_each_place_where_it_waits() {
+    let f = resuming(GENERATOR);
+    assert_eq!(f.code.resume_points(), [Pc(1), Pc(9)]);
+    assert!(
+        matches!(f.blocks[f.entry()].term, Term::Branch { .. }),
+        "{f}"
+    );
+    let yields = |b: &Block| ops(&f, *b).last() == Some(&"yield");
+    let suspended = f.order.iter().copied().find(yields).expect("a yield");
+    assert_eq!(f.blocks[suspended].term, Term::Unreachable);
+    let v = f.blocks[suspended].insts.last().expect("a yield");
+    let state = &f.states[f.insts[*v].state.expect("a state")];
+    assert_eq!((state.pc, state.stack.len()), (Pc(9), 0));
+}
+
+#[test]
+fn what_a_local_was_at_a_yield_is_bet_on_where_the_frame_goes_on() {
+    let text = resuming(GENERATOR).to_string();
+    let entry = text.split("load_slot 1").nth(2).expect("two entries");
+    assert!(entry.contains("guard_type LongExact"), "{text}");
+}
+
+#[test]
+fn a_generator_reads_back_as_itself() {
+    let text = resuming(GENERATOR).to_string();
+    let document = Document::parse(&format!("{GENERATOR}{text}")).expect("a document");
+    let again = parse_section(&document, &document.sections[0]).expect("a function");
+    assert_eq!(again.to_string(), text);
+}
+
+#[test]
+fn nothing_comes_after_a_yield() {
+    let mut f = resuming(GENERATOR);
+    let yields = |b: &Block| ops(&f, *b).last() == Some(&"yield");
+    let block = f.order.iter().copied().find(yields).expect("a yield");
+    f.blocks[block].insts.rotate_right(1);
+    let faults = verify(&f).expect_err("a yield at the start").to_string();
+    assert!(faults.contains("something comes after it"), "{faults}");
+}
+
+#[test]
+fn the_start_of_a_generator_function_makes_the_generator() {
+    let f = built(GENERATOR);
+    let last = *f.order.last().expect("a block");
+    assert_eq!(ops(&f, last), ["make_generator"]);
+    assert!(matches!(f.blocks[last].term, Term::Return(_)), "{f}");
+}
+
+#[test]
+fn a_yield_that_control_never_comes_to_is_no_resume_point() {
+    let text = GENERATOR.replace("@3 load_fast n at 3", "@3 jump @11 at 3");
+    let document = Document::parse(&text).expect("a document");
+    assert_eq!(document.codes[0].resume_points(), [Pc(1)]);
+}
+
+#[test]
+fn only_a_generators_frames_are_resumed() {
+    let document = Document::parse(&guarded_sum("")).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    let (avoid, met) = (HashSet::new(), HashMap::new());
+    let start = Start::Resume(&[]);
+    let refused = build(&code, start, &Nothing, &avoid, &met, None).expect_err("no generator");
+    assert_eq!(refused.what, "a generator");
+}

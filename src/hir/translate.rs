@@ -6,7 +6,10 @@ mod containers;
 mod dispatch;
 mod exceptions;
 mod operators;
+mod resume;
 mod stack;
+
+pub(super) use resume::Resumption;
 
 use super::Op;
 use super::build::{Builder, Unsupported};
@@ -17,8 +20,9 @@ use crate::types::Type;
 
 type Done = Result<bool, Unsupported>;
 
-/// The one-operand intrinsics that the helpers know (star import, unary plus, list to tuple).
-const INTRINSICS_1: [u32; 3] = [2, 5, 6];
+/// The one-operand intrinsics that the helpers know (star import, what a generator must not raise, the wrapping of what an
+/// asynchronous one yields, unary plus, list to tuple).
+const INTRINSICS_1: [u32; 5] = [2, 3, 4, 5, 6];
 
 /// The two-operand intrinsic that makes what is left of a group after `except*`.
 const PREP_RERAISE_STAR: u32 = 1;
@@ -429,7 +433,7 @@ impl Builder<'_> {
                 self.end_block(Term::Unreachable);
                 return Ok(true);
             }
-            B::BeforeWith => self.before_with(),
+            B::BeforeWith => self.before_with(G::BeforeWith),
             B::ImportName => self.push_general(G::ImportName, [arg as i64, 0], 2),
             B::ImportFrom => {
                 let top = self.stack.len() - 1;
@@ -482,19 +486,36 @@ impl Builder<'_> {
                 self.reraise(arg);
                 return Ok(true);
             }
-            B::EndSend
-            | B::GetYieldFromIter
-            | B::Send
-            | B::YieldValue
-            | B::ReturnGenerator
-            | B::BeforeAsyncWith
-            | B::GetAwaitable
-            | B::GetAiter
-            | B::GetAnext
-            | B::EndAsyncFor
-            | B::CleanupThrow
-            | B::ExitInitCheck
-            | B::InterpreterExit => {
+            B::ReturnGenerator => return self.make_generator(),
+            B::YieldValue => return self.yield_value(instr),
+            B::GetYieldFromIter => self.push_general(G::GetYieldFromIter, [0, 0], 1),
+            B::Send => {
+                self.send(instr);
+                return Ok(true);
+            }
+            B::EndSend => {
+                self.own_operands(2);
+                let value = self.pop();
+                let receiver = self.pop();
+                self.push_owned(value.value);
+                self.drop_entry(receiver);
+            }
+            B::GetAwaitable => self.push_general(G::GetAwaitable, [arg as i64, 0], 1),
+            B::GetAiter => self.push_general(G::GetAiter, [0, 0], 1),
+            B::GetAnext => {
+                self.own_operands(1);
+                let aiter = self.top_values(1);
+                let v = self.general(G::GetAnext, [0, 0], aiter, Type::OBJECT);
+                self.push_owned(v);
+            }
+            B::EndAsyncFor => {
+                self.own_operands(2);
+                let exception = self.top_values(1);
+                self.general(G::EndAsyncFor, [0, 0], exception, Type::BOTTOM);
+                self.drop_top(2);
+            }
+            B::BeforeAsyncWith => self.before_with(G::BeforeAsyncWith),
+            B::CleanupThrow | B::ExitInitCheck | B::InterpreterExit => {
                 return Err(self.unsupported(format!("`{}`", instr.op.info().name)));
             }
         }

@@ -166,6 +166,9 @@ impl Checker<'_> {
             }
             _ => {}
         }
+        if matches!(inst.op, Op::Yield(_)) {
+            self.suspends(b, i, v);
+        }
         let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
         if leaves && inst.state.is_none() {
             self.faults.push(format!(
@@ -196,6 +199,29 @@ impl Checker<'_> {
                     inst.args[0]
                 ));
             }
+        }
+    }
+
+    /// A frame is suspended by the last instruction of a block that ends there, with a stack that is its own.
+    fn suspends(&mut self, b: Block, i: usize, v: Value) {
+        let data = &self.f.blocks[b];
+        if i != data.insts.len() || data.term != Term::Unreachable {
+            self.faults.push(format!(
+                "{b}: {v} suspends the frame, and something comes after it"
+            ));
+        }
+        let Some(state) = self.f.insts[v].state.map(|s| &self.f.states[s]) else {
+            self.faults
+                .push(format!("{b}: {v} suspends the frame without a state"));
+            return;
+        };
+        if !state.inlined.is_empty() || state.stack.iter().any(|entry| !entry.owned) {
+            self.faults.push(format!(
+                "{b}: {v} leaves a stack that is not the frame's own"
+            ));
+        }
+        for value in state.values() {
+            self.made(b, "a suspended frame", value);
         }
     }
 

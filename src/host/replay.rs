@@ -50,6 +50,7 @@ impl Replay {
         let _ = match self.entry {
             Entry::Function => writeln!(out, "  entry function"),
             Entry::Loop(pc) => writeln!(out, "  entry loop {pc}"),
+            Entry::Resume => writeln!(out, "  entry resume"),
         };
         if !self.live.is_empty() {
             let _ = writeln!(out, "  live {}", types(&self.live));
@@ -99,6 +100,9 @@ impl Replay {
         };
         func("enter", &parts.enter);
         func("leave", &parts.leave);
+        if let Some(suspend) = &parts.suspend {
+            func("suspend", suspend);
+        }
         if let Some(closed) = &parts.closed {
             func("closed_enter", &closed.enter);
             let (boxed, raw) = (closed.boxed_cell, closed.raw_cell);

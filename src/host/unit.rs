@@ -13,6 +13,9 @@ pub enum Entry {
     Function,
     /// On-stack replacement at an instruction (a loop header, or the function's start) of an interpreter's frame.
     Loop(Pc),
+    /// A suspended frame is resumed, at whichever of the code's [resume points](crate::bytecode::Code::resume_points) it
+    /// waits: the generator and what is sent into it, which is taken over, come in registers.
+    Resume,
 }
 
 /// The host's parts of one unit.
@@ -31,6 +34,12 @@ pub struct UnitParts {
     pub enter: Func,
     /// `(thread, frame) -> ()`: unlinks and frees the frame; its slots have been emptied or are dropped here.
     pub leave: Func,
+    /// Of a unit with [`Entry::Resume`], and of no other: `(thread, frame, depth, delegates) -> ()` suspends and unlinks the
+    /// frame, whose locals and `depth` stack entries are in their slots, and whose position is where it goes on.
+    /// Such a unit's `enter` is `(thread, generator, words) -> (frame, point)`: it links the frame of a generator that is
+    /// suspended at the resume point of that number, with its stack given up to the unit, and fails for any other. `words`
+    /// is where the unit keeps what else would lie behind the frame, two words a local and one for the host.
+    pub suspend: Option<Func>,
     /// Address of the host's code object: instruction positions are `code_base + 2 * pos` (or the host's unit).
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
@@ -56,6 +65,7 @@ impl UnitParts {
             state_cell: 0,
             enter,
             leave,
+            suspend: None,
             position_base: 0,
             position_scale: 1,
             closed: None,

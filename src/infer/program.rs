@@ -174,6 +174,9 @@ fn without_hints(code: &Code) -> Code {
 
 /// The HIR of a code from its start, with nothing known of the world.
 fn build(code: &Arc<Code>) -> Result<Function, String> {
+    if code.is_generator {
+        return Err("a generator".to_owned());
+    }
     let start = match code.optimized {
         true => Start::Function(&[]),
         false => Start::Loop(Pc(0), &[]),

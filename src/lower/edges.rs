@@ -1,7 +1,7 @@
 //! Terminators and edges: where a local moves between its slot and a register.
 
 use super::{Lower, Repr};
-use crate::hir::{Block, Edge, Place, Term};
+use crate::hir::{Block, Edge, Op, Place, Term};
 use crate::host::Entry;
 use crate::host::names;
 use crate::lir;
@@ -40,14 +40,17 @@ impl Lower<'_> {
                 if locals.iter().any(|v| self.repr(*v).is_unmade()) {
                     self.publish_locals(pc, &locals);
                 }
-                if self.entry == Entry::Function {
+                if matches!(self.entry, Entry::Function | Entry::Resume) {
                     let leave = self.leave_block();
                     self.b.jump(leave, &[result]);
                 } else {
                     self.b.ret(&[result]);
                 }
             }
-            Term::Unreachable => self.b.terminate(lir::Term::Unreachable),
+            Term::Unreachable => match self.f.blocks[block].insts.last() {
+                Some(&v) if matches!(self.f.op(v), Op::Yield(_)) => self.suspend(v),
+                _ => self.b.terminate(lir::Term::Unreachable),
+            },
         }
     }
 

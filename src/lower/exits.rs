@@ -295,8 +295,7 @@ impl Lower<'_> {
         let word = self.f.code.locals.len() as u32 + k;
         let flag = self.raw(bound);
         let flag = self.b.op(Opcode::B2i, &[flag]);
-        self.b
-            .store(Width::I64, self.frame, self.shadow_offset(word), flag);
+        self.store_word(Width::I64, word, flag);
         word
     }
 
@@ -342,8 +341,7 @@ impl Lower<'_> {
         if self.copied.contains(&pc) {
             let copy = self.b.iconst(copy as i64);
             let word = SEEN_ITEMS as u32 * self.f.code.locals.len() as u32;
-            let offset = self.shadow_offset(word);
-            self.b.store(Width::I64, self.frame, offset, copy);
+            self.store_word(Width::I64, word, copy);
         }
     }
 
@@ -355,8 +353,7 @@ impl Lower<'_> {
             Source::Bool(_) => (Width::I64, self.b.op(Opcode::B2i, &[value])),
             _ => (Width::I64, value),
         };
-        self.b
-            .store(width, self.frame, self.shadow_offset(word), value);
+        self.store_word(width, word, value);
     }
 
     /// Store the items of a virtual tuple that local `k` holds into the two words that belong to the local; the first local
@@ -386,8 +383,7 @@ impl Lower<'_> {
                 Repr::Bool(raw) => (Source::Bool(word), raw),
                 Repr::Object => {
                     let p = self.object(item).0;
-                    let offset = self.shadow_offset(word);
-                    self.b.store(Width::Ptr, self.frame, offset, p);
+                    self.store_word(Width::Ptr, word, p);
                     fields.push(Source::Borrowed(word));
                     continue;
                 }

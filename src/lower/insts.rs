@@ -17,6 +17,10 @@ impl Lower<'_> {
         let arg = |i: usize| args[i];
         let result = match inst.op.clone() {
             Op::Param | Op::Arg(_) | Op::Const(_) | Op::Null => return,
+            // With the end of its block.
+            Op::Yield(_) => return,
+            Op::ResumePoint => self.resumed().point,
+            Op::Sent => self.resumed().sent,
             Op::ConstInt(_) | Op::ConstDouble(_) | Op::ConstBool(_) => return,
             Op::BoxInt
             | Op::BoxFloat

@@ -21,12 +21,13 @@ mod edges;
 mod exits;
 mod insts;
 mod namespace;
+mod resume;
 
 use closed::Closed;
 pub use closed::{adapter, lower_closed};
 
 use crate::exits::ExitRecord;
-use crate::hir::{self, Function, Op, Pc, Value};
+use crate::hir::{self, Function, GeneralOp, Op, Pc, Value};
 use crate::host::{Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
@@ -101,6 +102,14 @@ pub fn repr(f: &Function, v: Value) -> Repr {
     }
 }
 
+/// What the entry of a unit that resumes frames gives.
+#[derive(Clone, Copy)]
+struct Resumed {
+    words: lir::Value,
+    point: lir::Value,
+    sent: lir::Value,
+}
+
 /// What raw value of a local was stored into the frame last.
 type Shadows = HashMap<u32, Value>;
 
@@ -123,6 +132,9 @@ pub(crate) struct Lower<'a> {
     copied: &'a BTreeSet<Pc>,
     thread: lir::Value,
     frame: lir::Value,
+    /// Of a unit that resumes frames, which have no words behind them: where it keeps those, and at which point it was
+    /// entered, with what.
+    resumed: Option<Resumed>,
     /// Where all returns go.
     leave: Option<lir::Block>,
     /// The instruction that may raise at the end of this block, and its landing block.
@@ -151,8 +163,10 @@ pub(crate) struct Lower<'a> {
 pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry, planted: bool) -> Lowered {
     let code = f.code.clone();
     let mut params = vec![Ty::Ptr, Ty::Ptr];
-    if entry == Entry::Function {
-        params.extend((0..code.arity()).map(|_| Ty::Ptr));
+    match entry {
+        Entry::Function => params.extend((0..code.arity()).map(|_| Ty::Ptr)),
+        Entry::Resume => params.push(Ty::Ptr),
+        Entry::Loop(_) => {}
     }
     let func = Func::new(
         code.name.clone(),
@@ -234,6 +248,7 @@ fn finish_with(
             copied,
             thread,
             frame: second,
+            resumed: None,
             leave: None,
             landing: None,
             known: HashMap::new(),
@@ -289,6 +304,8 @@ impl Lower<'_> {
             self.enter_closed(args);
         } else if self.entry == Entry::Function {
             self.enter(second, args);
+        } else if self.entry == Entry::Resume {
+            self.enter_suspended(second, args[0]);
         }
         for (i, &block) in self.f.order.iter().enumerate() {
             if i > 0 {
@@ -310,21 +327,7 @@ impl Lower<'_> {
         let slow = self.b.cold_block();
         let enter = &self.parts.enter;
         let frame = self.b.inline(enter, &[self.thread, function], Some(slow));
-        let after = self.b.current();
-        self.b.switch_to(slow);
-        let slot = self.b.slot(8 * args.len().max(1) as u32);
-        self.references_in(slot, args.len());
-        let buffer = self.b.stack_addr(slot);
-        for (i, &arg) in args.iter().enumerate() {
-            self.b.store(Width::Ptr, buffer, 8 * i as i32, arg);
-        }
-        let n = self.b.iconst(args.len() as i64);
-        let helper = self.host.helper("call_interpreted");
-        let r = self
-            .b
-            .call(helper, &[self.thread, function, buffer, n], &[Ty::Ptr]);
-        self.b.ret(&r);
-        self.b.switch_to(after);
+        self.leave_to_interpreter(slow, GeneralOp::CallInterpreted, function, args);
         self.frame = frame[0];
         for (k, &arg) in args.iter().enumerate() {
             self.b
@@ -338,14 +341,43 @@ impl Lower<'_> {
         }
     }
 
+    /// In the block `slow`: let the interpreter do what the unit was entered for, with `args`, which it takes over.
+    fn leave_to_interpreter(
+        &mut self,
+        slow: lir::Block,
+        op: GeneralOp,
+        object: lir::Value,
+        args: &[lir::Value],
+    ) {
+        let here = self.b.current();
+        self.b.switch_to(slow);
+        let slot = self.b.slot(8 * args.len().max(1) as u32);
+        self.references_in(slot, args.len());
+        let buffer = self.b.stack_addr(slot);
+        for (i, &arg) in args.iter().enumerate() {
+            self.b.store(Width::Ptr, buffer, 8 * i as i32, arg);
+        }
+        let n = self.b.iconst(args.len() as i64);
+        let helper = self.host.helper(op.info().name);
+        let r = self
+            .b
+            .call(helper, &[self.thread, object, buffer, n], &[Ty::Ptr]);
+        self.b.ret(&r);
+        self.b.switch_to(here);
+    }
+
     fn slot_offset(&self, k: u32) -> i32 {
         self.host.frame_slots + 8 * k as i32
     }
 
-    /// Where the raw word of local `k` is kept during call-outs.
-    fn shadow_offset(&self, k: u32) -> i32 {
-        self.host.frame_slots
-            + 8 * (self.f.code.locals.len() as i32 + self.f.code.stacksize as i32 + k as i32)
+    /// Store the raw word of local `k` to where it is kept during call-outs.
+    fn store_word(&mut self, width: Width, k: u32, value: lir::Value) {
+        let behind = self.f.code.locals.len() as i32 + self.f.code.stacksize as i32;
+        let (base, first) = match self.resumed {
+            Some(resumed) => (resumed.words, 0),
+            None => (self.frame, self.host.frame_slots + 8 * behind),
+        };
+        self.b.store(width, base, first + 8 * k as i32, value);
     }
 
     /// The LIR type of a value's definition.

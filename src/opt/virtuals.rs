@@ -425,6 +425,10 @@ impl Flow<'_> {
             let Some(state) = inst.state.map(|s| &f.states[s]) else {
                 continue;
             };
+            // A frame that is suspended holds objects.
+            if matches!(inst.op, Op::Yield(_)) && self.is_named(state) {
+                return None;
+            }
             let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
             if leaves && self.is_named(state) != (count > 0) {
                 return None;

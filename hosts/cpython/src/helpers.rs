@@ -10,12 +10,14 @@
 //! [`all`] lists them with the signatures their Rust types have; the host's builder compares these with what the
 //! core expects, so that a helper with a wrong type is an error at import.
 
+mod asynchronous;
 mod attributes;
 mod build;
 mod cache;
 mod calls;
 mod control;
 mod exceptions;
+mod generators;
 mod import;
 mod matching;
 pub mod native;
@@ -144,6 +146,15 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::WithExceptStart => entry!(exceptions::with_except_start, 2),
         G::RaiseAgain => entry!(exceptions::raise_again, 0),
         G::Reraise => entry!(exceptions::reraise, 4),
+        G::MakeGenerator => entry!(generators::make_generator, 2),
+        G::ResumeInterpreted => entry!(crate::runtime::generators::resume_interpreted, 4),
+        G::GetYieldFromIter => entry!(generators::get_yield_from_iter, 2),
+        G::Send => entry!(generators::send, 4),
+        G::GetAwaitable => entry!(asynchronous::get_awaitable, 3),
+        G::GetAiter => entry!(asynchronous::get_aiter, 2),
+        G::GetAnext => entry!(asynchronous::get_anext, 2),
+        G::EndAsyncFor => entry!(asynchronous::end_async_for, 1),
+        G::BeforeAsyncWith => entry!(asynchronous::before_async_with, 3),
         G::HandlePending => entry!(control::handle_pending, 1),
         G::CallInterpreted => entry!(crate::runtime::entries::call_interpreted, 4),
     }

@@ -210,8 +210,15 @@ int main(void)
     O(list_iter, SEQ, _PyListIterObject, it_seq);
     O(tuple_iter, INDEX, _PyTupleIterObject, it_index);
     O(tuple_iter, SEQ, _PyTupleIterObject, it_seq);
+    O(generator, EXC_STATE, PyGenObject, gi_exc_state);
+    O(generator, EXC_PREVIOUS, PyGenObject, gi_exc_state.previous_item);
     O(generator, FRAME_STATE, PyGenObject, gi_frame_state);
     O(generator, FRAME, PyGenObject, gi_iframe);
+    V(generator, STATE_CREATED, FRAME_CREATED);
+    V(generator, STATE_SUSPENDED, FRAME_SUSPENDED);
+    V(generator, STATE_DELEGATING, FRAME_SUSPENDED_YIELD_FROM);
+    V(generator, STATE_EXECUTING, FRAME_EXECUTING);
+    V(generator, STATE_CLEARED, FRAME_CLEARED);
 
     O(unicode, LENGTH, PyASCIIObject, length);
     O(unicode, HASH, PyASCIIObject, hash);

@@ -123,6 +123,7 @@ fn entry_text(entry: Entry) -> String {
     match entry {
         Entry::Function => "from its start".into(),
         Entry::Loop(pc) => format!("from its loop at {pc}"),
+        Entry::Resume => "from where it is suspended".into(),
     }
 }
 

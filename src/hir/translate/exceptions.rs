@@ -60,10 +60,11 @@ impl Builder<'_> {
         self.end_block(Term::Unreachable);
     }
 
-    pub(super) fn before_with(&mut self) {
+    /// `with` or `async with`, as `op` says.
+    pub(super) fn before_with(&mut self, op: G) {
         self.own_operands(1);
         let manager = self.stack[self.stack.len() - 1].value;
-        let op = self.general(G::BeforeWith, [0, 0], vec![manager], Type::BOTTOM);
+        let op = self.general(op, [0, 0], vec![manager], Type::BOTTOM);
         let exit = self.emit(Op::Output(0), vec![op], Type::OBJECT);
         let entered = self.emit(Op::Output(1), vec![op], Type::OBJECT);
         self.drop_top(1);

@@ -166,7 +166,7 @@ struct Builder {
     closed: Option<(u64, u64)>,
 }
 
-const FUNCS: [&str; 4] = ["enter", "leave", "closed_enter", "closed_leave"];
+const FUNCS: [&str; 5] = ["enter", "leave", "suspend", "closed_enter", "closed_leave"];
 
 fn unit(section: &Section, host: &Host, mut scope: Scope) -> Parsed<Replay> {
     let mut lines = Lines::from(&section.text, section.line);
@@ -223,7 +223,8 @@ impl Builder {
                 self.entry = Some(match () {
                     () if line.eat_word("function") => Entry::Function,
                     () if line.eat_word("loop") => Entry::Loop(line.pc()?),
-                    () => return line.expected("`function` or `loop`"),
+                    () if line.eat_word("resume") => Entry::Resume,
+                    () => return line.expected("`function`, `loop` or `resume`"),
                 });
             }
             () if line.eat_word("live") => {
@@ -286,25 +287,35 @@ impl Builder {
     }
 
     fn finish(mut self, code: crate::bytecode::Code, end: &Line) -> Parsed<Replay> {
-        let mut func = |name: &str, params: usize| match self.funcs.remove(name) {
-            Some(func) if func.signature.params == vec![Ty::Ptr; params] => Ok(func),
-            Some(_) => end.error_at(0, format!("`{name}` takes {params} pointers")),
+        let Some(entry) = self.entry else {
+            return end.error_at(0, "the unit has no `entry`");
+        };
+        let mut func = |name: &str, params: &[Ty], results: &[Ty]| match self.funcs.remove(name) {
+            Some(func) if func.signature == Signature::new(params, results) => Ok(func),
+            Some(func) => {
+                let wanted = Signature::new(params, results);
+                let found = func.signature;
+                end.error_at(0, format!("`{name}` is {found} and not {wanted}"))
+            }
             None => end.error_at(0, format!("the unit has no `{name}`")),
         };
-        let (enter, leave) = (func("enter", 2)?, func("leave", 2)?);
-        if enter.signature.results != [Ty::Ptr] || !leave.signature.results.is_empty() {
-            return end.error_at(0, "`enter` gives a frame, `leave` nothing");
-        }
+        let two = [Ty::Ptr; 2];
+        let (enter, suspend) = match entry {
+            Entry::Resume => {
+                let four = [Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64];
+                let enter = func("enter", &[Ty::Ptr; 3], &[Ty::Ptr, Ty::I64])?;
+                (enter, Some(func("suspend", &four, &[])?))
+            }
+            _ => (func("enter", &two, &[Ty::Ptr])?, None),
+        };
+        let leave = func("leave", &two, &[])?;
         let closed = match self.closed {
             Some((boxed_cell, raw_cell)) => Some(ClosedParts {
                 boxed_cell,
                 raw_cell,
-                enter: func("closed_enter", 1)?,
+                enter: func("closed_enter", &two[..1], &[])?,
             }),
             None => None,
-        };
-        let Some(entry) = self.entry else {
-            return end.error_at(0, "the unit has no `entry`");
         };
         let names = self.namespace.as_ref().map(|n| n.names.len());
         if names.is_some_and(|count| count != code.names.len()) {
@@ -329,6 +340,7 @@ impl Builder {
                 state_cell,
                 enter,
                 leave,
+                suspend,
                 position_base: self.positions.0,
                 position_scale: self.positions.1,
                 closed,

@@ -281,8 +281,15 @@ layout! {
 
     /// `PyGenObject`.
     generator {
-        FRAME_STATE = 67, "`gi_frame_state` (i8).";
+        EXC_STATE = 40, "`gi_exc_state`: what the generator handles, while it runs the thread's `exc_info`.";
+        EXC_PREVIOUS = 48, "`gi_exc_state.previous_item`.";
+        FRAME_STATE = 67, "`gi_frame_state` (i8), one of the `STATE` values.";
         FRAME = 72, "`gi_iframe`.";
+        STATE_CREATED = -3, "State: not yet begun.";
+        STATE_SUSPENDED = -2, "State: at a `yield`.";
+        STATE_DELEGATING = -1, "State: at a `yield from` or an `await`.";
+        STATE_EXECUTING = 0, "State: running.";
+        STATE_CLEARED = 4, "State: ended.";
     }
 
     /// `PyASCIIObject` and `PyCompactUnicodeObject`.

@@ -5,13 +5,27 @@
 
 use crate::abi;
 use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field};
+use crate::runtime::generators;
 use pyo3_ffi::*;
 
 pub unsafe extern "C" fn get_iter(a: Obj) -> Obj {
     PyObject_GetIter(a)
 }
 
-pub unsafe extern "C" fn iter_next(_thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
+pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
+    if Py_TYPE(iter) == &raw mut PyGen_Type
+        && let Some(item) = generators::resume(thread, iter, Py_None())
+    {
+        if item.is_null() {
+            return -1;
+        }
+        if generators::is_suspended(iter) {
+            *out = item;
+            return 1;
+        }
+        Py_DECREF(item);
+        return 0;
+    }
     let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
         // `for` over the hidden argument of a generator expression that was called by hand.
         PyErr_Format(

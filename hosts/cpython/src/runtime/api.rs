@@ -6,7 +6,7 @@ use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
-use super::{Options, frames, is_started, rt, stats};
+use super::{Options, frames, generators, is_started, rt, stats};
 use crate::objects;
 use cladonia::engine::Execution;
 use pyo3_ffi::*;
@@ -333,6 +333,7 @@ unsafe fn ready() -> Result<(), ()> {
             return Err(());
         }
         frames::interpose_getter();
+        generators::slots::interpose();
         static mut HOOKED: bool = false;
         if HOOKED {
             return Ok(());
@@ -424,11 +425,13 @@ unsafe fn undo() {
                 (entry.versions, entry.recompile) = (0, false);
             }
             state.loops.clear();
+            state.generator.versions = 0;
             state.calls = 0;
         }
         Monitor::stop();
         rt().watches.stop();
         frames::restore_getter();
+        generators::slots::restore();
         units::reclaim();
         objects::release_unused();
     }
@@ -673,6 +676,7 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
                 function_state::uninstall(func as Object);
             }
             Monitor::stop();
+            generators::slots::restore();
         }
         none()
     })

@@ -57,6 +57,21 @@ unsafe extern "C" {
     pub fn PyCode_AddWatcher(callback: CodeWatcher) -> c_int;
     /// Unregister it.
     pub fn PyCode_ClearWatcher(id: c_int) -> c_int;
+    /// Make the generator or coroutine of a function that is being called.
+    pub fn _Py_MakeCoro(func: Object) -> Object;
+    /// What `await` iterates over.
+    pub fn _PyCoro_GetAwaitableIter(object: Object) -> Object;
+    /// What a suspended generator delegates to, or null.
+    pub fn _PyGen_yf(generator: Object) -> Object;
+    /// Say that something cannot be awaited, if nothing else has been said.
+    pub fn _PyEval_FormatAwaitableError(ts: Thread, class: *mut PyTypeObject, place: c_int);
+    /// Raise an exception whose cause is the pending one; gives null.
+    pub fn _PyErr_FormatFromCause(exception: Object, format: *const c_char, ...) -> Object;
+    /// Raise `StopIteration` with a value.
+    pub fn _PyGen_SetStopIterationValue(value: Object) -> c_int;
+    /// The value of the pending `StopIteration`, which is cleared, or None if nothing is pending; negative if another
+    /// exception is.
+    pub fn _PyGen_FetchStopIterationValue(value: *mut Object) -> c_int;
     /// The line of an instruction (its offset in bytes).
     pub fn PyCode_Addr2Line(code: Object, offset: c_int) -> c_int;
 }
@@ -208,19 +223,29 @@ impl CodeShape {
         2 * self.nlocalsplus + 2
     }
 
-    /// Byte offset in the frame of the number of the copy of an instruction that runs.
+    /// Byte offset in those words of the number of the copy of an instruction that runs.
     pub fn copy(&self) -> i32 {
-        self.shadow(2 * self.nlocalsplus)
+        8 * 2 * self.nlocalsplus
     }
 
-    /// Byte offset in the frame of the shadow of local `slot`.
-    pub fn shadow(&self, slot: i32) -> i32 {
-        8 * (self.framesize + slot)
+    /// Byte offset in the frame of the words behind it.
+    pub fn behind(&self) -> i32 {
+        8 * self.framesize
     }
 
-    /// Byte offset in the frame of the unit's token.
+    /// Byte offset of the unit's token in those words.
     pub fn token(&self) -> i32 {
-        8 * (self.framesize + 2 * self.nlocalsplus + 1)
+        8 * (2 * self.nlocalsplus + 1)
+    }
+
+    /// Byte offset in the frame of the last slot of its operand stack.
+    pub fn last_slot(&self) -> i32 {
+        8 * (self.framesize - 1)
+    }
+
+    /// Whether it is a generator's, a coroutine's or an asynchronous generator's.
+    pub fn is_generator(&self) -> bool {
+        self.flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR) != 0
     }
 
     /// The qualified name, for people.

@@ -5,7 +5,7 @@
 use super::capi::*;
 use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
-use super::{abi, closed, frames, healing, rt, watchers};
+use super::{abi, closed, frames, generators, healing, rt, watchers};
 use crate::feedback;
 use crate::namespace::{self, NameCell};
 use cladonia::bytecode::{Code, Instr, Op, Pc};
@@ -66,7 +66,7 @@ pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
     };
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     rt().engine = Some(engine);
-    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
 /// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) asks for, to show that comparing executions finds it.
@@ -196,7 +196,7 @@ unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
 /// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the globals are an exact
 /// dict and the frame's namespace if it is `at_top` of a module. For a function that may get a closed unit, `calls` is
 /// its entry.
-unsafe fn compile_unit(
+pub(super) unsafe fn compile_unit(
     shape: CodeShape,
     globals: Object,
     builtins: Object,
@@ -226,7 +226,7 @@ unsafe fn compile_unit(
     state.tried = true;
     // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
     let mut code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
     if rt().options.threshold > 0 && state.reached_late < MOST_REACHED_LATE {
         // SAFETY: the caller's promise.
@@ -234,6 +234,7 @@ unsafe fn compile_unit(
     }
     let entry = match kind {
         Kind::Function => Start::Function,
+        Kind::Generator => Start::Resume,
         Kind::Loop { pos, .. } => Start::Loop(
             code.pc_at(pos)
                 .ok_or_else(|| Refusal::Lasting("no instruction at the loop".into()))?,
@@ -244,11 +245,17 @@ unsafe fn compile_unit(
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
     unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
     unit.at_top = at_top;
+    if kind == Kind::Generator {
+        // SAFETY: the caller's promise.
+        let units: isize = unsafe { get(shape.code.cast(), abi::object::VAR_SIZE) };
+        let table = generators::resume_table(&code, units as usize).map_err(Refusal::Lasting)?;
+        unit.points = Some(table);
+    }
     // SAFETY: the caller's promise.
     let namespace = unsafe {
         let exact = at_top || PyDict_CheckExact(globals) != 0;
-        (exact && (at_top || code.optimized && code.binds_globals()))
-            .then(|| namespace_of(&mut unit))
+        let binds = code.optimized && code.binds_globals() && !shape.is_generator();
+        (exact && (at_top || binds)).then(|| namespace_of(&mut unit))
     };
     unit.asks_top = code
         .instrs
@@ -261,14 +268,23 @@ unsafe fn compile_unit(
     let closed = calls
         .filter(|_| shape.is_plain() && !state.open)
         .map(|entry| closed::parts(entry, &unit));
+    let (enter, leave, suspend) = match kind {
+        Kind::Generator => (
+            generators::enter(&unit),
+            generators::leave(),
+            Some(generators::suspend(&unit)),
+        ),
+        _ => (frames::enter(&unit), frames::leave(&unit), None),
+    };
     let parts = UnitParts {
         closed,
         token: unit.token(),
         pending_cell: unit.pending.as_ptr() as u64,
         loop_counter: unit.iterations.as_ptr() as u64,
         state_cell: unit.state.as_ptr() as u64,
-        enter: frames::enter(&unit),
-        leave: frames::leave(&unit),
+        enter,
+        leave,
+        suspend,
         position_base: shape.units() as u64,
         position_scale: 2,
         namespace,
@@ -298,7 +314,7 @@ unsafe fn compile_unit(
     rt().engine = Some(engine);
     rt().totals.compile_ns += started.elapsed().as_nanos() as u64;
     let compiled = made
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&panic))))
+        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
             Refusal::Lasting(e.to_string())
@@ -345,6 +361,16 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
         if !shape.optimized() {
             return Err(refuse(code, "its locals are a namespace".into()));
         }
+        // The locals' types say something of the generator's start only.
+        let mut live = live;
+        if shape.is_generator() {
+            compile_callees(shape, code, globals);
+            match generators::compile(func, live) {
+                Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
+                done => done?,
+            }
+            live = &[];
+        }
         let Some(entry) = function_state::entry_of(func) else {
             return Err(refuse(
                 code,
@@ -362,7 +388,7 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                 entry.live = live.to_vec();
             }
             let live = entry.live.clone();
-            let calls = Some(entry);
+            let calls = (!shape.is_generator()).then_some(entry);
             let made = match compile_unit(
                 shape,
                 globals,
@@ -567,7 +593,12 @@ pub unsafe fn inspect(func: Object) -> Inspected {
             before = engine.replays.replace(Vec::new());
         }
         let calls = function_state::entry_of(func);
-        let made = compile_unit(shape, globals, builtins, Kind::Function, false, &[], calls);
+        let kind = if shape.is_generator() {
+            Kind::Generator
+        } else {
+            Kind::Function
+        };
+        let made = compile_unit(shape, globals, builtins, kind, false, &[], calls);
         let mut text = None;
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);

@@ -109,6 +109,10 @@ unsafe fn leave(
                 }
             }
         }
+        if kind == Kind::Generator {
+            // The stack may need the slot that says where the words are.
+            put::<u16>(frame, f::RETURN_OFFSET, 0);
+        }
         let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
         for (index, &source) in record.stack.iter().enumerate() {
             let place = base + 8 * index as i32;
@@ -317,13 +321,24 @@ unsafe fn go_on(ts: Thread, frame: Frame, kind: Kind, owned: bool) -> Object {
     match kind {
         Kind::Loop { .. } => GO_ON as Object,
         // SAFETY: the frame is complete and the innermost one of its thread.
-        Kind::Function => unsafe {
+        Kind::Function | Kind::Generator => unsafe {
             if !owned {
-                frames::own(frame);
+                disown(frame, kind);
             }
             unlink(ts, frame);
             _PyEval_EvalFrameDefault(ts, frame, 0)
         },
+    }
+}
+
+/// Make a native frame the interpreter's.
+unsafe fn disown(frame: Frame, kind: Kind) {
+    // SAFETY: the caller's frame is native; a generator's holds its references already.
+    unsafe {
+        match kind {
+            Kind::Generator => put::<u16>(frame, f::RETURN_OFFSET, 0),
+            _ => frames::own(frame),
+        }
     }
 }
 
@@ -359,6 +374,23 @@ pub(super) unsafe fn raise_owned(ts: Thread, frame: Frame, shape: &CodeShape, po
     unsafe {
         take_c_recursion(ts);
         raise(ts, frame, shape, Kind::Function, pos, true)
+    }
+}
+
+/// Raise the pending exception at `pos` of a generator's frame that is the interpreter's own already.
+///
+/// # Safety
+/// As for [`run_owned`].
+pub(super) unsafe fn raise_in_generator(
+    ts: Thread,
+    frame: Frame,
+    shape: &CodeShape,
+    pos: u32,
+) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        take_c_recursion(ts);
+        raise(ts, frame, shape, Kind::Generator, pos, true)
     }
 }
 
@@ -444,7 +476,8 @@ unsafe fn unwind(
         // Nobody here handles it. The interpreter may have somebody to tell that the frame is left, and must itself
         // leave its own frames.
         let told = super::monitoring::is_observed(shape);
-        if (kind != Kind::Function || told)
+        let leaves = matches!(kind, Kind::Function | Kind::Generator);
+        if (!leaves || told)
             && let Some(unit) = reraise_unit(shape)
         {
             push(PyLong_FromLong(lasti as _));
@@ -453,11 +486,11 @@ unsafe fn unwind(
             return go_on(ts, frame, kind, owned);
         }
         PyErr_SetRaisedException(exception);
-        if kind != Kind::Function {
+        if !leaves {
             return std::ptr::null_mut();
         }
         if !owned {
-            frames::own(frame);
+            disown(frame, kind);
         }
         unlink(ts, frame);
         _PyEval_FrameClearAndPop(ts, frame);

@@ -7,7 +7,8 @@
 //! ```
 //! A boxed local is an owned reference in its slot; a raw one leaves the slot null and its bits in the shadow. The
 //! frame's references to code and function are borrowed: its unit holds the code, its caller the function. Its
-//! `return_offset`, which the interpreter only uses in frames that it is calling from, holds a mark.
+//! `return_offset`, which the interpreter only uses in frames that it is calling from, holds a mark. (A generator's frame
+//! holds references of its own and has no words behind it: see [`super::generators`].)
 //!
 //! # Invariants
 //! - A marked frame is linked in its thread, and its token is of a unit that is not freed.
@@ -43,11 +44,41 @@ pub unsafe fn native_token(frame: Frame) -> Option<u64> {
     unsafe {
         let mark: u16 = get(frame, f::RETURN_OFFSET);
         let owner: u8 = get(frame, f::OWNER);
-        if owner != f::OWNED_BY_THREAD as u8 || (mark != NATIVE && mark != MATERIALISED) {
+        if !is_activation(owner) || (mark != NATIVE && mark != MATERIALISED) {
             return None;
         }
         let shape = CodeShape::of(get(frame, f::EXECUTABLE));
-        Some(get(frame, shape.token()))
+        Some(get(words(frame, &shape), shape.token()))
+    }
+}
+
+/// Whether a frame of this owner may be one that a unit runs in.
+fn is_activation(owner: u8) -> bool {
+    owner == f::OWNED_BY_THREAD as u8 || owner == f::OWNED_BY_GENERATOR as u8
+}
+
+/// The words that a unit keeps with a native frame.
+unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
+    // SAFETY: the caller's frame is native: it has words behind it, or the address of its words in its last slot.
+    unsafe {
+        if get::<u8>(frame, f::OWNER) == f::OWNED_BY_GENERATOR as u8 {
+            get(frame, shape.last_slot())
+        } else {
+            frame.add(shape.behind() as usize)
+        }
+    }
+}
+
+/// Whether nobody but the frame itself holds its frame object, and nothing is noted there.
+///
+/// # Safety
+/// `object` is the frame object of a frame.
+pub unsafe fn is_unheld(object: Object) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        Py_REFCNT(object) == 1
+            && get::<Object>(object.cast(), FRAME_OBJECT_TRACE).is_null()
+            && get::<Object>(object.cast(), FRAME_OBJECT_EXTRA).is_null()
     }
 }
 
@@ -65,7 +96,7 @@ fn status_word(nlocalsplus: i32) -> i64 {
     nlocalsplus as i64 | (NATIVE as i64) << 32 | (f::OWNED_BY_THREAD as i64) << 48
 }
 
-fn call_host(
+pub fn call_host(
     b: &mut Builder<'_>,
     address: usize,
     args: &[Value],
@@ -157,7 +188,7 @@ pub fn enter(unit: &UnitState) -> Func {
         b.switch_to(done);
     }
     let token = b.iconst(unit.token() as i64);
-    b.store(Width::I64, frame, shape.token(), token);
+    b.store(Width::I64, frame, shape.behind() + shape.token(), token);
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
     let minus = b.iconst(-1);
     let py = b.op(Opcode::Iadd, &[py, minus]);
@@ -571,7 +602,8 @@ unsafe fn shadowed(
 ) -> Result<Object, ()> {
     // SAFETY: the caller is `materialise`, whose map says what the shadows are.
     let object = unsafe {
-        let word = |n: u32| get::<u64>(frame, shape.shadow(n as i32));
+        let words = words(frame, shape);
+        let word = |n: u32| get::<u64>(words, 8 * n as i32);
         match source {
             Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) == 0 => {
                 return Ok(std::ptr::null_mut());
@@ -643,7 +675,7 @@ unsafe fn raw_locals(unit: &UnitState, pos: u32, frame: Frame) -> Option<&RawMap
         return Some(first);
     }
     // SAFETY: where there are several, the code has stored which it is.
-    let copy: u64 = unsafe { get(frame, unit.shape.copy()) };
+    let copy: u64 = unsafe { get(words(frame, &unit.shape), unit.shape.copy()) };
     std::iter::once(first)
         .chain(maps)
         .find(|map| map.copy == copy)
@@ -655,10 +687,7 @@ unsafe extern "C" fn f_locals(object: Object, closure: *mut std::ffi::c_void) ->
     // SAFETY: a frame object has its frame behind two pointers; it is null once the frame is cleared.
     unsafe {
         let frame: Frame = get(object.cast(), FRAME_OBJECT_FRAME);
-        if !frame.is_null()
-            && get::<u8>(frame, f::OWNER) == f::OWNED_BY_THREAD as u8
-            && materialise(frame) < 0
-        {
+        if !frame.is_null() && is_activation(get(frame, f::OWNER)) && materialise(frame) < 0 {
             return std::ptr::null_mut();
         }
         match ORIGINAL_GETTER {

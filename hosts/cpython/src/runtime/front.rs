@@ -3,7 +3,7 @@
 
 use super::capi::Object;
 use super::compiling::Front;
-use super::{api, closed, exits, frames, function_state, rt};
+use super::{api, closed, exits, frames, function_state, generators, rt};
 use crate::world::CPythonWorld;
 use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
@@ -33,6 +33,7 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
                     .to_owned(),
             );
         }
+        generators::start()?;
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
         helpers::MATERIALIZE_FRAME.store(

@@ -2,6 +2,7 @@
 
 use super::capi::*;
 use super::closed::RawCell;
+use super::generators::GeneratorState;
 use super::units::{Kind, UnitRef};
 use super::{abi, entries, rt, units};
 use cladonia::bytecode::Pc;
@@ -31,6 +32,8 @@ pub struct CodeState {
     pub bypassed: u64,
     /// Entries, one for each pair of globals and builtins.
     pub entries: Vec<Box<Entry>>,
+    /// Of a generator's code: what its generators are resumed in.
+    pub generator: GeneratorState,
     /// Loops by position.
     pub loops: HashMap<u32, LoopState>,
     /// Bets that failed too often.
@@ -124,6 +127,7 @@ impl CodeState {
             calls: 0,
             bypassed: 0,
             entries: Vec::new(),
+            generator: GeneratorState::default(),
             loops: HashMap::new(),
             avoid: HashSet::new(),
             met: HashMap::new(),
@@ -171,6 +175,14 @@ impl CodeState {
                 }
             }
         }
+        if self.generator.unit == Some(unit) {
+            let again = self.generator.versions < most && self.refused.is_none();
+            // SAFETY: the unit holds its code object.
+            unsafe { self.generator.withdraw(self.shape.code, again) };
+            if !again && self.refused.is_none() {
+                self.refused = Some(format!("its bets failed in {most} versions"));
+            }
+        }
         for state in self.loops.values_mut() {
             state.units.retain(|&u| u != unit);
             state.closed |= state.units.is_empty() && state.versions >= most;
@@ -181,13 +193,14 @@ impl CodeState {
     pub fn units(&self) -> Vec<UnitRef> {
         let functions = self.entries.iter().filter_map(|e| e.unit);
         functions
+            .chain(self.generator.unit)
             .chain(self.loops.values().flat_map(|l| l.units.iter().copied()))
             .collect()
     }
 
     /// Whether a call of one of its functions may run natively.
     pub fn has_function_unit(&self) -> bool {
-        self.entries.iter().any(|e| e.unit.is_some())
+        self.entries.iter().any(|e| e.unit.is_some()) || self.generator.unit.is_some()
     }
 
     /// Whether a loop can be entered here.
@@ -381,7 +394,8 @@ pub unsafe fn give_up(code: Object, reason: &str) {
         uninstall_all_of(code);
         let state = state_of(code);
         state.refused.get_or_insert_with(|| reason.to_owned());
-        let units: Vec<UnitRef> = state.entries.iter().filter_map(|e| e.unit).collect();
+        let entries = state.entries.iter().filter_map(|e| e.unit);
+        let units: Vec<UnitRef> = entries.chain(state.generator.unit).collect();
         let most = state.most_versions();
         for entry in &mut state.entries {
             entry.recompile = false;
@@ -406,6 +420,10 @@ pub unsafe fn forget(code: usize) {
         unsafe { units::invalidate(unit) };
     }
     if let Some(state) = rt().codes.remove(&code) {
+        if state.shape.is_generator() {
+            // SAFETY: a code object that is being freed is still whole.
+            unsafe { state.generator.forget(code as Object) };
+        }
         rt().totals.forget(&state);
         // Native callers may still hold the address of a cell, and a stub may be on a native stack.
         rt().buried.extend(state.entries);

@@ -14,6 +14,7 @@
 //! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
 //! | `closed` | closed units: raw entries, and frames built when they leave |
 //! | `exits` | the exit hook: from an exit record to the interpreter |
+//! | `generators` | units of generators, and the ways into them |
 //! | `front` | the start, and what turns the interpreter's things into the compiler's |
 //! | `entries` | entry stubs, fallbacks, binding of arguments |
 //! | `function_state` | what is known of a code object and its functions |
@@ -38,6 +39,7 @@ pub mod exits;
 pub mod frames;
 pub mod front;
 pub mod function_state;
+pub mod generators;
 pub mod healing;
 pub mod local_events;
 pub mod monitoring;

@@ -7,7 +7,7 @@
 use super::capi::*;
 use super::compiling::{self, Refusal};
 use super::entries::EVENTS;
-use super::frames::{self, FRAME_OBJECT_EXTRA, FRAME_OBJECT_TRACE};
+use super::frames;
 use super::function_state::state_of;
 use super::units::{Kind, UnitRef};
 use super::{abi, exits, rt};
@@ -273,6 +273,13 @@ unsafe fn start_event(code: Object) -> Object {
         }
         let shape = state.shape;
         let func: Object = get(frame, f::FUNCOBJ);
+        if shape.is_generator() && state.generator.unit.is_none() && state.refused.is_none() {
+            let live = live_types(frame, &shape, 0);
+            if let Err(Refusal::Busy) = compiling::compile_function(func, &live) {
+                return none();
+            }
+        }
+        let state = state_of(code);
         if shape.optimized() && state.refused.is_none() {
             if rt().functions.contains_key(&(func as usize)) {
                 // It was reached by a way that does not ask the function: a specialised call of its class.
@@ -290,6 +297,7 @@ unsafe fn start_event(code: Object) -> Object {
         }
         let state = state_of(code);
         if threshold == 0
+            && !shape.is_generator()
             && state.loops_refused.is_none()
             && (state.refused.is_none() || !shape.optimized())
         {
@@ -334,6 +342,18 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
             return none();
         }
         let shape = state.shape;
+        if shape.is_generator() {
+            // The loop goes on natively when its generator is next resumed.
+            let live = live_types(frame, &shape, 0);
+            let func: Object = get(frame, f::FUNCOBJ);
+            return match compiling::compile_function(func, &live) {
+                Err(Refusal::Busy) => none(),
+                _ => {
+                    state_of(code).loops.entry(pos).or_default().closed = true;
+                    rt().monitor.disable()
+                }
+            };
+        }
         // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
         // has not been seen yet.
         state.calls = state.calls.max(runtime.options.threshold);
@@ -420,11 +440,7 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
         if object.is_null() {
             return true;
         }
-        let extra: Object = get(object.cast(), FRAME_OBJECT_EXTRA);
-        if Py_REFCNT(object) != 1
-            || !get::<Object>(object.cast(), FRAME_OBJECT_TRACE).is_null()
-            || !extra.is_null()
-        {
+        if !frames::is_unheld(object) {
             return false;
         }
         put::<Object>(frame, f::FRAME_OBJ, std::ptr::null_mut());
@@ -450,7 +466,8 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
             t::DATASTACK_TOP,
             end.add(8 * shape.extra_words() as usize),
         );
-        put::<u64>(frame, shape.token(), (*unit).token());
+        let token = shape.behind() + shape.token();
+        put::<u64>(frame, token, (*unit).token());
         let return_offset: u16 = get(frame, f::RETURN_OFFSET);
         put::<u16>(frame, f::RETURN_OFFSET, frames::NATIVE);
         // The unit moves the stack entries out; nobody may find them in the frame meanwhile.

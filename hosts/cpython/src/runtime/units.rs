@@ -31,6 +31,8 @@ pub enum Kind {
         /// Entries on the operand stack.
         depth: u32,
     },
+    /// The frame of a suspended generator.
+    Generator,
 }
 
 /// A unit as the runtime sees it. The cells are read and written by compiled code.
@@ -69,6 +71,8 @@ pub struct UnitState {
     pub at_top: bool,
     /// Where its code's names are in the globals, if it keeps some in registers.
     pub cells: Option<Box<[NameCell]>>,
+    /// Of a generator's: see [`super::generators::resume_table`].
+    pub points: Option<Box<[u8]>>,
     /// The number of its first guard, of all guards in the process.
     pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
@@ -109,6 +113,7 @@ impl UnitState {
             exit_counts: Vec::new(),
             at_top: false,
             cells: None,
+            points: None,
             first_guard: 0,
             force: None,
         })

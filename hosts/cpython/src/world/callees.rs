@@ -21,12 +21,7 @@ const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
     (c"math", c"sqrt", Builtin::Sqrt),
 ];
 
-const UNPLAIN: i32 = CO_VARARGS
-    | CO_VARKEYWORDS
-    | CO_GENERATOR
-    | CO_COROUTINE
-    | CO_ASYNC_GENERATOR
-    | CO_ITERABLE_COROUTINE;
+const UNPLAIN: i32 = CO_VARARGS | CO_VARKEYWORDS;
 
 impl CPythonWorld<'_> {
     pub(super) fn find_callee(&self, handle: ObjectHandle) -> Option<Callee> {

@@ -376,6 +376,27 @@ fn address(op: GeneralOp) -> usize {
         }),
         G::HandlePending => f!(|_t: T| -> i64 { status(names::handle_pending()) }),
         G::CallInterpreted => call_interpreted as *const () as usize,
+        // This host calls no function with such code.
+        G::MakeGenerator => f!(quiet |_t: T, _f: F| -> Obj { give(no_generators()) }),
+        G::ResumeInterpreted => f!(
+            |_t: T, _generator: Obj, args: *const Obj, count: i64| -> Obj {
+                drop(take_objects(args, count));
+                give(no_generators())
+            }
+        ),
+        G::GetYieldFromIter => f!(|_f: F, _iterable: Obj| -> Obj { give(no_generators()) }),
+        G::GetAwaitable => f!(|_t: T, _n: i64, _a: Obj| -> Obj { give(no_generators()) }),
+        G::GetAiter => f!(|_t: T, _a: Obj| -> Obj { give(no_generators()) }),
+        G::GetAnext => f!(|_t: T, _a: Obj| -> Obj { give(no_generators()) }),
+        G::EndAsyncFor => f!(quiet |_a: Obj| -> i64 { status(no_generators().map(drop)) }),
+        G::BeforeAsyncWith => {
+            f!(|_t: T, _a: Obj, _out: *mut Obj| -> i64 { status(no_generators().map(drop)) })
+        }
+        G::Send => f!(
+            |_t: T, _receiver: Obj, _value: Obj, _out: *mut Obj| -> i64 {
+                status(no_generators().map(drop))
+            }
+        ),
     }
 }
 
@@ -410,6 +431,10 @@ fn call_array(names: Option<&Ref>, mut values: Vec<Option<Ref>>) -> Result<Ref> 
         Some(callee) => names::call_stack(callee, this, args, names),
         None => super::error::raise(super::error::SYSTEM, "a null where an object is needed"),
     }
+}
+
+fn no_generators() -> Result<Ref> {
+    super::error::raise(super::error::NOT_IMPLEMENTED, "generators")
 }
 
 /// Run a call of a function in the interpreter; the arguments are taken over.

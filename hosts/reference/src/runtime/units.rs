@@ -503,6 +503,7 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
             GO_ON as Obj
         }
         (Entry::Loop(_), Err(raised)) => give(Err(raised)),
+        (Entry::Resume, _) => unreachable!("this host has no generators"),
     }
 }
 

@@ -1,0 +1,98 @@
+//! Generators: made, and sent into.
+//!
+//! Safety: the contract of [`super`].
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::abi;
+use crate::capi::{Frame, Obj, Thread, field, interned};
+use crate::runtime::capi::{_Py_MakeCoro, _PyGen_FetchStopIterationValue, put};
+use crate::runtime::generators::{is_resumable, is_suspended, resume};
+use abi::{code, frame as f, generator as g};
+use pyo3_ffi::*;
+use std::ptr;
+
+/// The interpreter's `RETURN_GENERATOR`: the locals move from the frame to the generator.
+pub unsafe extern "C" fn make_generator(_thread: Thread, frame: Frame) -> Obj {
+    let func: Obj = field(frame, f::FUNCOBJ);
+    let generator = _Py_MakeCoro(func);
+    if generator.is_null() {
+        return generator;
+    }
+    let executable: Obj = field(frame, f::EXECUTABLE);
+    let slots: i32 = field(executable, code::NLOCALSPLUS);
+    let to = generator.cast::<u8>().add(g::FRAME as usize);
+    put(to, f::EXECUTABLE, Py_NewRef(executable));
+    put(to, f::PREVIOUS, ptr::null_mut::<u8>());
+    put(to, f::FUNCOBJ, Py_NewRef(func));
+    for offset in [f::GLOBALS, f::BUILTINS] {
+        put::<Obj>(to, offset, field(frame, offset));
+    }
+    for offset in [f::LOCALS, f::FRAME_OBJ] {
+        put::<Obj>(to, offset, ptr::null_mut());
+    }
+    let at: *const u8 = field(frame, f::INSTR_PTR);
+    put(to, f::INSTR_PTR, at.add(2));
+    put::<i32>(to, f::STACKTOP, slots);
+    put::<u16>(to, f::RETURN_OFFSET, 0);
+    put::<u8>(to, f::OWNER, f::OWNED_BY_GENERATOR as u8);
+    for slot in 0..slots {
+        let place = f::LOCALSPLUS + 8 * slot;
+        put::<Obj>(to, place, field(frame, place));
+        put::<Obj>(frame, place, ptr::null_mut());
+    }
+    put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_CREATED as i8);
+    generator
+}
+
+/// The interpreter's `GET_YIELD_FROM_ITER`.
+pub unsafe extern "C" fn get_yield_from_iter(frame: Frame, iterable: Obj) -> Obj {
+    if Py_TYPE(iterable) == &raw mut PyCoro_Type {
+        let executable: Obj = field(frame, f::EXECUTABLE);
+        let flags: i32 = field(executable, code::FLAGS);
+        if flags & (CO_COROUTINE | CO_ITERABLE_COROUTINE) == 0 {
+            PyErr_SetString(
+                PyExc_TypeError,
+                c"cannot 'yield from' a coroutine object in a non-coroutine generator".as_ptr(),
+            );
+            return ptr::null_mut();
+        }
+        return Py_NewRef(iterable);
+    }
+    if Py_TYPE(iterable) == &raw mut PyGen_Type {
+        return Py_NewRef(iterable);
+    }
+    PyObject_GetIter(iterable)
+}
+
+/// The interpreter's `SEND`.
+pub unsafe extern "C" fn send(thread: Thread, receiver: Obj, value: Obj, out: *mut Obj) -> i64 {
+    if is_resumable(receiver)
+        && let Some(result) = resume(thread, receiver, value)
+    {
+        if result.is_null() {
+            return -1;
+        }
+        *out = result;
+        return is_suspended(receiver) as i64;
+    }
+    let next = (*Py_TYPE(receiver)).tp_iternext;
+    let result = match next {
+        Some(next) if value == Py_None() => next(receiver),
+        _ => {
+            let name = interned!("send");
+            if name.is_null() {
+                return -1;
+            }
+            PyObject_CallMethodOneArg(receiver, name, value)
+        }
+    };
+    if !result.is_null() {
+        *out = result;
+        return 1;
+    }
+    if _PyGen_FetchStopIterationValue(out) == 0 {
+        0
+    } else {
+        -1
+    }
+}

@@ -1,0 +1,313 @@
+//! Generators (and coroutines) in compiled code: their units, and the ways into them.
+//!
+//! # How a generator is resumed
+//! A suspended generator's frame is the interpreter's in every respect, so that whoever comes first may resume it. Native
+//! code does through [`resume`]: the address of the code's unit is among the code object's extras, where nothing but a load
+//! stands between a generator and its unit. C code that iterates or sends comes here too, by the slots of the generators'
+//! classes ([`slots`]); what they cannot do themselves they leave to the slots' own functions, and so does the
+//! unit's entry where it must not go on (tracing, a generator that is running, a frame that somebody has looked into).
+//! Whether a generator has yielded or returned is in its own state afterwards.
+//!
+//! | file | owns |
+//! | --- | --- |
+//! | here | units: made, published, withdrawn |
+//! | `chain` | generators that wait for each other |
+//! | `frames` | LIR to resume, suspend and end a frame |
+//! | `slots` | the slots of the classes |
+//!
+//! # The frame of a running generator
+//! It is marked as any native frame is. There are no words behind it: the unit keeps them on the native stack, and the
+//! last slot of the frame's operand stack, which is empty meanwhile, says where.
+
+mod chain;
+mod frames;
+pub mod slots;
+
+pub use frames::{enter, leave, suspend};
+
+use super::abi;
+use super::capi::*;
+use super::compiling::{self, Refusal};
+use super::function_state;
+use super::rt;
+use super::units::{Busy, Kind, UnitRef};
+use abi::{frame as f, generator as g};
+use cladonia::types::Type;
+use pyo3_ffi::*;
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicIsize, Ordering};
+
+/// A unit that resumes frames: thread, generator, what is sent (taken over).
+type Resume = unsafe extern "C" fn(Thread, Object, Object) -> Object;
+
+/// What is known of a generator's code besides its function's entry.
+pub struct GeneratorState {
+    /// The unit.
+    pub unit: Option<UnitRef>,
+    /// Units made.
+    pub versions: u32,
+    cell: Box<ResumeCell>,
+}
+
+/// A table of resume points has this where there is none.
+const NO_POINT: u8 = u8::MAX;
+
+/// Where units are among the extras of a code object; negative if there are none.
+static EXTRA: AtomicIsize = AtomicIsize::new(-1);
+/// Find the interpreter's own functions, and a place among the extras of code objects.
+///
+/// # Safety
+/// Called once, with the GIL, before anything is compiled.
+pub unsafe fn start() -> Result<(), String> {
+    // SAFETY: the class is static; its tables are complete.
+    unsafe {
+        slots::find()?;
+        let index = PyUnstable_Eval_RequestCodeExtraIndex(no_free);
+        EXTRA.store(index, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The extras are addresses of units, which the runtime frees itself.
+unsafe extern "C" fn no_free(_: *mut c_void) {}
+
+/// Whether an object is a generator or a coroutine.
+///
+/// # Safety
+/// The object is alive.
+#[inline(always)]
+pub unsafe fn is_resumable(object: Object) -> bool {
+    // SAFETY: the caller's promise.
+    let class = unsafe { Py_TYPE(object) };
+    class == &raw mut PyGen_Type || class == &raw mut PyCoro_Type
+}
+
+/// What stands with a code object whose generators may be resumed natively.
+pub struct ResumeCell {
+    /// The unit's entry, or [`recompile`].
+    entry: Cell<usize>,
+    /// The unit's cell with the eval-breaker word that it need not ask about; that of another word if there is no unit.
+    pending: Cell<*const u64>,
+}
+
+/// No eval breaker is ever this: the place of events is full, that of the version not.
+const NEVER_QUIET: u64 = u64::MAX;
+static NO_UNIT: u64 = NEVER_QUIET;
+
+/// The cell of a generator's code.
+///
+/// # Safety
+/// The object is a generator, a coroutine or an asynchronous generator.
+#[inline(always)]
+unsafe fn cell_of<'a>(generator: Object) -> Option<&'a ResumeCell> {
+    // SAFETY: the code object lives as long as the generator; its extras are a length and so many words; a cell lives as
+    // long as it is there.
+    unsafe {
+        let code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
+        let extra: *const u8 = get(code.cast(), abi::code::EXTRA);
+        let index = EXTRA.load(Ordering::Relaxed);
+        if extra.is_null() || get::<isize>(extra, 0) <= index {
+            return None;
+        }
+        get::<*const ResumeCell>(extra, 8 + 8 * index as i32).as_ref()
+    }
+}
+
+/// Whether a generator waits at a `yield`.
+///
+/// # Safety
+/// As for [`unit_of`].
+#[inline(always)]
+pub unsafe fn is_suspended(generator: Object) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let state: i8 = get(generator.cast(), g::FRAME_STATE);
+        state == g::STATE_SUSPENDED as i8 || state == g::STATE_DELEGATING as i8
+    }
+}
+
+/// Resume a generator natively, if there is a unit for it: gives what it yielded (it [is suspended](is_suspended) then) or
+/// returned, or null with an exception, which is no `StopIteration`. `value` is borrowed; nothing happens without a unit.
+///
+/// # Safety
+/// `ts` is the current thread, `generator` is one and lives as long as the call.
+#[inline(always)]
+pub unsafe fn resume(ts: Thread, generator: Object, value: Object) -> Option<Object> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let cell = cell_of(generator)?;
+        match get::<i8>(generator.cast(), g::FRAME_STATE) as i32 {
+            g::STATE_CREATED if value != Py_None() => None,
+            g::STATE_DELEGATING => Some(chain::resume(ts, generator, cell, value)),
+            _ => Some(enter_unit(ts, generator, cell, Py_NewRef(value))),
+        }
+    }
+}
+
+/// Resume a generator in its unit; the value is taken over.
+#[inline(always)]
+unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Object) -> Object {
+    // SAFETY: the entry is one that may be entered now.
+    unsafe {
+        let entry = std::mem::transmute::<usize, Resume>(cell.entry.get());
+        entry(ts, generator, value)
+    }
+}
+
+/// The helper that lets the interpreter resume a generator.
+pub unsafe extern "C" fn resume_interpreted(
+    _ts: Thread,
+    generator: Object,
+    args: *mut Object,
+    _count: i64,
+) -> Object {
+    let _busy = Busy::new();
+    // SAFETY: a helper's promises: the array has the one value that is sent.
+    unsafe {
+        if super::is_started() {
+            rt().totals.interpreted_calls += 1;
+        }
+        let mut result = std::ptr::null_mut();
+        slots::original_send()(generator, *args, &mut result);
+        Py_DECREF(*args);
+        result
+    }
+}
+
+/// In place of a unit that was lost: make another, and let the generator go on.
+unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> Object {
+    // SAFETY: as for a unit.
+    unsafe {
+        let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
+        let state: i8 = get(generator.cast(), g::FRAME_STATE);
+        if !rt().on {
+            publish(own, None);
+        } else if state < g::STATE_EXECUTING as i8 && rt().engine.is_some() {
+            // The frame of a generator that has ended has no function any more.
+            let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
+            let (code, ..) = function_state::parts_of(func);
+            publish(own, None);
+            if own == code
+                && let Err(Refusal::Lasting(reason)) = compile(func, &[])
+            {
+                function_state::give_up(code, &reason);
+            }
+            if let Some(cell) = cell_of(generator) {
+                return enter_unit(ts, generator, cell, value);
+            }
+        }
+        let mut args = [value];
+        resume_interpreted(ts, generator, args.as_mut_ptr(), 1)
+    }
+}
+
+/// Let the generators of a code object be resumed through a cell, or not natively.
+unsafe fn publish(code: Object, cell: Option<&ResumeCell>) {
+    let index = EXTRA.load(Ordering::Relaxed);
+    if index >= 0 {
+        let cell = cell.map_or(std::ptr::null_mut(), |cell| {
+            std::ptr::from_ref(cell).cast_mut().cast::<c_void>()
+        });
+        // SAFETY: the code object is alive. Without memory the place stays as it was: empty, or it would be there.
+        unsafe {
+            if PyUnstable_Code_SetExtra(code, index, cell) < 0 {
+                PyErr_Clear();
+            }
+        }
+    }
+}
+
+impl GeneratorState {
+    /// The unit was invalidated: the generators of its code go on elsewhere; `again` says that another may be made.
+    ///
+    /// # Safety
+    /// The code object is alive.
+    pub unsafe fn withdraw(&mut self, code: Object, again: bool) {
+        self.unit = None;
+        self.cell.entry.set(recompile as *const () as usize);
+        self.cell.pending.set(&raw const NO_UNIT);
+        if !again {
+            // SAFETY: the caller's promise.
+            unsafe { publish(code, None) };
+        }
+    }
+
+    /// The state is given up: no code may find the cell any more.
+    ///
+    /// # Safety
+    /// The code object is alive.
+    pub unsafe fn forget(&self, code: Object) {
+        // SAFETY: the caller's promise.
+        unsafe { publish(code, None) };
+    }
+}
+
+impl Default for GeneratorState {
+    fn default() -> GeneratorState {
+        GeneratorState {
+            unit: None,
+            versions: 0,
+            cell: Box::new(ResumeCell {
+                entry: Cell::new(recompile as *const () as usize),
+                pending: Cell::new(&raw const NO_UNIT),
+            }),
+        }
+    }
+}
+
+/// Compile the body of a generator function, if there is no unit for it, and let generators be resumed in it.
+///
+/// # Errors
+/// A [`Refusal`], which nobody has recorded.
+///
+/// # Safety
+/// `func` is a Python function whose code is a generator's; `live` are types of its locals at the start, or nothing.
+pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (code, globals, builtins) = function_state::parts_of(func);
+        let state = function_state::state_of(code);
+        if state.generator.unit.is_some() {
+            return Ok(());
+        }
+        let most = state.most_versions();
+        if state.generator.versions >= most {
+            return Err(Refusal::Lasting(format!(
+                "its bets failed in {most} versions"
+            )));
+        }
+        if EXTRA.load(Ordering::Relaxed) < 0 {
+            return Err(Refusal::Lasting("code objects have no room".into()));
+        }
+        let shape = state.shape;
+        let unit =
+            compiling::compile_unit(shape, globals, builtins, Kind::Generator, false, live, None)?;
+        let state = &mut function_state::state_of(code).generator;
+        state.unit = Some(unit);
+        state.versions += 1;
+        state.cell.entry.set((*unit).entry() as usize);
+        state.cell.pending.set((*unit).pending.as_ptr());
+        publish(code, Some(&state.cell));
+        Ok(())
+    }
+}
+
+/// For each code unit, the number of the resume point there, or [`NO_POINT`].
+///
+/// # Errors
+/// If there are too many of them.
+pub fn resume_table(code: &cladonia::bytecode::Code, units: usize) -> Result<Box<[u8]>, String> {
+    let points = code.resume_points();
+    if points.len() > NO_POINT as usize {
+        return Err(format!("{} yields exceed the limit", points.len()));
+    }
+    let mut table = vec![NO_POINT; units];
+    for (number, pc) in (0u8..).zip(points) {
+        let resume = code.instrs.get(pc.0 as usize).map(|i| i.resume as usize);
+        if let Some(place) = resume.and_then(|at| table.get_mut(at)) {
+            *place = number;
+        }
+    }
+    Ok(table.into_boxed_slice())
+}

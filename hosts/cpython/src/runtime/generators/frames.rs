@@ -1,0 +1,181 @@
+//! LIR that resumes, suspends and ends the frame of a generator.
+
+use super::super::capi::*;
+use super::super::entries::entry_check;
+use super::super::frames::{self, C_RECURSION_RESERVE, NATIVE};
+use super::super::units::{Busy, UnitState};
+use super::NO_POINT;
+use super::abi;
+use abi::{frame as f, generator as g, thread as t};
+use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
+use cladonia::ll::{Ty, Width};
+
+/// LIR that resumes a frame: see [`UnitParts::suspend`](cladonia::engine::UnitParts::suspend).
+pub fn enter(unit: &UnitState) -> Func {
+    let shape = unit.shape;
+    let mut func = Func::new(
+        "enter",
+        Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::Ptr], &[Ty::Ptr, Ty::I64]),
+    );
+    let (ts, generator, words) = (func.params()[0], func.params()[1], func.params()[2]);
+    let mut b = Builder::new(&mut func);
+    let fail = b.cold_block();
+
+    frames::check_quiet(&mut b, ts, unit, entry_check, fail);
+    let state = b.load(Width::U8, generator, g::FRAME_STATE);
+    let waits = b.icmp_imm(IntCond::Uge, state, (g::STATE_CREATED as u8).into());
+    b.guard(waits, fail);
+    let frame = b.padd_imm(generator, g::FRAME.into());
+    for (offset, known) in [(f::GLOBALS, unit.globals), (f::BUILTINS, unit.builtins)] {
+        let found = b.load(Width::Ptr, frame, offset);
+        let known = b.pconst(known as u64);
+        let same = b.icmp(IntCond::Eq, found, known);
+        b.guard(same, fail);
+    }
+    // Somebody who holds the frame object may look into the frame at any time.
+    let object = b.load(Width::Ptr, frame, f::FRAME_OBJ);
+    let private = b.is_null(object);
+    let (seen, unseen) = (b.cold_block(), b.block());
+    b.br(private, unseen, &[], seen, &[]);
+    b.switch_to(seen);
+    let alone = frames::call_host(
+        &mut b,
+        is_alone as *const () as usize,
+        &[object],
+        &[Ty::Ptr],
+        &[Ty::I64],
+    )[0];
+    let alone = b.icmp_imm(IntCond::Ne, alone, 0);
+    b.br(alone, unseen, &[], fail, &[]);
+    b.switch_to(unseen);
+    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
+    let enough = b.icmp_imm(IntCond::Sgt, py, 0);
+    b.guard(enough, fail);
+    let c = b.load(Width::I32, ts, t::C_RECURSION_REMAINING);
+    let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE.into());
+    b.guard(enough, fail);
+    frames::check_stack(&mut b, ts, fail);
+
+    let point = resume_point(&mut b, unit, frame, fail);
+
+    let token = b.iconst(unit.token() as i64);
+    b.store(Width::I64, words, shape.token(), token);
+    b.store(Width::Ptr, frame, shape.last_slot(), words);
+    let running = b.iconst(g::STATE_EXECUTING.into());
+    b.store(Width::U8, generator, g::FRAME_STATE, running);
+    let status =
+        shape.nlocalsplus as i64 | (NATIVE as i64) << 32 | i64::from(f::OWNED_BY_GENERATOR) << 48;
+    let status = b.iconst(status);
+    b.store(Width::I64, frame, f::STACKTOP, status);
+    let handled = b.load(Width::Ptr, ts, t::EXC_INFO);
+    b.store(Width::Ptr, generator, g::EXC_PREVIOUS, handled);
+    let own = b.padd_imm(generator, g::EXC_STATE.into());
+    b.store(Width::Ptr, ts, t::EXC_INFO, own);
+    let previous = b.load(Width::Ptr, ts, t::CURRENT_FRAME);
+    b.store(Width::Ptr, frame, f::PREVIOUS, previous);
+    b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
+    let minus = b.iconst(-1);
+    for (offset, left) in [
+        (t::PY_RECURSION_REMAINING, py),
+        (t::C_RECURSION_REMAINING, c),
+    ] {
+        let left = b.op(Opcode::Iadd, &[left, minus]);
+        b.store(Width::I32, ts, offset, left);
+    }
+    frames::count_entry(&mut b, unit);
+    b.ret(&[frame, point]);
+
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+    func
+}
+
+/// LIR for the number of the resume point at which a frame waits; fails where it waits elsewhere.
+fn resume_point(b: &mut Builder<'_>, unit: &UnitState, frame: Value, fail: Block) -> Value {
+    let table = unit.points.as_deref().unwrap_or_default();
+    let at = b.load(Width::I64, frame, f::INSTR_PTR);
+    let first = b.iconst(unit.shape.units() as i64);
+    let bytes = b.op(Opcode::Isub, &[at, first]);
+    let inside = b.icmp_imm(IntCond::Ult, bytes, 2 * table.len() as i64);
+    b.guard(inside, fail);
+    let one = b.iconst(1);
+    let index = b.op(Opcode::Iushr, &[bytes, one]);
+    let table = b.pconst(table.as_ptr() as u64);
+    let place = b.op(Opcode::Padd, &[table, index]);
+    let point = b.load(Width::U8, place, 0);
+    let known = b.icmp_imm(IntCond::Ne, point, NO_POINT.into());
+    b.guard(known, fail);
+    point
+}
+
+/// Whether nobody but the frame itself holds its frame object, and nothing is noted there: 1 or 0.
+unsafe extern "C" fn is_alone(object: Object) -> i64 {
+    // SAFETY: a frame's own frame object.
+    unsafe { frames::is_unheld(object) as i64 }
+}
+
+/// LIR that suspends a frame whose slots are filled: see [`UnitParts::suspend`](cladonia::engine::UnitParts::suspend).
+pub fn suspend(unit: &UnitState) -> Func {
+    let mut func = Func::new(
+        "suspend",
+        Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64], &[]),
+    );
+    let (ts, frame, depth, delegates) = {
+        let p = func.params();
+        (p[0], p[1], p[2], p[3])
+    };
+    let mut b = Builder::new(&mut func);
+    let generator = b.padd_imm(frame, (-g::FRAME).into());
+    // The mark goes with it.
+    let status = i64::from(unit.shape.nlocalsplus) | i64::from(f::OWNED_BY_GENERATOR) << 48;
+    let status = b.iconst(status);
+    let status = b.op(Opcode::Iadd, &[status, depth]);
+    b.store(Width::I64, frame, f::STACKTOP, status);
+    let waits = b.iconst((g::STATE_SUSPENDED as u8).into());
+    let waits = b.op(Opcode::Iadd, &[waits, delegates]);
+    b.store(Width::U8, generator, g::FRAME_STATE, waits);
+    let null = b.pconst(0);
+    let handled = b.load(Width::Ptr, generator, g::EXC_PREVIOUS);
+    b.store(Width::Ptr, ts, t::EXC_INFO, handled);
+    b.store(Width::Ptr, generator, g::EXC_PREVIOUS, null);
+    let previous = b.load(Width::Ptr, frame, f::PREVIOUS);
+    b.store(Width::Ptr, ts, t::CURRENT_FRAME, previous);
+    b.store(Width::Ptr, frame, f::PREVIOUS, null);
+    for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
+        b.add_at(Width::I32, ts, offset, 1);
+    }
+    b.ret(&[]);
+    func
+}
+
+/// LIR that ends a generator: `(thread, frame) -> ()`.
+pub fn leave() -> Func {
+    let mut func = Func::new("leave", Signature::new(&[Ty::Ptr, Ty::Ptr], &[]));
+    let (ts, frame) = (func.params()[0], func.params()[1]);
+    let mut b = Builder::new(&mut func);
+    frames::call_host(
+        &mut b,
+        end as *const () as usize,
+        &[ts, frame],
+        &[Ty::Ptr, Ty::Ptr],
+        &[],
+    );
+    b.ret(&[]);
+    func
+}
+
+/// Unlink and clear the frame of a generator that has returned.
+unsafe extern "C" fn end(ts: Thread, frame: Frame) {
+    let _busy = Busy::new();
+    // SAFETY: the frame is the innermost one, its stack empty. Its generator lives: who resumed it holds it.
+    unsafe {
+        frames::keep_locals(frame);
+        put::<u16>(frame, f::RETURN_OFFSET, 0);
+        put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
+        for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
+            put::<i32>(ts, offset, get::<i32>(ts, offset) + 1);
+        }
+        _PyEval_FrameClearAndPop(ts, frame);
+        put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
+    }
+}

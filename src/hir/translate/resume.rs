@@ -1,0 +1,228 @@
+//! Generators: the unit that goes on in a suspended frame, wherever that waits, and the instructions that suspend it.
+//!
+//! Such a unit has an entry for each of the code's resume points: a tree of comparisons leads from the unit's start to a
+//! block for each, where the frame is what its slots hold. A yield ends its block and the unit, so no path leads through
+//! it: a loop whose every turn yields is no loop here, and what is raw is made an object before it.
+
+use super::dispatch::plain_edge;
+use crate::bytecode::{GeneralOp as G, Instr, LocalKind, Op as B, Pc, Reason};
+use crate::facts::Source;
+use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
+use crate::hir::function::{FrameState, Term, Value};
+use crate::hir::{Cmp, Op};
+use crate::types::Type;
+use std::collections::HashMap;
+
+/// A unit that resumes frames, while it is built.
+#[derive(Default)]
+pub(in crate::hir) struct Resumption {
+    /// For each resume point, the locals as loaded, and the same as the code there sees them.
+    entered: HashMap<Pc, (FrameState, Vec<Value>)>,
+    /// The types of the locals where the frame is suspended that goes on there.
+    suspended: HashMap<Pc, Vec<Type>>,
+}
+
+impl Builder<'_> {
+    /// From the entry block to a block for each resume point. `types` are those of the locals at the first.
+    pub(in crate::hir) fn enter_suspended(&mut self, types: &[Type]) {
+        let points = self.code.resume_points();
+        self.locals = vec![self.null; self.code.locals.len() + self.f.names.len()];
+        let point = self.emit(Op::ResumePoint, vec![], Type::CINT64);
+        let sent = self.emit(Op::Sent, vec![], Type::OBJECT);
+        self.choose_point(point, sent, &points, 0, types);
+    }
+
+    /// Lead to the blocks of these points, the first of which has the number `first`.
+    fn choose_point(
+        &mut self,
+        point: Value,
+        sent: Value,
+        points: &[Pc],
+        first: i64,
+        types: &[Type],
+    ) {
+        if let [pc] = *points {
+            return self.enter_at(pc, sent, if first == 0 { types } else { &[] });
+        }
+        let (low, high) = points.split_at(points.len() / 2);
+        let middle = first + low.len() as i64;
+        let number = self.emit(Op::ConstInt(middle), vec![], Type::CINT64);
+        let cond = self.emit(Op::IntCmp(Cmp::Lt), vec![point, number], Type::CBOOL);
+        let (then, els) = (self.follower(), self.follower());
+        self.end_block(Term::Branch {
+            cond,
+            then: plain_edge(then),
+            els: plain_edge(els),
+        });
+        let locals = self.locals.clone();
+        for (block, points, first) in [(then, low, first), (els, high, middle)] {
+            self.cur = block;
+            self.locals = locals.clone();
+            self.stack.clear();
+            self.choose_point(point, sent, points, first, types);
+        }
+    }
+
+    /// The frame as its slots have it at `pc`, with what was sent on top of the stack.
+    fn enter_at(&mut self, pc: Pc, sent: Value, types: &[Type]) {
+        self.pc = pc;
+        let locals = self.code.locals.len();
+        for k in 0..locals {
+            let v = self.emit(Op::LoadSlot(k as u32), vec![], Type::OBJECT.opt());
+            self.locals[k] = v;
+        }
+        let depth =
+            self.code.stack_depths()[pc.0 as usize].expect("control comes to a resume point");
+        for k in 0..depth as usize - 1 {
+            let slot = Op::LoadSlot((locals + k) as u32);
+            let v = self.emit(slot, vec![], Type::OBJECT);
+            self.push_owned(v);
+        }
+        self.push_owned(sent);
+        self.start_instr();
+        let loaded = self.frame_state(pc);
+        self.f.blocks[self.cur].entry_state = loaded.clone();
+        let expects_none = self.expects_none(pc);
+        // Each local under another name, for the bets of `bet_on_resumption`.
+        let mut seen = Vec::new();
+        for k in 0..locals {
+            let any = Type::OBJECT.opt();
+            let v = self.emit(Op::Refine(any), vec![self.locals[k]], any);
+            if let Some(&ty) = types.get(k)
+                && !(ty <= Type::NULLPTR)
+            {
+                self.hints.insert(v, ty.unspecialized());
+            }
+            seen.push(v);
+        }
+        self.locals[..locals].copy_from_slice(&seen);
+        self.start_instr();
+        if expects_none == Some(Source::Proved) {
+            self.expect_unbound();
+        }
+        if let Some(resumption) = &mut self.resumption {
+            resumption.entered.insert(pc, (loaded, seen));
+        }
+        match expects_none {
+            Some(Source::Proved) => {
+                self.refine(sent, Type::NONE_TYPE);
+            }
+            Some(_) => {
+                self.guard_type(sent, Type::NONE_TYPE);
+            }
+            None => {}
+        }
+        self.jump_to(pc, false);
+    }
+
+    /// Where a generator begins, nothing but its parameters has a value yet, unless somebody has looked into its frame.
+    fn expect_unbound(&mut self) {
+        if self.avoid.contains(&(self.pc, Reason::Unbound)) {
+            return;
+        }
+        let locals = self.code.locals.iter().enumerate();
+        let plain = locals.filter(|(_, local)| local.1 == LocalKind::Local);
+        let plain: Vec<usize> = plain.map(|(k, _)| k).collect();
+        for k in plain {
+            if k >= self.code.arity() as usize {
+                let empty = self.emit(Op::IsNull, vec![self.locals[k]], Type::CBOOL);
+                let state = self.state();
+                let guard = Op::GuardTrue(Reason::Unbound);
+                self.emit_with(guard, vec![empty], Type::BOTTOM, Some(state));
+                self.locals[k] = self.null;
+                self.start_instr();
+            }
+        }
+    }
+
+    /// Whether the frame is resumed with None at `pc`, because it must be where it begins, or most likely because nobody
+    /// looks at it.
+    fn expects_none(&self, pc: Pc) -> Option<Source> {
+        let before = pc.0.checked_sub(1).map(|pc| self.code.instr(Pc(pc)).op);
+        if before == Some(B::ReturnGenerator) {
+            return Some(Source::Proved);
+        }
+        let next = self.code.instrs.get(pc.0 as usize + 1)?;
+        if self.code.instr(pc).op != B::Resume {
+            return None;
+        }
+        matches!(next.op, B::PopTop | B::JumpBackwardNoInterrupt).then_some(Source::Guarded)
+    }
+
+    /// Bet that the locals are at each resume point what they were where the frame was suspended: from outside they hardly
+    /// ever change.
+    pub(in crate::hir) fn bet_on_resumption(&mut self) {
+        let Some(resumption) = self.resumption.take() else {
+            return;
+        };
+        for (pc, (mut state, seen)) in resumption.entered {
+            let Some(types) = resumption.suspended.get(&pc) else {
+                continue;
+            };
+            if self.avoid.contains(&(pc, Reason::Type)) {
+                continue;
+            }
+            for (k, (&v, &ty)) in seen.iter().zip(types).enumerate() {
+                let ty = ty.unspecialized();
+                if is_builtin_exact(ty) {
+                    let id = self.f.states.push(state.clone());
+                    let guard = &mut self.f.insts[v];
+                    guard.op = Op::GuardType(ty);
+                    guard.ty = ty;
+                    guard.source = Source::Guarded;
+                    guard.state = Some(id);
+                }
+                state.locals[k] = v;
+            }
+        }
+    }
+
+    /// Make the generator of this frame, which is what the call gives.
+    pub(super) fn make_generator(&mut self) -> Result<bool, Unsupported> {
+        if self.closed.is_some() {
+            return Err(self.unsupported("a generator in a closed unit"));
+        }
+        let v = self.general(G::MakeGenerator, [0, 0], vec![], Type::OBJECT);
+        self.end_block(Term::Return(v));
+        Ok(true)
+    }
+
+    /// Suspend the frame, which goes on at the next instruction with what it is sent then.
+    pub(super) fn yield_value(&mut self, instr: &Instr) -> Result<bool, Unsupported> {
+        if self.resumption.is_none() {
+            return Err(self.unsupported("`yield` in a frame that nobody resumes"));
+        }
+        self.settle();
+        self.start_instr();
+        let value = self.pop();
+        let state = FrameState {
+            pc: Pc(self.pc.0 + 1),
+            locals: self.locals.clone(),
+            stack: self.stack.clone(),
+            inlined: Vec::new(),
+        };
+        let types = self.locals[..self.code.locals.len()].iter();
+        let types = types.map(|&v| self.ty(v)).collect();
+        if let Some(resumption) = &mut self.resumption {
+            resumption.suspended.insert(state.pc, types);
+        }
+        let state = self.f.states.push(state);
+        let op = Op::Yield(instr.arg != 0);
+        self.emit_with(op, vec![value.value], Type::BOTTOM, Some(state));
+        self.end_block(Term::Unreachable);
+        Ok(true)
+    }
+
+    /// `receiver, value -> receiver, result`: go on where the receiver has yielded, jump where it has returned.
+    pub(super) fn send(&mut self, instr: &Instr) {
+        self.settle();
+        self.start_instr();
+        let args = self.top_values(2);
+        let yielded = self.general(G::Send, [0, 0], args, Type::CBOOL);
+        let result = self.emit(Op::Output(0), vec![yielded], Type::OBJECT);
+        let value = self.pop();
+        self.push_owned(result);
+        self.drop_entry(value);
+        self.branch(yielded, Pc(self.pc.0 + 1), Pc(instr.arg));
+    }
+}
