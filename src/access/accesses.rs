@@ -215,11 +215,8 @@ fn calls(f: &Function) -> BTreeMap<Value, Invocation> {
 
 /// What the program calls the receiver of an operation.
 fn name_of(f: &Function, v: Value, receiver: Value) -> Option<String> {
-    match f.op(receiver) {
-        Op::General(G::LoadGlobal | G::LoadName, imms) => {
-            return f.code.names.get(imms[0] as usize).cloned();
-        }
-        _ => {}
+    if let Op::General(G::LoadGlobal | G::LoadName, imms) = f.op(receiver) {
+        return f.code.names.get(imms[0] as usize).cloned();
     }
     let state = &f.states[f.inst(v).state?];
     let cell = match f.op(receiver) {

@@ -322,7 +322,7 @@ impl Deduction<'_> {
         }
         let guarded = |v: &&super::deduce::Accessor| v.guard.is_some() || v.is_constrained;
         let asked: Types = of_candidates(first);
-        if versions.iter().all(|v| guarded(&v))
+        if versions.iter().all(guarded)
             && let Some(check) = check_for(self.world, types)
             && asked.class.is_subset(&types.class)
         {
@@ -470,10 +470,10 @@ impl Deduction<'_> {
             }
             let hides = !matches!(candidate.reference, Reference::Property(_));
             match (&candidate.accessor, &candidate.provider) {
-                (Thing::Instance(class), Thing::Class(_)) => {
-                    if hides && !self.world.classes[class].is_builtin {
-                        walk.checks.insert(Check::NotHidden(attr.clone()));
-                    }
+                (Thing::Instance(class), Thing::Class(_))
+                    if hides && !self.world.classes[class].is_builtin =>
+                {
+                    walk.checks.insert(Check::NotHidden(attr.clone()));
                 }
                 (Thing::Instance(_), Thing::Instance(_)) => {
                     walk.checks.insert(Check::Field(attr.clone()));
