@@ -146,7 +146,7 @@ def questions(suite, chosen):
         if ran is None:
             continue
         stats, paths = ran[1], ran[1]["paths"]
-        took = stats["passes_ms"].get("paths", 0.0)
+        took = sum(stats["passes_ms"].get(name, 0.0) for name in ("split", "paths"))
         rows.append({"program": name, "compile_ms": stats["compile_ms"], "paths_ms": took, **paths})
         share = 100 * took / stats["compile_ms"] if stats["compile_ms"] else 0.0
         print(f"{name:28}{paths['graphs']:8}{paths['questions']:8}{paths['median_walks']:9.2f}{paths['proved']:9}"
