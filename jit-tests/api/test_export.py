@@ -65,6 +65,10 @@ PROGRAM = """
     def gen():
         yield 1
 
+    def alias():
+        type X = int
+        return X
+
     for _ in range(30):
         total(10), points([Point(1, 2), Deep(3, 4)]), names(Slotted(4)), careful(5, 0), careful(6, 2), rare(6)
 """
@@ -107,7 +111,7 @@ class Replays(InFolder):
         script = self.write("program.py", PROGRAM)
         run = child("-c", INSPECT, script)
         seen = json.loads(run.stdout)
-        self.assertEqual((run.stderr, len(seen)), ("", 12))
+        self.assertEqual((run.stderr, len(seen)), ("", 13))
         document = self.folder / "program.tbc"
         # All in one file, as `export` writes it.
         texts = list(seen.values())
@@ -115,8 +119,8 @@ class Replays(InFolder):
         for name, stages in seen.items():
             for stage in STAGES:
                 if "error" in stages:
-                    self.assertEqual((name, stages["error"]), ("gen", "a generator is not compiled (line 54)"))
-                    self.assertIn(f"`gen`: {stages['error']}", tool(stage, document, name).stderr)
+                    self.assertEqual((name, stages["error"]), ("alias", "intrinsic 11 is not compiled (line 58)"))
+                    self.assertIn(f"`alias`: {stages['error']}", tool(stage, document, name).stderr)
                     continue
                 with self.subTest(function=name, stage=stage):
                     again = tool(stage, document, name)
@@ -133,12 +137,12 @@ class Replays(InFolder):
         run = child("-m", "cladonia", "export", script, "-o", document)
         self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "", 0))
         text = document.read_text()
-        self.assertIn("; gen: a generator is not compiled (line 54)\n", text)
+        self.assertIn("; alias: intrinsic 11 is not compiled (line 58)\n", text)
         self.assertIn('  layout "PyFloatObject" {\n    ob_refcnt 0 u32\n    ob_type 8 ptr\n    ob_fval 16 f64\n  }\n', text)
-        self.assertIn("16 codes, 12 units: well-formed", tool("verify", document).stdout)
+        self.assertIn("18 codes, 13 units: well-formed", tool("verify", document).stdout)
         # All units, or one.
         self.assertEqual(tool("selected", document, "fib").stdout.count("function "), 1)
-        self.assertEqual(tool("hir", document).stdout.count("\nfunction "), 11)
+        self.assertEqual(tool("hir", document).stdout.count("\nfunction "), 13)
         diff = tool("hir", document, "total", "--after", "specialise", "--diff")
         self.assertIn("; specialise#1\n", diff.stdout)
 

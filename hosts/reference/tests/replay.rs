@@ -155,7 +155,7 @@ fn what_is_wrong_with_a_unit_is_said_with_its_place() {
             at(
                 "  entry function",
                 9,
-                "expected `function` or `loop`, found `d`",
+                "expected `function`, `loop` or `resume`, found `d`",
             ),
         ),
         ("  entry function\n", "", "the unit has no `entry`".into()),

@@ -276,7 +276,12 @@ fn callees_are_known_by_what_they_are() {
             (entry_cell, assumptions.len()),
             (get(scope, "plain") as u64 + 1, 1)
         );
-        for name in ["starred", "keyword", "gen", "full"] {
+        let generator = callee(get(scope, "gen"));
+        assert!(
+            matches!(generator, Callee::Function { argcount: 0, .. }),
+            "{generator:?}"
+        );
+        for name in ["starred", "keyword", "full"] {
             assert_eq!(callee(get(scope, name)), Callee::Unknown, "{name}");
         }
         let known = run(
