@@ -446,7 +446,9 @@ def with_hypothesis(run, seed, deadline, maker):
             except Disagreement as error:
                 return str(error)
             except hypothesis.errors.Flaky as error:
-                return f"disagreed once, not again: {error.__cause__ or error.__context__ or error}"
+                # A group of what was raised, where hypothesis gives one.
+                raised = getattr(error, "exceptions", ()) or (error.__cause__ or error.__context__ or error,)
+                return f"disagreed once, not again: {'; '.join(map(str, raised))}"
             number += 1
         return None
 
