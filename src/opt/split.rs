@@ -74,30 +74,56 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed || split
 }
 
-/// Of each value that something uses, whether only general operations do, and what counts references.
-struct Uses(HashMap<Value, bool>);
+/// The values of which something relies on the type: what uses them, or what follows from them, is no general operation.
+struct Uses(HashSet<Value>);
 
 impl Uses {
     fn of(f: &Function) -> Uses {
-        let mut uses: HashMap<Value, bool> = HashMap::new();
-        let mut add = |values: &[Value], is_general: bool| {
-            for v in values {
-                *uses.entry(f.resolve(*v)).or_insert(true) &= is_general;
-            }
-        };
+        let mut work: Vec<Value> = Vec::new();
+        let mut passed: HashMap<Value, Vec<Value>> = HashMap::new();
         for &b in &f.order {
             let data = &f.blocks[b];
             for &v in &data.insts {
-                let counts = matches!(f.op(v), Op::Incref | Op::Decref | Op::StoreSlot(_));
-                let is_general = counts || matches!(f.op(v), Op::General(..));
-                add(&f.inst(v).args, is_general);
+                let op = f.op(v);
+                let counts = matches!(op, Op::Incref | Op::Decref | Op::StoreSlot(_));
+                if !counts && !op.gives_operand() && !matches!(op, Op::General(..)) {
+                    work.extend(f.inst(v).args.iter().map(|a| f.resolve(*a)));
+                }
+            }
+            if let Term::Branch { cond, .. } = &data.term {
+                work.push(f.resolve(*cond));
+            }
+            for edge in data.term.edges() {
+                let params = &f.blocks[edge.block].params;
+                for (&(param, _), &arg) in params.iter().zip(&edge.args) {
+                    passed.entry(param).or_default().push(f.resolve(arg));
+                }
             }
         }
-        Uses(uses)
+        let mut relied = HashSet::new();
+        while let Some(v) = work.pop() {
+            if !relied.insert(v) {
+                continue;
+            }
+            work.extend(passed.get(&v).into_iter().flatten());
+            let inst = f.inst(v);
+            let follows = match inst.op {
+                // It checks for itself.
+                Op::GuardType(_) | Op::GuardIs(_) => false,
+                Op::General(op, imms) => {
+                    general_type(op, imms, &vec![Type::OBJECT; inst.args.len()]) != inst.ty
+                }
+                _ => inst.op.gives_operand(),
+            };
+            if follows {
+                work.extend(inst.args.iter().map(|a| f.resolve(*a)));
+            }
+        }
+        Uses(relied)
     }
 
     fn are_general(&self, v: Value) -> bool {
-        self.0.get(&v).copied().unwrap_or(true)
+        !self.0.contains(&v)
     }
 }
 
