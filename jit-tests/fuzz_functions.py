@@ -14,22 +14,19 @@ With hypothesis installed a disagreement is shrunk; without it cases come from t
 
 from __future__ import annotations
 
-import argparse
-import hashlib
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import fuzzing
 import harness
+from fuzzing import Disagreement
 
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
-SECONDS_PER_WORKER = 120
 HYPOTHESIS_BATCH = 100
 
 
@@ -258,10 +255,6 @@ SLOW_S = 0.3  # A case that takes the interpreter longer is passed over.
 STUCK_S = 30  # Compiled, it may take this long before it counts as hanging.
 
 
-class Disagreement(AssertionError):
-    pass
-
-
 class TooSlow(BaseException):
     pass
 
@@ -471,69 +464,6 @@ def with_random(run, seed, deadline, maker):
     return hunt
 
 
-def search(python, options):
-    """Start workers until the time is up; keep each case that disagreed or crashed."""
-    started = time.monotonic()
-    end = started + options.minutes * 60
-    seed, cases, calls, findings = options.seed, 0, 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        current = Path(folder, "case.py")
-        while time.monotonic() < end:
-            left = min(SECONDS_PER_WORKER, end - time.monotonic())
-            words = [__file__, "--worker", seed, "--seconds", left, "--current", current, *["--plant"] * options.plant]
-            ended = harness.run([python, *words], env=harness.environment(python), timeout=left * 3 + 60)
-            out = ended.stdout.decode(errors="replace")
-            numbers = out.partition("\n")[0].split()
-            if len(numbers) == 2:
-                cases, calls = cases + int(numbers[0]), calls + int(numbers[1])
-            if ended.code != 0:
-                what = out.partition("\n")[2] if ended.code == 3 else ended.how() + "\n" + ended.stderr.decode(errors="replace")[-1500:]
-                findings.append(keep(current, what, options.plant))
-                print(f"seed {seed}: {findings[-1]}\n{what}", flush=True)
-                if options.plant:
-                    break
-            seed += 1
-    kind = "hypothesis" if has_hypothesis(python) else "random"
-    print(f"{cases} functions, {calls} calls x {len(WAYS)} ways, {time.monotonic() - started:.0f} s, seeds {options.seed} to {seed - 1} ({kind}), "
-          f"corpus {len(list(CORPUS.glob('*.py')))}, commit {commit()}: {len(findings)} disagreements")
-    if options.plant:
-        sys.exit(0 if findings else "the planted fault was not found")
-    sys.exit(1 if findings else 0)
-
-
-def has_hypothesis(python):
-    return subprocess.run([python, "-c", "import hypothesis"], capture_output=True).returncode == 0
-
-
-def keep(current, what, plant):
-    try:
-        source = current.read_text(encoding="utf-8")
-    except OSError:
-        return "no case was being run"
-    if plant:
-        return "the planted fault, not kept"
-    name = CORPUS / f"found_{hashlib.sha256(source.encode()).hexdigest()[:10]}.py"
-    name.write_text("".join(f"# {line}\n" for line in what.strip().splitlines()[:8]) + source, encoding="utf-8")
-    return str(name.relative_to(harness.ROOT))
-
-
-def commit():
-    out = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=harness.ROOT, capture_output=True, text=True)
-    return out.stdout.strip() or "unknown"
-
-
-def replay(python, files):
-    """Each case of the corpus in a process of its own."""
-    failed = 0
-    for file in files:
-        ended = harness.run([python, __file__, "--one", file], env=harness.environment(python), timeout=120)
-        if ended.code != 0:
-            failed += 1
-            print(f"{file.name}: {ended.how()}\n{ended.stdout.decode(errors='replace')}{ended.stderr.decode(errors='replace')[-1500:]}")
-    print(f"{len(files) - failed} passed, {failed} failed")
-    sys.exit(1 if failed or not files else 0)
-
-
 def sow(count):
     """Write the seed corpus: fixed seeds of the plain generator, chosen for how much of the language they touch."""
     import random
@@ -557,40 +487,11 @@ def sow(count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--replay", action="store_true", help="run the corpus")
-    parser.add_argument("--plant", action="store_true", help="damage the compiled side, to see that it is found")
-    parser.add_argument("--python")
-    parser.add_argument("--require-jit", action="store_true")
-    parser.add_argument("--sow", type=int, metavar="N", help="write N cases into the corpus")
-    parser.add_argument("--one", type=Path, metavar="FILE", help="check one case in this process")
-    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float, help=argparse.SUPPRESS)
-    parser.add_argument("--current", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.worker is not None:
-        return work(options.worker, options.seconds, options.current, options.plant)
-    if options.one:
-        try:
-            check(options.one.read_text(encoding="utf-8"), options.plant)
-        except Disagreement as error:
-            sys.exit(f"{options.one.name}: {error}")
-        return None
     CORPUS.mkdir(exist_ok=True)
-    if options.sow:
-        sys.path.insert(0, str(harness.PACKAGE))
-        return sow(options.sow)
-    python = harness.find_python(options.python)
-    reason = harness.unavailable(python)
-    if reason:
-        print(f"note: the JIT can't work in {python}, so this compares the interpreter with itself: {reason}")
-        if options.require_jit:
-            sys.exit(1)
-    if options.replay:
-        return replay(python, sorted(CORPUS.glob("*.py")))
-    return search(python, options)
+    fuzzing.main(fuzzing.Fuzzer(
+        file=__file__, corpus=CORPUS, counted=("functions", "calls"), ways=WAYS, work=work, check=check, sow=sow,
+        damage="damage the compiled side", planted="the planted fault", seconds_per_worker=120, patience=60, seconds_per_case=120),
+        __doc__.partition("\n")[0])
 
 
 if __name__ == "__main__":

@@ -12,22 +12,19 @@ a compiled call, by a finaliser and by another thread. What each step gives, or 
 
 from __future__ import annotations
 
-import argparse
-import hashlib
 import signal
 import sys
-import tempfile
 import time
 import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import fuzz_functions
-import harness
-from fuzz_functions import Disagreement, TooSlow
+import fuzzing
+from fuzz_functions import TooSlow
+from fuzzing import Disagreement
 
 CORPUS = Path(__file__).resolve().parent / "corpus" / "mutations"
-SECONDS_PER_WORKER = 60
 WAYS = ("compiled at once", "compiled when warm", "by itself", "guards forced", "in the LIR interpreter")
 SLOW_S = 2
 STUCK_S = 60
@@ -528,61 +525,6 @@ def work(seed, seconds, current, plant):
         sys.exit(3)
 
 
-def search(python, options):
-    """Start workers until the time is up; keep each case that disagreed or crashed."""
-    started = time.monotonic()
-    end = started + options.minutes * 60
-    seed, cases, steps, findings = options.seed, 0, 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        current = Path(folder, "case.py")
-        while time.monotonic() < end:
-            left = min(SECONDS_PER_WORKER, end - time.monotonic())
-            words = [__file__, "--worker", seed, "--seconds", left, "--current", current, *["--plant"] * options.plant]
-            ended = harness.run([python, *words], env=harness.environment(python), timeout=left * 3 + 120)
-            out = ended.stdout.decode(errors="replace")
-            numbers = out.partition("\n")[0].split()
-            if len(numbers) == 2:
-                cases, steps = cases + int(numbers[0]), steps + int(numbers[1])
-            if ended.code != 0:
-                what = out.partition("\n")[2] if ended.code == 3 else ended.how() + "\n" + ended.stderr.decode(errors="replace")[-1500:]
-                findings.append(keep(current, what, options.plant))
-                print(f"seed {seed}: {findings[-1]}\n{what}", flush=True)
-                if options.plant:
-                    break
-            seed += 1
-    kind = "hypothesis" if fuzz_functions.has_hypothesis(python) else "random"
-    print(f"{cases} sequences, {steps} steps x {len(WAYS)} ways, {time.monotonic() - started:.0f} s, seeds {options.seed} to {seed - 1} "
-          f"({kind}), corpus {len(list(CORPUS.glob('*.py')))}, commit {fuzz_functions.commit()}: {len(findings)} disagreements")
-    if options.plant:
-        sys.exit(0 if findings else "the hidden assignment was not found")
-    sys.exit(1 if findings else 0)
-
-
-def keep(current, what, plant):
-    try:
-        source = current.read_text(encoding="utf-8")
-    except OSError:
-        return "no case was being run"
-    if plant:
-        return "the hidden assignment, not kept"
-    CORPUS.mkdir(parents=True, exist_ok=True)
-    name = CORPUS / f"found_{hashlib.sha256(source.encode()).hexdigest()[:10]}.py"
-    name.write_text("".join(f"# {line}\n" for line in what.strip().splitlines()[:8]) + source, encoding="utf-8")
-    return str(name.relative_to(harness.ROOT))
-
-
-def replay(python, files):
-    """Each case of the corpus in a process of its own."""
-    failed = 0
-    for file in files:
-        ended = harness.run([python, __file__, "--one", file], env=harness.environment(python), timeout=300)
-        if ended.code != 0:
-            failed += 1
-            print(f"{file.name}: {ended.how()}\n{ended.stdout.decode(errors='replace')}{ended.stderr.decode(errors='replace')[-1500:]}")
-    print(f"{len(files) - failed} passed, {failed} failed")
-    sys.exit(1 if failed or not files else 0)
-
-
 def sow(count):
     """Write the seed corpus: fixed seeds of the plain generator."""
     import random
@@ -592,39 +534,11 @@ def sow(count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--replay", action="store_true", help="run the corpus")
-    parser.add_argument("--plant", action="store_true", help="hide an assignment from the compiled side, to see that it is found")
-    parser.add_argument("--python")
-    parser.add_argument("--require-jit", action="store_true")
-    parser.add_argument("--sow", type=int, metavar="N", help="write N cases into the corpus")
-    parser.add_argument("--one", type=Path, metavar="FILE", help="check one case in this process")
-    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float, help=argparse.SUPPRESS)
-    parser.add_argument("--current", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.worker is not None:
-        return work(options.worker, options.seconds, options.current, options.plant)
-    if options.one:
-        try:
-            check(options.one.read_text(encoding="utf-8"), options.plant)
-        except Disagreement as error:
-            sys.exit(f"{options.one.name}: {error}")
-        return None
     CORPUS.mkdir(parents=True, exist_ok=True)
-    if options.sow:
-        return sow(options.sow)
-    python = harness.find_python(options.python)
-    reason = harness.unavailable(python)
-    if reason:
-        print(f"note: the JIT can't work in {python}, so this compares the interpreter with itself: {reason}")
-        if options.require_jit:
-            sys.exit(1)
-    if options.replay:
-        return replay(python, sorted(CORPUS.glob("*.py")))
-    return search(python, options)
+    fuzzing.main(fuzzing.Fuzzer(
+        file=__file__, corpus=CORPUS, counted=("sequences", "steps"), ways=WAYS, work=work, check=check, sow=sow,
+        damage="hide an assignment from the compiled side", planted="the hidden assignment", seconds_per_worker=60, patience=120,
+        seconds_per_case=300), __doc__.partition("\n")[0])
 
 
 if __name__ == "__main__":
