@@ -11,6 +11,11 @@ use cranelift_codegen::ir::{
 };
 use cranelift_entity::EntityRef;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// Exits that share one block. With more, the register allocator's walk over the block's predecessors up the dominator tree would
+/// cost the square of their number.
+const MOST_SHARING: usize = 32;
 
 /// Bytes of one value in the exit buffer.
 const WORD: u32 = 8;
@@ -19,7 +24,7 @@ const WORD: u32 = 8;
 /// the address is a reference that a collector must find.
 #[derive(Default)]
 pub(super) struct ExitBlocks {
-    by_shape: HashMap<Vec<(ir::Type, bool)>, ir::Block>,
+    by_shape: HashMap<Vec<(ir::Type, bool)>, (ir::Block, usize)>,
     /// In the order they were made, so that the same input gives the same code, with the places of references.
     blocks: Vec<(ir::Block, Vec<u32>)>,
 }
@@ -38,21 +43,31 @@ impl Emitter<'_> {
             call.push(value.into());
         }
         let func = &mut *self.cursor.func;
-        let block = *self
-            .exits
-            .by_shape
-            .entry(shape)
-            .or_insert_with_key(|shape| {
-                let block = func.dfg.make_block();
-                func.dfg.append_block_param(block, types::I64);
-                for &(ty, _) in shape {
-                    func.dfg.append_block_param(block, ty);
-                }
-                let refs = (0..).zip(shape).filter(|(_, (_, is_ref))| *is_ref);
-                let refs = refs.map(|(place, _)| place).collect();
-                self.exits.blocks.push((block, refs));
-                block
-            });
+        let ExitBlocks { by_shape, blocks } = &mut self.exits;
+        let mut make = |shape: &[(ir::Type, bool)]| {
+            let block = func.dfg.make_block();
+            func.dfg.append_block_param(block, types::I64);
+            for &(ty, _) in shape {
+                func.dfg.append_block_param(block, ty);
+            }
+            let refs = (0..).zip(shape).filter(|(_, (_, is_ref))| *is_ref);
+            let refs = refs.map(|(place, _)| place).collect();
+            blocks.push((block, refs));
+            block
+        };
+        let shared = match by_shape.entry(shape) {
+            Entry::Occupied(entry) if entry.get().1 < MOST_SHARING => entry.into_mut(),
+            Entry::Occupied(mut entry) => {
+                entry.insert((make(entry.key()), 0));
+                entry.into_mut()
+            }
+            Entry::Vacant(entry) => {
+                let block = make(entry.key());
+                entry.insert((block, 0))
+            }
+        };
+        shared.1 += 1;
+        let block = shared.0;
         self.cursor.ins().jump(block, &call);
         Ok(())
     }

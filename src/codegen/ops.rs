@@ -119,6 +119,7 @@ impl Emitter<'_> {
             Opcode::Iadd | Opcode::Padd => ins.iadd(a, b),
             Opcode::Isub => ins.isub(a, b),
             Opcode::Imul => ins.imul(a, b),
+            Opcode::Umulhi => ins.umulhi(a, b),
             Opcode::Sdiv => ins.sdiv(a, b),
             Opcode::Srem => ins.srem(a, b),
             Opcode::Iand | Opcode::Band => ins.band(a, b),

@@ -1,6 +1,7 @@
 //! The pipeline driver: bytecode in, a unit of machine code out. It keeps no account of what it has made.
 
 use super::oracle::{self, Execution, Interpreted, Planted};
+use super::routines::Routines;
 use crate::bytecode::{Code, Met, Pc, Reason, VerifierErrors};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
@@ -152,6 +153,8 @@ pub struct Unit {
     pub proved: usize,
     /// Keeps the classes and objects whose addresses are in the code.
     pub pins: Pins,
+    /// Keeps the code of the intrinsics that it calls.
+    pub(super) _routines: Arc<Routines>,
 }
 
 /// Handles that must not go stale while a unit lives.
@@ -224,6 +227,7 @@ pub(super) struct Compiler {
     /// Passes to leave out.
     pub(super) without: Vec<&'static str>,
     pub(super) counters: Arc<oracle::Counters>,
+    routines: Arc<Routines>,
 }
 
 impl Compiler {
@@ -235,10 +239,12 @@ impl Compiler {
             }
         };
         let codegen = codegen.map_err(|e| CompileError::Internal(e.to_string()))?;
+        let routines = Routines::new(host.clone(), memory.clone(), codegen.fork());
         Ok(Compiler {
             host,
             memory,
             codegen,
+            routines,
             keep_dumps: false,
             execution: Execution::default(),
             planted: None,
@@ -260,6 +266,7 @@ impl Compiler {
             check_facts: self.check_facts,
             without: self.without.clone(),
             counters: self.counters.clone(),
+            routines: self.routines.clone(),
         }
     }
 
@@ -321,7 +328,14 @@ impl Compiler {
         let planted = self.planted == Some(Planted::Lowering);
         let lowered = match &own {
             Some(own) => lower::lower_closed(f, own, &self.host, &request.parts, planted),
-            None => lower::lower(f, &self.host, &request.parts, request.entry, planted),
+            None => {
+                // The oracle has nothing but what it interprets.
+                let is_machine = self.execution == Execution::Machine;
+                let routines =
+                    |routine| is_machine.then(|| self.routines.address(routine)).flatten();
+                let (host, parts, entry) = (&self.host, &request.parts, request.entry);
+                lower::lower(f, host, parts, entry, planted, &routines)
+            }
         };
         clock.add("lower", started);
         check_exits(&lowered.exits)?;
@@ -372,6 +386,7 @@ impl Compiler {
             replay: None,
             raw_maps: lowered.raw_maps,
             pins,
+            _routines: self.routines.clone(),
         })
     }
 
@@ -439,6 +454,10 @@ impl Compiler {
             }
         });
         fault?;
+        // A closed unit has no frame, and counts nothing.
+        if inlines && self.host.lifetimes.are_counted() {
+            check_references(&f)?;
+        }
         clock.add("optimise", started);
         clock.log.include(cx.log.into_inner());
         Ok(Selected { f, text, passes })
@@ -614,6 +633,18 @@ fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
         return Ok(());
     }
     hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
+}
+
+/// Whether references are audited: where `CLADONIA_VERIFY` is `references`.
+static AUDIT: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+    std::env::var_os("CLADONIA_VERIFY").is_some_and(|what| what == "references")
+});
+
+fn check_references(f: &hir::Function) -> Result<(), CompileError> {
+    if !*AUDIT {
+        return Ok(());
+    }
+    hir::check_balance(f).map_err(|e| CompileError::Internal(format!("references: {e}\n{f}")))
 }
 
 /// Functions with more HIR values than this are not compiled.

@@ -34,6 +34,7 @@ mod compiler;
 mod hot;
 mod job;
 mod oracle;
+mod routines;
 mod stubs;
 mod units;
 

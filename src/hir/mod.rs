@@ -23,6 +23,7 @@
 //! No layouts and no addresses of the host's structures: those are in the host's intrinsics. No decision between
 //! boxed and raw: that follows in `lower`.
 
+mod balance;
 mod build;
 mod flow;
 mod function;
@@ -37,10 +38,12 @@ pub(crate) mod tests;
 mod text;
 mod translate;
 mod typing;
+mod validity;
 mod verify;
 
 /// What HIR is made of that bytecode defines.
 pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
+pub use balance::check_balance;
 pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Start, Unsupported, build};
 pub use function::{
@@ -52,4 +55,5 @@ pub use ops::{Cmp, Op, SEEN_ITEMS};
 pub use params::remove_trivial_params;
 pub use parse::{parse, parse_section};
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};
+pub use validity::Validity;
 pub use verify::{VerifierErrors, verify};

@@ -274,13 +274,21 @@ pub struct Builder<'a> {
     /// The function under construction.
     pub func: &'a mut Func,
     current: Block,
+    /// The blocks that are in the layout.
+    placed: EntitySet<Block>,
 }
 
 impl<'a> Builder<'a> {
     /// A builder that stands in the entry block.
     pub fn new(func: &'a mut Func) -> Builder<'a> {
         let current = func.entry();
-        Builder { func, current }
+        let mut placed = EntitySet::new();
+        placed.extend(func.order.iter().copied());
+        Builder {
+            func,
+            current,
+            placed,
+        }
     }
 
     /// The block that instructions go to.
@@ -312,7 +320,7 @@ impl<'a> Builder<'a> {
 
     /// Go on in `block`, appending it to the layout if it is not there.
     pub fn switch_to(&mut self, block: Block) {
-        if !self.func.order.contains(&block) {
+        if self.placed.insert(block) {
             self.func.order.push(block);
         }
         self.current = block;
@@ -324,14 +332,19 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|&ty| self.func.values.push(ty))
             .collect();
-        debug_assert!(self.is_open(), "{} is already terminated", self.current);
-        self.func.blocks[self.current].insts.push(Inst {
+        self.push_inst(Inst {
             op,
             args,
             imm,
             results: results.clone(),
         });
         results
+    }
+
+    /// Append an instruction whose results exist.
+    pub(super) fn push_inst(&mut self, inst: Inst) {
+        debug_assert!(self.is_open(), "{} is already terminated", self.current);
+        self.func.blocks[self.current].insts.push(inst);
     }
 
     /// Append an op whose row gives one result type.

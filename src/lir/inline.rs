@@ -1,10 +1,11 @@
 //! Copying a LIR function into another: how a host's intrinsics become part of compiled code.
 
 use super::Imm;
-use super::graph::{Block, BlockCall, Builder, Func, Term, Value};
+use super::graph::{Block, BlockCall, Builder, Func, Inst, Term, Value};
 use super::ops::Opcode;
 use crate::exits::ExitId;
-use std::collections::HashMap;
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 
 /// How a copied function ends, in terms of what it was copied into.
 #[derive(Debug)]
@@ -38,10 +39,11 @@ impl Builder<'_> {
                 let mut values = arguments(callee, args);
                 self.copy_insts(callee, callee.entry(), &mut values, slot_base);
                 self.copy_refs(callee, &values);
-                return results.iter().map(|v| values[v]).collect();
+                return results.iter().map(|v| values.of(*v)).collect();
             }
         }
         let done = self.block();
+        self.func.blocks[done].cold = self.func.blocks[self.current()].cold;
         let results: Vec<Value> = callee
             .signature
             .results
@@ -78,29 +80,33 @@ impl Builder<'_> {
         end: &mut dyn FnMut(&mut Self, End) -> Term,
     ) {
         let mut values = arguments(callee, args);
-        let mut blocks: HashMap<Block, Block> = HashMap::new();
+        let mut blocks =
+            SecondaryMap::<Block, PackedOption<Block>>::with_capacity(callee.blocks.len());
         for &block in &callee.order[1..] {
             let data = &callee.blocks[block];
             let copy = self.block();
             self.func.blocks[copy].cold = data.cold;
             for &param in &data.params {
                 let new = self.param(copy, callee.values[param]);
-                values.insert(param, new);
+                values.set(param, new);
             }
-            blocks.insert(block, copy);
+            blocks[block] = copy.into();
         }
         for (index, &block) in callee.order.iter().enumerate() {
             if index > 0 {
-                self.switch_to(blocks[&block]);
+                self.switch_to(blocks[block].expect("a block of the callee"));
             }
             self.copy_insts(callee, block, &mut values, slot_base);
-            let all = |list: &[Value]| list.iter().map(|v| values[v]).collect::<Vec<_>>();
-            let call = |c: &BlockCall| BlockCall::new(blocks[&c.block], all(&c.args));
+            let all = |list: &[Value]| list.iter().map(|v| values.of(*v)).collect::<Vec<_>>();
+            let call = |c: &BlockCall| {
+                let target = blocks[c.block].expect("a block of the callee");
+                BlockCall::new(target, all(&c.args))
+            };
             let term = callee.blocks[block].term.as_ref();
             let term = match term.expect("a finished function") {
                 Term::Jump(target) => Term::Jump(call(target)),
                 Term::Br { cond, then, els } => Term::Br {
-                    cond: values[cond],
+                    cond: values.of(*cond),
                     then: call(then),
                     els: call(els),
                 },
@@ -115,19 +121,13 @@ impl Builder<'_> {
     }
 
     /// What held a reference there holds one here.
-    fn copy_refs(&mut self, callee: &Func, values: &HashMap<Value, Value>) {
+    fn copy_refs(&mut self, callee: &Func, values: &Copied) {
         let refs = callee.refs.values.iter();
-        let refs = refs.filter_map(|value| values.get(&value));
-        self.func.refs.values.extend(refs.copied());
+        let refs = refs.filter_map(|value| values.0[value].expand());
+        self.func.refs.values.extend(refs);
     }
 
-    fn copy_insts(
-        &mut self,
-        callee: &Func,
-        block: Block,
-        values: &mut HashMap<Value, Value>,
-        slot_base: i64,
-    ) {
+    fn copy_insts(&mut self, callee: &Func, block: Block, values: &mut Copied, slot_base: i64) {
         for inst in &callee.blocks[block].insts {
             let imm = match (inst.op, inst.imm) {
                 (Opcode::StackAddr, Imm::Int(n)) => Imm::Int(n + slot_base),
@@ -141,17 +141,43 @@ impl Builder<'_> {
                 }
                 (_, imm) => imm,
             };
-            let types: Vec<_> = inst.results.iter().map(|&v| callee.values[v]).collect();
-            let args = inst.args.iter().map(|v| values[v]).collect();
-            let results = self.push(inst.op, args, imm, &types);
-            values.extend(inst.results.iter().copied().zip(results));
+            let args = inst.args.iter().map(|v| values.of(*v)).collect();
+            let results = inst.results.iter().map(|&v| {
+                let copy = self.func.values.push(callee.values[v]);
+                values.set(v, copy);
+                copy
+            });
+            let results = results.collect();
+            self.push_inst(Inst {
+                op: inst.op,
+                args,
+                imm,
+                results,
+            });
         }
     }
 }
 
 /// What stands for a function's parameters.
-fn arguments(callee: &Func, args: &[Value]) -> HashMap<Value, Value> {
+fn arguments(callee: &Func, args: &[Value]) -> Copied {
     let (params, name) = (callee.params(), &callee.name);
     assert_eq!(params.len(), args.len(), "arguments of {name}");
-    params.iter().copied().zip(args.iter().copied()).collect()
+    let mut values = Copied(SecondaryMap::with_capacity(callee.values.len()));
+    for (&param, &arg) in params.iter().zip(args) {
+        values.set(param, arg);
+    }
+    values
+}
+
+/// What each value of the callee is in the function that it is copied into.
+struct Copied(SecondaryMap<Value, PackedOption<Value>>);
+
+impl Copied {
+    fn of(&self, v: Value) -> Value {
+        self.0[v].expect("a value defined before its use")
+    }
+
+    fn set(&mut self, v: Value, copy: Value) {
+        self.0[v] = copy.into();
+    }
 }

@@ -23,6 +23,7 @@ mod parse;
 #[cfg(test)]
 pub(crate) mod random;
 mod text;
+mod tidy;
 mod verify;
 
 pub use cfg::Cfg;
@@ -34,4 +35,5 @@ pub use inline::End;
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse, parse_all};
 pub use text::print;
+pub use tidy::tidy;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

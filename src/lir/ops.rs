@@ -177,6 +177,8 @@ lir_ops! {
     Isub "isub" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Wrapping product.
     Imul "imul" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
+    /// The upper 64 bits of the product of unsigned integers.
+    Umulhi "umulhi" Some(&[I64, I64]), Some(&[I64]), None, PURE, Total;
     /// Quotient rounded towards zero. The divisor is neither 0 nor, with the smallest dividend, -1.
     Sdiv "sdiv" Some(&[I64, I64]), Some(&[I64]), None, PURE, Division;
     /// Remainder with the dividend's sign; same condition as `sdiv`.

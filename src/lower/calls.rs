@@ -1,6 +1,6 @@
 //! Call-outs: general operations through helpers, and calls of known functions.
 
-use super::{Lower, Shadows};
+use super::{Lower, Routine, Shadows};
 use crate::hir::{GeneralOp, Gives, Value};
 use crate::host::{DEALLOC, FREE_LEAF, names};
 use crate::lir::{self, IntCond, Signature};
@@ -111,8 +111,7 @@ impl Lower<'_> {
         let full = self.b.cold_block();
         let host = self.host;
         let id = host.intrinsic(names::LIST_APPEND);
-        self.b
-            .inline(&host.intrinsics[id].func, &[list, item], Some(full));
+        self.perform(id, &[list, item], Some(full));
         if !made {
             self.count(names::INCREF, item);
         }
@@ -220,27 +219,46 @@ impl Lower<'_> {
         self.unless_null(dropped, p, |s| s.count(name, p));
     }
 
-    /// Drop a reference to any object. The frame is made true for others only where the object dies.
+    /// Drop a reference to any object. The frame is made true for others only where the object dies, and only there the
+    /// unit may end.
     fn drop_object(&mut self, v: Value, p: lir::Value) {
-        let last = self.b.cold_block();
-        let id = self.host.intrinsic(names::DROP);
-        let host = self.host;
-        self.b.inline(&host.intrinsics[id].func, &[p], Some(last));
         let go = self.b.block();
-        self.b.jump(go, &[]);
-        self.b.switch_to(last);
-        // What dies unseen needs no frame.
-        let freed = self.b.call(host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
-        let freed = self.b.icmp_imm(IntCond::Ne, freed, 0);
-        let loud = self.b.cold_block();
-        self.b.br(freed, go, &[], loud, &[]);
+        let loud = self.release(p, go);
         self.b.switch_to(loud);
         let (position, shadows) = (self.position, self.shadows.clone());
         self.publish(v);
-        self.b.call(host.helper(DEALLOC), &[p], &[]);
-        self.b.jump(go, &[]);
+        self.b.call(self.host.helper(DEALLOC), &[p], &[]);
+        match self.check_after {
+            Some(check) => {
+                let valid = self.still_valid();
+                let exit = self.guard_exit(check);
+                self.b.br(valid, go, &[], exit, &[]);
+                self.checked = Some(check);
+            }
+            None => self.b.jump(go, &[]),
+        }
         self.b.switch_to(go);
         self.forget_published(position, shadows);
+    }
+
+    /// Drop a reference, and go to `go` unless the object's end may be noticed: then to the cold block that this gives.
+    fn release(&mut self, p: lir::Value, go: lir::Block) -> lir::Block {
+        let loud = self.b.cold_block();
+        if let Some(routine) = self.called(Routine::Release, usize::MAX) {
+            let done = self.call_routine(routine, Signature::new(&[Ty::Ptr], &[Ty::Bool]), &[p]);
+            self.b.br(done[0], go, &[], loud, &[]);
+            return loud;
+        }
+        let last = self.b.cold_block();
+        let id = self.host.intrinsic(names::DROP);
+        self.perform(id, &[p], Some(last));
+        self.b.jump(go, &[]);
+        self.b.switch_to(last);
+        // What dies unseen needs no frame.
+        let freed = self.b.call(self.host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
+        let freed = self.b.icmp_imm(IntCond::Ne, freed, 0);
+        self.b.br(freed, go, &[], loud, &[]);
+        loud
     }
 
     /// Where a path that has published meets one that has not, only what both have stored holds.

@@ -52,7 +52,17 @@ pub fn lower_closed(
             levels,
             body,
         };
-        finish(func, f, host, parts, Entry::Function, Some(closed), planted)
+        let closed = Some(closed);
+        finish(
+            func,
+            f,
+            host,
+            parts,
+            Entry::Function,
+            closed,
+            planted,
+            &|_| None,
+        )
     };
     let (mut body, mut levels) = (None, 0);
     let calls = own_calls(f, own);

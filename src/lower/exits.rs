@@ -199,7 +199,11 @@ impl Lower<'_> {
             .state
             .unwrap_or_else(|| panic!("{v} may exit but has no frame state"));
         let number = self.exits.len();
+        if let Some(exit) = self.shared_exit(state, reason) {
+            return exit;
+        }
         let exit = self.exit_block(ExitKind::Resume, reason, state);
+        self.last_exit = Some((state, reason, exit));
         if let Some(table) = self.parts.force_table {
             let cell = self.b.pconst(table + 8 * number as u64);
             let count = self.b.load(Width::I64, cell, 0);
@@ -215,6 +219,16 @@ impl Lower<'_> {
             self.b.switch_to(go);
         }
         exit
+    }
+
+    /// The exit that was made last, if it leaves for the same reason with the same state. (Who meets another class counts for each
+    /// guard, and so does each forced exit.)
+    fn shared_exit(&self, state: StateId, reason: Reason) -> Option<lir::Block> {
+        let (known, for_reason, exit) = self.last_exit?;
+        let is_same = for_reason == reason && reason != Reason::Type;
+        let is_same = is_same && self.parts.force_table.is_none();
+        let states = &self.f.states;
+        (is_same && (known == state || states[known] == states[state])).then_some(exit)
     }
 
     /// A cold block for where a fact does not hold: it ends the process.

@@ -255,8 +255,7 @@ impl Lower<'_> {
                 let exit = self.guard_exit(v);
                 let (list, item) = (self.object(arg(0)).0, self.moved(arg(1)));
                 let id = self.host.intrinsic(names::LIST_APPEND);
-                self.b
-                    .inline(&self.host.intrinsics[id].func, &[list, item], Some(exit));
+                self.perform(id, &[list, item], Some(exit));
                 return;
             }
             Op::CellGet => self.access(names::CELL_GET, &[arg(0)]),
@@ -415,11 +414,23 @@ impl Lower<'_> {
 
     fn overflowing(&mut self, v: Value, op: Opcode) -> lir::Value {
         let (a, b) = (self.f.arg(v, 0), self.f.arg(v, 1));
+        let constant = match self.f.op(b) {
+            Op::ConstInt(n) => Some(*n),
+            _ => None,
+        };
         let (mut a, mut b) = (self.raw(a), self.raw(b));
         if self.planted && op == Opcode::IsubOvf {
             std::mem::swap(&mut a, &mut b);
         }
-        let (r, o) = self.b.op2(op, a, b);
+        let (r, o) = match (op, constant) {
+            // With a constant, a comparison tells as much, and needs no flag in a register.
+            (Opcode::IaddOvf, Some(n)) => {
+                let r = self.b.op(Opcode::Iadd, &[a, b]);
+                let wrapped = if n >= 0 { IntCond::Slt } else { IntCond::Sgt };
+                (r, self.b.icmp(wrapped, r, a))
+            }
+            _ => self.b.op2(op, a, b),
+        };
         let exit = self.guard_exit(v);
         let go = self.b.block();
         self.b.br(o, exit, &[], go, &[]);
@@ -454,6 +465,9 @@ impl Lower<'_> {
                 self.b.op(Opcode::Iand, &[a, mask])
             };
         }
+        if let Some(n) = constant {
+            return self.divide_by_constant(a, n, quotient);
+        }
         let q = self.b.op(Opcode::Sdiv, &[a, b]);
         let product = self.b.op(Opcode::Imul, &[q, b]);
         let r = self.b.op(Opcode::Isub, &[a, product]);
@@ -468,6 +482,27 @@ impl Lower<'_> {
             let moved = self.b.op(Opcode::Iadd, &[r, b]);
             self.b.select(adjust, moved, r)
         }
+    }
+
+    /// Floor division or remainder by a number above 1 that is no power of two, with a multiplication (Granlund and Montgomery 1994).
+    ///
+    /// A negative dividend is complemented, which gives the numerator of the complemented quotient: of 63 bits, unsigned.
+    fn divide_by_constant(&mut self, a: lir::Value, n: i64, quotient: bool) -> lir::Value {
+        let (factor, shift) = reciprocal(n);
+        let most = self.b.iconst(63);
+        let sign = self.b.op(Opcode::Isshr, &[a, most]);
+        let numerator = self.b.op(Opcode::Ixor, &[a, sign]);
+        let factor = self.b.iconst(factor.cast_signed());
+        let high = self.b.op(Opcode::Umulhi, &[numerator, factor]);
+        let shift = self.b.iconst(i64::from(shift));
+        let q = self.b.op(Opcode::Iushr, &[high, shift]);
+        let q = self.b.op(Opcode::Ixor, &[q, sign]);
+        if quotient {
+            return q;
+        }
+        let n = self.b.iconst(n);
+        let product = self.b.op(Opcode::Imul, &[q, n]);
+        self.b.op(Opcode::Isub, &[a, product])
     }
 
     fn unbox(&mut self, name: &str, a: Value) -> lir::Value {
@@ -492,8 +527,7 @@ impl Lower<'_> {
         let (p, _) = self.object(a);
         let exit = self.guard_exit(v);
         let id = self.host.intrinsic(name);
-        self.b
-            .inline(&self.host.intrinsics[id].func, &[p], Some(exit))[0]
+        self.perform(id, &[p], Some(exit))[0]
     }
 
     /// A standard access: objects as pointers (a stored object is passed on), C values raw.
@@ -531,9 +565,17 @@ impl Lower<'_> {
             exit = failed;
         }
         args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
-        let func = &self.host.intrinsics[call.id].func;
-        self.b.inline(func, &args, Some(exit)).first().copied()
+        self.perform(call.id, &args, Some(exit)).first().copied()
     }
+}
+
+/// A factor and a shift: for every `x` below 2^63, `x / n` is the upper half of `x * factor`, shifted right. `n` is above 1.
+fn reciprocal(n: i64) -> (u64, u32) {
+    // 2^(63 + bits) lies above the factor times n by no more than 2^bits, which is at least n; so the error stays below 1 / n.
+    let bits = 64 - (n - 1).leading_zeros();
+    let power = 1u128 << (63 + bits);
+    let factor = power / n as u128 + 1;
+    (factor as u64, bits - 1)
 }
 
 fn int_cond(c: Cmp) -> IntCond {
@@ -555,5 +597,31 @@ fn float_cond(c: Cmp) -> FloatCond {
         Cmp::Ne => FloatCond::Ne,
         Cmp::Gt => FloatCond::Gt,
         Cmp::Ge => FloatCond::Ge,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reciprocal;
+
+    #[test]
+    fn multiplying_by_a_reciprocal_divides_all_that_it_is_for() {
+        let edges = |n: u64| {
+            let near = |m: u64| [m.wrapping_sub(1), m, m + 1];
+            let most = i64::MAX as u64;
+            let multiples = [0, n, 2 * n.min(most / 2), most / n * n, most - n];
+            multiples
+                .into_iter()
+                .flat_map(near)
+                .chain([most, 1 << 62, (1 << 62) - 1])
+        };
+        let divisors = (3..2000).chain((2..62).flat_map(|k| [(1i64 << k) - 1, (1 << k) + 1]));
+        for n in divisors.chain([i64::MAX, i64::MAX - 1, 10_i64.pow(9) + 7]) {
+            let (factor, shift) = reciprocal(n);
+            for x in edges(n as u64).filter(|x| *x <= i64::MAX as u64) {
+                let high = (u128::from(x) * u128::from(factor)) >> 64;
+                assert_eq!(high as u64 >> shift, x / n as u64, "{x} / {n}");
+            }
+        }
     }
 }

@@ -22,12 +22,15 @@ mod exits;
 mod insts;
 mod namespace;
 mod resume;
+mod routines;
 
 use closed::Closed;
 pub use closed::{adapter, lower_closed};
+use routines::Policy;
+pub use routines::{Routine, Routines, routine};
 
 use crate::exits::ExitRecord;
-use crate::hir::{self, Function, GeneralOp, Op, Pc, Value};
+use crate::hir::{self, Function, GeneralOp, Op, Pc, Reason, StateId, Value};
 use crate::host::{Entry, RawMap, UnitParts};
 use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
@@ -154,13 +157,31 @@ pub(crate) struct Lower<'a> {
     is_counted: bool,
     /// A fault for tests: integer subtraction has its operands in the wrong order.
     planted: bool,
+    /// The check of validity that comes after this instruction, if nothing has run code of the program before it: then it is needed
+    /// only where the instruction does.
+    check_after: Option<Value>,
+    /// That check, if the instruction has made it.
+    checked: Option<Value>,
+    /// The exit that was made last, with what it is for.
+    last_exit: Option<(StateId, Reason, lir::Block)>,
+    /// Which intrinsics are called.
+    policy: Policy<'a>,
+    /// The place of the block that is lowered in the order of blocks.
+    place: usize,
 }
 
 /// Lower `f`. `planted` puts a fault in, for tests that show that it is found.
 ///
 /// # Panics
 /// If `f` is not in canonical form (the verifier's and builder's promise).
-pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry, planted: bool) -> Lowered {
+pub fn lower(
+    f: &Function,
+    host: &Host,
+    parts: &UnitParts,
+    entry: Entry,
+    planted: bool,
+    routines: Routines<'_>,
+) -> Lowered {
     let code = f.code.clone();
     let mut params = vec![Ty::Ptr, Ty::Ptr];
     match entry {
@@ -176,10 +197,14 @@ pub fn lower(f: &Function, host: &Host, parts: &UnitParts, entry: Entry, planted
         },
     );
     let closed = None;
-    finish(func, f, host, parts, entry, closed, planted)
+    finish(func, f, host, parts, entry, closed, planted, routines)
 }
 
 /// Lower the body of a unit whose parameters are thread, function or frame, and arguments.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what `lower` was given, and the kind of unit"
+)]
 fn finish(
     func: Func,
     f: &Function,
@@ -188,11 +213,14 @@ fn finish(
     entry: Entry,
     closed: Option<Closed<'_>>,
     planted: bool,
+    routines: Routines<'_>,
 ) -> Lowered {
     let mut copied = BTreeSet::new();
     loop {
         let start = func.clone();
-        let lowered = finish_with(start, f, host, parts, entry, closed, planted, &copied);
+        let lowered = finish_with(
+            start, f, host, parts, entry, closed, planted, routines, &copied,
+        );
         let maps = lowered.raw_maps.windows(2);
         let several = maps.filter(|pair| pair[0].pc == pair[1].pc);
         let several: BTreeSet<Pc> = several.map(|pair| pair[0].pc).collect();
@@ -216,6 +244,7 @@ fn finish_with(
     entry: Entry,
     closed: Option<Closed<'_>>,
     planted: bool,
+    routines: Routines<'_>,
     copied: &BTreeSet<Pc>,
 ) -> Lowered {
     let (thread, second) = (func.params()[0], func.params()[1]);
@@ -259,10 +288,16 @@ fn finish_with(
             output_counts,
             is_counted: host.lifetimes.are_counted(),
             planted,
+            check_after: None,
+            checked: None,
+            last_exit: None,
+            policy: Policy::new(f, routines),
+            place: 0,
         };
         lower.run(second, &args);
         (lower.exits, lower.raw_maps)
     };
+    lir::tidy(&mut func);
     Lowered {
         func,
         exits,
@@ -307,7 +342,10 @@ impl Lower<'_> {
         } else if self.entry == Entry::Resume {
             self.enter_suspended(second, args[0]);
         }
+        let validity = hir::Validity::of(self.f);
         for (i, &block) in self.f.order.iter().enumerate() {
+            self.place = i;
+            self.last_exit = None;
             if i > 0 {
                 let lb = self.blocks[&block];
                 self.b.switch_to(lb);
@@ -315,8 +353,23 @@ impl Lower<'_> {
             (self.position, self.shadows) = self.known.remove(&block).unwrap_or_default();
             self.landing = self.f.landing(block);
             self.locals = self.f.blocks[block].entry_state.locals.clone();
-            for &v in &self.f.blocks[block].insts {
-                self.inst(v);
+            let dirty: Vec<bool> = validity.dirty_before(self.f, block).collect();
+            let insts = &self.f.blocks[block].insts;
+            let mut i = 0;
+            while i < insts.len() {
+                let check = insts.get(i + 1).copied();
+                self.check_after = check.filter(|next| {
+                    *self.f.op(*next) == Op::CheckValid
+                        && !dirty[i]
+                        && self.parts.force_table.is_none()
+                });
+                self.inst(insts[i]);
+                // Whoever made the check where something has run takes it.
+                i += if check.is_some() && self.checked.take() == check {
+                    2
+                } else {
+                    1
+                };
             }
             self.terminator(block);
         }
@@ -396,9 +449,8 @@ impl Lower<'_> {
 
     /// Inline a standard intrinsic that cannot fail.
     fn intrinsic(&mut self, name: &str, args: &[lir::Value]) -> Vec<lir::Value> {
-        let host = self.host;
-        let id = host.intrinsic(name);
-        self.b.inline(&host.intrinsics[id].func, args, None)
+        let id = self.host.intrinsic(name);
+        self.perform(id, args, None)
     }
 
     /// Inline one that counts a reference, if the host counts.

@@ -2,60 +2,21 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Block, Function, Op};
-use cranelift_entity::SecondaryMap;
+use crate::hir::{Function, Op, Validity};
 
 /// Drop each `check_valid` before which, on every path, nothing has run host code since the last one.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
-    let mut dirty_in: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &b in &f.order {
-            let out = flow(f, b, dirty_in[b], &mut |_| {});
-            // Lowering goes to a landing block only while the unit is valid.
-            let landing = f.landing(b).map(|l| l.1);
-            for edge in f.blocks[b].term.edges() {
-                let out = out && Some(edge.block) != landing;
-                if out && !dirty_in[edge.block] {
-                    dirty_in[edge.block] = true;
-                    changed = true;
-                }
-            }
-        }
-    }
+    let validity = Validity::of(f);
     let mut removed = false;
     for b in f.order.clone() {
-        let mut needless = Vec::new();
-        flow(f, b, dirty_in[b], &mut |v| needless.push(v));
-        if !needless.is_empty() {
-            // In the order of the block.
-            let mut next = needless.iter().peekable();
-            f.blocks[b].insts.retain(|v| next.next_if_eq(&v).is_none());
-            removed = true;
-        }
+        let dirty = validity.dirty_before(f, b);
+        let insts = f.blocks[b].insts.iter().zip(dirty);
+        let kept = insts.filter(|(v, dirty)| {
+            *f.op(**v) != Op::CheckValid || (*dirty && !is_planted(Fault::Checks))
+        });
+        let kept: Vec<_> = kept.map(|(v, _)| *v).collect();
+        removed |= kept.len() < f.blocks[b].insts.len();
+        f.blocks[b].insts = kept;
     }
     removed
-}
-
-fn flow(
-    f: &Function,
-    b: Block,
-    mut dirty: bool,
-    needless: &mut dyn FnMut(crate::hir::Value),
-) -> bool {
-    for &v in &f.blocks[b].insts {
-        match f.op(v) {
-            Op::CheckValid => {
-                if !dirty || is_planted(Fault::Checks) {
-                    needless(v);
-                }
-                dirty = false;
-            }
-            // Looks itself after the pending work is done.
-            Op::CheckPending | Op::CallRaw(..) => dirty = false,
-            _ => dirty |= f.may_run_host_code(v),
-        }
-    }
-    dirty
 }

@@ -28,20 +28,44 @@ use cranelift_entity::SecondaryMap;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-/// The most facts that are carried from block to block: more would cost more than they bring.
+/// The most facts that are carried from block to block, and that are known of memory at a time: more would cost more than they bring.
 const MOST_FACTS: usize = 96;
 
 /// A fact: the op and the objects that it was asked of, by number.
 type Key = u32;
 
 /// What is available: by fact the value that has it, or none if that depends on the path.
-type Facts = BTreeMap<Key, Option<Value>>;
+type Known = BTreeMap<Key, Option<Value>>;
+
+/// What is available, what code of the program may change apart from the rest: that is dropped often, and looked through for it.
+#[derive(Clone, Default)]
+struct Facts {
+    lasting: Known,
+    memory: Known,
+}
+
+impl Facts {
+    fn get(&self, key: Key) -> Option<Option<Value>> {
+        let known = self.lasting.get(&key).or_else(|| self.memory.get(&key));
+        known.copied()
+    }
+
+    /// Keep what is known to what may be carried on, the oldest first.
+    fn limit(&mut self) {
+        while self.lasting.len() > MOST_FACTS {
+            self.lasting.pop_last();
+        }
+        while self.memory.len() > MOST_FACTS - self.lasting.len().min(MOST_FACTS) {
+            self.memory.pop_last();
+        }
+    }
+}
 
 /// Drop what is known already.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut analysis = Analysis::default();
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
-    at_entry[f.entry()] = Some(Facts::new());
+    at_entry[f.entry()] = Some(Facts::default());
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &b in &f.order {
@@ -51,9 +75,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             for &v in &f.blocks[b].insts {
                 analysis.step(f, v, &mut facts);
             }
-            while facts.len() > MOST_FACTS {
-                facts.pop_last();
-            }
+            facts.limit();
             for edge in f.blocks[b].term.edges() {
                 changed |= meet(&mut at_entry[edge.block], &facts);
             }
@@ -121,6 +143,11 @@ fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
         *known = Some(other.clone());
         return true;
     };
+    let lasting = meet_known(&mut facts.lasting, &other.lasting);
+    meet_known(&mut facts.memory, &other.memory) || lasting
+}
+
+fn meet_known(facts: &mut Known, other: &Known) -> bool {
     let before = facts.len();
     facts.retain(|key, _| other.contains_key(key));
     let mut changed = facts.len() != before;
@@ -137,6 +164,8 @@ fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
 struct Analysis {
     keys: HashMap<(Op, Vec<Value>), Key>,
     ops: Vec<(Op, Vec<Value>)>,
+    /// The guards on the class of each object.
+    guards: HashMap<Value, Vec<Key>>,
 }
 
 impl Analysis {
@@ -145,6 +174,9 @@ impl Analysis {
         let next = self.ops.len() as Key;
         let key = *self.keys.entry((op.clone(), args.clone())).or_insert(next);
         if key == next {
+            if let (Op::GuardType(_), [object]) = (&op, &args[..]) {
+                self.guards.entry(*object).or_default().push(key);
+            }
             self.ops.push((op, args));
         }
         key
@@ -173,15 +205,27 @@ impl Analysis {
         Some(self.number(inst.op.clone(), args))
     }
 
+    /// `v` has found out a fact. The oldest goes where there are too many that may change.
+    fn add(&self, facts: &mut Facts, key: Key, v: Value) {
+        if !is_memory(&self.ops[key as usize].0) {
+            facts.lasting.insert(key, Some(v));
+            return;
+        }
+        facts.memory.insert(key, Some(v));
+        if facts.memory.len() > MOST_FACTS {
+            facts.memory.pop_first();
+        }
+    }
+
     /// Go past an instruction. If it finds out what is known, the value that has it, as far as it is one on all paths.
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
         if let Some(key) = self.key(f, v) {
             // A value that depends on the path is found out here once more, for all that follows.
             let needs_value = !is_only_check(f.op(v));
-            let known = facts.get(&key).copied();
+            let known = facts.get(key);
             let known = known.filter(|first| first.is_some() || !needs_value);
             if !matches!(known, Some(Some(_))) {
-                facts.insert(key, Some(v));
+                self.add(facts, key, v);
             }
             return known.filter(|first| *first != Some(v));
         }
@@ -189,14 +233,14 @@ impl Analysis {
             return None;
         }
         let keep = |facts: &mut Facts, keeps: &dyn Fn(&Op, &[Value]) -> bool| {
-            facts.retain(|key, _| {
+            facts.memory.retain(|key, _| {
                 let (op, args) = &self.ops[*key as usize];
                 keeps(op, args)
             });
         };
         let inst = f.inst(v);
         match &inst.op {
-            _ if f.may_run_host_code(v) => keep(facts, &|op, _| !is_memory(op)),
+            _ if f.may_run_host_code(v) => facts.memory.clear(),
             // Counts, slots and iterators are read by nothing that is known here.
             Op::Incref
             | Op::Decref
@@ -213,7 +257,7 @@ impl Analysis {
                 // The object of a raw value is another one wherever it is made.
                 if !f.op(f.object_of(item)).is_box() {
                     let key = self.number(Op::ListGet, vec![list, place]);
-                    facts.insert(key, Some(item));
+                    self.add(facts, key, item);
                 }
             }
             Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
@@ -236,13 +280,13 @@ impl Analysis {
         }
         let place = vec![f.object_of(inst.args[0]), f.resolve(inst.args[1])];
         let key = self.keys.get(&(Op::ListGet, place))?;
-        let item = f.object_of((*facts.get(key)?)?);
-        let guards = facts
-            .keys()
-            .filter_map(|key| match &self.ops[*key as usize] {
-                (Op::GuardType(ty), args) if args[0] == item => Some(*ty),
-                _ => None,
-            });
+        let item = f.object_of(facts.get(*key)??);
+        let guards = self.guards.get(&item).into_iter().flatten();
+        let guards = guards.filter(|key| facts.get(**key).is_some());
+        let guards = guards.filter_map(|key| match self.ops[*key as usize].0 {
+            Op::GuardType(ty) => Some(ty),
+            _ => None,
+        });
         let mut types = guards.chain([f.ty(item)]);
         types.find(|ty| is_builtin_exact(*ty) && *ty != inst.ty && *ty <= inst.ty)
     }

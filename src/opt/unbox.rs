@@ -59,9 +59,25 @@ impl Kind {
     }
 }
 
+/// The blocks that have an edge to a block, each once.
+type Predecessors = SecondaryMap<Block, Vec<Block>>;
+
+fn predecessors(f: &Function) -> Predecessors {
+    let mut all = Predecessors::new();
+    for &b in &f.order {
+        for edge in f.blocks[b].term.edges() {
+            if all[edge.block].last() != Some(&b) {
+                all[edge.block].push(b);
+            }
+        }
+    }
+    all
+}
+
 /// Unbox parameters.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let chosen = choose(f, cx);
+    let mut preds = predecessors(f);
+    let chosen = choose(f, cx, &preds);
     if chosen.is_empty() {
         return false;
     }
@@ -99,7 +115,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             };
             f.blocks[b].params.push((bound, Place::Bound(k)));
             // The edges carry the object once more, until they are rewritten below.
-            for pred in f.order.clone() {
+            for &pred in &preds[b] {
                 for edge in f.blocks[pred].term.edges_mut() {
                     if edge.block == b {
                         let arg = edge.args[index];
@@ -141,13 +157,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     {
         let raw = f.arg(param, 0);
         let bound = maybe.then(|| f.arg(param, 1));
-        for pred in f.order.clone() {
+        for pred in preds[target].clone() {
             for n in 0..f.blocks[pred].term.edges().len() {
                 if f.blocks[pred].term.edges()[n].block == target {
                     if let Some(bound) = bound {
                         bound_on_edge(f, pred, n, target, bound);
                     }
-                    unbox_on_edge(f, pred, n, target, raw, kind);
+                    preds[target].extend(unbox_on_edge(f, pred, n, target, raw, kind));
                 }
             }
         }
@@ -158,7 +174,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     true
 }
 
-fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
+fn choose(f: &Function, cx: &Context<'_>, preds: &Predecessors) -> Vec<Chosen> {
     let mut candidate: SecondaryMap<Value, Option<Kind>> = SecondaryMap::new();
     let mut list = Vec::new();
     for &b in &f.order {
@@ -206,8 +222,7 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
                 .iter()
                 .position(|(v, _)| *v == p)
                 .expect("a parameter of its block");
-            let fresh = f
-                .order
+            let fresh = preds[b]
                 .iter()
                 .flat_map(|&pred| f.blocks[pred].term.edges())
                 .any(|edge| {
@@ -231,7 +246,7 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
     loop {
         let before = list.len();
         let chosen: HashSet<Value> = list.iter().map(|c| c.param).collect();
-        list.retain(|c| !c.maybe || bound_is_known(f, c, &chosen));
+        list.retain(|c| !c.maybe || bound_is_known(f, c, &chosen, preds));
         if list.len() == before {
             return list;
         }
@@ -239,13 +254,13 @@ fn choose(f: &Function, cx: &Context<'_>) -> Vec<Chosen> {
 }
 
 /// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
-fn bound_is_known(f: &Function, c: &Chosen, chosen: &HashSet<Value>) -> bool {
+fn bound_is_known(f: &Function, c: &Chosen, chosen: &HashSet<Value>, preds: &Predecessors) -> bool {
     let index = f.blocks[c.block]
         .params
         .iter()
         .position(|(v, _)| *v == c.param)
         .expect("a parameter of its block");
-    f.order
+    preds[c.block]
         .iter()
         .flat_map(|&pred| f.blocks[pred].term.edges())
         .filter(|edge| edge.block == c.block)
@@ -289,7 +304,15 @@ fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
     v
 }
 
-fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Value, kind: Kind) {
+/// Bring the parameter `raw` its number on an edge; gives the block that the edge was split by, if it was.
+fn unbox_on_edge(
+    f: &mut Function,
+    pred: Block,
+    n: usize,
+    target: Block,
+    raw: Value,
+    kind: Kind,
+) -> Option<Block> {
     let index = f.blocks[target]
         .params
         .iter()
@@ -300,7 +323,7 @@ fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Va
     if *f.op(arg) == boxing || matches!(f.op(arg), Op::BoxIntIf | Op::BoxFloatIf) {
         let inner = f.arg(arg, 0);
         f.blocks[pred].term.edges_mut()[n].args[index] = inner;
-        return;
+        return None;
     }
     if matches!(f.op(arg), Op::Null) {
         // Never read: the local is not bound.
@@ -311,13 +334,13 @@ fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Va
         };
         let nothing = append_constant(f, pred, op, raw_ty);
         f.blocks[pred].term.edges_mut()[n].args[index] = nothing;
-        return;
+        return None;
     }
     // An unboxing that may exit must not run where the edge is not taken.
-    let (pred, n) = if f.blocks[pred].term.edges().len() > 1 {
-        (split(f, pred, n), 0)
-    } else {
-        (pred, n)
+    let new = (f.blocks[pred].term.edges().len() > 1).then(|| split(f, pred, n));
+    let (pred, n) = match new {
+        Some(new) => (new, 0),
+        None => (pred, n),
     };
     let state = (kind == Kind::Int).then(|| edge_state(f, pred, n, target));
     let pc = f.blocks[target].entry_state.pc;
@@ -343,6 +366,7 @@ fn unbox_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, raw: Va
         });
         f.blocks[pred].insts.push(dropped);
     }
+    new
 }
 
 /// A new block on an edge.

@@ -27,6 +27,7 @@ pub(super) fn evaluate(op: Opcode, imm: Imm, [x, y, z]: [u64; 3]) -> Result<(u64
         Opcode::Iadd | Opcode::Padd => x.wrapping_add(y),
         Opcode::Isub => x.wrapping_sub(y),
         Opcode::Imul => x.wrapping_mul(y),
+        Opcode::Umulhi => ((u128::from(x) * u128::from(y)) >> 64) as u64,
         Opcode::Sdiv => int(a.checked_div(b).ok_or_else(|| division(op, a, b))?),
         Opcode::Srem => int(a.checked_rem(b).ok_or_else(|| division(op, a, b))?),
         Opcode::Iand | Opcode::Band => x & y,

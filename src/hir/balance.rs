@@ -1,0 +1,369 @@
+//! A check that references are balanced: on every path of a function, whatever is taken is dropped once, or given to who is to have it.
+//!
+//! What is followed is how many references to each value the compiled code has: those of operand stack entries, those in the slots of
+//! locals, and those between. `incref` and operations that give an owned object take one; `decref`, a return, and operations that take
+//! their operand over give one up. A store into a slot moves one and takes none. So at each exit, the references must be just those that
+//! its [frame state](super::FrameState) says the interpreter is to have; where paths meet they must agree; and a return leaves what the
+//! slots hold, which the frame drops. A reference too many is a leak, one too few an object that dies while it is needed.
+//!
+//! Values are counted as one if one stands for the other. Boxes of raw values are not made here, so nobody counts them; a virtual tuple has
+//! its items' references, which are counted with whoever has the tuple.
+
+use super::function::{Block, Edge, FrameState, Function, Place, Term, Value};
+use super::ops::Op;
+use super::verify::VerifierErrors;
+use crate::bytecode::GeneralOp;
+use crate::types::Type;
+use cranelift_entity::SecondaryMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// References by value; those of which there are none are left out.
+type Counts = BTreeMap<Value, i64>;
+
+/// What is known where control is.
+#[derive(Clone)]
+struct At {
+    counts: Counts,
+    locals: Vec<Value>,
+    /// Objects that turned out to be immortal, or not there: nobody counts them from then on.
+    immortal: BTreeSet<Value>,
+}
+
+/// Check a function whose host counts references, and which has a frame. One that keeps names of a namespace in registers is not
+/// followed: what a store takes out of the namespace is known there by another value.
+///
+/// # Errors
+/// Each place where a path does not balance.
+pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
+    if !f.names.is_empty() {
+        return Ok(());
+    }
+    let mut audit = Audit {
+        f,
+        faults: Vec::new(),
+    };
+    let mut entry: SecondaryMap<Block, Option<At>> = SecondaryMap::new();
+    entry[f.entry()] = Some(At {
+        counts: Counts::new(),
+        locals: f.blocks[f.entry()].entry_state.locals.clone(),
+        immortal: BTreeSet::new(),
+    });
+    if let Some(at) = &mut entry[f.entry()] {
+        // What the slots hold then.
+        for v in at.locals.clone().into_iter().take(f.code.locals.len()) {
+            audit.add(&mut at.counts, f.object_of(v), 1);
+        }
+    }
+    for &b in &f.order {
+        let Some(mut at) = entry[b].clone() else {
+            // Only a loop's header comes before something that leads to it, and something else leads there too.
+            audit
+                .faults
+                .push(format!("{b}: nothing before it leads there"));
+            continue;
+        };
+        for &v in &f.blocks[b].insts {
+            audit.step(b, v, &mut at);
+        }
+        let immortal = at.immortal.clone();
+        for (edge, counts) in audit.leave(b, at) {
+            let target = edge.block;
+            let Some(known) = &mut entry[target] else {
+                entry[target] = Some(At {
+                    counts,
+                    locals: f.blocks[target].entry_state.locals.clone(),
+                    immortal: immortal.clone(),
+                });
+                continue;
+            };
+            known.immortal.extend(&immortal);
+            if let Some(what) = difference(&known.counts, &counts, &known.immortal) {
+                let fault = format!("{b}: arrives in {target} otherwise than others: {what}");
+                audit.faults.push(fault);
+            }
+        }
+    }
+    match audit.faults.is_empty() {
+        true => Ok(()),
+        false => Err(VerifierErrors(audit.faults)),
+    }
+}
+
+struct Audit<'a> {
+    f: &'a Function,
+    faults: Vec<String>,
+}
+
+impl<'a> Audit<'a> {
+    /// The value whose references are counted for `v`, if any are.
+    fn counted(&self, v: Value) -> Option<Value> {
+        let f = self.f;
+        let root = f.object_of(v);
+        let op = f.op(root);
+        let is_object = |v: Value| {
+            let ty = f.ty(v);
+            ty.is_bottom() || !(ty <= Type::PRIMITIVE || ty <= Type::NULLPTR)
+        };
+        let is_immortal = matches!(op, Op::Const(object) if object.is_immortal());
+        let none = op.is_box() || matches!(op, Op::Null | Op::VirtualTuple) || is_immortal;
+        (!none && is_object(root) && !self.is_immortal_type(v)).then_some(root)
+    }
+
+    fn is_immortal_type(&self, v: Value) -> bool {
+        let ty = self.f.ty(v);
+        !ty.is_bottom() && ty <= (Type::BOOL | Type::NONE_TYPE)
+    }
+
+    fn add(&self, counts: &mut Counts, v: Value, n: i64) {
+        if let Some(root) = self.counted(v) {
+            let count = counts.entry(root).or_insert(0);
+            *count += n;
+            if *count == 0 {
+                counts.remove(&root);
+            }
+        }
+    }
+
+    /// The references that the interpreter is to have, as a state says.
+    fn expected(&self, state: &FrameState) -> Counts {
+        let f = self.f;
+        let mut counts = Counts::new();
+        let mut tuples = HashSet::new();
+        let mut work: Vec<Value> = Vec::new();
+        let names = f.code.locals.len();
+        let locals = state.locals.iter().take(names).copied();
+        let stack = state.stack.iter();
+        let inlined = state.inlined.iter();
+        let inlined = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
+        let entries = stack.chain(inlined).filter(|entry| entry.owned);
+        work.extend(locals.chain(entries.map(|entry| entry.value)));
+        while let Some(v) = work.pop() {
+            let root = f.object_of(v);
+            if *f.op(root) == Op::VirtualTuple {
+                if tuples.insert(root) {
+                    work.extend(&f.inst(root).args);
+                }
+                continue;
+            }
+            self.add(&mut counts, v, 1);
+        }
+        counts
+    }
+
+    fn step(&mut self, b: Block, v: Value, at: &mut At) {
+        let f = self.f;
+        let inst = f.inst(v);
+        let args = &inst.args;
+        // An exit resumes before the instruction has done anything.
+        if let (Some(_), Some(state)) = (inst.op.exit_reason(), inst.state) {
+            let expected = self.expected(&f.states[state]);
+            if let Some(what) = difference(&expected, &at.counts, &at.immortal) {
+                let op = inst.op.name();
+                self.faults
+                    .push(format!("{b}: {v} = {op} at {}: {what}", inst.pc));
+                // One fault is told once.
+                at.counts = expected;
+            }
+        }
+        if inst.op.gives_operand() && self.is_immortal_type(v) {
+            at.immortal.insert(f.object_of(v));
+        }
+        if let Op::GuardTrue(_) = inst.op
+            && *f.op(args[0]) == Op::IsNull
+        {
+            // There is no object, so nobody counts it.
+            at.immortal.insert(f.object_of(f.arg(args[0], 0)));
+        }
+        let counts = &mut at.counts;
+        match &inst.op {
+            Op::Incref => self.add(counts, args[0], 1),
+            Op::Decref => self.add(counts, args[0], -1),
+            Op::StoreSlot(k) => at.locals[*k as usize] = args[0],
+            Op::LoadSlot(k) => {
+                // What the slot held before is the host's to account for.
+                match at
+                    .locals
+                    .get_mut(*k as usize)
+                    .filter(|_| (*k as usize) < f.code.locals.len())
+                {
+                    Some(local) => {
+                        let old = std::mem::replace(local, v);
+                        // Where a unit is entered, the state names what is loaded here.
+                        if f.object_of(old) != v {
+                            self.add(counts, old, -1);
+                            self.add(counts, v, 1);
+                        }
+                    }
+                    None => self.add(counts, v, 1),
+                }
+            }
+            Op::ListSet => self.add(counts, args[2], -1),
+            Op::CellSet | Op::ListAppend | Op::Store(_) => self.add(counts, args[1], -1),
+            Op::NameSet(_) | Op::Yield(_) => self.add(counts, args[0], -1),
+            Op::CallDirect(_) => {
+                for &a in &args[1..] {
+                    self.add(counts, a, -1);
+                }
+            }
+            Op::General(op, _) if op.info().variadic => {
+                for &a in &args[op.info().operands as usize..] {
+                    self.add(counts, a, -1);
+                }
+            }
+            Op::Output(_) => self.add(counts, v, 1),
+            _ => {}
+        }
+        let raises_to_landing =
+            matches!(f.blocks[b].term, Term::MayRaise { op, .. } if f.resolve(op) == v);
+        if inst.op.gives_owned() && !raises_to_landing {
+            self.add(counts, v, 1);
+        }
+    }
+
+    /// The edges out of a block, with what they bring.
+    fn leave(&mut self, b: Block, mut at: At) -> Vec<(&'a Edge, Counts)> {
+        let f = self.f;
+        let mut edges = Vec::new();
+        match &f.blocks[b].term {
+            Term::Jump(edge) => edges.push((edge, at.counts.clone())),
+            Term::Branch { cond, then, els } => {
+                edges.push((then, at.counts.clone()));
+                let cond = f.resolve(*cond);
+                if matches!(f.op(cond), Op::General(GeneralOp::IterNext, _)) {
+                    // At the end there is no item.
+                    at.counts.retain(|v, _| {
+                        !(matches!(f.op(*v), Op::Output(_)) && f.arg(*v, 0) == cond)
+                    });
+                }
+                edges.push((els, at.counts.clone()));
+            }
+            Term::MayRaise { op, next, raised } => {
+                // An iterator at its end only lets go of its list: that raises nothing.
+                if !f.settled.contains(op) {
+                    edges.push((raised, at.counts.clone()));
+                }
+                if f.op(*op).gives_owned() {
+                    self.add(&mut at.counts, *op, 1);
+                }
+                edges.push((next, at.counts.clone()));
+            }
+            Term::Return(v) => {
+                self.add(&mut at.counts, *v, -1);
+                let slots = FrameState {
+                    pc: f.blocks[b].end,
+                    locals: at.locals.clone(),
+                    stack: Vec::new(),
+                    inlined: Vec::new(),
+                };
+                let expected = self.expected(&slots);
+                if let Some(what) = difference(&expected, &at.counts, &at.immortal) {
+                    self.faults.push(format!("{b}: returns: {what}"));
+                }
+            }
+            Term::Unreachable => {}
+        }
+        for (edge, counts) in &mut edges {
+            self.travel(b, edge, counts);
+        }
+        edges
+    }
+
+    /// What changes hands on an edge: parameters stand for what they are given, and a local may be an object on one side alone.
+    fn travel(&self, b: Block, edge: &Edge, counts: &mut Counts) {
+        let f = self.f;
+        let target = &f.blocks[edge.block];
+        let state = &target.entry_state;
+        let from = &f.blocks[b].out_locals;
+        for (&a, &t) in from.iter().zip(&state.locals).take(f.code.locals.len()) {
+            self.add(counts, a, -1);
+            self.add(counts, t, 1);
+        }
+        for (&(p, place), &a) in target.params.iter().zip(&edge.args) {
+            let is_owned = match place {
+                Place::Stack(k) => state.stack[k as usize].owned,
+                Place::Inlined => true,
+                Place::Local(_) | Place::Bound(_) | Place::Name(_) => false,
+            };
+            if is_owned {
+                self.add(counts, a, -1);
+                self.add(counts, p, 1);
+            }
+        }
+    }
+}
+
+/// What there is where something else was expected, if it is.
+fn difference(expected: &Counts, found: &Counts, immortal: &BTreeSet<Value>) -> Option<String> {
+    let values: BTreeSet<Value> = expected.keys().chain(found.keys()).copied().collect();
+    let count = |counts: &Counts, v: Value| counts.get(&v).copied().unwrap_or(0);
+    let differs = values
+        .into_iter()
+        .filter(|v| count(expected, *v) != count(found, *v) && !immortal.contains(v));
+    let shown = differs.map(|v| {
+        let (found, expected) = (count(found, v), count(expected, v));
+        format!("{v} has {found} references, not {expected}")
+    });
+    let all = shown.collect::<Vec<_>>().join(", ");
+    (!all.is_empty()).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytecode::Document;
+    use expect_test::{Expect, expect};
+
+    const CODE: &str = "code \"f\" {\n  params 2\n  stack 3\n  local a\n  local b\n  name x\n  load_fast a\n  load_fast b\n  \
+                        binary_op +\n  store_fast a\n  load_fast a\n  return_value\n}\n";
+
+    fn check(body: &str, expect: Expect) {
+        let text = format!("{CODE}\nfunction \"f\" {{\n{body}\n}}\n");
+        let document = Document::parse(&text).expect("a document");
+        let f = crate::hir::parse_section(&document, &document.sections[0]).expect("HIR");
+        crate::hir::verify(&f).expect("well-formed HIR");
+        let found = match check_balance(&f) {
+            Ok(()) => "balanced".to_owned(),
+            Err(faults) => faults.to_string(),
+        };
+        expect.assert_eq(&found);
+    }
+
+    #[test]
+    fn a_store_into_a_local_drops_what_it_held() {
+        check(
+            "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Object = arg 1\n    \
+             v2: Object = binary_op [0] v0, v1 {@2 [v0 v1] [&v0 &v1]}\n    store_slot 0 v2\n    \
+             decref v0 {@3 [v2 v1] []}\n    check_valid {@4 [v2 v1] []}\n    incref v2\n    return v2 {@5 [v2 v1]}",
+            expect!["balanced"],
+        );
+    }
+
+    #[test]
+    fn a_reference_not_dropped_is_a_fault_at_the_first_exit_after_it() {
+        check(
+            "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Object = arg 1\n    \
+             v2: Object = binary_op [0] v0, v1 {@2 [v0 v1] [&v0 &v1]}\n    store_slot 0 v2\n    \
+             check_valid {@4 [v2 v1] []}\n    incref v2\n    return v2 {@5 [v2 v1]}",
+            expect!["bb0: v3 = check_valid at @4: v0 has 1 references, not 0"],
+        );
+    }
+
+    #[test]
+    fn a_reference_dropped_twice_and_one_not_taken_are_faults_of_the_return() {
+        check(
+            "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Object = arg 1\n    decref v1 {@1 [v0 v1] []}\n    \
+             return v0 {@5 [v0 v1]}",
+            expect!["bb0: returns: v0 has 0 references, not 1, v1 has 0 references, not 1"],
+        );
+    }
+
+    #[test]
+    fn paths_that_meet_must_agree() {
+        check(
+            "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Object = arg 1\n    v2: CBool = is_none v0\n    \
+             branch v2, bb1, bb2 {@1 [v0 v1]}\nbb1 {@1 [v0 v1] []}:\n    incref v0\n    jump bb3 {@1 [v0 v1]}\n\
+             bb2 {@1 [v0 v1] []}:\n    jump bb3 {@1 [v0 v1]}\nbb3 {@1 [v0 v1] []}:\n    incref v1\n    return v1 {@5 [v0 v1]}",
+            expect!["bb2: arrives in bb3 otherwise than others: v0 has 1 references, not 2"],
+        );
+    }
+}

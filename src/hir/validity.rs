@@ -1,0 +1,51 @@
+//! Where code of the program may have run since the unit was last found valid.
+
+use super::function::{Block, Function, Value};
+use super::ops::Op;
+use cranelift_entity::SecondaryMap;
+
+/// Of each block, whether code of the program may have run, on some path to it, since the last check of validity.
+pub struct Validity(SecondaryMap<Block, bool>);
+
+impl Validity {
+    /// Look at a function.
+    pub fn of(f: &Function) -> Validity {
+        let mut dirty_in: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &b in &f.order {
+                let insts = f.blocks[b].insts.iter();
+                let out = insts.fold(dirty_in[b], |dirty, &v| after(f, v, dirty));
+                // Lowering goes to a landing block only while the unit is valid.
+                let landing = f.landing(b).map(|l| l.1);
+                for edge in f.blocks[b].term.edges() {
+                    let out = out && Some(edge.block) != landing;
+                    if out && !dirty_in[edge.block] {
+                        dirty_in[edge.block] = true;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        Validity(dirty_in)
+    }
+
+    /// Before each instruction of a block: whether code of the program may have run since the last check.
+    pub fn dirty_before<'a>(&self, f: &'a Function, b: Block) -> impl Iterator<Item = bool> + 'a {
+        let insts = f.blocks[b].insts.iter();
+        insts.scan(self.0[b], |dirty, &v| {
+            let before = *dirty;
+            *dirty = after(f, v, before);
+            Some(before)
+        })
+    }
+}
+
+fn after(f: &Function, v: Value, dirty: bool) -> bool {
+    match f.op(v) {
+        // The last two look themselves after the pending work, or the call, is done.
+        Op::CheckValid | Op::CheckPending | Op::CallRaw(..) => false,
+        _ => dirty || f.may_run_host_code(v),
+    }
+}

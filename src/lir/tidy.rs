@@ -1,0 +1,229 @@
+//! Fewer blocks: jumps to blocks that only jump go where those go, and a block that only one jump reaches becomes part of the block
+//! it comes from. Lowering copies intrinsics in, each with blocks of its own; the code generator's time goes with the number of blocks.
+//!
+//! Both walks are linear in the size of the function.
+
+use super::graph::{Block, BlockCall, Func, Term, Value};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+
+/// Tidy a function. What it does is the same; blocks that are not reached leave the layout.
+pub fn tidy(func: &mut Func) {
+    forward_jumps(func);
+    merge_blocks(func);
+}
+
+/// Let each edge to a block that does nothing but jump go to that jump's target.
+fn forward_jumps(func: &mut Func) {
+    let mut targets = SecondaryMap::<Block, Option<BlockCall>>::new();
+    let entry = func.entry();
+    for &block in &func.order {
+        let data = &func.blocks[block];
+        if let Some(Term::Jump(call)) = &data.term
+            && data.insts.is_empty()
+            && data.params.is_empty()
+            && block != entry
+            && call.block != block
+        {
+            targets[block] = Some(call.clone());
+        }
+    }
+    let mut path = Vec::new();
+    for &block in &func.order {
+        if targets[block].is_none() {
+            continue;
+        }
+        path.clear();
+        let mut at = block;
+        // A walk round a loop of such blocks ends where it began.
+        while let Some(next) = &targets[at]
+            && !path.contains(&at)
+            && path.len() < MOST_FORWARDED
+        {
+            path.push(at);
+            at = next.block;
+        }
+        let last = path.last().and_then(|&last| targets[last].clone());
+        for &passed in &path {
+            targets[passed] = last.clone();
+        }
+    }
+    for &block in &func.order {
+        let Some(term) = &mut func.blocks[block].term else {
+            continue;
+        };
+        let forward = |call: &mut BlockCall| {
+            if let Some(target) = &targets[call.block] {
+                *call = target.clone();
+            }
+        };
+        match term {
+            Term::Jump(call) => forward(call),
+            Term::Br { then, els, .. } => {
+                forward(then);
+                forward(els);
+            }
+            Term::Return(_) | Term::Fail | Term::Exit { .. } | Term::Unreachable => {}
+        }
+    }
+}
+
+/// Blocks that only jump, one after the other, are passed up to this number.
+const MOST_FORWARDED: usize = 16;
+
+/// Append each block that one jump alone reaches to the block it comes from.
+fn merge_blocks(func: &mut Func) {
+    let mut predecessors = SecondaryMap::<Block, u32>::new();
+    let mut reached = EntitySet::<Block>::new();
+    let mut stack = vec![func.entry()];
+    while let Some(block) = stack.pop() {
+        if !reached.insert(block) {
+            continue;
+        }
+        let term = func.blocks[block].term.iter();
+        for call in term.flat_map(Term::targets) {
+            predecessors[call.block] += 1;
+            stack.push(call.block);
+        }
+    }
+    let entry = func.entry();
+    predecessors[entry] += 1;
+    let mut aliases = SecondaryMap::<Value, PackedOption<Value>>::new();
+    let mut merged = EntitySet::<Block>::new();
+    for i in 0..func.order.len() {
+        let block = func.order[i];
+        if !reached.contains(block) || merged.contains(block) {
+            continue;
+        }
+        while let Some(Term::Jump(call)) = &func.blocks[block].term
+            && predecessors[call.block] == 1
+            && call.block != block
+        {
+            let BlockCall { block: next, args } = call.clone();
+            let data = &mut func.blocks[next];
+            let params = std::mem::take(&mut data.params);
+            let insts = std::mem::take(&mut data.insts);
+            let term = data.term.take();
+            for (&param, &arg) in params.iter().zip(&args) {
+                aliases[param] = arg.into();
+                if func.refs.values.contains(param) {
+                    func.refs.values.insert(arg);
+                }
+            }
+            let data = &mut func.blocks[block];
+            data.insts.extend(insts);
+            data.term = term;
+            merged.insert(next);
+        }
+    }
+    func.order
+        .retain(|&block| reached.contains(block) && !merged.contains(block));
+    let mut resolve = |v: &mut Value| {
+        let mut root = *v;
+        while let Some(alias) = aliases[root].expand() {
+            root = alias;
+        }
+        // So that a chain is walked once.
+        while let Some(alias) = aliases[*v].expand() {
+            aliases[*v] = root.into();
+            *v = alias;
+        }
+    };
+    for &block in &func.order {
+        let data = &mut func.blocks[block];
+        for inst in &mut data.insts {
+            inst.args.iter_mut().for_each(&mut resolve);
+        }
+        match &mut data.term {
+            Some(Term::Jump(call)) => call.args.iter_mut().for_each(&mut resolve),
+            Some(Term::Br { cond, then, els }) => {
+                resolve(cond);
+                then.args.iter_mut().for_each(&mut resolve);
+                els.args.iter_mut().for_each(&mut resolve);
+            }
+            Some(Term::Return(values)) => values.iter_mut().for_each(&mut resolve),
+            Some(Term::Exit { args, .. }) => args.iter_mut().for_each(&mut resolve),
+            Some(Term::Fail | Term::Unreachable) | None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Mode, parse, print, random, verify};
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expect: Expect) {
+        let helpers = random::helpers();
+        let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
+        tidy(&mut func);
+        verify(&func, Mode::Unit, &helpers).unwrap();
+        expect.assert_eq(&print(&func, &helpers));
+    }
+
+    #[test]
+    fn a_jump_to_a_block_that_jumps_goes_where_that_goes() {
+        check(
+            "(bool) -> i64 {\nblock0(v0: bool):\n  v1 = iconst 1\n  br v0, block1, block2\n\
+             block1:\n  jump block3\nblock2:\n  jump block1\nblock3:\n  jump block4(v1)\n\
+             block4(v2: i64):\n  return v2\n}",
+            expect![[r#"
+                function "test"(bool) -> i64 {
+                block0(v0: bool):
+                  v1 = iconst 1
+                  br v0, block4(v1), block4(v1)
+
+                block4(v2: i64):
+                  return v2
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn blocks_in_a_row_become_one_and_their_parameters_what_they_are_given() {
+        check(
+            "(i64) -> i64 {\nblock0(v0: i64):\n  jump block1(v0)\nblock1(v1: i64):\n  v2 = iadd v1, v1\n  jump block2(v2, v1)\n\
+             block2(v3: i64, v4: i64):\n  v5 = isub v3, v4\n  return v5\n}",
+            expect![[r#"
+                function "test"(i64) -> i64 {
+                block0(v0: i64):
+                  v2 = iadd v0, v0
+                  v5 = isub v2, v0
+                  return v5
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn empty_loops_and_what_is_not_reached_are_left_alone() {
+        check(
+            "(bool) {\nblock0(v0: bool):\n  br v0, block1, block3\nblock1:\n  jump block2\nblock2:\n  jump block1\n\
+             block3:\n  return\nblock4:\n  return\n}",
+            expect![[r#"
+                function "test"(bool) {
+                block0(v0: bool):
+                  br v0, block1, block3
+
+                block1:
+                  jump block1
+
+                block3:
+                  return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn random_functions_stay_well_formed_and_are_tidy_after_once() {
+        let helpers = random::helpers();
+        for seed in 0..500 {
+            let mut func = random::func(seed, Mode::Unit, &helpers);
+            tidy(&mut func);
+            verify(&func, Mode::Unit, &helpers).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        }
+    }
+}

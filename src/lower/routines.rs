@@ -1,0 +1,224 @@
+//! Which intrinsics are copied into a unit and which are called.
+//!
+//! A copy costs the code generator as much as any other code, for each place. So a **routine**, the intrinsic as a function that is
+//! compiled once, is called where speed does not matter (in cold blocks) and where copies would be too many: in a large function
+//! outside its loops, and everywhere once what was copied has come to [`MOST_COPIED`].
+
+use super::Lower;
+use crate::hir::{Function, Op};
+use crate::host::{FREE_LEAF, Host, IntrinsicId, names};
+use crate::lir::{self, Builder, End, Func, IntCond, Opcode, Signature, Term};
+use crate::ll::Ty;
+
+/// What may be called rather than copied.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Routine {
+    /// An intrinsic.
+    Intrinsic(IntrinsicId),
+    /// Drop a reference to an object; says whether that is all. If not, it was the last one, and `dealloc` ends the object.
+    Release,
+}
+
+/// Where a routine is, if it is to be had.
+pub type Routines<'a> = &'a dyn Fn(Routine) -> Option<u64>;
+
+/// Functions of fewer HIR instructions are made without regard to what copies cost, but for cold blocks.
+const SMALL: usize = 300;
+
+/// The LIR instructions that copies in the loops of a larger function may come to.
+const MOST_COPIED: usize = 3000;
+
+/// Intrinsics of fewer LIR instructions are always copied: a call is no less.
+const WORTH_A_CALL: usize = 9;
+
+/// What is called rather than copied.
+pub(super) struct Policy<'a> {
+    routines: Routines<'a>,
+    is_large: bool,
+    /// By the place in the order of blocks: how much deeper in loops it is than the block before. (A block between a loop's first
+    /// and last that is not of the loop counts as if it were.)
+    is_looping: Vec<bool>,
+    /// What copies may still come to.
+    room: usize,
+}
+
+impl<'a> Policy<'a> {
+    pub(super) fn new(f: &Function, routines: Routines<'a>) -> Policy<'a> {
+        let insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
+        let is_code = |op: &Op| !matches!(op, Op::Const(_) | Op::ConstInt(_) | Op::Arg(_));
+        let count = insts.filter(|v| is_code(f.op(**v))).count();
+        let mut places = cranelift_entity::SecondaryMap::<crate::hir::Block, u32>::new();
+        for (place, &b) in (0..).zip(&f.order) {
+            places[b] = place;
+        }
+        let mut deeper = vec![0i32; f.order.len() + 1];
+        for (place, &b) in f.order.iter().enumerate() {
+            for edge in f.blocks[b].term.edges() {
+                let target = places[edge.block] as usize;
+                if target <= place {
+                    deeper[target] += 1;
+                    deeper[place + 1] -= 1;
+                }
+            }
+        }
+        let depths = deeper.iter().scan(0, |depth, change| {
+            *depth += change;
+            Some(*depth > 0)
+        });
+        Policy {
+            routines,
+            is_large: count > SMALL,
+            is_looping: depths.collect(),
+            room: MOST_COPIED,
+        }
+    }
+}
+
+/// How many instructions a function has, terminators included.
+fn size(func: &Func) -> usize {
+    let blocks = func.order.iter();
+    blocks.map(|&b| func.blocks[b].insts.len() + 1).sum()
+}
+
+/// A routine as a function; none for what must be copied.
+pub fn routine(host: &Host, routine: Routine) -> Option<Func> {
+    match routine {
+        Routine::Intrinsic(id) => intrinsic(host, id),
+        Routine::Release => host.lifetimes.are_counted().then(|| release(host)),
+    }
+}
+
+fn release(host: &Host) -> Func {
+    let mut func = Func::new("release", Signature::new(&[Ty::Ptr], &[Ty::Bool]));
+    let p = func.params()[0];
+    let mut b = Builder::new(&mut func);
+    let last = b.cold_block();
+    let drop = &host.intrinsics[host.intrinsic(names::DROP)].func;
+    b.inline(drop, &[p], Some(last));
+    let done = b.bconst(true);
+    b.ret(&[done]);
+    b.switch_to(last);
+    let freed = b.call(host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
+    let freed = b.icmp_imm(IntCond::Ne, freed, 0);
+    b.ret(&[freed]);
+    func
+}
+
+/// The intrinsic as a function: if it can fail, the first of what it returns says whether it did not. None for what must be copied:
+/// what asks for the caller's own frame, or has too many results.
+fn intrinsic(host: &Host, id: IntrinsicId) -> Option<Func> {
+    let intrinsic = &host.intrinsics[id];
+    let callee = &intrinsic.func;
+    let mut insts = callee.order.iter().flat_map(|&b| &callee.blocks[b].insts);
+    let signature = signature(intrinsic)?;
+    if insts.any(|inst| inst.op == Opcode::Sp) || !host.lifetimes.are_counted() {
+        return None;
+    }
+    let can_fail = intrinsic.can_fail();
+    let mut func = Func::new(format!("intrinsic {}", intrinsic.name), signature);
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    b.func.slots.extend_from_slice(&callee.slots);
+    b.copy_body(callee, &params, 0, &mut |b, end| {
+        let is_done = matches!(end, End::Return(_));
+        let mut results = match end {
+            End::Return(values) => values,
+            End::Fail => callee
+                .signature
+                .results
+                .iter()
+                .map(|ty| nothing(b, *ty))
+                .collect(),
+            End::Exit(..) => panic!("intrinsic {} holds an exit", callee.name),
+        };
+        if can_fail {
+            results.insert(0, b.bconst(is_done));
+        }
+        Term::Return(results)
+    });
+    Some(func)
+}
+
+fn nothing(b: &mut Builder<'_>, ty: Ty) -> lir::Value {
+    match ty {
+        Ty::I64 => b.iconst(0),
+        Ty::F64 => b.fconst(0.0),
+        Ty::Bool => b.bconst(false),
+        Ty::Ptr => b.pconst(0),
+    }
+}
+
+/// What the routine of an intrinsic takes and gives.
+fn signature(intrinsic: &crate::host::Intrinsic) -> Option<Signature> {
+    let mut signature = intrinsic.func.signature.clone();
+    if intrinsic.can_fail() {
+        signature.results.insert(0, Ty::Bool);
+    }
+    (signature.results.len() <= 2 && signature.params.len() <= 6).then_some(signature)
+}
+
+impl Lower<'_> {
+    /// Do what an intrinsic does, copied or called; where it fails, `on_fail` goes on.
+    pub(super) fn perform(
+        &mut self,
+        id: IntrinsicId,
+        args: &[lir::Value],
+        on_fail: Option<lir::Block>,
+    ) -> Vec<lir::Value> {
+        let host = self.host;
+        let intrinsic = &host.intrinsics[id];
+        let size = size(&intrinsic.func);
+        let is_cold = self.is_cold();
+        let Some(address) = self.called(Routine::Intrinsic(id), size) else {
+            if self.policy.is_large && size >= WORTH_A_CALL {
+                self.policy.room = self.policy.room.saturating_sub(size);
+            }
+            return self.b.inline(&intrinsic.func, args, on_fail);
+        };
+        let signature = signature(intrinsic).expect("the signature of a routine");
+        let mut results = self.call_routine(address, signature, args);
+        if intrinsic.can_fail() {
+            let on_fail = on_fail
+                .unwrap_or_else(|| panic!("{} may fail but its op has no exit", intrinsic.name));
+            let is_done = results.remove(0);
+            let go = self.b.block();
+            self.b.func.blocks[go].cold = is_cold;
+            self.b.br(is_done, go, &[], on_fail, &[]);
+            self.b.switch_to(go);
+        }
+        results
+    }
+
+    /// Where the routine is, if it is to be called here rather than copied, which would be so many instructions.
+    pub(super) fn called(&mut self, routine: Routine, size: usize) -> Option<u64> {
+        let is_cold = self.is_cold();
+        let policy = &self.policy;
+        let is_looping = policy.is_looping[self.place];
+        let is_affordable = is_looping && policy.room >= size.min(MOST_COPIED / 8);
+        let is_copied = size < WORTH_A_CALL
+            || match (policy.is_large, is_cold) {
+                (true, true) => false,
+                (true, false) => is_affordable,
+                // A call takes registers from the loop; copies of what is cold do so only where they call.
+                (false, is_cold) => !is_cold || is_looping,
+            };
+        if is_copied {
+            return None;
+        }
+        (policy.routines)(routine)
+    }
+
+    pub(super) fn call_routine(
+        &mut self,
+        address: u64,
+        signature: Signature,
+        args: &[lir::Value],
+    ) -> Vec<lir::Value> {
+        let callee = self.b.pconst(address);
+        self.b.call_indirect(signature, callee, args)
+    }
+
+    fn is_cold(&self) -> bool {
+        self.b.func.blocks[self.b.current()].cold
+    }
+}
