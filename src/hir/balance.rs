@@ -344,7 +344,7 @@ mod tests {
             "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Object = arg 1\n    \
              v2: Object = binary_op [0] v0, v1 {@2 [v0 v1] [&v0 &v1]}\n    store_slot 0 v2\n    \
              check_valid {@4 [v2 v1] []}\n    incref v2\n    return v2 {@5 [v2 v1]}",
-            expect!["bb0: v3 = check_valid at @4: v0 has 1 references, not 0"],
+            expect!["bb0: v4 = check_valid at @4: v0 has 1 references, not 0"],
         );
     }
 
@@ -363,7 +363,9 @@ mod tests {
             "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Object = arg 1\n    v2: CBool = is_none v0\n    \
              branch v2, bb1, bb2 {@1 [v0 v1]}\nbb1 {@1 [v0 v1] []}:\n    incref v0\n    jump bb3 {@1 [v0 v1]}\n\
              bb2 {@1 [v0 v1] []}:\n    jump bb3 {@1 [v0 v1]}\nbb3 {@1 [v0 v1] []}:\n    incref v1\n    return v1 {@5 [v0 v1]}",
-            expect!["bb2: arrives in bb3 otherwise than others: v0 has 1 references, not 2"],
+            expect![[r#"
+                bb2: arrives in bb3 otherwise than others: v0 has 1 references, not 2
+                bb3: returns: v0 has 2 references, not 1"#]],
         );
     }
 }
