@@ -7,7 +7,7 @@ use super::classes::{
     Descriptor, Storage, descriptor, is_immutable, is_versioned, static_callable, storage,
 };
 use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
-use crate::abi;
+use crate::abi::{self, dict_values};
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
 use cladonia::facts::Assumption;
@@ -177,11 +177,14 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let name = Name::new(name)?;
-            let store = match descriptor(class, name.0) {
+            let (store, quiet) = match descriptor(class, name.0) {
                 Descriptor::Slot {
                     offset,
                     writable: true,
-                } => call(self.ids.store_slot, &[offset]),
+                } => (
+                    call(self.ids.store_slot, &[offset]),
+                    call(self.ids.check_quiet_slot, &[offset]),
+                ),
                 Descriptor::Slot { .. } | Descriptor::Data | Descriptor::Property(_) => {
                     return None;
                 }
@@ -189,15 +192,18 @@ impl CPythonWorld<'_> {
                     let Storage::Inline(values) = storage(class) else {
                         return None;
                     };
-                    call(
-                        self.ids.store_inline_value,
-                        &[values.offset, values.index_of(name.0)?],
+                    let index = values.index_of(name.0)?;
+                    let place = values.offset + i64::from(dict_values::VALUES) + 8 * index;
+                    (
+                        call(self.ids.store_inline_value, &[values.offset, index]),
+                        call(self.ids.check_quiet_slot, &[place]),
                     )
                 }
             };
             Some(StorePlan::Field {
                 guards: Vec::new(),
                 store,
+                quiet: Some(quiet),
                 assumptions: class_assumption(handle, class),
             })
         }
