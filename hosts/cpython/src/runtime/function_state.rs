@@ -61,6 +61,8 @@ pub struct History {
     pub versions: Vec<u32>,
     /// How often a unit was given up because of them.
     pub failures: u32,
+    /// Whether it has met an object with a dictionary of its own where the unit did not expect one.
+    pub has_dicts: bool,
 }
 
 /// The entry of the functions of one code object and namespace.

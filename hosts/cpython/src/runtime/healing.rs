@@ -7,6 +7,7 @@ use super::{abi, function_state, rt, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::classes::is_versioned;
+use crate::world::dictionaries;
 use cladonia::bytecode::{Met, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
 use cladonia::types::Type;
@@ -139,18 +140,25 @@ unsafe fn learn(unit: UnitRef) {
                     continue;
                 }
             }
+            if record.reason == Reason::Shape
+                && let Some(met) = state.met.get_mut(&record.pc)
+                && std::mem::take(&mut met.has_dicts)
+            {
+                continue;
+            }
             state.avoid.insert((record.pc, record.reason));
         }
         state.reached_late += reached_late as u32;
     }
 }
 
-/// Remember the class of the object on top of the stack, where an attribute's instruction leaves because of it.
+/// Remember the class of the object on top of the stack, where an attribute's instruction leaves because of it, or because
+/// the object has a dictionary of its own.
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
 pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
-    if record.kind != ExitKind::Resume || record.reason != Reason::Type {
+    if record.kind != ExitKind::Resume || !matches!(record.reason, Reason::Type | Reason::Shape) {
         return;
     }
     // SAFETY: the caller's promise; the operand is an object.
@@ -162,6 +170,17 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
         let top: i32 = get(frame, abi::frame::STACKTOP);
         let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
         let class = Py_TYPE(object);
+        if record.reason == Reason::Shape {
+            if dictionaries::has_own(object) {
+                dictionaries::note(class);
+                // The next unit will be another, if this one did not know.
+                if dictionaries::noted(class, (*unit).made) {
+                    let state = function_state::state_of(shape.code);
+                    state.met.entry(record.pc).or_default().has_dicts = true;
+                }
+            }
+            return;
+        }
         if !is_versioned(class) {
             return;
         }
@@ -187,7 +206,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
 /// The GIL is held.
 pub unsafe fn classes_met(state: &CodeState) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
     let (mut all, mut held) = (HashMap::new(), Vec::new());
-    for (&pc, history) in &state.met {
+    for (&pc, history) in state.met.iter().filter(|(_, h)| !h.versions.is_empty()) {
         let mut met = Met::default();
         for &version in &history.versions {
             // SAFETY: the caller's promise; the classes are alive.

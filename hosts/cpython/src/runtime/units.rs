@@ -13,6 +13,7 @@ use super::capi::{CodeShape, Frame, Object, get};
 use super::{frames, rt};
 use crate::namespace::NameCell;
 use crate::objects;
+use crate::world::dictionaries;
 use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
@@ -65,6 +66,8 @@ pub struct UnitState {
     pub consumed: Vec<&'static [u8]>,
     /// For each of them, whether it asks the top of the stack for an attribute.
     pub asks_top: Vec<bool>,
+    /// When it was made: what was known of instances with dictionaries ([`dictionaries::now`]).
+    pub made: u64,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
     /// Whether its frames are at the top of a module: the globals are their locals too.
@@ -110,6 +113,7 @@ impl UnitState {
             positions: Vec::new(),
             consumed: Vec::new(),
             asks_top: Vec::new(),
+            made: dictionaries::now(),
             exit_counts: Vec::new(),
             at_top: false,
             cells: None,
