@@ -64,7 +64,8 @@ impl Replay {
         met.sort_by_key(|(pc, _)| **pc);
         for (pc, met) in met {
             let (seen, related) = (types(&met.seen), types(&met.related));
-            let _ = writeln!(out, "  met {pc} [{seen}] [{related}]");
+            let mixed = if met.mixed { " mixed" } else { "" };
+            let _ = writeln!(out, "  met {pc} [{seen}] [{related}]{mixed}");
         }
         self.print_parts(host, out);
         for answer in self.world.answers() {

@@ -250,7 +250,13 @@ impl Builder {
                 let seen = line.list("]", |line| scope.ty(line))?;
                 line.expect("[")?;
                 let related = line.list("]", |line| scope.ty(line))?;
-                self.met.insert(pc, Met { seen, related });
+                let mixed = line.eat_word("mixed");
+                let met = Met {
+                    seen,
+                    related,
+                    mixed,
+                };
+                self.met.insert(pc, met);
             }
             () if line.eat_word("token") => self.token = line.number()?,
             () if line.eat_word("cells") => {

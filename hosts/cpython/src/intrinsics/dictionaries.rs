@@ -40,14 +40,20 @@ pub(super) fn define(set: &mut Set<'_>) {
         dict_lacks(b, p[0], p[1], p[2], p[3], context);
     });
     let params = [PTR, INT, INT, INT, INT];
-    set.add(CHECK_INSTANCE_LACKS, &params, &[], reads, |b, p, context| {
-        let missing = |b: &mut Builder<'_>| {
-            let place = b.op(Opcode::Padd, &[p[0], p[2]]);
-            let word = b.load(Width::Ptr, place, 0);
-            b.is_null(word)
-        };
-        instance_lacks(b, p, missing, context);
-    });
+    set.add(
+        CHECK_INSTANCE_LACKS,
+        &params,
+        &[],
+        reads,
+        |b, p, context| {
+            let missing = |b: &mut Builder<'_>| {
+                let place = b.op(Opcode::Padd, &[p[0], p[2]]);
+                let word = b.load(Width::Ptr, place, 0);
+                b.is_null(word)
+            };
+            instance_lacks(b, p, missing, context);
+        },
+    );
     let params = [PTR, INT, INT, INT, INT, INT];
     set.add(CHECK_INSTANCE_KEYS, &params, &[], reads, |b, p, context| {
         let same = |b: &mut Builder<'_>| {
@@ -64,11 +70,23 @@ pub(super) fn define(set: &mut Set<'_>) {
     let params = [PTR, INT, INT, INT, INT];
     set.add(LOAD_INSTANCE_VALUE, &params, &[PTR], reads, load_instance);
     let params = [PTR, PTR, INT, INT, INT];
-    set.add(STORE_DICT_VALUE, &params, &[PTR], writes, |b, p, context| {
-        store_dict(b, p, p[2], context);
-    });
+    set.add(
+        STORE_DICT_VALUE,
+        &params,
+        &[PTR],
+        writes,
+        |b, p, context| {
+            store_dict(b, p, p[2], context);
+        },
+    );
     let params = [PTR, PTR, INT, INT, INT, INT];
-    set.add(STORE_INSTANCE_VALUE, &params, &[PTR], writes, store_instance);
+    set.add(
+        STORE_INSTANCE_VALUE,
+        &params,
+        &[PTR],
+        writes,
+        store_instance,
+    );
 }
 
 /// Branch by whether the byte at the offset says that the object's inline values are in use.

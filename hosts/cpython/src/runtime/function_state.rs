@@ -40,6 +40,8 @@ pub struct CodeState {
     pub avoid: HashSet<(Pc, Reason)>,
     /// Receivers that were met where the class that was bet on was not.
     pub met: HashMap<Pc, History>,
+    /// Operands that were met where the numbers that were bet on were not.
+    pub operands: HashMap<Pc, Operands>,
     /// Units that were given up because of what they left out as never executed.
     pub reached_late: u32,
     /// Why calls are not compiled.
@@ -63,6 +65,26 @@ pub struct History {
     pub failures: u32,
     /// Whether it has met an object with a dictionary of its own where the unit did not expect one.
     pub has_dicts: bool,
+}
+
+/// What the operands of arithmetic or a comparison were where they were not what was bet on.
+#[derive(Clone, Copy, Default)]
+pub struct Operands {
+    /// Two ints.
+    pub ints: bool,
+    /// A float and an int.
+    pub mixed: bool,
+    /// Something else (but two floats).
+    pub others: bool,
+    /// How often a unit was given up because of them.
+    pub failures: u32,
+}
+
+impl Operands {
+    /// Whether numbers are met of which one is a float.
+    pub fn are_mixed(&self) -> bool {
+        self.mixed && !self.ints && !self.others
+    }
 }
 
 /// The entry of the functions of one code object and namespace.
@@ -133,6 +155,7 @@ impl CodeState {
             loops: HashMap::new(),
             avoid: HashSet::new(),
             met: HashMap::new(),
+            operands: HashMap::new(),
             reached_late: 0,
             refused: None,
             loops_refused: None,

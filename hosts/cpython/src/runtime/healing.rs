@@ -1,17 +1,17 @@
 //! Speculation heals: exits are counted, failing bets are given up, and guards can be made to fail on purpose.
 
 use super::capi::{Frame, Object, get};
-use super::function_state::CodeState;
-use super::units::{UnitRef, UnitState};
+use super::function_state::{CodeState, Operands};
+use super::units::{Teaches, UnitRef, UnitState};
 use super::{abi, function_state, rt, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::classes::is_versioned;
 use crate::world::dictionaries;
-use cladonia::bytecode::{Met, Pc};
+use cladonia::bytecode::{Code, Met, Op, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
 use cladonia::types::Type;
-use pyo3_ffi::Py_TYPE;
+use pyo3_ffi::{Py_TYPE, PyFloat_Type, PyLong_Type};
 use std::collections::HashMap;
 
 /// Failures after which a bet is not made again.
@@ -146,6 +146,15 @@ unsafe fn learn(unit: UnitRef) {
             {
                 continue;
             }
+            if record.reason == Reason::Type
+                && let Some(operands) = state.operands.get_mut(&record.pc)
+                && operands.are_mixed()
+            {
+                operands.failures += 1;
+                if operands.failures == 1 {
+                    continue;
+                }
+            }
             state.avoid.insert((record.pc, record.reason));
         }
         state.reached_late += reached_late as u32;
@@ -163,12 +172,19 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     }
     // SAFETY: the caller's promise; the operand is an object.
     unsafe {
-        let (asks, shape) = (&(&(*unit)).asks_top, (*unit).shape);
-        if !asks.get(record.pc.0 as usize).is_some_and(|a| *a) {
-            return;
-        }
+        let (teaches, shape) = (&(&(*unit)).teaches, (*unit).shape);
         let top: i32 = get(frame, abi::frame::STACKTOP);
         let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
+        match teaches.get(record.pc.0 as usize) {
+            Some(Teaches::Class) => {}
+            Some(Teaches::Numbers) if record.reason == Reason::Type => {
+                let other: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
+                let state = function_state::state_of(shape.code);
+                note_operands(state.operands.entry(record.pc).or_default(), object, other);
+                return;
+            }
+            _ => return,
+        }
         let class = Py_TYPE(object);
         if record.reason == Reason::Shape {
             if dictionaries::has_own(object) {
@@ -195,6 +211,41 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
                 met.versions.remove(0);
             }
             met.versions.push(version);
+        }
+    }
+}
+
+/// Note which numbers two operands are.
+///
+/// # Safety
+/// Live objects.
+unsafe fn note_operands(operands: &mut Operands, a: Object, b: Object) {
+    // SAFETY: the caller's promise.
+    let of = |class| unsafe { (Py_TYPE(a) == class) as u8 + (Py_TYPE(b) == class) as u8 };
+    match (of(&raw mut PyLong_Type), of(&raw mut PyFloat_Type)) {
+        (2, 0) => operands.ints = true,
+        (1, 1) => operands.mixed = true,
+        (0, 2) => {}
+        _ => operands.others = true,
+    }
+}
+
+/// Which instructions take floats and ints as they come: those that have met both, and where some have, those of the same
+/// function where floats were expected, or where nothing was.
+pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
+    if !state.operands.values().any(Operands::are_mixed) {
+        return;
+    }
+    for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
+        let computes = matches!(instr.op, Op::BinaryOp | Op::CompareOp);
+        let likely = || instr.hint.is_empty() || instr.hint.iter().all(|t| *t == Type::FLOAT_EXACT);
+        let mixed = computes
+            && state
+                .operands
+                .get(&pc)
+                .map_or_else(likely, Operands::are_mixed);
+        if mixed {
+            met.entry(pc).or_default().mixed = true;
         }
     }
 }

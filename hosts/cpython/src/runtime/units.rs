@@ -64,8 +64,8 @@ pub struct UnitState {
     pub positions: Vec<(u32, u32)>,
     /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
     pub consumed: Vec<&'static [u8]>,
-    /// For each of them, whether it asks the top of the stack for an attribute.
-    pub asks_top: Vec<bool>,
+    /// For each of them, what is learnt from its operands where a bet on them fails.
+    pub teaches: Vec<Teaches>,
     /// When it was made: what was known of instances with dictionaries ([`dictionaries::now`]).
     pub made: u64,
     /// How often each exit was taken.
@@ -80,6 +80,17 @@ pub struct UnitState {
     pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
     pub force: Option<Box<[u64]>>,
+}
+
+/// What an instruction's operands say where a bet on them fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Teaches {
+    /// Nothing.
+    Nothing,
+    /// The class of the top of the stack, which is asked for an attribute.
+    Class,
+    /// Which numbers the two on top of the stack are.
+    Numbers,
 }
 
 /// Exit records that a table of forced exits has room for.
@@ -112,7 +123,7 @@ impl UnitState {
             unit: None,
             positions: Vec::new(),
             consumed: Vec::new(),
-            asks_top: Vec::new(),
+            teaches: Vec::new(),
             made: dictionaries::now(),
             exit_counts: Vec::new(),
             at_top: false,

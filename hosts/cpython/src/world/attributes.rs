@@ -4,7 +4,8 @@
 //! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
 
 use super::classes::{
-    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, static_callable, storage,
+    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, static_callable,
+    storage,
 };
 use super::dictionaries;
 use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
@@ -269,8 +270,9 @@ impl Place {
                 Storage::Inline(values) => match values.index_of(name.0) {
                     Some(index) if has_dicts => Some(Place::Either(values, index, cell())),
                     Some(index) => Some(Place::Inline(values, index)),
-                    None => has_dicts
-                        .then(|| Place::Dict(i64::from(abi::object::MANAGED_DICT), cell())),
+                    None => {
+                        has_dicts.then(|| Place::Dict(i64::from(abi::object::MANAGED_DICT), cell()))
+                    }
                 },
                 Storage::Dict(offset) => Some(Place::Dict(offset, cell())),
                 Storage::None | Storage::Other => None,
