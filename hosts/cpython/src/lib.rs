@@ -15,6 +15,7 @@
 pub mod abi;
 pub mod annotate;
 pub mod capi;
+mod constructors;
 pub mod decode;
 pub mod export;
 pub mod feedback;

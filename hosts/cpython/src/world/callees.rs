@@ -1,8 +1,11 @@
 //! What calling a known object does.
 
+use super::classes::is_versioned;
 use super::{CPythonWorld, handle_of, object_of};
 use crate::abi;
 use crate::capi::{Obj, field};
+use crate::constructors;
+use crate::objects;
 use cladonia::facts::Assumption;
 use cladonia::host::{Builtin, Callee};
 use cladonia::types::ObjectHandle;
@@ -34,7 +37,10 @@ impl CPythonWorld<'_> {
             } else if kind == &raw mut PyCFunction_Type {
                 c_function(object).map(Callee::Builtin)
             } else if kind == &raw mut PyType_Type {
-                class(object).map(Callee::Builtin)
+                match class(object) {
+                    Some(builtin) => Some(Callee::Builtin(builtin)),
+                    None => self.constructor(object.cast()),
+                }
             } else if kind == &raw mut PyMethodDescr_Type {
                 method_descriptor(object).map(Callee::Builtin)
             } else {
@@ -70,6 +76,43 @@ impl CPythonWorld<'_> {
                 entry_cell,
                 raw: (self.raw_entry_for)(object),
                 assumptions: vec![Assumption::FunctionUnchanged(handle)],
+            })
+        }
+    }
+}
+
+impl CPythonWorld<'_> {
+    /// A class of the program whose instances are allocated and initialised: to its caller a function that takes what its
+    /// `__init__` takes but the instance.
+    unsafe fn constructor(&self, class: *mut PyTypeObject) -> Option<Callee> {
+        // SAFETY: the caller's: a live class.
+        unsafe {
+            if !is_versioned(class) {
+                return None;
+            }
+            let init = constructors::initialiser(class)?;
+            let Callee::Function {
+                argcount,
+                defaults,
+                entry_cell,
+                mut assumptions,
+                ..
+            } = self.function(handle_of(init)?, init)?
+            else {
+                return None;
+            };
+            let arguments = argcount.checked_sub(1)?;
+            if defaults.len() > arguments as usize {
+                return None;
+            }
+            let entry_cell = constructors::cell(class, init, entry_cell, arguments as usize)?;
+            assumptions.push(Assumption::ClassUnchanged(objects::class_handle(class)));
+            Some(Callee::Function {
+                argcount: arguments,
+                defaults,
+                entry_cell,
+                raw: None,
+                assumptions,
             })
         }
     }
