@@ -72,8 +72,17 @@ pub struct Met {
     pub seen: Vec<Type>,
     /// Classes that are likely because of those.
     pub related: Vec<Type>,
-    /// Of arithmetic and comparisons: the operands are floats and ints, a float at least one of two.
-    pub mixed: bool,
+    /// Of arithmetic and comparisons: the operands are floats and ints.
+    pub numbers: Option<Numbers>,
+}
+
+/// Which floats and ints an instruction has met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Numbers {
+    /// One of two is a float.
+    Mixed,
+    /// Two ints as well.
+    Any,
 }
 
 impl Instr {

@@ -5,7 +5,7 @@ use super::closed::RawCell;
 use super::generators::GeneratorState;
 use super::units::{Kind, UnitRef};
 use super::{abi, entries, rt, units};
-use cladonia::bytecode::Pc;
+use cladonia::bytecode::{Numbers, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::exits::Reason;
 use cladonia::types::Type;
@@ -70,20 +70,25 @@ pub struct History {
 /// What the operands of arithmetic or a comparison were where they were not what was bet on.
 #[derive(Clone, Copy, Default)]
 pub struct Operands {
-    /// Two ints.
-    pub ints: bool,
+    /// Two numbers of one kind.
+    pub alike: bool,
     /// A float and an int.
     pub mixed: bool,
-    /// Something else (but two floats).
+    /// Something else.
     pub others: bool,
     /// How often a unit was given up because of them.
     pub failures: u32,
 }
 
 impl Operands {
-    /// Whether numbers are met of which one is a float.
-    pub fn are_mixed(&self) -> bool {
-        self.mixed && !self.ints && !self.others
+    /// Which numbers to expect, if they are only that.
+    pub fn numbers(&self) -> Option<Numbers> {
+        match self {
+            Operands { others: true, .. } => None,
+            Operands { alike: true, .. } => Some(Numbers::Any),
+            Operands { mixed: true, .. } => Some(Numbers::Mixed),
+            _ => None,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::classes::is_versioned;
 use crate::world::dictionaries;
-use cladonia::bytecode::{Code, Met, Op, Pc};
+use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
 use cladonia::types::Type;
 use pyo3_ffi::{Py_TYPE, PyFloat_Type, PyLong_Type};
@@ -146,12 +146,12 @@ unsafe fn learn(unit: UnitRef) {
             {
                 continue;
             }
-            if record.reason == Reason::Type
+            if matches!(record.reason, Reason::Type | Reason::Domain)
                 && let Some(operands) = state.operands.get_mut(&record.pc)
-                && operands.are_mixed()
+                && operands.numbers().is_some()
             {
                 operands.failures += 1;
-                if operands.failures == 1 {
+                if operands.failures < MOST_CLASS_FAILURES {
                     continue;
                 }
             }
@@ -167,7 +167,8 @@ unsafe fn learn(unit: UnitRef) {
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
 pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
-    if record.kind != ExitKind::Resume || !matches!(record.reason, Reason::Type | Reason::Shape) {
+    let teaches = matches!(record.reason, Reason::Type | Reason::Shape | Reason::Domain);
+    if record.kind != ExitKind::Resume || !teaches {
         return;
     }
     // SAFETY: the caller's promise; the operand is an object.
@@ -176,11 +177,12 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
         let top: i32 = get(frame, abi::frame::STACKTOP);
         let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
         match teaches.get(record.pc.0 as usize) {
-            Some(Teaches::Class) => {}
-            Some(Teaches::Numbers) if record.reason == Reason::Type => {
+            Some(Teaches::Class) if record.reason != Reason::Domain => {}
+            Some(Teaches::Numbers) => {
                 let other: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
                 let state = function_state::state_of(shape.code);
-                note_operands(state.operands.entry(record.pc).or_default(), object, other);
+                let operands = state.operands.entry(record.pc).or_default();
+                note_operands(operands, record.reason, object, other);
                 return;
             }
             _ => return,
@@ -219,13 +221,14 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
 ///
 /// # Safety
 /// Live objects.
-unsafe fn note_operands(operands: &mut Operands, a: Object, b: Object) {
+unsafe fn note_operands(operands: &mut Operands, reason: Reason, a: Object, b: Object) {
     // SAFETY: the caller's promise.
     let of = |class| unsafe { (Py_TYPE(a) == class) as u8 + (Py_TYPE(b) == class) as u8 };
     match (of(&raw mut PyLong_Type), of(&raw mut PyFloat_Type)) {
-        (2, 0) => operands.ints = true,
+        // Two floats and no bet on anything else: what failed was the operation.
+        (0, 2) if reason == Reason::Domain => {}
+        (2, 0) | (0, 2) => operands.alike = true,
         (1, 1) => operands.mixed = true,
-        (0, 2) => {}
         _ => operands.others = true,
     }
 }
@@ -233,19 +236,19 @@ unsafe fn note_operands(operands: &mut Operands, a: Object, b: Object) {
 /// Which instructions take floats and ints as they come: those that have met both, and where some have, those of the same
 /// function where floats were expected, or where nothing was.
 pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
-    if !state.operands.values().any(Operands::are_mixed) {
-        return;
-    }
+    let all = || state.operands.values().filter_map(Operands::numbers);
+    let any = all().any(|numbers| numbers == Numbers::Any);
+    let Some(usual) = all().next() else { return };
+    let usual = if any { Numbers::Any } else { usual };
     for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
-        let computes = matches!(instr.op, Op::BinaryOp | Op::CompareOp);
-        let likely = || instr.hint.is_empty() || instr.hint.iter().all(|t| *t == Type::FLOAT_EXACT);
-        let mixed = computes
-            && state
-                .operands
-                .get(&pc)
-                .map_or_else(likely, Operands::are_mixed);
-        if mixed {
-            met.entry(pc).or_default().mixed = true;
+        if !matches!(instr.op, Op::BinaryOp | Op::CompareOp) {
+            continue;
+        }
+        let is_float = |t: &Type| *t == Type::FLOAT_EXACT;
+        let likely = || instr.hint.iter().all(is_float).then_some(usual);
+        let own = state.operands.get(&pc).map(Operands::numbers);
+        if let Some(numbers) = own.unwrap_or_else(likely) {
+            met.entry(pc).or_default().numbers = Some(numbers);
         }
     }
 }
