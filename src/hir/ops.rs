@@ -203,6 +203,9 @@ hir_ops! {
     UnboxInt = "unbox_int", Some(1);
     /// The value of an exact float.
     UnboxFloat = "unbox_float", Some(1);
+    /// The double that an exact float is, or an exact int up to 2^53; exits for anything else, and for an int if the second
+    /// operand is no float either.
+    UnboxNumber = "unbox_number", Some(2);
     /// The value of a bool.
     UnboxBool = "unbox_bool", Some(1);
 
@@ -377,7 +380,7 @@ impl Op {
             }
             Op::IntShl => Reason::Overflow,
             Op::FloatDiv | Op::FloatFloorDiv | Op::FloatMod | Op::FloatPow => Reason::Domain,
-            Op::FloatSqrt | Op::FloatToInt => Reason::Domain,
+            Op::FloatSqrt | Op::FloatToInt | Op::UnboxNumber => Reason::Domain,
             Op::Index => Reason::Bounds,
             Op::Check(_)
             | Op::CheckThread(_)

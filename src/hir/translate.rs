@@ -5,6 +5,7 @@ mod calls;
 mod containers;
 mod dispatch;
 mod exceptions;
+mod numbers;
 mod operators;
 mod resume;
 mod stack;

@@ -183,6 +183,7 @@ impl Checker<'_> {
             Op::UnboxInt => Some(Type::LONG_EXACT),
             Op::UnboxFloat => Some(Type::FLOAT_EXACT),
             Op::UnboxBool => Some(Type::BOOL),
+            Op::UnboxNumber => Some(Type::OBJECT),
             Op::BoxInt | Op::BoxIntIf => Some(Type::CINT64),
             Op::BoxFloat | Op::BoxFloatIf => Some(Type::CDOUBLE),
             Op::BoxBool | Op::BoolNot | Op::GuardTrue(_) => Some(Type::CBOOL),

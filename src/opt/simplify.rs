@@ -77,6 +77,13 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             };
             become_constant(f, v, constant)
         }
+        // What is known of the operand, or of the other, leaves nothing to look at.
+        Op::UnboxNumber if ty(0) <= Type::FLOAT_EXACT => {
+            let a = inst.args[0];
+            let inst = &mut f.insts[v];
+            (inst.op, inst.args, inst.state) = (Op::UnboxFloat, vec![a], None);
+            true
+        }
         Op::BoolNot => match f.op(arg(0)) {
             Op::BoolNot => {
                 let inner = f.arg(arg(0), 0);

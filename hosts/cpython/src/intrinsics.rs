@@ -6,6 +6,7 @@
 
 pub mod attributes;
 mod containers;
+pub mod dictionaries;
 mod iterators;
 mod namespace;
 mod numbers;
@@ -103,6 +104,10 @@ struct Context {
     find_name: HelperId,
     /// `(namespace, name, cell, value) -> object`, the old one, null, or the sign of failure.
     replace_name: HelperId,
+    /// `(dict, name) -> i64`: 0 if the dict surely has nothing by this name.
+    dict_may_have: HelperId,
+    /// `(dict, name, cell, value) -> object`: the old one, or null if nothing was done.
+    replace_value: HelperId,
     /// The counter of dicts' versions, if it is where the layout says.
     dict_version: Option<u64>,
     /// The interpreter, if its float free list is where the layout says.
@@ -171,6 +176,14 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
             "replace_name",
             helpers::entry!(crate::namespace::replace, 4),
         ),
+        dict_may_have: own(
+            "dict_may_have",
+            helpers::entry!(crate::namespace::may_have, 2),
+        ),
+        replace_value: own(
+            "replace_value",
+            helpers::entry!(crate::namespace::replace_value, 4),
+        ),
         // SAFETY: the lock is held.
         dict_version: unsafe { crate::namespace::version_counter() },
         // SAFETY: the lock is held.
@@ -189,6 +202,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     namespace::define(&mut set);
     thread::define(&mut set);
     attributes::define(&mut set);
+    dictionaries::define(&mut set);
     host.finish()
 }
 

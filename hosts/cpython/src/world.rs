@@ -11,11 +11,12 @@
 mod attributes;
 mod callees;
 pub(crate) mod classes;
+pub(crate) mod dictionaries;
 #[cfg(test)]
 mod tests;
 
 use crate::capi::Obj;
-use crate::intrinsics::{attributes as plan, thread};
+use crate::intrinsics::{attributes as plan, dictionaries as in_dict, thread};
 use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::Assumption;
@@ -40,6 +41,13 @@ struct PlanIds {
     store_inline_value: IntrinsicId,
     frame_room: IntrinsicId,
     new_instance: IntrinsicId,
+    check_dict_lacks: IntrinsicId,
+    check_instance_lacks: IntrinsicId,
+    check_instance_keys: IntrinsicId,
+    load_dict_value: IntrinsicId,
+    load_instance_value: IntrinsicId,
+    store_dict_value: IntrinsicId,
+    store_instance_value: IntrinsicId,
 }
 
 /// The interpreter's state for one compile.
@@ -87,6 +95,13 @@ impl<'a> CPythonWorld<'a> {
             store_inline_value: host.intrinsic(plan::STORE_INLINE_VALUE),
             frame_room: host.intrinsic(thread::FRAME_ROOM),
             new_instance: host.intrinsic(plan::NEW_INSTANCE),
+            check_dict_lacks: host.intrinsic(in_dict::CHECK_DICT_LACKS),
+            check_instance_lacks: host.intrinsic(in_dict::CHECK_INSTANCE_LACKS),
+            check_instance_keys: host.intrinsic(in_dict::CHECK_INSTANCE_KEYS),
+            load_dict_value: host.intrinsic(in_dict::LOAD_DICT_VALUE),
+            load_instance_value: host.intrinsic(in_dict::LOAD_INSTANCE_VALUE),
+            store_dict_value: host.intrinsic(in_dict::STORE_DICT_VALUE),
+            store_instance_value: host.intrinsic(in_dict::STORE_INSTANCE_VALUE),
         };
         CPythonWorld {
             ids,
@@ -150,6 +165,16 @@ impl Name {
             }
             PyUnicode_InternInPlace(&mut object);
             Some(Name(object))
+        }
+    }
+
+    /// Its address, for good, and its hash.
+    fn hashed(&self) -> [i64; 2] {
+        // SAFETY: the lock is held; a unit that names the string may outlive whoever held it.
+        unsafe {
+            let hash = PyObject_Hash(self.0);
+            dictionaries::hold(self.0);
+            [self.0 as i64, hash as i64]
         }
     }
 }

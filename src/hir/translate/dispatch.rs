@@ -291,7 +291,7 @@ impl Builder<'_> {
     }
 
     /// End an arm: look whether the unit is still valid, where the arm has called out, and go to the join.
-    fn end_arm(&mut self, join: Block, results: usize) {
+    pub(super) fn end_arm(&mut self, join: Block, results: usize) {
         let len = self.stack.len();
         for i in len - results..len {
             self.own(i);

@@ -176,7 +176,7 @@ fn check(b: &mut Builder<'_>, cond: Value) {
     b.terminate(Term::Fail);
 }
 
-fn store_inline_value(
+pub(super) fn store_inline_value(
     b: &mut Builder<'_>,
     owner: Value,
     value: Value,

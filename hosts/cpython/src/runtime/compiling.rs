@@ -4,7 +4,7 @@
 
 use super::capi::*;
 use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
-use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
+use super::units::{self, FORCE_CAPACITY, Kind, Teaches, UnitRef, UnitState};
 use super::{abi, closed, frames, generators, healing, monitoring, rt, watchers};
 use crate::feedback;
 use crate::namespace::{self, NameCell};
@@ -290,10 +290,14 @@ pub(super) unsafe fn compile_unit(
         let binds = code.optimized && code.binds_globals() && !shape.is_generator();
         (exact && (at_top || binds)).then(|| namespace_of(&mut unit))
     };
-    unit.asks_top = code
+    unit.teaches = code
         .instrs
         .iter()
-        .map(|i| matches!(i.op, Op::LoadAttr | Op::StoreAttr))
+        .map(|i| match i.op {
+            Op::LoadAttr | Op::StoreAttr => Teaches::Class,
+            Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
+            _ => Teaches::Nothing,
+        })
         .collect();
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
@@ -325,7 +329,8 @@ pub(super) unsafe fn compile_unit(
     };
     let avoid = state.avoid.clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
-    let (met, held) = unsafe { healing::classes_met(state) };
+    let (mut met, held) = unsafe { healing::classes_met(state) };
+    healing::numbers_met(state, &code, &mut met);
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     engine.execution = rt().options.execution;

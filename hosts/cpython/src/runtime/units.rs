@@ -13,6 +13,7 @@ use super::capi::{CodeShape, Frame, Object, get};
 use super::{frames, rt};
 use crate::namespace::NameCell;
 use crate::objects;
+use crate::world::dictionaries;
 use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
@@ -64,8 +65,10 @@ pub struct UnitState {
     pub positions: Vec<(u32, u32)>,
     /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
     pub consumed: Vec<&'static [u8]>,
-    /// For each of them, whether it asks the top of the stack for an attribute.
-    pub asks_top: Vec<bool>,
+    /// For each of them, what is learnt from its operands where a bet on them fails.
+    pub teaches: Vec<Teaches>,
+    /// When it was made: what was known of instances with dictionaries ([`dictionaries::now`]).
+    pub made: u64,
     /// What stands in it in place of calls, by the numbers that exits have for it.
     pub inlined: Vec<InlinedShape>,
     /// How often each exit was taken.
@@ -107,6 +110,17 @@ impl InlinedShape {
     }
 }
 
+/// What an instruction's operands say where a bet on them fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Teaches {
+    /// Nothing.
+    Nothing,
+    /// The class of the top of the stack, which is asked for an attribute.
+    Class,
+    /// Which numbers the two on top of the stack are.
+    Numbers,
+}
+
 /// Exit records that a table of forced exits has room for.
 pub const FORCE_CAPACITY: usize = 65536;
 
@@ -137,7 +151,8 @@ impl UnitState {
             unit: None,
             positions: Vec::new(),
             consumed: Vec::new(),
-            asks_top: Vec::new(),
+            teaches: Vec::new(),
+            made: dictionaries::now(),
             inlined: Vec::new(),
             exit_counts: Vec::new(),
             at_top: false,
