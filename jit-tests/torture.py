@@ -5,8 +5,8 @@
 Each operation is put into four small functions: plain, in a handler, in `finally` and in `with`. The n-th allocation of a call is made to
 fail (`_testcapi.set_nomemory`), for n = 0, 1, ..., with the interpreter's free lists full and empty. Compiled code allocates less and
 elsewhere, so calls are not compared one by one: whatever comes out of a compiled call (result, exception, lines and columns, what the
-arguments look like, how often each is referred to) must come out of some interpreted call, and the process must not end where the
-interpreter goes on. (CPython 3.13 does not survive every failure either. Where a process ends, each call runs in a fork of its own.)
+arguments look like, how often each is referred to) must come out of some interpreted call, of a function that runs for the first time or
+is specialised, and the process must not end where the interpreter goes on. (CPython 3.13 does not survive every failure either. Where a process ends, each call runs in a fork of its own.)
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def where(error):
     while trace:
         code = trace.tb_frame.f_code
         if code.co_filename.startswith("<op"):
-            columns = list(code.co_positions())[trace.tb_lasti // 2][2:] if trace.tb_lasti >= 0 else ()
+            columns = [row[2:] for row in code.co_positions()][trace.tb_lasti // 2:][:1] if trace.tb_lasti >= 0 else ()
             out.append((code.co_name, trace.tb_lineno, *columns))
         trace = trace.tb_next
     return out
@@ -182,7 +182,7 @@ def source(operation, shape):
     return "def f(a, b, o):\n" + textwrap.indent(filled, "    ") + "\n"
 
 
-def child(operation, most, fork):
+def child(operation, most, fork, cold):
     """In a process of its own: what comes out of each call, as one JSON object on stdout."""
     import gc
 
@@ -201,7 +201,7 @@ def child(operation, most, fork):
         exec(compile(source(operation, shape), f"<op {operation}>", "exec"), names)
         f = names["f"]
         make = eval(f"lambda o: ({left}, {right}, o)", names)
-        for _ in range(60):
+        for _ in range(0 if cold else 60):
             names["r"] = f(*make(names["Everything"]()))
         gc.freeze()
 
@@ -212,6 +212,8 @@ def child(operation, most, fork):
             if cleared:
                 gc.collect()
             result = error = None
+            if cold:
+                names["f"].__code__ = names["f"].__code__.replace(co_name="f")
             set_nomemory(n, n + 1)
             try:
                 result = f(*args)
@@ -258,10 +260,11 @@ def main():
     parser.add_argument("--timeout", type=float, default=120.0)
     parser.add_argument("--list", action="store_true", help="print the operations")
     parser.add_argument("--fork", action="store_true", help="run each call in a fork from the first")
+    parser.add_argument("--cold", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        return child(options.child, options.most, options.fork)
+        return child(options.child, options.most, options.fork, options.cold)
     names = [n for n in OPERATIONS if not options.k or any(word in n for word in options.k)]
     if options.list:
         return print("\n".join(names))
@@ -285,16 +288,18 @@ def main():
 def compare(python, name, options, fork=False):
     """Run the operation both ways: (name, what differs, failures and outcomes counted)."""
     words = [__file__, "--child", name, "--most", str(options.most), *(["--fork"] if fork else [])]
-    base = run([python, *words], harness.environment(python, CLADONIA_OFF="1"), options)
+    off = harness.environment(python, CLADONIA_OFF="1")
+    base, cold = run([python, *words], off, options), run([python, *words, "--cold"], off, options)
     # Only the functions under test are compiled: the rest runs between the failing allocations.
     ours = run([python, "-m", "cladonia", *words], harness.environment(python, CLADONIA_ONLY="<op,<support>"), options)
-    if not fork and "CRASH" in f"{base if isinstance(base, str) else ''}{ours if isinstance(ours, str) else ''}":
+    failed = [f"{way}: {result}" for way, result in (("interpreted", base), ("first run", cold), ("compiled", ours)) if isinstance(result, str)]
+    if failed and not fork and "CRASH" in "".join(failed):
         return compare(python, name, options, fork=True)
-    if isinstance(base, str) or isinstance(ours, str):
-        return name, [f"interpreted: {base}" if isinstance(base, str) else f"compiled: {ours}"], (0, 0, 0)
+    if failed:
+        return name, failed, (0, 0, 0)
     problems = []
     for shape in SHAPES:
-        known = set(base[shape]["outcomes"])
+        known = {*base[shape]["outcomes"], *cold[shape]["outcomes"]}
         problems += [f"{shape}: only compiled: {outcome}" for outcome in ours[shape]["outcomes"] if outcome not in known]
     counts = [sum(shape["failed"] for shape in way.values()) for way in (base, ours)]
     return name, problems, (*counts, sum(len(shape["outcomes"]) for shape in ours.values()))

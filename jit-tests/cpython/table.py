@@ -8,6 +8,7 @@ Results may come from several builds (`run.py --keep`); the table says from how 
 from __future__ import annotations
 
 import argparse
+import re
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -44,8 +45,16 @@ def read(folder, name, reasons):
     return {
         "name": name, "base": base, "ours": ours, "differing": differing, "reason": reasons.get(name, ""),
         "eligible": coverage.get("functions_eligible", 0), "compiled": coverage.get("functions_compiled", 0),
-        "refusals": Counter(harness.refusals(ours.get("stats", {}))), "measured": bool(coverage),
+        "refusals": reasons_of(ours), "measured": bool(coverage),
     }
+
+
+def reasons_of(result):
+    """Refusals by reason, without lines and amounts."""
+    out = Counter()
+    for reason, count in harness.refusals(result.get("stats", {})).items():
+        out[re.sub(r" \(line \d+\)$|: \d+ bytes wanted.*", "", reason)] += count
+    return out
 
 
 def passes(result):

@@ -39,10 +39,14 @@ pub unsafe extern "C" fn raise(_thread: Thread, _operands: i64, exc: Obj, cause:
     -1
 }
 
-/// Add the current instruction to the traceback of the pending exception.
+/// Add the current instruction to the traceback of the pending exception. Without memory for a frame object, as in the
+/// interpreter, that is what is pending then.
 pub unsafe fn add_traceback() {
     let frame = PyEval_GetFrame();
-    if !frame.is_null() {
+    if frame.is_null() {
+        // It has cleared the error that it met.
+        PyErr_NoMemory();
+    } else {
         PyTraceBack_Here(frame);
     }
 }
