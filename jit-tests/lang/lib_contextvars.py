@@ -83,15 +83,14 @@ each(added, (0,), (5,), (40,))
 each(nested, (0,), (3,), (30,))
 hot(in_copies, 3)
 hot(lambda: contextvars.copy_context().run(generators, 5))
-each(lambda how: (lambda f: f(wrong, how))(contextvars.copy_context().run), *[(i,) for i in (0, 1, 5, 6, 7)])
 hot(lambda: contextvars.copy_context().run(tokens))
 
 
 def shown(how):
     try:
         return contextvars.copy_context().run(wrong, how)
-    except (RuntimeError, ValueError) as error:
-        return type(error).__name__, str(error).partition("<")[0]
+    except (RuntimeError, ValueError, LookupError, ArithmeticError) as error:
+        return type(error).__name__, str(error).partition("<")[0], isinstance(error, LookupError)
 
 
-each(shown, (2,), (3,), (4,))
+each(shown, *[(i,) for i in range(8)])
