@@ -52,6 +52,10 @@ pub enum Start<'a> {
 /// Limits on what is compiled.
 pub const MAX_INSTRS: usize = 12_000;
 
+/// Instructions times locals of a function at most: as many values may frame states name, and generating code takes longer than
+/// in proportion.
+const MAX_NAMED: usize = 160_000;
+
 pub(super) struct Builder<'a> {
     pub(super) f: Function,
     pub(super) code: &'a Code,
@@ -117,7 +121,8 @@ pub fn build(
     {
         return refuse("a generator");
     }
-    if code.instrs.len() > MAX_INSTRS {
+    let named = code.instrs.len() * code.locals.len();
+    if code.instrs.len() > MAX_INSTRS || named > MAX_NAMED {
         return refuse("a function of this size");
     }
     if !matches!(start, Start::Loop(..)) && !code.optimized {

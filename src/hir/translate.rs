@@ -18,15 +18,16 @@ use super::function::Term;
 use super::typing;
 use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
 use crate::types::Type;
+use std::ops::RangeInclusive;
 
 type Done = Result<bool, Unsupported>;
 
-/// The one-operand intrinsics that the helpers know (star import, what a generator must not raise, the wrapping of what an
-/// asynchronous one yields, unary plus, list to tuple).
-const INTRINSICS_1: [u32; 5] = [2, 3, 4, 5, 6];
+/// The one-operand intrinsics that the helpers know (showing an expression's value, star import, what a generator must not raise,
+/// the wrapping of what an asynchronous one yields, unary plus, list to tuple, and those of type parameters).
+const INTRINSICS_1: RangeInclusive<u32> = 1..=11;
 
-/// The two-operand intrinsic that makes what is left of a group after `except*`.
-const PREP_RERAISE_STAR: u32 = 1;
+/// The two-operand ones: what is left of a group after `except*`, and those of type parameters.
+const INTRINSICS_2: RangeInclusive<u32> = 1..=5;
 
 impl Builder<'_> {
     /// Translate an instruction; true if it ended the block.
@@ -349,7 +350,7 @@ impl Builder<'_> {
                 self.push_general(G::CallIntrinsic1, [arg as i64, 0], 1);
             }
             B::CallIntrinsic2 => {
-                if instr.arg != PREP_RERAISE_STAR {
+                if !INTRINSICS_2.contains(&instr.arg) {
                     return Err(self.unsupported(format!("intrinsic 2/{}", instr.arg)));
                 }
                 self.push_general(G::CallIntrinsic2, [arg as i64, 0], 2);

@@ -15,6 +15,10 @@ use cladonia::types::Type;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Bytes of machine code at most, reserved as address space: what CPython's largest test files come to with everything compiled,
+/// twice.
+const CODE_MEMORY: usize = 256 << 20;
+
 /// Bring the runtime up.
 ///
 /// # Errors
@@ -66,7 +70,8 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
         );
         let host =
             intrinsics::describe(&[exit, record, resume, boxed]).map_err(|e| e.to_string())?;
-        let memory = CodeMemory::new(Config::new()).map_err(|e| e.to_string())?;
+        let memory =
+            CodeMemory::new(Config::new().limit(CODE_MEMORY)).map_err(|e| e.to_string())?;
         let engine = Engine::new(Arc::new(host), memory).map_err(|e| e.to_string())?;
         let front = Front {
             translate,
