@@ -178,6 +178,40 @@ fn read_assumptions(line: &mut Line, scope: &Scope) -> Parsed<Vec<Assumption>> {
     read_each(line, "assume", |line| Assumption::read(line, scope))
 }
 
+impl Display for AttrPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttrPlan::General => write!(f, "general"),
+            AttrPlan::Field {
+                guards,
+                load,
+                assumptions,
+            } => {
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                write!(f, "field{guards} load {load}{assumed}")
+            }
+            AttrPlan::Constant {
+                guards,
+                value,
+                method,
+                assumptions,
+            } => {
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                let method = if *method { " method" } else { "" };
+                let value = Type::from_object(*value);
+                write!(f, "constant {value}{method}{guards}{assumed}")
+            }
+            AttrPlan::Getter {
+                function,
+                assumptions,
+            } => {
+                let function = Type::from_object(*function);
+                write!(f, "getter {function}{}", Each("assume", assumptions))
+            }
+        }
+    }
+}
+
 impl Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -187,38 +221,11 @@ impl Display for Answer {
                 write!(f, "{}", Each("assume", assumptions))
             }
             Answer::LoadAttr(ty, name, plan) => {
-                write!(f, "load_attr {ty} {} = ", Quoted(name))?;
-                match plan {
-                    AttrPlan::General => write!(f, "general"),
-                    AttrPlan::Field {
-                        guards,
-                        load,
-                        assumptions,
-                    } => {
-                        let (guards, assumed) =
-                            (Each("check", guards), Each("assume", assumptions));
-                        write!(f, "field{guards} load {load}{assumed}")
-                    }
-                    AttrPlan::Constant {
-                        guards,
-                        value,
-                        method,
-                        assumptions,
-                    } => {
-                        let (guards, assumed) =
-                            (Each("check", guards), Each("assume", assumptions));
-                        let method = if *method { " method" } else { "" };
-                        let value = Type::from_object(*value);
-                        write!(f, "constant {value}{method}{guards}{assumed}")
-                    }
-                    AttrPlan::Getter {
-                        function,
-                        assumptions,
-                    } => {
-                        let function = Type::from_object(*function);
-                        write!(f, "getter {function}{}", Each("assume", assumptions))
-                    }
-                }
+                write!(f, "load_attr {ty} {} = {plan}", Quoted(name))
+            }
+            Answer::LoadSuper(class, ty, name, plan) => {
+                let class = Type::from_object(*class);
+                write!(f, "load_super {class} {ty} {} = {plan}", Quoted(name))
             }
             Answer::StoreAttr(ty, name, plan) => {
                 write!(f, "store_attr {ty} {} = ", Quoted(name))?;
@@ -314,6 +321,12 @@ impl Snapshot {
                 let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
                 line.expect("=")?;
                 Answer::LoadAttr(ty, name, read_load(line, scope)?)
+            }
+            () if line.eat_word("load_super") => {
+                let class = scope.single_object(line)?;
+                let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
+                line.expect("=")?;
+                Answer::LoadSuper(class, ty, name, read_load(line, scope)?)
             }
             () if line.eat_word("store_attr") => {
                 let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);

@@ -132,6 +132,8 @@ builtins! {
     Chr = "chr";
     /// `ord`
     Ord = "ord";
+    /// `super` (the class)
+    Super = "super";
 }
 
 /// What a known object does when it is called.
@@ -246,6 +248,12 @@ pub trait World {
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
         let _ = (receiver, name);
         StorePlan::General
+    }
+    /// How to load attribute `name` of `super(class, instance)`, the builtin's, where the instance is of type `receiver` (one
+    /// exact class): a constant or a getter.
+    fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
+        let _ = (class, receiver, name);
+        AttrPlan::General
     }
     /// What calling `callee` does.
     fn callee(&self, callee: ObjectHandle) -> Callee {

@@ -9,6 +9,7 @@ mod numbers;
 mod operators;
 mod resume;
 mod stack;
+mod supers;
 
 pub(super) use resume::Resumption;
 
@@ -230,23 +231,7 @@ impl Builder<'_> {
             B::LoadAttr => self.load_attr(instr),
             B::StoreAttr => self.store_attr(instr),
             B::DeleteAttr => self.effect(G::DeleteAttr, [arg as i64, 0], 1),
-            B::LoadSuperAttr => {
-                self.own_operands(3);
-                let args = self.top_values(3);
-                let op = self.general(
-                    G::LoadSuperAttr,
-                    [arg as i64, instr.arg2 as i64],
-                    args,
-                    Type::BOTTOM,
-                );
-                let attr = self.emit(Op::Output(0), vec![op], Type::OBJECT);
-                let this = self.emit(Op::Output(1), vec![op], Type::OBJECT.opt());
-                self.drop_top(3);
-                self.push_owned(attr);
-                if instr.arg2 & 1 != 0 {
-                    self.push_owned(this);
-                }
-            }
+            B::LoadSuperAttr => self.load_super_attr(instr),
 
             B::Jump | B::JumpBackwardNoInterrupt => {
                 self.jump_to(Pc(instr.arg), false);

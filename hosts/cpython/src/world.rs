@@ -12,6 +12,7 @@ mod attributes;
 mod callees;
 pub(crate) mod classes;
 pub(crate) mod dictionaries;
+pub(crate) mod supers;
 #[cfg(test)]
 mod tests;
 
@@ -249,6 +250,11 @@ impl World for CPythonWorld<'_> {
 
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
         self.plan_load(receiver, name).unwrap_or(AttrPlan::General)
+    }
+
+    fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
+        self.plan_super(class, receiver, name)
+            .unwrap_or(AttrPlan::General)
     }
 
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {

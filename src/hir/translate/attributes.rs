@@ -170,7 +170,7 @@ impl Builder<'_> {
     }
 
     /// How a function that takes nothing but an object is entered, and what that relies on.
-    fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
+    pub(super) fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
         match self.world.callee(function) {
             Callee::Function {
                 argcount: 1,

@@ -125,6 +125,16 @@ pub(super) struct Expected {
     guess: bool,
 }
 
+impl Expected {
+    pub(super) fn seen(ty: Type) -> Expected {
+        Expected { ty, guess: false }
+    }
+
+    pub(super) fn guessed(ty: Type) -> Expected {
+        Expected { ty, guess: true }
+    }
+}
+
 /// Choose how a site with these plans, one a type, is compiled.
 pub(super) fn site<P: Merge>(plans: Vec<(Expected, Option<P>)>) -> Site<P> {
     let seen = plans.iter().filter(|p| !p.0.guess);
@@ -312,7 +322,7 @@ impl Builder<'_> {
 }
 
 /// Whether all objects of the type are of one class exactly.
-fn is_one_class(ty: Type) -> bool {
+pub(super) fn is_one_class(ty: Type) -> bool {
     ty.is_exact() && ty.runtime_class().is_some() || is_builtin_exact(ty)
 }
 

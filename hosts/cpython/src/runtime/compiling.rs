@@ -8,13 +8,15 @@ use super::units::{self, FORCE_CAPACITY, Kind, Teaches, UnitRef, UnitState};
 use super::{abi, closed, frames, generators, healing, monitoring, rt, watchers};
 use crate::feedback;
 use crate::namespace::{self, NameCell};
-use cladonia::bytecode::{Code, Instr, Op, Pc};
+use crate::world::supers;
+use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Planted, Request, UnitParts};
 use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -223,12 +225,38 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
     }
 }
 
+/// Say of the uses of `super()` in a function's code which class they are in, and which are below it.
+///
+/// # Safety
+/// A live Python function.
+unsafe fn mark_supers(code: &mut Code, met: &mut HashMap<Pc, Met>, function: Object) {
+    let uses = (0..).map(Pc).zip(&mut code.instrs);
+    let mut uses = uses.filter(|(_, i)| i.op == Op::LoadSuperAttr).peekable();
+    if function.is_null() || uses.peek().is_none() {
+        return;
+    }
+    // SAFETY: the caller's.
+    let Some(supers::Hints {
+        class,
+        instance,
+        below,
+    }) = (unsafe { supers::hints(function) })
+    else {
+        return;
+    };
+    for (pc, instr) in uses {
+        instr.hint = vec![Type::OBJECT, class, instance];
+        met.entry(pc).or_default().related.extend(&below);
+    }
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
 /// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the globals are an exact
 /// dict and the frame's namespace if it is `at_top` of a module. For a function that may get a closed unit, `calls` is
-/// its entry.
+/// its entry. `function` is one that has the code, or null.
+#[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 pub(super) unsafe fn compile_unit(
     shape: CodeShape,
     globals: Object,
@@ -237,6 +265,7 @@ pub(super) unsafe fn compile_unit(
     at_top: bool,
     live: &[Type],
     calls: Option<&mut Entry>,
+    function: Object,
 ) -> Result<UnitRef, Refusal> {
     if rt().engine.is_none() || rt().finished {
         return Err(Refusal::Busy);
@@ -294,7 +323,7 @@ pub(super) unsafe fn compile_unit(
         .instrs
         .iter()
         .map(|i| match i.op {
-            Op::LoadAttr | Op::StoreAttr => Teaches::Class,
+            Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,
             Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
             _ => Teaches::Nothing,
         })
@@ -331,6 +360,8 @@ pub(super) unsafe fn compile_unit(
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
     let (mut met, held) = unsafe { healing::classes_met(state) };
     healing::numbers_met(state, &code, &mut met);
+    // SAFETY: the caller's promise.
+    unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     engine.execution = rt().options.execution;
@@ -435,6 +466,7 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                 false,
                 &live,
                 calls,
+                func,
             ) {
                 Ok(unit) => unit,
                 Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
@@ -557,7 +589,8 @@ pub unsafe fn compile_loop(
                 "its bets failed in {most} versions"
             )));
         }
-        match compile_unit(shape, globals, builtins, kind, at_top, live, None) {
+        let function = std::ptr::null_mut();
+        match compile_unit(shape, globals, builtins, kind, at_top, live, None, function) {
             Ok(unit) => {
                 let slot = state_of(shape.code).loops.entry(pos).or_default();
                 slot.versions += 1;
@@ -636,7 +669,7 @@ pub unsafe fn inspect(func: Object) -> Inspected {
         } else {
             Kind::Function
         };
-        let made = compile_unit(shape, globals, builtins, kind, false, &[], calls);
+        let made = compile_unit(shape, globals, builtins, kind, false, &[], calls, func);
         let mut text = None;
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);

@@ -286,7 +286,7 @@ impl Place {
     }
 }
 
-fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assumption> {
+pub(super) fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assumption> {
     // SAFETY: a live class.
     if unsafe { is_immutable(class) } {
         Vec::new()

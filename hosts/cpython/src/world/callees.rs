@@ -169,6 +169,7 @@ unsafe fn class(object: Obj) -> Option<Builtin> {
         (&raw mut PyLong_Type, Builtin::Int),
         (&raw mut PyFloat_Type, Builtin::Float),
         (&raw mut PyBool_Type, Builtin::Bool),
+        (&raw mut PySuper_Type, Builtin::Super),
     ];
     known
         .iter()
