@@ -261,7 +261,7 @@ impl Checker<'_> {
             };
             let (code, pc) = waits;
             let call = code.instrs.get(pc.0 as usize).map(|instr| instr.op);
-            if call != Some(bytecode::Op::Call) {
+            if !matches!(call, Some(bytecode::Op::Call | bytecode::Op::LoadAttr)) {
                 self.faults.push(format!(
                     "{b}: a frame of `{}` waits at {pc}, which is no call",
                     code.name

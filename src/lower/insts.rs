@@ -282,10 +282,22 @@ impl Lower<'_> {
                 self.host_access(v, &call, &[arg(0)]);
                 return;
             }
+            Op::CheckThread(call) => {
+                let thread = self.thread;
+                let exit = self.guard_exit(v);
+                self.host_call(&call, vec![thread], exit);
+                return;
+            }
+            Op::New(call) => {
+                let exit = self.guard_exit(v);
+                let made = self.host_call(&call, Vec::new(), exit);
+                let made = made.expect("an instance is made");
+                self.reference(made)
+            }
             Op::Load(call) => self
                 .host_access(v, &call, &[arg(0)])
                 .expect("a load gives a value"),
-            Op::Store(call) => self
+            Op::Store(call) | Op::StoreQuiet(call) => self
                 .host_access(v, &call, &[arg(0), arg(1)])
                 .expect("a store gives the old value"),
 
@@ -557,7 +569,7 @@ impl Lower<'_> {
         objects: &[Value],
     ) -> Option<lir::Value> {
         let mut exit = self.guard_exit(v);
-        let mut args: Vec<lir::Value> = objects.iter().map(|&a| self.moved(a)).collect();
+        let args: Vec<lir::Value> = objects.iter().map(|&a| self.moved(a)).collect();
         if objects.iter().any(|&a| self.repr(a) != Repr::Object) {
             // The frame state has the number itself: nobody else knows of the box.
             let (here, failed) = (self.b.current(), self.b.cold_block());
@@ -569,6 +581,16 @@ impl Lower<'_> {
             self.b.switch_to(here);
             exit = failed;
         }
+        self.host_call(call, args, exit)
+    }
+
+    /// Inline an intrinsic of the host's plans, its immediates behind the operands.
+    fn host_call(
+        &mut self,
+        call: &IntrinsicCall,
+        mut args: Vec<lir::Value>,
+        exit: lir::Block,
+    ) -> Option<lir::Value> {
         args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
         let func = &self.host.intrinsics[call.id].func;
         self.b.inline(func, &args, Some(exit)).first().copied()

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::bytecode::ConstValue;
+use crate::bytecode::{ConstValue, GeneralOp};
 use crate::hir::{Edge, Function, Op, Term, Value};
 use crate::types::Type;
 
@@ -41,6 +41,9 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             let inst = &mut f.insts[v];
             (inst.op, inst.ty, inst.args) = (op, ty, vec![raw]);
             true
+        }
+        Op::General(GeneralOp::InitResult, _) if ty(0) <= Type::NONE_TYPE => {
+            replace(f, v, inst.args[0])
         }
         Op::GuardBound if ty(0) <= Type::OBJECT => replace(f, v, inst.args[0]),
         Op::GuardIs(object) if ty(0).as_object() == Some(*object) => replace(f, v, inst.args[0]),

@@ -13,7 +13,7 @@ mod numbers;
 mod references;
 #[cfg(test)]
 pub(crate) mod tests;
-mod thread;
+pub(crate) mod thread;
 
 use crate::abi;
 use crate::capi::{self, Obj, field};
@@ -98,6 +98,8 @@ struct Context {
     box_int: HelperId,
     /// `(iterator)`: the exhausted iterator's own `next`, which drops what it iterates over.
     iter_end: HelperId,
+    /// `(class) -> object`, or null (and no exception) if there is no memory.
+    new_instance: HelperId,
     /// `(namespace, name, cell) -> object`, borrowed, or null.
     find_name: HelperId,
     /// `(namespace, name, cell, value) -> object`, the old one, null, or the sign of failure.
@@ -168,6 +170,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
         box_int: own("box_int", helpers::entry!(helpers::box_int, 1)),
         iter_end: own("iter_end", helpers::entry!(helpers::iter_end, 1)),
+        new_instance: own("new_instance", helpers::entry!(helpers::new_instance, 1)),
         find_name: own("find_name", helpers::entry!(crate::namespace::find, 3)),
         replace_name: own(
             "replace_name",

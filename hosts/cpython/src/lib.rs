@@ -15,7 +15,6 @@
 pub mod abi;
 pub mod annotate;
 pub mod capi;
-mod constructors;
 pub mod decode;
 pub mod export;
 pub mod feedback;

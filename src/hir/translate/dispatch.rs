@@ -75,19 +75,22 @@ impl Merge for StorePlan {
                 StorePlan::Field {
                     mut guards,
                     store,
+                    quiet,
                     mut assumptions,
                 },
                 StorePlan::Field {
                     guards: more,
                     store: same,
+                    quiet: silent,
                     assumptions: further,
                 },
-            ) if store == same => {
+            ) if store == same && quiet == silent => {
                 extend(&mut guards, more);
                 extend(&mut assumptions, further);
                 Some(StorePlan::Field {
                     guards,
                     store,
+                    quiet,
                     assumptions,
                 })
             }

@@ -299,3 +299,35 @@ unsafe fn unknown_intrinsic() -> Obj {
     PyErr_SetString(PyExc_SystemError, c"invalid intrinsic function".as_ptr());
     ptr::null_mut()
 }
+
+/// Raises unless what an `__init__` has returned is None, as the interpreter does.
+pub unsafe extern "C" fn init_result(result: Obj) -> i64 {
+    if result == Py_None() {
+        return 0;
+    }
+    PyErr_Format(
+        PyExc_TypeError,
+        c"__init__() should return None, not '%.200s'".as_ptr(),
+        (*Py_TYPE(result)).tp_name,
+    );
+    -1
+}
+
+/// A new instance of a class whose `__new__` is that of `object`, as its `__init__` is given it; null, and no exception, if
+/// there is no memory.
+pub unsafe extern "C" fn new_instance(class: Obj) -> Obj {
+    let empty = PyTuple_New(0);
+    if empty.is_null() {
+        PyErr_Clear();
+        return ptr::null_mut();
+    }
+    let made = match PyBaseObject_Type.tp_new {
+        Some(new) => new(class.cast(), empty, ptr::null_mut()),
+        None => ptr::null_mut(),
+    };
+    Py_DECREF(empty);
+    if made.is_null() {
+        PyErr_Clear();
+    }
+    made
+}

@@ -2,9 +2,9 @@
 //! compiler's.
 
 use super::capi::Object;
-use super::compiling::Front;
+use super::compiling::{self, Front};
 use super::{api, closed, exits, frames, function_state, generators, rt};
-use crate::world::CPythonWorld;
+use crate::world::{CPythonWorld, Known};
 use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
@@ -111,9 +111,12 @@ fn world(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World> {
             engine.host(),
             globals,
             builtins,
-            &entry_cell_for,
-            &raw_entry_for,
-            &is_unstable,
+            Known {
+                entry_cell: &entry_cell_for,
+                raw_entry: &raw_entry_for,
+                inlinee: &compiling::inlinee,
+                is_unstable: &is_unstable,
+            },
         )
     })
 }

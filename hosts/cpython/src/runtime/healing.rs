@@ -168,7 +168,8 @@ unsafe fn learn(unit: UnitRef) {
 /// The unit is alive; `frame` is complete for the exit.
 pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     let teaches = matches!(record.reason, Reason::Type | Reason::Shape | Reason::Domain);
-    if record.kind != ExitKind::Resume || !teaches {
+    // The operands of inlined code are in no frame yet.
+    if record.kind != ExitKind::Resume || !teaches || !record.inlined.is_empty() {
         return;
     }
     // SAFETY: the caller's promise; the operand is an object.

@@ -219,30 +219,35 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let name = Name::new(name)?;
-            let store = match descriptor(class, name.0) {
+            let (store, quiet) = match descriptor(class, name.0) {
                 Descriptor::Slot {
                     offset,
                     writable: true,
-                } => call(self.ids.store_slot, &[offset]),
+                } => (
+                    call(self.ids.store_slot, &[offset]),
+                    Some(call(self.ids.check_quiet_slot, &[offset])),
+                ),
                 Descriptor::Slot { .. } | Descriptor::Data | Descriptor::Property(_) => {
                     return None;
                 }
                 _ => match Place::of(class, &name)? {
-                    Place::Inline(values, index) => {
-                        call(self.ids.store_inline_value, &[values.offset, index])
-                    }
+                    Place::Inline(values, index) => (
+                        call(self.ids.store_inline_value, &[values.offset, index]),
+                        Some(call(self.ids.check_quiet_slot, &[values.place(index)])),
+                    ),
                     Place::Either(values, index, [name, cell]) => {
                         let imms = [values.offset, index, name, cell];
-                        call(self.ids.store_instance_value, &imms)
+                        (call(self.ids.store_instance_value, &imms), None)
                     }
                     Place::Dict(offset, [name, cell]) => {
-                        call(self.ids.store_dict_value, &[offset, name, cell])
+                        (call(self.ids.store_dict_value, &[offset, name, cell]), None)
                     }
                 },
             };
             Some(StorePlan::Field {
                 guards: Vec::new(),
                 store,
+                quiet,
                 assumptions: class_assumption(handle, class),
             })
         }
