@@ -250,6 +250,41 @@ unsafe fn mark_supers(code: &mut Code, met: &mut HashMap<Pc, Met>, function: Obj
     }
 }
 
+/// Code units that code may have to be inlined, its caches included; longer code would not be.
+const MOST_INLINED_UNITS: isize = 400;
+
+/// The bytecode of a function, if calls of it may become it.
+pub(super) fn inlinee(func: Object) -> Option<Code> {
+    // SAFETY: asked only for Python functions, with the GIL.
+    unsafe {
+        let (code, globals, builtins) = function_state::parts_of(func);
+        let units: isize = get(code.cast(), abi::object::VAR_SIZE);
+        let state = state_of(code);
+        let shape = state.shape;
+        // What has lost bets is better off with a unit of its own, which has learnt from it.
+        let is_offered = units <= MOST_INLINED_UNITS
+            && shape.is_plain()
+            && shape.optimized()
+            && !shape.is_generator()
+            && state.refused.is_none()
+            && state.avoid.is_empty()
+            && state.met.is_empty()
+            && state.operands.is_empty()
+            && !monitoring::is_observed(&shape);
+        if !is_offered {
+            return None;
+        }
+        let reached_late = state.reached_late;
+        let translate = rt().front.translate;
+        let made = catch_unwind(|| translate(code, globals, builtins));
+        let mut code = made.ok()?.ok()?;
+        if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
+            mark_unreached(&mut code, &shape, Kind::Function);
+        }
+        Some(code)
+    }
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
