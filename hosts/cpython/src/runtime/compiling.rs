@@ -192,39 +192,6 @@ unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
     }
 }
 
-/// Code units that code may have to be inlined, its caches included; longer code would not be.
-const MOST_INLINED_UNITS: isize = 400;
-
-/// The bytecode of a function, if calls of it may become it.
-pub(super) fn inlinee(func: Object) -> Option<Code> {
-    // SAFETY: asked only for Python functions, with the GIL.
-    unsafe {
-        let (code, globals, builtins) = function_state::parts_of(func);
-        let units: isize = get(code.cast(), abi::object::VAR_SIZE);
-        let state = state_of(code);
-        let shape = state.shape;
-        // What has lost bets is better off with a unit of its own, which has learnt from it.
-        let is_offered = units <= MOST_INLINED_UNITS
-            && shape.is_plain()
-            && shape.optimized()
-            && !shape.is_generator()
-            && state.refused.is_none()
-            && state.avoid.is_empty()
-            && !monitoring::is_observed(&shape);
-        if !is_offered {
-            return None;
-        }
-        let reached_late = state.reached_late;
-        let translate = rt().front.translate;
-        let made = catch_unwind(|| translate(code, globals, builtins));
-        let mut code = made.ok()?.ok()?;
-        if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
-            mark_unreached(&mut code, &shape, Kind::Function);
-        }
-        Some(code)
-    }
-}
-
 /// Say of the uses of `super()` in a function's code which class they are in, and which are below it.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! Plans are made for classes of a running interpreter, and carried out on their instances.
 
-use super::CPythonWorld;
+use super::{CPythonWorld, Known};
 use crate::capi::Obj;
 use crate::intrinsics::tests::{Machine, shown_borrowed};
 use crate::objects;
