@@ -193,9 +193,7 @@ pub unsafe fn run(ts: Thread, frames: Vec<Rebuilt>) -> Ended {
             let result = if first && !of.lost.is_null() {
                 PyErr_SetRaisedException(std::mem::replace(&mut of.lost, std::ptr::null_mut()));
                 exits::raise_owned(ts, frame, &shape, of.pos)
-            } else if first {
-                exits::run_owned(ts, frame, &shape, of.resume)
-            } else if ended.come_back(frame) {
+            } else if first || ended.come_back(frame) {
                 exits::run_owned(ts, frame, &shape, of.resume)
             } else {
                 exits::raise_owned(ts, frame, &shape, of.pos)
