@@ -98,7 +98,7 @@ for o in objects:
     hot(lambda: o.p, times=40)
 for how in ("rebound", "deleted", "missing", "assigned", "star"):
     hot(call, objects[1], how)
-each(objects[0].explicit, (B, objects[0]), (A, objects[0]), (C, objects[0]), (B, 5), (5, objects[0]), (B, M()), (B, None))
+each(objects[0].explicit, (B, objects[0]), (A, objects[0]), (C, objects[0]), (B, 5), (5, objects[0]), (B, M()))
 hot(B.f, 5)
 hot(B.star)
 hot(lambda: super().f())
