@@ -3,6 +3,7 @@
     python benches/suite.py [--python P] [--program NAME]... [--rounds N] [--json FILE]
     python benches/suite.py --guards [--without PASS,...]     # how many guards were executed, not how long it took
     python benches/suite.py --questions                       # what questions about paths have cost and brought
+    python benches/suite.py --coverage                        # what became hot, what of it was compiled, and why not; as Markdown
 
 `P` must have pyperformance installed. Each process is a worker of pyperf's own, so a program runs as its authors wrote it.
 """
@@ -10,8 +11,10 @@
 from __future__ import annotations
 
 import argparse
+import collections
 import json
 import math
+import re
 import statistics
 import subprocess
 import sys
@@ -37,7 +40,7 @@ def main():
     if reason:
         sys.exit(f"the JIT can't work here: {reason}")
     chosen = {name: table[name] for name in options.program or table}
-    work = guards if options.guards else questions if options.questions else speed
+    work = guards if options.guards else questions if options.questions else coverage if options.coverage else speed
     rows = work(Suite(python, folder, options), chosen)
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
@@ -52,6 +55,7 @@ def arguments():
     parser.add_argument("--guards", action="store_true", help="count executed guards, with and without the passes of --without")
     parser.add_argument("--without", default="paths", metavar="PASS,...", help="for --guards (default: paths)")
     parser.add_argument("--questions", action="store_true", help="what questions about paths cost, and how many checks they removed")
+    parser.add_argument("--coverage", action="store_true", help="functions that became hot, those compiled, and refusals by reason")
     parser.add_argument("--threshold", type=int, help="instead of the default")
     parser.add_argument("--timeout", type=float, default=600.0)
     parser.add_argument("--json", metavar="FILE")
@@ -136,6 +140,40 @@ def guards(suite, chosen):
         fewer = 100 * (1 - after / before) if before else 0.0
         print(f"{name:28}{before:14}{after:14}{fewer:8.2f} %", flush=True)
     return rows
+
+
+def coverage(suite, chosen):
+    """A table for docs/coverage.md: one value of each program after one to warm up."""
+    rows, refused = [], collections.Counter()
+    print("| program | hot | compiled | refused or given up | native calls | native loop turns |\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name, entry in chosen.items():
+        ran = suite.run(name, entry, True, values=1)
+        if ran is None:
+            continue
+        found = ran[1]["coverage"]
+        reasons = collections.Counter({general(reason): count for reason, count in harness.refusals(ran[1]).items()})
+        refused += reasons
+        row = {"program": name, "hot": found["functions_eligible"], "compiled": found["functions_compiled"], "refused": dict(reasons)}
+        rows.append(row)
+        print(f"| {name} | {row['hot']} | {row['compiled']} | {sum(reasons.values())} | "
+              f"{share(found['native_calls'], found['interpreted_calls'])} | "
+              f"{share(found['native_loop_iterations'], found['interpreted_loop_iterations'])} |", flush=True)
+    hot, compiled = sum(row["hot"] for row in rows), sum(row["compiled"] for row in rows)
+    print(f"\n{len(rows)} of {len(chosen)} programs ended well: {compiled} of {hot} functions that became hot were compiled "
+          f"({share(compiled, hot - compiled)}).\n\n| refused or given up | count |\n| --- | ---: |")
+    for reason, count in refused.most_common():
+        print(f"| {reason} | {count} |")
+    return rows
+
+
+def general(reason):
+    """A reason without the line it was met at."""
+    return re.sub(r" \(line \d+\)$", "", reason)
+
+
+def share(native, interpreted):
+    whole = native + interpreted
+    return f"{native / whole:.1%}" if whole else "-"
 
 
 def questions(suite, chosen):

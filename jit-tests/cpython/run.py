@@ -1,6 +1,6 @@
 """Runs files of CPython's own test suite without and with the JIT, and prints every test case that ends differently.
 
-    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--fresh]
+    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--fresh | --keep]
 
 Each file runs in a process of its own with a time limit. Results are kept in results/, so a run that was stopped goes on
 where it was: interpreted results as long as the Python is the same, compiled ones as long as the native module is.
@@ -39,7 +39,7 @@ def main():
         if options.require_jit:
             sys.exit(1)
     files = all_files(python) if options.all else CI if options.ci else options.files.split(",") if options.files else USUAL
-    results = Results(options.results, fingerprint(python), options.fresh)
+    results = Results(options.results, fingerprint(python), options.fresh, options.keep)
     runner = Runner(python, options, results)
     coverage = harness.Coverage()
     differing = 0
@@ -55,6 +55,11 @@ def main():
                 coverage.add(ours.get("stats", {}))
             print(f"{name:24} {counts(base):34} {base['seconds']:6.1f}s   with the JIT {ours['seconds']:6.1f}s "
                   f"{'same' if not rows else f'{len(rows)} DIFFER'}{f', {len(flaky)} unsteady' if flaky else ''}", flush=True)
+            lost = [row for row in rows if row[2] == "not run"]
+            if len(lost) < len(rows):  # The process ended in the midst: what came after says nothing more.
+                rows = [row for row in rows if row[2] != "not run"]
+                if lost:
+                    print(f"    {len(lost)} cases were not run")
             for case, was, now, detail in rows:
                 print(f"    {case}: {was} -> {now}")
                 for line in detail.strip().splitlines()[-options.detail:] if options.detail else ():
@@ -78,6 +83,7 @@ def arguments():
     parser.add_argument("--threshold", type=int, default=0)
     parser.add_argument("--oracle", action="store_true", help="compiled code runs in the LIR interpreter in place of machine code")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
+    parser.add_argument("--keep", action="store_true", help="keep results of another build of the JIT where nothing differed")
     parser.add_argument("--no-recheck", dest="recheck", action="store_false", help="don't run differing files once more, both ways")
     parser.add_argument("--detail", type=int, default=6, metavar="N", help="lines of the traceback of each difference")
     parser.add_argument("--results", type=Path, default=HERE / "results")
@@ -104,9 +110,10 @@ def fingerprint(python):
 class Results:
     """One JSON file per file of the suite and way of running it, written when that run has ended."""
 
-    def __init__(self, folder, prints, fresh):
+    def __init__(self, folder, prints, fresh, keep):
         self.folder = folder
         self.prints = prints
+        self.keep = keep
         folder.mkdir(parents=True, exist_ok=True)
         if fresh:
             for file in folder.glob("*.json"):
@@ -117,7 +124,11 @@ class Results:
 
     def get(self, name, mode):
         result = harness.read_stats(self.path(name, mode))
-        return result if result.get("of") == self.prints["base" if mode == "base" else "jit"] else None
+        if result.get("of") == self.prints["base" if mode == "base" else "jit"]:
+            return result
+        if self.keep and result and mode != "base" and not differences(self.get(name, "base") or {"cases": {}}, result):
+            return result
+        return None
 
     def put(self, name, mode, result):
         result["of"] = self.prints["base" if mode == "base" else "jit"]

@@ -131,6 +131,8 @@ general_ops! {
     StoreAttr "store_attr" (frame) 1 2 Nothing;
     /// `del a.name`.
     DeleteAttr "delete_attr" (frame) 1 1 Nothing;
+    /// Raises unless the operand, what an `__init__` has returned, is None.
+    InitResult "init_result" () 0 1 Nothing;
     /// Method lookup: two outputs, callable and self, or attribute and null.
     LoadMethod "load_method" (frame outputs) 1 1 Nothing;
     /// `super().name`: immediates are the name's index and the bytecode's flags; operands super, class, self; two

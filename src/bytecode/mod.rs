@@ -65,13 +65,24 @@ pub struct Instr {
     pub line: u32,
 }
 
-/// What an instruction's receivers were where the class that was bet on was not.
+/// What an instruction's receivers or operands were where the class that was bet on was not.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Met {
     /// Their classes.
     pub seen: Vec<Type>,
     /// Classes that are likely because of those.
     pub related: Vec<Type>,
+    /// Of arithmetic and comparisons: the operands are floats and ints.
+    pub numbers: Option<Numbers>,
+}
+
+/// Which floats and ints an instruction has met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Numbers {
+    /// One of two is a float.
+    Mixed,
+    /// Two ints as well.
+    Any,
 }
 
 impl Instr {

@@ -15,6 +15,9 @@ pub struct InlinedFrame {
     pub code: u32,
     /// The instruction at which it goes on, or the call at which it waits.
     pub pc: Pc,
+    /// Whether it is the `__init__` of an object that is on the stack of the frame before: what it returns, which must be
+    /// None, is dropped.
+    pub constructs: bool,
     /// One source for each local. There is no slot that could hold a value already, so none is [`Source::Keep`].
     pub locals: Vec<Source>,
     /// The operand stack from the bottom; where the frame waits, without what the call consumes.
@@ -41,7 +44,12 @@ impl fmt::Display for List<'_> {
 impl fmt::Display for InlinedFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (locals, stack) = (List(&self.locals), List(&self.stack));
-        write!(f, "inlined {} {} {locals} {stack}", self.code, self.pc)
+        let constructs = if self.constructs { "constructs " } else { "" };
+        write!(
+            f,
+            "inlined {} {} {constructs}{locals} {stack}",
+            self.code, self.pc
+        )
     }
 }
 
@@ -51,7 +59,7 @@ mod tests {
     use crate::bytecode::Pc;
 
     const TWO: &str = "resume @5 overflow, virtual 0 = tuple (int 2), local 0 = int 2, stack [borrowed 3], \
-                       inlined 0 @4 [virtual 0, null] [], inlined 1 @2 [owned 3] [virtual 0, float 4]";
+                       inlined 0 @4 constructs [virtual 0, null] [], inlined 1 @2 [owned 3] [virtual 0, float 4]";
 
     #[test]
     fn frames_are_read_outermost_first() {
@@ -63,12 +71,14 @@ mod tests {
         let outer = LiveInlined {
             code: 0,
             pc: Pc(4),
+            constructs: true,
             locals: vec![Live::Virtual(0), Live::Null],
             stack: vec![],
         };
         let inner = LiveInlined {
             code: 1,
             pc: Pc(2),
+            constructs: false,
             locals: vec![Live::Owned(0x40)],
             stack: vec![Live::Virtual(0), Live::Float(0.5)],
         };

@@ -39,6 +39,8 @@ pub struct LiveInlined {
     pub code: u32,
     /// The instruction at which it goes on, or the call at which it waits.
     pub pc: Pc,
+    /// Whether what it returns is dropped: see [`super::InlinedFrame`].
+    pub constructs: bool,
     /// Every local.
     pub locals: Vec<Live>,
     /// The operand stack from the bottom; where the frame waits, without what the call consumes.
@@ -88,6 +90,7 @@ impl ExitRecord {
             Some(LiveInlined {
                 code: frame.code,
                 pc: frame.pc,
+                constructs: frame.constructs,
                 locals: all(&frame.locals)?,
                 stack: all(&frame.stack)?,
             })

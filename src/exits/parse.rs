@@ -1,7 +1,7 @@
 //! Reads the text form of an exit record back.
 //!
 //! ```text
-//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER list list }
+//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER [ "constructs" ] list list }
 //! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "reraise"
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
@@ -75,6 +75,7 @@ impl ExitRecord {
             inlined.push(InlinedFrame {
                 code,
                 pc: Pc(reader.number()?),
+                constructs: reader.eat("constructs"),
                 locals: reader.list()?,
                 stack: reader.list()?,
             });
@@ -243,14 +244,19 @@ mod tests {
 
     fn any_frame() -> impl Strategy<Value = InlinedFrame> {
         let sources = || prop::collection::vec(any_source(), 0..4);
-        (any::<u32>(), any::<u32>(), sources(), sources()).prop_map(|(code, pc, locals, stack)| {
-            let pc = Pc(pc);
-            InlinedFrame {
-                code,
-                pc,
-                locals,
-                stack,
-            }
+        let all = (
+            any::<u32>(),
+            any::<u32>(),
+            any::<bool>(),
+            sources(),
+            sources(),
+        );
+        all.prop_map(|(code, pc, constructs, locals, stack)| InlinedFrame {
+            code,
+            pc: Pc(pc),
+            constructs,
+            locals,
+            stack,
         })
     }
 

@@ -13,6 +13,8 @@ pub enum Answer {
     Global(u64, String, Global),
     /// How an attribute of a receiver is loaded.
     LoadAttr(Type, String, AttrPlan),
+    /// How an attribute of `super` of a class is loaded for a receiver.
+    LoadSuper(ObjectHandle, Type, String, AttrPlan),
     /// How it is stored.
     StoreAttr(Type, String, StorePlan),
     /// What a call does.
@@ -32,6 +34,8 @@ pub enum Question {
     Global(u64, String),
     /// [`World::load_attr`]: of a receiver, a name.
     LoadAttr(Type, String),
+    /// [`World::load_super`]: of a class and a receiver, a name.
+    LoadSuper(ObjectHandle, Type, String),
     /// [`World::store_attr`]: of a receiver, a name.
     StoreAttr(Type, String),
     /// [`World::callee`]
@@ -51,6 +55,9 @@ impl Question {
         match self {
             Question::Global(namespace, name) => drop(recorder.global(*namespace, name)),
             Question::LoadAttr(receiver, name) => drop(recorder.load_attr(*receiver, name)),
+            Question::LoadSuper(class, receiver, name) => {
+                drop(recorder.load_super(*class, *receiver, name));
+            }
             Question::StoreAttr(receiver, name) => drop(recorder.store_attr(*receiver, name)),
             Question::Callee(object) => drop(recorder.callee(*object)),
             Question::Inlinee(object) => drop(recorder.inlinee(*object)),
@@ -64,7 +71,9 @@ impl Question {
     pub fn subject(&self) -> Type {
         match self {
             Question::Global(..) => Type::BOTTOM,
-            Question::LoadAttr(receiver, _) | Question::StoreAttr(receiver, _) => *receiver,
+            Question::LoadAttr(receiver, _)
+            | Question::LoadSuper(_, receiver, _)
+            | Question::StoreAttr(receiver, _) => *receiver,
             Question::Callee(object)
             | Question::Inlinee(object)
             | Question::Tuple(object)
@@ -77,7 +86,9 @@ impl Answer {
     /// The receiver that it is about, if it is about an attribute.
     pub fn receiver(&self) -> Option<Type> {
         match self {
-            Answer::LoadAttr(receiver, ..) | Answer::StoreAttr(receiver, ..) => Some(*receiver),
+            Answer::LoadAttr(receiver, ..)
+            | Answer::LoadSuper(_, receiver, ..)
+            | Answer::StoreAttr(receiver, ..) => Some(*receiver),
             _ => None,
         }
     }
@@ -88,7 +99,15 @@ impl Answer {
             Answer::Global(_, _, global) => (global.value, &[]),
             Answer::LoadAttr(_, _, AttrPlan::Constant { value, .. }) => (*value, &[]),
             Answer::LoadAttr(_, _, AttrPlan::Getter { function, .. }) => (*function, &[]),
-            Answer::LoadAttr(..) | Answer::StoreAttr(..) => return Vec::new(),
+            Answer::LoadSuper(class, _, _, AttrPlan::Constant { value, .. }) => {
+                return vec![*class, *value];
+            }
+            Answer::LoadSuper(class, _, _, AttrPlan::Getter { function, .. }) => {
+                return vec![*class, *function];
+            }
+            Answer::LoadAttr(..) | Answer::LoadSuper(..) | Answer::StoreAttr(..) => {
+                return Vec::new();
+            }
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
             Answer::Callee(object, _) | Answer::Inlinee(object, _) => (*object, &[]),
             Answer::Value(object, _) => (*object, &[]),
@@ -108,6 +127,12 @@ impl Answer {
                 | AttrPlan::Constant { assumptions, .. }
                 | AttrPlan::Getter { assumptions, .. },
             )
+            | Answer::LoadSuper(
+                _,
+                _,
+                _,
+                AttrPlan::Constant { assumptions, .. } | AttrPlan::Getter { assumptions, .. },
+            )
             | Answer::StoreAttr(_, _, StorePlan::Field { assumptions, .. })
             | Answer::Callee(_, Callee::Function { assumptions, .. }) => assumptions,
             _ => &[],
@@ -118,6 +143,7 @@ impl Answer {
         match self {
             Answer::Global(namespace, name, _) => Question::Global(*namespace, name.clone()),
             Answer::LoadAttr(ty, name, _) => Question::LoadAttr(*ty, name.clone()),
+            Answer::LoadSuper(class, ty, name, _) => Question::LoadSuper(*class, *ty, name.clone()),
             Answer::StoreAttr(ty, name, _) => Question::StoreAttr(*ty, name.clone()),
             Answer::Callee(object, _) => Question::Callee(*object),
             Answer::Inlinee(object, _) => Question::Inlinee(*object),
@@ -167,6 +193,13 @@ impl World for Snapshot {
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
         match self.find(Question::LoadAttr(receiver, name.to_owned())) {
             Some(Answer::LoadAttr(_, _, plan)) => plan.clone(),
+            _ => AttrPlan::General,
+        }
+    }
+
+    fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
+        match self.find(Question::LoadSuper(class, receiver, name.to_owned())) {
+            Some(Answer::LoadSuper(_, _, _, plan)) => plan.clone(),
             _ => AttrPlan::General,
         }
     }
@@ -243,6 +276,15 @@ impl World for Recorder<'_> {
         let plan = self.world.load_attr(receiver, name);
         if plan != AttrPlan::General {
             self.note(Answer::LoadAttr(receiver, name.to_owned(), plan.clone()));
+        }
+        plan
+    }
+
+    fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
+        let plan = self.world.load_super(class, receiver, name);
+        if plan != AttrPlan::General {
+            let name = name.to_owned();
+            self.note(Answer::LoadSuper(class, receiver, name, plan.clone()));
         }
         plan
     }

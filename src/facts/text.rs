@@ -18,7 +18,7 @@ use super::{
     Assumption, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
     RawSignature, StorePlan,
 };
-use crate::types::{Line, ObjectHandle, Parsed, Quoted, Scope, Type};
+use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
 use std::fmt::{self, Display};
 
@@ -109,13 +109,7 @@ impl Assumption {
     pub(crate) fn read(line: &mut Line, scope: &Scope) -> Parsed<Assumption> {
         Ok(match () {
             () if line.eat_word("class_unchanged") => {
-                line.space();
-                let at = line.at;
-                let ty = scope.ty(line)?;
-                match ty.unique_class_in(scope.host) {
-                    Some(class) => Assumption::ClassUnchanged(class),
-                    None => return line.error_at(at, format!("`{ty}` is no single class")),
-                }
+                Assumption::ClassUnchanged(read_class(line, scope)?)
             }
             () if line.eat_word("name_unchanged") => Assumption::NameUnchanged {
                 namespace: line.number()?,
@@ -169,8 +163,53 @@ fn read_each<T>(
     Ok(items)
 }
 
+/// The class of an exact type.
+fn read_class(line: &mut Line, scope: &Scope) -> Parsed<ClassHandle> {
+    line.space();
+    let at = line.at;
+    let ty = scope.ty(line)?;
+    match ty.unique_class_in(scope.host) {
+        Some(class) => Ok(class),
+        None => line.error_at(at, format!("`{ty}` is no single class")),
+    }
+}
+
 fn read_assumptions(line: &mut Line, scope: &Scope) -> Parsed<Vec<Assumption>> {
     read_each(line, "assume", |line| Assumption::read(line, scope))
+}
+
+impl Display for AttrPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttrPlan::General => write!(f, "general"),
+            AttrPlan::Field {
+                guards,
+                load,
+                assumptions,
+            } => {
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                write!(f, "field{guards} load {load}{assumed}")
+            }
+            AttrPlan::Constant {
+                guards,
+                value,
+                method,
+                assumptions,
+            } => {
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                let method = if *method { " method" } else { "" };
+                let value = Type::from_object(*value);
+                write!(f, "constant {value}{method}{guards}{assumed}")
+            }
+            AttrPlan::Getter {
+                function,
+                assumptions,
+            } => {
+                let function = Type::from_object(*function);
+                write!(f, "getter {function}{}", Each("assume", assumptions))
+            }
+        }
+    }
 }
 
 impl Display for Answer {
@@ -182,38 +221,11 @@ impl Display for Answer {
                 write!(f, "{}", Each("assume", assumptions))
             }
             Answer::LoadAttr(ty, name, plan) => {
-                write!(f, "load_attr {ty} {} = ", Quoted(name))?;
-                match plan {
-                    AttrPlan::General => write!(f, "general"),
-                    AttrPlan::Field {
-                        guards,
-                        load,
-                        assumptions,
-                    } => {
-                        let (guards, assumed) =
-                            (Each("check", guards), Each("assume", assumptions));
-                        write!(f, "field{guards} load {load}{assumed}")
-                    }
-                    AttrPlan::Constant {
-                        guards,
-                        value,
-                        method,
-                        assumptions,
-                    } => {
-                        let (guards, assumed) =
-                            (Each("check", guards), Each("assume", assumptions));
-                        let method = if *method { " method" } else { "" };
-                        let value = Type::from_object(*value);
-                        write!(f, "constant {value}{method}{guards}{assumed}")
-                    }
-                    AttrPlan::Getter {
-                        function,
-                        assumptions,
-                    } => {
-                        let function = Type::from_object(*function);
-                        write!(f, "getter {function}{}", Each("assume", assumptions))
-                    }
-                }
+                write!(f, "load_attr {ty} {} = {plan}", Quoted(name))
+            }
+            Answer::LoadSuper(class, ty, name, plan) => {
+                let class = Type::from_object(*class);
+                write!(f, "load_super {class} {ty} {} = {plan}", Quoted(name))
             }
             Answer::StoreAttr(ty, name, plan) => {
                 write!(f, "store_attr {ty} {} = ", Quoted(name))?;
@@ -222,11 +234,13 @@ impl Display for Answer {
                     StorePlan::Field {
                         guards,
                         store,
+                        quiet,
                         assumptions,
                     } => {
                         let (guards, assumed) =
                             (Each("check", guards), Each("assume", assumptions));
-                        write!(f, "field{guards} store {store}{assumed}")
+                        let quiet = Each("quiet", quiet.as_slice());
+                        write!(f, "field{guards} store {store}{quiet}{assumed}")
                     }
                 }
             }
@@ -235,6 +249,19 @@ impl Display for Answer {
                 match callee {
                     Callee::Unknown => write!(f, "unknown"),
                     Callee::Builtin(builtin) => write!(f, "builtin {}", builtin.name()),
+                    Callee::Class {
+                        class,
+                        make,
+                        init,
+                        assumptions,
+                    } => {
+                        let class = Type::from_class_exact(*class);
+                        write!(f, "class {class} make {make}")?;
+                        if let Some(init) = init {
+                            write!(f, " init {}", Type::from_object(*init))?;
+                        }
+                        write!(f, "{}", Each("assume", assumptions))
+                    }
                     Callee::Function {
                         argcount,
                         defaults,
@@ -294,6 +321,12 @@ impl Snapshot {
                 let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
                 line.expect("=")?;
                 Answer::LoadAttr(ty, name, read_load(line, scope)?)
+            }
+            () if line.eat_word("load_super") => {
+                let class = scope.single_object(line)?;
+                let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
+                line.expect("=")?;
+                Answer::LoadSuper(class, ty, name, read_load(line, scope)?)
             }
             () if line.eat_word("store_attr") => {
                 let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
@@ -362,6 +395,10 @@ fn read_store(line: &mut Line, scope: &Scope) -> Parsed<StorePlan> {
     Ok(StorePlan::Field {
         guards,
         store: IntrinsicCall::read(line)?,
+        quiet: match line.eat_word("quiet") {
+            true => Some(IntrinsicCall::read(line)?),
+            false => None,
+        },
         assumptions: read_assumptions(line, scope)?,
     })
 }
@@ -377,8 +414,21 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
             None => line.error_at(at, format!("there is no builtin `{word}`")),
         };
     }
+    if line.eat_word("class") {
+        let class = read_class(line, scope)?;
+        line.expect("make")?;
+        return Ok(Callee::Class {
+            class,
+            make: IntrinsicCall::read(line)?,
+            init: match line.eat_word("init") {
+                true => Some(scope.single_object(line)?),
+                false => None,
+            },
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if !line.eat_word("function") {
-        return line.expected("`function` or `builtin`");
+        return line.expected("`function`, `class` or `builtin`");
     }
     let argcount = line.number()?;
     let defaults = read_objects(line, scope)?;

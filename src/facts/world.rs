@@ -3,7 +3,7 @@
 //! knows what is inside.
 
 use super::{Assumption, RawEntry};
-use crate::types::{ConstValue, ObjectHandle, Type};
+use crate::types::{ClassHandle, ConstValue, ObjectHandle, Type};
 use cranelift_entity::entity_impl;
 use std::any::Any;
 use std::fmt::{Debug, Display};
@@ -81,6 +81,9 @@ pub enum StorePlan {
         guards: Vec<IntrinsicCall>,
         /// `(object, value, imms...) -> ptr`.
         store: IntrinsicCall,
+        /// A check `(object, imms...) -> ()`, if there is one, that fails unless the store would give null, or an object
+        /// that its one reference can be dropped of without anybody noticing, the program's code included.
+        quiet: Option<IntrinsicCall>,
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },
@@ -129,6 +132,8 @@ builtins! {
     Chr = "chr";
     /// `ord`
     Ord = "ord";
+    /// `super` (the class)
+    Super = "super";
 }
 
 /// What a known object does when it is called.
@@ -147,6 +152,18 @@ pub enum Callee {
         entry_cell: u64,
         /// Where it can be called with raw values, if it has a closed unit.
         raw: Option<RawEntry>,
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+    /// A class of the program whose instances are made by calling it.
+    Class {
+        /// The class.
+        class: ClassHandle,
+        /// `(imms...) -> object`: a new instance as its `__init__` is given it, owned; fails where there is no memory. It
+        /// runs no code of the program.
+        make: IntrinsicCall,
+        /// The class's `__init__`, a function of the program; without one, nothing may be given.
+        init: Option<ObjectHandle>,
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },
@@ -178,7 +195,7 @@ pub struct Inlinee {
     /// The bytecode with its hints: a `bytecode::Code`, or it is not used. Its objects live as long as the function is
     /// unchanged, which [`Callee::Function`] must assume.
     pub code: Arc<dyn AnyCode>,
-    /// Checks `(function, imms...) -> ()`, each of which may fail, made before the call's code: whatever the host wants to
+    /// Checks `(thread, imms...) -> ()`, each of which may fail, made before the call's code: whatever the host wants to
     /// hold where it makes no frames, in particular that there is room for [`MOST_INLINED`] more. Where one fails, the
     /// frame is made.
     pub checks: Vec<IntrinsicCall>,
@@ -231,6 +248,12 @@ pub trait World {
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
         let _ = (receiver, name);
         StorePlan::General
+    }
+    /// How to load attribute `name` of `super(class, instance)`, the builtin's, where the instance is of type `receiver` (one
+    /// exact class): a constant or a getter.
+    fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
+        let _ = (class, receiver, name);
+        AttrPlan::General
     }
     /// What calling `callee` does.
     fn callee(&self, callee: ObjectHandle) -> Callee {

@@ -39,6 +39,8 @@ pub struct Unsupported {
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
+    /// The same where the function's code is to stand in place of a call.
+    Inlined(&'a [Type]),
     /// At the start of a closed unit: what it takes and gives, and where its own function is called.
     Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
@@ -49,6 +51,10 @@ pub enum Start<'a> {
 
 /// Limits on what is compiled.
 pub const MAX_INSTRS: usize = 12_000;
+
+/// Instructions times locals of a function at most: as many values may frame states name, and generating code takes longer than
+/// in proportion.
+const MAX_NAMED: usize = 160_000;
 
 pub(super) struct Builder<'a> {
     pub(super) f: Function,
@@ -88,6 +94,8 @@ pub(super) struct Builder<'a> {
     pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
     pub(super) closed: Option<&'a RawEntry>,
+    /// Whether the code is to stand in place of a call: what it does must be seen by nobody.
+    pub(super) inlined: bool,
 }
 
 /// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in registers.
@@ -109,11 +117,12 @@ pub fn build(
         })
     };
     if matches!(start, Start::Resume(_)) != code.is_generator
-        && !matches!(start, Start::Function(_))
+        && !matches!(start, Start::Function(_) | Start::Inlined(_))
     {
         return refuse("a generator");
     }
-    if code.instrs.len() > MAX_INSTRS {
+    let named = code.instrs.len() * code.locals.len();
+    if code.instrs.len() > MAX_INSTRS || named > MAX_NAMED {
         return refuse("a function of this size");
     }
     if !matches!(start, Start::Loop(..)) && !code.optimized {
@@ -147,6 +156,7 @@ pub fn build(
         expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),
         resumption: matches!(start, Start::Resume(_)).then(Resumption::default),
+        inlined: matches!(start, Start::Inlined(_)),
         closed: match start {
             Start::Closed(own) => Some(own),
             _ => None,
@@ -165,7 +175,7 @@ pub fn build(
 impl Builder<'_> {
     fn run(&mut self, start: Start<'_>) -> Result<(), Unsupported> {
         let firsts = match start {
-            Start::Function(_) | Start::Closed(_) => vec![Pc(0)],
+            Start::Function(_) | Start::Inlined(_) | Start::Closed(_) => vec![Pc(0)],
             Start::Loop(pc, _) => vec![pc],
             Start::Resume(_) => self.code.resume_points(),
         };
@@ -219,7 +229,7 @@ impl Builder<'_> {
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
         match *start {
-            Start::Function(types) => {
+            Start::Function(types) | Start::Inlined(types) => {
                 for k in 0..nlocals {
                     let v = if k < self.code.arity() {
                         self.emit(Op::Arg(k), vec![], Type::OBJECT)

@@ -56,6 +56,9 @@ pub struct InlinedState {
     pub code: u32,
     /// The instruction; of a frame that is not the innermost, the call at which it waits.
     pub pc: Pc,
+    /// Whether it is the `__init__` of an object that the frame before it has on its stack already: what it returns is
+    /// dropped.
+    pub constructs: bool,
     /// The locals. There are no slots: an entry says whether the frame has a reference of its own.
     pub locals: Vec<Entry>,
     /// The operand stack from the bottom; of a frame that waits, without what the call consumes.
@@ -415,6 +418,9 @@ impl Function {
             | Type::NULLPTR
             | Type::PRIMITIVE;
         let inst = self.inst(v);
+        if matches!(inst.op, Op::StoreQuiet(_)) {
+            return false;
+        }
         // The code object holds its constants; an assumed object may lose all its other holders.
         let held =
             matches!(inst.op, Op::Const(o) if o.is_immortal() || inst.source == Source::Proved);

@@ -175,6 +175,9 @@ hir_ops! {
     /// Exit if any work is pending or tracing was switched on.
     CheckQuiet = "check_quiet", Some(0);
 
+    /// A check of the thread that the unit runs on, which the host wants where an inlined call begins; exits where it fails.
+    CheckThread(call: IntrinsicCall as Intrinsic) = "check_thread", Some(0);
+
     /// What a name of the namespace holds, borrowed from it; exits if it holds nothing.
     NameGet(name: u32 as Name) = "name_get", Some(0);
     /// The C value of the number (of the exact class) that a name of the namespace holds; exits if it holds anything else.
@@ -200,6 +203,9 @@ hir_ops! {
     UnboxInt = "unbox_int", Some(1);
     /// The value of an exact float.
     UnboxFloat = "unbox_float", Some(1);
+    /// The double that an exact float is, or an exact int up to 2^53; exits for anything else, and for an int if the second
+    /// operand is no float either.
+    UnboxNumber = "unbox_number", Some(2);
     /// The value of a bool.
     UnboxBool = "unbox_bool", Some(1);
 
@@ -304,8 +310,12 @@ hir_ops! {
     Check(call: IntrinsicCall as Intrinsic) = "check", Some(1);
     /// A load of the host's from an object, borrowed; exits with `Reason::Shape`.
     Load(call: IntrinsicCall as Intrinsic) = "load", Some(1);
+    /// A new instance of a class of the program, owned; exits where there is no memory.
+    New(call: IntrinsicCall as Intrinsic) = "new", Some(0);
     /// A store of the host's into an object (object, value): takes over the value, gives the old one or null.
     Store(call: IntrinsicCall as Intrinsic) = "store", Some(2);
+    /// The same where a check stands before it, so that nobody notices when the old value is dropped.
+    StoreQuiet(call: IntrinsicCall as Intrinsic) = "store_quiet", Some(2);
 
     /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
     /// references are taken over.
@@ -370,9 +380,15 @@ impl Op {
             }
             Op::IntShl => Reason::Overflow,
             Op::FloatDiv | Op::FloatFloorDiv | Op::FloatMod | Op::FloatPow => Reason::Domain,
-            Op::FloatSqrt | Op::FloatToInt => Reason::Domain,
+            Op::FloatSqrt | Op::FloatToInt | Op::UnboxNumber => Reason::Domain,
             Op::Index => Reason::Bounds,
-            Op::Check(_) | Op::Load(_) | Op::Store(_) | Op::ListAppend => Reason::Shape,
+            Op::Check(_)
+            | Op::CheckThread(_)
+            | Op::New(_)
+            | Op::Load(_)
+            | Op::Store(_)
+            | Op::StoreQuiet(_)
+            | Op::ListAppend => Reason::Shape,
             _ => return None,
         })
     }
@@ -423,7 +439,7 @@ impl Op {
             | Op::RangeNext
             | Op::ListIterNext
             | Op::TupleIterNext => Effects::WRITES,
-            Op::Store(_) | Op::NameSet(_) => Effects::WRITES,
+            Op::Store(_) | Op::StoreQuiet(_) | Op::NameSet(_) => Effects::WRITES,
             Op::LoadSlot(_)
             | Op::CheckQuiet
             | Op::IterMore
@@ -433,6 +449,7 @@ impl Op {
             | Op::ListGet
             | Op::CellGet
             | Op::Check(_)
+            | Op::CheckThread(_)
             | Op::CheckClasses(_)
             | Op::IsClass(_)
             | Op::Load(_) => Effects::READS,
@@ -459,6 +476,7 @@ impl Op {
                     | Op::BoxIntIf
                     | Op::BoxFloatIf
                     | Op::VirtualTuple
+                    | Op::New(_)
                     | Op::CheckValid
             )
     }
@@ -468,6 +486,8 @@ impl Op {
         matches!(
             self,
             Op::Check(_)
+                | Op::CheckThread(_)
+                | Op::New(_)
                 | Op::CheckClasses(_)
                 | Op::CheckValid
                 | Op::CheckQuiet
@@ -487,13 +507,14 @@ impl Op {
         match self {
             Op::General(op, _) => op.info().gives == Gives::Object,
             Op::CallDirect(_)
+            | Op::New(_)
             | Op::Sent
             | Op::BoxInt
             | Op::BoxFloat
             | Op::BoxBool
             | Op::BoxIntIf
             | Op::BoxFloatIf => true,
-            Op::ListSet | Op::CellSet | Op::Store(_) | Op::NameSet(_) => true,
+            Op::ListSet | Op::CellSet | Op::Store(_) | Op::StoreQuiet(_) | Op::NameSet(_) => true,
             _ => false,
         }
     }

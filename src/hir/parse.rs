@@ -503,6 +503,7 @@ impl Parser<'_> {
             inlined.push(InlinedState {
                 code,
                 pc,
+                constructs: line.eat_word("constructs"),
                 locals: self.entries(line)?,
                 stack: self.entries(line)?,
             });

@@ -224,6 +224,9 @@ impl Printer<'_> {
         self.entries(&state.stack)?;
         for frame in &state.inlined {
             write!(self.out, " in {} {}", frame.code, frame.pc)?;
+            if frame.constructs {
+                self.out.push_str(" constructs");
+            }
             self.entries(&frame.locals)?;
             self.entries(&frame.stack)?;
         }

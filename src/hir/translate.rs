@@ -5,9 +5,11 @@ mod calls;
 mod containers;
 mod dispatch;
 mod exceptions;
+mod numbers;
 mod operators;
 mod resume;
 mod stack;
+mod supers;
 
 pub(super) use resume::Resumption;
 
@@ -17,15 +19,16 @@ use super::function::Term;
 use super::typing;
 use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
 use crate::types::Type;
+use std::ops::RangeInclusive;
 
 type Done = Result<bool, Unsupported>;
 
-/// The one-operand intrinsics that the helpers know (star import, what a generator must not raise, the wrapping of what an
-/// asynchronous one yields, unary plus, list to tuple).
-const INTRINSICS_1: [u32; 5] = [2, 3, 4, 5, 6];
+/// The one-operand intrinsics that the helpers know (showing an expression's value, star import, what a generator must not raise,
+/// the wrapping of what an asynchronous one yields, unary plus, list to tuple, and those of type parameters).
+const INTRINSICS_1: RangeInclusive<u32> = 1..=11;
 
-/// The two-operand intrinsic that makes what is left of a group after `except*`.
-const PREP_RERAISE_STAR: u32 = 1;
+/// The two-operand ones: what is left of a group after `except*`, and those of type parameters.
+const INTRINSICS_2: RangeInclusive<u32> = 1..=5;
 
 impl Builder<'_> {
     /// Translate an instruction; true if it ended the block.
@@ -228,23 +231,7 @@ impl Builder<'_> {
             B::LoadAttr => self.load_attr(instr),
             B::StoreAttr => self.store_attr(instr),
             B::DeleteAttr => self.effect(G::DeleteAttr, [arg as i64, 0], 1),
-            B::LoadSuperAttr => {
-                self.own_operands(3);
-                let args = self.top_values(3);
-                let op = self.general(
-                    G::LoadSuperAttr,
-                    [arg as i64, instr.arg2 as i64],
-                    args,
-                    Type::BOTTOM,
-                );
-                let attr = self.emit(Op::Output(0), vec![op], Type::OBJECT);
-                let this = self.emit(Op::Output(1), vec![op], Type::OBJECT.opt());
-                self.drop_top(3);
-                self.push_owned(attr);
-                if instr.arg2 & 1 != 0 {
-                    self.push_owned(this);
-                }
-            }
+            B::LoadSuperAttr => self.load_super_attr(instr),
 
             B::Jump | B::JumpBackwardNoInterrupt => {
                 self.jump_to(Pc(instr.arg), false);
@@ -348,7 +335,7 @@ impl Builder<'_> {
                 self.push_general(G::CallIntrinsic1, [arg as i64, 0], 1);
             }
             B::CallIntrinsic2 => {
-                if instr.arg != PREP_RERAISE_STAR {
+                if !INTRINSICS_2.contains(&instr.arg) {
                     return Err(self.unsupported(format!("intrinsic 2/{}", instr.arg)));
                 }
                 self.push_general(G::CallIntrinsic2, [arg as i64, 0], 2);

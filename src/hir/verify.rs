@@ -183,6 +183,7 @@ impl Checker<'_> {
             Op::UnboxInt => Some(Type::LONG_EXACT),
             Op::UnboxFloat => Some(Type::FLOAT_EXACT),
             Op::UnboxBool => Some(Type::BOOL),
+            Op::UnboxNumber => Some(Type::OBJECT),
             Op::BoxInt | Op::BoxIntIf => Some(Type::CINT64),
             Op::BoxFloat | Op::BoxFloatIf => Some(Type::CDOUBLE),
             Op::BoxBool | Op::BoolNot | Op::GuardTrue(_) => Some(Type::CBOOL),
@@ -260,7 +261,7 @@ impl Checker<'_> {
             };
             let (code, pc) = waits;
             let call = code.instrs.get(pc.0 as usize).map(|instr| instr.op);
-            if call != Some(bytecode::Op::Call) {
+            if !matches!(call, Some(bytecode::Op::Call | bytecode::Op::LoadAttr)) {
                 self.faults.push(format!(
                     "{b}: a frame of `{}` waits at {pc}, which is no call",
                     code.name

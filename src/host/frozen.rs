@@ -136,7 +136,10 @@ impl FrozenWorld {
             Answer::Callee(object, Callee::Function { .. }) => Some(*object),
             _ => None,
         };
-        let leads_on = matches!(answer, Answer::Global(..) | Answer::LoadAttr(..));
+        let leads_on = matches!(
+            answer,
+            Answer::Global(..) | Answer::LoadAttr(..) | Answer::LoadSuper(..)
+        );
         self.known.add(answer);
         if leads_on {
             for object in objects {
@@ -180,6 +183,11 @@ impl World for FrozenWorld {
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
         self.after(Question::LoadAttr(receiver, name.to_owned()))
             .load_attr(receiver, name)
+    }
+
+    fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
+        self.after(Question::LoadSuper(class, receiver, name.to_owned()))
+            .load_super(class, receiver, name)
     }
 
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {

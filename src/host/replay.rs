@@ -6,7 +6,7 @@ mod read;
 pub use read::{ReadUnit, read_units};
 
 use super::{Host, Lifetimes, UnitParts, inlinee};
-use crate::bytecode::{Code, Met, Pc, Reason};
+use crate::bytecode::{Code, Met, Numbers, Pc, Reason};
 use crate::facts::{Answer, Assumption, Effects, Snapshot};
 use crate::host::Entry;
 use crate::lir::{self, Func};
@@ -64,7 +64,12 @@ impl Replay {
         met.sort_by_key(|(pc, _)| **pc);
         for (pc, met) in met {
             let (seen, related) = (types(&met.seen), types(&met.related));
-            let _ = writeln!(out, "  met {pc} [{seen}] [{related}]");
+            let numbers = match met.numbers {
+                None => "",
+                Some(Numbers::Mixed) => " mixed",
+                Some(Numbers::Any) => " any",
+            };
+            let _ = writeln!(out, "  met {pc} [{seen}] [{related}]{numbers}");
         }
         self.print_parts(host, out);
         for answer in self.world.answers() {

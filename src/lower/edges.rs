@@ -114,7 +114,9 @@ impl Lower<'_> {
                 // A number: its death is silent.
                 if self.is_counted {
                     let old = self.b.load(Width::Ptr, self.frame, offset);
-                    self.count(names::DECREF_LEAF, old);
+                    // The frame of a generator that begins is looked at, and its locals are found to be unbound.
+                    let local = self.locals[k as usize];
+                    self.unless_null(local, old, |s| s.count(names::DECREF_LEAF, old));
                 }
                 let null = self.b.pconst(0);
                 self.b.store(Width::Ptr, self.frame, offset, null);

@@ -95,6 +95,7 @@ impl Lower<'_> {
             Op::UnboxInt => self.fallible(v, names::INT_UNBOX, arg(0)),
             Op::UnboxFloat => self.unbox(names::FLOAT_UNBOX, arg(0)),
             Op::UnboxBool => self.unbox(names::BOOL_UNBOX, arg(0)),
+            Op::UnboxNumber => self.unbox_number(v, arg(0), arg(1)),
 
             Op::IntAdd => self.overflowing(v, Opcode::IaddOvf),
             Op::IntSub => self.overflowing(v, Opcode::IsubOvf),
@@ -280,10 +281,22 @@ impl Lower<'_> {
                 self.host_access(v, &call, &[arg(0)]);
                 return;
             }
+            Op::CheckThread(call) => {
+                let thread = self.thread;
+                let exit = self.guard_exit(v);
+                self.host_call(&call, vec![thread], exit);
+                return;
+            }
+            Op::New(call) => {
+                let exit = self.guard_exit(v);
+                let made = self.host_call(&call, Vec::new(), exit);
+                let made = made.expect("an instance is made");
+                self.reference(made)
+            }
             Op::Load(call) => self
                 .host_access(v, &call, &[arg(0)])
                 .expect("a load gives a value"),
-            Op::Store(call) => self
+            Op::Store(call) | Op::StoreQuiet(call) => self
                 .host_access(v, &call, &[arg(0), arg(1)])
                 .expect("a store gives the old value"),
 
@@ -520,6 +533,44 @@ impl Lower<'_> {
         }
     }
 
+    /// A float's value, or an int's where `other` is a float or the int itself.
+    fn unbox_number(&mut self, v: Value, a: Value, other: Value) -> lir::Value {
+        if self.f.ty(a) <= Type::FLOAT_EXACT {
+            return self.unbox(names::FLOAT_UNBOX, a);
+        }
+        let exit = self.guard_exit(v);
+        let (done, int) = (self.b.block(), self.b.block());
+        let result = self.b.param(done, Ty::F64);
+        let is_raw_int = matches!(self.repr(a), Repr::Int(_) | Repr::IntIf(..));
+        if self.repr(a).is_raw() {
+            let ok = self.b.bconst(is_raw_int);
+            self.b.br(ok, int, &[], exit, &[]);
+        } else {
+            let is_float = self.is_class(a, &[Type::FLOAT_EXACT]);
+            let float = self.b.block();
+            self.b.br(is_float, float, &[], int, &[]);
+            self.b.switch_to(float);
+            let x = self.unbox(names::FLOAT_UNBOX, a);
+            self.b.jump(done, &[x]);
+        }
+        self.b.switch_to(int);
+        if !is_raw_int {
+            let is_int = self.is_class(a, &[Type::LONG_EXACT]);
+            self.b.guard(is_int, exit);
+        }
+        if other != a && !(self.f.ty(other) <= Type::FLOAT_EXACT) {
+            let is_float = self.is_class(other, &[Type::FLOAT_EXACT]);
+            self.b.guard(is_float, exit);
+        }
+        let n = self.fallible(v, names::INT_UNBOX, a);
+        let fits = self.fits_double(n);
+        self.b.guard(fits, exit);
+        let x = self.b.op(Opcode::I2f, &[n]);
+        self.b.jump(done, &[x]);
+        self.b.switch_to(done);
+        result
+    }
+
     fn fallible(&mut self, v: Value, name: &str, a: Value) -> lir::Value {
         if let Repr::Int(raw) | Repr::IntIf(raw, _) = self.repr(a) {
             return self.raw(raw);
@@ -552,7 +603,7 @@ impl Lower<'_> {
         objects: &[Value],
     ) -> Option<lir::Value> {
         let mut exit = self.guard_exit(v);
-        let mut args: Vec<lir::Value> = objects.iter().map(|&a| self.moved(a)).collect();
+        let args: Vec<lir::Value> = objects.iter().map(|&a| self.moved(a)).collect();
         if objects.iter().any(|&a| self.repr(a) != Repr::Object) {
             // The frame state has the number itself: nobody else knows of the box.
             let (here, failed) = (self.b.current(), self.b.cold_block());
@@ -564,6 +615,16 @@ impl Lower<'_> {
             self.b.switch_to(here);
             exit = failed;
         }
+        self.host_call(call, args, exit)
+    }
+
+    /// Inline an intrinsic of the host's plans, its immediates behind the operands.
+    fn host_call(
+        &mut self,
+        call: &IntrinsicCall,
+        mut args: Vec<lir::Value>,
+        exit: lir::Block,
+    ) -> Option<lir::Value> {
         args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
         self.perform(call.id, &args, Some(exit)).first().copied()
     }

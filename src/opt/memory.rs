@@ -195,6 +195,7 @@ impl Analysis {
             | Op::CellGet
             | Op::TupleLen
             | Op::UnboxInt => vec![object(0)],
+            Op::CheckThread(_) => Vec::new(),
             Op::ListGet | Op::TupleGet => vec![object(0), f.resolve(inst.args[1])],
             // Of raw values: what is known of memory shows that they are the same.
             Op::Index | Op::IntCmp(_) | Op::GuardTrue(_) => {
@@ -296,7 +297,11 @@ impl Analysis {
 fn is_only_check(op: &Op) -> bool {
     matches!(
         op,
-        Op::GuardType(_) | Op::Check(_) | Op::CheckClasses(_) | Op::GuardTrue(_)
+        Op::GuardType(_)
+            | Op::Check(_)
+            | Op::CheckThread(_)
+            | Op::CheckClasses(_)
+            | Op::GuardTrue(_)
     )
 }
 
@@ -305,6 +310,7 @@ fn is_memory(op: &Op) -> bool {
     match op {
         Op::GuardType(ty) => !is_builtin_exact(*ty),
         Op::Check(_)
+        | Op::CheckThread(_)
         | Op::CheckClasses(_)
         | Op::Load(_)
         | Op::ListLen

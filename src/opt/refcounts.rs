@@ -69,6 +69,9 @@ fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) ->
             Op::Param => return None,
             Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v => {}
+            // What it takes out may be the object itself, of which a local has another reference.
+            Op::StoreQuiet(_)
+                if f.object_of(f.insts[inst].args[1]) != v && is_local(f, inst, v) => {}
             Op::Decref if is_local(f, inst, v) => crossed = true,
             op if (op.effects().writes || op.effects().runs_host_code)
                 && !is_planted(Fault::Refcounts) =>

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::bytecode::ConstValue;
+use crate::bytecode::{ConstValue, GeneralOp};
 use crate::hir::{Edge, Function, Op, Term, Value};
 use crate::types::Type;
 
@@ -42,6 +42,9 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             (inst.op, inst.ty, inst.args) = (op, ty, vec![raw]);
             true
         }
+        Op::General(GeneralOp::InitResult, _) if ty(0) <= Type::NONE_TYPE => {
+            replace(f, v, inst.args[0])
+        }
         Op::GuardBound if ty(0) <= Type::OBJECT => replace(f, v, inst.args[0]),
         Op::GuardIs(object) if ty(0).as_object() == Some(*object) => replace(f, v, inst.args[0]),
         Op::UnboxInt | Op::UnboxFloat | Op::UnboxBool => {
@@ -73,6 +76,13 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
                 _ => return false,
             };
             become_constant(f, v, constant)
+        }
+        // What is known of the operand, or of the other, leaves nothing to look at.
+        Op::UnboxNumber if ty(0) <= Type::FLOAT_EXACT => {
+            let a = inst.args[0];
+            let inst = &mut f.insts[v];
+            (inst.op, inst.args, inst.state) = (Op::UnboxFloat, vec![a], None);
+            true
         }
         Op::BoolNot => match f.op(arg(0)) {
             Op::BoolNot => {

@@ -148,15 +148,16 @@ fn drop_lost_bets(f: &mut Function) {
     if dropped.is_empty() {
         return;
     }
-    forget_derived_types(f);
+    let forgotten = forget_derived_types(f);
     for v in dropped {
         let operand = f.arg(v, 0);
         f.replace(v, operand);
     }
+    derive_again(f, &forgotten);
 }
 
-/// What the types of general operations followed from may not hold any more: the pass `types` derives them again.
-fn forget_derived_types(f: &mut Function) {
+/// What the types of general operations followed from may not hold any more. Gives those forgotten.
+fn forget_derived_types(f: &mut Function) -> Vec<Value> {
     let mut forgotten = Vec::new();
     for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
         let Op::General(op, imms) = *f.op(v) else {
@@ -169,8 +170,30 @@ fn forget_derived_types(f: &mut Function) {
             forgotten.push((v, general_type(op, imms, &types)));
         }
     }
+    let values = forgotten.iter().map(|(v, _)| *v).collect();
     for (v, ty) in forgotten {
         f.insts[v].ty = ty;
+    }
+    values
+}
+
+/// Derive the types of general operations from what is known of their operands: something may be built on those that still
+/// hold.
+fn derive_again(f: &mut Function, forgotten: &[Value]) {
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &v in forgotten {
+            let Op::General(op, imms) = *f.op(v) else {
+                continue;
+            };
+            let args = &f.inst(v).args;
+            let types: Vec<Type> = args.iter().map(|a| f.ty(f.resolve(*a))).collect();
+            let ty = general_type(op, imms, &types);
+            if ty != f.ty(v) {
+                f.insts[v].ty = ty;
+                changed = true;
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod tests;
 use crate::abi::{self, function, interp, opcodes as oc, type_};
 use crate::objects;
 use crate::owned::Owned;
+use crate::world::dictionaries;
 use cladonia::types::Type;
 use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
 use std::collections::{HashMap, HashSet};
@@ -54,8 +55,11 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
                 .class()
                 .map(|class| vec![exact(class.as_type())])
                 .unwrap_or_default(),
+            oc::LOAD_ATTR_WITH_HINT => cache
+                .class_with_dicts()
+                .map(|class| vec![exact(class.as_type())])
+                .unwrap_or_default(),
             oc::LOAD_ATTR_INSTANCE_VALUE
-            | oc::LOAD_ATTR_WITH_HINT
             | oc::LOAD_ATTR_SLOT
             | oc::LOAD_ATTR_PROPERTY
             | oc::LOAD_ATTR_GETATTRIBUTE_OVERRIDDEN
@@ -67,7 +71,11 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
                 .class()
                 .map(|class| vec![exact(class.as_type())])
                 .unwrap_or_default(),
-            oc::STORE_ATTR_INSTANCE_VALUE | oc::STORE_ATTR_SLOT | oc::STORE_ATTR_WITH_HINT => cache
+            oc::STORE_ATTR_WITH_HINT => cache
+                .class_with_dicts()
+                .map(|class| vec![Type::OBJECT, exact(class.as_type())])
+                .unwrap_or_default(),
+            oc::STORE_ATTR_INSTANCE_VALUE | oc::STORE_ATTR_SLOT => cache
                 .class()
                 .map(|class| vec![Type::OBJECT, exact(class.as_type())])
                 .unwrap_or_default(),
@@ -197,6 +205,19 @@ impl Cache {
     unsafe fn class(&self) -> Option<LiveClass> {
         // SAFETY: as the caller says.
         unsafe { class_of_version(self.version()) }
+    }
+
+    /// The same, of an instance that had a dictionary of its own.
+    ///
+    /// # Safety
+    /// As for [`Cache::class`].
+    unsafe fn class_with_dicts(&self) -> Option<LiveClass> {
+        // SAFETY: as the caller says.
+        let class = unsafe { self.class() };
+        if let Some(class) = &class {
+            dictionaries::note(class.as_type());
+        }
+        class
     }
 }
 

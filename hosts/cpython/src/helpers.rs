@@ -30,7 +30,8 @@ mod tests;
 mod unpack;
 
 pub use calls::{
-    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, interpret,
+    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, init_result,
+    interpret, new_instance,
 };
 pub use exceptions::add_traceback;
 pub use native::Entry;
@@ -86,6 +87,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::LoadAttr => entry!(attributes::load_attr, 3),
         G::StoreAttr => entry!(attributes::store_attr, 4),
         G::DeleteAttr => entry!(attributes::delete_attr, 3),
+        G::InitResult => entry!(calls::init_result, 1),
         G::LoadMethod => entry!(attributes::load_method, 4),
         G::LoadSuperAttr => entry!(attributes::load_super_attr, 7),
         G::LoadGlobal => entry!(scopes::load_global, 2),

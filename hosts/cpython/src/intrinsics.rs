@@ -6,13 +6,14 @@
 
 pub mod attributes;
 mod containers;
+pub mod dictionaries;
 mod iterators;
 mod namespace;
 mod numbers;
 mod references;
 #[cfg(test)]
 pub(crate) mod tests;
-mod thread;
+pub(crate) mod thread;
 
 use crate::abi;
 use crate::capi::{self, Obj, field};
@@ -97,10 +98,16 @@ struct Context {
     box_int: HelperId,
     /// `(iterator)`: the exhausted iterator's own `next`, which drops what it iterates over.
     iter_end: HelperId,
+    /// `(class) -> object`, or null (and no exception) if there is no memory.
+    new_instance: HelperId,
     /// `(namespace, name, cell) -> object`, borrowed, or null.
     find_name: HelperId,
     /// `(namespace, name, cell, value) -> object`, the old one, null, or the sign of failure.
     replace_name: HelperId,
+    /// `(dict, name) -> i64`: 0 if the dict surely has nothing by this name.
+    dict_may_have: HelperId,
+    /// `(dict, name, cell, value) -> object`: the old one, or null if nothing was done.
+    replace_value: HelperId,
     /// The counter of dicts' versions, if it is where the layout says.
     dict_version: Option<u64>,
     /// The interpreter, if its float free list is where the layout says.
@@ -163,10 +170,19 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
         box_int: own("box_int", helpers::entry!(helpers::box_int, 1)),
         iter_end: own("iter_end", helpers::entry!(helpers::iter_end, 1)),
+        new_instance: own("new_instance", helpers::entry!(helpers::new_instance, 1)),
         find_name: own("find_name", helpers::entry!(crate::namespace::find, 3)),
         replace_name: own(
             "replace_name",
             helpers::entry!(crate::namespace::replace, 4),
+        ),
+        dict_may_have: own(
+            "dict_may_have",
+            helpers::entry!(crate::namespace::may_have, 2),
+        ),
+        replace_value: own(
+            "replace_value",
+            helpers::entry!(crate::namespace::replace_value, 4),
         ),
         // SAFETY: the lock is held.
         dict_version: unsafe { crate::namespace::version_counter() },
@@ -186,6 +202,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     namespace::define(&mut set);
     thread::define(&mut set);
     attributes::define(&mut set);
+    dictionaries::define(&mut set);
     host.finish()
 }
 

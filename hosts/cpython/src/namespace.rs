@@ -105,6 +105,41 @@ pub unsafe extern "C" fn replace(
     old
 }
 
+/// 0 if the dict has nothing under the name, a string, and no code of the program need run to see that.
+pub unsafe extern "C" fn may_have(dict: Obj, name: Obj) -> i64 {
+    let table: Obj = field(dict, dict::KEYS);
+    if i32::from(field::<u8>(table, keys::KIND)) == keys::KIND_GENERAL {
+        return 1;
+    }
+    let found = PyDict_GetItemWithError(dict, name);
+    if found.is_null() {
+        PyErr_Clear();
+    }
+    i64::from(!found.is_null())
+}
+
+/// Give a name that is bound another value, which is taken over; gives the old one, owned. Null if nothing was done:
+/// nothing is bound to it, looking might run code of the program, or there is no memory.
+pub unsafe extern "C" fn replace_value(
+    dict: Obj,
+    name: Obj,
+    cell: *mut NameCell,
+    value: Obj,
+) -> Obj {
+    let old = find(dict, name, cell);
+    if old.is_null() {
+        return old;
+    }
+    Py_INCREF(old);
+    if PyDict_SetItem(dict, name, value) < 0 {
+        PyErr_Clear();
+        Py_DECREF(old);
+        return ptr::null_mut();
+    }
+    Py_DECREF(value);
+    old
+}
+
 /// The address of the counter from which each change of a dict takes its version, if it is where the layout says: tried
 /// out with a dict.
 ///

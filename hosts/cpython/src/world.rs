@@ -11,19 +11,23 @@
 mod attributes;
 mod callees;
 pub(crate) mod classes;
+pub(crate) mod dictionaries;
+pub(crate) mod supers;
 #[cfg(test)]
 mod tests;
 
 use crate::capi::Obj;
-use crate::intrinsics::attributes as plan;
+use crate::intrinsics::{attributes as plan, dictionaries as in_dict, thread};
 use crate::objects;
-use cladonia::bytecode::ConstValue;
+use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::Assumption;
 use cladonia::host::{
-    AttrPlan, Callee, Global, Host, IntrinsicCall, IntrinsicId, RawEntry, StorePlan, World,
+    AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// The intrinsics that access plans are made of.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +38,17 @@ struct PlanIds {
     check_shared_keys: IntrinsicId,
     load_field: IntrinsicId,
     store_slot: IntrinsicId,
+    check_quiet_slot: IntrinsicId,
     store_inline_value: IntrinsicId,
+    frame_room: IntrinsicId,
+    new_instance: IntrinsicId,
+    check_dict_lacks: IntrinsicId,
+    check_instance_lacks: IntrinsicId,
+    check_instance_keys: IntrinsicId,
+    load_dict_value: IntrinsicId,
+    load_instance_value: IntrinsicId,
+    store_dict_value: IntrinsicId,
+    store_instance_value: IntrinsicId,
 }
 
 /// The interpreter's state for one compile.
@@ -42,17 +56,26 @@ pub struct CPythonWorld<'a> {
     ids: PlanIds,
     globals: Obj,
     builtins: Obj,
-    entry_cell_for: &'a dyn Fn(Obj) -> u64,
-    raw_entry_for: &'a dyn Fn(Obj) -> Option<RawEntry>,
-    unstable: &'a dyn Fn(u64, &str) -> bool,
+    known: Known<'a>,
+    /// Globals and builtins of inlined functions, by the address of the globals.
+    others: RefCell<HashMap<u64, (Obj, Obj)>>,
+}
+
+/// What the runtime knows of functions and names.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// The address of a function's entry cell, or 0 if it has none.
+    pub entry_cell: &'a dyn Fn(Obj) -> u64,
+    /// Where a function can be called with raw values.
+    pub raw_entry: &'a dyn Fn(Obj) -> Option<RawEntry>,
+    /// A function's bytecode, if calls of it may become it.
+    pub inlinee: &'a dyn Fn(Obj) -> Option<Code>,
+    /// Whether a name of a namespace (its dict's address) has changed too often to be relied on.
+    pub is_unstable: &'a dyn Fn(u64, &str) -> bool,
 }
 
 impl<'a> CPythonWorld<'a> {
     /// The world of a function with these globals and builtins (as in its frame).
-    ///
-    /// `entry_cell_for` gives the address of a function's entry cell, or 0 if it has none, `raw_entry_for` where it
-    /// can be called with raw values. `unstable` says that a name
-    /// of a namespace (its dict's address) has changed too often to be relied on.
     ///
     /// # Safety
     /// The interpreter's lock is held, and both objects live, as long as this is used.
@@ -60,9 +83,7 @@ impl<'a> CPythonWorld<'a> {
         host: &Host,
         globals: Obj,
         builtins: Obj,
-        entry_cell_for: &'a dyn Fn(Obj) -> u64,
-        raw_entry_for: &'a dyn Fn(Obj) -> Option<RawEntry>,
-        unstable: &'a dyn Fn(u64, &str) -> bool,
+        known: Known<'a>,
     ) -> CPythonWorld<'a> {
         let ids = PlanIds {
             check_class: host.intrinsic(plan::CHECK_CLASS),
@@ -71,15 +92,24 @@ impl<'a> CPythonWorld<'a> {
             check_shared_keys: host.intrinsic(plan::CHECK_SHARED_KEYS),
             load_field: host.intrinsic(plan::LOAD_FIELD),
             store_slot: host.intrinsic(plan::STORE_SLOT),
+            check_quiet_slot: host.intrinsic(plan::CHECK_QUIET_SLOT),
             store_inline_value: host.intrinsic(plan::STORE_INLINE_VALUE),
+            frame_room: host.intrinsic(thread::FRAME_ROOM),
+            new_instance: host.intrinsic(plan::NEW_INSTANCE),
+            check_dict_lacks: host.intrinsic(in_dict::CHECK_DICT_LACKS),
+            check_instance_lacks: host.intrinsic(in_dict::CHECK_INSTANCE_LACKS),
+            check_instance_keys: host.intrinsic(in_dict::CHECK_INSTANCE_KEYS),
+            load_dict_value: host.intrinsic(in_dict::LOAD_DICT_VALUE),
+            load_instance_value: host.intrinsic(in_dict::LOAD_INSTANCE_VALUE),
+            store_dict_value: host.intrinsic(in_dict::STORE_DICT_VALUE),
+            store_instance_value: host.intrinsic(in_dict::STORE_INSTANCE_VALUE),
         };
         CPythonWorld {
             ids,
             globals,
             builtins,
-            entry_cell_for,
-            raw_entry_for,
-            unstable,
+            known,
+            others: RefCell::default(),
         }
     }
 
@@ -92,7 +122,7 @@ impl<'a> CPythonWorld<'a> {
     ) -> Result<(Option<ObjectHandle>, Assumption), Unreliable> {
         // SAFETY: see the module's contract; the value is registered before its dict could drop it.
         unsafe {
-            if PyDict_CheckExact(dict) == 0 || (self.unstable)(dict as u64, name) {
+            if PyDict_CheckExact(dict) == 0 || (self.known.is_unstable)(dict as u64, name) {
                 return Err(Unreliable);
             }
             let key = Name::new(name).ok_or(Unreliable)?;
@@ -136,6 +166,16 @@ impl Name {
             }
             PyUnicode_InternInPlace(&mut object);
             Some(Name(object))
+        }
+    }
+
+    /// Its address, for good, and its hash.
+    fn hashed(&self) -> [i64; 2] {
+        // SAFETY: the lock is held; a unit that names the string may outlive whoever held it.
+        unsafe {
+            let hash = PyObject_Hash(self.0);
+            dictionaries::hold(self.0);
+            [self.0 as i64, hash as i64]
         }
     }
 }
@@ -186,8 +226,12 @@ fn may_be_held(value: ObjectHandle) -> bool {
 }
 
 impl World for CPythonWorld<'_> {
-    fn global(&self, _namespace: u64, name: &str) -> Option<Global> {
-        let (found, here) = self.look_up(self.globals, name).ok()?;
+    fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+        let (globals, builtins) = match namespace {
+            0 => (self.globals, self.builtins),
+            other => *self.others.borrow().get(&other)?,
+        };
+        let (found, here) = self.look_up(globals, name).ok()?;
         if let Some(value) = found {
             if !may_be_held(value) {
                 return None;
@@ -197,7 +241,7 @@ impl World for CPythonWorld<'_> {
                 assumptions: vec![here],
             });
         }
-        let (found, builtin) = self.look_up(self.builtins, name).ok()?;
+        let (found, builtin) = self.look_up(builtins, name).ok()?;
         found.map(|value| Global {
             value,
             assumptions: vec![here, builtin],
@@ -208,6 +252,11 @@ impl World for CPythonWorld<'_> {
         self.plan_load(receiver, name).unwrap_or(AttrPlan::General)
     }
 
+    fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
+        self.plan_super(class, receiver, name)
+            .unwrap_or(AttrPlan::General)
+    }
+
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
         self.plan_store(receiver, name)
             .unwrap_or(StorePlan::General)
@@ -215,6 +264,10 @@ impl World for CPythonWorld<'_> {
 
     fn callee(&self, callee: ObjectHandle) -> Callee {
         self.find_callee(callee).unwrap_or(Callee::Unknown)
+    }
+
+    fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {
+        self.find_inlinee(callee)
     }
 
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {

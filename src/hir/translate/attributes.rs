@@ -170,7 +170,7 @@ impl Builder<'_> {
     }
 
     /// How a function that takes nothing but an object is entered, and what that relies on.
-    fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
+    pub(super) fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
         match self.world.callee(function) {
             Callee::Function {
                 argcount: 1,
@@ -232,6 +232,7 @@ impl Builder<'_> {
         let StorePlan::Field {
             guards,
             store,
+            quiet,
             assumptions,
         } = plan
         else {
@@ -239,10 +240,17 @@ impl Builder<'_> {
         };
         self.assume(assumptions);
         self.checks(receiver, &guards);
+        let store = match quiet.filter(|_| self.inlined) {
+            Some(check) => {
+                self.checks(receiver, &[check]);
+                Op::StoreQuiet(store)
+            }
+            None => Op::Store(store),
+        };
         let state = self.state();
         let value = self.stack[self.stack.len() - 2].value;
         let old = self.emit_with(
-            Op::Store(store),
+            store,
             vec![receiver, value],
             Type::OBJECT.opt(),
             Some(state),

@@ -2,13 +2,22 @@
 
 use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
-use crate::facts::{Builtin, Callee, RawEntry, RawKind};
+use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, RawEntry, RawKind};
 use crate::hir::Op;
 use crate::hir::build::{Builder, Unsupported};
 use crate::hir::function::{Block, Edge, Entry, Term, Value};
 use crate::hir::translate::dispatch::plain_edge;
 use crate::hir::typing;
-use crate::types::{ObjectHandle, Type};
+use crate::types::{ClassHandle, ObjectHandle, Type};
+
+/// How a class's `__init__` is entered.
+struct Initialiser {
+    function: ObjectHandle,
+    entry_cell: u64,
+    /// Values for the parameters that the call gives none for.
+    defaults: Vec<ObjectHandle>,
+    assumptions: Vec<Assumption>,
+}
 
 impl Builder<'_> {
     pub(super) fn call(&mut self, instr: &Instr, names: Option<Value>) {
@@ -114,6 +123,19 @@ impl Builder<'_> {
                 self.push_owned(none);
                 true
             }
+            Callee::Class {
+                class,
+                make,
+                init,
+                assumptions,
+            } if !bound => {
+                let Some(init) = self.initialiser(init, n) else {
+                    return false;
+                };
+                self.assume(assumptions);
+                self.call_class(class, make, init, base);
+                true
+            }
             Callee::Builtin(builtin) if !bound => self.call_builtin(builtin, base, n),
             _ => false,
         }
@@ -146,6 +168,82 @@ impl Builder<'_> {
         self.forget_top(n);
         self.drop_entry(callable);
         self.push_owned(v);
+    }
+
+    /// How an `__init__` is entered with an object and `n` arguments, if it takes them; `Some(None)` if there is none, and
+    /// none are given.
+    fn initialiser(&self, init: Option<ObjectHandle>, n: usize) -> Option<Option<Initialiser>> {
+        let Some(function) = init else {
+            return (n == 0).then_some(None);
+        };
+        match self.world.callee(function) {
+            Callee::Function {
+                argcount,
+                mut defaults,
+                entry_cell,
+                assumptions,
+                ..
+            } => {
+                let missing = (argcount as usize).checked_sub(n + 1)?;
+                let given = defaults.len().checked_sub(missing)?;
+                Some(Some(Initialiser {
+                    function,
+                    entry_cell,
+                    defaults: defaults.split_off(given),
+                    assumptions,
+                }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The call of a class: a new object, which its `__init__` is called with.
+    fn call_class(
+        &mut self,
+        class: ClassHandle,
+        make: IntrinsicCall,
+        init: Option<Initialiser>,
+        base: usize,
+    ) {
+        for i in base + 1..self.stack.len() {
+            self.own(i);
+        }
+        self.start_instr();
+        let state = self.state();
+        let ty = Type::from_class_exact(class);
+        let object = self.emit_with(Op::New(make), Vec::new(), ty, Some(state));
+        // The object holds its class from here on, and is where the call's result will be.
+        let entry = Entry {
+            value: object,
+            owned: true,
+        };
+        let callable = std::mem::replace(&mut self.stack[base], entry);
+        self.drop_entry(callable);
+        let n = self.stack.len() - base - 1;
+        let Some(init) = init else {
+            return self.forget_top(n);
+        };
+        self.assume(init.assumptions);
+        let function = self.assumed(init.function);
+        self.emit(Op::Incref, vec![object], Type::BOTTOM);
+        let mut args = vec![function, object];
+        args.extend(self.top_values(n - 1));
+        for &default in &init.defaults {
+            let v = self.object(default);
+            if !default.is_immortal() {
+                self.emit(Op::Incref, vec![v], Type::BOTTOM);
+            }
+            args.push(v);
+        }
+        self.start_instr();
+        let state = self.state_without(n);
+        let call = Op::CallDirect(init.entry_cell);
+        let result = self.emit_raising(call, args, Type::OBJECT, state);
+        self.forget_top(n);
+        self.push_owned(result);
+        self.start_instr();
+        self.general(G::InitResult, [0, 0], vec![result], Type::BOTTOM);
+        self.drop_top(1);
     }
 
     /// A call of one of several methods: tests of the callable branch to each one's direct call. False if there are none

@@ -75,19 +75,22 @@ impl Merge for StorePlan {
                 StorePlan::Field {
                     mut guards,
                     store,
+                    quiet,
                     mut assumptions,
                 },
                 StorePlan::Field {
                     guards: more,
                     store: same,
+                    quiet: silent,
                     assumptions: further,
                 },
-            ) if store == same => {
+            ) if store == same && quiet == silent => {
                 extend(&mut guards, more);
                 extend(&mut assumptions, further);
                 Some(StorePlan::Field {
                     guards,
                     store,
+                    quiet,
                     assumptions,
                 })
             }
@@ -120,6 +123,16 @@ pub(super) struct Expected {
     pub(super) ty: Type,
     /// It was not seen here, but classes like it.
     guess: bool,
+}
+
+impl Expected {
+    pub(super) fn seen(ty: Type) -> Expected {
+        Expected { ty, guess: false }
+    }
+
+    pub(super) fn guessed(ty: Type) -> Expected {
+        Expected { ty, guess: true }
+    }
 }
 
 /// Choose how a site with these plans, one a type, is compiled.
@@ -288,7 +301,7 @@ impl Builder<'_> {
     }
 
     /// End an arm: look whether the unit is still valid, where the arm has called out, and go to the join.
-    fn end_arm(&mut self, join: Block, results: usize) {
+    pub(super) fn end_arm(&mut self, join: Block, results: usize) {
         let len = self.stack.len();
         for i in len - results..len {
             self.own(i);
@@ -309,7 +322,7 @@ impl Builder<'_> {
 }
 
 /// Whether all objects of the type are of one class exactly.
-fn is_one_class(ty: Type) -> bool {
+pub(super) fn is_one_class(ty: Type) -> bool {
     ty.is_exact() && ty.runtime_class().is_some() || is_builtin_exact(ty)
 }
 

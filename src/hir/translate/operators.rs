@@ -18,6 +18,9 @@ impl Builder<'_> {
             return Err(self.unsupported("an unknown binary operator"));
         }
         self.own_operands(2);
+        if self.binary_on_numbers(instr) {
+            return Ok(());
+        }
         self.bet_operands(instr, 2);
         let v = self.general_on_stack(G::Binary, [instr.arg as i64, 0], 2);
         self.push_owned(v);
@@ -29,6 +32,9 @@ impl Builder<'_> {
             return Err(self.unsupported("an unknown comparison"));
         }
         self.own_operands(2);
+        if self.compare_numbers(instr) {
+            return Ok(());
+        }
         self.bet_operands(instr, 2);
         let n = self.stack.len();
         let plain = |t: Type| {

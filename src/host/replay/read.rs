@@ -1,7 +1,7 @@
 //! Hosts and units, read back.
 
 use super::Replay;
-use crate::bytecode::{Document, Met, Pc, Reason, Section, parse_code};
+use crate::bytecode::{Document, Met, Numbers, Pc, Reason, Section, parse_code};
 use crate::facts::{Effects, Snapshot};
 use crate::host::inlinee::read_answer;
 use crate::host::{ClosedParts, Entry, Host, HostBuilder, Namespace, UnitParts};
@@ -250,7 +250,14 @@ impl Builder {
                 let seen = line.list("]", |line| scope.ty(line))?;
                 line.expect("[")?;
                 let related = line.list("]", |line| scope.ty(line))?;
-                self.met.insert(pc, Met { seen, related });
+                let mixed = line.eat_word("mixed").then_some(Numbers::Mixed);
+                let numbers = mixed.or_else(|| line.eat_word("any").then_some(Numbers::Any));
+                let met = Met {
+                    seen,
+                    related,
+                    numbers,
+                };
+                self.met.insert(pc, met);
             }
             () if line.eat_word("token") => self.token = line.number()?,
             () if line.eat_word("cells") => {

@@ -62,7 +62,8 @@ impl Engine<'_> {
             | Op::CheckPending
             | Op::CheckQuiet
             | Op::CheckClasses(_)
-            | Op::Check(_) => Outcome::Nothing,
+            | Op::Check(_)
+            | Op::CheckThread(_) => Outcome::Nothing,
             Op::Arg(slot) => self.argument(*slot as usize),
             Op::LoadSlot(slot) => self.load_slot(*slot),
             Op::Const(object) => Outcome::Value(self.constant(*object).because(inst.source)),
@@ -160,7 +161,9 @@ impl Engine<'_> {
             }
             Op::General(op, imms) => self.general(v, *op, *imms, args),
             _ if inst.op.effects().runs_host_code => self.unknown(v, &args),
-            Op::Load(_) | Op::Store(_) | Op::NameGet(_) | Op::NameSet(_) => self.unknown(v, &args),
+            Op::Load(_) | Op::Store(_) | Op::StoreQuiet(_) | Op::NameGet(_) | Op::NameSet(_) => {
+                self.unknown(v, &args)
+            }
             _ if inst.ty.is_bottom() => Outcome::Nothing,
             _ => self.derived(Facts::of_type(inst.ty), &args),
         }

@@ -1,7 +1,7 @@
 //! Which calls are inlined: the callee's code as it would stand there, and what becomes of references.
 
 use crate::bytecode::{self, Code, Pc, Reason};
-use crate::facts::{Inlinee, MOST_INLINED, Source};
+use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
 use crate::hir::{self, Block, FrameState, Function, Op, Start, Term, Value};
 use crate::host::code_of;
 use crate::opt::{Context, run_pass};
@@ -28,8 +28,8 @@ pub(super) struct Plan {
     pub waiting: FrameState,
     /// The callable, if the stack has a reference to it: that and the drop after the call go.
     pub callable: Option<(Value, Block, usize)>,
-    /// The function, as the call names it.
-    pub function: Value,
+    /// Whether it is the call of an `__init__`, whose object the frame that waits has on its stack.
+    pub constructs: bool,
     pub object: ObjectHandle,
     pub inlinee: Inlinee,
     /// The callee's code.
@@ -75,9 +75,8 @@ impl Plan {
         let inst = &f.insts[call];
         let mut waiting = f.states[inst.state?].clone();
         let pc = waiting.pc;
-        let is_call = f.code.instr(pc).op == bytecode::Op::Call && inst.pc == pc;
         let failed = |(at, _): &(Pc, Reason)| *at == pc;
-        if !is_call || !waiting.inlined.is_empty() || cx.avoid.iter().any(failed) {
+        if inst.pc != pc || !waiting.inlined.is_empty() || cx.avoid.iter().any(failed) {
             return None;
         }
         let function = f.resolve(inst.args[0]);
@@ -85,13 +84,24 @@ impl Plan {
         if within.len() >= MOST_INLINED || within.contains(&object) {
             return None;
         }
-        let entry = waiting.stack.pop()?;
-        if f.object_of(entry.value) != f.object_of(function) {
-            return None;
-        }
-        let callable = match entry.owned && is_counted(f, entry.value) {
-            false => None,
-            true => Some(dropped_callable(f, block, at, entry.value)?),
+        let top = waiting.stack.last().map(|e| f.resolve(e.value));
+        let this = inst.args.get(1).map(|a| f.resolve(*a));
+        let constructs = this.is_some() && top == this && matches!(f.op(this?), Op::New(_));
+        let callable = match f.code.instr(pc).op {
+            bytecode::Op::Call if constructs => None,
+            bytecode::Op::Call => {
+                let entry = waiting.stack.pop()?;
+                if f.object_of(entry.value) != f.object_of(function) {
+                    return None;
+                }
+                match entry.owned && is_counted(f, entry.value) {
+                    false => None,
+                    true => Some(dropped_callable(f, block, at, entry.value)?),
+                }
+            }
+            // Of a property's getter.
+            bytecode::Op::LoadAttr => None,
+            _ => return None,
         };
         let inlinee = cx.world.inlinee(object)?;
         let code = code_of(&inlinee)?;
@@ -103,7 +113,19 @@ impl Plan {
         let types: Vec<Type> = args.iter().map(|a| f.ty(*a)).collect();
         let within = [within, &[object]].concat();
         let body = optimised(&code, &types, cx, &within)?;
-        let held: HashSet<Value> = waiting.locals.iter().map(|l| f.object_of(*l)).collect();
+        // A name that the unit holds back is another in the callee's namespace than where it is known.
+        let is_held_back = |assumption: &Assumption| match assumption {
+            Assumption::NameUnchanged { name, .. } => {
+                let mut names = f.names.iter().map(|k| &f.code.names[*k as usize]);
+                names.any(|held| held == name)
+            }
+            _ => false,
+        };
+        if body.assumptions.iter().any(is_held_back) {
+            return None;
+        }
+        let mut held: HashSet<Value> = waiting.locals.iter().map(|l| f.object_of(*l)).collect();
+        held.extend(top.filter(|_| constructs).map(|v| f.object_of(v)));
         let assigned: HashSet<u32> = insts(&body)
             .filter_map(|v| match body.insts[v].op {
                 Op::StoreSlot(k) => Some(k),
@@ -126,7 +148,7 @@ impl Plan {
             at,
             waiting,
             callable,
-            function,
+            constructs,
             object,
             inlinee,
             code,
@@ -211,7 +233,7 @@ fn optimised(
     within: &[ObjectHandle],
 ) -> Option<Function> {
     let avoid = HashSet::new();
-    let start = Start::Function(types);
+    let start = Start::Inlined(types);
     let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
     let mut body = body.ok()?;
     for v in insts(&body).collect::<Vec<_>>() {
@@ -291,7 +313,7 @@ fn is_quiet(body: &Function, v: Value) -> bool {
     let inst = &body.insts[v];
     match inst.op {
         Op::Decref => !body.drop_runs_host_code(inst.args[0]),
-        Op::StoreSlot(_) | Op::Incref => true,
+        Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) => true,
         // Of the frame, or of a namespace of the unit's own code.
         Op::LoadSlot(_)
         | Op::CheckValid

@@ -215,6 +215,7 @@ impl<'a> Copier<'a> {
         state.inlined = vec![InlinedState {
             code: self.code,
             pc: Pc(0),
+            constructs: plan.constructs,
             locals: locals.collect(),
             stack: Vec::new(),
         }];
@@ -222,8 +223,8 @@ impl<'a> Copier<'a> {
         let mut list = vec![self.null];
         for check in &plan.inlinee.checks {
             list.push(self.f.insts.push(Inst {
-                op: Op::Check(check.clone()),
-                args: vec![plan.function],
+                op: Op::CheckThread(check.clone()),
+                args: Vec::new(),
                 ty: Type::BOTTOM,
                 source: Source::Proved,
                 state: Some(state),
@@ -319,9 +320,11 @@ impl<'a> Copier<'a> {
                 param
             }
         };
-        let owned = true;
-        let entry = Entry { value, owned };
-        self.f.blocks[after].entry_state.stack.push(entry);
+        if !self.plan.constructs {
+            let owned = true;
+            let entry = Entry { value, owned };
+            self.f.blocks[after].entry_state.stack.push(entry);
+        }
         value
     }
 
@@ -360,6 +363,7 @@ impl<'a> Copier<'a> {
         state.inlined.push(InlinedState {
             code: self.code,
             pc: inner.pc,
+            constructs: self.plan.constructs,
             locals: locals.collect(),
             stack: inner.stack.iter().map(entry).collect(),
         });
@@ -368,6 +372,7 @@ impl<'a> Copier<'a> {
             .extend(inner.inlined.iter().map(|frame| InlinedState {
                 code: self.codes[frame.code as usize],
                 pc: frame.pc,
+                constructs: frame.constructs,
                 locals: frame.locals.iter().map(entry).collect(),
                 stack: frame.stack.iter().map(entry).collect(),
             }));

@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// The interpreter's `_PyFunction_Vectorcall`, which is not exported: the runtime reads it from a fresh function.
 pub static ORIGINAL_VECTORCALL: AtomicUsize = AtomicUsize::new(0);
 /// Called before a builtin that reads the caller's locals, or 0: `extern "C" fn(thread, frame)` turns the frame's raw
-/// locals into objects.
+/// locals into objects; negative with an exception if there is no memory.
 pub static MATERIALIZE_FRAME: AtomicUsize = AtomicUsize::new(0);
 
-type Materialize = unsafe extern "C" fn(Thread, Frame);
+type Materialize = unsafe extern "C" fn(Thread, Frame) -> i32;
 
 /// The builtins that read their caller's frame: the function objects, borrowed from `builtins` for ever.
 static FRAME_READERS: [AtomicPtr<PyObject>; 5] = [const { AtomicPtr::new(ptr::null_mut()) }; 5];
@@ -45,24 +45,27 @@ pub unsafe fn find_frame_readers() {
     }
 }
 
+/// Before a call; false with an exception if the callable reads its caller's locals and they can't be made.
 #[inline]
-unsafe fn before_frame_reader(thread: Thread, callable: Obj) {
+unsafe fn before_frame_reader(thread: Thread, callable: Obj) -> bool {
     if Py_TYPE(callable) == &raw mut PyCFunction_Type
         && FRAME_READERS
             .iter()
             .any(|reader| reader.load(Ordering::Relaxed) == callable)
     {
-        materialize(thread);
+        return materialize(thread);
     }
+    true
 }
 
 #[cold]
-unsafe fn materialize(thread: Thread) {
+unsafe fn materialize(thread: Thread) -> bool {
     let hook = MATERIALIZE_FRAME.load(Ordering::Relaxed);
-    if hook != 0 {
-        let hook = std::mem::transmute::<usize, Materialize>(hook);
-        hook(thread, field(thread, abi::thread::CURRENT_FRAME));
+    if hook == 0 {
+        return true;
     }
+    let hook = std::mem::transmute::<usize, Materialize>(hook);
+    hook(thread, field(thread, abi::thread::CURRENT_FRAME)) >= 0
 }
 
 /// The interpreter's generic `CALL` and `CALL_KW`: array of callable, self or null, arguments.
@@ -88,13 +91,16 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     if let Some(result) = call_function(thread, callable, args, positional, kwnames) {
         return result;
     }
-    before_frame_reader(thread, callable);
-    let result = PyObject_Vectorcall(
-        callable,
-        args,
-        positional | PY_VECTORCALL_ARGUMENTS_OFFSET,
-        kwnames,
-    );
+    let result = if before_frame_reader(thread, callable) {
+        PyObject_Vectorcall(
+            callable,
+            args,
+            positional | PY_VECTORCALL_ARGUMENTS_OFFSET,
+            kwnames,
+        )
+    } else {
+        ptr::null_mut()
+    };
     Py_DECREF(callable);
     for i in 0..count {
         Py_DECREF(*args.add(i));
@@ -204,8 +210,11 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
     if let Some(result) = call_spread(thread, callable, tuple, kwargs) {
         return result;
     }
-    before_frame_reader(thread, callable);
-    let result = PyObject_Call(callable, tuple, kwargs);
+    let result = if before_frame_reader(thread, callable) {
+        PyObject_Call(callable, tuple, kwargs)
+    } else {
+        ptr::null_mut()
+    };
     for object in [callable, tuple, kwargs] {
         Py_XDECREF(object);
     }
@@ -298,4 +307,36 @@ pub unsafe extern "C" fn call_intrinsic_2(thread: Thread, number: i64, a: Obj, b
 unsafe fn unknown_intrinsic() -> Obj {
     PyErr_SetString(PyExc_SystemError, c"invalid intrinsic function".as_ptr());
     ptr::null_mut()
+}
+
+/// Raises unless what an `__init__` has returned is None, as the interpreter does.
+pub unsafe extern "C" fn init_result(result: Obj) -> i64 {
+    if result == Py_None() {
+        return 0;
+    }
+    PyErr_Format(
+        PyExc_TypeError,
+        c"__init__() should return None, not '%.200s'".as_ptr(),
+        (*Py_TYPE(result)).tp_name,
+    );
+    -1
+}
+
+/// A new instance of a class whose `__new__` is that of `object`, as its `__init__` is given it; null, and no exception, if
+/// there is no memory.
+pub unsafe extern "C" fn new_instance(class: Obj) -> Obj {
+    let empty = PyTuple_New(0);
+    if empty.is_null() {
+        PyErr_Clear();
+        return ptr::null_mut();
+    }
+    let made = match PyBaseObject_Type.tp_new {
+        Some(new) => new(class.cast(), empty, ptr::null_mut()),
+        None => ptr::null_mut(),
+    };
+    Py_DECREF(empty);
+    if made.is_null() {
+        PyErr_Clear();
+    }
+    made
 }

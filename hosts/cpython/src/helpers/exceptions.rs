@@ -6,7 +6,7 @@
 use crate::abi;
 use crate::capi::{
     _PyEval_CheckExceptStarTypeValid, _PyEval_CheckExceptTypeValid, _PyEval_ExceptionGroupMatch,
-    Frame, Obj, Thread, field,
+    Frame, Obj, Thread, current_thread, field,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -39,12 +39,32 @@ pub unsafe extern "C" fn raise(_thread: Thread, _operands: i64, exc: Obj, cause:
     -1
 }
 
-/// Add the current instruction to the traceback of the pending exception.
+/// Add the current instruction to the traceback of the pending exception. Without memory for a frame object, as in the
+/// interpreter, that is what is pending then. A frame that has not come to its `RESUME` is in no traceback.
 pub unsafe fn add_traceback() {
+    if is_incomplete(field(current_thread(), abi::thread::CURRENT_FRAME)) {
+        return;
+    }
     let frame = PyEval_GetFrame();
-    if !frame.is_null() {
+    if frame.is_null() {
+        // It has cleared the error that it met.
+        PyErr_NoMemory();
+    } else {
         PyTraceBack_Here(frame);
     }
+}
+
+/// The interpreter's `_PyFrame_IsIncomplete`.
+unsafe fn is_incomplete(frame: Frame) -> bool {
+    let owner = i32::from(field::<u8>(frame, abi::frame::OWNER));
+    if owner == abi::frame::OWNED_BY_CSTACK {
+        return true;
+    }
+    let code: Obj = field(frame, abi::frame::EXECUTABLE);
+    let first: i32 = field(code, abi::code::FIRST_TRACEABLE);
+    let units = code.cast::<u8>().add(abi::code::ADAPTIVE as usize);
+    let at: *mut u8 = field(frame, abi::frame::INSTR_PTR);
+    owner != abi::frame::OWNED_BY_GENERATOR && at < units.add(2 * first as usize)
 }
 
 pub unsafe extern "C" fn catch(add: i64) -> Obj {

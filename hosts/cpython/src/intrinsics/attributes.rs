@@ -8,6 +8,7 @@ use crate::abi::{dict_keys, dict_values, object};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
+use pyo3_ffi::{PyFloat_Type, PyLong_Type, PyUnicode_Type};
 
 /// `(object, class)`: the object is of exactly this class, which lives forever.
 pub const CHECK_CLASS: &str = "check_class";
@@ -22,9 +23,16 @@ pub const CHECK_SHARED_KEYS: &str = "check_shared_keys";
 pub const LOAD_FIELD: &str = "load_field";
 /// `(object, value, place) -> old`: store a slot; the old value may be null.
 pub const STORE_SLOT: &str = "store_slot";
+/// `(object, place)`: what stands in a slot or inline value can be dropped without anybody noticing: nothing, an object that
+/// others hold too, or one of a class whose objects hold none and end silently.
+pub const CHECK_QUIET_SLOT: &str = "check_quiet_slot";
 /// `(object, value, values, index) -> old`: store an inline value; `values` is the offset of the values' header. Fails
 /// if the values are not in use or the object has a dictionary.
 pub const STORE_INLINE_VALUE: &str = "store_inline_value";
+
+/// `(class) -> object`: a new instance of a class of the program that makes them as `object` does; fails where there is no
+/// memory.
+pub const NEW_INSTANCE: &str = "new_instance";
 
 const PTR: Ty = Ty::Ptr;
 const INT: Ty = Ty::I64;
@@ -96,6 +104,59 @@ pub(super) fn define(set: &mut Set<'_>) {
         },
     );
     set.add(
+        NEW_INSTANCE,
+        &[INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, context| {
+            let fail = b.cold_block();
+            let class = b.op(Opcode::I2p, &[p[0]]);
+            let made = b.call(context.new_instance, &[class], &[Ty::Ptr])[0];
+            let none = b.is_null(made);
+            let there = b.op(Opcode::Bnot, &[none]);
+            b.guard(there, fail);
+            b.ret(&[made]);
+            b.switch_to(fail);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
+        CHECK_QUIET_SLOT,
+        &[PTR, INT],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let (some, last, fine, fail) = (b.block(), b.block(), b.block(), b.cold_block());
+            let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+            let old = b.load(Width::Ptr, place, 0);
+            let none = b.is_null(old);
+            b.br(none, fine, &[], some, &[]);
+            b.switch_to(some);
+            // An immortal object's count is large.
+            let count = b.load(Width::I64, old, object::REFCNT);
+            let shared = b.icmp_imm(IntCond::Ne, count, 1);
+            b.br(shared, fine, &[], last, &[]);
+            b.switch_to(last);
+            let class = b.load(Width::Ptr, old, object::TYPE);
+            for quiet in [
+                &raw mut PyFloat_Type,
+                &raw mut PyLong_Type,
+                &raw mut PyUnicode_Type,
+            ] {
+                let next = b.block();
+                let quiet = b.pconst(quiet as u64);
+                let same = b.icmp(IntCond::Eq, class, quiet);
+                b.br(same, fine, &[], next, &[]);
+                b.switch_to(next);
+            }
+            b.jump(fail, &[]);
+            b.switch_to(fine);
+            b.ret(&[]);
+            b.switch_to(fail);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
         STORE_INLINE_VALUE,
         &[PTR, PTR, INT, INT],
         &[PTR],
@@ -115,7 +176,7 @@ fn check(b: &mut Builder<'_>, cond: Value) {
     b.terminate(Term::Fail);
 }
 
-fn store_inline_value(
+pub(super) fn store_inline_value(
     b: &mut Builder<'_>,
     owner: Value,
     value: Value,

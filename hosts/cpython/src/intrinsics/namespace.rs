@@ -34,7 +34,7 @@ pub(super) fn define(set: &mut Set<'_>) {
 }
 
 /// The entry of a name and the value there, which is not null; to `slow` if the cell does not tell.
-fn find(b: &mut Builder<'_>, p: &[Value], slow: Block) -> (Value, Value) {
+pub(super) fn find(b: &mut Builder<'_>, p: &[Value], slow: Block) -> (Value, Value) {
     let (namespace, name, place) = (p[0], p[1], p[2]);
     let table = b.load(Width::Ptr, namespace, dict::KEYS);
     let shape = b.load(Width::U32, table, keys::LOG2_SIZE);
@@ -60,35 +60,8 @@ fn find(b: &mut Builder<'_>, p: &[Value], slow: Block) -> (Value, Value) {
 }
 
 fn store(b: &mut Builder<'_>, p: &[Value], context: &Context) {
-    let (namespace, value, notes) = (p[0], p[3], p[4]);
     let slow = b.cold_block();
-    if let Some(counter) = context.dict_version {
-        let (entry, old) = find(b, p, slow);
-        // Who watches the dict must be told, but for those that need not hear of this name.
-        let tag = b.load(Width::I64, namespace, dict::VERSION_TAG);
-        let mask = b.iconst(WATCHERS);
-        let watchers = b.op(Opcode::Iand, &[tag, mask]);
-        let all = b.op(Opcode::Ior, &[watchers, notes]);
-        let untold = b.icmp(IntCond::Eq, all, notes);
-        b.guard(untold, slow);
-        // The collector must know of a dict that holds more than atoms.
-        let next = b.load(Width::I64, namespace, GC_NEXT);
-        let tracked = b.icmp_imm(IntCond::Ne, next, 0);
-        b.guard(tracked, slow);
-        let counter = b.pconst(counter);
-        let version = b.load(Width::I64, counter, 0);
-        let step = b.iconst(VERSION_STEP);
-        let version = b.op(Opcode::Iadd, &[version, step]);
-        b.store(Width::I64, counter, 0, version);
-        let own = b.iconst(VERSION_STEP - 1);
-        let own = b.op(Opcode::Iand, &[tag, own]);
-        let tag = b.op(Opcode::Ior, &[version, own]);
-        b.store(Width::I64, namespace, dict::VERSION_TAG, tag);
-        b.store(Width::Ptr, entry, keys::UNICODE_ENTRY_VALUE, value);
-        b.ret(&[old]);
-    } else {
-        b.jump(slow, &[]);
-    }
+    replace(b, &p[..4], Some(p[4]), context, slow);
     b.switch_to(slow);
     let old = b.call(context.replace_name, &p[..4], &[Ty::Ptr])[0];
     let failed = b.pconst(FAILED as u64);
@@ -98,6 +71,50 @@ fn store(b: &mut Builder<'_>, p: &[Value], context: &Context) {
     b.switch_to(fail);
     b.terminate(Term::Fail);
     b.switch_to(done);
+    b.ret(&[old]);
+}
+
+/// Put a value in place of a name's, and return that: `p` is the dict, the name, its cell and the value, `notes` the
+/// watchers that need not hear of it. To `slow`, before anything is done, where the dict's own function is needed.
+pub(super) fn replace(
+    b: &mut Builder<'_>,
+    p: &[Value],
+    notes: Option<Value>,
+    context: &Context,
+    slow: Block,
+) {
+    let (namespace, value) = (p[0], p[3]);
+    let Some(counter) = context.dict_version else {
+        b.jump(slow, &[]);
+        return;
+    };
+    let (entry, old) = find(b, p, slow);
+    // Who watches the dict must be told, but for those that need not hear of this name.
+    let tag = b.load(Width::I64, namespace, dict::VERSION_TAG);
+    let mask = b.iconst(WATCHERS);
+    let watchers = b.op(Opcode::Iand, &[tag, mask]);
+    let untold = match notes {
+        Some(notes) => {
+            let all = b.op(Opcode::Ior, &[watchers, notes]);
+            b.icmp(IntCond::Eq, all, notes)
+        }
+        None => b.icmp_imm(IntCond::Eq, watchers, 0),
+    };
+    b.guard(untold, slow);
+    // The collector must know of a dict that holds more than atoms.
+    let next = b.load(Width::I64, namespace, GC_NEXT);
+    let tracked = b.icmp_imm(IntCond::Ne, next, 0);
+    b.guard(tracked, slow);
+    let counter = b.pconst(counter);
+    let version = b.load(Width::I64, counter, 0);
+    let step = b.iconst(VERSION_STEP);
+    let version = b.op(Opcode::Iadd, &[version, step]);
+    b.store(Width::I64, counter, 0, version);
+    let own = b.iconst(VERSION_STEP - 1);
+    let own = b.op(Opcode::Iand, &[tag, own]);
+    let tag = b.op(Opcode::Ior, &[version, own]);
+    b.store(Width::I64, namespace, dict::VERSION_TAG, tag);
+    b.store(Width::Ptr, entry, keys::UNICODE_ENTRY_VALUE, value);
     b.ret(&[old]);
 }
 

@@ -5,8 +5,11 @@ use crate::abi::{frame, thread};
 use crate::runtime::frames::NATIVE;
 use cladonia::facts::Effects;
 use cladonia::host::names;
-use cladonia::lir::{IntCond, Opcode};
+use cladonia::lir::{IntCond, Opcode, Term};
 use cladonia::ll::{Ty, Width};
+
+/// `(thread, frames)`: the program may have so many more frames.
+pub const FRAME_ROOM: &str = "frame_room";
 
 pub(super) fn define(set: &mut Set<'_>) {
     // The eval breaker has events in its low byte and the version of the monitoring tools above: equal to the
@@ -55,6 +58,22 @@ pub(super) fn define(set: &mut Set<'_>) {
         |b, p, _| {
             let room = b.load(Width::I32, p[0], thread::PY_RECURSION_REMAINING);
             b.ret(&[room]);
+        },
+    );
+    // Nobody else may see that frames are not made: so many more are allowed.
+    set.add(
+        FRAME_ROOM,
+        &[Ty::Ptr, Ty::I64],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let fail = b.cold_block();
+            let room = b.load(Width::I32, p[0], thread::PY_RECURSION_REMAINING);
+            let fits = b.icmp(IntCond::Sge, room, p[1]);
+            b.guard(fits, fail);
+            b.ret(&[]);
+            b.switch_to(fail);
+            b.terminate(Term::Fail);
         },
     );
     set.add(

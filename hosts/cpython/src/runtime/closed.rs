@@ -10,11 +10,12 @@
 //! - What is recorded is owned: the objects, and the functions.
 
 use super::capi::*;
-use super::exits::{self, Values};
+use super::exits::Values;
 use super::function_state::{self, Entry};
+use super::rebuilt::{self, Ended, Rebuilt};
 use super::units::{self, UnitRef, UnitState};
 use super::{abi, entries, frames, healing, monitoring, rt};
-use abi::{frame as f, thread as t};
+use abi::thread as t;
 use cladonia::exits::{ExitKind, NOT_ENTERED};
 use cladonia::facts::{RawEntry, RawSignature};
 use cladonia::host::ClosedParts;
@@ -130,26 +131,12 @@ unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
     unsafe {
         let unit = &*(token as UnitRef);
         let word: u64 = get(ts, t::EVAL_BREAKER);
-        if word & entries::EVENTS != 0 || !unit.is_valid() || monitoring::is_observed(&unit.shape) {
+        if word & entries::EVENTS != 0 || !unit.is_valid() || monitoring::is_unit_observed(unit) {
             return 0;
         }
         unit.pending.set(word);
         1
     }
-}
-
-/// What the frame of a closed unit would hold.
-pub struct Recorded {
-    shape: CodeShape,
-    func: Object,
-    /// Position of the instruction, in code units.
-    pos: u32,
-    /// Where the interpreter goes on: at the instruction, or after the call.
-    resume: u32,
-    locals: Vec<Object>,
-    stack: Vec<Object>,
-    /// The exception of a box that could not be made.
-    lost: Object,
 }
 
 /// The exit hook of closed units: see [`cladonia::host::RECORD_EXIT`].
@@ -182,15 +169,9 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
             ExitKind::Await => state.positions[record.pc.0 as usize + 1].1,
             _ => here,
         };
-        rt().recorded.push(Recorded {
-            shape: state.shape,
-            func: Py_NewRef(func),
-            pos,
-            resume,
-            locals,
-            stack,
-            lost,
-        });
+        let positions = (pos, resume);
+        let frame = Rebuilt::new(state.shape, func, positions, locals, stack, lost);
+        rt().recorded.push(frame);
         healing::count_exit(unit, number as usize, record);
         std::ptr::null_mut()
     }
@@ -207,96 +188,13 @@ pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
         (*unit).activations.set((*unit).activations.get() + 1);
         // The innermost one was recorded first.
         let recorded = std::mem::take(&mut rt().recorded);
-        let mut built: Vec<(Frame, Recorded)> = Vec::with_capacity(recorded.len());
-        let mut waiting = recorded.into_iter().rev();
-        let mut broken = false;
-        for mut record in waiting.by_ref() {
-            match build(ts, &mut record) {
-                Some(frame) => built.push((frame, record)),
-                None => {
-                    broken = true;
-                    break;
-                }
-            }
-        }
-        // Without memory for a frame, what it was called for raises.
-        waiting.for_each(drop_record);
-        let mut result = std::ptr::null_mut();
-        let mut first = !broken;
-        while let Some((frame, mut record)) = built.pop() {
-            let shape = record.shape;
-            if first && !record.lost.is_null() {
-                PyErr_SetRaisedException(std::mem::replace(&mut record.lost, std::ptr::null_mut()));
-                result = exits::raise_owned(ts, frame, &shape, record.pos);
-            } else if first {
-                result = exits::run_owned(ts, frame, &shape, record.resume);
-            } else if result.is_null() {
-                result = exits::raise_owned(ts, frame, &shape, record.pos);
-            } else {
-                let top: i32 = get(frame, f::STACKTOP);
-                put(frame, f::LOCALSPLUS + 8 * top, result);
-                put(frame, f::STACKTOP, top + 1);
-                result = exits::run_owned(ts, frame, &shape, record.resume);
-            }
-            Py_XDECREF(record.lost);
-            first = false;
-        }
+        let result = match rebuilt::run(ts, recorded.into_iter().rev().collect()) {
+            Ended::Gave(result) => result,
+            Ended::Raised => std::ptr::null_mut(),
+            Ended::Constructed => unreachable!("closed units give their results"),
+        };
         (*unit).activations.set((*unit).activations.get() - 1);
         result
-    }
-}
-
-/// A frame of the interpreter with what was recorded, linked; `None` with an exception if there is no memory.
-unsafe fn build(ts: Thread, record: &mut Recorded) -> Option<Frame> {
-    // SAFETY: the function is alive; its code is the unit's. The arguments are immortal and are overwritten.
-    unsafe {
-        let shape = record.shape;
-        let args = vec![Py_None(); shape.argcount as usize + 1];
-        let func = std::mem::replace(&mut record.func, std::ptr::null_mut());
-        let frame = _PyEvalFramePushAndInit(
-            ts,
-            func,
-            std::ptr::null_mut(),
-            args.as_ptr(),
-            shape.argcount as usize,
-            std::ptr::null_mut(),
-        );
-        if frame.is_null() {
-            record.drop_objects();
-            return None;
-        }
-        let all = record.locals.drain(..).chain(record.stack.drain(..));
-        let mut top = 0;
-        for object in all {
-            put(frame, f::LOCALSPLUS + 8 * top, object);
-            top += 1;
-        }
-        put(frame, f::STACKTOP, top);
-        put(
-            frame,
-            f::INSTR_PTR,
-            shape.units().add(2 * record.pos as usize),
-        );
-        put::<Frame>(frame, f::PREVIOUS, get(ts, t::CURRENT_FRAME));
-        put(ts, t::CURRENT_FRAME, frame);
-        let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
-        put::<i32>(ts, t::PY_RECURSION_REMAINING, py - 1);
-        Some(frame)
-    }
-}
-
-fn drop_record(mut record: Recorded) {
-    record.drop_objects();
-}
-
-impl Recorded {
-    fn drop_objects(&mut self) {
-        let objects = self.locals.drain(..).chain(self.stack.drain(..));
-        for object in objects.chain([self.func, self.lost]) {
-            // SAFETY: owned or null.
-            unsafe { Py_XDECREF(object) };
-        }
-        (self.func, self.lost) = (std::ptr::null_mut(), std::ptr::null_mut());
     }
 }
 

@@ -4,17 +4,19 @@
 
 use super::capi::*;
 use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
-use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
-use super::{abi, closed, frames, generators, healing, rt, watchers};
+use super::units::{self, FORCE_CAPACITY, Kind, Teaches, UnitRef, UnitState};
+use super::{abi, closed, frames, generators, healing, monitoring, rt, watchers};
 use crate::feedback;
 use crate::namespace::{self, NameCell};
-use cladonia::bytecode::{Code, Instr, Op, Pc};
+use crate::world::supers;
+use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Planted, Request, UnitParts};
 use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -190,12 +192,73 @@ unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
     }
 }
 
+/// Say of the uses of `super()` in a function's code which class they are in, and which are below it.
+///
+/// # Safety
+/// A live Python function.
+unsafe fn mark_supers(code: &mut Code, met: &mut HashMap<Pc, Met>, function: Object) {
+    let uses = (0..).map(Pc).zip(&mut code.instrs);
+    let mut uses = uses.filter(|(_, i)| i.op == Op::LoadSuperAttr).peekable();
+    if function.is_null() || uses.peek().is_none() {
+        return;
+    }
+    // SAFETY: the caller's.
+    let Some(supers::Hints {
+        class,
+        instance,
+        below,
+    }) = (unsafe { supers::hints(function) })
+    else {
+        return;
+    };
+    for (pc, instr) in uses {
+        instr.hint = vec![Type::OBJECT, class, instance];
+        met.entry(pc).or_default().related.extend(&below);
+    }
+}
+
+/// Code units that code may have to be inlined, its caches included; longer code would not be.
+const MOST_INLINED_UNITS: isize = 400;
+
+/// The bytecode of a function, if calls of it may become it.
+pub(super) fn inlinee(func: Object) -> Option<Code> {
+    // SAFETY: asked only for Python functions, with the GIL.
+    unsafe {
+        let (code, globals, builtins) = function_state::parts_of(func);
+        let units: isize = get(code.cast(), abi::object::VAR_SIZE);
+        let state = state_of(code);
+        let shape = state.shape;
+        // What has lost bets is better off with a unit of its own, which has learnt from it.
+        let is_offered = units <= MOST_INLINED_UNITS
+            && shape.is_plain()
+            && shape.optimized()
+            && !shape.is_generator()
+            && state.refused.is_none()
+            && state.avoid.is_empty()
+            && state.met.is_empty()
+            && state.operands.is_empty()
+            && !monitoring::is_observed(&shape);
+        if !is_offered {
+            return None;
+        }
+        let reached_late = state.reached_late;
+        let translate = rt().front.translate;
+        let made = catch_unwind(|| translate(code, globals, builtins));
+        let mut code = made.ok()?.ok()?;
+        if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
+            mark_unreached(&mut code, &shape, Kind::Function);
+        }
+        Some(code)
+    }
+}
+
 /// Compile one unit; it is in no table yet.
 ///
 /// # Safety
 /// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the globals are an exact
 /// dict and the frame's namespace if it is `at_top` of a module. For a function that may get a closed unit, `calls` is
-/// its entry.
+/// its entry. `function` is one that has the code, or null.
+#[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 pub(super) unsafe fn compile_unit(
     shape: CodeShape,
     globals: Object,
@@ -204,6 +267,7 @@ pub(super) unsafe fn compile_unit(
     at_top: bool,
     live: &[Type],
     calls: Option<&mut Entry>,
+    function: Object,
 ) -> Result<UnitRef, Refusal> {
     if rt().engine.is_none() || rt().finished {
         return Err(Refusal::Busy);
@@ -257,10 +321,14 @@ pub(super) unsafe fn compile_unit(
         let binds = code.optimized && code.binds_globals() && !shape.is_generator();
         (exact && (at_top || binds)).then(|| namespace_of(&mut unit))
     };
-    unit.asks_top = code
+    unit.teaches = code
         .instrs
         .iter()
-        .map(|i| matches!(i.op, Op::LoadAttr | Op::StoreAttr))
+        .map(|i| match i.op {
+            Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,
+            Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
+            _ => Teaches::Nothing,
+        })
         .collect();
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
@@ -292,7 +360,10 @@ pub(super) unsafe fn compile_unit(
     };
     let avoid = state.avoid.clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
-    let (met, held) = unsafe { healing::classes_met(state) };
+    let (mut met, held) = unsafe { healing::classes_met(state) };
+    healing::numbers_met(state, &code, &mut met);
+    // SAFETY: the caller's promise.
+    unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
     engine.execution = rt().options.execution;
@@ -397,6 +468,7 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                 false,
                 &live,
                 calls,
+                func,
             ) {
                 Ok(unit) => unit,
                 Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
@@ -519,7 +591,8 @@ pub unsafe fn compile_loop(
                 "its bets failed in {most} versions"
             )));
         }
-        match compile_unit(shape, globals, builtins, kind, at_top, live, None) {
+        let function = std::ptr::null_mut();
+        match compile_unit(shape, globals, builtins, kind, at_top, live, None, function) {
             Ok(unit) => {
                 let slot = state_of(shape.code).loops.entry(pos).or_default();
                 slot.versions += 1;
@@ -598,7 +671,7 @@ pub unsafe fn inspect(func: Object) -> Inspected {
         } else {
             Kind::Function
         };
-        let made = compile_unit(shape, globals, builtins, kind, false, &[], calls);
+        let made = compile_unit(shape, globals, builtins, kind, false, &[], calls, func);
         let mut text = None;
         if let Some(engine) = &mut rt().engine {
             keep_text(engine, false);

@@ -35,7 +35,7 @@ pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
             }
             let word: u64 = get(ts, t::EVAL_BREAKER);
             if word & !EVENTS != unit.pending.get() {
-                if monitoring::is_observed(&unit.shape) {
+                if monitoring::is_unit_observed(unit) {
                     return 0;
                 }
                 unit.pending.set(word & !EVENTS);
@@ -253,6 +253,17 @@ pub unsafe extern "C" fn call_original(
 ) -> Object {
     let _busy = Busy::new();
     let original = rt().original_vectorcall;
+    // SAFETY: as in `bind`.
+    unsafe {
+        if are_interpreters(func, args) {
+            // Where the call is wrong, the interpreter drops the arguments of its own calls in another order than those
+            // of a vectorcall.
+            let positional = nargsf & !ARGUMENTS_OFFSET;
+            let taken = take_arguments(args, positional, kwnames);
+            let func = Py_NewRef(func);
+            return helpers::interpret(current_thread(), func, taken.as_ptr(), positional, kwnames);
+        }
+    }
     // SAFETY: the arguments are those of a vectorcall.
     unsafe {
         std::mem::transmute::<*const c_void, Vectorcall>(original)(func, args, nargsf, kwnames)
@@ -438,6 +449,22 @@ unsafe fn parameter_name(shape: &CodeShape, index: usize) -> Object {
     }
 }
 
+/// The arguments of a call of the interpreter's, taken from its stack.
+unsafe fn take_arguments(args: *const Object, given: usize, kwnames: Object) -> Vec<Object> {
+    // SAFETY: the caller's: the arguments are on the stack of the frame that is calling; None is immortal.
+    unsafe {
+        let named = if kwnames.is_null() {
+            0
+        } else {
+            PyTuple_Size(kwnames) as usize
+        };
+        let place = |index| &mut *args.add(index).cast_mut();
+        (0..given + named)
+            .map(|index| std::mem::replace(place(index), Py_None()))
+            .collect()
+    }
+}
+
 /// Bind the arguments of a vectorcall as the interpreter would: owned references for each parameter to `out`, in the
 /// order of the code's locals. Gives 1; 0 (and nothing owned) where the interpreter must be asked, because the call is
 /// wrong or unusual.
@@ -459,15 +486,8 @@ unsafe extern "C" fn bind(
         if bind_all(func, &shape, args, given, kwnames, out).is_some() {
             if are_interpreters(func, args) {
                 // As in the stub: the caller's references are given up now.
-                let named = if kwnames.is_null() {
-                    0
-                } else {
-                    PyTuple_Size(kwnames) as usize
-                };
-                for index in 0..given + named {
-                    let place = args.add(index).cast_mut();
-                    Py_DECREF(std::mem::replace(&mut *place, Py_None()));
-                }
+                let taken = take_arguments(args, given, kwnames);
+                taken.into_iter().for_each(|object| Py_DECREF(object));
             }
             return 1;
         }

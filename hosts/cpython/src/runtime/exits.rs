@@ -4,6 +4,7 @@
 //! the interpreter's, which goes on in it when the hook has returned [`GO_ON`] through the unit.
 
 use super::capi::*;
+use super::rebuilt::{self, Rebuilt};
 use super::units::{Kind, UnitRef};
 use super::{abi, frames, healing};
 use crate::helpers::add_traceback;
@@ -125,6 +126,7 @@ unsafe fn leave(
             shape.nlocalsplus + record.stack.len() as i32,
         );
         write_names(frame, shape, record, &mut values);
+        let mut within = Rebuilt::inlined(state, record, &mut values);
         let lost = values.finish(&mut drops);
         healing::note_class(unit, record, frame);
         healing::count_exit(unit, number as usize, record);
@@ -132,6 +134,20 @@ unsafe fn leave(
             Py_XDECREF(object);
         }
 
+        if let Some(innermost) = within.last_mut() {
+            debug_assert!(exception.is_null(), "inlined code leaves before it raises");
+            if !lost.is_null() {
+                innermost.lose(lost);
+            }
+            // Who looks at the frame from now on finds what was put there.
+            disown(frame, kind);
+            if !rebuilt::run(ts, within).come_back(frame) {
+                return raise(ts, frame, &shape, kind, pos, true);
+            }
+            let next = state.positions[record.pc.0 as usize + 1].1;
+            put(frame, f::INSTR_PTR, shape.units().add(2 * next as usize));
+            return go_on(ts, frame, kind, true);
+        }
         let raised = if !exception.is_null() {
             exception
         } else {
@@ -333,11 +349,11 @@ unsafe fn go_on(ts: Thread, frame: Frame, kind: Kind, owned: bool) -> Object {
 
 /// Make a native frame the interpreter's.
 unsafe fn disown(frame: Frame, kind: Kind) {
-    // SAFETY: the caller's frame is native; a generator's holds its references already.
+    // SAFETY: the caller's frame is native; a generator's and a lent one hold their references already.
     unsafe {
         match kind {
-            Kind::Generator => put::<u16>(frame, f::RETURN_OFFSET, 0),
-            _ => frames::own(frame),
+            Kind::Generator | Kind::Loop { .. } => put::<u16>(frame, f::RETURN_OFFSET, 0),
+            Kind::Function => frames::own(frame),
         }
     }
 }

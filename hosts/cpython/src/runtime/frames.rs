@@ -641,21 +641,23 @@ pub unsafe fn tuple_of(items: &[Object]) -> Object {
     }
 }
 
-/// [`materialise`] for a builtin that is about to read its caller's locals.
+/// [`materialise`] for a builtin that is about to read its caller's locals; negative with an exception if there is no memory.
 ///
 /// # Safety
 /// `frame` is the innermost frame of the thread.
-pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) {
+pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) -> i32 {
     // SAFETY: the caller's promise.
     unsafe {
         if native_token(frame).is_none() {
-            return;
+            return 0;
         }
         // The unit must leave after the call, because the slots are the truth from here on: a frame object tells it.
-        if PyEval_GetFrame().is_null() || materialise(frame) < 0 {
-            // The builtin reports the next failure itself; this one has left a local out.
-            PyErr_Clear();
+        if PyEval_GetFrame().is_null() {
+            // It has cleared the error that it met.
+            PyErr_NoMemory();
+            return -1;
         }
+        materialise(frame)
     }
 }
 

@@ -2,9 +2,9 @@
 //! compiler's.
 
 use super::capi::Object;
-use super::compiling::Front;
+use super::compiling::{self, Front};
 use super::{api, closed, exits, frames, function_state, generators, rt};
-use crate::world::CPythonWorld;
+use crate::world::{CPythonWorld, Known};
 use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
@@ -14,6 +14,10 @@ use cladonia::ll::Ty;
 use cladonia::types::Type;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// Bytes of machine code at most, reserved as address space: what CPython's largest test files come to with everything compiled,
+/// twice.
+const CODE_MEMORY: usize = 256 << 20;
 
 /// Bring the runtime up.
 ///
@@ -66,7 +70,8 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
         );
         let host =
             intrinsics::describe(&[exit, record, resume, boxed]).map_err(|e| e.to_string())?;
-        let memory = CodeMemory::new(Config::new()).map_err(|e| e.to_string())?;
+        let memory =
+            CodeMemory::new(Config::new().limit(CODE_MEMORY)).map_err(|e| e.to_string())?;
         let engine = Engine::new(Arc::new(host), memory).map_err(|e| e.to_string())?;
         let front = Front {
             translate,
@@ -111,9 +116,12 @@ fn world(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World> {
             engine.host(),
             globals,
             builtins,
-            &entry_cell_for,
-            &raw_entry_for,
-            &is_unstable,
+            Known {
+                entry_cell: &entry_cell_for,
+                raw_entry: &raw_entry_for,
+                inlinee: &compiling::inlinee,
+                is_unstable: &is_unstable,
+            },
         )
     })
 }

@@ -5,7 +5,7 @@ use super::closed::RawCell;
 use super::generators::GeneratorState;
 use super::units::{Kind, UnitRef};
 use super::{abi, entries, rt, units};
-use cladonia::bytecode::Pc;
+use cladonia::bytecode::{Numbers, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::exits::Reason;
 use cladonia::types::Type;
@@ -40,6 +40,8 @@ pub struct CodeState {
     pub avoid: HashSet<(Pc, Reason)>,
     /// Receivers that were met where the class that was bet on was not.
     pub met: HashMap<Pc, History>,
+    /// Operands that were met where the numbers that were bet on were not.
+    pub operands: HashMap<Pc, Operands>,
     /// Units that were given up because of what they left out as never executed.
     pub reached_late: u32,
     /// Why calls are not compiled.
@@ -61,6 +63,33 @@ pub struct History {
     pub versions: Vec<u32>,
     /// How often a unit was given up because of them.
     pub failures: u32,
+    /// Whether it has met an object with a dictionary of its own where the unit did not expect one.
+    pub has_dicts: bool,
+}
+
+/// What the operands of arithmetic or a comparison were where they were not what was bet on.
+#[derive(Clone, Copy, Default)]
+pub struct Operands {
+    /// Two numbers of one kind.
+    pub alike: bool,
+    /// A float and an int.
+    pub mixed: bool,
+    /// Something else.
+    pub others: bool,
+    /// How often a unit was given up because of them.
+    pub failures: u32,
+}
+
+impl Operands {
+    /// Which numbers to expect, if they are only that.
+    pub fn numbers(&self) -> Option<Numbers> {
+        match self {
+            Operands { others: true, .. } => None,
+            Operands { alike: true, .. } => Some(Numbers::Any),
+            Operands { mixed: true, .. } => Some(Numbers::Mixed),
+            _ => None,
+        }
+    }
 }
 
 /// The entry of the functions of one code object and namespace.
@@ -131,6 +160,7 @@ impl CodeState {
             loops: HashMap::new(),
             avoid: HashSet::new(),
             met: HashMap::new(),
+            operands: HashMap::new(),
             reached_late: 0,
             refused: None,
             loops_refused: None,

@@ -281,8 +281,16 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
             return Err(Refusal::Lasting("code objects have no room".into()));
         }
         let shape = state.shape;
-        let unit =
-            compiling::compile_unit(shape, globals, builtins, Kind::Generator, false, live, None)?;
+        let unit = compiling::compile_unit(
+            shape,
+            globals,
+            builtins,
+            Kind::Generator,
+            false,
+            live,
+            None,
+            func,
+        )?;
         let state = &mut function_state::state_of(code).generator;
         state.unit = Some(unit);
         state.versions += 1;

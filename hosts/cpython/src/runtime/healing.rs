@@ -1,16 +1,17 @@
 //! Speculation heals: exits are counted, failing bets are given up, and guards can be made to fail on purpose.
 
 use super::capi::{Frame, Object, get};
-use super::function_state::CodeState;
-use super::units::{UnitRef, UnitState};
+use super::function_state::{CodeState, Operands};
+use super::units::{Teaches, UnitRef, UnitState};
 use super::{abi, function_state, rt, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::classes::is_versioned;
-use cladonia::bytecode::{Met, Pc};
+use crate::world::dictionaries;
+use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
 use cladonia::types::Type;
-use pyo3_ffi::Py_TYPE;
+use pyo3_ffi::{Py_TYPE, PyFloat_Type, PyLong_Type};
 use std::collections::HashMap;
 
 /// Failures after which a bet is not made again.
@@ -139,29 +140,66 @@ unsafe fn learn(unit: UnitRef) {
                     continue;
                 }
             }
+            if record.reason == Reason::Shape
+                && let Some(met) = state.met.get_mut(&record.pc)
+                && std::mem::take(&mut met.has_dicts)
+            {
+                continue;
+            }
+            if matches!(record.reason, Reason::Type | Reason::Domain)
+                && let Some(operands) = state.operands.get_mut(&record.pc)
+                && operands.numbers().is_some()
+            {
+                operands.failures += 1;
+                if operands.failures < MOST_CLASS_FAILURES {
+                    continue;
+                }
+            }
             state.avoid.insert((record.pc, record.reason));
         }
         state.reached_late += reached_late as u32;
     }
 }
 
-/// Remember the class of the object on top of the stack, where an attribute's instruction leaves because of it.
+/// Remember the class of the object on top of the stack, where an attribute's instruction leaves because of it, or because
+/// the object has a dictionary of its own.
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
 pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
-    if record.kind != ExitKind::Resume || record.reason != Reason::Type {
+    let teaches = matches!(record.reason, Reason::Type | Reason::Shape | Reason::Domain);
+    // The operands of inlined code are in no frame yet.
+    if record.kind != ExitKind::Resume || !teaches || !record.inlined.is_empty() {
         return;
     }
     // SAFETY: the caller's promise; the operand is an object.
     unsafe {
-        let (asks, shape) = (&(&(*unit)).asks_top, (*unit).shape);
-        if !asks.get(record.pc.0 as usize).is_some_and(|a| *a) {
-            return;
-        }
+        let (teaches, shape) = (&(&(*unit)).teaches, (*unit).shape);
         let top: i32 = get(frame, abi::frame::STACKTOP);
         let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
+        match teaches.get(record.pc.0 as usize) {
+            Some(Teaches::Class) if record.reason != Reason::Domain => {}
+            Some(Teaches::Numbers) => {
+                let other: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
+                let state = function_state::state_of(shape.code);
+                let operands = state.operands.entry(record.pc).or_default();
+                note_operands(operands, record.reason, object, other);
+                return;
+            }
+            _ => return,
+        }
         let class = Py_TYPE(object);
+        if record.reason == Reason::Shape {
+            if dictionaries::has_own(object) {
+                dictionaries::note(class);
+                // The next unit will be another, if this one did not know.
+                if dictionaries::noted(class, (*unit).made) {
+                    let state = function_state::state_of(shape.code);
+                    state.met.entry(record.pc).or_default().has_dicts = true;
+                }
+            }
+            return;
+        }
         if !is_versioned(class) {
             return;
         }
@@ -180,6 +218,42 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     }
 }
 
+/// Note which numbers two operands are.
+///
+/// # Safety
+/// Live objects.
+unsafe fn note_operands(operands: &mut Operands, reason: Reason, a: Object, b: Object) {
+    // SAFETY: the caller's promise.
+    let of = |class| unsafe { (Py_TYPE(a) == class) as u8 + (Py_TYPE(b) == class) as u8 };
+    match (of(&raw mut PyLong_Type), of(&raw mut PyFloat_Type)) {
+        // Two floats and no bet on anything else: what failed was the operation.
+        (0, 2) if reason == Reason::Domain => {}
+        (2, 0) | (0, 2) => operands.alike = true,
+        (1, 1) => operands.mixed = true,
+        _ => operands.others = true,
+    }
+}
+
+/// Which instructions take floats and ints as they come: those that have met both, and where some have, those of the same
+/// function where floats were expected, or where nothing was.
+pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
+    let all = || state.operands.values().filter_map(Operands::numbers);
+    let any = all().any(|numbers| numbers == Numbers::Any);
+    let Some(usual) = all().next() else { return };
+    let usual = if any { Numbers::Any } else { usual };
+    for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
+        if !matches!(instr.op, Op::BinaryOp | Op::CompareOp) {
+            continue;
+        }
+        let is_float = |t: &Type| *t == Type::FLOAT_EXACT;
+        let likely = || instr.hint.iter().all(is_float).then_some(usual);
+        let own = state.operands.get(&pc).map(Operands::numbers);
+        if let Some(numbers) = own.unwrap_or_else(likely) {
+            met.entry(pc).or_default().numbers = Some(numbers);
+        }
+    }
+}
+
 /// The classes that were met and have not changed since, by instruction, with their relatives; and what keeps them
 /// alive.
 ///
@@ -187,7 +261,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
 /// The GIL is held.
 pub unsafe fn classes_met(state: &CodeState) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
     let (mut all, mut held) = (HashMap::new(), Vec::new());
-    for (&pc, history) in &state.met {
+    for (&pc, history) in state.met.iter().filter(|(_, h)| !h.versions.is_empty()) {
         let mut met = Met::default();
         for &version in &history.versions {
             // SAFETY: the caller's promise; the classes are alive.

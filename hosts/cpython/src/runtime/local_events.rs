@@ -6,7 +6,6 @@
 //! units look.
 
 use super::capi::*;
-use super::function_state::state_of;
 use super::rt;
 use pyo3_ffi::*;
 use std::sync::OnceLock;
@@ -91,9 +90,14 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
         };
         let result = PyObject_Vectorcall(callee, args, count as usize, std::ptr::null_mut());
         if !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
-            for unit in state_of(*args.add(1)).units() {
-                // No eval-breaker word has this version.
-                (*unit).pending.set(u64::MAX);
+            let code = *args.add(1);
+            let units = rt().codes.values().flat_map(|state| state.units());
+            for unit in units {
+                let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);
+                if (*unit).shape.code == code || inlined() {
+                    // No eval-breaker word has this version.
+                    (*unit).pending.set(u64::MAX);
+                }
             }
         }
         result

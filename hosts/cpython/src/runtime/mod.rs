@@ -12,8 +12,9 @@
 //! | `capi` | what `pyo3-ffi` does not declare |
 //! | `units` | a unit's state, invalidation, freeing |
 //! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
-//! | `closed` | closed units: raw entries, and frames built when they leave |
+//! | `closed` | closed units: raw entries, and what they leave when they exit |
 //! | `exits` | the exit hook: from an exit record to the interpreter |
+//! | `rebuilt` | frames that compiled code did without, built when it leaves |
 //! | `generators` | units of generators, and the ways into them |
 //! | `front` | the start, and what turns the interpreter's things into the compiler's |
 //! | `entries` | entry stubs, fallbacks, binding of arguments |
@@ -43,6 +44,7 @@ pub mod generators;
 pub mod healing;
 pub mod local_events;
 pub mod monitoring;
+pub mod rebuilt;
 pub mod stats;
 pub mod units;
 pub mod watchers;
@@ -115,7 +117,7 @@ pub struct Runtime {
     /// Units that may not be entered any more but may still be running.
     pub retired: Vec<units::UnitRef>,
     /// Frames of closed units that are leaving, the innermost first.
-    pub recorded: Vec<closed::Recorded>,
+    pub recorded: Vec<rebuilt::Rebuilt>,
     /// Who watches what.
     pub watches: watchers::Watches,
     /// The monitoring tool.

@@ -9,7 +9,7 @@ use super::compiling::{self, Refusal};
 use super::entries::EVENTS;
 use super::frames;
 use super::function_state::state_of;
-use super::units::{Kind, UnitRef};
+use super::units::{Kind, UnitRef, UnitState};
 use super::{abi, exits, rt};
 use abi::opcodes::{RETURN_CONST, RETURN_VALUE};
 use abi::{frame as f, thread as t};
@@ -218,6 +218,12 @@ pub fn is_observed(shape: &CodeShape) -> bool {
     }
 }
 
+/// Whether anybody else is told what a unit's code does, or what stands in it in place of calls.
+pub fn is_unit_observed(unit: &UnitState) -> bool {
+    let inlined = unit.inlined.iter().map(|inlined| &inlined.shape);
+    std::iter::once(&unit.shape).chain(inlined).any(is_observed)
+}
+
 /// Callback of `PY_START`: `(code, offset)`.
 pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter calls with the code object and the offset.
@@ -408,7 +414,10 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
                 }
             }
         };
-        run_loop(ts, frame, &shape, unit);
+        // What was inlined may be observed by now.
+        if !is_unit_observed(&*unit) {
+            run_loop(ts, frame, &shape, unit);
+        }
         none()
     }
 }

@@ -13,9 +13,11 @@ use super::capi::{CodeShape, Frame, Object, get};
 use super::{frames, rt};
 use crate::namespace::NameCell;
 use crate::objects;
+use crate::world::dictionaries;
 use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
+use cladonia::hir::InlinedCode;
 use pyo3_ffi::*;
 use std::cell::Cell;
 
@@ -63,8 +65,12 @@ pub struct UnitState {
     pub positions: Vec<(u32, u32)>,
     /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
     pub consumed: Vec<&'static [u8]>,
-    /// For each of them, whether it asks the top of the stack for an attribute.
-    pub asks_top: Vec<bool>,
+    /// For each of them, what is learnt from its operands where a bet on them fails.
+    pub teaches: Vec<Teaches>,
+    /// When it was made: what was known of instances with dictionaries ([`dictionaries::now`]).
+    pub made: u64,
+    /// What stands in it in place of calls, by the numbers that exits have for it.
+    pub inlined: Vec<InlinedShape>,
     /// How often each exit was taken.
     pub exit_counts: Vec<u64>,
     /// Whether its frames are at the top of a module: the globals are their locals too.
@@ -77,6 +83,42 @@ pub struct UnitState {
     pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
     pub force: Option<Box<[u64]>>,
+}
+
+/// A function whose code stands in a unit in place of calls. The function is watched, so both live as long as the unit
+/// may be entered, and no code of the program runs where it stands.
+pub struct InlinedShape {
+    /// The function.
+    pub func: Object,
+    /// Its code object.
+    pub shape: CodeShape,
+    /// As [`UnitState::positions`].
+    pub positions: Vec<(u32, u32)>,
+}
+
+impl InlinedShape {
+    fn of(inlined: &InlinedCode) -> InlinedShape {
+        let func = objects::object_ptr(inlined.function);
+        let positions = inlined.code.instrs.iter().map(|i| (i.pos, i.resume));
+        // SAFETY: nothing has run since the compiler was given the function's code.
+        let shape = unsafe { CodeShape::of(get(func.cast(), abi::function::CODE)) };
+        InlinedShape {
+            func,
+            shape,
+            positions: positions.collect(),
+        }
+    }
+}
+
+/// What an instruction's operands say where a bet on them fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Teaches {
+    /// Nothing.
+    Nothing,
+    /// The class of the top of the stack, which is asked for an attribute.
+    Class,
+    /// Which numbers the two on top of the stack are.
+    Numbers,
 }
 
 /// Exit records that a table of forced exits has room for.
@@ -109,7 +151,9 @@ impl UnitState {
             unit: None,
             positions: Vec::new(),
             consumed: Vec::new(),
-            asks_top: Vec::new(),
+            teaches: Vec::new(),
+            made: dictionaries::now(),
+            inlined: Vec::new(),
             exit_counts: Vec::new(),
             at_top: false,
             cells: None,
@@ -139,6 +183,7 @@ impl UnitState {
     /// Take over what the compiler made.
     pub fn finish(&mut self, unit: Unit) {
         self.exit_counts = vec![0; unit.exits.len()];
+        self.inlined = unit.inlined.iter().map(InlinedShape::of).collect();
         objects::hold(&unit.pins);
         self.unit = Some(unit);
     }

@@ -4,8 +4,10 @@
 //! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
 
 use super::classes::{
-    Descriptor, Storage, descriptor, is_immutable, is_versioned, static_callable, storage,
+    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, static_callable,
+    storage,
 };
+use super::dictionaries;
 use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
 use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
@@ -69,30 +71,51 @@ impl CPythonWorld<'_> {
                     assumptions,
                 }),
                 Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
-                Descriptor::Absent => {
-                    let Storage::Inline(values) = storage(class) else {
-                        return None;
-                    };
-                    let index = values.index_of(name.0)?;
-                    Some(field(
-                        vec![call(self.ids.check_inline_values, &[values.valid()])],
-                        values.place(index),
-                    ))
-                }
+                Descriptor::Absent => self.own_attribute(class, name, assumptions.clone()),
                 Descriptor::Method(value) => {
                     self.class_constant(class, name, value, true, assumptions)
                 }
                 Descriptor::Plain(value) => {
                     // A default in the class that instances override: bet that this one does.
                     if let Storage::Inline(values) = storage(class)
-                        && let Some(index) = values.index_of(name.0)
+                        && values.index_of(name.0).is_some()
                     {
-                        let guards = vec![call(self.ids.check_inline_values, &[values.valid()])];
-                        return Some(field(guards, values.place(index)));
+                        return self.own_attribute(class, name, assumptions.clone());
                     }
                     self.class_constant(class, name, value, false, assumptions)
                 }
             }
+        }
+    }
+
+    /// What an instance itself has.
+    unsafe fn own_attribute(
+        &self,
+        class: *mut PyTypeObject,
+        name: &Name,
+        assumptions: Vec<Assumption>,
+    ) -> Option<AttrPlan> {
+        // SAFETY: the caller's: a live class.
+        unsafe {
+            let (guards, load) = match Place::of(class, name)? {
+                Place::Inline(values, index) => (
+                    vec![call(self.ids.check_inline_values, &[values.valid()])],
+                    call(self.ids.load_field, &[values.place(index)]),
+                ),
+                Place::Either(values, index, [name, cell]) => {
+                    let imms = [values.valid(), values.place(index), name, cell];
+                    (Vec::new(), call(self.ids.load_instance_value, &imms))
+                }
+                Place::Dict(offset, [name, cell]) => (
+                    Vec::new(),
+                    call(self.ids.load_dict_value, &[offset, name, cell]),
+                ),
+            };
+            Some(AttrPlan::Field {
+                guards,
+                load,
+                assumptions,
+            })
         }
     }
 
@@ -126,7 +149,26 @@ impl CPythonWorld<'_> {
         unsafe {
             match storage(class) {
                 Storage::None => Some(Vec::new()),
+                Storage::Dict(offset) if dictionaries::noted(class, 0) => {
+                    let [name, hash] = name.hashed();
+                    Some(vec![call(self.ids.check_dict_lacks, &[offset, name, hash])])
+                }
                 Storage::Dict(offset) => Some(vec![call(self.ids.check_null, &[offset])]),
+                Storage::Inline(values) if dictionaries::noted(class, 0) => {
+                    let [text, hash] = name.hashed();
+                    let check = match values.index_of(name.0) {
+                        Some(index) => {
+                            let imms = [values.valid(), values.place(index), text, hash];
+                            call(self.ids.check_instance_lacks, &imms)
+                        }
+                        None => {
+                            let (keys, count) = (values.keys(), values.count());
+                            let imms = [values.valid(), keys, count, text, hash];
+                            call(self.ids.check_instance_keys, &imms)
+                        }
+                    };
+                    Some(vec![check])
+                }
                 Storage::Inline(values) => {
                     let lacks = match values.index_of(name.0) {
                         Some(index) => call(self.ids.check_null, &[values.place(index)]),
@@ -177,34 +219,74 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let name = Name::new(name)?;
-            let store = match descriptor(class, name.0) {
+            let (store, quiet) = match descriptor(class, name.0) {
                 Descriptor::Slot {
                     offset,
                     writable: true,
-                } => call(self.ids.store_slot, &[offset]),
+                } => (
+                    call(self.ids.store_slot, &[offset]),
+                    Some(call(self.ids.check_quiet_slot, &[offset])),
+                ),
                 Descriptor::Slot { .. } | Descriptor::Data | Descriptor::Property(_) => {
                     return None;
                 }
-                _ => {
-                    let Storage::Inline(values) = storage(class) else {
-                        return None;
-                    };
-                    call(
-                        self.ids.store_inline_value,
-                        &[values.offset, values.index_of(name.0)?],
-                    )
-                }
+                _ => match Place::of(class, &name)? {
+                    Place::Inline(values, index) => (
+                        call(self.ids.store_inline_value, &[values.offset, index]),
+                        Some(call(self.ids.check_quiet_slot, &[values.place(index)])),
+                    ),
+                    Place::Either(values, index, [name, cell]) => {
+                        let imms = [values.offset, index, name, cell];
+                        (call(self.ids.store_instance_value, &imms), None)
+                    }
+                    Place::Dict(offset, [name, cell]) => {
+                        (call(self.ids.store_dict_value, &[offset, name, cell]), None)
+                    }
+                },
             };
             Some(StorePlan::Field {
                 guards: Vec::new(),
                 store,
+                quiet,
                 assumptions: class_assumption(handle, class),
             })
         }
     }
 }
 
-fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assumption> {
+/// Where instances of a class have an attribute of their own.
+enum Place {
+    /// Among the values, at this index.
+    Inline(InlineValues, i64),
+    /// There, or in a dictionary: with the name's address and that of its cell.
+    Either(InlineValues, i64, [i64; 2]),
+    /// In a dictionary at this offset.
+    Dict(i64, [i64; 2]),
+}
+
+impl Place {
+    /// Where they are likely to have it.
+    unsafe fn of(class: *mut PyTypeObject, name: &Name) -> Option<Place> {
+        // SAFETY: the caller's: a live class.
+        unsafe {
+            let has_dicts = dictionaries::noted(class, 0);
+            let cell = || [name.0 as i64, dictionaries::cell(class, name.0)];
+            match storage(class) {
+                Storage::Inline(values) => match values.index_of(name.0) {
+                    Some(index) if has_dicts => Some(Place::Either(values, index, cell())),
+                    Some(index) => Some(Place::Inline(values, index)),
+                    None => {
+                        has_dicts.then(|| Place::Dict(i64::from(abi::object::MANAGED_DICT), cell()))
+                    }
+                },
+                Storage::Dict(offset) => Some(Place::Dict(offset, cell())),
+                Storage::None | Storage::Other => None,
+            }
+        }
+    }
+}
+
+pub(super) fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) -> Vec<Assumption> {
     // SAFETY: a live class.
     if unsafe { is_immutable(class) } {
         Vec::new()

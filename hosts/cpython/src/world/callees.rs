@@ -1,13 +1,16 @@
 //! What calling a known object does.
 
-use super::{CPythonWorld, handle_of, object_of};
+use super::classes::is_versioned;
+use super::{CPythonWorld, Name, call, handle_of, object_of};
 use crate::abi;
-use crate::capi::{Obj, field};
+use crate::capi::{_PyType_Lookup, Obj, field};
+use crate::objects;
 use cladonia::facts::Assumption;
-use cladonia::host::{Builtin, Callee};
+use cladonia::host::{Builtin, Callee, Inlinee, MOST_INLINED};
 use cladonia::types::ObjectHandle;
 use pyo3_ffi::*;
 use std::ffi::{CStr, c_char};
+use std::sync::Arc;
 
 /// Functions of C modules whose meaning is known.
 const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
@@ -34,12 +37,76 @@ impl CPythonWorld<'_> {
             } else if kind == &raw mut PyCFunction_Type {
                 c_function(object).map(Callee::Builtin)
             } else if kind == &raw mut PyType_Type {
-                class(object).map(Callee::Builtin)
+                match class(object) {
+                    Some(builtin) => Some(Callee::Builtin(builtin)),
+                    None => self.class_of_program(object.cast()),
+                }
             } else if kind == &raw mut PyMethodDescr_Type {
                 method_descriptor(object).map(Callee::Builtin)
             } else {
                 None
             }
+        }
+    }
+
+    pub(super) fn find_inlinee(&self, handle: ObjectHandle) -> Option<Inlinee> {
+        let object = object_of(handle)?;
+        // SAFETY: a live object, which is a function where it is read as one.
+        unsafe {
+            if Py_TYPE(object) != &raw mut PyFunction_Type {
+                return None;
+            }
+            let mut code = (self.known.inlinee)(object)?;
+            let globals: Obj = field(object, abi::function::GLOBALS);
+            let builtins: Obj = field(object, abi::function::BUILTINS);
+            if (globals, builtins) != (self.globals, self.builtins) {
+                code.globals = globals as u64;
+                let mut others = self.others.borrow_mut();
+                let pair = *others.entry(code.globals).or_insert((globals, builtins));
+                if pair != (globals, builtins) {
+                    return None;
+                }
+            }
+            Some(Inlinee {
+                code: Arc::new(code),
+                checks: vec![call(self.ids.frame_room, &[MOST_INLINED as i64])],
+            })
+        }
+    }
+
+    /// A class whose instances are made as `object` makes them, and given to an `__init__` of the program, if there is one.
+    unsafe fn class_of_program(&self, class: *mut PyTypeObject) -> Option<Callee> {
+        // SAFETY: the caller's: a live class whose own class is `type`.
+        unsafe {
+            let object = &raw const PyBaseObject_Type;
+            let is_plain = PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0
+                && PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) == 0
+                && PyType_HasFeature(class, Py_TPFLAGS_IS_ABSTRACT) == 0
+                && (*class).tp_new.map(|f| f as usize) == (*object).tp_new.map(|f| f as usize)
+                && (*class).tp_alloc.map(|f| f as usize) == (*object).tp_alloc.map(|f| f as usize)
+                && is_versioned(class);
+            if !is_plain {
+                return None;
+            }
+            let own_init = (*class).tp_init.map(|f| f as usize);
+            let init = if own_init == (*object).tp_init.map(|f| f as usize) {
+                None
+            } else {
+                let name = Name::new("__init__")?;
+                let found = _PyType_Lookup(class, name.0);
+                if found.is_null() || Py_TYPE(found) != &raw mut PyFunction_Type {
+                    PyErr_Clear();
+                    return None;
+                }
+                Some(handle_of(found)?)
+            };
+            let handle = objects::class_handle(class);
+            Some(Callee::Class {
+                class: handle,
+                make: call(self.ids.new_instance, &[class as i64]),
+                init,
+                assumptions: vec![Assumption::ClassUnchanged(handle)],
+            })
         }
     }
 
@@ -63,12 +130,12 @@ impl CPythonWorld<'_> {
                     defaults.push(handle_of(field(tuple, abi::tuple::ITEMS + 8 * i as i32))?);
                 }
             }
-            let entry_cell = (self.entry_cell_for)(object);
+            let entry_cell = (self.known.entry_cell)(object);
             (entry_cell != 0).then(|| Callee::Function {
                 argcount: argcount as u32,
                 defaults,
                 entry_cell,
-                raw: (self.raw_entry_for)(object),
+                raw: (self.known.raw_entry)(object),
                 assumptions: vec![Assumption::FunctionUnchanged(handle)],
             })
         }
@@ -102,6 +169,7 @@ unsafe fn class(object: Obj) -> Option<Builtin> {
         (&raw mut PyLong_Type, Builtin::Int),
         (&raw mut PyFloat_Type, Builtin::Float),
         (&raw mut PyBool_Type, Builtin::Bool),
+        (&raw mut PySuper_Type, Builtin::Super),
     ];
     known
         .iter()

@@ -48,6 +48,14 @@ pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descript
             PyErr_Clear();
             return Descriptor::Absent;
         }
+        descriptor_of(class, found)
+    }
+}
+
+/// How what was found takes part, in looking up an attribute of an instance of `class`.
+pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Descriptor {
+    // SAFETY: the caller's: a live class and what it, or a class that it inherits from, holds.
+    unsafe {
         let kind = Py_TYPE(found);
         if kind == &raw mut PyMemberDescr_Type {
             return member(class, found).unwrap_or(Descriptor::Data);

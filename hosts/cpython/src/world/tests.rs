@@ -1,6 +1,6 @@
 //! Plans are made for classes of a running interpreter, and carried out on their instances.
 
-use super::CPythonWorld;
+use super::{CPythonWorld, Known};
 use crate::capi::Obj;
 use crate::intrinsics::tests::{Machine, shown_borrowed};
 use crate::objects;
@@ -56,9 +56,12 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
                 &machine.host,
                 scope,
                 PyEval_GetBuiltins(),
-                &cell,
-                &|_| None,
-                &unstable,
+                Known {
+                    entry_cell: &cell,
+                    raw_entry: &|_| None,
+                    inlinee: &|_| None,
+                    is_unstable: &unstable,
+                },
             )
         };
         test(&world, &mut machine, scope);

@@ -7,7 +7,7 @@
 //! and outputs change hands.
 
 use super::class;
-use super::error::Raised;
+use super::error::{self, Raised};
 use super::frame::{Frame, FrameRef, Thread, give};
 use super::heap::{self, Obj, Ref, SeqIter, alloc, borrow};
 use super::names;
@@ -100,6 +100,12 @@ fn address(op: GeneralOp) -> usize {
             truth(compare(n, a, b).and_then(|r| ops::truth(&r)))
         }),
         G::Contains => f!(|a: Obj, b: Obj| -> i64 { truth(ops::contains(&see(a), &see(b))) }),
+        G::InitResult => f!(|a: Obj| -> i64 {
+            status(match see(a).is(&rt().none) {
+                true => Ok(()),
+                false => error::raise(error::TYPE, "an `__init__` must return None"),
+            })
+        }),
         G::Truth => f!(|a: Obj| -> i64 { truth(ops::truth(&see(a))) }),
         G::Negative => f!(|a: Obj| -> Obj { give(ops::negative(&see(a))) }),
         G::Invert => f!(|a: Obj| -> Obj { give(ops::invert(&see(a))) }),

@@ -14,7 +14,7 @@ pub const LOAD_SLOT: &str = "load_instance_slot";
 /// `(object, value, slot) -> old`: replace the value in a slot.
 pub const STORE_SLOT: &str = "store_instance_slot";
 
-/// `(function, thread, frames)`: there is room for so many more frames, each of [`SMALL_FRAME`] bytes.
+/// `(thread, frames)`: there is room for so many more frames, each of [`SMALL_FRAME`] bytes.
 pub const FRAME_ROOM: &str = "frame_room";
 /// The bytes of a frame that need not be made where its function is inlined.
 pub const SMALL_FRAME: usize = 1024;
@@ -389,17 +389,16 @@ fn thread(set: &mut Set<'_>) {
 }
 
 fn frames(set: &mut Set<'_>) {
-    let params = [PTR, INT, INT];
-    set.add(FRAME_ROOM, &params, &[], Effects::READS, |b, p, _| {
+    set.add(FRAME_ROOM, &[PTR, INT], &[], Effects::READS, |b, p, _| {
         let (deep, fail) = (b.cold_block(), b.cold_block());
-        let thread = b.op(Opcode::I2p, &[p[1]]);
+        let thread = p[0];
         let depth = b.load(Width::I64, thread, fl::THREAD_DEPTH);
-        let depth = b.op(Opcode::Iadd, &[depth, p[2]]);
+        let depth = b.op(Opcode::Iadd, &[depth, p[1]]);
         let most = b.load(Width::I64, thread, fl::THREAD_MAX_DEPTH);
         let fits = b.icmp(IntCond::Sle, depth, most);
         b.guard(fits, deep);
         let size = b.iconst(SMALL_FRAME as i64);
-        let size = b.op(Opcode::Imul, &[size, p[2]]);
+        let size = b.op(Opcode::Imul, &[size, p[1]]);
         let top = b.load(Width::Ptr, thread, fl::THREAD_TOP);
         let end = b.op(Opcode::Padd, &[top, size]);
         let limit = b.load(Width::Ptr, thread, fl::THREAD_LIMIT);

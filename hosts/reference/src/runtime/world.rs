@@ -114,6 +114,7 @@ impl World for ReferenceWorld {
         let shape = unsafe { content.seen.get().as_ref() };
         match shape.and_then(|shape| Some((shape, shape.index(name)?))) {
             Some((shape, index)) => StorePlan::Field {
+                quiet: None,
                 guards: vec![plan(
                     intrinsics::CHECK_SHAPE,
                     std::ptr::from_ref(shape) as i64,
@@ -185,7 +186,7 @@ impl World for ReferenceWorld {
         }
         let room = IntrinsicCall {
             id: rt.host.intrinsic(intrinsics::FRAME_ROOM),
-            imms: vec![std::ptr::from_ref(&rt.thread) as i64, MOST_INLINED as i64],
+            imms: vec![MOST_INLINED as i64],
         };
         Some(Inlinee {
             code: Arc::new(code.with_hints()),

@@ -1,0 +1,247 @@
+//! Attributes of instances that keep them in a dictionary of their own, or may.
+//!
+//! All take the object first, whose exact class has been checked, and constants last. A dictionary is at an offset from the
+//! object; where in it a name is, its cell remembers (as for the names of a namespace), and each use checks that.
+
+use super::attributes::store_inline_value;
+use super::namespace::{find, replace};
+use super::{Context, Set};
+use crate::abi::{dict, dict_keys as keys, dict_values, object};
+use cladonia::facts::Effects;
+use cladonia::lir::{Block, Builder, IntCond, Opcode, Term, Value};
+use cladonia::ll::{Ty, Width};
+
+/// `(object, dict, name, hash)`: the dictionary at the offset is not made or has nothing by this name.
+pub const CHECK_DICT_LACKS: &str = "check_dict_lacks";
+/// `(object, valid, place, name, hash)`: where the inline values are in use, the one at `place` is missing, else the
+/// dictionary has nothing by this name.
+pub const CHECK_INSTANCE_LACKS: &str = "check_instance_lacks";
+/// `(object, valid, keys, count, name, hash)`: where the inline values are in use, no name has come to the keys, which were
+/// `count` without this one, else the dictionary has nothing by this name.
+pub const CHECK_INSTANCE_KEYS: &str = "check_instance_keys";
+/// `(object, dict, name, cell) -> value`: what the dictionary at the offset has; fails if that is nothing.
+pub const LOAD_DICT_VALUE: &str = "load_dict_value";
+/// `(object, valid, place, name, cell) -> value`: the inline value at `place` if those are in use, else what the dictionary
+/// has; fails if that is nothing.
+pub const LOAD_INSTANCE_VALUE: &str = "load_instance_value";
+/// `(object, value, dict, name, cell) -> old`: replace what the dictionary at the offset has; fails if that is nothing.
+pub const STORE_DICT_VALUE: &str = "store_dict_value";
+/// `(object, value, values, index, name, cell) -> old`: store an inline value if those are in use, else replace what the
+/// dictionary has; fails if that is nothing.
+pub const STORE_INSTANCE_VALUE: &str = "store_instance_value";
+
+const PTR: Ty = Ty::Ptr;
+const INT: Ty = Ty::I64;
+
+pub(super) fn define(set: &mut Set<'_>) {
+    let (reads, writes) = (Effects::READS, Effects::WRITES);
+    let params = [PTR, INT, INT, INT];
+    set.add(CHECK_DICT_LACKS, &params, &[], reads, |b, p, context| {
+        dict_lacks(b, p[0], p[1], p[2], p[3], context);
+    });
+    let params = [PTR, INT, INT, INT, INT];
+    set.add(
+        CHECK_INSTANCE_LACKS,
+        &params,
+        &[],
+        reads,
+        |b, p, context| {
+            let missing = |b: &mut Builder<'_>| {
+                let place = b.op(Opcode::Padd, &[p[0], p[2]]);
+                let word = b.load(Width::Ptr, place, 0);
+                b.is_null(word)
+            };
+            instance_lacks(b, p, missing, context);
+        },
+    );
+    let params = [PTR, INT, INT, INT, INT, INT];
+    set.add(CHECK_INSTANCE_KEYS, &params, &[], reads, |b, p, context| {
+        let same = |b: &mut Builder<'_>| {
+            let shared = b.op(Opcode::I2p, &[p[2]]);
+            let count = b.load(Width::I64, shared, keys::NENTRIES);
+            b.icmp(IntCond::Eq, count, p[3])
+        };
+        instance_lacks(b, p, same, context);
+    });
+    let params = [PTR, INT, INT, INT];
+    set.add(LOAD_DICT_VALUE, &params, &[PTR], reads, |b, p, context| {
+        load_dict(b, p[0], p[1], p[2], p[3], context);
+    });
+    let params = [PTR, INT, INT, INT, INT];
+    set.add(LOAD_INSTANCE_VALUE, &params, &[PTR], reads, load_instance);
+    let params = [PTR, PTR, INT, INT, INT];
+    set.add(
+        STORE_DICT_VALUE,
+        &params,
+        &[PTR],
+        writes,
+        |b, p, context| {
+            store_dict(b, p, p[2], context);
+        },
+    );
+    let params = [PTR, PTR, INT, INT, INT, INT];
+    set.add(
+        STORE_INSTANCE_VALUE,
+        &params,
+        &[PTR],
+        writes,
+        store_instance,
+    );
+}
+
+/// Branch by whether the byte at the offset says that the object's inline values are in use.
+fn by_values(b: &mut Builder<'_>, owner: Value, valid: Value) -> (Block, Block) {
+    let (inline, own) = (b.block(), b.block());
+    let place = b.op(Opcode::Padd, &[owner, valid]);
+    let valid = b.load(Width::U8, place, 0);
+    let is_valid = b.icmp_imm(IntCond::Ne, valid, 0);
+    b.br(is_valid, inline, &[], own, &[]);
+    (inline, own)
+}
+
+fn managed_dict(b: &mut Builder<'_>) -> Value {
+    b.iconst(i64::from(object::MANAGED_DICT))
+}
+
+/// What fails ends here.
+fn fail(b: &mut Builder<'_>) -> Block {
+    let (here, fail) = (b.current(), b.cold_block());
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+    b.switch_to(here);
+    fail
+}
+
+fn load_instance(b: &mut Builder<'_>, p: &[Value], context: &Context) {
+    let (inline, own) = by_values(b, p[0], p[1]);
+    b.switch_to(inline);
+    let unset = fail(b);
+    let place = b.op(Opcode::Padd, &[p[0], p[2]]);
+    let value = b.load(Width::Ptr, place, 0);
+    let none = b.is_null(value);
+    let some = b.op(Opcode::Bnot, &[none]);
+    b.guard(some, unset);
+    b.ret(&[value]);
+    b.switch_to(own);
+    let offset = managed_dict(b);
+    load_dict(b, p[0], offset, p[3], p[4], context);
+}
+
+/// The dictionary at an offset, where there is one.
+fn the_dict(b: &mut Builder<'_>, owner: Value, offset: Value, none: Block) -> Value {
+    let place = b.op(Opcode::Padd, &[owner, offset]);
+    let dict = b.load(Width::Ptr, place, 0);
+    let is_none = b.is_null(dict);
+    let some = b.op(Opcode::Bnot, &[is_none]);
+    b.guard(some, none);
+    dict
+}
+
+fn load_dict(
+    b: &mut Builder<'_>,
+    owner: Value,
+    offset: Value,
+    name: Value,
+    cell: Value,
+    context: &Context,
+) {
+    let (unset, slow) = (fail(b), b.cold_block());
+    let dict = the_dict(b, owner, offset, unset);
+    let name = b.op(Opcode::I2p, &[name]);
+    let cell = b.op(Opcode::I2p, &[cell]);
+    let p = [dict, name, cell];
+    let (_, value) = find(b, &p, slow);
+    b.ret(&[value]);
+    b.switch_to(slow);
+    let value = b.call(context.find_name, &p, &[Ty::Ptr])[0];
+    let none = b.is_null(value);
+    let some = b.op(Opcode::Bnot, &[none]);
+    b.guard(some, unset);
+    b.ret(&[value]);
+}
+
+fn store_instance(b: &mut Builder<'_>, p: &[Value], context: &Context) {
+    let valid = b.iconst(i64::from(dict_values::VALID));
+    let valid = b.op(Opcode::Iadd, &[p[2], valid]);
+    let (inline, own) = by_values(b, p[0], valid);
+    b.switch_to(inline);
+    store_inline_value(b, p[0], p[1], p[2], p[3]);
+    b.switch_to(own);
+    let offset = managed_dict(b);
+    store_dict(b, &[p[0], p[1], offset, p[4], p[5]], offset, context);
+}
+
+/// `p` is the owner, the value, the offset, the name and the cell.
+fn store_dict(b: &mut Builder<'_>, p: &[Value], offset: Value, context: &Context) {
+    let (unset, slow) = (fail(b), b.cold_block());
+    let dict = the_dict(b, p[0], offset, unset);
+    let name = b.op(Opcode::I2p, &[p[3]]);
+    let cell = b.op(Opcode::I2p, &[p[4]]);
+    let p = [dict, name, cell, p[1]];
+    replace(b, &p, None, context, slow);
+    b.switch_to(slow);
+    let old = b.call(context.replace_value, &p, &[Ty::Ptr])[0];
+    let none = b.is_null(old);
+    let some = b.op(Opcode::Bnot, &[none]);
+    b.guard(some, unset);
+    b.ret(&[old]);
+}
+
+/// `p` begins with the object and the place of the byte, and ends with the name and its hash.
+fn instance_lacks(
+    b: &mut Builder<'_>,
+    p: &[Value],
+    inline_lacks: impl FnOnce(&mut Builder<'_>) -> Value,
+    context: &Context,
+) {
+    let (inline, own) = by_values(b, p[0], p[1]);
+    b.switch_to(inline);
+    let fails = fail(b);
+    let lacks = inline_lacks(b);
+    b.guard(lacks, fails);
+    b.ret(&[]);
+    b.switch_to(own);
+    let offset = managed_dict(b);
+    dict_lacks(b, p[0], offset, p[p.len() - 2], p[p.len() - 1], context);
+}
+
+/// What is no index in a table of one byte each: nothing has ever been there.
+const EMPTY: i64 = 0xff;
+
+fn dict_lacks(
+    b: &mut Builder<'_>,
+    owner: Value,
+    offset: Value,
+    name: Value,
+    hash: Value,
+    context: &Context,
+) {
+    let (fails, slow, none) = (fail(b), b.cold_block(), b.block());
+    let dict = the_dict(b, owner, offset, none);
+    let table = b.load(Width::Ptr, dict, dict::KEYS);
+    let kind = b.load(Width::U8, table, keys::KIND);
+    let strings = b.icmp_imm(IntCond::Eq, kind, i64::from(keys::KIND_UNICODE));
+    b.guard(strings, slow);
+    let log2 = b.load(Width::U8, table, keys::LOG2_SIZE);
+    let bits = b.load(Width::U8, table, keys::LOG2_INDEX_BYTES);
+    let bytes = b.icmp(IntCond::Eq, log2, bits);
+    b.guard(bytes, slow);
+    // The first place to look: where nothing has been there, nothing is elsewhere.
+    let one = b.iconst(1);
+    let size = b.op(Opcode::Ishl, &[one, log2]);
+    let mask = b.op(Opcode::Isub, &[size, one]);
+    let first = b.op(Opcode::Iand, &[hash, mask]);
+    let place = b.op(Opcode::Padd, &[table, first]);
+    let index = b.load(Width::U8, place, keys::INDICES);
+    let empty = b.icmp_imm(IntCond::Eq, index, EMPTY);
+    b.guard(empty, slow);
+    b.jump(none, &[]);
+    b.switch_to(none);
+    b.ret(&[]);
+    b.switch_to(slow);
+    let name = b.op(Opcode::I2p, &[name]);
+    let has = b.call(context.dict_may_have, &[dict, name], &[Ty::I64])[0];
+    let lacks = b.icmp_imm(IntCond::Eq, has, 0);
+    b.guard(lacks, fails);
+    b.ret(&[]);
+}

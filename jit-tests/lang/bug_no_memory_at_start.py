@@ -1,0 +1,51 @@
+"""Memory that is wanting before a frame has come to its start, for its cells: it is in no traceback, and its caller is there once."""
+
+import gc
+
+try:
+    from _testcapi import remove_mem_hooks, set_nomemory
+except ImportError:
+    set_nomemory = remove_mem_hooks = lambda *numbers: None
+
+
+def celled(a):
+    def inner():
+        return a
+    return inner()
+
+
+def entries(error):
+    out = []
+    trace = error.__traceback__
+    while trace:
+        out.append((id(trace.tb_frame), trace.tb_lasti))
+        trace = trace.tb_next
+    return out
+
+
+def run(function, *args):
+    results, doubled = set(), 0
+    for cleared in (False, True):
+        for n in range(40):
+            if cleared:
+                gc.collect()
+            error = result = None
+            set_nomemory(n, n + 1)
+            try:
+                result = function(*args)
+            except MemoryError as e:
+                error = e
+            remove_mem_hooks()
+            if error is None:
+                results.add(str(result))
+            else:
+                found = entries(error)
+                doubled += len(found) != len(set(found))
+    return sorted(results), doubled
+
+
+for _ in range(200):
+    celled(3)
+gc.disable()
+gc.freeze()
+print(run(celled, 3))

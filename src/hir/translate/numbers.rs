@@ -1,0 +1,120 @@
+//! Arithmetic and comparisons where floats and ints have been met: both are taken as they come, where a bet on either would
+//! fail now and then.
+
+use crate::bytecode::{BinaryOp, GeneralOp as G, INPLACE, Instr, Numbers, Reason};
+use crate::hir::build::Builder;
+use crate::hir::function::{Term, Value};
+use crate::hir::translate::dispatch::plain_edge;
+use crate::hir::{Cmp, Op};
+use crate::types::Type;
+
+fn number() -> Type {
+    Type::LONG_EXACT | Type::FLOAT_EXACT
+}
+
+impl Builder<'_> {
+    /// The operator on two owned operands, if they are such numbers; false, and nothing done, if not.
+    pub(super) fn binary_on_numbers(&mut self, instr: &Instr) -> bool {
+        let op = match BinaryOp::from_arg(instr.arg % INPLACE) {
+            Some(BinaryOp::Add) => Op::FloatAdd,
+            Some(BinaryOp::Subtract) => Op::FloatSub,
+            Some(BinaryOp::Multiply) => Op::FloatMul,
+            Some(BinaryOp::TrueDivide) => Op::FloatDiv,
+            _ => return false,
+        };
+        let Some((numbers, [a, b])) = self.numbers() else {
+            return false;
+        };
+        let one_is_float = [a, b].iter().any(|v| self.ty(*v) <= Type::FLOAT_EXACT);
+        if numbers == Numbers::Mixed || one_is_float {
+            self.float_operator(op, a, b);
+        } else {
+            self.either_operator(instr, op, a, b);
+        }
+        true
+    }
+
+    /// The comparison of two owned operands, if they are such numbers.
+    pub(super) fn compare_numbers(&mut self, instr: &Instr) -> bool {
+        let Some(cmp) = Cmp::from_arg(instr.arg) else {
+            return false;
+        };
+        let Some((_, [a, b])) = self.numbers() else {
+            return false;
+        };
+        let (x, y) = (self.as_double(a, a), self.as_double(b, b));
+        let v = self.emit(Op::FloatCmp(cmp), vec![x, y], Type::CBOOL);
+        self.drop_numbers();
+        self.push_bool(v);
+        true
+    }
+
+    /// The operands of an instruction that has met floats and ints, if they may be that here and are not two of one kind.
+    fn numbers(&self) -> Option<(Numbers, [Value; 2])> {
+        let numbers = self.met.get(&self.pc)?.numbers?;
+        let [a, b] = self.top_values(2)[..] else {
+            return None;
+        };
+        let all = |ty: Type| self.ty(a) <= ty && self.ty(b) <= ty;
+        let possible = self.ty(a).could_be(number()) && self.ty(b).could_be(number());
+        let settled = all(Type::FLOAT_EXACT) || all(Type::LONG_EXACT);
+        let failed = self.avoid.contains(&(self.pc, Reason::Domain));
+        (possible && !settled && !failed).then_some((numbers, [a, b]))
+    }
+
+    /// At least one is a float.
+    fn float_operator(&mut self, op: Op, a: Value, b: Value) {
+        let (x, y) = (self.as_double(a, b), self.as_double(b, a));
+        let state = op.exit_reason().map(|_| self.state());
+        let r = self.emit_with(op, vec![x, y], Type::CDOUBLE, state);
+        let v = self.emit(Op::BoxFloat, vec![r], Type::FLOAT_EXACT);
+        self.drop_numbers();
+        self.push_owned(v);
+    }
+
+    /// Two ints go one way, and all else another.
+    fn either_operator(&mut self, instr: &Instr, op: Op, a: Value, b: Value) {
+        let (join, floats) = (self.inner_block(), self.inner_block());
+        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
+        let (locals, names, unchecked) = (self.locals.clone(), self.names_here(), self.unchecked);
+        for v in [a, b] {
+            let is = self.emit(Op::IsClass(vec![Type::LONG_EXACT]), vec![v], Type::CBOOL);
+            let ints = self.inner_block();
+            self.end_block(Term::Branch {
+                cond: is,
+                then: plain_edge(ints),
+                els: plain_edge(floats),
+            });
+            self.cur = ints;
+        }
+        for v in [a, b] {
+            self.refine(v, Type::LONG_EXACT);
+        }
+        let v = self.general_on_stack(G::Binary, [instr.arg as i64, 0], 2);
+        self.push_owned(v);
+        self.end_arm(join, 1);
+        self.cur = floats;
+        self.restart(&start_stack);
+        (self.stack, self.locals) = (stack, locals.clone());
+        self.restore_names(&names);
+        self.unchecked = unchecked;
+        self.float_operator(op, a, b);
+        self.end_arm(join, 1);
+        self.locals = locals;
+        self.restore_names(&names);
+        self.enter_join(join, &[number()]);
+    }
+
+    fn as_double(&mut self, v: Value, other: Value) -> Value {
+        let state = self.state();
+        self.emit_with(Op::UnboxNumber, vec![v, other], Type::CDOUBLE, Some(state))
+    }
+
+    /// Drop the operands, which are numbers.
+    fn drop_numbers(&mut self) {
+        for v in self.top_values(2) {
+            self.refine(v, number());
+        }
+        self.drop_top(2);
+    }
+}
