@@ -142,7 +142,7 @@ class Replays(InFolder):
         self.assertIn("17 codes, 13 units: well-formed", tool("verify", document).stdout)
         # All units, or one.
         self.assertEqual(tool("selected", document, "fib").stdout.count("function "), 1)
-        self.assertEqual(tool("hir", document).stdout.count("\nfunction "), 13)
+        self.assertEqual(tool("hir", document).stdout.count("\nfunction "), 12)
         diff = tool("hir", document, "total", "--after", "specialise", "--diff")
         self.assertIn("; specialise#1\n", diff.stdout)
 
