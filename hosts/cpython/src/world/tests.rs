@@ -188,7 +188,7 @@ fn stores_put_the_value_where_the_interpreter_finds_it() {
             ("full", "absent", false),
             ("guarded", "a", false),
             ("items", "a", false),
-            ("number", "a", false),
+            ("numbered", "extra", true),
         ] {
             let plan = world.store_attr(class_type(scope, object), name);
             let StorePlan::Field { guards, store, .. } = plan else {
