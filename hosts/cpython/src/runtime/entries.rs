@@ -349,7 +349,14 @@ pub unsafe fn call_native(
     }
     let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
     let mut args = args;
-    if !kwnames.is_null() || given != arity || !shape.is_plain() {
+    let only_positional = kwnames.is_null() && shape.is_plain();
+    // SAFETY: the caller's promises; there is room for `arity` arguments, and the defaults are exact ones.
+    if only_positional
+        && given < arity
+        && unsafe { take_defaults(func, args, given, &mut bound[..arity]) }
+    {
+        args = bound.as_ptr();
+    } else if !only_positional || given != arity {
         // SAFETY: the caller's promises; what is bound holds references of its own.
         unsafe {
             if bind_all(func, &shape, args, given, kwnames, &mut bound[..arity]).is_none() {
@@ -395,6 +402,32 @@ pub unsafe fn call_native(
         7 => call!(a 0, b 1, c 2, d 3, e 4, f 5, g 6),
         8 => call!(a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7),
         _ => None,
+    }
+}
+
+/// Take over the arguments of a call that leaves the rest to the function's defaults. Nothing happens if there are too few.
+///
+/// # Safety
+/// `func` is a Python function of positional parameters only, as many as `bound` has places.
+unsafe fn take_defaults(
+    func: Object,
+    args: *const Object,
+    given: usize,
+    bound: &mut [Object],
+) -> bool {
+    // SAFETY: the caller's promise; a function's defaults are a tuple or null.
+    unsafe {
+        let defaults: Object = get(func.cast(), abi::function::DEFAULTS);
+        let missing = bound.len() - given;
+        if defaults.is_null() || (Py_SIZE(defaults) as usize) < missing {
+            return false;
+        }
+        let first = Py_SIZE(defaults) - missing as Py_ssize_t;
+        std::ptr::copy_nonoverlapping(args, bound.as_mut_ptr(), given);
+        for (index, place) in (first..).zip(&mut bound[given..]) {
+            *place = Py_NewRef(PyTuple_GET_ITEM(defaults, index));
+        }
+        true
     }
 }
 
