@@ -49,6 +49,12 @@ unsafe extern "C" {
     pub static mut PyMethod_Type: PyTypeObject;
 
     pub fn _Py_Dealloc(object: Obj);
+    pub fn _Py_CheckFunctionResult(
+        thread: Thread,
+        callable: Obj,
+        result: Obj,
+        place: *const c_char,
+    ) -> Obj;
     pub fn _Py_HandlePending(thread: Thread) -> c_int;
     pub fn _PyEval_EvalFrameDefault(thread: Thread, frame: Frame, throw: c_int) -> Obj;
     pub fn _PyEvalFramePushAndInit(

@@ -13,6 +13,7 @@
 mod asynchronous;
 mod attributes;
 mod build;
+mod c_functions;
 mod cache;
 mod calls;
 mod control;

@@ -3,6 +3,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use super::c_functions;
 use crate::abi;
 use crate::capi::{
     _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions,
@@ -91,15 +92,17 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     if let Some(result) = call_function(thread, callable, args, positional, kwnames) {
         return result;
     }
-    let result = if before_frame_reader(thread, callable) {
+    let result = if !before_frame_reader(thread, callable) {
+        ptr::null_mut()
+    } else if let Some(result) = c_functions::call(thread, callable, args, positional, kwnames) {
+        result
+    } else {
         PyObject_Vectorcall(
             callable,
             args,
             positional | PY_VECTORCALL_ARGUMENTS_OFFSET,
             kwnames,
         )
-    } else {
-        ptr::null_mut()
     };
     Py_DECREF(callable);
     for i in 0..count {

@@ -6,7 +6,7 @@
 
 use super::capi::*;
 use super::function_state::{self, Entry, Installed};
-use super::units::{Busy, UnitRef};
+use super::units::{Busy, HandedOver, UnitRef};
 use super::{abi, compiling, frames, monitoring, rt};
 use crate::helpers;
 use abi::thread as t;
@@ -212,7 +212,7 @@ macro_rules! fallbacks {
             unsafe extern "C" fn $name(ts: Thread, func: Object $(, $arg: Object)*) -> Object {
                 let mut args: [Object; 0 $(+ { let _ = stringify!($arg); 1 })*] = [$($arg),*];
                 // SAFETY: a native call's promises.
-                unsafe { call_interpreted(ts, func, args.as_mut_ptr(), args.len() as i64) }
+                unsafe { call_in_place(ts, func, args.as_mut_ptr(), args.len() as i64) }
             }
         )*
         /// The fallback of a small arity, which needs no compiler (one may be asked for while it is at work).
@@ -241,7 +241,7 @@ fallbacks! {
 
 /// LIR of the fallback for native callers of functions with more parameters.
 pub fn fallback(arity: usize) -> Func {
-    interpreted_call_at(arity, call_interpreted as *const () as usize)
+    interpreted_call_at(arity, call_in_place as *const () as usize)
 }
 
 /// The entry that functions are born with.
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn call_original(
     nargsf: usize,
     kwnames: Object,
 ) -> Object {
-    let _busy = Busy::new();
+    let _kept = HandedOver::new();
     let original = rt().original_vectorcall;
     // SAFETY: as in `bind`.
     unsafe {
@@ -270,8 +270,7 @@ pub unsafe extern "C" fn call_original(
     }
 }
 
-/// Run a call with bound arguments in the interpreter; `args` are taken over. Native callers come here through the
-/// fallback, and units whose frame could not be made.
+/// What a unit calls whose frame could not be made: see [`call_in_place`]. No frame shows that unit.
 pub unsafe extern "C" fn call_interpreted(
     ts: Thread,
     func: Object,
@@ -279,6 +278,19 @@ pub unsafe extern "C" fn call_interpreted(
     count: i64,
 ) -> Object {
     let _busy = Busy::new();
+    // SAFETY: a helper's promises are those of a fallback.
+    unsafe { call_in_place(ts, func, args, count) }
+}
+
+/// Run a call with bound arguments in the interpreter; `args` are taken over. Native callers and stubs come here through
+/// the fallback.
+unsafe extern "C" fn call_in_place(
+    ts: Thread,
+    func: Object,
+    args: *mut Object,
+    count: i64,
+) -> Object {
+    let _kept = HandedOver::new();
     // SAFETY: a native call's promises: `func` is alive, the array holds owned references.
     unsafe {
         let code: Object = get(func.cast(), abi::function::CODE);
@@ -337,7 +349,14 @@ pub unsafe fn call_native(
     }
     let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
     let mut args = args;
-    if !kwnames.is_null() || given != arity || !shape.is_plain() {
+    let only_positional = kwnames.is_null() && shape.is_plain();
+    // SAFETY: the caller's promises; there is room for `arity` arguments, and the defaults are exact ones.
+    if only_positional
+        && given < arity
+        && unsafe { take_defaults(func, args, given, &mut bound[..arity]) }
+    {
+        args = bound.as_ptr();
+    } else if !only_positional || given != arity {
         // SAFETY: the caller's promises; what is bound holds references of its own.
         unsafe {
             if bind_all(func, &shape, args, given, kwnames, &mut bound[..arity]).is_none() {
@@ -379,6 +398,32 @@ pub unsafe fn call_native(
         7 => call!(a 0, b 1, c 2, d 3, e 4, f 5, g 6),
         8 => call!(a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7),
         _ => None,
+    }
+}
+
+/// Take over the arguments of a call that leaves the rest to the function's defaults. Nothing happens if there are too few.
+///
+/// # Safety
+/// `func` is a Python function of positional parameters only, as many as `bound` has places.
+unsafe fn take_defaults(
+    func: Object,
+    args: *const Object,
+    given: usize,
+    bound: &mut [Object],
+) -> bool {
+    // SAFETY: the caller's promise; a function's defaults are a tuple or null.
+    unsafe {
+        let defaults: Object = get(func.cast(), abi::function::DEFAULTS);
+        let missing = bound.len() - given;
+        if defaults.is_null() || (Py_SIZE(defaults) as usize) < missing {
+            return false;
+        }
+        let first = Py_SIZE(defaults) - missing as Py_ssize_t;
+        std::ptr::copy_nonoverlapping(args, bound.as_mut_ptr(), given);
+        for (index, place) in (first..).zip(&mut bound[given..]) {
+            *place = Py_NewRef(PyTuple_GET_ITEM(defaults, index));
+        }
+        true
     }
 }
 

@@ -155,7 +155,7 @@ unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Ob
     }
 }
 
-/// The helper that lets the interpreter resume a generator.
+/// The helper that lets the interpreter resume a generator, for a unit that could not: no frame shows that unit.
 pub unsafe extern "C" fn resume_interpreted(
     _ts: Thread,
     generator: Object,
@@ -164,13 +164,22 @@ pub unsafe extern "C" fn resume_interpreted(
 ) -> Object {
     let _busy = Busy::new();
     // SAFETY: a helper's promises: the array has the one value that is sent.
+    unsafe { resume_in_place(generator, *args) }
+}
+
+/// Let the interpreter resume a generator; the value is taken over.
+///
+/// # Safety
+/// As for [`resume`].
+unsafe fn resume_in_place(generator: Object, value: Object) -> Object {
+    // SAFETY: the caller's promise.
     unsafe {
         if super::is_started() {
             rt().totals.interpreted_calls += 1;
         }
         let mut result = std::ptr::null_mut();
-        slots::original_send()(generator, *args, &mut result);
-        Py_DECREF(*args);
+        slots::original_send()(generator, value, &mut result);
+        Py_DECREF(value);
         result
     }
 }
@@ -197,8 +206,7 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
                 return enter_unit(ts, generator, cell, value);
             }
         }
-        let mut args = [value];
-        resume_interpreted(ts, generator, args.as_mut_ptr(), 1)
+        resume_in_place(generator, value)
     }
 }
 

@@ -6,7 +6,8 @@
 //! ```
 //! A unit's **token**, which its frames carry and the exit hook is given, is the address of its [`UnitState`], so the
 //! state must outlive every activation. A retired unit is freed by [`reclaim`] once no thread has a native frame with
-//! its token, no exit of it is being served, and nothing runs between a native entry and its frame ([`Busy`]).
+//! its token, no exit of it is being served, and nothing runs between a native entry and its frame ([`Busy`]). Entries
+//! go when no native code is under way at all: a vectorcall stub has no frame, whatever it calls ([`HandedOver`]).
 
 use super::abi;
 use super::capi::{CodeShape, Frame, Object, get};
@@ -247,6 +248,27 @@ impl Drop for Busy {
     }
 }
 
+/// How many calls that native code has handed to the interpreter are under way, over all threads.
+static HANDED_OVER: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// Keeps the entries while it lives: in a call that the interpreter makes in place of a unit. Whoever calls it is a unit
+/// with a frame that shows it, or a stub. Units are freed meanwhile: such a call may be the whole of a program.
+pub struct HandedOver(());
+
+impl HandedOver {
+    /// No entry is freed from here on.
+    pub fn new() -> HandedOver {
+        HANDED_OVER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        HandedOver(())
+    }
+}
+
+impl Drop for HandedOver {
+    fn drop(&mut self) {
+        HANDED_OVER.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
 /// In a forked child only the forking thread lives on: what others were doing is not counted any more, but what they
 /// were running may not be told apart, so nothing that was busy is ever freed.
 pub fn is_busy() -> bool {
@@ -286,7 +308,8 @@ pub fn reclaim() {
             // SAFETY: retired units are alive until they are freed here.
             unsafe { (*u).activations.get() == 0 && !inside.contains(&(u as u64)) }
         });
-    if keep.is_empty() && inside.is_empty() {
+    let handed_over = HANDED_OVER.load(std::sync::atomic::Ordering::Relaxed) != 0;
+    if keep.is_empty() && inside.is_empty() && !handed_over {
         rt().buried.clear();
     }
     rt().retired = keep;

@@ -4,7 +4,7 @@ use super::super::capi::*;
 use super::super::exits;
 use super::super::units::Busy;
 use super::abi;
-use super::{ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_interpreted};
+use super::{ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
 use abi::{frame as f, generator as g, thread as t};
 use pyo3_ffi::*;
 
@@ -43,7 +43,7 @@ pub(super) unsafe fn resume(
             put(frame, f::INSTR_PTR, after);
             result = match cell_of(last) {
                 Some(cell) => enter_unit(ts, last, cell, result),
-                None => resume_interpreted(ts, last, &mut result, 1),
+                None => resume_in_place(last, result),
             };
         }
         result

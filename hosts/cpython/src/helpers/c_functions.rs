@@ -1,0 +1,115 @@
+//! Calls of C functions and of the methods of C classes by their flavour, as the interpreter's specialised instructions make
+//! them: without the vectorcall that would look the flavour up again. What is called, with which errors, is the same.
+//!
+//! Safety: the contract of [`super`].
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::abi::thread as t;
+use crate::capi::{_Py_CheckFunctionResult, Obj, Thread, field, set_field};
+use pyo3_ffi::*;
+use std::ffi::c_int;
+use std::ptr;
+
+type One = unsafe extern "C" fn(Obj, Obj) -> Obj;
+type Fast = unsafe extern "C" fn(Obj, *const Obj, Py_ssize_t) -> Obj;
+type FastWithKeywords = unsafe extern "C" fn(Obj, *const Obj, Py_ssize_t, Obj) -> Obj;
+
+/// The flags that tell how a function is called.
+const FLAVOUR: c_int =
+    METH_VARARGS | METH_FASTCALL | METH_NOARGS | METH_O | METH_KEYWORDS | METH_METHOD;
+const FAST: c_int = METH_FASTCALL;
+const FAST_WITH_KEYWORDS: c_int = METH_FASTCALL | METH_KEYWORDS;
+
+/// Call a C function, a method of a C class, or `type` with one argument. Nothing happens to anything else, nor where the
+/// arguments do not fit or the C stack is used up: the interpreter knows what to say then.
+///
+/// All is borrowed; `positional` arguments, then those that `kwnames` names.
+#[inline]
+pub(super) unsafe fn call(
+    thread: Thread,
+    callable: Obj,
+    args: *const Obj,
+    positional: usize,
+    kwnames: Obj,
+) -> Option<Obj> {
+    let class = Py_TYPE(callable);
+    if class == &raw mut PyCFunction_Type {
+        let function = callable.cast::<PyCFunctionObject>();
+        let method = (*function).m_ml;
+        let receiver = match (*method).ml_flags & METH_STATIC {
+            0 => (*function).m_self,
+            _ => ptr::null_mut(),
+        };
+        return by_flavour(
+            thread, callable, method, receiver, args, positional, kwnames,
+        );
+    }
+    if class == &raw mut PyMethodDescr_Type {
+        let descriptor = callable.cast::<PyMethodDescrObject>();
+        if positional == 0 || PyObject_TypeCheck(*args, (*descriptor).d_common.d_type) == 0 {
+            return None;
+        }
+        let (method, rest) = ((*descriptor).d_method, args.add(1));
+        return by_flavour(
+            thread,
+            callable,
+            method,
+            *args,
+            rest,
+            positional - 1,
+            kwnames,
+        );
+    }
+    if callable == (&raw mut PyType_Type).cast() && positional == 1 && kwnames.is_null() {
+        return Some(Py_NewRef(Py_TYPE(*args).cast()));
+    }
+    None
+}
+
+#[inline]
+unsafe fn by_flavour(
+    thread: Thread,
+    callable: Obj,
+    method: *mut PyMethodDef,
+    receiver: Obj,
+    args: *const Obj,
+    positional: usize,
+    kwnames: Obj,
+) -> Option<Obj> {
+    let left: i32 = field(thread, t::C_RECURSION_REMAINING);
+    let flavour = (*method).ml_flags & FLAVOUR;
+    let fits = match flavour {
+        METH_NOARGS => positional == 0 && kwnames.is_null(),
+        METH_O => positional == 1 && kwnames.is_null(),
+        FAST => kwnames.is_null(),
+        FAST_WITH_KEYWORDS => true,
+        _ => false,
+    };
+    if !fits || left <= 0 {
+        return None;
+    }
+    set_field(thread, t::C_RECURSION_REMAINING, left - 1);
+    let meth = (*method).ml_meth.PyCFunction as *const ();
+    let given = positional as Py_ssize_t;
+    let result = match flavour {
+        METH_NOARGS => std::mem::transmute::<*const (), One>(meth)(receiver, ptr::null_mut()),
+        METH_O => std::mem::transmute::<*const (), One>(meth)(receiver, *args),
+        FAST => std::mem::transmute::<*const (), Fast>(meth)(receiver, args, given),
+        _ => {
+            std::mem::transmute::<*const (), FastWithKeywords>(meth)(receiver, args, given, kwnames)
+        }
+    };
+    let left: i32 = field(thread, t::C_RECURSION_REMAINING);
+    set_field(thread, t::C_RECURSION_REMAINING, left + 1);
+    // A result or an exception, never both or neither: the interpreter's own words for it.
+    let exception: Obj = field(thread, t::CURRENT_EXCEPTION);
+    if result.is_null() == exception.is_null() {
+        return Some(_Py_CheckFunctionResult(
+            thread,
+            callable,
+            result,
+            ptr::null(),
+        ));
+    }
+    Some(result)
+}
