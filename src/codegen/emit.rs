@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, TrapCode,
     UserFuncName, types,
 };
+use cranelift_codegen::isa::CallConv;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use cranelift_jit::JITModule;
@@ -21,9 +22,11 @@ const UNREACHABLE: TrapCode = TrapCode::unwrap_user(1);
 #[derive(Default)]
 pub(super) struct Scratch {
     /// Reachable blocks, definitions before uses.
-    order: Vec<Block>,
+    pub(super) order: Vec<Block>,
     /// Blocks that the entry reaches without passing a block marked as cold.
-    hot: EntitySet<Block>,
+    pub(super) hot: EntitySet<Block>,
+    /// Cold blocks of loops that call nothing in their hot blocks.
+    pub(super) sheltered: EntitySet<Block>,
     /// Blocks that the entry reaches.
     seen: EntitySet<Block>,
     stack: Vec<(Block, bool)>,
@@ -127,6 +130,10 @@ pub(super) struct Emitter<'a> {
     pub(super) native_stack: Option<i32>,
     /// The word that marks calls which may collect, made for the first.
     collects: Option<ir::StackSlot>,
+    /// Where guarded calls leave their results, made for the first.
+    pub(super) given: Option<ir::StackSlot>,
+    /// Whether calls here are to keep all registers.
+    pub(super) is_sheltered: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -145,6 +152,8 @@ impl<'a> Emitter<'a> {
             planted: false,
             native_stack: None,
             collects: None,
+            given: None,
+            is_sheltered: false,
         }
     }
 
@@ -164,12 +173,16 @@ impl<'a> Emitter<'a> {
             .collect();
         self.cursor.func.name = UserFuncName::testcase(name);
         self.cursor.func.signature = self.signature(&func.signature);
+        if self.input.keeps_registers {
+            self.cursor.func.signature.call_conv = CallConv::PreserveAll;
+        }
         self.declare(helpers)?;
         self.make_blocks();
         let order = std::mem::take(&mut self.scratch.order);
         for &block in &order {
             let target = self.block(block)?;
             self.cursor.goto_bottom(target);
+            self.is_sheltered = self.scratch.sheltered.contains(block);
             for inst in &func.blocks[block].insts {
                 self.inst(inst)?;
             }

@@ -90,6 +90,8 @@ impl Machine {
             exit_hook: None,
             unit: 0,
             want_text: false,
+            guarded: None,
+            keeps_registers: false,
         };
         self.codegen
             .compile(&self.memory, input)
