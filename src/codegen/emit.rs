@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, TrapCode,
     UserFuncName, types,
 };
+use cranelift_codegen::isa::CallConv;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use cranelift_jit::JITModule;
@@ -21,9 +22,11 @@ const UNREACHABLE: TrapCode = TrapCode::unwrap_user(1);
 #[derive(Default)]
 pub(super) struct Scratch {
     /// Reachable blocks, definitions before uses.
-    order: Vec<Block>,
+    pub(super) order: Vec<Block>,
     /// Blocks that the entry reaches without passing a block marked as cold.
-    hot: EntitySet<Block>,
+    pub(super) hot: EntitySet<Block>,
+    /// Cold blocks of loops that call nothing in their hot blocks.
+    pub(super) sheltered: EntitySet<Block>,
     /// Blocks that the entry reaches.
     seen: EntitySet<Block>,
     stack: Vec<(Block, bool)>,
@@ -31,6 +34,7 @@ pub(super) struct Scratch {
     values: SecondaryMap<Value, PackedOption<ir::Value>>,
     helpers: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
     routines: SecondaryMap<RoutineId, PackedOption<ir::FuncRef>>,
+    guarded: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
     sigs: SecondaryMap<SigId, PackedOption<ir::SigRef>>,
     slots: Vec<ir::StackSlot>,
     /// Which stack slot's address a value is, if the slot holds references.
@@ -42,6 +46,8 @@ pub(super) struct Scratch {
 pub(super) enum Declared {
     Helper(HelperId),
     Routine(RoutineId),
+    /// The [guard of registers](super::guarded) of a helper, and where it is.
+    Guarded(HelperId, u64),
 }
 
 impl Declared {
@@ -50,18 +56,20 @@ impl Declared {
         match self {
             Declared::Helper(id) => id.to_string(),
             Declared::Routine(id) => id.to_string(),
+            Declared::Guarded(id, _) => format!("guarded_{id}"),
         }
     }
 
-    /// Its name, address and signature.
-    pub(super) fn of<'a>(
-        self,
-        input: &'a Input<'_>,
-    ) -> Result<(&'a str, usize, &'a Signature), CodegenError> {
+    /// Its name and address.
+    pub(super) fn of(self, input: &Input<'_>) -> Result<(String, usize), CodegenError> {
         let found = match self {
             Declared::Helper(id) => {
                 let helper = input.helpers.get(id);
-                helper.map(|helper| (helper.name, helper.address, &helper.signature))
+                helper.map(|helper| (helper.name.to_owned(), helper.address))
+            }
+            Declared::Guarded(id, address) => {
+                let helper = input.helpers.get(id);
+                helper.map(|helper| (format!("guarded {}", helper.name), address as usize))
             }
             Declared::Routine(id) => {
                 let routine = input.func.routines.get(id);
@@ -69,7 +77,7 @@ impl Declared {
                     let what = format!("{id} was read from text and has no address");
                     return Err(malformed(input.func, what));
                 }
-                routine.map(|r| (r.name.as_str(), r.address as usize, &r.signature))
+                routine.map(|routine| (routine.name.clone(), routine.address as usize))
             }
         };
         found.ok_or_else(|| malformed(input.func, format!("no {}", self.symbol())))
@@ -169,6 +177,10 @@ pub(super) struct Emitter<'a> {
     pub(super) native_stack: Option<i32>,
     /// The word that marks calls which may collect, made for the first.
     collects: Option<ir::StackSlot>,
+    /// Where guarded calls leave their results, made for the first.
+    pub(super) given: Option<ir::StackSlot>,
+    /// Whether calls here are to keep all registers.
+    pub(super) is_sheltered: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -187,6 +199,8 @@ impl<'a> Emitter<'a> {
             planted: false,
             native_stack: None,
             collects: None,
+            given: None,
+            is_sheltered: false,
         }
     }
 
@@ -206,12 +220,16 @@ impl<'a> Emitter<'a> {
             .collect();
         self.cursor.func.name = UserFuncName::testcase(name);
         self.cursor.func.signature = self.signature(&func.signature);
+        if self.input.keeps_registers {
+            self.cursor.func.signature.call_conv = CallConv::PreserveAll;
+        }
         self.declare(declared)?;
         self.make_blocks();
         let order = std::mem::take(&mut self.scratch.order);
         for &block in &order {
             let target = self.block(block)?;
             self.cursor.goto_bottom(target);
+            self.is_sheltered = self.scratch.sheltered.contains(block);
             for inst in &func.blocks[block].insts {
                 self.inst(inst)?;
             }
@@ -236,12 +254,16 @@ impl<'a> Emitter<'a> {
     fn declare(&mut self, declared: &[Declared]) -> Result<(), CodegenError> {
         self.scratch.helpers.clear();
         self.scratch.routines.clear();
+        self.scratch.guarded.clear();
         self.scratch.sigs.clear();
         self.scratch.slots.clear();
         self.scratch.ref_slots.clear();
         for &callee in declared {
-            let (_, _, signature) = callee.of(self.input)?;
-            let signature = self.signature(signature);
+            let signature = match callee {
+                Declared::Helper(id) => self.signature(&self.input.helpers[id].signature),
+                Declared::Routine(id) => self.signature(&self.input.func.routines[id].signature),
+                Declared::Guarded(id, _) => self.guarded_signature(id),
+            };
             let import = self
                 .module
                 .declare_function(&callee.symbol(), Linkage::Import, &signature)
@@ -250,6 +272,7 @@ impl<'a> Emitter<'a> {
             match callee {
                 Declared::Helper(id) => self.scratch.helpers[id] = reference.into(),
                 Declared::Routine(id) => self.scratch.routines[id] = reference.into(),
+                Declared::Guarded(id, _) => self.scratch.guarded[id] = reference.into(),
             }
         }
         for &bytes in &self.input.func.slots {
@@ -367,6 +390,11 @@ impl<'a> Emitter<'a> {
         self.scratch.helpers[id]
             .expand()
             .ok_or_else(|| self.malformed(format!("{id} is not declared")))
+    }
+
+    /// The declared guard of registers of a helper.
+    pub(super) fn guarded(&self, id: HelperId) -> Option<ir::FuncRef> {
+        self.scratch.guarded[id].expand()
     }
 
     /// The declared routine.

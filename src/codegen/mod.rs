@@ -18,12 +18,18 @@
 //! every such call has a [`FrameMap`]. A frame has one word more, which marks these calls for Cranelift: it keeps a
 //! map (and with it the frame's size) only where there is an entry.
 //!
+//! # Calls in the cold parts of loops
+//! The C convention lets a call change all floating-point registers, so a value that lives around a loop with a call in it is spilled
+//! for each turn, though the call is hardly ever made. In the cold blocks of a loop that makes no calls else, helpers are therefore
+//! called through a function that keeps all registers ([`guarded`]), made once for each helper.
+//!
 //! # Invariants
 //! - No input ends in a panic: what Cranelift refuses, or panics over, is a [`CodegenError`].
 //! - Emitted code refers to nothing but the addresses in LIR and the helpers; it needs no tables at run time.
 
 mod emit;
 mod exits;
+mod guarded;
 mod ops;
 mod text;
 
@@ -38,6 +44,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, ModuleError};
 use emit::{Emitter, Scratch};
+pub use guarded::{Guards, guarded};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -54,6 +61,10 @@ pub struct Input<'a> {
     pub unit: u64,
     /// Whether to keep the text forms.
     pub want_text: bool,
+    /// Where a helper has a [guard of registers](guarded), if it has one.
+    pub guarded: Option<Guards<'a>>,
+    /// Whether the function keeps every register for its caller. It has no results then.
+    pub keeps_registers: bool,
 }
 
 /// Why no code was made.
@@ -291,13 +302,16 @@ impl Codegen {
             lir::verify(input.func, lir::Mode::Unit, input.helpers)?;
         }
         let (provider, pages) = memory.unit();
-        let declared = self.scratch.walk(input.func, input.exit_hook)?;
+        let mut declared = self.scratch.walk(input.func, input.exit_hook)?;
+        // A map of references says what is in a frame that calls itself.
+        let guarded = input.guarded.filter(|_| self.native_stack.is_none());
+        self.scratch.shelter(input.func, guarded, &mut declared);
         let mut builder =
             JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
         builder.memory_provider(Box::new(provider));
         let mut names = Vec::with_capacity(declared.len());
         for &callee in &declared {
-            let (name, address, _) = callee.of(input)?;
+            let (name, address) = callee.of(input)?;
             names.push(name);
             builder.symbol(callee.symbol(), std::ptr::with_exposed_provenance(address));
         }

@@ -39,6 +39,9 @@ impl Emitter<'_> {
                 return Ok(());
             }
             (Opcode::Call, Imm::Helper(id), args) => {
+                if self.call_guarded(id, inst, args)? {
+                    return Ok(());
+                }
                 let helper = self.helper(id)?;
                 let may_collect = self.input.helpers[id].may_collect();
                 if may_collect {

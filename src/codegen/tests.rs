@@ -60,6 +60,8 @@ impl Jit {
             exit_hook: self.hook,
             unit: 77,
             want_text: true,
+            guarded: None,
+            keeps_registers: false,
         };
         self.codegen.compile(&self.memory, input)
     }
@@ -134,6 +136,8 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
             exit_hook: None,
             unit: 0,
             want_text: false,
+            guarded: None,
+            keeps_registers: false,
         };
         let result = codegen.scratch.walk(&func, None).and_then(|called| {
             let mut module = JITModule::new(JITBuilder::with_isa(

@@ -1,7 +1,7 @@
 //! Intrinsics as functions of machine code: made when a unit first calls one, kept as long as any unit may.
 
 use crate::code::CodeMemory;
-use crate::codegen::{Codegen, CompiledCode, Input};
+use crate::codegen::{self, Codegen, CompiledCode, Input};
 use crate::host::Host;
 use crate::lower::{self, Routine};
 use std::collections::HashMap;
@@ -33,7 +33,10 @@ impl Routines {
         let mut made = self.made.try_lock().ok()?;
         let Made { codegen, routines } = &mut *made;
         let made = routines.entry(routine).or_insert_with(|| {
-            let func = lower::routine(&self.host, routine)?;
+            let func = match routine {
+                Routine::Guarded(id) => codegen::guarded(id, &self.host.helpers[id])?,
+                routine => lower::routine(&self.host, routine)?,
+            };
             if self.host.missing_in(&func).is_some() {
                 return None;
             }
@@ -43,6 +46,8 @@ impl Routines {
                 exit_hook: None,
                 unit: 0,
                 want_text: false,
+                guarded: None,
+                keeps_registers: matches!(routine, Routine::Guarded(_)),
             };
             codegen.compile(&self.memory, input).ok()
         });

@@ -282,7 +282,7 @@ impl<'a> Audit<'a> {
             let is_owned = match place {
                 Place::Stack(k) => state.stack[k as usize].owned,
                 Place::Inlined => true,
-                Place::Local(_) | Place::Bound(_) | Place::Name(_) => false,
+                Place::Local(_) | Place::Bound(_) | Place::Name(_) | Place::Carried => false,
             };
             if is_owned {
                 self.add(counts, a, -1);

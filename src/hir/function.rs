@@ -188,6 +188,8 @@ pub enum Place {
     Bound(u32),
     /// A name of the namespace.
     Name(u32),
+    /// None: a number that loop work carries around.
+    Carried,
     /// A place in the frame of an inlined call: always an object, with a reference of its own.
     Inlined,
 }

@@ -211,6 +211,8 @@ hir_ops! {
 
     /// `a + b`; exits on overflow.
     IntAdd = "int_add", Some(2);
+    /// `a + b`, of which is known that it does not overflow (or is not used if it does).
+    IntStep = "int_step", Some(2);
     /// `a - b`; exits on overflow.
     IntSub = "int_sub", Some(2);
     /// `a * b`; exits on overflow.
@@ -298,6 +300,16 @@ hir_ops! {
     CellSet = "cell_set", Some(2);
     /// Whether a range iterator had a next value; the value is output 0, a C integer.
     RangeNext = "range_next", Some(1);
+    /// The value with which a range iterator goes on, if it has one left.
+    RangeStart = "range_start", Some(1);
+    /// By how much the values of a range iterator differ.
+    RangeStep = "range_step", Some(1);
+    /// How many values a range iterator has left.
+    RangeLeft = "range_left", Some(1);
+    /// The range iterator (the first operand), where loop work keeps its state in registers: it goes on with the second operand,
+    /// and has so many values left as the third one says, or, if it counts by ones (`to_end`), all below that. It gives the
+    /// iterator, which an exit makes true; nothing else may look at it.
+    RangeAt(to_end: bool as Truth) = "range_at", Some(3);
     /// Whether a list's or tuple's iterator has another item.
     IterMore = "iter_more", Some(1);
     /// Next item of a list iterator, borrowed, or null.
@@ -332,7 +344,7 @@ impl Op {
     pub fn gives_operand(&self) -> bool {
         matches!(
             self,
-            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
+            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) | Op::RangeAt(_)
         )
     }
 
@@ -443,6 +455,9 @@ impl Op {
             Op::LoadSlot(_)
             | Op::CheckQuiet
             | Op::IterMore
+            | Op::RangeStart
+            | Op::RangeStep
+            | Op::RangeLeft
             | Op::NameGet(_)
             | Op::NameGetRaw(..)
             | Op::ListLen
@@ -476,6 +491,7 @@ impl Op {
                     | Op::BoxIntIf
                     | Op::BoxFloatIf
                     | Op::VirtualTuple
+                    | Op::RangeAt(_)
                     | Op::New(_)
                     | Op::CheckValid
             )

@@ -366,6 +366,7 @@ impl Parser<'_> {
                 "stack" => Place::Stack(line.number()?),
                 "name" => Place::Name(self.name(line)?),
                 "inlined" => Place::Inlined,
+                "carried" => Place::Carried,
                 _ => Place::Bound(self.local(line)?),
             };
             line.expect(")")?;

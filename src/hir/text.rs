@@ -172,6 +172,7 @@ impl Printer<'_> {
             Place::Name(k) => format!("name({})", self.words.names.word(k)),
             Place::Bound(k) => format!("bound({})", locals.word(k)),
             Place::Inlined => "inlined()".to_owned(),
+            Place::Carried => "carried()".to_owned(),
         };
         let inst = &self.f.insts[v];
         write!(self.out, "{v}: {} {place}", inst.ty)?;

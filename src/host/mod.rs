@@ -130,6 +130,14 @@ pub mod names {
         CELL_SET = "cell_set" (Ptr, Ptr) -> (Ptr);
         /// Next value of a range iterator, and whether there was one.
         RANGE_NEXT = "range_next" (Ptr) -> (I64, Bool);
+        /// The next value of a range iterator, if it has one.
+        RANGE_START = "range_start" (Ptr) -> (I64);
+        /// The step of a range iterator.
+        RANGE_STEP = "range_step" (Ptr) -> (I64);
+        /// How many values a range iterator has left: as many as steps from the next value stay a 64-bit integer.
+        RANGE_LEFT = "range_left" (Ptr) -> (I64);
+        /// Let a range iterator go on with this value, so many left.
+        RANGE_PUT = "range_put" (Ptr, I64, I64) -> ();
         /// Whether a list iterator has another item.
         LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
         /// The same for a tuple iterator.

@@ -10,6 +10,7 @@
 //! - `Fail` stands only in intrinsics, `Exit` only in units.
 //! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper calls.
 
+mod borders;
 mod cfg;
 #[cfg(test)]
 mod docs;
@@ -26,6 +27,7 @@ mod text;
 mod tidy;
 mod verify;
 
+pub use borders::separate_loops;
 pub use cfg::Cfg;
 pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, RoutineId,

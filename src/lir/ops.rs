@@ -275,6 +275,16 @@ lir_ops! {
     CallRoutine "call_routine" Option::None, Option::None, Routine, ANY, Callee;
 }
 
+impl Opcode {
+    /// Whether it is a call, of whatever kind.
+    pub fn is_call(self) -> bool {
+        matches!(
+            self,
+            Opcode::Call | Opcode::CallIndirect | Opcode::CallRoutine
+        )
+    }
+}
+
 macro_rules! conds {
     ($(#[$doc:meta])* $ty:ident { $($op:ident $name:literal),* }) => {
         $(#[$doc])*

@@ -118,6 +118,9 @@ impl Lower<'_> {
 
     fn source(&mut self, words: &mut Words, v: Value, owned: bool) -> Source {
         let v = self.f.resolve(v);
+        if let Op::RangeAt(to_end) = *self.f.op(v) {
+            self.put_range(v, to_end);
+        }
         let repr = self.repr(v);
         let key = match repr {
             Repr::Null => return Source::Null,
@@ -154,6 +157,17 @@ impl Lower<'_> {
             }
             _ => Source::Borrowed(index),
         }
+    }
+
+    /// Let a range iterator, whose state is in registers, be where it is.
+    fn put_range(&mut self, v: Value, to_end: bool) {
+        let (iter, _) = self.object(v);
+        let next = self.raw(self.f.arg(v, 1));
+        let mut left = self.raw(self.f.arg(v, 2));
+        if to_end {
+            left = self.b.op(Opcode::Isub, &[left, next]);
+        }
+        self.intrinsic(names::RANGE_PUT, &[iter, next, left]);
     }
 
     /// The place of a virtual object in the record's table; what is in it stands before it.

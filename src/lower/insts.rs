@@ -28,6 +28,7 @@ impl Lower<'_> {
             | Op::BoxIntIf
             | Op::BoxFloatIf
             | Op::VirtualTuple
+            | Op::RangeAt(_)
             | Op::Refine(_) => return,
             Op::LoadSlot(k) => {
                 if (k as usize) < self.locals.len() {
@@ -98,6 +99,7 @@ impl Lower<'_> {
             Op::UnboxNumber => self.unbox_number(v, arg(0), arg(1)),
 
             Op::IntAdd => self.overflowing(v, Opcode::IaddOvf),
+            Op::IntStep => self.plain(v, Opcode::Iadd),
             Op::IntSub => self.overflowing(v, Opcode::IsubOvf),
             Op::IntMul => self.overflowing(v, Opcode::ImulOvf),
             Op::IntNeg => {
@@ -240,15 +242,7 @@ impl Lower<'_> {
 
             Op::ListLen => self.access(names::LIST_LEN, &[arg(0)]),
             Op::TupleLen => self.access(names::TUPLE_LEN, &[arg(0)]),
-            Op::Index => {
-                let (i, len) = (self.raw(arg(0)), self.raw(arg(1)));
-                let wrapped = self.b.op(Opcode::Iadd, &[i, len]);
-                let negative = self.b.icmp_imm(IntCond::Slt, i, 0);
-                let offset = self.b.select(negative, wrapped, i);
-                let ok = self.b.icmp(IntCond::Ult, offset, len);
-                self.guard(v, ok);
-                offset
-            }
+            Op::Index => self.index(v, arg(0), arg(1)),
             Op::ListGet => self.access(names::LIST_GET, &[arg(0), arg(1)]),
             Op::TupleGet => self.access(names::TUPLE_GET, &[arg(0), arg(1)]),
             Op::ListSet => self.access(names::LIST_SET, &[arg(0), arg(1), arg(2)]),
@@ -267,6 +261,9 @@ impl Lower<'_> {
                 self.outputs.insert(v, vec![r[0]]);
                 r[1]
             }
+            Op::RangeStart => self.access(names::RANGE_START, &[arg(0)]),
+            Op::RangeStep => self.access(names::RANGE_STEP, &[arg(0)]),
+            Op::RangeLeft => self.access(names::RANGE_LEFT, &[arg(0)]),
             Op::IterMore if self.f.ty(arg(0)) <= Type::LIST_ITER => {
                 self.access(names::LIST_ITER_MORE, &[arg(0)])
             }
@@ -442,6 +439,10 @@ impl Lower<'_> {
                 let wrapped = if n >= 0 { IntCond::Slt } else { IntCond::Sgt };
                 (r, self.b.icmp(wrapped, r, a))
             }
+            (Opcode::IaddOvf, None) if self.is_natural(self.f.arg(v, 1)) => {
+                let r = self.b.op(Opcode::Iadd, &[a, b]);
+                (r, self.b.icmp(IntCond::Slt, r, a))
+            }
             _ => self.b.op2(op, a, b),
         };
         let exit = self.guard_exit(v);
@@ -449,6 +450,54 @@ impl Lower<'_> {
         self.b.br(o, exit, &[], go, &[]);
         self.b.switch_to(go);
         r
+    }
+
+    /// The offset of a Python index. Most count from the front; an unsigned comparison with the length tells which of them are in
+    /// range, and those from the end are looked at where it fails.
+    fn index(&mut self, v: Value, index: Value, len: Value) -> lir::Value {
+        let from_end = matches!(self.f.op(index), Op::ConstInt(n) if *n < 0);
+        let (i, len) = (self.raw(index), self.raw(len));
+        let exit = self.guard_exit(v);
+        if from_end || self.is_natural(index) {
+            let offset = match from_end {
+                true => self.b.op(Opcode::Iadd, &[i, len]),
+                false => i,
+            };
+            let ok = self.b.icmp(IntCond::Ult, offset, len);
+            self.b.guard(ok, exit);
+            return offset;
+        }
+        let (from_end, go) = (self.b.cold_block(), self.b.block());
+        let offset = self.b.param(go, Ty::I64);
+        let ok = self.b.icmp(IntCond::Ult, i, len);
+        self.b.br(ok, go, &[i], from_end, &[]);
+        self.b.switch_to(from_end);
+        // What is not below zero becomes no smaller than the length.
+        let wrapped = self.b.op(Opcode::Iadd, &[i, len]);
+        let ok = self.b.icmp(IntCond::Ult, wrapped, len);
+        self.b.br(ok, go, &[wrapped], exit, &[]);
+        self.b.switch_to(go);
+        offset
+    }
+
+    /// Whether an integer is surely not negative.
+    fn is_natural(&self, v: Value) -> bool {
+        let v = self.f.resolve(v);
+        let constant = |v: Value| match self.f.op(v) {
+            Op::ConstInt(n) => Some(*n),
+            _ => None,
+        };
+        if self.naturals.contains(&v) {
+            return true;
+        }
+        match self.f.op(v) {
+            Op::ListLen | Op::TupleLen | Op::Index | Op::BoolToInt => true,
+            Op::IntMod => constant(self.f.arg(v, 1)).is_some_and(|n| n > 0),
+            Op::IntAnd => [0, 1]
+                .iter()
+                .any(|&i| constant(self.f.arg(v, i)).is_some_and(|n| n >= 0)),
+            _ => constant(v).is_some_and(|n| n >= 0),
+        }
     }
 
     /// Python's floor division or remainder: rounded down, the remainder with the divisor's sign.

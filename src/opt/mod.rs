@@ -15,6 +15,7 @@ mod merge;
 mod number;
 mod paths;
 mod plant;
+mod ranges;
 mod refcounts;
 mod simplify;
 mod specialise;
@@ -81,7 +82,7 @@ impl Log {
 
 /// The passes that may be left out: code is right without them, and slower.
 pub const OPTIONAL: &[&str] = &[
-    "split", "inline", "virtuals", "memory", "bounds", "number", "paths", "checks",
+    "split", "inline", "virtuals", "memory", "bounds", "number", "paths", "checks", "ranges",
 ];
 
 /// A pass that there is not, or that can't be left out.
@@ -124,6 +125,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("number", number::run),
     ("paths", paths::run),
     ("bounds", bounds::run),
+    ("ranges", ranges::run),
     ("dce", dce::run),
 ];
 
@@ -216,5 +218,6 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         settle(f, &mut step);
     }
     step(f, "bounds");
+    step(f, "ranges");
     step(f, "dce");
 }

@@ -198,3 +198,62 @@ fn routines_are_called_by_name_and_where_they_are() {
     assert!(code.clif.as_ref().unwrap().contains("; double"));
     assert!(code.asm.as_ref().unwrap().contains("double"));
 }
+
+/// Uses more registers than a call may change.
+extern "C" fn spoil(n: i64) -> i64 {
+    let mut x: [f64; 24] = std::array::from_fn(|i| (n + i as i64) as f64);
+    let mut y: [i64; 24] = std::array::from_fn(|i| n * i as i64);
+    for _ in 0..3 {
+        for i in 0..24 {
+            x[i] = x[(i + 5) % 24] * 1.5 + x[i];
+            y[i] ^= y[(i + 7) % 24] << 1;
+        }
+    }
+    std::hint::black_box((x, y));
+    n + 1
+}
+
+#[test]
+fn a_cold_call_in_a_loop_keeps_all_registers() {
+    // Sums floats and ints; where the count is odd, which is said to be seldom, a helper counts.
+    let text = "(i64) -> f64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  v2 = fconst 0.5\n  v3 = fconst 0.25\n  v19 = fconst 3.0\n\
+         \x20 jump block1(v1, v1, v2, v3, v19)\n\
+         block1(v4: i64, v5: i64, v6: f64, v7: f64, v8: f64):\n  v9 = icmp slt v4, v0\n  br v9, block2, block5\n\
+         block2:\n  v10 = fadd v6, v7\n  v11 = fsub v8, v6\n  v12 = iadd v5, v4\n  v13 = iconst 1\n  v14 = iand v4, v13\n\
+         \x20 v15 = icmp eq v14, v13\n  br v15, block3, block4(v12)\n\
+         block3 cold:\n  v16 = call spoil(v12)\n  jump block4(v16)\n\
+         block4(v17: i64):\n  v18 = iadd v4, v13\n  jump block1(v18, v17, v10, v11, v7)\n\
+         block5:\n  v20 = i2f v5\n  v21 = fadd v6, v20\n  v22 = fmul v7, v8\n  v23 = fadd v21, v22\n  return v23\n}";
+    let mut jit = Jit::new();
+    let spoil = jit.helper("spoil", spoil as *const (), &[Ty::I64], &[Ty::I64]);
+    let usual = jit.compile(text);
+    assert!(!usual.clif().unwrap().contains("preserve_all"));
+
+    let guarded = guarded(spoil, &jit.helpers[spoil]).unwrap();
+    let input = |func, keeps_registers| Input {
+        func,
+        helpers: &jit.helpers,
+        exit_hook: None,
+        unit: 0,
+        want_text: true,
+        guarded: None,
+        keeps_registers,
+    };
+    let guard = jit.codegen.compile(&jit.memory, input(&guarded, true));
+    let guard = guard.unwrap();
+    let find = |_| Some(guard.entry().expose_provenance() as u64);
+    let func = parse(&format!("function test{text}"), &jit.helpers).unwrap();
+    let input = Input {
+        guarded: Some(&find),
+        ..input(&func, false)
+    };
+    let kept = jit.codegen.compile(&jit.memory, input).unwrap();
+    assert!(kept.clif().unwrap().contains("preserve_all"));
+    for n in 0..40 {
+        let (usual, kept) = (
+            call!(usual, fn(i64) -> f64, n),
+            call!(kept, fn(i64) -> f64, n),
+        );
+        assert_eq!(usual.to_bits(), kept.to_bits(), "{n}");
+    }
+}

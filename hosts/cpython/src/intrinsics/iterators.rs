@@ -34,6 +34,27 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[zero, no]);
         },
     );
+    for (name, offset) in [
+        (names::RANGE_START, range_iter::START),
+        (names::RANGE_STEP, range_iter::STEP),
+        (names::RANGE_LEFT, range_iter::LEN),
+    ] {
+        set.add(name, &[Ty::Ptr], &[Ty::I64], Effects::READS, |b, p, _| {
+            let field = b.load(Width::I64, p[0], offset);
+            b.ret(&[field]);
+        });
+    }
+    set.add(
+        names::RANGE_PUT,
+        &[Ty::Ptr, Ty::I64, Ty::I64],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            b.store(Width::I64, p[0], range_iter::START, p[1]);
+            b.store(Width::I64, p[0], range_iter::LEN, p[2]);
+            b.ret(&[]);
+        },
+    );
     for (name, seq, index) in [
         (names::LIST_ITER_MORE, list_iter::SEQ, list_iter::INDEX),
         (names::TUPLE_ITER_MORE, tuple_iter::SEQ, tuple_iter::INDEX),

@@ -90,6 +90,8 @@ impl Machine {
             exit_hook: None,
             unit: 0,
             want_text: false,
+            guarded: None,
+            keeps_registers: false,
         };
         self.codegen
             .compile(&self.memory, input)
@@ -372,6 +374,15 @@ fn iterators_advance_and_end_as_their_own_next_does() {
         assert_eq!(
             values,
             [[5, 1], [2, 1], [(-1i64) as u64, 1], [0, 0], [0, 0]]
+        );
+        let range = eval("iter(range(5, -4, -3))") as u64;
+        assert_eq!(m.one(names::RANGE_START, &[range]), 5);
+        assert_eq!(m.one(names::RANGE_STEP, &[range]), (-3i64) as u64);
+        assert_eq!(m.one(names::RANGE_LEFT, &[range]), 3);
+        m.run(names::RANGE_PUT, &[range, 2, 1]);
+        assert_eq!(
+            [(); 2].map(|()| m.run(names::RANGE_NEXT, &[range]).unwrap()),
+            [[2, 1], [0, 0]]
         );
         for (name, sequence) in [
             (names::LIST_ITER_NEXT, "[1, 2]"),

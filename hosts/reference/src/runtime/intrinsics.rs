@@ -295,6 +295,27 @@ fn iterators(set: &mut Set<'_>) {
             b.ret(&[zero, no]);
         },
     );
+    for (name, offset) in [
+        (names::RANGE_START, at::RANGE_ITER_NEXT),
+        (names::RANGE_STEP, at::RANGE_ITER_STEP),
+        (names::RANGE_LEFT, at::RANGE_ITER_LEFT),
+    ] {
+        set.add(name, &[PTR], &[INT], Effects::READS, |b, p, _| {
+            let field = b.load(Width::I64, p[0], offset);
+            b.ret(&[field]);
+        });
+    }
+    set.add(
+        names::RANGE_PUT,
+        &[PTR, INT, INT],
+        &[],
+        Effects::WRITES,
+        |b, p, _| {
+            b.store(Width::I64, p[0], at::RANGE_ITER_NEXT, p[1]);
+            b.store(Width::I64, p[0], at::RANGE_ITER_LEFT, p[2]);
+            b.ret(&[]);
+        },
+    );
     // At the end the iterator drops its list or tuple, which may die and take anything with it.
     let effects = Effects {
         raises: false,

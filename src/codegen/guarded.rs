@@ -1,0 +1,159 @@
+//! Calls that keep all registers: which there are, and how they are made.
+
+use super::CodegenError;
+use super::emit::{Declared, Emitter, Scratch, clif_type};
+use crate::lir::{Block, Builder, Func, Helper, HelperId, Imm, Inst, Signature, Term};
+use crate::ll::{Ty, Width};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
+use cranelift_codegen::isa::CallConv;
+use cranelift_entity::{EntitySet, SecondaryMap};
+
+/// The function that calls a helper for a caller which loses no register by it: with a result, a pointer to where that goes follows the
+/// operands. None for a helper with another result than a word.
+pub fn guarded(id: HelperId, helper: &Helper) -> Option<Func> {
+    let Signature { params, results } = &helper.signature;
+    let mut params = params.clone();
+    match results[..] {
+        [] => {}
+        [Ty::I64 | Ty::Ptr] => params.push(Ty::Ptr),
+        _ => return None,
+    }
+    let mut func = Func::new(
+        format!("guarded {}", helper.name),
+        Signature::new(&params, &[]),
+    );
+    let mut args = func.params().to_vec();
+    let place = (!results.is_empty()).then(|| args.pop()).flatten();
+    let mut b = Builder::new(&mut func);
+    let given = b.call(id, &args, results);
+    if let (Some(place), [given]) = (place, &given[..]) {
+        b.store(Width::I64, place, 0, *given);
+    }
+    b.ret(&[]);
+    Some(func)
+}
+
+/// Where a helper has a guard of registers, if it has one.
+pub type Guards<'a> = &'a dyn Fn(HelperId) -> Option<u64>;
+
+impl Scratch {
+    /// Find the blocks that nothing hot leads to in loops that call nothing in their hot blocks, and declare what they are to call.
+    pub(super) fn shelter(
+        &mut self,
+        func: &Func,
+        guarded: Option<Guards<'_>>,
+        declared: &mut Vec<Declared>,
+    ) {
+        self.sheltered.clear();
+        let Some(guarded) = guarded else {
+            return;
+        };
+        if self.order.iter().all(|b| self.hot.contains(*b)) {
+            return;
+        }
+        self.find_sheltered(func);
+        let sheltered = self.order.iter().filter(|b| self.sheltered.contains(**b));
+        let insts = sheltered.flat_map(|&b| &func.blocks[b].insts);
+        let called = insts.filter_map(|inst| match inst.imm {
+            Imm::Helper(id) => Some(Declared::Guarded(id, guarded(id)?)),
+            _ => None,
+        });
+        declared.extend(called);
+        declared.sort_unstable();
+        declared.dedup();
+    }
+
+    fn find_sheltered(&mut self, func: &Func) {
+        let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
+        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for (i, &b) in self.order.iter().enumerate() {
+            place[b] = i;
+        }
+        let targets = |b: Block| {
+            let term = func.blocks[b].term.iter();
+            term.flat_map(Term::targets).map(|call| call.block)
+        };
+        let mut latches: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for &b in &self.order {
+            for target in targets(b) {
+                preds[target].push(b);
+                if place[target] <= place[b] {
+                    latches[target].push(b);
+                }
+            }
+        }
+        // Inner loops come later in the order: a block belongs to the first that has it.
+        let mut taken: EntitySet<Block> = EntitySet::new();
+        for &header in self.order.iter().rev() {
+            if latches[header].is_empty() {
+                continue;
+            }
+            let mut body: EntitySet<Block> = EntitySet::new();
+            body.insert(header);
+            let mut blocks = vec![header];
+            let mut work = std::mem::take(&mut latches[header]);
+            while let Some(b) = work.pop() {
+                if body.insert(b) {
+                    blocks.push(b);
+                    work.extend(&preds[b]);
+                }
+            }
+            let calls = |b: &Block| {
+                let mut insts = func.blocks[*b].insts.iter();
+                insts.any(|inst| inst.op.is_call())
+            };
+            let is_quiet = !blocks.iter().any(|b| self.hot.contains(*b) && calls(b));
+            for b in blocks {
+                if taken.insert(b) && is_quiet && !self.hot.contains(b) {
+                    self.sheltered.insert(b);
+                }
+            }
+        }
+    }
+}
+
+impl Emitter<'_> {
+    /// What the guard of a helper takes, in Cranelift's terms.
+    pub(super) fn guarded_signature(&self, id: HelperId) -> ir::Signature {
+        let Signature { params, results } = &self.input.helpers[id].signature;
+        let mut signature = ir::Signature::new(CallConv::PreserveAll);
+        let param = |&ty: &Ty| ir::AbiParam::new(clif_type(ty));
+        signature.params.extend(params.iter().map(param));
+        if !results.is_empty() {
+            signature.params.push(ir::AbiParam::new(types::I64));
+        }
+        signature
+    }
+
+    /// Call a helper so that no register is lost, if this is a place for that; says whether it was.
+    pub(super) fn call_guarded(
+        &mut self,
+        id: HelperId,
+        inst: &Inst,
+        args: &[ir::Value],
+    ) -> Result<bool, CodegenError> {
+        let guarded = self.guarded(id);
+        let Some(guarded) = guarded.filter(|_| self.is_sheltered) else {
+            return Ok(false);
+        };
+        let mut args = args.to_vec();
+        let place = (!inst.results.is_empty()).then(|| {
+            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
+            let func = &mut *self.cursor.func;
+            *self
+                .given
+                .get_or_insert_with(|| func.create_sized_stack_slot(data))
+        });
+        if let Some(place) = place {
+            args.push(self.cursor.ins().stack_addr(types::I64, place, 0));
+        }
+        self.cursor.ins().call(guarded, &args);
+        if let (Some(place), [result]) = (place, &inst.results[..]) {
+            let place = self.cursor.ins().stack_addr(types::I64, place, 0);
+            let flags = MemFlagsData::trusted();
+            let given = self.cursor.ins().load(types::I64, flags, place, 0);
+            self.define(*result, given);
+        }
+        Ok(true)
+    }
+}
