@@ -356,7 +356,7 @@ impl Parser<'_> {
     }
 
     fn place(&mut self, line: &mut Line) -> Parsed<Place> {
-        for word in ["stack", "name", "bound", "inlined"] {
+        for word in ["stack", "name", "bound", "inlined", "carried"] {
             let mut ahead = line.clone();
             if !ahead.eat_word(word) || !ahead.eat_here("(") {
                 continue;

@@ -343,7 +343,41 @@ mod tests {
              block1(v4: i64, v5: f64):\n  v6 = icmp slt v4, v0\n  br v6, block2, block3\n\
              block2:\n  v7 = iconst 1\n  v8 = iadd v4, v7\n  v9 = fadd v5, v1\n  jump block1(v8, v9)\n\
              block3:\n  v10 = fadd v5, v5\n  return v10\n}",
-            expect![[r#""#]],
+            expect![[r#"
+                function "test"(i64, f64) -> f64 {
+                block0(v0: i64, v1: f64):
+                  v2 = iconst 0
+                  v3 = fconst 0.0
+                  v11 = iconst 0
+                  v12 = iadd v2, v11
+                  v13 = fneg v3
+                  v14 = fneg v13
+                  v15 = iconst 0
+                  v16 = iadd v0, v15
+                  v17 = fneg v1
+                  v18 = fneg v17
+                  jump block1(v12, v14)
+
+                block1(v4: i64, v5: f64):
+                  v6 = icmp slt v4, v16
+                  br v6, block2, block4
+
+                block2:
+                  v7 = iconst 1
+                  v8 = iadd v4, v7
+                  v9 = fadd v5, v18
+                  jump block1(v8, v9)
+
+                block4:
+                  v19 = fneg v5
+                  v20 = fneg v19
+                  jump block3
+
+                block3:
+                  v10 = fadd v20, v20
+                  return v10
+                }
+            "#]],
         );
     }
 
@@ -352,7 +386,22 @@ mod tests {
         check(
             "(i64, bool) {\n  sig0 ()\nblock0(v0: i64, v1: bool):\n  jump block1\nblock1:\n  v2 = pconst 4096\n  call_indirect sig0 v2()\n\
              \x20 br v1, block1, block2\nblock2:\n  return\n}",
-            expect![[r#""#]],
+            expect![[r#"
+                function "test"(i64, bool) {
+                  sig0 ()
+
+                block0(v0: i64, v1: bool):
+                  jump block1
+
+                block1:
+                  v2 = pconst 0x1000
+                  call_indirect sig0 v2()
+                  br v1, block1, block2
+
+                block2:
+                  return
+                }
+            "#]],
         );
     }
 

@@ -205,7 +205,7 @@ extern "C" fn spoil(n: i64) -> i64 {
     let mut y: [i64; 24] = std::array::from_fn(|i| n * i as i64);
     for _ in 0..3 {
         for i in 0..24 {
-            x[i] = x[(i + 5) % 24] * 1.5 + x[i];
+            x[i] += x[(i + 5) % 24] * 1.5;
             y[i] ^= y[(i + 7) % 24] << 1;
         }
     }
