@@ -255,7 +255,7 @@ impl Builder<'_> {
         };
         self.assume(assumptions);
         self.checks(receiver, &guards);
-        let store = match quiet.filter(|_| self.inlined) {
+        let store = match quiet.filter(|_| self.inlined.is_some()) {
             Some(check) => {
                 self.checks(receiver, &[check]);
                 Op::StoreQuiet(store)

@@ -248,6 +248,7 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
         if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
             mark_unreached(&mut code, &shape, Kind::Function);
         }
+        mark_supers(&mut code, &mut HashMap::new(), func);
         Some(code)
     }
 }
