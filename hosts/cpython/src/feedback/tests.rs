@@ -181,22 +181,22 @@ static REPLACE_CALL: Method = Method::new(c"replace_call", replace_call, ffi::ME
 #[test]
 fn a_property_that_is_no_longer_specialised_is_still_known() {
     let script = "
-class P:
+class Asked:
     def __init__(self): self.y = 2
     @property
     def x(self): return 1
     @property
     def never(self): return 3
-p = P()
+p = Asked()
 def f(p): return p.x, p.y
 def g(p): return p.never
 for _ in range(100): f(p)
-replace_call(P.x.fget)
-replace_call(P.never.fget)
+replace_call(Asked.x.fget)
+replace_call(Asked.never.fget)
 for _ in range(1000): f(p), g(p)
 found = hinted(f.__code__), hinted(g.__code__)
-P.x = 5
-P.z = 6
+Asked.x = 5
+Asked.z = 6
 for _ in range(1000): f(p)
 changed = hinted(f.__code__)
 ";
@@ -219,7 +219,7 @@ changed = hinted(f.__code__)
             ]
         }
     });
-    let class = "load_attr ObjectUser[P:Exact]\n";
+    let class = "load_attr ObjectUser[Asked:Exact]\n";
     let expected = [class.repeat(2), String::new(), class.repeat(2)];
     assert_eq!(found.map(|text| text.expect("plain text")), expected);
 }
