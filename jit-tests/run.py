@@ -33,6 +33,10 @@ MODES = {
     "oracle-first": ["--threshold", "0", "--oracle", "--force-exit=first"],
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }
+#: What else a mode has in its environment: references are audited where everything is compiled.
+ENVIRONMENTS = {"threshold0": {"CLADONIA_VERIFY": "references"}}
+#: An internal error that is no fault.
+FULL = "code memory is full"
 USUAL = ("default", "threshold0", "first", "seed", "default-first", "one-by-one")
 
 
@@ -130,30 +134,32 @@ class Runner:
         good = True
         for choice in choices:
             words = [word.format(**choice) for word in MODES[mode]]
-            ended = self.child(program, words, own=mode == "one-by-one")
+            ended = self.child(program, words, ENVIRONMENTS.get(mode, {}), own=mode == "one-by-one")
             if mode == "one-by-one":
                 self.alone["run"] += 1
                 self.alone["taken"] += ended.stats.get("forced_exits", {}).get("taken", 0)
             else:
                 self.coverage[mode].add(ended.stats)
             seconds += ended.seconds
-            trouble = self.difference(program, ended)
+            trouble = self.difference(program, ended) or self.faults(ended)
             if trouble:
                 good = False
                 program.problems.append(f"  {program.name} {' '.join(words) or mode}: {trouble}")
         if choices:
             program.cells[mode] = f"{seconds:.2f}s" if good else "DIFFERS"
 
-    def child(self, program, words, own=False):
+    def child(self, program, words, also, own=False):
         """One run; `own`: with nothing compiled but the program's own code, of its file and of strings it executes."""
         stats = Path(tempfile.mkdtemp(dir=self.folder)) / "stats.json"
         command = [self.python, "-m", "cladonia", "--stats", stats, *words, program.path]
-        env = {**self.env, "CLADONIA_ONLY": f"{program.path.name}:,<string>:"} if own else self.env
+        env = {**self.env, **also}
+        if own:
+            env["CLADONIA_ONLY"] = f"{program.path.name}:,<string>:"
         return harness.run(command, env=env, timeout=self.options.timeout, cwd=HERE, stats=stats)
 
     def guards(self, program):
         """The numbers of the guards to fail alone: all that are ever executed, or evenly spread ones of these."""
-        ended = self.child(program, ["--threshold", "0", "--force-exit=none"], own=True)
+        ended = self.child(program, ["--threshold", "0", "--force-exit=none"], {}, own=True)
         self.alone["guards"] += ended.stats["forced_exits"]["guards"]
         reached = ended.stats["forced_exits"]["reached"]
         self.alone["reached"] += len(reached)
@@ -180,6 +186,11 @@ class Runner:
                 parts.append("\n    ".join(["differs:", *(line[:300] for line in shown[:self.options.diff_lines])]
                                            + ([f"... {rest} lines more"] if rest > 0 else [])))
         return "; ".join(parts)
+
+    def faults(self, ended):
+        """What the compiler says of its own work: a function it found wrong is refused, and the program runs all the same."""
+        found = [reason for reason in harness.refusals(ended.stats) if reason.startswith("internal:") and FULL not in reason]
+        return "".join(f"\n    {reason[:1000]}" for reason in found)
 
     def tail(self, stderr):
         lines = stderr.decode(errors="replace").splitlines()[-self.options.diff_lines:]

@@ -1,8 +1,8 @@
 //! One LIR function into Cranelift IR: the walk, the blocks, the terminators. Ops are in `ops`.
 
 use super::exits::ExitBlocks;
-use super::{CodegenError, Input, malformed, symbol};
-use crate::lir::{Block, BlockCall, Func, HelperId, Imm, Opcode, SigId, Signature, Term, Value};
+use super::{CodegenError, Input, malformed};
+use crate::lir::{Block, BlockCall, Func, HelperId, Imm, RoutineId, SigId, Signature, Term, Value};
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
@@ -30,19 +30,59 @@ pub(super) struct Scratch {
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,
     values: SecondaryMap<Value, PackedOption<ir::Value>>,
     helpers: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
+    routines: SecondaryMap<RoutineId, PackedOption<ir::FuncRef>>,
     sigs: SecondaryMap<SigId, PackedOption<ir::SigRef>>,
     slots: Vec<ir::StackSlot>,
     /// Which stack slot's address a value is, if the slot holds references.
     ref_slots: SecondaryMap<Value, PackedOption<ir::StackSlot>>,
 }
 
+/// What is called by a symbol of the linker's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Declared {
+    Helper(HelperId),
+    Routine(RoutineId),
+}
+
+impl Declared {
+    /// The linker's name. Not the host's: that could hide a library function that Cranelift itself calls.
+    pub(super) fn symbol(self) -> String {
+        match self {
+            Declared::Helper(id) => id.to_string(),
+            Declared::Routine(id) => id.to_string(),
+        }
+    }
+
+    /// Its name, address and signature.
+    pub(super) fn of<'a>(
+        self,
+        input: &'a Input<'_>,
+    ) -> Result<(&'a str, usize, &'a Signature), CodegenError> {
+        let found = match self {
+            Declared::Helper(id) => {
+                let helper = input.helpers.get(id);
+                helper.map(|helper| (helper.name, helper.address, &helper.signature))
+            }
+            Declared::Routine(id) => {
+                let routine = input.func.routines.get(id);
+                if routine.is_some_and(|routine| routine.address == 0) {
+                    let what = format!("{id} was read from text and has no address");
+                    return Err(malformed(input.func, what));
+                }
+                routine.map(|r| (r.name.as_str(), r.address as usize, &r.signature))
+            }
+        };
+        found.ok_or_else(|| malformed(input.func, format!("no {}", self.symbol())))
+    }
+}
+
 impl Scratch {
-    /// Order the blocks and find the hot ones. Gives the helpers that are called, each once, the hook included.
+    /// Order the blocks and find the hot ones. Gives what is called by name, each once, the hook included.
     pub(super) fn walk(
         &mut self,
         func: &Func,
         hook: Option<HelperId>,
-    ) -> Result<Vec<HelperId>, CodegenError> {
+    ) -> Result<Vec<Declared>, CodegenError> {
         let entry = *func
             .order
             .first()
@@ -88,23 +128,25 @@ impl Scratch {
             );
         }
 
-        let mut helpers = Vec::new();
+        let mut declared = Vec::new();
         let mut exits = false;
         for &block in &self.order {
             let data = &func.blocks[block];
             exits |= matches!(data.term, Some(Term::Exit { .. }));
             for inst in &data.insts {
-                if let (Opcode::Call, Imm::Helper(id)) = (inst.op, inst.imm) {
-                    helpers.push(id);
+                match inst.imm {
+                    Imm::Helper(id) => declared.push(Declared::Helper(id)),
+                    Imm::Routine(id) => declared.push(Declared::Routine(id)),
+                    _ => {}
                 }
             }
         }
         if exits {
-            helpers.extend(hook);
+            declared.extend(hook.map(Declared::Helper));
         }
-        helpers.sort_unstable();
-        helpers.dedup();
-        Ok(helpers)
+        declared.sort_unstable();
+        declared.dedup();
+        Ok(declared)
     }
 
     /// What the references of a function that has been emitted became.
@@ -149,7 +191,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Translate the function, whose blocks [`Scratch::walk`] has ordered.
-    pub(super) fn emit(mut self, helpers: &[HelperId]) -> Result<(), CodegenError> {
+    pub(super) fn emit(mut self, declared: &[Declared]) -> Result<(), CodegenError> {
         let func = self.input.func;
         let name: String = func
             .name
@@ -164,7 +206,7 @@ impl<'a> Emitter<'a> {
             .collect();
         self.cursor.func.name = UserFuncName::testcase(name);
         self.cursor.func.signature = self.signature(&func.signature);
-        self.declare(helpers)?;
+        self.declare(declared)?;
         self.make_blocks();
         let order = std::mem::take(&mut self.scratch.order);
         for &block in &order {
@@ -191,19 +233,24 @@ impl<'a> Emitter<'a> {
         result
     }
 
-    fn declare(&mut self, helpers: &[HelperId]) -> Result<(), CodegenError> {
+    fn declare(&mut self, declared: &[Declared]) -> Result<(), CodegenError> {
         self.scratch.helpers.clear();
+        self.scratch.routines.clear();
         self.scratch.sigs.clear();
         self.scratch.slots.clear();
         self.scratch.ref_slots.clear();
-        for &id in helpers {
-            let signature = self.signature(&self.input.helpers[id].signature);
+        for &callee in declared {
+            let (_, _, signature) = callee.of(self.input)?;
+            let signature = self.signature(signature);
             let import = self
                 .module
-                .declare_function(&symbol(id), Linkage::Import, &signature)
+                .declare_function(&callee.symbol(), Linkage::Import, &signature)
                 .map_err(|e| super::from_module_error(self.input.func, e))?;
             let reference = self.module.declare_func_in_func(import, self.cursor.func);
-            self.scratch.helpers[id] = reference.into();
+            match callee {
+                Declared::Helper(id) => self.scratch.helpers[id] = reference.into(),
+                Declared::Routine(id) => self.scratch.routines[id] = reference.into(),
+            }
         }
         for &bytes in &self.input.func.slots {
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
@@ -318,6 +365,13 @@ impl<'a> Emitter<'a> {
     /// The declared helper.
     pub(super) fn helper(&self, id: HelperId) -> Result<ir::FuncRef, CodegenError> {
         self.scratch.helpers[id]
+            .expand()
+            .ok_or_else(|| self.malformed(format!("{id} is not declared")))
+    }
+
+    /// The declared routine.
+    pub(super) fn routine(&self, id: RoutineId) -> Result<ir::FuncRef, CodegenError> {
+        self.scratch.routines[id]
             .expand()
             .ok_or_else(|| self.malformed(format!("{id} is not declared")))
     }

@@ -291,19 +291,15 @@ impl Codegen {
             lir::verify(input.func, lir::Mode::Unit, input.helpers)?;
         }
         let (provider, pages) = memory.unit();
-        let helpers = self.scratch.walk(input.func, input.exit_hook)?;
+        let declared = self.scratch.walk(input.func, input.exit_hook)?;
         let mut builder =
             JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
         builder.memory_provider(Box::new(provider));
-        for &id in &helpers {
-            let helper = input
-                .helpers
-                .get(id)
-                .ok_or_else(|| malformed(input.func, format!("no {id}")))?;
-            builder.symbol(
-                symbol(id),
-                std::ptr::with_exposed_provenance(helper.address),
-            );
+        let mut names = Vec::with_capacity(declared.len());
+        for &callee in &declared {
+            let (name, address, _) = callee.of(input)?;
+            names.push(name);
+            builder.symbol(callee.symbol(), std::ptr::with_exposed_provenance(address));
         }
         let mut module = JITModule::new(builder);
 
@@ -313,7 +309,7 @@ impl Codegen {
         let mut emitter = Emitter::new(input, &mut module, &mut context.func, &mut self.scratch);
         emitter.planted = self.planted;
         emitter.native_stack = self.native_stack;
-        emitter.emit(&helpers)?;
+        emitter.emit(&declared)?;
         if self.native_stack.is_some() {
             let mut builder = FunctionBuilder::new(&mut context.func, &mut self.safepoints);
             for value in self.scratch.references(input.func) {
@@ -321,9 +317,7 @@ impl Codegen {
             }
             builder.finalize(self.isa.frontend_config());
         }
-        let clif = input
-            .want_text
-            .then(|| text::clif(&context.func, input, &helpers));
+        let clif = input.want_text.then(|| text::clif(&context.func, &names));
 
         let failed = |e: ModuleError| from_module_error(input.func, e);
         let id = module
@@ -340,7 +334,7 @@ impl Codegen {
         let asm = compiled
             .vcode
             .as_deref()
-            .map(|vcode| text::asm(vcode, input, &helpers));
+            .map(|vcode| text::asm(vcode, &names));
         pages.name(entry, size, &input.func.name);
         pages.map_frames(entry, maps);
         Ok(CompiledCode {
@@ -376,11 +370,6 @@ fn frame_maps(code: &cranelift_codegen::CompiledCode) -> Vec<(usize, FrameMap)> 
 
 /// The type of the entry that marks calls which may collect; references are words.
 const COLLECTS: Type = types::I8;
-
-/// The linker's name of a helper. Not the host's: that could hide a library function that Cranelift itself calls.
-fn symbol(id: HelperId) -> String {
-    format!("{id}")
-}
 
 fn malformed(func: &lir::Func, what: String) -> CodegenError {
     CodegenError::Malformed {

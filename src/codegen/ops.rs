@@ -50,6 +50,13 @@ impl Emitter<'_> {
                 }
                 return self.define_results(inst, call);
             }
+            (Opcode::CallRoutine, Imm::Routine(id), args) => {
+                let routine = self.routine(id)?;
+                self.leave_mark()?;
+                let call = self.cursor.ins().call(routine, args);
+                self.collects(call, &inst.args);
+                return self.define_results(inst, call);
+            }
             (Opcode::CallIndirect, Imm::Sig(id), &[callee, ref args @ ..]) => {
                 let sig = self.sig(id)?;
                 self.leave_mark()?;

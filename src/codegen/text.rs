@@ -1,11 +1,9 @@
-//! Text forms of generated code, with the host's names for its helpers.
+//! Text forms of generated code, with the names of what it calls.
 
-use super::Input;
-use crate::lir::HelperId;
 use cranelift_codegen::ir;
 
-/// Cranelift's IR. Helpers are declared in the order of `helpers`, so `fnN` is the N-th of them.
-pub(super) fn clif(func: &ir::Function, input: &Input, helpers: &[HelperId]) -> String {
+/// Cranelift's IR. What is called was declared in the order of `names`, so `fnN` is the N-th of them.
+pub(super) fn clif(func: &ir::Function, names: &[&str]) -> String {
     let mut text = String::new();
     for line in func.display().to_string().lines() {
         text.push_str(line);
@@ -13,17 +11,17 @@ pub(super) fn clif(func: &ir::Function, input: &Input, helpers: &[HelperId]) -> 
             .trim_start()
             .strip_prefix("fn")
             .and_then(|rest| rest.split_once(" = "));
-        if let Some(id) = declared.and_then(|(n, _)| helpers.get(n.parse::<usize>().ok()?)) {
+        if let Some(name) = declared.and_then(|(n, _)| names.get(n.parse::<usize>().ok()?)) {
             text.push_str(" ; ");
-            text.push_str(input.helpers[*id].name);
+            text.push_str(name);
         }
         text.push('\n');
     }
     text
 }
 
-/// Machine instructions as the register allocator left them, with helpers by name.
-pub(super) fn asm(vcode: &str, input: &Input, helpers: &[HelperId]) -> String {
+/// Machine instructions as the register allocator left them, with what is called by name.
+pub(super) fn asm(vcode: &str, names: &[&str]) -> String {
     const MARK: &str = "userextname";
     let mut pieces = vcode.split(MARK);
     let mut text = pieces.next().unwrap_or_default().to_owned();
@@ -34,9 +32,9 @@ pub(super) fn asm(vcode: &str, input: &Input, helpers: &[HelperId]) -> String {
         match piece[..digits]
             .parse::<usize>()
             .ok()
-            .and_then(|n| helpers.get(n))
+            .and_then(|n| names.get(n))
         {
-            Some(&id) => text.push_str(input.helpers[id].name),
+            Some(name) => text.push_str(name),
             None => {
                 text.push_str(MARK);
                 text.push_str(&piece[..digits]);

@@ -76,7 +76,8 @@ pub(super) fn check_calls(func: &Func, host: &Host) -> Result<(), CompileError> 
         Imm::Helper(id) => host.helpers.get(id).map(|helper| &helper.signature),
         _ => None,
     });
-    for signature in helpers.chain(func.sigs.values()) {
+    let routines = func.routines.values().map(|routine| &routine.signature);
+    for signature in helpers.chain(func.sigs.values()).chain(routines) {
         check_signature(signature).map_err(|error| CompileError::Unsupported {
             what: format!("in the LIR interpreter, a call where {error}"),
             line: 0,

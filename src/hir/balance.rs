@@ -43,6 +43,8 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
         faults: Vec::new(),
     };
     let mut entry: SecondaryMap<Block, Option<At>> = SecondaryMap::new();
+    // Where an operation would land that cannot raise, and what only that leads to.
+    let mut idle: HashSet<Block> = HashSet::new();
     entry[f.entry()] = Some(At {
         counts: Counts::new(),
         locals: f.blocks[f.entry()].entry_state.locals.clone(),
@@ -56,6 +58,10 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
     }
     for &b in &f.order {
         let Some(mut at) = entry[b].clone() else {
+            if idle.contains(&b) {
+                idle.extend(f.blocks[b].term.edges().iter().map(|edge| edge.block));
+                continue;
+            }
             // Only a loop's header comes before something that leads to it, and something else leads there too.
             audit
                 .faults
@@ -66,6 +72,11 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
             audit.step(b, v, &mut at);
         }
         let immortal = at.immortal.clone();
+        if let Term::MayRaise { op, raised, .. } = &f.blocks[b].term
+            && f.settled.contains(op)
+        {
+            idle.insert(raised.block);
+        }
         for (edge, counts) in audit.leave(b, at) {
             let target = edge.block;
             let Some(known) = &mut entry[target] else {
@@ -177,7 +188,6 @@ impl<'a> Audit<'a> {
         let counts = &mut at.counts;
         match &inst.op {
             Op::Incref => self.add(counts, args[0], 1),
-            Op::Decref => self.add(counts, args[0], -1),
             Op::StoreSlot(k) => at.locals[*k as usize] = args[0],
             Op::LoadSlot(k) => {
                 // What the slot held before is the host's to account for.
@@ -197,21 +207,11 @@ impl<'a> Audit<'a> {
                     None => self.add(counts, v, 1),
                 }
             }
-            Op::ListSet => self.add(counts, args[2], -1),
-            Op::CellSet | Op::ListAppend | Op::Store(_) => self.add(counts, args[1], -1),
-            Op::NameSet(_) | Op::Yield(_) => self.add(counts, args[0], -1),
-            Op::CallDirect(_) => {
-                for &a in &args[1..] {
-                    self.add(counts, a, -1);
-                }
-            }
-            Op::General(op, _) if op.info().variadic => {
-                for &a in &args[op.info().operands as usize..] {
-                    self.add(counts, a, -1);
-                }
-            }
             Op::Output(_) => self.add(counts, v, 1),
             _ => {}
+        }
+        for taken in inst.op.takes_over(args.len()) {
+            self.add(counts, args[taken], -1);
         }
         let raises_to_landing =
             matches!(f.blocks[b].term, Term::MayRaise { op, .. } if f.resolve(op) == v);

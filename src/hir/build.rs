@@ -429,6 +429,8 @@ impl Builder<'_> {
     /// No guard is made where the type is proved, where it is impossible, or where the bet has failed before.
     pub(super) fn guard_type(&mut self, v: Value, want: Type) -> Value {
         let have = self.ty(v);
+        // A guard looks at the class, which says nothing of mortality.
+        let want = want.drop_mortality();
         if have <= want || !have.could_be(want) || self.avoid.contains(&(self.pc, Reason::Type)) {
             return v;
         }

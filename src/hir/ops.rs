@@ -518,4 +518,16 @@ impl Op {
             _ => false,
         }
     }
+
+    /// The operands, of `count`, whose references the op takes over; those of the others stay with who has them.
+    pub fn takes_over(&self, count: usize) -> std::ops::Range<usize> {
+        match self {
+            Op::Decref | Op::NameSet(_) | Op::Yield(_) => 0..1,
+            Op::CellSet | Op::ListAppend | Op::Store(_) | Op::StoreQuiet(_) => 1..2,
+            Op::ListSet => 2..3,
+            Op::CallDirect(_) => 1..count,
+            Op::General(op, _) if op.info().variadic => op.info().operands as usize..count,
+            _ => 0..0,
+        }
+    }
 }

@@ -179,6 +179,12 @@ impl Checker<'_> {
         if let Some(state) = inst.state {
             self.state(b, i, &f.states[state], idom);
         }
+        if let Op::GuardType(ty) = inst.op
+            && ty != ty.drop_mortality()
+        {
+            let fault = format!("{b}: {v} = guard_type {ty}: a class says nothing of mortality");
+            self.faults.push(fault);
+        }
         let want = match &inst.op {
             Op::UnboxInt => Some(Type::LONG_EXACT),
             Op::UnboxFloat => Some(Type::FLOAT_EXACT),

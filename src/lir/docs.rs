@@ -50,6 +50,7 @@ fn immediate(kind: ImmKind) -> &'static str {
         ImmKind::Mem => "width, offset",
         ImmKind::Helper => "helper",
         ImmKind::Sig => "signature",
+        ImmKind::Routine => "routine",
     }
 }
 

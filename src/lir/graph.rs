@@ -27,6 +27,11 @@ entity_impl!(HelperId, "helper");
 pub struct SigId(u32);
 entity_impl!(SigId, "sig");
 
+/// A [routine](RoutineRef) used by `call_routine`, printed `routine0`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RoutineId(u32);
+entity_impl!(RoutineId, "routine");
+
 /// Parameter and result types of something that can be called.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Signature {
@@ -67,6 +72,24 @@ impl Helper {
     }
 }
 
+/// A function of machine code made beforehand that a function calls: an intrinsic that is not copied, say.
+#[derive(Clone, Debug)]
+pub struct RoutineRef {
+    /// The name, for text: the address is another in each process.
+    pub name: String,
+    /// Its address in this process; 0 in a function that was read from text, which can't be compiled.
+    pub address: u64,
+    /// Its signature (C calling convention).
+    pub signature: Signature,
+}
+
+/// The same routine, wherever it is.
+impl PartialEq for RoutineRef {
+    fn eq(&self, other: &RoutineRef) -> bool {
+        self.name == other.name && self.signature == other.signature
+    }
+}
+
 /// An immediate operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Imm {
@@ -93,6 +116,8 @@ pub enum Imm {
     Helper(HelperId),
     /// A signature.
     Sig(SigId),
+    /// A routine.
+    Routine(RoutineId),
 }
 
 /// An instruction.
@@ -195,6 +220,8 @@ pub struct Func {
     pub order: Vec<Block>,
     /// Signatures for `call_indirect`.
     pub sigs: PrimaryMap<SigId, Signature>,
+    /// Routines for `call_routine`.
+    pub routines: PrimaryMap<RoutineId, RoutineRef>,
     /// Sizes in bytes of the stack slots (8-byte aligned).
     pub slots: Vec<u32>,
     /// The references: see [`Refs`].
@@ -219,6 +246,15 @@ impl Refs {
 }
 
 impl Func {
+    /// The number of a routine, which is listed if it is not yet.
+    pub(super) fn routine(&mut self, routine: RoutineRef) -> RoutineId {
+        let known = self.routines.iter().find(|(_, known)| **known == routine);
+        match known {
+            Some((id, _)) => id,
+            None => self.routines.push(routine),
+        }
+    }
+
     /// An empty function with its entry block made.
     pub fn new(name: impl Into<String>, signature: Signature) -> Func {
         let mut func = Func {
@@ -228,6 +264,7 @@ impl Func {
             blocks: PrimaryMap::new(),
             order: Vec::new(),
             sigs: PrimaryMap::new(),
+            routines: PrimaryMap::new(),
             slots: Vec::new(),
             refs: Refs::default(),
         };
@@ -488,6 +525,18 @@ impl<'a> Builder<'a> {
         let mut all = vec![callee];
         all.extend_from_slice(args);
         self.push(Opcode::CallIndirect, all, Imm::Sig(sig), &results)
+    }
+
+    /// Call a routine.
+    pub fn call_routine(&mut self, routine: RoutineRef, args: &[Value]) -> Vec<Value> {
+        let results = routine.signature.results.clone();
+        let id = self.func.routine(routine);
+        self.push(
+            Opcode::CallRoutine,
+            args.to_vec(),
+            Imm::Routine(id),
+            &results,
+        )
     }
 
     /// End the current block.

@@ -139,6 +139,9 @@ impl Builder<'_> {
                     };
                     Imm::Sig(id)
                 }
+                (Opcode::CallRoutine, Imm::Routine(id)) => {
+                    Imm::Routine(self.func.routine(callee.routines[id].clone()))
+                }
                 (_, imm) => imm,
             };
             let args = inst.args.iter().map(|v| values.of(*v)).collect();

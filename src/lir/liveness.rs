@@ -54,7 +54,7 @@ impl Func {
             }
             let may_collect = match (inst.op, inst.imm) {
                 (Opcode::Call, Imm::Helper(id)) => helpers.get(id).is_none_or(Helper::may_collect),
-                (op, _) => op == Opcode::CallIndirect,
+                (op, _) => matches!(op, Opcode::CallIndirect | Opcode::CallRoutine),
             };
             if may_collect {
                 held.extend(live.iter());

@@ -28,8 +28,8 @@ mod verify;
 
 pub use cfg::Cfg;
 pub use graph::{
-    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, SigId,
-    Signature, Term, Value,
+    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, RoutineId,
+    RoutineRef, SigId, Signature, Term, Value,
 };
 pub use inline::End;
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};

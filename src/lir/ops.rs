@@ -119,6 +119,8 @@ pub enum ImmKind {
     Helper,
     /// A signature.
     Sig,
+    /// A routine.
+    Routine,
 }
 
 /// A row of the table.
@@ -269,6 +271,8 @@ lir_ops! {
     Call "call" Option::None, Option::None, Helper, ANY, Callee;
     /// Call through an address: address, arguments.
     CallIndirect "call_indirect" Option::None, Option::None, Sig, ANY, Callee;
+    /// Call of a routine.
+    CallRoutine "call_routine" Option::None, Option::None, Routine, ANY, Callee;
 }
 
 macro_rules! conds {

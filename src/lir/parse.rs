@@ -5,8 +5,8 @@
 //! than the text is long are all numbered anew, in the order in which the text first names them.
 
 use super::graph::{
-    Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Refs, SigId, Signature, Term,
-    Value,
+    Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Refs, RoutineId, RoutineRef,
+    SigId, Signature, Term, Value,
 };
 use super::lex::{Pos, Token, lex};
 use super::ops::{FloatCond, ImmKind, IntCond, Opcode};
@@ -63,6 +63,7 @@ fn parse_tokens(
         blocks: PrimaryMap::new(),
         order: Vec::new(),
         sigs: PrimaryMap::new(),
+        routines: PrimaryMap::new(),
         slots: Vec::new(),
         refs: Refs::default(),
     };
@@ -158,6 +159,19 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 let sig = self.signature()?;
                 self.func.sigs.push(sig);
+            } else if let Some(number) = numbered(word, "routine") {
+                in_order(number, self.func.routines.len(), pos)?;
+                self.at += 1;
+                let name = match self.next() {
+                    (Token::Text(name), _) => name,
+                    (token, pos) => return Err(expected("the routine's name", &token, pos)),
+                };
+                let signature = self.signature()?;
+                self.func.routines.push(RoutineRef {
+                    name,
+                    address: 0,
+                    signature,
+                });
             } else if word == "refs" {
                 self.at += 1;
                 self.refs()?;
@@ -362,6 +376,18 @@ impl<'a> Parser<'a> {
                 types = self.helpers[id].signature.results.clone();
                 self.punct('(')?;
                 return Ok((Imm::Helper(id), self.list(')', Parser::value)?, types));
+            }
+            ImmKind::Routine => {
+                let (number, pos) = self.name("routine", "a routine")?;
+                let id = RoutineId::new(number as usize);
+                let routine = self
+                    .func
+                    .routines
+                    .get(id)
+                    .ok_or_else(|| pos.error(format!("there is no {id}")))?;
+                types = routine.signature.results.clone();
+                self.punct('(')?;
+                return Ok((Imm::Routine(id), self.list(')', Parser::value)?, types));
             }
             ImmKind::Sig => {
                 let (number, pos) = self.name("sig", "a signature")?;

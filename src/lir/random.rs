@@ -2,7 +2,7 @@
 
 use super::{
     Block, BlockCall, Builder, FloatCond, Func, Helper, HelperId, Imm, ImmKind, IntCond, Mode,
-    Opcode, Signature, Term, Value,
+    Opcode, RoutineRef, Signature, Term, Value,
 };
 use crate::exits::ExitId;
 use crate::ll::{Ty, Width};
@@ -178,6 +178,7 @@ impl Line<'_, '_> {
             },
             ImmKind::Helper => Imm::Helper(HelperId::new(self.dice.below(self.helpers.len()))),
             ImmKind::Sig => return self.call_indirect(),
+            ImmKind::Routine => return self.call_routine(),
         };
         let (args, results) = match (op, imm) {
             (Opcode::Icmp, _) if self.dice.below(2) == 0 => {
@@ -213,6 +214,19 @@ impl Line<'_, '_> {
         let callee = self.value(Ty::Ptr);
         let args = self.values(&sig.params);
         let results = self.builder.call_indirect(sig, callee, &args);
+        self.scope.extend(results);
+    }
+
+    fn call_routine(&mut self) {
+        let results = self.dice.types(2);
+        let routine = RoutineRef {
+            name: format!("routine {}", self.dice.below(4)),
+            // Never called.
+            address: 16,
+            signature: Signature::new(&self.dice.types(8), &results),
+        };
+        let args = self.values(&routine.signature.params);
+        let results = self.builder.call_routine(routine, &args);
         self.scope.extend(results);
     }
 

@@ -98,6 +98,9 @@ impl Printer<'_> {
         for (id, sig) in &func.sigs {
             writeln!(self.out, "  {id} {sig}")?;
         }
+        for (id, routine) in &func.routines {
+            writeln!(self.out, "  {id} {:?} {}", routine.name, routine.signature)?;
+        }
         self.refs()?;
         for &block in &func.order {
             if !self.out.ends_with("{\n") {
@@ -174,6 +177,10 @@ impl Printer<'_> {
                     Some(helper) => write!(self.out, " {:?}", helper.name)?,
                     None => write!(self.out, " {id}")?,
                 }
+                return self.list(&inst.args);
+            }
+            Imm::Routine(id) => {
+                write!(self.out, " {id}")?;
                 return self.list(&inst.args);
             }
             Imm::Sig(id) => {

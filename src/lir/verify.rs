@@ -332,6 +332,10 @@ impl Verifier<'_> {
                 Some(helper) => self.call(helper.name, &helper.signature, &args, &results),
                 None => self.fault(format!("there is no {id}")),
             },
+            (Opcode::CallRoutine, Imm::Routine(id)) => match self.func.routines.get(id) {
+                Some(routine) => self.call(&routine.name, &routine.signature, &args, &results),
+                None => self.fault(format!("there is no {id}")),
+            },
             (Opcode::CallIndirect, Imm::Sig(id)) => {
                 match (self.func.sigs.get(id), args.split_first()) {
                     (None, _) => self.fault(format!("there is no {id}")),
@@ -441,6 +445,7 @@ fn imm_kind(imm: Imm) -> ImmKind {
         Imm::Mem { .. } => ImmKind::Mem,
         Imm::Helper(_) => ImmKind::Helper,
         Imm::Sig(_) => ImmKind::Sig,
+        Imm::Routine(_) => ImmKind::Routine,
     }
 }
 

@@ -10,7 +10,7 @@ static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// A number for the check that is `v`.
 pub(super) fn number(f: &Function, v: Value) -> i64 {
     let inst = f.inst(v);
-    let (line, ty) = (f.code.instr(inst.pc).line, f.ty(inst.args[0]));
+    let line = f.code.instr(inst.pc).line;
     let mut text = format!(
         "a false fact in `{}`, line {line}, {}: {}",
         f.code.name,
@@ -20,7 +20,9 @@ pub(super) fn number(f: &Function, v: Value) -> i64 {
     for arg in &inst.args {
         text += &format!(" {}", f.resolve(*arg));
     }
-    text += &format!(" ({ty} became {})", inst.ty);
+    if let Some(&arg) = inst.args.first() {
+        text += &format!(" ({} became {})", f.ty(arg), inst.ty);
+    }
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     texts.push(text);
     texts.len() as i64 - 1

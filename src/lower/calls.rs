@@ -245,7 +245,7 @@ impl Lower<'_> {
     fn release(&mut self, p: lir::Value, go: lir::Block) -> lir::Block {
         let loud = self.b.cold_block();
         if let Some(routine) = self.called(Routine::Release, usize::MAX) {
-            let done = self.call_routine(routine, Signature::new(&[Ty::Ptr], &[Ty::Bool]), &[p]);
+            let done = self.b.call_routine(routine, &[p]);
             self.b.br(done[0], go, &[], loud, &[]);
             return loud;
         }

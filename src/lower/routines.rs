@@ -88,8 +88,16 @@ pub fn routine(host: &Host, routine: Routine) -> Option<Func> {
     }
 }
 
+fn name(host: &Host, routine: Routine) -> String {
+    match routine {
+        Routine::Intrinsic(id) => format!("intrinsic {}", host.intrinsics[id].name),
+        Routine::Release => "release".to_owned(),
+    }
+}
+
 fn release(host: &Host) -> Func {
-    let mut func = Func::new("release", Signature::new(&[Ty::Ptr], &[Ty::Bool]));
+    let signature = Signature::new(&[Ty::Ptr], &[Ty::Bool]);
+    let mut func = Func::new(name(host, Routine::Release), signature);
     let p = func.params()[0];
     let mut b = Builder::new(&mut func);
     let last = b.cold_block();
@@ -115,7 +123,7 @@ fn intrinsic(host: &Host, id: IntrinsicId) -> Option<Func> {
         return None;
     }
     let can_fail = intrinsic.can_fail();
-    let mut func = Func::new(format!("intrinsic {}", intrinsic.name), signature);
+    let mut func = Func::new(name(host, Routine::Intrinsic(id)), signature);
     let params = func.params().to_vec();
     let mut b = Builder::new(&mut func);
     b.func.slots.extend_from_slice(&callee.slots);
@@ -169,14 +177,13 @@ impl Lower<'_> {
         let intrinsic = &host.intrinsics[id];
         let size = size(&intrinsic.func);
         let is_cold = self.is_cold();
-        let Some(address) = self.called(Routine::Intrinsic(id), size) else {
+        let Some(routine) = self.called(Routine::Intrinsic(id), size) else {
             if self.policy.is_large && size >= WORTH_A_CALL {
                 self.policy.room = self.policy.room.saturating_sub(size);
             }
             return self.b.inline(&intrinsic.func, args, on_fail);
         };
-        let signature = signature(intrinsic).expect("the signature of a routine");
-        let mut results = self.call_routine(address, signature, args);
+        let mut results = self.b.call_routine(routine, args);
         if intrinsic.can_fail() {
             let on_fail = on_fail
                 .unwrap_or_else(|| panic!("{} may fail but its op has no exit", intrinsic.name));
@@ -189,8 +196,8 @@ impl Lower<'_> {
         results
     }
 
-    /// Where the routine is, if it is to be called here rather than copied, which would be so many instructions.
-    pub(super) fn called(&mut self, routine: Routine, size: usize) -> Option<u64> {
+    /// The routine, if it is to be called here rather than copied, which would be so many instructions.
+    pub(super) fn called(&mut self, routine: Routine, size: usize) -> Option<lir::RoutineRef> {
         let is_cold = self.is_cold();
         let policy = &self.policy;
         let is_looping = policy.is_looping[self.place];
@@ -205,17 +212,15 @@ impl Lower<'_> {
         if is_copied {
             return None;
         }
-        (policy.routines)(routine)
-    }
-
-    pub(super) fn call_routine(
-        &mut self,
-        address: u64,
-        signature: Signature,
-        args: &[lir::Value],
-    ) -> Vec<lir::Value> {
-        let callee = self.b.pconst(address);
-        self.b.call_indirect(signature, callee, args)
+        let address = (policy.routines)(routine)?;
+        Some(lir::RoutineRef {
+            name: name(self.host, routine),
+            address,
+            signature: match routine {
+                Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
+                Routine::Release => Signature::new(&[Ty::Ptr], &[Ty::Bool]),
+            },
+        })
     }
 
     fn is_cold(&self) -> bool {

@@ -369,7 +369,7 @@ impl Checks<'_> {
 
     /// What `v` gives is of the class that it is typed by.
     fn class(&mut self, v: Value) {
-        let ty = self.f.ty(v);
+        let ty = self.f.ty(v).drop_mortality();
         let guard = self.emit(Op::GuardType(ty), vec![v], ty);
         self.f.asserted.insert(guard);
     }

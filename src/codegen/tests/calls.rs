@@ -176,3 +176,25 @@ fn blocks_may_stand_in_any_order_and_some_may_be_unreachable() {
     );
     assert_eq!(call!(code, fn(i64) -> i64, 40), 42);
 }
+
+#[test]
+fn routines_are_called_by_name_and_where_they_are() {
+    let mut jit = Jit::new();
+    let double =
+        jit.compile("(f64) -> f64 {\nblock0(v0: f64):\n  v1 = fadd v0, v0\n  return v1\n}");
+    let text = "function test(f64) -> f64 {\n  routine0 \"double\" (f64) -> f64\nblock0(v0: f64):\n  \
+                v1 = call_routine routine0(v0)\n  v2 = call_routine routine0(v1)\n  return v2\n}";
+    let mut func = parse(text, &jit.helpers).unwrap();
+    let error = jit.compile_func(&func).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "malformed LIR function `test`: routine0 was read from text and has no address"
+    );
+    func.routines
+        .values_mut()
+        .for_each(|routine| routine.address = double.entry() as u64);
+    let code = jit.compile_func(&func).unwrap();
+    assert_eq!(call!(code, fn(f64) -> f64, 2.5), 10.0);
+    assert!(code.clif.as_ref().unwrap().contains("; double"));
+    assert!(code.asm.as_ref().unwrap().contains("double"));
+}

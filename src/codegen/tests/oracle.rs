@@ -143,7 +143,7 @@ fn immediates(op: Opcode, dice: &mut Dice) -> Vec<Imm> {
             .flat_map(|&width| [0, 8, -8].map(|offset| Imm::Mem { width, offset }))
             .collect(),
         // Their tests come below: the operands follow from a signature.
-        ImmKind::Helper | ImmKind::Sig => Vec::new(),
+        ImmKind::Helper | ImmKind::Sig | ImmKind::Routine => Vec::new(),
     }
 }
 
@@ -219,7 +219,10 @@ fn every_op_of_the_table_means_the_same_in_the_interpreter_and_as_machine_code()
                 }
             }
         }
-        let is_call = matches!(op, Opcode::Call | Opcode::CallIndirect);
+        let is_call = matches!(
+            op,
+            Opcode::Call | Opcode::CallIndirect | Opcode::CallRoutine
+        );
         assert_eq!(runs == 0, is_call, "`{}` was not compared", op.info().name);
     }
 }
@@ -348,7 +351,11 @@ impl Runnable<'_, '_> {
     fn inst(&mut self) {
         let op = self.dice.pick(Opcode::ALL);
         let results = match op {
-            Opcode::Sp | Opcode::StackAddr | Opcode::CallIndirect | Opcode::F2bits => return,
+            Opcode::Sp
+            | Opcode::StackAddr
+            | Opcode::CallIndirect
+            | Opcode::CallRoutine
+            | Opcode::F2bits => return,
             Opcode::Load => {
                 let width = self.dice.pick(&Width::ALL);
                 let (address, field) = self.slot(width);

@@ -22,9 +22,10 @@ impl Builder<'_> {
             Some(BinaryOp::TrueDivide) => Op::FloatDiv,
             _ => return false,
         };
-        let Some((numbers, [a, b])) = self.numbers() else {
+        let Some((numbers, operands)) = self.numbers() else {
             return false;
         };
+        let [a, b] = self.objects(operands);
         let one_is_float = [a, b].iter().any(|v| self.ty(*v) <= Type::FLOAT_EXACT);
         if numbers == Numbers::Mixed || one_is_float {
             self.float_operator(op, a, b);
@@ -39,9 +40,10 @@ impl Builder<'_> {
         let Some(cmp) = Cmp::from_arg(instr.arg) else {
             return false;
         };
-        let Some((_, [a, b])) = self.numbers() else {
+        let Some((_, operands)) = self.numbers() else {
             return false;
         };
+        let [a, b] = self.objects(operands);
         let (x, y) = (self.as_double(a, a), self.as_double(b, b));
         let v = self.emit(Op::FloatCmp(cmp), vec![x, y], Type::CBOOL);
         self.drop_numbers();
@@ -60,6 +62,11 @@ impl Builder<'_> {
         let settled = all(Type::FLOAT_EXACT) || all(Type::LONG_EXACT);
         let failed = self.avoid.contains(&(self.pc, Reason::Domain));
         (possible && !settled && !failed).then_some((numbers, [a, b]))
+    }
+
+    /// An operator's operands are objects, where they come from several places too.
+    fn objects(&mut self, operands: [Value; 2]) -> [Value; 2] {
+        operands.map(|v| self.refine(v, self.ty(v) & Type::OBJECT))
     }
 
     /// At least one is a float.

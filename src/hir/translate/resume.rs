@@ -163,7 +163,7 @@ impl Builder<'_> {
                 continue;
             }
             for (k, (&v, &ty)) in seen.iter().zip(types).enumerate() {
-                let ty = ty.unspecialized();
+                let ty = ty.unspecialized().drop_mortality();
                 if is_builtin_exact(ty) {
                     let id = self.f.states.push(state.clone());
                     let guard = &mut self.f.insts[v];

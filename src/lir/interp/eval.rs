@@ -93,7 +93,8 @@ pub(super) fn evaluate(op: Opcode, imm: Imm, [x, y, z]: [u64; 3]) -> Result<(u64
         | Opcode::Load
         | Opcode::Store
         | Opcode::Call
-        | Opcode::CallIndirect => return Err(Trap::Malformed("an op of the machine's")),
+        | Opcode::CallIndirect
+        | Opcode::CallRoutine => return Err(Trap::Malformed("an op of the machine's")),
     };
     Ok((bits, 0))
 }

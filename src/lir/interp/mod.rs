@@ -280,6 +280,14 @@ impl<'a> Activation<'a> {
                 self.set_all(inst, results);
                 return Ok(());
             }
+            (Opcode::CallRoutine, Imm::Routine(id)) => {
+                let routine = &self.func.routines[id];
+                let args = self.read(&inst.args);
+                let callee = Callee::Address(routine.address);
+                let results = machine.call(callee, &routine.signature, &args)?;
+                self.set_all(inst, results);
+                return Ok(());
+            }
             (Opcode::CallIndirect, Imm::Sig(id)) => {
                 let args = self.read(&inst.args);
                 let callee = Callee::Address(args[0]);

@@ -193,6 +193,10 @@ fn errors_say_where_and_what() {
         expect!["4:17: there is no sig0"],
     );
     check_error(
+        &body("  call_routine routine0(v0)"),
+        expect!["4:16: there is no routine0"],
+    );
+    check_error(
         &body("  return v0\n  return v0"),
         expect!["5:3: the block has ended; expected a block or `}`"],
     );

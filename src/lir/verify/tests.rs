@@ -181,6 +181,12 @@ fn what_no_text_can_say_is_found_too() {
         Imm::Sig(super::super::SigId::new(3)),
         &[],
     );
+    b.push(
+        Opcode::CallRoutine,
+        vec![],
+        Imm::Routine(super::super::RoutineId::new(5)),
+        &[],
+    );
     let lost = b.block();
     b.jump(lost, &[]);
     let again = func.blocks[entry].insts[1].clone();
@@ -189,19 +195,20 @@ fn what_no_text_can_say_is_found_too() {
         &func,
         Mode::Unit,
         expect![[r#"
-        LIR function `test` is not well formed:
-          block0, instruction 0: `iconst` with immediate None
-          block0, instruction 1: v99 is not defined
-          block0, instruction 1: 1 operand, expected 2
-          block0, instruction 2: 2 results, expected 1
-          block0, instruction 3: 0 operands, expected 1
-          block0, instruction 3: results are (f64), not (i64)
-          block0, instruction 4: there is no helper70
-          block0, instruction 5: there is no sig3
-          block0, instruction 6: v2 is defined twice
-          block0, instruction 6: v99 is not defined
-          block0, instruction 6: 1 operand, expected 2
-          block0, end: block1 is not in the layout"#]],
+            LIR function `test` is not well formed:
+              block0, instruction 0: `iconst` with immediate None
+              block0, instruction 1: v99 is not defined
+              block0, instruction 1: 1 operand, expected 2
+              block0, instruction 2: 2 results, expected 1
+              block0, instruction 3: 0 operands, expected 1
+              block0, instruction 3: results are (f64), not (i64)
+              block0, instruction 4: there is no helper70
+              block0, instruction 5: there is no sig3
+              block0, instruction 6: there is no routine5
+              block0, instruction 7: v2 is defined twice
+              block0, instruction 7: v99 is not defined
+              block0, instruction 7: 1 operand, expected 2
+              block0, end: block1 is not in the layout"#]],
     );
 
     func.order.push(entry);

@@ -352,11 +352,7 @@ pub unsafe fn call_native(
                     kwnames,
                 ));
             }
-            let named = if kwnames.is_null() {
-                0
-            } else {
-                PyTuple_Size(kwnames) as usize
-            };
+            let named = keyword_count(kwnames);
             (0..given + named).for_each(|index| Py_DECREF(*args.add(index)));
         }
         args = bound.as_ptr();
@@ -449,15 +445,23 @@ unsafe fn parameter_name(shape: &CodeShape, index: usize) -> Object {
     }
 }
 
+/// How many of the arguments are passed by keyword.
+///
+/// # Safety
+/// `kwnames` is a tuple, or null.
+unsafe fn keyword_count(kwnames: Object) -> usize {
+    match kwnames.is_null() {
+        true => 0,
+        // SAFETY: promised by the caller.
+        false => unsafe { PyTuple_Size(kwnames) as usize },
+    }
+}
+
 /// The arguments of a call of the interpreter's, taken from its stack.
 unsafe fn take_arguments(args: *const Object, given: usize, kwnames: Object) -> Vec<Object> {
     // SAFETY: the caller's: the arguments are on the stack of the frame that is calling; None is immortal.
     unsafe {
-        let named = if kwnames.is_null() {
-            0
-        } else {
-            PyTuple_Size(kwnames) as usize
-        };
+        let named = keyword_count(kwnames);
         let place = |index| &mut *args.add(index).cast_mut();
         (0..given + named)
             .map(|index| std::mem::replace(place(index), Py_None()))
@@ -540,11 +544,7 @@ unsafe fn bind_all(
                 return None;
             }
         }
-        let keywords = if kwnames.is_null() {
-            0
-        } else {
-            PyTuple_Size(kwnames) as usize
-        };
+        let keywords = keyword_count(kwnames);
         let positional_only: i32 = get(shape.code.cast(), abi::code::POSONLYARGCOUNT);
         for index in 0..keywords {
             let name = PyTuple_GetItem(kwnames, index as Py_ssize_t);
