@@ -67,6 +67,15 @@ class Middle(Base):
         return super().__class__.__name__
 
 
+    def looped(self, n):
+        total = 0
+        for k in range(n):
+            total += super().step(0) + super().limit + k
+            if k == n - 100:
+                Base.limit += 1
+        return total
+
+
 class Left(Middle):
     def step(self, k):
         return super().step(k) * 2
@@ -292,3 +301,25 @@ for i in range(60):
         noisy.step(1)
         noisy.n = "kept"
         del noisy
+
+
+# One call each: the loop is entered in the midst, and the order of classes, a class attribute and the cell change on the way.
+Base.limit = 5
+Middle.__subclasses__()
+print(Middle(3).looped(1000), Middle(4).looped(1000))
+
+
+class Swapped(Base):
+    def looped(self, n):
+        found = []
+        for k in range(n):
+            if k == n - 3:
+                Swapped.looped.__closure__[0].cell_contents = int
+            try:
+                found.append(super().step(1))
+            except TypeError as error:
+                found.append(str(error))
+        return found[-5:]
+
+
+print(Swapped(1).looped(1000))

@@ -109,7 +109,8 @@ impl Answer {
                 return Vec::new();
             }
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
-            Answer::Callee(object, _) | Answer::Inlinee(object, _) => (*object, &[]),
+            Answer::Callee(object, _) => (*object, &[]),
+            Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),
             Answer::Value(object, _) => (*object, &[]),
             Answer::Tuple(object, items) => (*object, items),
         };

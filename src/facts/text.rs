@@ -282,7 +282,11 @@ impl Display for Answer {
                 let (function, checks) =
                     (Type::from_object(*object), Each("check", &inlinee.checks));
                 // Several lines: who reads them knows what code is.
-                write!(f, "inlinee {function} ={checks}\n{}", inlinee.code)
+                write!(f, "inlinee {function} ={checks}")?;
+                if !inlinee.cells.is_empty() {
+                    write!(f, " cells {}", Objects(&inlinee.cells))?;
+                }
+                write!(f, "\n{}", inlinee.code)
             }
             Answer::Tuple(object, items) => {
                 write!(
@@ -303,6 +307,14 @@ impl IntrinsicCall {
     /// Checks, each with its word before it.
     pub(crate) fn read_checks(line: &mut Line) -> Parsed<Vec<IntrinsicCall>> {
         read_each(line, "check", IntrinsicCall::read)
+    }
+
+    /// The cells of an inlinee, if there are some.
+    pub(crate) fn read_cells(line: &mut Line, scope: &Scope) -> Parsed<Vec<ObjectHandle>> {
+        match line.eat_word("cells") {
+            true => read_objects(line, scope),
+            false => Ok(Vec::new()),
+        }
     }
 }
 

@@ -79,7 +79,7 @@ pub enum StorePlan {
     Field {
         /// Checks `(object, imms...) -> ()`.
         guards: Vec<IntrinsicCall>,
-        /// `(object, value, imms...) -> ptr`.
+        /// `(object, value, imms...) -> ptr`. It writes into nothing that is a list or a cell.
         store: IntrinsicCall,
         /// A check `(object, imms...) -> ()`, if there is one, that fails unless the store would give null, or an object
         /// that its one reference can be dropped of without anybody noticing, the program's code included.
@@ -199,6 +199,9 @@ pub struct Inlinee {
     /// hold where it makes no frames, in particular that there is room for [`MOST_INLINED`] more. Where one fails, the
     /// frame is made.
     pub checks: Vec<IntrinsicCall>,
+    /// The cells that the function's closure holds, in the order of its code's free variables, as long as the function is
+    /// unchanged. A host that gives none has code with free variables called.
+    pub cells: Vec<ObjectHandle>,
 }
 
 /// So many frames that are not made stand in each other at most.
@@ -207,7 +210,8 @@ pub const MOST_INLINED: usize = 3;
 impl PartialEq for Inlinee {
     fn eq(&self, other: &Inlinee) -> bool {
         let same = || self.code.to_string() == other.code.to_string();
-        self.checks == other.checks && (Arc::ptr_eq(&self.code, &other.code) || same())
+        (&self.checks, &self.cells) == (&other.checks, &other.cells)
+            && (Arc::ptr_eq(&self.code, &other.code) || same())
     }
 }
 

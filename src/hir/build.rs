@@ -39,8 +39,8 @@ pub struct Unsupported {
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
-    /// The same where the function's code is to stand in place of a call.
-    Inlined(&'a [Type]),
+    /// The same where the function's code is to stand in place of a call, and the cells that its closure holds.
+    Inlined(&'a [Type], &'a [ObjectHandle]),
     /// At the start of a closed unit: what it takes and gives, and where its own function is called.
     Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
@@ -94,8 +94,8 @@ pub(super) struct Builder<'a> {
     pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
     pub(super) closed: Option<&'a RawEntry>,
-    /// Whether the code is to stand in place of a call: what it does must be seen by nobody.
-    pub(super) inlined: bool,
+    /// If the code is to stand in place of a call, the cells of its closure: what it does must be seen by nobody.
+    pub(super) inlined: Option<&'a [ObjectHandle]>,
 }
 
 /// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in registers.
@@ -117,7 +117,7 @@ pub fn build(
         })
     };
     if matches!(start, Start::Resume(_)) != code.is_generator
-        && !matches!(start, Start::Function(_) | Start::Inlined(_))
+        && !matches!(start, Start::Function(_) | Start::Inlined(..))
     {
         return refuse("a generator");
     }
@@ -156,7 +156,10 @@ pub fn build(
         expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),
         resumption: matches!(start, Start::Resume(_)).then(Resumption::default),
-        inlined: matches!(start, Start::Inlined(_)),
+        inlined: match start {
+            Start::Inlined(_, cells) => Some(cells),
+            _ => None,
+        },
         closed: match start {
             Start::Closed(own) => Some(own),
             _ => None,
@@ -175,7 +178,7 @@ pub fn build(
 impl Builder<'_> {
     fn run(&mut self, start: Start<'_>) -> Result<(), Unsupported> {
         let firsts = match start {
-            Start::Function(_) | Start::Inlined(_) | Start::Closed(_) => vec![Pc(0)],
+            Start::Function(_) | Start::Inlined(..) | Start::Closed(_) => vec![Pc(0)],
             Start::Loop(pc, _) => vec![pc],
             Start::Resume(_) => self.code.resume_points(),
         };
@@ -229,7 +232,7 @@ impl Builder<'_> {
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
         match *start {
-            Start::Function(types) | Start::Inlined(types) => {
+            Start::Function(types) | Start::Inlined(types, _) => {
                 for k in 0..nlocals {
                     let v = if k < self.code.arity() {
                         self.emit(Op::Arg(k), vec![], Type::OBJECT)

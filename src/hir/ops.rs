@@ -312,9 +312,9 @@ hir_ops! {
     RangeAt(to_end: bool as Truth) = "range_at", Some(3);
     /// Whether a list's or tuple's iterator has another item.
     IterMore = "iter_more", Some(1);
-    /// Next item of a list iterator, borrowed, or null.
+    /// Next item of a list iterator that has one, borrowed.
     ListIterNext = "list_iter_next", Some(1);
-    /// Next item of a tuple iterator, borrowed, or null.
+    /// Next item of a tuple iterator that has one, borrowed.
     TupleIterNext = "tuple_iter_next", Some(1);
     /// Output of the operand's operation.
     Output(index: u32 as Number) = "output", Some(1);

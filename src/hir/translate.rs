@@ -138,6 +138,17 @@ impl Builder<'_> {
                 self.general(G::MakeCell, [arg as i64, 0], vec![], Type::BOTTOM);
                 self.locals[arg] = self.emit(Op::LoadSlot(instr.arg), vec![], Type::CELL);
             }
+            B::CopyFreeVars if let Some(cells) = self.inlined => {
+                // As long as the function is what it was, which its caller relies on, so is its closure.
+                let first = self.code.locals.len() - arg;
+                if cells.len() != arg {
+                    return Err(self.unsupported("a closure that is not known"));
+                }
+                for (k, &cell) in cells.iter().enumerate() {
+                    let v = self.assumed(cell);
+                    self.locals[first + k] = self.refine(v, Type::CELL);
+                }
+            }
             B::CopyFreeVars => {
                 self.general(G::CopyFreeVars, [arg as i64, 0], vec![], Type::BOTTOM);
                 let n = self.code.locals.len();

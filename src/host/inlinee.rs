@@ -33,6 +33,7 @@ pub(super) fn read_answer(
     let function = scope.single_object(line)?;
     line.expect("=")?;
     let checks = IntrinsicCall::read_checks(line)?;
+    let cells = IntrinsicCall::read_cells(line, scope)?;
     line.end()?;
     let Some(mut line) = lines.next() else {
         return lines.missing("`code`");
@@ -44,6 +45,11 @@ pub(super) fn read_answer(
         return line.error_at(at, errors.to_string());
     }
     let code = Arc::new(code);
-    world.add(Answer::Inlinee(function, Inlinee { code, checks }));
+    let inlinee = Inlinee {
+        code,
+        checks,
+        cells,
+    };
+    world.add(Answer::Inlinee(function, inlinee));
     Ok(true)
 }

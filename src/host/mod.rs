@@ -142,7 +142,7 @@ pub mod names {
         LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
         /// The same for a tuple iterator.
         TUPLE_ITER_MORE = "tuple_iter_more" (Ptr) -> (Bool);
-        /// Next item of a list iterator, borrowed, or null at the end (which is then marked in the iterator).
+        /// Next item of a list iterator that has one, borrowed.
         LIST_ITER_NEXT = "list_iter_next" (Ptr) -> (Ptr);
         /// The same for a tuple iterator.
         TUPLE_ITER_NEXT = "tuple_iter_next" (Ptr) -> (Ptr);

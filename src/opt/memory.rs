@@ -8,7 +8,8 @@
 //! # What is told apart
 //! Objects are known by their values in HIR, and two values may be one object. A store into a list ends what is known of
 //! the same place of all lists, but for constant places that differ; it is known then what is in its own. A store of the
-//! host's ends all its loads and checks (what is stored may hide what a class has), and changes no class.
+//! host's ends all its loads and checks (what is stored may hide what a class has); it changes no class, and writes neither
+//! into lists nor into cells.
 //!
 //! # What a store takes out
 //! It is what was known to be there, and of that value's class: where that is builtin, dropping it runs no code of the
@@ -262,6 +263,9 @@ impl Analysis {
                 }
             }
             Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
+            Op::Store(_) | Op::StoreQuiet(_) => {
+                keep(facts, &|op, _| !matches!(op, Op::Load(_) | Op::Check(_)))
+            }
             op if op.effects().writes => keep(facts, &|op, _| {
                 !matches!(
                     op,

@@ -81,6 +81,16 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
             }
         })?;
         let object = |offset| abi::read::<*mut PyObject, _>(code, offset);
+        let names = object(layout::NAMES);
+        for instr in &mut decoded.instrs {
+            let unit = adaptive.add(instr.pos as usize);
+            // What a program has put together itself may name what there is not; that is found later.
+            let is_named = (instr.arg as Py_ssize_t) < ffi::PyTuple_GET_SIZE(names);
+            if instr.op == Op::LoadAttr && is_named && unit.cast::<u8>().read() == oc::LOAD_ATTR {
+                let name = ffi::PyTuple_GET_ITEM(names, instr.arg as isize);
+                instr.hint = feedback::asked_getter(unit, name);
+            }
+        }
         let int = |offset| abi::read::<i32, _>(code, offset) as u32;
         let handlers = decode_handlers(bytes_of(object(layout::EXCEPTION_TABLE)), &decoded)?;
         let lines = decode_lines(

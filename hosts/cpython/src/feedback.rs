@@ -11,6 +11,7 @@ mod tests;
 use crate::abi::{self, function, interp, opcodes as oc, type_};
 use crate::objects;
 use crate::owned::Owned;
+use crate::world::classes::{self, Descriptor};
 use crate::world::dictionaries;
 use cladonia::types::Type;
 use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
@@ -90,6 +91,25 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
             oc::CALL_PY_EXACT_ARGS | oc::CALL_PY_GENERAL => function_of_version(cache.version())
                 .map(|f| vec![object(f.as_ptr())])
                 .unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What an instruction that loads the attribute `name`, and is not specialised, says of its operand from the time when it was: the
+/// interpreter gives up what it knew of a property as soon as the getter is compiled.
+///
+/// # Safety
+/// The GIL is held; `unit` points to a `LOAD_ATTR` of a live code object, with its cache behind it; `name` is its name.
+pub unsafe fn asked_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
+    // SAFETY: as the caller says. The version may be that of a module's keys, or of a class that was loaded from: what comes of
+    // that is a bet like any other.
+    unsafe {
+        let Some(class) = Cache(unit).class() else {
+            return Vec::new();
+        };
+        match classes::descriptor(class.as_type(), name) {
+            Descriptor::Property(_) => vec![exact(class.as_type())],
             _ => Vec::new(),
         }
     }

@@ -38,7 +38,6 @@ pub use exceptions::add_traceback;
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
-pub use unpack::iter_end;
 
 use cladonia::bytecode::GeneralOp;
 use cladonia::host::MATH;

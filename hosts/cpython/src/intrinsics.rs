@@ -96,8 +96,6 @@ struct Context {
     box_float: HelperId,
     /// `(i64) -> object`, never null.
     box_int: HelperId,
-    /// `(iterator)`: the exhausted iterator's own `next`, which drops what it iterates over.
-    iter_end: HelperId,
     /// `(class) -> object`, or null (and no exception) if there is no memory.
     new_instance: HelperId,
     /// `(namespace, name, cell) -> object`, borrowed, or null.
@@ -169,7 +167,6 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         dealloc: own("dealloc", helpers::entry!(capi::_Py_Dealloc, 1)),
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
         box_int: own("box_int", helpers::entry!(helpers::box_int, 1)),
-        iter_end: own("iter_end", helpers::entry!(helpers::iter_end, 1)),
         new_instance: own("new_instance", helpers::entry!(helpers::new_instance, 1)),
         find_name: own("find_name", helpers::entry!(crate::namespace::find, 3)),
         replace_name: own(

@@ -1,12 +1,12 @@
 //! Globals and attributes: plans of the world made into checks, loads and stores.
 
-use crate::bytecode::{GeneralOp as G, Instr};
+use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
 use crate::facts::{Assumption, AttrPlan, Callee, Global, IntrinsicCall, StorePlan};
 use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
-use crate::hir::translate::dispatch::{Site, site};
+use crate::hir::translate::dispatch::{Expected, Site, is_one_class, site};
 use crate::types::{ObjectHandle, Type};
 
 impl Builder<'_> {
@@ -61,8 +61,11 @@ impl Builder<'_> {
         self.own_operands(1);
         let receiver = self.stack[self.stack.len() - 1].value;
         let name = self.code.names[instr.arg as usize].clone();
-        let plans = self
-            .receiver_types(receiver, instr)
+        let mut types = self.receiver_types(receiver, instr);
+        if types.is_empty() {
+            types.extend(self.expected_to_have_getter(receiver, &name));
+        }
+        let plans = types
             .into_iter()
             .map(|expected| {
                 let plan = self.world.load_attr(expected.ty, &name);
@@ -109,6 +112,18 @@ impl Builder<'_> {
                 self.candidates.insert(results[0], methods);
             }
         }
+    }
+
+    /// The class that a receiver has had, where nothing was observed at the access, if the attribute is a property of it: a host
+    /// may have ceased to observe those whose getters are compiled.
+    fn expected_to_have_getter(&self, receiver: Value, name: &str) -> Option<Expected> {
+        let failed = |reason| self.avoid.contains(&(self.pc, reason));
+        if failed(Reason::Type) || failed(Reason::Shape) {
+            return None;
+        }
+        let hint = self.hints.get(&receiver).filter(|ty| is_one_class(**ty))?;
+        let plan = self.world.load_attr(*hint, name);
+        matches!(plan, AttrPlan::Getter { .. }).then(|| Expected::seen(*hint))
     }
 
     /// Load from a receiver of a class that the plan is for.
@@ -240,7 +255,7 @@ impl Builder<'_> {
         };
         self.assume(assumptions);
         self.checks(receiver, &guards);
-        let store = match quiet.filter(|_| self.inlined) {
+        let store = match quiet.filter(|_| self.inlined.is_some()) {
             Some(check) => {
                 self.checks(receiver, &[check]);
                 Op::StoreQuiet(store)

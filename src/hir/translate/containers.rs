@@ -103,7 +103,7 @@ impl Builder<'_> {
         } else {
             Op::TupleIterNext
         };
-        self.emit(op, vec![iter], Type::OBJECT.opt())
+        self.emit(op, vec![iter], Type::OBJECT)
     }
 
     /// At its end an iterator drops its list, whose end may be seen by the program: the frame (and a module's names) must
@@ -115,7 +115,6 @@ impl Builder<'_> {
         let then = self.edge_through(next, at, |b| {
             let item = b.next_item(iter);
             b.emit(Op::Incref, vec![item], Type::BOTTOM);
-            let item = b.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
             b.push_owned(item);
         });
         self.end_iteration(instr, more, then, |b, iter| {

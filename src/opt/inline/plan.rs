@@ -1,6 +1,6 @@
 //! Which calls are inlined: the callee's code as it would stand there, and what becomes of references.
 
-use crate::bytecode::{self, Code, Pc, Reason};
+use crate::bytecode::{self, Code, LocalKind, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
 use crate::hir::{self, Block, FrameState, Function, Op, Start, Term, Value};
 use crate::host::code_of;
@@ -112,7 +112,7 @@ impl Plan {
         }
         let types: Vec<Type> = args.iter().map(|a| f.ty(*a)).collect();
         let within = [within, &[object]].concat();
-        let body = optimised(&code, &types, cx, &within)?;
+        let body = optimised(&code, &types, &inlinee.cells, cx, &within)?;
         // A name that the unit holds back is another in the callee's namespace than where it is known.
         let is_held_back = |assumption: &Assumption| match assumption {
             Assumption::NameUnchanged { name, .. } => {
@@ -132,7 +132,9 @@ impl Plan {
                 _ => None,
             })
             .collect();
-        let mut lent = vec![false; code.locals.len()];
+        // The closure holds its cells; no code puts others in their places.
+        let is_free = |(_, kind): &(String, LocalKind)| *kind == LocalKind::Free;
+        let mut lent: Vec<bool> = code.locals.iter().map(is_free).collect();
         let mut undone = Vec::new();
         for (k, &arg) in args.iter().enumerate() {
             let root = f.object_of(arg);
@@ -220,7 +222,6 @@ fn is_small(code: &Code) -> bool {
                     | bytecode::Op::ForIter
                     | bytecode::Op::RaiseVarargs
                     | bytecode::Op::MakeCell
-                    | bytecode::Op::CopyFreeVars
             )
         })
 }
@@ -229,11 +230,12 @@ fn is_small(code: &Code) -> bool {
 fn optimised(
     code: &Arc<Code>,
     types: &[Type],
+    cells: &[ObjectHandle],
     cx: &Context<'_>,
     within: &[ObjectHandle],
 ) -> Option<Function> {
     let avoid = HashSet::new();
-    let start = Start::Inlined(types);
+    let start = Start::Inlined(types, cells);
     let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
     let mut body = body.ok()?;
     for v in insts(&body).collect::<Vec<_>>() {

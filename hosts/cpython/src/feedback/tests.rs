@@ -148,6 +148,82 @@ fn a_version_that_is_gone_gives_nothing() {
     });
 }
 
+unsafe extern "C" {
+    fn PyFunction_SetVectorcall(function: *mut PyObject, call: *const std::ffi::c_void);
+}
+
+/// How the interpreter calls functions.
+static ORIGINAL: std::sync::OnceLock<ffi::vectorcallfunc> = std::sync::OnceLock::new();
+
+unsafe extern "C" fn passes_on(
+    function: *mut PyObject,
+    args: *const *mut PyObject,
+    count: usize,
+    names: *mut PyObject,
+) -> *mut PyObject {
+    let original = ORIGINAL.get().expect("it was read before");
+    // SAFETY: the interpreter's arguments.
+    unsafe { original(function, args, count, names) }
+}
+
+/// Gives a function another way to be called, as it has when it is compiled.
+unsafe extern "C" fn replace_call(_: *mut PyObject, f: *mut PyObject) -> *mut PyObject {
+    // SAFETY: called by Python code, with a function.
+    unsafe {
+        ORIGINAL.get_or_init(|| abi::read(f, function::VECTORCALL));
+        PyFunction_SetVectorcall(f, passes_on as *const std::ffi::c_void);
+        ffi::Py_NewRef(ffi::Py_None())
+    }
+}
+
+static REPLACE_CALL: Method = Method::new(c"replace_call", replace_call, ffi::METH_O);
+
+#[test]
+fn a_property_that_is_no_longer_specialised_is_still_known() {
+    let script = "
+class Asked:
+    def __init__(self): self.y = 2
+    @property
+    def x(self): return 1
+    @property
+    def never(self): return 3
+p = Asked()
+def f(p): return p.x, p.y
+def g(p): return p.never
+for _ in range(100): f(p)
+replace_call(Asked.x.fget)
+replace_call(Asked.never.fget)
+for _ in range(1000): f(p), g(p)
+found = hinted(f.__code__), hinted(g.__code__)
+Asked.x = 5
+Asked.z = 6
+for _ in range(1000): f(p)
+changed = hinted(f.__code__)
+";
+    let found = with_python(|| {
+        let scope = run(
+            script,
+            &[
+                ("hinted", HINTED.object()),
+                ("replace_call", REPLACE_CALL.object()),
+            ],
+        );
+        let text = |name| get(scope, name);
+        // SAFETY: a tuple of strings, and a string, of the script.
+        unsafe {
+            let pair = text("found");
+            [
+                objects::text(ffi::PyTuple_GET_ITEM(pair, 0)),
+                objects::text(ffi::PyTuple_GET_ITEM(pair, 1)),
+                objects::text(text("changed")),
+            ]
+        }
+    });
+    let class = "load_attr ObjectUser[Asked:Exact]\n";
+    let expected = [class.repeat(2), String::new(), class.repeat(2)];
+    assert_eq!(found.map(|text| text.expect("plain text")), expected);
+}
+
 #[test]
 fn live_values_give_their_exact_class() {
     with_python(|| {

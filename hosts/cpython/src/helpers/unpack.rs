@@ -89,10 +89,3 @@ unsafe fn unpack(thread: Thread, a: Obj, before: usize, after: i32, out: *mut Ob
     std::slice::from_raw_parts_mut(out, total).reverse();
     0
 }
-
-/// Let an exhausted list or tuple iterator drop what it iterates over, as its own `next` does.
-pub unsafe extern "C" fn iter_end(iter: Obj) {
-    if let Some(next) = (*Py_TYPE(iter)).tp_iternext {
-        Py_XDECREF(next(iter));
-    }
-}

@@ -5,7 +5,7 @@ use super::containers::element;
 use crate::abi::{list, list_iter, object, range_iter, tuple, tuple_iter};
 use cladonia::facts::Effects;
 use cladonia::host::names;
-use cladonia::lir::{Builder, HelperId, IntCond, Opcode, Value};
+use cladonia::lir::{Builder, IntCond, Opcode, Value};
 use cladonia::ll::{Ty, Width};
 
 pub(super) fn define(set: &mut Set<'_>) {
@@ -74,80 +74,36 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[no]);
         });
     }
-    // At the end the iterator drops its list or tuple, which may die and take anything with it.
-    let effects = Effects {
-        raises: false,
-        ..Effects::ANY
-    };
     set.add(
         names::LIST_ITER_NEXT,
         &[Ty::Ptr],
         &[Ty::Ptr],
-        effects,
-        |b, p, context| {
-            next(
-                b,
-                p[0],
-                list_iter::SEQ,
-                list_iter::INDEX,
-                context.iter_end,
-                |b, seq, index| {
-                    let items = b.load(Width::Ptr, seq, list::ITEMS);
-                    let place = element(b, items, index);
-                    b.load(Width::Ptr, place, 0)
-                },
-            );
+        Effects::WRITES,
+        |b, p, _| {
+            let list = b.load(Width::Ptr, p[0], list_iter::SEQ);
+            let items = b.load(Width::Ptr, list, list::ITEMS);
+            next(b, p[0], items, list_iter::INDEX, 0);
         },
     );
     set.add(
         names::TUPLE_ITER_NEXT,
         &[Ty::Ptr],
         &[Ty::Ptr],
-        effects,
-        |b, p, context| {
-            next(
-                b,
-                p[0],
-                tuple_iter::SEQ,
-                tuple_iter::INDEX,
-                context.iter_end,
-                |b, seq, index| {
-                    let place = element(b, seq, index);
-                    b.load(Width::Ptr, place, tuple::ITEMS)
-                },
-            );
+        Effects::WRITES,
+        |b, p, _| {
+            let items = b.load(Width::Ptr, p[0], tuple_iter::SEQ);
+            next(b, p[0], items, tuple_iter::INDEX, tuple::ITEMS);
         },
     );
 }
 
-fn next(
-    b: &mut Builder<'_>,
-    iter: Value,
-    seq_at: i32,
-    index_at: i32,
-    iter_end: HelperId,
-    item: impl FnOnce(&mut Builder<'_>, Value, Value) -> Value,
-) {
-    let (open, more, end, over) = (b.block(), b.block(), b.cold_block(), b.cold_block());
-    let seq = b.load(Width::Ptr, iter, seq_at);
-    let closed = b.is_null(seq);
-    b.br(closed, over, &[], open, &[]);
-    b.switch_to(open);
+/// Give the item at the iterator's index, which is in range, and advance it.
+fn next(b: &mut Builder<'_>, iter: Value, items: Value, index_at: i32, first: i32) {
     let index = b.load(Width::I64, iter, index_at);
-    let size = b.load(Width::I64, seq, object::VAR_SIZE);
-    // Unsigned: a negative index is past the end too.
-    let some = b.icmp(IntCond::Ult, index, size);
-    b.br(some, more, &[], end, &[]);
-    b.switch_to(more);
-    let item = item(b, seq, index);
+    let place = element(b, items, index);
+    let item = b.load(Width::Ptr, place, first);
     let one = b.iconst(1);
     let following = b.op(Opcode::Iadd, &[index, one]);
     b.store(Width::I64, iter, index_at, following);
     b.ret(&[item]);
-    b.switch_to(end);
-    b.call(iter_end, &[iter], &[]);
-    b.jump(over, &[]);
-    b.switch_to(over);
-    let null = b.pconst(0);
-    b.ret(&[null]);
 }

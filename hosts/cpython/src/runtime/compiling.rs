@@ -248,6 +248,7 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
         if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
             mark_unreached(&mut code, &shape, Kind::Function);
         }
+        mark_supers(&mut code, &mut HashMap::new(), func);
         Some(code)
     }
 }
@@ -562,7 +563,8 @@ fn refuse(code: Object, reason: String) -> Refusal {
 ///
 /// # Safety
 /// The code object is alive and `live` are the types of the frame's locals and stack; the globals are an exact dict and
-/// the frame's namespace if it is `at_top` of a module.
+/// the frame's namespace if it is `at_top` of a module. `function` is the frame's.
+#[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 pub unsafe fn compile_loop(
     shape: CodeShape,
     globals: Object,
@@ -570,6 +572,7 @@ pub unsafe fn compile_loop(
     kind: Kind,
     at_top: bool,
     live: &[Type],
+    function: Object,
 ) -> Result<UnitRef, Refusal> {
     let Kind::Loop { pos, .. } = kind else {
         return Err(Refusal::Busy);
@@ -591,7 +594,6 @@ pub unsafe fn compile_loop(
                 "its bets failed in {most} versions"
             )));
         }
-        let function = std::ptr::null_mut();
         match compile_unit(shape, globals, builtins, kind, at_top, live, None, function) {
             Ok(unit) => {
                 let slot = state_of(shape.code).loops.entry(pos).or_default();

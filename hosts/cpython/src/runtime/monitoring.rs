@@ -407,7 +407,11 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
                     return none();
                 };
                 let live = live_types(frame, &shape, depth);
-                match compiling::compile_loop(shape, globals, builtins, kind, at_top, &live) {
+                let function: Object = get(frame, f::FUNCOBJ);
+                let compiled = compiling::compile_loop(
+                    shape, globals, builtins, kind, at_top, &live, function,
+                );
+                match compiled {
                     Ok(unit) => unit,
                     Err(Refusal::Lasting(_)) => return rt().monitor.disable(),
                     Err(Refusal::Busy) => return none(),

@@ -70,6 +70,7 @@ impl CPythonWorld<'_> {
             Some(Inlinee {
                 code: Arc::new(code),
                 checks: vec![call(self.ids.frame_room, &[MOST_INLINED as i64])],
+                cells: cells_of(object)?,
             })
         }
     }
@@ -139,6 +140,19 @@ impl CPythonWorld<'_> {
                 assumptions: vec![Assumption::FunctionUnchanged(handle)],
             })
         }
+    }
+}
+
+/// The cells that a function's closure holds, for good.
+unsafe fn cells_of(function: Obj) -> Option<Vec<ObjectHandle>> {
+    // SAFETY: the caller's: a live function, whose closure is a tuple of cells, if there is one.
+    unsafe {
+        let closure: Obj = field(function, abi::function::CLOSURE);
+        if closure.is_null() {
+            return Some(Vec::new());
+        }
+        let cells = (0..PyTuple_Size(closure)).map(|i| handle_of(PyTuple_GetItem(closure, i)));
+        cells.collect()
     }
 }
 

@@ -9,7 +9,7 @@
 use super::class;
 use super::error::{self, Raised};
 use super::frame::{Frame, FrameRef, Thread, give};
-use super::heap::{self, Obj, Ref, SeqIter, alloc, borrow};
+use super::heap::{self, Obj, Ref, alloc, borrow};
 use super::names;
 use super::number;
 use super::{Result, call, chaos, iter, ops, rt, units};
@@ -476,12 +476,6 @@ extern "C" fn box_float(value: f64) -> Obj {
     alloc::float(value).into_raw()
 }
 
-extern "C" fn iter_end(iterator: Obj) {
-    if let Some(iterator) = see(iterator).get::<SeqIter>() {
-        drop(iterator.seq.take());
-    }
-}
-
 /// Every death may be seen here: objects have finalisers.
 extern "C" fn free_leaf(_object: Obj) -> i64 {
     0
@@ -549,6 +543,5 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
             &[Ty::F64],
             &[Ty::Ptr],
         ),
-        iter_end: host.helper("iter_end", iter_end as *const () as usize, &[Ty::Ptr], &[]),
     }
 }

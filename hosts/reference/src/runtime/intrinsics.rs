@@ -27,8 +27,6 @@ pub(super) struct Called {
     pub box_int: HelperId,
     /// `(f64) -> object`
     pub box_float: HelperId,
-    /// `(iterator)`: drop what a used-up iterator went over.
-    pub iter_end: HelperId,
 }
 
 struct Set<'a> {
@@ -316,11 +314,6 @@ fn iterators(set: &mut Set<'_>) {
             b.ret(&[]);
         },
     );
-    // At the end the iterator drops its list or tuple, which may die and take anything with it.
-    let effects = Effects {
-        raises: false,
-        ..Effects::ANY
-    };
     for (name, len) in [
         (names::LIST_ITER_MORE, at::LIST_LEN),
         (names::TUPLE_ITER_MORE, at::TUPLE_LEN),
@@ -340,21 +333,13 @@ fn iterators(set: &mut Set<'_>) {
             b.ret(&[none]);
         });
     }
-    for (name, len, items) in [
-        (names::LIST_ITER_NEXT, at::LIST_LEN, at::LIST_ITEMS),
-        (names::TUPLE_ITER_NEXT, at::TUPLE_LEN, at::TUPLE_ITEMS),
+    for (name, items) in [
+        (names::LIST_ITER_NEXT, at::LIST_ITEMS),
+        (names::TUPLE_ITER_NEXT, at::TUPLE_ITEMS),
     ] {
-        set.add(name, &[PTR], &[PTR], effects, |b, p, called| {
-            let (open, more, end, over) = (b.block(), b.block(), b.cold_block(), b.cold_block());
+        set.add(name, &[PTR], &[PTR], Effects::WRITES, |b, p, _| {
             let seq = b.load(Width::Ptr, p[0], at::SEQ_ITER_SEQ);
-            let closed = b.is_null(seq);
-            b.br(closed, over, &[], open, &[]);
-            b.switch_to(open);
             let index = b.load(Width::I64, p[0], at::SEQ_ITER_INDEX);
-            let size = b.load(Width::I64, seq, len);
-            let some = b.icmp(IntCond::Ult, index, size);
-            b.br(some, more, &[], end, &[]);
-            b.switch_to(more);
             let items = b.load(Width::Ptr, seq, items);
             let place = element(b, items, index);
             let item = b.load(Width::Ptr, place, 0);
@@ -362,12 +347,6 @@ fn iterators(set: &mut Set<'_>) {
             let next = b.op(Opcode::Iadd, &[index, one]);
             b.store(Width::I64, p[0], at::SEQ_ITER_INDEX, next);
             b.ret(&[item]);
-            b.switch_to(end);
-            b.call(called.iter_end, &[p[0]], &[]);
-            b.jump(over, &[]);
-            b.switch_to(over);
-            let null = b.pconst(0);
-            b.ret(&[null]);
         });
     }
 }

@@ -191,6 +191,7 @@ impl World for ReferenceWorld {
         Some(Inlinee {
             code: Arc::new(code.with_hints()),
             checks: vec![room],
+            cells: Vec::new(),
         })
     }
 
