@@ -33,6 +33,8 @@ pub(super) struct Scratch {
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,
     values: SecondaryMap<Value, PackedOption<ir::Value>>,
     helpers: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
+    /// What is called for a helper so that no register is lost.
+    pub(super) guards: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
     sigs: SecondaryMap<SigId, PackedOption<ir::SigRef>>,
     slots: Vec<ir::StackSlot>,
     /// Which stack slot's address a value is, if the slot holds references.
@@ -122,8 +124,8 @@ pub(super) struct Emitter<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) cursor: FuncCursor<'a>,
     pub(super) exits: ExitBlocks,
-    module: &'a mut JITModule,
-    scratch: &'a mut Scratch,
+    pub(super) module: &'a mut JITModule,
+    pub(super) scratch: &'a mut Scratch,
     /// See [`super::Codegen::plant`].
     pub(super) planted: bool,
     /// See [`super::Codegen::with_stack_maps`].
@@ -158,7 +160,11 @@ impl<'a> Emitter<'a> {
     }
 
     /// Translate the function, whose blocks [`Scratch::walk`] has ordered.
-    pub(super) fn emit(mut self, helpers: &[HelperId]) -> Result<(), CodegenError> {
+    pub(super) fn emit(
+        mut self,
+        helpers: &[HelperId],
+        guards: &[HelperId],
+    ) -> Result<(), CodegenError> {
         let func = self.input.func;
         let name: String = func
             .name
@@ -177,6 +183,7 @@ impl<'a> Emitter<'a> {
             self.cursor.func.signature.call_conv = CallConv::PreserveAll;
         }
         self.declare(helpers)?;
+        self.declare_guards(guards)?;
         self.make_blocks();
         let order = std::mem::take(&mut self.scratch.order);
         for &block in &order {

@@ -2,11 +2,12 @@
 
 use super::CodegenError;
 use super::emit::{Emitter, Scratch, clif_type};
-use crate::lir::{Block, Builder, Func, Helper, HelperId, Inst, Opcode, Signature, Term};
+use crate::lir::{Block, Builder, Func, Helper, HelperId, Imm, Inst, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_module::{Linkage, Module};
 
 /// The function that calls a helper for a caller which loses no register by it: with a result, a pointer to where that goes follows the
 /// operands. None for a helper with another result than a word.
@@ -34,6 +35,21 @@ pub fn guarded(id: HelperId, helper: &Helper) -> Option<Func> {
 }
 
 impl Scratch {
+    /// The helpers that sheltered blocks call, each once.
+    pub(super) fn sheltered_calls(&self, func: &Func) -> Vec<HelperId> {
+        let blocks = self.order.iter().filter(|b| self.sheltered.contains(**b));
+        let insts = blocks.flat_map(|b| &func.blocks[*b].insts);
+        let mut ids: Vec<HelperId> = insts
+            .filter_map(|inst| match (inst.op, inst.imm) {
+                (Opcode::Call, Imm::Helper(id)) => Some(id),
+                _ => None,
+            })
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     /// Find the blocks that nothing hot leads to in loops that call nothing in their hot blocks; none, if they are of no use.
     pub(super) fn shelter(&mut self, func: &Func, is_useful: bool) {
         self.sheltered.clear();
@@ -88,7 +104,32 @@ impl Scratch {
     }
 }
 
+/// The linker's name of what is called for a helper.
+pub(super) fn symbol(id: HelperId) -> String {
+    format!("{id}_guarded")
+}
+
 impl Emitter<'_> {
+    /// Declare what is called for these helpers.
+    pub(super) fn declare_guards(&mut self, ids: &[HelperId]) -> Result<(), CodegenError> {
+        self.scratch.guards.clear();
+        for &id in ids {
+            let Signature { params, results } = &self.input.helpers[id].signature;
+            let mut signature = ir::Signature::new(CallConv::PreserveAll);
+            let place = results.iter().map(|_| &Ty::Ptr);
+            let params = params.iter().chain(place);
+            let params = params.map(|&ty| ir::AbiParam::new(clif_type(ty)));
+            signature.params.extend(params);
+            let import = self
+                .module
+                .declare_function(&symbol(id), Linkage::Import, &signature)
+                .map_err(|e| super::from_module_error(self.input.func, e))?;
+            let reference = self.module.declare_func_in_func(import, self.cursor.func);
+            self.scratch.guards[id] = reference.into();
+        }
+        Ok(())
+    }
+
     /// Call a helper so that no register is lost, if this is a place for that; says whether it was.
     pub(super) fn call_guarded(
         &mut self,
@@ -96,14 +137,12 @@ impl Emitter<'_> {
         inst: &Inst,
         args: &[ir::Value],
     ) -> Result<bool, CodegenError> {
-        let guarded = self.input.guarded.filter(|_| self.is_sheltered);
-        let Some(address) = guarded.and_then(|find| find(id)) else {
+        let Some(guard) = self.scratch.guards[id]
+            .expand()
+            .filter(|_| self.is_sheltered)
+        else {
             return Ok(false);
         };
-        let mut signature = ir::Signature::new(CallConv::PreserveAll);
-        let params = &self.input.helpers[id].signature.params;
-        let params = params.iter().map(|&ty| ir::AbiParam::new(clif_type(ty)));
-        signature.params.extend(params);
         let mut args = args.to_vec();
         let place = (!inst.results.is_empty()).then(|| {
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
@@ -113,12 +152,9 @@ impl Emitter<'_> {
                 .get_or_insert_with(|| func.create_sized_stack_slot(data))
         });
         if let Some(place) = place {
-            signature.params.push(ir::AbiParam::new(types::I64));
             args.push(self.cursor.ins().stack_addr(types::I64, place, 0));
         }
-        let signature = self.cursor.func.import_signature(signature);
-        let callee = self.cursor.ins().iconst(types::I64, address.cast_signed());
-        self.cursor.ins().call_indirect(signature, callee, &args);
+        self.cursor.ins().call(guard, &args);
         if let (Some(place), [result]) = (place, &inst.results[..]) {
             let place = self.cursor.ins().stack_addr(types::I64, place, 0);
             let flags = MemFlagsData::trusted();

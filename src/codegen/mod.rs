@@ -306,6 +306,13 @@ impl Codegen {
         // A map of references says what is in a frame that calls itself.
         let guarded = input.guarded.filter(|_| self.native_stack.is_none());
         self.scratch.shelter(input.func, guarded.is_some());
+        let guards: Vec<(HelperId, u64)> = match guarded {
+            Some(find) => {
+                let called = self.scratch.sheltered_calls(input.func).into_iter();
+                called.filter_map(|id| Some((id, find(id)?))).collect()
+            }
+            None => Vec::new(),
+        };
         let mut builder =
             JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
         builder.memory_provider(Box::new(provider));
@@ -319,6 +326,10 @@ impl Codegen {
                 std::ptr::with_exposed_provenance(helper.address),
             );
         }
+        for &(id, address) in &guards {
+            let place = std::ptr::with_exposed_provenance(address as usize);
+            builder.symbol(guarded::symbol(id), place);
+        }
         let mut module = JITModule::new(builder);
 
         self.context.clear();
@@ -327,7 +338,10 @@ impl Codegen {
         let mut emitter = Emitter::new(input, &mut module, &mut context.func, &mut self.scratch);
         emitter.planted = self.planted;
         emitter.native_stack = self.native_stack;
-        emitter.emit(&helpers)?;
+        let guards: Vec<HelperId> = guards.into_iter().map(|(id, _)| id).collect();
+        emitter.emit(&helpers, &guards)?;
+        // In the order in which they were declared.
+        let helpers = [helpers, guards].concat();
         if self.native_stack.is_some() {
             let mut builder = FunctionBuilder::new(&mut context.func, &mut self.safepoints);
             for value in self.scratch.references(input.func) {

@@ -150,7 +150,7 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
                 &mut codegen.context.func,
                 &mut codegen.scratch,
             )
-            .emit(&called)
+            .emit(&called, &[])
         });
         let error = result.unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
