@@ -306,7 +306,7 @@ impl Builder<'_> {
         self.end_call(join);
         self.locals = locals;
         self.restore_names(&names);
-        self.enter_join(join, &[Type::OBJECT]);
+        self.enter_join(join, &[Type::OBJECT], &stack);
         self.unchecked = true;
         true
     }

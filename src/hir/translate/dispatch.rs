@@ -5,7 +5,7 @@ use crate::bytecode::{Instr, Met, Pc, Reason};
 use crate::facts::{AttrPlan, StorePlan};
 use crate::hir::Op;
 use crate::hir::build::{Builder, is_builtin_exact};
-use crate::hir::function::{Block, BlockData, Edge, FrameState, Inst, Place, Term, Value};
+use crate::hir::function::{Block, BlockData, Edge, Entry, FrameState, Inst, Place, Term, Value};
 use crate::types::Type;
 
 /// Classes that one site is compiled for; the others are left to the general operation.
@@ -257,12 +257,19 @@ impl Builder<'_> {
         self.end_arm(join, results.len());
         self.locals = locals;
         self.restore_names(&names);
-        self.enter_join(join, results)
+        self.enter_join(join, results, &stack)
     }
 
-    /// Go on where arms meet, whose results are on top of the stack; gives them as the block's parameters.
-    pub(super) fn enter_join(&mut self, join: Block, results: &[Type]) -> Vec<Value> {
+    /// Go on where arms meet, whose results are on top of the stack; gives them as the block's parameters. What is below them is what
+    /// was there `before` the arms: an arm may know more of it, for itself.
+    pub(super) fn enter_join(
+        &mut self,
+        join: Block,
+        results: &[Type],
+        before: &[Entry],
+    ) -> Vec<Value> {
         let base = self.stack.len() - results.len();
+        self.stack[..base].copy_from_slice(&before[..base]);
         let mut values = Vec::new();
         for (i, &ty) in results.iter().enumerate() {
             let v = self.f.insts.push(Inst {

@@ -102,14 +102,14 @@ impl Builder<'_> {
         self.end_arm(join, 1);
         self.cur = floats;
         self.restart(&start_stack);
-        (self.stack, self.locals) = (stack, locals.clone());
+        (self.stack, self.locals) = (stack.clone(), locals.clone());
         self.restore_names(&names);
         self.unchecked = unchecked;
         self.float_operator(op, a, b);
         self.end_arm(join, 1);
         self.locals = locals;
         self.restore_names(&names);
-        self.enter_join(join, &[number()]);
+        self.enter_join(join, &[number()], &stack);
     }
 
     fn as_double(&mut self, v: Value, other: Value) -> Value {
