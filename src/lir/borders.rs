@@ -10,7 +10,7 @@
 //!
 //! A copy is an operation that gives its operand back: code generation has no other that the allocator would not see through.
 
-use super::cfg::Cfg;
+use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
 use crate::ll::Ty;
@@ -29,29 +29,22 @@ pub fn separate_loops(func: &mut Func) {
         return;
     }
     let cfg = Cfg::new(func);
-    let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    let mut latches: BTreeMap<Block, Vec<Block>> = BTreeMap::new();
-    for &b in cfg.order() {
-        for call in func.blocks[b].term.iter().flat_map(Term::targets) {
-            preds[call.block].push(b);
-            if cfg.dominates(call.block, b) {
-                latches.entry(call.block).or_default().push(b);
-            }
-        }
-    }
-    if latches.is_empty() {
+    let found = cfg.loops();
+    if found.is_empty() {
         return;
     }
-    let hot = hot_blocks(func);
-    let loops: Vec<Loop> = latches
-        .iter()
-        .filter_map(|(&header, latches_of)| {
-            let body = body(&preds, header, latches_of);
-            let is_innermost = !body.iter().any(|b| *b != header && latches.contains_key(b));
+    let mut headers = EntitySet::new();
+    headers.extend(found.iter().map(|found| found.header));
+    let hot = func.hot_blocks();
+    let loops: Vec<Loop> = found
+        .into_iter()
+        .filter_map(|NaturalLoop { header, body }| {
+            let is_innermost = !body.iter().any(|b| b != header && headers.contains(b));
             let is_quiet = !body
                 .iter()
-                .any(|b| hot.contains(*b) && calls(&func.blocks[*b]));
-            let mut outside = preds[header].iter().filter(|p| !body.contains(p));
+                .any(|b| hot.contains(b) && func.blocks[b].has_calls());
+            let from = cfg.predecessors(header);
+            let mut outside = from.iter().filter(|p| !body.contains(**p));
             let (before, None) = (*outside.next()?, outside.next()) else {
                 return None;
             };
@@ -81,86 +74,26 @@ pub fn separate_loops(func: &mut Func) {
     }
     for found in &loops {
         // Copies that were made for other loops are neither.
-        let is_inside = |v: Value| defined[v].is_some_and(|b| found.body.contains(&b));
-        let is_outside = |v: Value| defined[v].is_some_and(|b| !found.body.contains(&b));
+        let is_inside = |v: Value| defined[v].is_some_and(|b| found.body.contains(b));
+        let is_outside = |v: Value| defined[v].is_some_and(|b| !found.body.contains(b));
         let is_brought = |v: Value| !constants.contains(v) && is_outside(v);
         enter(func, found, &hot, &is_brought);
-        leave(func, &cfg, &preds, found, &is_inside);
+        leave(func, &cfg, found, &is_inside);
     }
 }
 
 struct Loop {
     before: Block,
-    body: BTreeSet<Block>,
-}
-
-/// Blocks that the entry reaches without passing a cold one.
-fn hot_blocks(func: &Func) -> EntitySet<Block> {
-    let mut hot = EntitySet::new();
-    let mut work = vec![func.entry()];
-    while let Some(b) = work.pop() {
-        if func.blocks[b].cold && b != func.entry() || !hot.insert(b) {
-            continue;
-        }
-        let targets = func.blocks[b].term.iter().flat_map(Term::targets);
-        work.extend(targets.map(|call| call.block));
-    }
-    hot
-}
-
-fn body(
-    preds: &SecondaryMap<Block, Vec<Block>>,
-    header: Block,
-    latches: &[Block],
-) -> BTreeSet<Block> {
-    let mut body = BTreeSet::from([header]);
-    let mut work = latches.to_vec();
-    while let Some(b) = work.pop() {
-        if body.insert(b) {
-            work.extend(&preds[b]);
-        }
-    }
-    body
-}
-
-fn calls(data: &BlockData) -> bool {
-    data.insts.iter().any(|inst| inst.op.is_call())
-}
-
-/// What a block uses, with the values for the blocks that come next.
-fn uses(data: &BlockData) -> impl Iterator<Item = Value> + '_ {
-    let ends: Vec<Value> = match &data.term {
-        Some(Term::Br { cond, then, els }) => {
-            let args = then.args.iter().chain(&els.args);
-            args.chain([cond]).copied().collect()
-        }
-        Some(Term::Jump(call)) => call.args.clone(),
-        Some(Term::Return(args) | Term::Exit { args, .. }) => args.clone(),
-        _ => Vec::new(),
-    };
-    let insts = data.insts.iter().flat_map(|inst| &inst.args);
-    insts.copied().chain(ends)
+    body: EntitySet<Block>,
 }
 
 /// Let a block use copies.
 fn rename(data: &mut BlockData, copies: &BTreeMap<Value, Value>) {
-    let change = |v: &mut Value| {
+    data.map_uses(|v| {
         if let Some(copy) = copies.get(v) {
             *v = *copy;
         }
-    };
-    for inst in &mut data.insts {
-        inst.args.iter_mut().for_each(change);
-    }
-    match &mut data.term {
-        Some(Term::Br { cond, then, els }) => {
-            change(cond);
-            then.args.iter_mut().chain(&mut els.args).for_each(change);
-        }
-        Some(Term::Jump(call)) => call.args.iter_mut().for_each(change),
-        Some(Term::Return(args) | Term::Exit { args, .. }) => args.iter_mut().for_each(change),
-        _ => {}
-    }
+    });
 }
 
 /// Append instructions that copy a value.
@@ -220,16 +153,11 @@ fn enter(
     hot: &EntitySet<Block>,
     is_brought: &dyn Fn(Value) -> bool,
 ) {
-    let hot: Vec<Block> = found
-        .body
-        .iter()
-        .filter(|b| hot.contains(**b))
-        .copied()
-        .collect();
+    let hot: Vec<Block> = found.body.iter().filter(|b| hot.contains(*b)).collect();
     let constants = constants(func, &hot);
     let used: BTreeSet<Value> = hot
         .iter()
-        .flat_map(|b| uses(&func.blocks[*b]))
+        .flat_map(|b| func.blocks[*b].uses())
         .filter(|v| is_brought(*v))
         .take(MOST_COPIED)
         .collect();
@@ -265,39 +193,35 @@ fn enter(
         };
         copies.insert(v, constant);
     }
-    for &b in &found.body {
+    for b in found.body.iter() {
         rename(&mut func.blocks[b], &copies);
     }
 }
 
 /// Copy what blocks behind the loop use of its values.
-fn leave(
-    func: &mut Func,
-    cfg: &Cfg,
-    preds: &SecondaryMap<Block, Vec<Block>>,
-    found: &Loop,
-    is_inside: &dyn Fn(Value) -> bool,
-) {
-    for &from in &found.body {
-        let targets = func.blocks[from].term.iter().flat_map(Term::targets);
+fn leave(func: &mut Func, cfg: &Cfg, found: &Loop, is_inside: &dyn Fn(Value) -> bool) {
+    for from in found.body.iter() {
+        let targets = func.blocks[from].targets();
         let targets: Vec<Block> = targets.map(|call| call.block).collect();
         for (n, to) in targets.into_iter().enumerate() {
             let ends = matches!(func.blocks[to].term, Some(Term::Exit { .. }));
-            if found.body.contains(&to) || ends {
+            if found.body.contains(to) || ends {
                 continue;
             }
             let border = func.make_block();
             func.blocks[border].cold = func.blocks[to].cold;
-            let edge = nth_target(func, from, n);
+            let term = func.blocks[from].term.as_mut();
+            let edge = term.and_then(|term| term.targets_mut().nth(n));
+            let edge = edge.expect("the terminator has this target");
             let args = std::mem::take(&mut edge.args);
             edge.block = border;
             let mut copies = BTreeMap::new();
             let mut behind = Vec::new();
-            if preds[to].len() == 1 {
+            if cfg.predecessors(to).len() == 1 {
                 let dominated = cfg.order().iter().filter(|b| cfg.dominates(to, **b));
                 behind.extend(dominated.copied());
             }
-            let used = behind.iter().flat_map(|b| uses(&func.blocks[*b]));
+            let used = behind.iter().flat_map(|b| func.blocks[*b].uses());
             let used: BTreeSet<Value> = used.chain(args.iter().copied()).collect();
             for v in used.into_iter().filter(|v| is_inside(*v)).take(MOST_COPIED) {
                 copies.insert(v, copy(func, border, v));
@@ -311,14 +235,6 @@ fn leave(
             let at = func.order.iter().position(|b| *b == to);
             func.order.insert(at.unwrap_or(func.order.len()), border);
         }
-    }
-}
-
-fn nth_target(func: &mut Func, from: Block, n: usize) -> &mut BlockCall {
-    match (&mut func.blocks[from].term, n) {
-        (Some(Term::Jump(call)), _) | (Some(Term::Br { then: call, .. }), 0) => call,
-        (Some(Term::Br { els: call, .. }), _) => call,
-        _ => unreachable!("the terminator has this target"),
     }
 }
 
