@@ -124,6 +124,7 @@ impl CodeBuilder {
             resume: pos,
             resumable: true,
             hint: Vec::new(),
+            items: None,
             line,
         });
         self

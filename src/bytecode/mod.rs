@@ -61,6 +61,9 @@ pub struct Instr {
     /// Observed operand types from the deepest operand to the top, or the observed callee (for calls); may be empty.
     /// `Bottom` alone says that the host has never executed the instruction (see [`Instr::is_unreached`]).
     pub hint: Vec<Type>,
+    /// Of subscripts of a container whose items are raw values: what the host knows by how they lie
+    /// (`facts::World::raw_items`).
+    pub items: Option<u64>,
     /// The source line, if known.
     pub line: u32,
 }

@@ -334,6 +334,10 @@ impl CodeParser<'_> {
                 }
             }
         }
+        let items = match line.eat_word("items") {
+            true => Some(line.hexadecimal()?),
+            false => None,
+        };
         let pos = if line.eat_word("at") {
             line.number()?
         } else {
@@ -357,6 +361,7 @@ impl CodeParser<'_> {
             resume,
             resumable,
             hint,
+            items,
             line: source,
         });
         Ok(())

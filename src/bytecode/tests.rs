@@ -314,9 +314,10 @@ prop_compose! {
         resume in prop_oneof![Just(None), any::<u32>().prop_map(Some)],
         resumable in any::<bool>(),
         hint in prop::collection::vec(prop::sample::select(vec![Type::OBJECT, Type::LONG_EXACT, Type::LONG_EXACT | Type::BOOL]), 0..3),
+        items in any::<Option<u64>>(),
         line in 0_u32..3,
     ) -> Instr {
-        Instr { op: Op::ALL[op], arg, arg2, pos, resume: resume.unwrap_or(pos), resumable, hint, line }
+        Instr { op: Op::ALL[op], arg, arg2, pos, resume: resume.unwrap_or(pos), resumable, hint, items, line }
     }
 }
 

@@ -99,6 +99,9 @@ impl Code {
                 let hints: Vec<String> = instr.hint.iter().map(Type::to_string).collect();
                 write!(tail, " hint [{}]", hints.join(", "))?;
             }
+            if let Some(items) = instr.items {
+                write!(tail, " items {items:#x}")?;
+            }
             if instr.pos != pc.0 || instr.resume != instr.pos {
                 write!(tail, " at {}", instr.pos)?;
             }

@@ -1,7 +1,7 @@
 //! The answers of a [`World`] as data: what a compile was told, kept or written down, so that it can be told again
 //! without the host. What is not in it is not known.
 
-use super::{Assumption, AttrPlan, Callee, Global, Inlinee, StorePlan, World};
+use super::{Assumption, AttrPlan, Callee, Global, Inlinee, RawItems, StorePlan, World};
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,6 +17,8 @@ pub enum Answer {
     LoadSuper(ObjectHandle, Type, String, AttrPlan),
     /// How it is stored.
     StoreAttr(Type, String, StorePlan),
+    /// How the raw items of an object of a class lie.
+    RawItems(Type, u64, RawItems),
     /// What a call does.
     Callee(ObjectHandle, Callee),
     /// The code of a function.
@@ -38,6 +40,8 @@ pub enum Question {
     LoadSuper(ObjectHandle, Type, String),
     /// [`World::store_attr`]: of a receiver, a name.
     StoreAttr(Type, String),
+    /// [`World::raw_items`]: of a receiver, a way.
+    RawItems(Type, u64),
     /// [`World::callee`]
     Callee(ObjectHandle),
     /// [`World::inlinee`]
@@ -59,6 +63,7 @@ impl Question {
                 drop(recorder.load_super(*class, *receiver, name));
             }
             Question::StoreAttr(receiver, name) => drop(recorder.store_attr(*receiver, name)),
+            Question::RawItems(receiver, way) => drop(recorder.raw_items(*receiver, *way)),
             Question::Callee(object) => drop(recorder.callee(*object)),
             Question::Inlinee(object) => drop(recorder.inlinee(*object)),
             Question::Tuple(object) => drop(recorder.tuple_items(*object)),
@@ -73,7 +78,8 @@ impl Question {
             Question::Global(..) => Type::BOTTOM,
             Question::LoadAttr(receiver, _)
             | Question::LoadSuper(_, receiver, _)
-            | Question::StoreAttr(receiver, _) => *receiver,
+            | Question::StoreAttr(receiver, _)
+            | Question::RawItems(receiver, _) => *receiver,
             Question::Callee(object)
             | Question::Inlinee(object)
             | Question::Tuple(object)
@@ -83,12 +89,13 @@ impl Question {
 }
 
 impl Answer {
-    /// The receiver that it is about, if it is about an attribute.
+    /// The receiver that it is about, if it is about an attribute or items.
     pub fn receiver(&self) -> Option<Type> {
         match self {
             Answer::LoadAttr(receiver, ..)
             | Answer::LoadSuper(_, receiver, ..)
-            | Answer::StoreAttr(receiver, ..) => Some(*receiver),
+            | Answer::StoreAttr(receiver, ..)
+            | Answer::RawItems(receiver, ..) => Some(*receiver),
             _ => None,
         }
     }
@@ -105,9 +112,10 @@ impl Answer {
             Answer::LoadSuper(class, _, _, AttrPlan::Getter { function, .. }) => {
                 return vec![*class, *function];
             }
-            Answer::LoadAttr(..) | Answer::LoadSuper(..) | Answer::StoreAttr(..) => {
-                return Vec::new();
-            }
+            Answer::LoadAttr(..)
+            | Answer::LoadSuper(..)
+            | Answer::StoreAttr(..)
+            | Answer::RawItems(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
             Answer::Callee(object, _) => (*object, &[]),
             Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),
@@ -146,6 +154,7 @@ impl Answer {
             Answer::LoadAttr(ty, name, _) => Question::LoadAttr(*ty, name.clone()),
             Answer::LoadSuper(class, ty, name, _) => Question::LoadSuper(*class, *ty, name.clone()),
             Answer::StoreAttr(ty, name, _) => Question::StoreAttr(*ty, name.clone()),
+            Answer::RawItems(ty, way, _) => Question::RawItems(*ty, *way),
             Answer::Callee(object, _) => Question::Callee(*object),
             Answer::Inlinee(object, _) => Question::Inlinee(*object),
             Answer::Tuple(object, _) => Question::Tuple(*object),
@@ -209,6 +218,13 @@ impl World for Snapshot {
         match self.find(Question::StoreAttr(receiver, name.to_owned())) {
             Some(Answer::StoreAttr(_, _, plan)) => plan.clone(),
             _ => StorePlan::General,
+        }
+    }
+
+    fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
+        match self.find(Question::RawItems(receiver, way))? {
+            Answer::RawItems(_, _, items) => Some(items.clone()),
+            _ => None,
         }
     }
 
@@ -296,6 +312,12 @@ impl World for Recorder<'_> {
             self.note(Answer::StoreAttr(receiver, name.to_owned(), plan.clone()));
         }
         plan
+    }
+
+    fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
+        let items = self.world.raw_items(receiver, way)?;
+        self.note(Answer::RawItems(receiver, way, items.clone()));
+        Some(items)
     }
 
     fn callee(&self, callee: ObjectHandle) -> Callee {

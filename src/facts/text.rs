@@ -15,8 +15,8 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawKind,
-    RawSignature, StorePlan,
+    Assumption, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawItems,
+    RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -244,6 +244,7 @@ impl Display for Answer {
                     }
                 }
             }
+            Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
             Answer::Callee(object, callee) => {
                 write!(f, "callee {} = ", Type::from_object(*object))?;
                 match callee {
@@ -345,6 +346,11 @@ impl Snapshot {
                 line.expect("=")?;
                 Answer::StoreAttr(ty, name, read_store(line, scope)?)
             }
+            () if line.eat_word("raw_items") => {
+                let (ty, way) = (scope.ty(line)?, line.hexadecimal()?);
+                line.expect("=")?;
+                Answer::RawItems(ty, way, RawItems::read(line)?)
+            }
             () if line.eat_word("callee") => {
                 let object = scope.single_object(line)?;
                 line.expect("=")?;
@@ -413,6 +419,35 @@ fn read_store(line: &mut Line, scope: &Scope) -> Parsed<StorePlan> {
         },
         assumptions: read_assumptions(line, scope)?,
     })
+}
+
+impl Display for RawItems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RawItems { len, get, .. } = self;
+        let (kind, guards) = (self.kind.name(), Each("check", &self.guards));
+        let set = Each("set", self.set.as_slice());
+        write!(f, "{kind}{guards} len {len} get {get}{set}")
+    }
+}
+
+impl RawItems {
+    fn read(line: &mut Line) -> Parsed<RawItems> {
+        let kind = RawKind::read(line)?;
+        let guards = read_each(line, "check", IntrinsicCall::read)?;
+        line.expect("len")?;
+        let len = IntrinsicCall::read(line)?;
+        line.expect("get")?;
+        Ok(RawItems {
+            kind,
+            guards,
+            len,
+            get: IntrinsicCall::read(line)?,
+            set: match line.eat_word("set") {
+                true => Some(IntrinsicCall::read(line)?),
+                false => None,
+            },
+        })
+    }
 }
 
 fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {

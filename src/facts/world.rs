@@ -2,7 +2,7 @@
 //! answers them for one compile through [`World`]; plans name the host's intrinsics by number, so that nothing here
 //! knows what is inside.
 
-use super::{Assumption, RawEntry};
+use super::{Assumption, RawEntry, RawKind};
 use crate::types::{ClassHandle, ConstValue, ObjectHandle, Type};
 use cranelift_entity::entity_impl;
 use std::any::Any;
@@ -87,6 +87,23 @@ pub enum StorePlan {
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },
+}
+
+/// How the items of an object are read and written that are raw values in memory of its own: numbers of one size, as in
+/// `array.array` and `bytes`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RawItems {
+    /// What the items are.
+    pub kind: RawKind,
+    /// Checks `(object, imms...) -> ()` that the items are such, each of which may fail.
+    pub guards: Vec<IntrinsicCall>,
+    /// `(object, imms...) -> i64`: how many there are.
+    pub len: IntrinsicCall,
+    /// `(object, offset, imms...) -> i64` or `f64`: the item at an offset in range.
+    pub get: IntrinsicCall,
+    /// `(object, offset, raw, imms...) -> ()`: replace it; fails, before anything is done, if the value does not fit. None if
+    /// items are never replaced.
+    pub set: Option<IntrinsicCall>,
 }
 
 macro_rules! builtins {
@@ -258,6 +275,12 @@ pub trait World {
     fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
         let _ = (class, receiver, name);
         AttrPlan::General
+    }
+    /// How the raw items of an object of type `receiver` (one exact class) lie, of which the host has noted `way`
+    /// (`bytecode::Instr::items`).
+    fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
+        let _ = (receiver, way);
+        None
     }
     /// What calling `callee` does.
     fn callee(&self, callee: ObjectHandle) -> Callee {

@@ -290,6 +290,12 @@ hir_ops! {
     ListGet = "list_get", Some(2);
     /// Replace an item (list, offset, object): takes over the object, gives the old item, owned.
     ListSet = "list_set", Some(3);
+    /// How many raw items an object has ([`RawItems`](crate::facts::RawItems)).
+    RawLen(call: IntrinsicCall as Intrinsic) = "raw_len", Some(1);
+    /// The raw item of an object at an offset in range.
+    RawGet(call: IntrinsicCall as Intrinsic) = "raw_get", Some(2);
+    /// Replace a raw item (object, offset in range, raw value); exits if the value does not fit.
+    RawSet(call: IntrinsicCall as Intrinsic) = "raw_set", Some(3);
     /// Item of a tuple at an offset in range, borrowed.
     TupleGet = "tuple_get", Some(2);
     /// Append to a list (list, object): takes over the object.
@@ -392,7 +398,7 @@ impl Op {
             }
             Op::IntShl => Reason::Overflow,
             Op::FloatDiv | Op::FloatFloorDiv | Op::FloatMod | Op::FloatPow => Reason::Domain,
-            Op::FloatSqrt | Op::FloatToInt | Op::UnboxNumber => Reason::Domain,
+            Op::FloatSqrt | Op::FloatToInt | Op::UnboxNumber | Op::RawSet(_) => Reason::Domain,
             Op::Index => Reason::Bounds,
             Op::Check(_)
             | Op::CheckThread(_)
@@ -451,7 +457,7 @@ impl Op {
             | Op::RangeNext
             | Op::ListIterNext
             | Op::TupleIterNext => Effects::WRITES,
-            Op::Store(_) | Op::StoreQuiet(_) | Op::NameSet(_) => Effects::WRITES,
+            Op::Store(_) | Op::StoreQuiet(_) | Op::RawSet(_) | Op::NameSet(_) => Effects::WRITES,
             Op::LoadSlot(_)
             | Op::CheckQuiet
             | Op::IterMore
@@ -462,6 +468,8 @@ impl Op {
             | Op::NameGetRaw(..)
             | Op::ListLen
             | Op::ListGet
+            | Op::RawLen(_)
+            | Op::RawGet(_)
             | Op::CellGet
             | Op::Check(_)
             | Op::CheckThread(_)

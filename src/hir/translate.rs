@@ -7,6 +7,7 @@ mod dispatch;
 mod exceptions;
 mod numbers;
 mod operators;
+mod raw_items;
 mod resume;
 mod stack;
 mod supers;
@@ -168,12 +169,14 @@ impl Builder<'_> {
             B::ToBool => self.test_truth(instr),
             B::BinaryOp => self.binary(instr)?,
             B::CompareOp => self.compare(instr)?,
+            B::BinarySubscr if self.get_raw_item(instr) => {}
             B::BinarySubscr => {
                 self.own_operands(2);
                 self.bet_operands(instr, 2);
                 let v = self.general_on_stack(G::GetItem, [0, 0], 2);
                 self.push_owned(v);
             }
+            B::StoreSubscr if self.set_raw_item(instr) => {}
             B::StoreSubscr => {
                 self.own_operands(3);
                 self.bet_operands(instr, 3);

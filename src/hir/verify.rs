@@ -197,6 +197,15 @@ impl Checker<'_> {
             Op::TupleLen | Op::TupleGet => Some(Type::TUPLE_EXACT),
             _ => None,
         };
+        let offset = match inst.op {
+            Op::RawGet(_) | Op::RawSet(_) => Some(inst.args[1]),
+            _ => None,
+        };
+        if let Some(offset) = offset.filter(|offset| !(f.ty(*offset) <= Type::CINT64)) {
+            let (name, ty) = (inst.op.name(), f.ty(offset));
+            let fault = format!("{b}: {v} = {name} at {offset}, a {ty}");
+            self.faults.push(fault);
+        }
         if let Some(want) = want {
             let have = f.ty(inst.args[0]);
             if !(have <= want) {

@@ -253,6 +253,16 @@ impl Lower<'_> {
                 self.perform(id, &[list, item], Some(exit));
                 return;
             }
+            Op::RawLen(call) | Op::RawGet(call) => {
+                let args: Vec<_> = (0..inst.args.len()).map(|i| self.operand(arg(i))).collect();
+                self.host_call(&call, args, None).expect("a number")
+            }
+            Op::RawSet(call) => {
+                let args = (0..3).map(|i| self.operand(arg(i))).collect();
+                let exit = self.guard_exit(v);
+                self.host_call(&call, args, Some(exit));
+                return;
+            }
             Op::CellGet => self.access(names::CELL_GET, &[arg(0)]),
             Op::CellSet => self.access(names::CELL_SET, &[arg(0), arg(1)]),
             Op::RangeNext => {
@@ -281,12 +291,12 @@ impl Lower<'_> {
             Op::CheckThread(call) => {
                 let thread = self.thread;
                 let exit = self.guard_exit(v);
-                self.host_call(&call, vec![thread], exit);
+                self.host_call(&call, vec![thread], Some(exit));
                 return;
             }
             Op::New(call) => {
                 let exit = self.guard_exit(v);
-                let made = self.host_call(&call, Vec::new(), exit);
+                let made = self.host_call(&call, Vec::new(), Some(exit));
                 let made = made.expect("an instance is made");
                 self.reference(made)
             }
@@ -491,7 +501,7 @@ impl Lower<'_> {
             return true;
         }
         match self.f.op(v) {
-            Op::ListLen | Op::TupleLen | Op::Index | Op::BoolToInt => true,
+            Op::ListLen | Op::TupleLen | Op::RawLen(_) | Op::Index | Op::BoolToInt => true,
             Op::IntMod => constant(self.f.arg(v, 1)).is_some_and(|n| n > 0),
             Op::IntAnd => [0, 1]
                 .iter()
@@ -632,17 +642,17 @@ impl Lower<'_> {
 
     /// A standard access: objects as pointers (a stored object is passed on), C values raw.
     fn access(&mut self, name: &str, args: &[Value]) -> lir::Value {
-        let args: Vec<lir::Value> = args
-            .iter()
-            .map(|&a| {
-                if self.f.ty(a) <= Type::PRIMITIVE && !(self.f.ty(a) <= Type::NULLPTR) {
-                    self.raw(a)
-                } else {
-                    self.moved(a)
-                }
-            })
-            .collect();
+        let args: Vec<lir::Value> = args.iter().map(|&a| self.operand(a)).collect();
         self.intrinsic(name, &args)[0]
+    }
+
+    /// An operand as an intrinsic takes it: raw if it is a raw value.
+    fn operand(&mut self, a: Value) -> lir::Value {
+        if self.f.ty(a) <= Type::PRIMITIVE && !(self.f.ty(a) <= Type::NULLPTR) {
+            self.raw(a)
+        } else {
+            self.moved(a)
+        }
     }
 
     fn host_access(
@@ -664,7 +674,7 @@ impl Lower<'_> {
             self.b.switch_to(here);
             exit = failed;
         }
-        self.host_call(call, args, exit)
+        self.host_call(call, args, Some(exit))
     }
 
     /// Inline an intrinsic of the host's plans, its immediates behind the operands.
@@ -672,10 +682,10 @@ impl Lower<'_> {
         &mut self,
         call: &IntrinsicCall,
         mut args: Vec<lir::Value>,
-        exit: lir::Block,
+        exit: Option<lir::Block>,
     ) -> Option<lir::Value> {
         args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
-        self.perform(call.id, &args, Some(exit)).first().copied()
+        self.perform(call.id, &args, exit).first().copied()
     }
 }
 

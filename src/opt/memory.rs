@@ -193,11 +193,12 @@ impl Analysis {
             | Op::CheckClasses(_)
             | Op::Load(_)
             | Op::ListLen
+            | Op::RawLen(_)
             | Op::CellGet
             | Op::TupleLen
             | Op::UnboxInt => vec![object(0)],
             Op::CheckThread(_) => Vec::new(),
-            Op::ListGet | Op::TupleGet => vec![object(0), f.resolve(inst.args[1])],
+            Op::ListGet | Op::TupleGet | Op::RawGet(_) => vec![object(0), f.resolve(inst.args[1])],
             // Of raw values: what is known of memory shows that they are the same.
             Op::Index | Op::IntCmp(_) | Op::GuardTrue(_) => {
                 inst.args.iter().map(|a| f.resolve(*a)).collect()
@@ -262,6 +263,13 @@ impl Analysis {
                     self.add(facts, key, item);
                 }
             }
+            // Raw items lie in memory of their own.
+            Op::RawSet(_) => {
+                let place = f.resolve(inst.args[1]);
+                keep(facts, &|op, args| {
+                    !matches!(op, Op::RawGet(_)) || are_apart(f, args[1], place)
+                });
+            }
             Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
             Op::Store(_) | Op::StoreQuiet(_) => {
                 keep(facts, &|op, _| !matches!(op, Op::Load(_) | Op::Check(_)))
@@ -269,7 +277,13 @@ impl Analysis {
             op if op.effects().writes => keep(facts, &|op, _| {
                 !matches!(
                     op,
-                    Op::ListLen | Op::ListGet | Op::CellGet | Op::Load(_) | Op::Check(_)
+                    Op::ListLen
+                        | Op::ListGet
+                        | Op::RawLen(_)
+                        | Op::RawGet(_)
+                        | Op::CellGet
+                        | Op::Load(_)
+                        | Op::Check(_)
                 )
             }),
             _ => {}
@@ -319,6 +333,8 @@ fn is_memory(op: &Op) -> bool {
         | Op::Load(_)
         | Op::ListLen
         | Op::ListGet
+        | Op::RawLen(_)
+        | Op::RawGet(_)
         | Op::CellGet => true,
         _ => false,
     }
@@ -354,7 +370,9 @@ impl Checks<'_> {
         }
         let is_made = |v: Value| !f.op(f.object_of(v)).is_box();
         let (same, known) = match (&f.insts[v].op, known) {
-            (Op::ListLen | Op::TupleLen, Some(known)) => (Op::IntCmp(Cmp::Eq), known),
+            (Op::ListLen | Op::TupleLen | Op::RawLen(_), Some(known)) => {
+                (Op::IntCmp(Cmp::Eq), known)
+            }
             (Op::Load(_) | Op::ListGet | Op::TupleGet | Op::CellGet, Some(known))
                 if is_made(known) =>
             {

@@ -196,6 +196,7 @@ fn decode_units(
                 resume: resume as u32,
                 resumable: i == 0,
                 hint: std::mem::take(&mut hint),
+                items: None,
                 line: 0,
             });
         }

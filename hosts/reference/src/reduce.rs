@@ -326,6 +326,7 @@ fn become_nop(instr: &mut Instr) {
         arg: 0,
         arg2: 0,
         hint: Vec::new(),
+        items: None,
         ..instr.clone()
     };
 }
