@@ -350,7 +350,7 @@ impl Codegen {
 
         let failed = |e: ModuleError| from_module_error(input.func, e);
         let id = module
-            .declare_function("unit", Linkage::Local, &context.func.signature)
+            .declare_function(&input.func.name, Linkage::Local, &context.func.signature)
             .map_err(failed)?;
         module.define_function(id, context).map_err(failed)?;
         module.finalize_definitions().map_err(failed)?;

@@ -5,10 +5,12 @@
 
 use super::cache;
 use crate::capi::{_PyObject_GetMethod, _PySuper_Lookup, Frame, Obj, frame_name, object};
+use crate::runtime::sampling;
 use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
+    sampling::count([a]);
     let name = frame_name(frame, name);
     let known = cache::load(a, name);
     if known.is_null() {
@@ -19,6 +21,7 @@ pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn store_attr(frame: Frame, name: i64, a: Obj, value: Obj) -> i64 {
+    sampling::count([a]);
     let name = frame_name(frame, name);
     if cache::store(a, name, value) {
         return 0;
@@ -36,6 +39,7 @@ pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
 
 /// Outputs: the function and `self`, or the attribute and null.
 pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut Obj) -> i64 {
+    sampling::count([a]);
     let name = frame_name(frame, name);
     let known = cache::method(a, name);
     if !known.is_null() {

@@ -4,19 +4,23 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::capi::{_PyEval_BinaryOps, Obj};
+use crate::runtime::sampling;
 use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
+    sampling::count([a, b]);
     _PyEval_BinaryOps[op as usize](a, b)
 }
 
 pub unsafe extern "C" fn compare(op: i64, a: Obj, b: Obj) -> Obj {
+    sampling::count([a, b]);
     PyObject_RichCompare(a, b, op as i32)
 }
 
 /// Not `PyObject_RichCompareBool`, which takes identical objects for equal.
 pub unsafe extern "C" fn compare_bool(op: i64, a: Obj, b: Obj) -> i64 {
+    sampling::count([a, b]);
     let result = PyObject_RichCompare(a, b, op as i32);
     if result.is_null() {
         return -1;
@@ -32,18 +36,22 @@ pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
 }
 
 pub unsafe extern "C" fn truth(a: Obj) -> i64 {
+    sampling::count([a]);
     i64::from(PyObject_IsTrue(a))
 }
 
 pub unsafe extern "C" fn negative(a: Obj) -> Obj {
+    sampling::count([a]);
     PyNumber_Negative(a)
 }
 
 pub unsafe extern "C" fn invert(a: Obj) -> Obj {
+    sampling::count([a]);
     PyNumber_Invert(a)
 }
 
 pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
+    sampling::count([a, key]);
     if PyList_CheckExact(a) != 0 && Py_TYPE(key) == &raw mut PySlice_Type {
         let result = super::slices::get_extended(a, key);
         if !result.is_null() {

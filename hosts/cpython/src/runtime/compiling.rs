@@ -4,8 +4,8 @@
 
 use super::capi::*;
 use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
-use super::units::{self, FORCE_CAPACITY, Kind, Teaches, UnitRef, UnitState};
-use super::{abi, closed, frames, generators, healing, monitoring, rt, watchers};
+use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
+use super::{abi, closed, frames, generators, healing, monitoring, rt, sampling, watchers};
 use crate::feedback;
 use crate::namespace::{self, NameCell};
 use crate::world::supers;
@@ -248,6 +248,7 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
         if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
             mark_unreached(&mut code, &shape, Kind::Function);
         }
+        sampling::tell(state, &mut code, &mut HashMap::new());
         mark_supers(&mut code, &mut HashMap::new(), func);
         Some(code)
     }
@@ -325,11 +326,7 @@ pub(super) unsafe fn compile_unit(
     unit.teaches = code
         .instrs
         .iter()
-        .map(|i| match i.op {
-            Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,
-            Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
-            _ => Teaches::Nothing,
-        })
+        .map(|i| sampling::teaches(i.op))
         .collect();
     if rt().options.force.is_some() {
         unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
@@ -364,6 +361,8 @@ pub(super) unsafe fn compile_unit(
     let (mut met, held) = unsafe { healing::classes_met(state) };
     healing::numbers_met(state, &code, &mut met);
     // SAFETY: the caller's promise.
+    let sampled = unsafe { sampling::tell(state, &mut code, &mut met) };
+    // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
     let mut engine = rt().engine.take().expect("checked above");
@@ -393,7 +392,7 @@ pub(super) unsafe fn compile_unit(
         })?;
     rt().totals.compiled(&compiled);
     unit.finish(compiled);
-    drop(held);
+    drop((held, sampled));
     healing::prepare(&mut unit);
     rt().totals.units += 1;
     // SAFETY: as above; nothing has run since `state` was taken that could free it.

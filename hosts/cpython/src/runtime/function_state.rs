@@ -3,6 +3,7 @@
 use super::capi::*;
 use super::closed::RawCell;
 use super::generators::GeneratorState;
+use super::sampling::Sampled;
 use super::units::{Kind, UnitRef};
 use super::{abi, entries, rt, units};
 use cladonia::bytecode::{Numbers, Pc};
@@ -40,8 +41,14 @@ pub struct CodeState {
     pub avoid: HashSet<(Pc, Reason)>,
     /// Receivers that were met where the class that was bet on was not.
     pub met: HashMap<Pc, History>,
+    /// The keys that instances share of which one was laid out in another way than was bet on.
+    pub keys: HashMap<Pc, Keys>,
     /// Operands that were met where the numbers that were bet on were not.
     pub operands: HashMap<Pc, Operands>,
+    /// What general operations have met.
+    pub sampled: HashMap<Pc, Sampled>,
+    /// Units that were given up for what was sampled.
+    pub taught: u32,
     /// Units that were given up because of what they left out as never executed.
     pub reached_late: u32,
     /// Why calls are not compiled.
@@ -65,6 +72,32 @@ pub struct History {
     pub failures: u32,
     /// Whether it has met an object with a dictionary of its own where the unit did not expect one.
     pub has_dicts: bool,
+}
+
+/// How many keys the instances of a class shared, where one of them was not laid out as was bet on. Keys grow: the next unit
+/// knows of more, and may be right.
+#[derive(Clone, Copy, Default)]
+pub struct Keys {
+    /// When it was met last.
+    pub met: i64,
+    /// When a unit was last given up for it.
+    pub learnt: i64,
+}
+
+/// Classes remembered for an instruction.
+const MOST_CLASSES: usize = 6;
+
+impl History {
+    /// Remember a class, by its version.
+    pub fn add(&mut self, version: u32) {
+        if !self.versions.contains(&version) {
+            // The newest are the likeliest to be alive.
+            if self.versions.len() == MOST_CLASSES {
+                self.versions.remove(0);
+            }
+            self.versions.push(version);
+        }
+    }
 }
 
 /// What the operands of arithmetic or a comparison were where they were not what was bet on.
@@ -160,7 +193,10 @@ impl CodeState {
             loops: HashMap::new(),
             avoid: HashSet::new(),
             met: HashMap::new(),
+            keys: HashMap::new(),
             operands: HashMap::new(),
+            sampled: HashMap::new(),
+            taught: 0,
             reached_late: 0,
             refused: None,
             loops_refused: None,
@@ -172,7 +208,7 @@ impl CodeState {
 
     /// Versions of one entry before its function stays interpreted.
     pub fn most_versions(&self) -> u32 {
-        MOST_VERSIONS + self.reached_late
+        MOST_VERSIONS + self.reached_late + self.taught
     }
 
     /// The entry of a namespace.

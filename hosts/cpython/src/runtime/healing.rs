@@ -6,7 +6,7 @@ use super::units::{Teaches, UnitRef, UnitState};
 use super::{abi, function_state, rt, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
-use crate::world::classes::is_versioned;
+use crate::world::classes::{Storage, is_versioned, storage};
 use crate::world::dictionaries;
 use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
@@ -22,9 +22,6 @@ const SOME_FAILURES: u64 = 4;
 
 /// Units given up because of the classes that one instruction met, before it is compiled for any class.
 const MOST_CLASS_FAILURES: u32 = 3;
-
-/// Classes remembered for an instruction.
-const MOST_CLASSES: usize = 6;
 
 /// Which guards fail on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,6 +143,13 @@ unsafe fn learn(unit: UnitRef) {
             {
                 continue;
             }
+            if record.reason == Reason::Shape
+                && let Some(keys) = state.keys.get_mut(&record.pc)
+                && keys.met > keys.learnt
+            {
+                keys.learnt = keys.met;
+                continue;
+            }
             if matches!(record.reason, Reason::Type | Reason::Domain)
                 && let Some(operands) = state.operands.get_mut(&record.pc)
                 && operands.numbers().is_some()
@@ -197,6 +201,9 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
                     let state = function_state::state_of(shape.code);
                     state.met.entry(record.pc).or_default().has_dicts = true;
                 }
+            } else if let Storage::Inline(values) = storage(class) {
+                let state = function_state::state_of(shape.code);
+                state.keys.entry(record.pc).or_default().met = values.count();
             }
             return;
         }
@@ -208,13 +215,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             .met
             .entry(record.pc)
             .or_default();
-        if !met.versions.contains(&version) {
-            // The newest are the likeliest to be alive.
-            if met.versions.len() == MOST_CLASSES {
-                met.versions.remove(0);
-            }
-            met.versions.push(version);
-        }
+        met.add(version);
     }
 }
 

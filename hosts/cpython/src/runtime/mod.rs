@@ -45,6 +45,7 @@ pub mod healing;
 pub mod local_events;
 pub mod monitoring;
 pub mod rebuilt;
+pub mod sampling;
 pub mod stats;
 pub mod units;
 pub mod watchers;

@@ -120,6 +120,8 @@ pub enum Teaches {
     Class,
     /// Which numbers the two on top of the stack are.
     Numbers,
+    /// Their classes, but only where the general operation looks.
+    Operands,
 }
 
 /// Exit records that a table of forced exits has room for.

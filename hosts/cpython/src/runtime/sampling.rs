@@ -1,0 +1,264 @@
+//! What the general operations meet, sampled: the interpreter notes no classes where it has no specialised form, or has met
+//! several, so compiled code is the first that can tell.
+//!
+//! Each general operation of a kind that could be compiled for classes counts down; one of [`PERIOD`] looks which
+//! instruction it stands for and notes the classes of its operands. Once an instruction was met often enough, and a unit made
+//! with that knowledge would be another, the unit is given up for one that is.
+
+use super::capi::{Object, current_thread, get};
+use super::function_state::{self, CodeState, History};
+use super::units::{self, Teaches, UnitRef};
+use super::{abi, frames, is_started};
+use crate::capi::Obj;
+use crate::feedback::{LiveClass, class_of_version};
+use crate::objects;
+use crate::world::classes::is_versioned;
+use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
+use cladonia::exits::Reason;
+use cladonia::types::Type;
+use pyo3_ffi::*;
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// One general operation of so many is looked at. It is a prime, so that no loop's operations take turns with it.
+const PERIOD: u32 = 61;
+
+/// Samples of one instruction after which its unit may be given up.
+const ENOUGH: u32 = 4;
+
+/// Samples of another instruction of the same code that are relied on when a unit is made.
+const SOME: u32 = 2;
+
+/// Pairs of classes remembered for an instruction.
+const MOST_PAIRS: usize = 4;
+
+/// Units of one code given up for what was sampled.
+const MOST_TAUGHT: u32 = 4;
+
+/// The classes that an instruction's operands had.
+#[derive(Default)]
+pub struct Sampled {
+    /// Their versions, the deeper operand's first; 0 where there is none.
+    pairs: Vec<[u32; 2]>,
+    /// How many samples there were.
+    count: u32,
+    /// Whether a unit was made with this knowledge, or it is known to be of no use.
+    told: bool,
+}
+
+static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD);
+
+/// Called by a general operation that compiled code makes on these operands, the deeper one first; the last is the one that an
+/// attribute is asked of.
+///
+/// # Safety
+/// The GIL is held; the frame of the unit that calls is the thread's current one and says where it is.
+#[inline]
+pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
+    let left = COUNTDOWN.load(Ordering::Relaxed);
+    if left > 0 {
+        COUNTDOWN.store(left - 1, Ordering::Relaxed);
+        return;
+    }
+    COUNTDOWN.store(PERIOD, Ordering::Relaxed);
+    // SAFETY: the caller's.
+    unsafe { sample(&operands) }
+}
+
+#[cold]
+unsafe fn sample(operands: &[Object]) {
+    if !is_started() {
+        return;
+    }
+    // SAFETY: the caller's: a native frame's token is of a unit that lives as long as its frame.
+    unsafe {
+        let frame = get(current_thread(), abi::thread::CURRENT_FRAME);
+        let Some(token) = frames::native_token(frame) else {
+            return;
+        };
+        let unit = token as UnitRef;
+        if !(*unit).is_valid() {
+            return;
+        }
+        let at: *const u8 = get(frame, abi::frame::INSTR_PTR);
+        let pos = at.offset_from((*unit).shape.units()) / 2;
+        let positions = &(&(*unit)).positions;
+        let Ok(index) = positions.binary_search_by_key(&pos, |p| p.0 as isize) else {
+            return;
+        };
+        note(unit, Pc(index as u32), operands);
+    }
+}
+
+/// # Safety
+/// A live unit and live operands.
+unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
+    // SAFETY: the caller's.
+    unsafe {
+        let teaches = &(&(*unit)).teaches;
+        let operands = match (teaches[pc.0 as usize], operands) {
+            (Teaches::Class, [.., receiver]) => [*receiver, ptr::null_mut()],
+            (Teaches::Numbers | Teaches::Operands, [a, b]) => [*a, *b],
+            (Teaches::Operands, [only]) => [*only, ptr::null_mut()],
+            _ => return,
+        };
+        let pair = operands.map(|operand| version_of(operand));
+        let state = function_state::state_of((*unit).shape.code);
+        let sampled = state.sampled.entry(pc).or_default();
+        sampled.count += 1;
+        if !sampled.pairs.contains(&pair) && sampled.pairs.len() < MOST_PAIRS {
+            sampled.pairs.push(pair);
+        }
+        if sampled.count < ENOUGH || sampled.told {
+            return;
+        }
+        sampled.told = true;
+        let is_news = match teaches[pc.0 as usize] {
+            Teaches::Class => are_new(&state.sampled[&pc], state.met.get(&pc)),
+            _ => classes_of(&state.sampled[&pc]).is_some_and(|(pairs, _held)| is_useful(&pairs)),
+        };
+        if !is_news || state.taught == MOST_TAUGHT || has_failed(state, pc) {
+            return;
+        }
+        state.taught += 1;
+        let known = state.sampled.iter_mut().filter(|(_, s)| s.count >= SOME);
+        for (pc, sampled) in known {
+            sampled.told = true;
+            if teaches[pc.0 as usize] == Teaches::Class {
+                let history = state.met.entry(*pc).or_default();
+                sampled.receivers().for_each(|version| history.add(version));
+            }
+        }
+        units::invalidate(unit);
+    }
+}
+
+impl Sampled {
+    /// The versions of the classes that an attribute was asked of.
+    fn receivers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.pairs
+            .iter()
+            .map(|pair| pair[0])
+            .filter(|version| *version != 0)
+    }
+}
+
+/// Whether an attribute's instruction has met a class that the unit's compiler was not told of.
+fn are_new(sampled: &Sampled, told: Option<&History>) -> bool {
+    let mut receivers = sampled.receivers();
+    receivers.any(|version| !told.is_some_and(|history| history.versions.contains(&version)))
+}
+
+/// Whether bets on classes were given up there.
+fn has_failed(state: &CodeState, pc: Pc) -> bool {
+    let failed = |reason| state.avoid.contains(&(pc, reason));
+    [Reason::Type, Reason::Identity, Reason::Domain]
+        .into_iter()
+        .any(failed)
+}
+
+/// The version of an object's class; 0 of null, and of a class that has none.
+unsafe fn version_of(object: Object) -> u32 {
+    if object.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller's: a live object.
+    unsafe {
+        let class = Py_TYPE(object);
+        match is_versioned(class) {
+            true => get(class.cast(), abi::type_::VERSION_TAG),
+            false => 0,
+        }
+    }
+}
+
+/// The classes of the pairs, and what keeps them alive; nothing if one has changed since.
+///
+/// # Safety
+/// The GIL is held.
+unsafe fn classes_of(sampled: &Sampled) -> Option<(Vec<Vec<Type>>, Vec<LiveClass>)> {
+    let (mut pairs, mut held) = (Vec::new(), Vec::new());
+    for pair in &sampled.pairs {
+        let mut types = Vec::new();
+        for &version in pair.iter().filter(|version| **version != 0) {
+            // SAFETY: the caller's; the class is alive.
+            unsafe {
+                let class = class_of_version(version)?;
+                types.push(Type::from_class_exact(objects::class_handle(
+                    class.as_type(),
+                )));
+                held.push(class);
+            }
+        }
+        pairs.push(types);
+    }
+    Some((pairs, held))
+}
+
+fn is_number(ty: &Type) -> bool {
+    *ty <= Type::LONG_EXACT || *ty <= Type::FLOAT_EXACT
+}
+
+/// Whether compiled code that knew of these operands would be another.
+fn is_useful(pairs: &[Vec<Type>]) -> bool {
+    let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
+    all_numbers || matches!(pairs, [pair] if is_item(pair))
+}
+
+/// A list or tuple and an index.
+fn is_item(pair: &[Type]) -> bool {
+    matches!(*pair, [sequence, index]
+        if (sequence <= Type::LIST_EXACT || sequence <= Type::TUPLE_EXACT) && index <= Type::LONG_EXACT)
+}
+
+/// Tell of the instructions of a code what was sampled, where nothing else is known of them. Gives what keeps the classes alive
+/// that are named.
+///
+/// # Safety
+/// The GIL is held; `code` is the state's.
+pub unsafe fn tell(
+    state: &CodeState,
+    code: &mut Code,
+    met: &mut HashMap<Pc, Met>,
+) -> Vec<LiveClass> {
+    let mut all_held = Vec::new();
+    for (&pc, sampled) in state.sampled.iter().filter(|(_, s)| s.count >= SOME) {
+        let instr = &mut code.instrs[pc.0 as usize];
+        let is_known = met.contains_key(&pc) || has_failed(state, pc);
+        if is_known || !(instr.hint.is_empty() || instr.is_unreached()) {
+            continue;
+        }
+        // SAFETY: the caller's.
+        let Some((mut pairs, held)) = (unsafe { classes_of(sampled) }) else {
+            continue;
+        };
+        if !is_useful(&pairs) {
+            continue;
+        }
+        match &mut pairs[..] {
+            [pair] => instr.hint = std::mem::take(pair),
+            _ if matches!(instr.op, Op::BinaryOp | Op::CompareOp) => {
+                let alike = |pair: &Vec<Type>| pair[0] == pair[1];
+                let numbers = match pairs.iter().any(alike) {
+                    true => Numbers::Any,
+                    false => Numbers::Mixed,
+                };
+                met.entry(pc).or_default().numbers = Some(numbers);
+            }
+            _ => continue,
+        }
+        all_held.extend(held);
+    }
+    all_held
+}
+
+/// What is learnt of an instruction's operands.
+pub fn teaches(op: Op) -> Teaches {
+    match op {
+        Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,
+        Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
+        Op::BinarySubscr | Op::ToBool | Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
+        _ => Teaches::Nothing,
+    }
+}
