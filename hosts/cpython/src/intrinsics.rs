@@ -10,6 +10,7 @@ pub mod dictionaries;
 mod iterators;
 mod namespace;
 mod numbers;
+pub mod raw_items;
 mod references;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -195,6 +196,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     references::define(&mut set);
     numbers::define(&mut set);
     containers::define(&mut set);
+    raw_items::define(&mut set);
     iterators::define(&mut set);
     namespace::define(&mut set);
     thread::define(&mut set);

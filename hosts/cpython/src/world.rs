@@ -12,6 +12,7 @@ mod attributes;
 mod callees;
 pub(crate) mod classes;
 pub(crate) mod dictionaries;
+pub(crate) mod raw_items;
 pub(crate) mod supers;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use crate::capi::Obj;
 use crate::intrinsics::{attributes as plan, dictionaries as in_dict, thread};
 use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
-use cladonia::facts::Assumption;
+use cladonia::facts::{Assumption, RawItems};
 use cladonia::host::{
     AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, RawEntry, StorePlan, World,
 };
@@ -54,6 +55,7 @@ struct PlanIds {
 /// The interpreter's state for one compile.
 pub struct CPythonWorld<'a> {
     ids: PlanIds,
+    raw_ids: raw_items::RawIds,
     globals: Obj,
     builtins: Obj,
     known: Known<'a>,
@@ -106,6 +108,7 @@ impl<'a> CPythonWorld<'a> {
         };
         CPythonWorld {
             ids,
+            raw_ids: raw_items::RawIds::new(host),
             globals,
             builtins,
             known,
@@ -260,6 +263,10 @@ impl World for CPythonWorld<'_> {
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
         self.plan_store(receiver, name)
             .unwrap_or(StorePlan::General)
+    }
+
+    fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
+        self.plan_raw_items(receiver, way)
     }
 
     fn callee(&self, callee: ObjectHandle) -> Callee {

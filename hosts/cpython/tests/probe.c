@@ -149,6 +149,7 @@ int main(void)
     O(list, ITEMS, PyListObject, ob_item);
     O(list, ALLOCATED, PyListObject, allocated);
     S(list, PyListObject);
+    O(bytearray, START, PyByteArrayObject, ob_start);
     O(tuple, ITEMS, PyTupleObject, ob_item);
     O(cell, CONTENT, PyCellObject, ob_ref);
     O(slice, START, PySliceObject, start);

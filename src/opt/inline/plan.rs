@@ -215,14 +215,11 @@ fn is_small(code: &Code) -> bool {
         && code.instrs.len() <= MOST_INSTRS
         && code.locals.len() <= MOST_SLOTS
         && code.stacksize as usize <= MOST_SLOTS
-        && !code.instrs.iter().any(|instr| {
-            matches!(
-                instr.op,
-                bytecode::Op::JumpBackward
-                    | bytecode::Op::ForIter
-                    | bytecode::Op::RaiseVarargs
-                    | bytecode::Op::MakeCell
-            )
+        && !code.instrs.iter().any(|instr| match instr.op {
+            bytecode::Op::JumpBackward | bytecode::Op::ForIter | bytecode::Op::MakeCell => true,
+            // What was never executed is left out.
+            bytecode::Op::RaiseVarargs => !instr.is_unreached(),
+            _ => false,
         })
 }
 
@@ -315,7 +312,7 @@ fn is_quiet(body: &Function, v: Value) -> bool {
     let inst = &body.insts[v];
     match inst.op {
         Op::Decref => !body.drop_runs_host_code(inst.args[0]),
-        Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) => true,
+        Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) | Op::RawSet(_) => true,
         // Of the frame, or of a namespace of the unit's own code.
         Op::LoadSlot(_)
         | Op::CheckValid

@@ -183,6 +183,16 @@ unsafe fn scalars() -> Checked {
         expect(
             "PyBytesObject.ob_sval",
             read::<[u8; 6], _>(data.as_ptr(), bytes::DATA) == *b"lichen",
+        )?;
+        let copy = made("a bytearray", ffi::PyByteArray_FromObject(data.as_ptr()))?;
+        expect(
+            "PyByteArrayObject.ob_size",
+            read::<Py_ssize_t, _>(copy.as_ptr(), object::VAR_SIZE) == 6,
+        )?;
+        expect(
+            "PyByteArrayObject.ob_start",
+            read::<*mut std::ffi::c_char, _>(copy.as_ptr(), bytearray::START)
+                == ffi::PyByteArray_AsString(copy.as_ptr()),
         )
     }
 }

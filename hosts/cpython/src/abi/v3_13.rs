@@ -173,6 +173,11 @@ layout! {
         SIZE = 40, "Size of the struct.";
     }
 
+    /// `PyByteArrayObject`.
+    bytearray {
+        START = 40, "`ob_start`.";
+    }
+
     /// `PyTupleObject`.
     tuple {
         ITEMS = 24, "`ob_item`.";

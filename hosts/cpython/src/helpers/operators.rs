@@ -62,6 +62,7 @@ pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn set_item(a: Obj, key: Obj, value: Obj) -> i64 {
+    sampling::count([a, key]);
     i64::from(PyObject_SetItem(a, key, value))
 }
 

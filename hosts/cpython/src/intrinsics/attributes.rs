@@ -168,7 +168,7 @@ pub(super) fn define(set: &mut Set<'_>) {
 }
 
 /// Go on if `cond` holds, and end the intrinsic both ways.
-fn check(b: &mut Builder<'_>, cond: Value) {
+pub(super) fn check(b: &mut Builder<'_>, cond: Value) {
     let fail = b.cold_block();
     b.guard(cond, fail);
     b.ret(&[]);

@@ -13,6 +13,7 @@ use crate::capi::Obj;
 use crate::feedback::{LiveClass, class_of_version};
 use crate::objects;
 use crate::world::classes::is_versioned;
+use crate::world::raw_items;
 use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
 use cladonia::exits::Reason;
 use cladonia::types::Type;
@@ -41,6 +42,8 @@ const MOST_TAUGHT: u32 = 4;
 pub struct Sampled {
     /// Their versions, the deeper operand's first; 0 where there is none.
     pairs: Vec<[u32; 2]>,
+    /// How raw items of the deeper operand lay, each way once.
+    items: Vec<u64>,
     /// How many samples there were.
     count: u32,
     /// Whether a unit was made with this knowledge, or it is known to be of no use.
@@ -107,6 +110,15 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         let state = function_state::state_of((*unit).shape.code);
         let sampled = state.sampled.entry(pc).or_default();
         sampled.count += 1;
+        let items = match operands {
+            [container, index] if !index.is_null() => raw_items::items_of(container),
+            _ => None,
+        };
+        if let Some(items) = items
+            && !sampled.items.contains(&items)
+        {
+            sampled.items.push(items);
+        }
         if !sampled.pairs.contains(&pair) && sampled.pairs.len() < MOST_PAIRS {
             sampled.pairs.push(pair);
         }
@@ -116,7 +128,10 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         sampled.told = true;
         let is_news = match teaches[pc.0 as usize] {
             Teaches::Class => are_new(&state.sampled[&pc], state.met.get(&pc)),
-            _ => classes_of(&state.sampled[&pc]).is_some_and(|(pairs, _held)| is_useful(&pairs)),
+            _ => {
+                let sampled = &state.sampled[&pc];
+                classes_of(sampled).is_some_and(|(pairs, _held)| sampled.is_useful(&pairs))
+            }
         };
         if !is_news || state.taught == MOST_TAUGHT || has_failed(state, pc) {
             return;
@@ -200,16 +215,19 @@ fn is_number(ty: &Type) -> bool {
     *ty <= Type::LONG_EXACT || *ty <= Type::FLOAT_EXACT
 }
 
-/// Whether compiled code that knew of these operands would be another.
-fn is_useful(pairs: &[Vec<Type>]) -> bool {
-    let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
-    all_numbers || matches!(pairs, [pair] if is_item(pair))
-}
+impl Sampled {
+    /// Whether compiled code that knew of its operands, which are of these classes, would be another.
+    fn is_useful(&self, pairs: &[Vec<Type>]) -> bool {
+        let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
+        all_numbers || matches!(pairs, [pair] if self.is_item(pair))
+    }
 
-/// A list or tuple and an index.
-fn is_item(pair: &[Type]) -> bool {
-    matches!(*pair, [sequence, index]
-        if (sequence <= Type::LIST_EXACT || sequence <= Type::TUPLE_EXACT) && index <= Type::LONG_EXACT)
+    /// A list, a tuple or what has raw items that always lie alike, and an index.
+    fn is_item(&self, pair: &[Type]) -> bool {
+        matches!(*pair, [sequence, index]
+            if index <= Type::LONG_EXACT
+                && (sequence <= Type::LIST_EXACT || sequence <= Type::TUPLE_EXACT || self.items.len() == 1))
+    }
 }
 
 /// Tell of the instructions of a code what was sampled, where nothing else is known of them. Gives what keeps the classes alive
@@ -233,11 +251,18 @@ pub unsafe fn tell(
         let Some((mut pairs, held)) = (unsafe { classes_of(sampled) }) else {
             continue;
         };
-        if !is_useful(&pairs) {
+        if !sampled.is_useful(&pairs) {
             continue;
         }
         match &mut pairs[..] {
-            [pair] => instr.hint = std::mem::take(pair),
+            [pair] => {
+                instr.hint = std::mem::take(pair);
+                if instr.op == Op::StoreSubscr {
+                    // The value lies deeper.
+                    instr.hint.insert(0, Type::OBJECT);
+                }
+                instr.items = sampled.items.first().copied();
+            }
             _ if matches!(instr.op, Op::BinaryOp | Op::CompareOp) => {
                 let alike = |pair: &Vec<Type>| pair[0] == pair[1];
                 let numbers = match pairs.iter().any(alike) {
@@ -258,7 +283,8 @@ pub fn teaches(op: Op) -> Teaches {
     match op {
         Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,
         Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
-        Op::BinarySubscr | Op::ToBool | Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
+        Op::BinarySubscr | Op::StoreSubscr => Teaches::Operands,
+        Op::ToBool | Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
         _ => Teaches::Nothing,
     }
 }
