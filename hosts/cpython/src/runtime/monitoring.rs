@@ -15,7 +15,7 @@ use abi::opcodes::{RETURN_CONST, RETURN_VALUE};
 use abi::{frame as f, thread as t};
 use cladonia::types::Type;
 use pyo3_ffi::*;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::panic::catch_unwind;
 
 /// The monitoring tool.
@@ -23,15 +23,21 @@ use std::panic::catch_unwind;
 pub struct Monitor {
     /// Its id, while it is in use.
     pub tool: Option<u8>,
+    /// The id of a second tool, which is never called. CPython 3.13.0 forgets which instructions of a code object were to be traced
+    /// one by one (`f_trace_opcodes`, by which `pdb.set_trace()` stops in its own line) when the first event gets a second
+    /// tool, as `sys.settrace` is where we listen; so one has two from the beginning: `STOP_ITERATION`, the rarest of those
+    /// that count.
+    second: Option<u8>,
     /// `sys.monitoring.DISABLE`, held.
     disable: usize,
 }
 
-/// Ids from the highest that is nobody's by convention.
-const CANDIDATES: [u8; 6] = [4, 3, 5, 2, 1, 0];
+/// Ids from the highest that is nobody's by convention, then that of optimizers.
+const CANDIDATES: [u8; 6] = [4, 5, 3, 2, 1, 0];
 /// Event numbers.
 const PY_START: i64 = 0;
 const JUMP: i64 = 7;
+const STOP_ITERATION: i64 = 9;
 /// Bits per event tables in the interpreter and in a code object.
 const GLOBAL_EVENTS: usize = 15;
 const LOCAL_EVENTS: usize = 10;
@@ -64,35 +70,13 @@ impl Monitor {
                         .check()?
                         .leak() as usize;
             }
-            let mut tool = None;
-            for id in CANDIDATES {
-                let name = PyObject_CallMethod(
-                    monitoring.0,
-                    c"get_tool".as_ptr(),
-                    c"i".as_ptr(),
-                    id as c_int,
-                );
-                let name = Holder(name).check()?;
-                if name.0 == Py_None() {
-                    tool = Some(id);
-                    break;
-                }
-            }
-            let Some(id) = tool else {
+            let Some(id) = take_id(monitoring.0, c"cladonia")? else {
                 PyErr_SetString(
                     PyExc_RuntimeError,
                     c"no monitoring tool id is free".as_ptr(),
                 );
                 return Err(());
             };
-            let done = PyObject_CallMethod(
-                monitoring.0,
-                c"use_tool_id".as_ptr(),
-                c"is".as_ptr(),
-                id as c_int,
-                c"cladonia".as_ptr(),
-            );
-            Holder(done).check()?;
             rt().monitor.tool = Some(id);
             for (event, function) in [(PY_START, &functions[0]), (JUMP, &functions[1])] {
                 let callback = Holder(PyCFunction_NewEx(
@@ -112,7 +96,17 @@ impl Monitor {
                 Holder(done).check()?;
             }
             super::local_events::interpose(monitoring.0);
-            set_events(monitoring.0, id, 1 << PY_START | 1 << JUMP)
+            set_events(
+                monitoring.0,
+                id,
+                1 << PY_START | 1 << JUMP | 1 << STOP_ITERATION,
+            )?;
+            // Without a second id all works but that.
+            rt().monitor.second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
+            match rt().monitor.second {
+                Some(second) => set_events(monitoring.0, second, 1 << STOP_ITERATION),
+                None => Ok(()),
+            }
         }
     }
 
@@ -126,6 +120,7 @@ impl Monitor {
             let Some(id) = rt().monitor.tool.take() else {
                 return;
             };
+            let second = rt().monitor.second.take();
             let _ = (|| -> Result<(), ()> {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
                 let monitoring =
@@ -143,14 +138,11 @@ impl Monitor {
                     );
                     Holder(done).check()?;
                 }
-                Holder(PyObject_CallMethod(
-                    monitoring.0,
-                    c"free_tool_id".as_ptr(),
-                    c"i".as_ptr(),
-                    id as c_int,
-                ))
-                .check()?;
-                Ok(())
+                if let Some(second) = second {
+                    set_events(monitoring.0, second, 0)?;
+                    free_id(monitoring.0, second)?;
+                }
+                free_id(monitoring.0, id)
             })();
             PyErr_Clear();
         }
@@ -160,6 +152,43 @@ impl Monitor {
         // SAFETY: a reference to the object is held.
         unsafe { Py_NewRef(self.disable as Object) }
     }
+}
+
+/// Take an id that nobody has, if there is one.
+unsafe fn take_id(monitoring: Object, name: &CStr) -> Result<Option<u8>, ()> {
+    // SAFETY: the caller's objects are alive.
+    unsafe {
+        for id in CANDIDATES {
+            let owner =
+                PyObject_CallMethod(monitoring, c"get_tool".as_ptr(), c"i".as_ptr(), id as c_int);
+            if Holder(owner).check()?.0 != Py_None() {
+                continue;
+            }
+            let done = PyObject_CallMethod(
+                monitoring,
+                c"use_tool_id".as_ptr(),
+                c"is".as_ptr(),
+                id as c_int,
+                name.as_ptr(),
+            );
+            Holder(done).check()?;
+            return Ok(Some(id));
+        }
+        Ok(None)
+    }
+}
+
+unsafe fn free_id(monitoring: Object, id: u8) -> Result<(), ()> {
+    // SAFETY: the caller's objects are alive.
+    let done = unsafe {
+        PyObject_CallMethod(
+            monitoring,
+            c"free_tool_id".as_ptr(),
+            c"i".as_ptr(),
+            id as c_int,
+        )
+    };
+    Holder(done).check().map(|_| ())
 }
 
 unsafe fn set_events(monitoring: Object, id: u8, events: c_int) -> Result<(), ()> {
@@ -199,7 +228,8 @@ impl Drop for Holder {
 
 /// Whether anybody else is told what this code does: other tools, `sys.settrace`, `sys.setprofile`.
 pub fn is_observed(shape: &CodeShape) -> bool {
-    let ours = rt().monitor.tool.map_or(0, |id| 1u8 << id);
+    let bit = |id: Option<u8>| id.map_or(0, |id| 1u8 << id);
+    let ours = bit(rt().monitor.tool) | bit(rt().monitor.second);
     // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
     unsafe {
         let interp = PyInterpreterState_Main().cast::<u8>();
