@@ -203,7 +203,14 @@ fn is_number(ty: &Type) -> bool {
 /// Whether compiled code that knew of these operands would be another.
 fn is_useful(pairs: &[Vec<Type>]) -> bool {
     let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
-    all_numbers || matches!(pairs, [pair] if is_item(pair))
+    all_numbers || matches!(pairs, [pair] if is_item(pair) || pair.iter().any(is_of_program))
+}
+
+/// A class that may define operators.
+fn is_of_program(ty: &Type) -> bool {
+    let class = ty.runtime_class_in(objects::host()).map(objects::class_ptr);
+    // SAFETY: the caller holds the classes that the types are of.
+    class.is_some_and(|class| unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 })
 }
 
 /// A list or tuple and an index.
@@ -225,7 +232,9 @@ pub unsafe fn tell(
     let mut all_held = Vec::new();
     for (&pc, sampled) in state.sampled.iter().filter(|(_, s)| s.count >= SOME) {
         let instr = &mut code.instrs[pc.0 as usize];
-        let is_known = met.contains_key(&pc) || has_failed(state, pc);
+        // The classes that attributes were asked of are among those met.
+        let is_known =
+            met.contains_key(&pc) || has_failed(state, pc) || teaches(instr.op) == Teaches::Class;
         if is_known || !(instr.hint.is_empty() || instr.is_unreached()) {
             continue;
         }
