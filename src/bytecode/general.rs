@@ -5,6 +5,9 @@
 //! with the remaining operands (objects or nulls; their references are taken over, also when it raises) and their
 //! number, then for a row with outputs the address of an array that the helper fills with new references.
 
+/// Added to the number of a comparison, where an operation takes operators of either kind.
+pub const COMPARISON: i64 = 256;
+
 /// What a general operation gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gives {
@@ -103,6 +106,11 @@ general_ops! {
     Compare "compare" () 1 2 Object;
     /// The truth of a comparison.
     CompareBool "compare_bool" () 1 2 Bool;
+    /// What an operator comes to whose method, called with the first two operands, has given the array's one entry, which is taken
+    /// over: that, unless it is the third operand, by which a method says that it does not know such operands. Then it is what
+    /// follows in the language's order. The immediates are the operator's number (of a comparison: that and [`COMPARISON`]), and
+    /// whether the method was the right operand's.
+    OperatorRest "operator_rest" (variadic) 2 3 Object;
     /// Whether the second operand contains the first.
     Contains "contains" () 0 2 Bool;
     /// The truth of an object.

@@ -20,7 +20,7 @@ mod text;
 mod verify;
 
 pub use builder::{BuildError, CodeBuilder, Label};
-pub use general::{GeneralInfo, GeneralOp, Gives};
+pub use general::{COMPARISON, GeneralInfo, GeneralOp, Gives};
 pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};
 pub(crate) use parse::parse_code;
 pub use parse::{Document, Section};

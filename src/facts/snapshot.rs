@@ -1,7 +1,10 @@
 //! The answers of a [`World`] as data: what a compile was told, kept or written down, so that it can be told again
 //! without the host. What is not in it is not known.
 
-use super::{Assumption, AttrPlan, Callee, Global, Inlinee, RawItems, StorePlan, World};
+use super::{
+    Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, Operator, OperatorPlan, RawItems,
+    StorePlan, World,
+};
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,6 +22,10 @@ pub enum Answer {
     StoreAttr(Type, String, StorePlan),
     /// How the raw items of an object of a class lie.
     RawItems(Type, u64, RawItems),
+    /// That a check reads nothing of its object.
+    OfClass(IntrinsicId),
+    /// What an operator does for operands.
+    Operator(Operator, Vec<Type>, OperatorPlan),
     /// What a call does.
     Callee(ObjectHandle, Callee),
     /// The code of a function.
@@ -42,6 +49,10 @@ pub enum Question {
     StoreAttr(Type, String),
     /// [`World::raw_items`]: of a receiver, a way.
     RawItems(Type, u64),
+    /// [`World::is_of_class`]
+    OfClass(IntrinsicId),
+    /// [`World::operator`]: of operands.
+    Operator(Operator, Vec<Type>),
     /// [`World::callee`]
     Callee(ObjectHandle),
     /// [`World::inlinee`]
@@ -64,6 +75,12 @@ impl Question {
             }
             Question::StoreAttr(receiver, name) => drop(recorder.store_attr(*receiver, name)),
             Question::RawItems(receiver, way) => drop(recorder.raw_items(*receiver, *way)),
+            Question::OfClass(check) => {
+                recorder.is_of_class(*check);
+            }
+            Question::Operator(operator, operands) => {
+                drop(recorder.operator(*operator, operands));
+            }
             Question::Callee(object) => drop(recorder.callee(*object)),
             Question::Inlinee(object) => drop(recorder.inlinee(*object)),
             Question::Tuple(object) => drop(recorder.tuple_items(*object)),
@@ -72,31 +89,33 @@ impl Question {
         recorder.seen.into_inner().answers.pop()
     }
 
-    /// The type that it is about.
-    pub fn subject(&self) -> Type {
+    /// The types that it is about.
+    pub fn subjects(&self) -> Vec<Type> {
         match self {
-            Question::Global(..) => Type::BOTTOM,
+            Question::Global(..) | Question::OfClass(_) => Vec::new(),
             Question::LoadAttr(receiver, _)
             | Question::LoadSuper(_, receiver, _)
             | Question::StoreAttr(receiver, _)
-            | Question::RawItems(receiver, _) => *receiver,
+            | Question::RawItems(receiver, _) => vec![*receiver],
+            Question::Operator(_, operands) => operands.clone(),
             Question::Callee(object)
             | Question::Inlinee(object)
             | Question::Tuple(object)
-            | Question::Value(object) => Type::from_object(*object),
+            | Question::Value(object) => vec![Type::from_object(*object)],
         }
     }
 }
 
 impl Answer {
-    /// The receiver that it is about, if it is about an attribute or items.
-    pub fn receiver(&self) -> Option<Type> {
+    /// The receiver or operands that it is about, if it is about an attribute, items or an operator.
+    pub fn receivers(&self) -> &[Type] {
         match self {
             Answer::LoadAttr(receiver, ..)
             | Answer::LoadSuper(_, receiver, ..)
             | Answer::StoreAttr(receiver, ..)
-            | Answer::RawItems(receiver, ..) => Some(*receiver),
-            _ => None,
+            | Answer::RawItems(receiver, ..) => std::slice::from_ref(receiver),
+            Answer::Operator(_, operands, _) => operands,
+            _ => &[],
         }
     }
 
@@ -112,10 +131,19 @@ impl Answer {
             Answer::LoadSuper(class, _, _, AttrPlan::Getter { function, .. }) => {
                 return vec![*class, *function];
             }
+            Answer::Operator(
+                _,
+                _,
+                OperatorPlan::Method {
+                    function, declined, ..
+                },
+            ) => (*function, declined.as_slice()),
             Answer::LoadAttr(..)
             | Answer::LoadSuper(..)
             | Answer::StoreAttr(..)
-            | Answer::RawItems(..) => return Vec::new(),
+            | Answer::RawItems(..)
+            | Answer::OfClass(_)
+            | Answer::Operator(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
             Answer::Callee(object, _) => (*object, &[]),
             Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),
@@ -143,6 +171,13 @@ impl Answer {
                 AttrPlan::Constant { assumptions, .. } | AttrPlan::Getter { assumptions, .. },
             )
             | Answer::StoreAttr(_, _, StorePlan::Field { assumptions, .. })
+            | Answer::Operator(
+                _,
+                _,
+                OperatorPlan::Method { assumptions, .. }
+                | OperatorPlan::Identity { assumptions }
+                | OperatorPlan::True { assumptions },
+            )
             | Answer::Callee(_, Callee::Function { assumptions, .. }) => assumptions,
             _ => &[],
         }
@@ -155,6 +190,10 @@ impl Answer {
             Answer::LoadSuper(class, ty, name, _) => Question::LoadSuper(*class, *ty, name.clone()),
             Answer::StoreAttr(ty, name, _) => Question::StoreAttr(*ty, name.clone()),
             Answer::RawItems(ty, way, _) => Question::RawItems(*ty, *way),
+            Answer::OfClass(check) => Question::OfClass(*check),
+            Answer::Operator(operator, operands, _) => {
+                Question::Operator(*operator, operands.clone())
+            }
             Answer::Callee(object, _) => Question::Callee(*object),
             Answer::Inlinee(object, _) => Question::Inlinee(*object),
             Answer::Tuple(object, _) => Question::Tuple(*object),
@@ -225,6 +264,17 @@ impl World for Snapshot {
         match self.find(Question::RawItems(receiver, way))? {
             Answer::RawItems(_, _, items) => Some(items.clone()),
             _ => None,
+        }
+    }
+
+    fn is_of_class(&self, check: IntrinsicId) -> bool {
+        self.find(Question::OfClass(check)).is_some()
+    }
+
+    fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
+        match self.find(Question::Operator(operator, operands.to_vec())) {
+            Some(Answer::Operator(_, _, plan)) => plan.clone(),
+            _ => OperatorPlan::General,
         }
     }
 
@@ -318,6 +368,23 @@ impl World for Recorder<'_> {
         let items = self.world.raw_items(receiver, way)?;
         self.note(Answer::RawItems(receiver, way, items.clone()));
         Some(items)
+    }
+
+    fn is_of_class(&self, check: IntrinsicId) -> bool {
+        let is = self.world.is_of_class(check);
+        if is {
+            self.note(Answer::OfClass(check));
+        }
+        is
+    }
+
+    fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
+        let plan = self.world.operator(operator, operands);
+        if plan != OperatorPlan::General {
+            let operands = operands.to_vec();
+            self.note(Answer::Operator(operator, operands, plan.clone()));
+        }
+        plan
     }
 
     fn callee(&self, callee: ObjectHandle) -> Callee {

@@ -6,6 +6,10 @@
 //! load_attr ObjectUser[Point:Exact] "x" = field check intrinsic30[8] load intrinsic31[16] assume class_unchanged ObjectUser[Point:Exact]
 //! load_attr ObjectUser[Point:Exact] "m" = constant FunctionExact[m] method check intrinsic32[24]
 //! store_attr ObjectUser[Point:Exact] "x" = field store intrinsic33[16]
+//! of_class intrinsic32
+//! operator binary 0 [ObjectUser[Point:Exact], FloatExact] = method FunctionExact[add] declined ImmortalObjectExact[declined]
+//! operator compare 2 [ObjectUser[Point:Exact], NoneType] = identity assume class_unchanged ObjectUser[Point:Exact]
+//! operator truth [ObjectUser[Point:Exact]] = true assume class_unchanged ObjectUser[Point:Exact]
 //! callee FunctionExact[f] = function 2 [ImmortalLongExact[5]] cell 0x10 raw (int) -> int cell 0x18 boxed 0x10
 //! callee ImmortalObjectExact[len] = builtin len
 //! inlinee FunctionExact[f] = check intrinsic34[]       and the code on the lines that follow
@@ -15,8 +19,8 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, RawEntry, RawItems,
-    RawKind, RawSignature, StorePlan,
+    Assumption, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, Operator,
+    OperatorPlan, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -212,6 +216,60 @@ impl Display for AttrPlan {
     }
 }
 
+impl Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operator::Binary(number) => write!(f, "binary {number}"),
+            Operator::Compare(number) => write!(f, "compare {number}"),
+            Operator::Item => write!(f, "item"),
+            Operator::Truth => write!(f, "truth"),
+            Operator::Negative => write!(f, "negative"),
+            Operator::Invert => write!(f, "invert"),
+        }
+    }
+}
+
+impl Operator {
+    fn read(line: &mut Line) -> Parsed<Operator> {
+        Ok(match () {
+            () if line.eat_word("binary") => Operator::Binary(line.number()?),
+            () if line.eat_word("compare") => Operator::Compare(line.number()?),
+            () if line.eat_word("item") => Operator::Item,
+            () if line.eat_word("truth") => Operator::Truth,
+            () if line.eat_word("negative") => Operator::Negative,
+            () if line.eat_word("invert") => Operator::Invert,
+            () => return line.expected("an operator"),
+        })
+    }
+}
+
+impl Display for OperatorPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OperatorPlan::General => write!(f, "general"),
+            OperatorPlan::Method {
+                function,
+                swapped,
+                declined,
+                assumptions,
+            } => {
+                let swapped = if *swapped { " swapped" } else { "" };
+                write!(f, "method {}{swapped}", Type::from_object(*function))?;
+                if let Some(declined) = declined {
+                    write!(f, " declined {}", Type::from_object(*declined))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
+            }
+            OperatorPlan::Identity { assumptions } => {
+                write!(f, "identity{}", Each("assume", assumptions))
+            }
+            OperatorPlan::True { assumptions } => {
+                write!(f, "true{}", Each("assume", assumptions))
+            }
+        }
+    }
+}
+
 impl Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -245,6 +303,11 @@ impl Display for Answer {
                 }
             }
             Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
+            Answer::OfClass(check) => write!(f, "of_class {check}"),
+            Answer::Operator(operator, operands, plan) => {
+                let operands: Vec<String> = operands.iter().map(Type::to_string).collect();
+                write!(f, "operator {operator} [{}] = {plan}", operands.join(", "))
+            }
             Answer::Callee(object, callee) => {
                 write!(f, "callee {} = ", Type::from_object(*object))?;
                 match callee {
@@ -351,6 +414,17 @@ impl Snapshot {
                 line.expect("=")?;
                 Answer::RawItems(ty, way, RawItems::read(line)?)
             }
+            () if line.eat_word("of_class") => {
+                let check = line.entity("intrinsic", "an intrinsic")?;
+                Answer::OfClass(IntrinsicId::new(check as usize))
+            }
+            () if line.eat_word("operator") => {
+                let operator = Operator::read(line)?;
+                line.expect("[")?;
+                let operands = line.list("]", |line| scope.ty(line))?;
+                line.expect("=")?;
+                Answer::Operator(operator, operands, read_operator(line, scope)?)
+            }
             () if line.eat_word("callee") => {
                 let object = scope.single_object(line)?;
                 line.expect("=")?;
@@ -402,6 +476,29 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
         guards: read_each(line, "check", IntrinsicCall::read)?,
         value,
         method,
+        assumptions: read_assumptions(line, scope)?,
+    })
+}
+
+fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
+    if line.eat_word("identity") {
+        let assumptions = read_assumptions(line, scope)?;
+        return Ok(OperatorPlan::Identity { assumptions });
+    }
+    if line.eat_word("true") {
+        let assumptions = read_assumptions(line, scope)?;
+        return Ok(OperatorPlan::True { assumptions });
+    }
+    if !line.eat_word("method") {
+        return line.expected("`method`, `identity` or `true`");
+    }
+    Ok(OperatorPlan::Method {
+        function: scope.single_object(line)?,
+        swapped: line.eat_word("swapped"),
+        declined: match line.eat_word("declined") {
+            true => Some(scope.single_object(line)?),
+            false => None,
+        },
         assumptions: read_assumptions(line, scope)?,
     })
 }

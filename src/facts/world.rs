@@ -106,6 +106,51 @@ pub struct RawItems {
     pub set: Option<IntrinsicCall>,
 }
 
+/// An operator that classes may define.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operator {
+    /// `a op b`: the bytecode's number, in-place forms included.
+    Binary(u32),
+    /// A comparison: the bytecode's number.
+    Compare(u32),
+    /// `a[b]`, by the class of `a`.
+    Item,
+    /// Whether an object is true.
+    Truth,
+    /// `-a`
+    Negative,
+    /// `~a`
+    Invert,
+}
+
+/// What an operator does for operands of known classes, once these are checked.
+#[derive(Clone, PartialEq, Debug)]
+pub enum OperatorPlan {
+    /// Not known: the general operation.
+    General,
+    /// What a function gives that is called with the operands.
+    Method {
+        /// The function.
+        function: ObjectHandle,
+        /// Whether it is the right operand's, and is called with that first.
+        swapped: bool,
+        /// What the function gives if it does not know such operands: the general operation `OperatorRest` goes on from there.
+        declined: Option<ObjectHandle>,
+        /// What must be watched, besides what [`World::callee`] says of the function.
+        assumptions: Vec<Assumption>,
+    },
+    /// Of a comparison for equality or inequality: whether the operands are one object.
+    Identity {
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+    /// Of truth: always true.
+    True {
+        /// What must be watched.
+        assumptions: Vec<Assumption>,
+    },
+}
+
 macro_rules! builtins {
     ($($(#[$doc:meta])* $builtin:ident = $name:literal;)*) => {
         /// A builtin whose meaning the compiler knows.
@@ -281,6 +326,16 @@ pub trait World {
     fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
         let _ = (receiver, way);
         None
+    }
+    /// Whether a check of a plan reads nothing of the object that it is made of, so that it may be made of one of any class.
+    fn is_of_class(&self, check: IntrinsicId) -> bool {
+        let _ = check;
+        false
+    }
+    /// What an operator does for operands of these types (each one exact class).
+    fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
+        let _ = (operator, operands);
+        OperatorPlan::General
     }
     /// What calling `callee` does.
     fn callee(&self, callee: ObjectHandle) -> Callee {

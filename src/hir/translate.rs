@@ -7,6 +7,7 @@ mod dispatch;
 mod exceptions;
 mod numbers;
 mod operators;
+mod overloads;
 mod raw_items;
 mod resume;
 mod stack;
@@ -19,6 +20,7 @@ use super::build::{Builder, Unsupported};
 use super::function::Term;
 use super::typing;
 use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
+use crate::facts::Operator;
 use crate::types::Type;
 use std::ops::RangeInclusive;
 
@@ -158,8 +160,8 @@ impl Builder<'_> {
                 }
             }
 
-            B::UnaryNegative => self.unary(G::Negative, instr),
-            B::UnaryInvert => self.unary(G::Invert, instr),
+            B::UnaryNegative => self.unary(G::Negative, Operator::Negative, instr),
+            B::UnaryInvert => self.unary(G::Invert, Operator::Invert, instr),
             B::UnaryNot => {
                 let e = self.pop();
                 let b = self.truth_of_bool(e.value);
@@ -172,6 +174,9 @@ impl Builder<'_> {
             B::BinarySubscr if self.get_raw_item(instr) => {}
             B::BinarySubscr => {
                 self.own_operands(2);
+                if self.overloaded(Operator::Item, instr, 2, overloads::Wanted::Object) {
+                    return Ok(false);
+                }
                 self.bet_operands(instr, 2);
                 let v = self.general_on_stack(G::GetItem, [0, 0], 2);
                 self.push_owned(v);

@@ -9,7 +9,8 @@
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
-    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, Question, Snapshot, StorePlan, World,
+    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, Operator, OperatorPlan,
+    Question, Snapshot, StorePlan, World,
 };
 use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
@@ -115,7 +116,7 @@ impl FrozenWorld {
         if self.asked.contains(&question) {
             return;
         }
-        self.pin(question.subject());
+        question.subjects().into_iter().for_each(|ty| self.pin(ty));
         let answer = question.ask(world);
         self.asked.insert(question);
         let Some(answer) = answer else { return };
@@ -138,7 +139,10 @@ impl FrozenWorld {
         };
         let leads_on = matches!(
             answer,
-            Answer::Global(..) | Answer::LoadAttr(..) | Answer::LoadSuper(..)
+            Answer::Global(..)
+                | Answer::LoadAttr(..)
+                | Answer::LoadSuper(..)
+                | Answer::Operator(..)
         );
         self.known.add(answer);
         if leads_on {
@@ -193,6 +197,15 @@ impl World for FrozenWorld {
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
         self.after(Question::StoreAttr(receiver, name.to_owned()))
             .store_attr(receiver, name)
+    }
+
+    fn is_of_class(&self, check: IntrinsicId) -> bool {
+        self.after(Question::OfClass(check)).is_of_class(check)
+    }
+
+    fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
+        self.after(Question::Operator(operator, operands.to_vec()))
+            .operator(operator, operands)
     }
 
     fn callee(&self, callee: ObjectHandle) -> Callee {

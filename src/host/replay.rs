@@ -134,7 +134,7 @@ impl Replay {
 }
 
 fn declare_answer(answer: &Answer, to: &mut Declarations) {
-    answer.receiver().into_iter().for_each(|ty| to.ty(ty));
+    answer.receivers().iter().for_each(|ty| to.ty(*ty));
     answer.objects().into_iter().for_each(|o| to.object(o));
     if let Some(code) = inlinee::inlined_code(answer) {
         code.declare(to);

@@ -14,6 +14,9 @@ impl Lower<'_> {
         if op == GeneralOp::ListAppend && self.f.ty(args[0]) <= Type::LIST_EXACT {
             return self.append(v, &args);
         }
+        if op == GeneralOp::OperatorRest {
+            return self.operator_rest(v, imms, &args);
+        }
         // Nobody looks while a quiet helper runs; one that raises leaves its position for the traceback.
         if info.raises || !info.quiet {
             self.publish(v);
@@ -130,6 +133,45 @@ impl Lower<'_> {
         self.b.br(failed, raise, &[], go, &[]);
         self.b.switch_to(go);
         self.forget_published(position, shadows);
+    }
+
+    /// What an operator's method has given, unless that says that it does not know such operands.
+    fn operator_rest(&mut self, v: Value, imms: [i64; 2], args: &[Value]) {
+        let given = self.moved(args[3]);
+        let declined = self.object(args[2]).0;
+        let (ask, go) = (self.b.cold_block(), self.b.block());
+        let result = self.b.param(go, Ty::Ptr);
+        let is_declined = self.b.icmp(IntCond::Eq, given, declined);
+        self.b.br(is_declined, ask, &[], go, &[given]);
+        self.b.switch_to(ask);
+        let (position, shadows) = (self.position, self.shadows.clone());
+        self.publish(v);
+        let mut operands: Vec<lir::Value> = imms.iter().map(|&imm| self.b.iconst(imm)).collect();
+        let mut fresh = Vec::new();
+        for &a in &args[..2] {
+            let (p, made) = self.object(a);
+            if made {
+                fresh.push((a, p));
+            }
+            operands.push(p);
+        }
+        let slot = self.b.slot(8);
+        self.references_in(slot, 1);
+        let buffer = self.b.stack_addr(slot);
+        self.b.store(Width::Ptr, buffer, 0, given);
+        operands.extend([declined, buffer, self.b.iconst(1)]);
+        let helper = self.host.helper(GeneralOp::OperatorRest.info().name);
+        let rest = self.b.call(helper, &operands, &[Ty::Ptr])[0];
+        for (a, p) in fresh {
+            self.drop_fresh(a, p);
+        }
+        let failed = self.b.is_null(rest);
+        let raise = self.raise_target(v);
+        self.b.br(failed, raise, &[], go, &[rest]);
+        self.b.switch_to(go);
+        self.forget_published(position, shadows);
+        self.reference(result);
+        self.values.insert(v, result);
     }
 
     pub(super) fn call_direct(&mut self, v: Value, cell: u64) {

@@ -45,6 +45,12 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
         Op::General(GeneralOp::InitResult, _) if ty(0) <= Type::NONE_TYPE => {
             replace(f, v, inst.args[0])
         }
+        // A method's result that is no such object does not say so.
+        Op::General(GeneralOp::OperatorRest, _) if !ty(3).could_be(ty(2)) => {
+            let given = arg(3);
+            f.rely_on(given);
+            replace(f, v, given)
+        }
         Op::GuardBound if ty(0) <= Type::OBJECT => replace(f, v, inst.args[0]),
         Op::GuardIs(object) if ty(0).as_object() == Some(*object) => replace(f, v, inst.args[0]),
         Op::UnboxInt | Op::UnboxFloat | Op::UnboxBool => {

@@ -24,6 +24,7 @@ mod matching;
 pub mod native;
 mod numbers;
 mod operators;
+mod overloads;
 mod scopes;
 mod slices;
 #[cfg(test)]
@@ -73,6 +74,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::Binary => entry!(operators::binary, 3),
         G::Compare => entry!(operators::compare, 3),
         G::CompareBool => entry!(operators::compare_bool, 3),
+        G::OperatorRest => entry!(overloads::operator_rest, 7),
         G::Contains => entry!(operators::contains, 2),
         G::Truth => entry!(operators::truth, 1),
         G::Negative => entry!(operators::negative, 1),

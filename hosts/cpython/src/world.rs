@@ -12,6 +12,7 @@ mod attributes;
 mod callees;
 pub(crate) mod classes;
 pub(crate) mod dictionaries;
+pub(crate) mod operators;
 pub(crate) mod raw_items;
 pub(crate) mod supers;
 #[cfg(test)]
@@ -23,7 +24,8 @@ use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::{Assumption, RawItems};
 use cladonia::host::{
-    AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, RawEntry, StorePlan, World,
+    AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, Operator, OperatorPlan,
+    RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
@@ -267,6 +269,15 @@ impl World for CPythonWorld<'_> {
 
     fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
         self.plan_raw_items(receiver, way)
+    }
+
+    fn is_of_class(&self, check: IntrinsicId) -> bool {
+        check == self.ids.check_shared_keys
+    }
+
+    fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
+        self.plan_operator(operator, operands)
+            .unwrap_or(OperatorPlan::General)
     }
 
     fn callee(&self, callee: ObjectHandle) -> Callee {

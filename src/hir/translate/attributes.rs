@@ -80,7 +80,7 @@ impl Builder<'_> {
                 (expected, usable.then_some(plan))
             })
             .collect();
-        match site(plans) {
+        match site(plans, self.world) {
             Site::General => self.load_generally(instr, receiver),
             Site::One(types, plan) => {
                 let g = self.check_receivers(receiver, types);
@@ -224,7 +224,7 @@ impl Builder<'_> {
                 plan => (expected, Some(plan)),
             })
             .collect();
-        match site(plans) {
+        match site(plans, self.world) {
             Site::General => self.store_generally(instr),
             Site::One(types, plan) => {
                 let g = self.check_receivers(receiver, types);

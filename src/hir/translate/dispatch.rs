@@ -2,7 +2,7 @@
 //! the plan of each, the general operation for the rest, and join again.
 
 use crate::bytecode::{Instr, Met, Pc, Reason};
-use crate::facts::{AttrPlan, StorePlan};
+use crate::facts::{AttrPlan, IntrinsicCall, StorePlan, World};
 use crate::hir::Op;
 use crate::hir::build::{Builder, is_builtin_exact};
 use crate::hir::function::{Block, BlockData, Edge, Entry, FrameState, Inst, Place, Term, Value};
@@ -11,18 +11,36 @@ use crate::types::Type;
 /// Classes that one site is compiled for; the others are left to the general operation.
 const MOST_CLASSES: usize = 4;
 
-/// Two plans that are carried out alike may become one: that of an object whose class is one of both.
+/// Two plans that are carried out alike may become one: that of an object whose class is one of both. Its checks are made of
+/// either, so those that only one plan has must read nothing of the object.
 pub(super) trait Merge: Sized + Clone {
     /// The plan for both, if there is one.
-    fn merge(&self, other: &Self) -> Option<Self>;
+    fn merge(&self, other: &Self, world: &dyn World) -> Option<Self>;
+}
+
+/// The checks of both plans, if all may be made of either's objects.
+fn checks_of_both(
+    a: &[IntrinsicCall],
+    b: Vec<IntrinsicCall>,
+    world: &dyn World,
+) -> Option<Vec<IntrinsicCall>> {
+    let shared = |check: &IntrinsicCall| {
+        a.contains(check) && b.contains(check) || world.is_of_class(check.id)
+    };
+    let fits = a.iter().chain(&b).all(shared);
+    fits.then(|| {
+        let mut both = a.to_vec();
+        extend(&mut both, b);
+        both
+    })
 }
 
 impl Merge for AttrPlan {
-    fn merge(&self, other: &AttrPlan) -> Option<AttrPlan> {
+    fn merge(&self, other: &AttrPlan, world: &dyn World) -> Option<AttrPlan> {
         match (self.clone(), other.clone()) {
             (
                 AttrPlan::Field {
-                    mut guards,
+                    guards,
                     load,
                     mut assumptions,
                 },
@@ -32,7 +50,7 @@ impl Merge for AttrPlan {
                     assumptions: further,
                 },
             ) if load == same => {
-                extend(&mut guards, more);
+                let guards = checks_of_both(&guards, more, world)?;
                 extend(&mut assumptions, further);
                 Some(AttrPlan::Field {
                     guards,
@@ -42,7 +60,7 @@ impl Merge for AttrPlan {
             }
             (
                 AttrPlan::Constant {
-                    mut guards,
+                    guards,
                     value,
                     method,
                     mut assumptions,
@@ -54,7 +72,7 @@ impl Merge for AttrPlan {
                     assumptions: further,
                 },
             ) if value == same && method == alike => {
-                extend(&mut guards, more);
+                let guards = checks_of_both(&guards, more, world)?;
                 extend(&mut assumptions, further);
                 Some(AttrPlan::Constant {
                     guards,
@@ -69,11 +87,11 @@ impl Merge for AttrPlan {
 }
 
 impl Merge for StorePlan {
-    fn merge(&self, other: &StorePlan) -> Option<StorePlan> {
+    fn merge(&self, other: &StorePlan, world: &dyn World) -> Option<StorePlan> {
         match (self.clone(), other.clone()) {
             (
                 StorePlan::Field {
-                    mut guards,
+                    guards,
                     store,
                     quiet,
                     mut assumptions,
@@ -85,7 +103,7 @@ impl Merge for StorePlan {
                     assumptions: further,
                 },
             ) if store == same && quiet == silent => {
-                extend(&mut guards, more);
+                let guards = checks_of_both(&guards, more, world)?;
                 extend(&mut assumptions, further);
                 Some(StorePlan::Field {
                     guards,
@@ -136,7 +154,7 @@ impl Expected {
 }
 
 /// Choose how a site with these plans, one a type, is compiled.
-pub(super) fn site<P: Merge>(plans: Vec<(Expected, Option<P>)>) -> Site<P> {
+pub(super) fn site<P: Merge>(plans: Vec<(Expected, Option<P>)>, world: &dyn World) -> Site<P> {
     let seen = plans.iter().filter(|p| !p.0.guess);
     let all_planned = seen.clone().count() <= MOST_CLASSES && seen.clone().all(|p| p.1.is_some());
     let mut groups: Vec<(Vec<Type>, P)> = Vec::new();
@@ -145,7 +163,7 @@ pub(super) fn site<P: Merge>(plans: Vec<(Expected, Option<P>)>) -> Site<P> {
         let same = groups
             .iter()
             .enumerate()
-            .find_map(|(i, group)| group.1.merge(&plan).map(|both| (i, both)));
+            .find_map(|(i, group)| group.1.merge(&plan, world).map(|both| (i, both)));
         if let Some((i, both)) = same {
             groups[i].0.push(expected.ty);
             groups[i].1 = both;
@@ -343,8 +361,17 @@ pub(super) fn plain_edge(block: Block) -> Edge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{IntrinsicCall, IntrinsicId};
+    use crate::facts::IntrinsicId;
     use cranelift_entity::EntityRef;
+
+    /// Its check of number 0 reads nothing of the object.
+    struct Keys;
+
+    impl World for Keys {
+        fn is_of_class(&self, check: IntrinsicId) -> bool {
+            check == IntrinsicId::new(0)
+        }
+    }
 
     fn field(place: i64, guard: i64) -> Option<AttrPlan> {
         let call = |id, imm| IntrinsicCall {
@@ -376,7 +403,7 @@ mod tests {
                 .collect::<Vec<_>>()
                 .join("|")
         };
-        let found = match site(plans) {
+        let found = match site(plans, &Keys) {
             Site::General => "general".to_string(),
             Site::One(types, _) => format!("one {}", names(&types)),
             Site::Several(arms) => {
@@ -438,10 +465,32 @@ mod tests {
 
     #[test]
     fn a_merged_plan_has_the_checks_of_both() {
-        let merged = field(8, 1).and_then(|a| a.merge(&field(8, 2)?));
+        let merged = field(8, 1).and_then(|a| a.merge(&field(8, 2)?, &Keys));
         let Some(AttrPlan::Field { guards, .. }) = merged else {
             panic!("not merged")
         };
         assert_eq!(guards.len(), 2);
+    }
+
+    #[test]
+    fn a_check_that_reads_the_object_is_not_made_of_another_class() {
+        let reading = |place| {
+            let mut plan = field(8, 1);
+            if let Some(AttrPlan::Field { guards, .. }) = &mut plan {
+                guards.push(IntrinsicCall {
+                    id: IntrinsicId::new(2),
+                    imms: vec![place],
+                });
+            }
+            plan
+        };
+        check(
+            vec![(seen(A), reading(24)), (seen(B), field(8, 1))],
+            "several ListExact, DictExact",
+        );
+        check(
+            vec![(seen(A), reading(24)), (seen(B), reading(24))],
+            "one ListExact|DictExact",
+        );
     }
 }

@@ -1,13 +1,18 @@
 //! Operators, comparisons and truth.
 
 use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr};
+use crate::facts::Operator;
 use crate::hir::Unsupported;
 use crate::hir::build::Builder;
+use crate::hir::translate::overloads::Wanted;
 use crate::types::Type;
 
 impl Builder<'_> {
-    pub(super) fn unary(&mut self, op: G, instr: &Instr) {
+    pub(super) fn unary(&mut self, op: G, operator: Operator, instr: &Instr) {
         self.own_operands(1);
+        if self.overloaded(operator, instr, 1, Wanted::Object) {
+            return;
+        }
         self.bet_operands(instr, 1);
         let v = self.general_on_stack(op, [0, 0], 1);
         self.push_owned(v);
@@ -18,7 +23,9 @@ impl Builder<'_> {
             return Err(self.unsupported("an unknown binary operator"));
         }
         self.own_operands(2);
-        if self.binary_on_numbers(instr) {
+        if self.binary_on_numbers(instr)
+            || self.overloaded(Operator::Binary(instr.arg), instr, 2, Wanted::Object)
+        {
             return Ok(());
         }
         self.bet_operands(instr, 2);
@@ -32,7 +39,13 @@ impl Builder<'_> {
             return Err(self.unsupported("an unknown comparison"));
         }
         self.own_operands(2);
-        if self.compare_numbers(instr) {
+        let result = match instr.arg2 {
+            0 => Wanted::Object,
+            _ => Wanted::Truth,
+        };
+        if self.compare_numbers(instr)
+            || self.overloaded(Operator::Compare(instr.arg), instr, 2, result)
+        {
             return Ok(());
         }
         self.bet_operands(instr, 2);
@@ -54,6 +67,9 @@ impl Builder<'_> {
 
     pub(super) fn test_truth(&mut self, instr: &Instr) {
         self.own_operands(1);
+        if self.overloaded(Operator::Truth, instr, 1, Wanted::Object) {
+            return;
+        }
         self.bet_operands(instr, 1);
         let v = self.stack[self.stack.len() - 1].value;
         if self.ty(v) <= Type::BOOL {

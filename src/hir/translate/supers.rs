@@ -35,7 +35,7 @@ impl Builder<'_> {
                 (expected, usable.then_some(plan))
             })
             .collect();
-        let site = site(plans);
+        let site = site(plans, self.world);
         if matches!(site, Site::General) {
             return self.load_super_generally(instr);
         }

@@ -215,11 +215,19 @@ fn is_number(ty: &Type) -> bool {
     *ty <= Type::LONG_EXACT || *ty <= Type::FLOAT_EXACT
 }
 
+/// A class that may define operators.
+fn is_of_program(ty: &Type) -> bool {
+    let class = ty.runtime_class_in(objects::host()).map(objects::class_ptr);
+    // SAFETY: the caller holds the classes that the types are of.
+    class.is_some_and(|class| unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 })
+}
+
 impl Sampled {
     /// Whether compiled code that knew of its operands, which are of these classes, would be another.
     fn is_useful(&self, pairs: &[Vec<Type>]) -> bool {
         let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
-        all_numbers || matches!(pairs, [pair] if self.is_item(pair))
+        all_numbers
+            || matches!(pairs, [pair] if self.is_item(pair) || pair.iter().any(is_of_program))
     }
 
     /// A list, a tuple or what has raw items that always lie alike, and an index.
@@ -243,7 +251,9 @@ pub unsafe fn tell(
     let mut all_held = Vec::new();
     for (&pc, sampled) in state.sampled.iter().filter(|(_, s)| s.count >= SOME) {
         let instr = &mut code.instrs[pc.0 as usize];
-        let is_known = met.contains_key(&pc) || has_failed(state, pc);
+        // The classes that attributes were asked of are among those met.
+        let is_known =
+            met.contains_key(&pc) || has_failed(state, pc) || teaches(instr.op) == Teaches::Class;
         if is_known || !(instr.hint.is_empty() || instr.is_unreached()) {
             continue;
         }
@@ -261,7 +271,10 @@ pub unsafe fn tell(
                     // The value lies deeper.
                     instr.hint.insert(0, Type::OBJECT);
                 }
-                instr.items = sampled.items.first().copied();
+                instr.items = match sampled.items[..] {
+                    [way] => Some(way),
+                    _ => None,
+                };
             }
             _ if matches!(instr.op, Op::BinaryOp | Op::CompareOp) => {
                 let alike = |pair: &Vec<Type>| pair[0] == pair[1];

@@ -99,6 +99,17 @@ fn address(op: GeneralOp) -> usize {
         G::CompareBool => f!(|n: i64, a: Obj, b: Obj| -> i64 {
             truth(compare(n, a, b).and_then(|r| ops::truth(&r)))
         }),
+        G::OperatorRest => f!(|_number: i64,
+                               _swapped: i64,
+                               _a: Obj,
+                               _b: Obj,
+                               _declined: Obj,
+                               given: *const Obj,
+                               count: i64|
+         -> Obj {
+            // No world of this host has an operator's plan.
+            give(Ok(take_objects(given, count).remove(0)))
+        }),
         G::Contains => f!(|a: Obj, b: Obj| -> i64 { truth(ops::contains(&see(a), &see(b))) }),
         G::InitResult => f!(|a: Obj| -> i64 {
             status(match see(a).is(&rt().none) {

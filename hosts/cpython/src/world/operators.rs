@@ -1,0 +1,263 @@
+//! Operators on instances of the program's classes: which function of a class the interpreter would call, where that is one.
+//!
+//! The order is the interpreter's: the left operand's method, then the right one's, but a right operand of a derived class is
+//! asked first (then nothing is known). The slots of C that stand for methods all lead to them, so a class that has a
+//! function under an operator's name has such a slot.
+
+use super::attributes::class_assumption;
+use super::classes::is_versioned;
+use super::{CPythonWorld, Name, class_of, handle_of};
+use crate::capi::{_PyType_Lookup, Obj};
+use crate::objects;
+use cladonia::bytecode::{BinaryOp, CompareOp, INPLACE};
+use cladonia::facts::Assumption;
+use cladonia::host::{Operator, OperatorPlan};
+use cladonia::types::{ObjectHandle, Type};
+use pyo3_ffi::*;
+use std::ffi::CStr;
+
+/// A slot of C for a binary operator.
+type Slot = fn(&PyNumberMethods) -> Option<binaryfunc>;
+
+/// A binary operator: the methods of the left and of the right operand, and the slots of its two forms.
+pub(crate) struct Binary {
+    method: &'static CStr,
+    /// The right operand's method.
+    pub(crate) reflected: &'static CStr,
+    slot: Slot,
+    in_place: Slot,
+}
+
+macro_rules! binary {
+    ($method:literal $reflected:literal $slot:ident $in_place:ident) => {
+        &Binary {
+            method: $method,
+            reflected: $reflected,
+            slot: |methods| methods.$slot,
+            in_place: |methods| methods.$in_place,
+        }
+    };
+}
+
+/// The operator of a number of the bytecode; powers, which have three operands, are not there.
+pub(crate) fn binary(number: u32) -> Option<&'static Binary> {
+    use BinaryOp as B;
+    Some(match BinaryOp::from_arg(number % INPLACE)? {
+        B::Add => binary!(c"__add__" c"__radd__" nb_add nb_inplace_add),
+        B::And => binary!(c"__and__" c"__rand__" nb_and nb_inplace_and),
+        B::FloorDivide => {
+            binary!(c"__floordiv__" c"__rfloordiv__" nb_floor_divide nb_inplace_floor_divide)
+        }
+        B::LeftShift => binary!(c"__lshift__" c"__rlshift__" nb_lshift nb_inplace_lshift),
+        B::MatrixMultiply => {
+            binary!(c"__matmul__" c"__rmatmul__" nb_matrix_multiply nb_inplace_matrix_multiply)
+        }
+        B::Multiply => binary!(c"__mul__" c"__rmul__" nb_multiply nb_inplace_multiply),
+        B::Remainder => binary!(c"__mod__" c"__rmod__" nb_remainder nb_inplace_remainder),
+        B::Or => binary!(c"__or__" c"__ror__" nb_or nb_inplace_or),
+        B::RightShift => binary!(c"__rshift__" c"__rrshift__" nb_rshift nb_inplace_rshift),
+        B::Subtract => binary!(c"__sub__" c"__rsub__" nb_subtract nb_inplace_subtract),
+        B::TrueDivide => {
+            binary!(c"__truediv__" c"__rtruediv__" nb_true_divide nb_inplace_true_divide)
+        }
+        B::Xor => binary!(c"__xor__" c"__rxor__" nb_xor nb_inplace_xor),
+        B::Power => return None,
+    })
+}
+
+impl Binary {
+    /// What a class has in C for the plain form.
+    ///
+    /// # Safety
+    /// A live class.
+    pub(crate) unsafe fn of(&self, class: *mut PyTypeObject) -> Option<binaryfunc> {
+        // SAFETY: the caller's: a class's methods live as long as it.
+        unsafe { (*class).tp_as_number.as_ref().and_then(self.slot) }
+    }
+
+    unsafe fn in_place_of(&self, class: *mut PyTypeObject) -> Option<binaryfunc> {
+        // SAFETY: the caller's, as above.
+        unsafe { (*class).tp_as_number.as_ref().and_then(self.in_place) }
+    }
+}
+
+/// A comparison's method, and the comparison that the right operand is asked for.
+fn comparison(op: CompareOp) -> (&'static CStr, CompareOp) {
+    match op {
+        CompareOp::Lt => (c"__lt__", CompareOp::Gt),
+        CompareOp::Le => (c"__le__", CompareOp::Ge),
+        CompareOp::Eq => (c"__eq__", CompareOp::Eq),
+        CompareOp::Ne => (c"__ne__", CompareOp::Ne),
+        CompareOp::Gt => (c"__gt__", CompareOp::Lt),
+        CompareOp::Ge => (c"__ge__", CompareOp::Le),
+    }
+}
+
+/// The comparison that the right operand is asked for.
+pub(crate) fn mirrored(op: CompareOp) -> CompareOp {
+    comparison(op).1
+}
+
+impl CPythonWorld<'_> {
+    pub(super) fn plan_operator(
+        &self,
+        operator: Operator,
+        operands: &[Type],
+    ) -> Option<OperatorPlan> {
+        let mut classes = Vec::new();
+        let mut assumptions: Vec<Assumption> = Vec::new();
+        for ty in operands {
+            let handle = ty.runtime_class_in(objects::host())?;
+            let class = class_of(handle)?;
+            // SAFETY: a live class.
+            if !unsafe { is_versioned(class) } {
+                return None;
+            }
+            for assumption in class_assumption(handle, class) {
+                if !assumptions.contains(&assumption) {
+                    assumptions.push(assumption);
+                }
+            }
+            classes.push(class);
+        }
+        // SAFETY: live classes; the lock is held while a world is asked.
+        unsafe {
+            let (function, swapped, declines) = match (operator, &classes[..]) {
+                (Operator::Binary(number), &[a, b]) => {
+                    let (function, swapped) = binary_method(number, a, b)?;
+                    (function, swapped, true)
+                }
+                (Operator::Compare(number), &[a, b]) => {
+                    let op = CompareOp::from_arg(number)?;
+                    let same = |class| is_compared_by_identity(class);
+                    if matches!(op, CompareOp::Eq | CompareOp::Ne) && same(a) && same(b) {
+                        return Some(OperatorPlan::Identity { assumptions });
+                    }
+                    let (function, swapped) = comparing_method(op, a, b)?;
+                    (function, swapped, true)
+                }
+                (Operator::Item, &[a]) => (method(a, c"__getitem__")?, false, false),
+                (Operator::Negative, &[a]) => (method(a, c"__neg__")?, false, false),
+                (Operator::Invert, &[a]) => (method(a, c"__invert__")?, false, false),
+                (Operator::Truth, &[a]) => {
+                    return (is_of_program(a) && is_always_true(a))
+                        .then_some(OperatorPlan::True { assumptions });
+                }
+                _ => return None,
+            };
+            Some(OperatorPlan::Method {
+                function,
+                swapped,
+                declined: match declines {
+                    true => Some(handle_of(Py_NotImplemented())?),
+                    false => None,
+                },
+                assumptions,
+            })
+        }
+    }
+}
+
+/// The function that a class of the program has for an operator.
+unsafe fn method(class: *mut PyTypeObject, name: &CStr) -> Option<ObjectHandle> {
+    // SAFETY: the caller's: a live class; what it has is borrowed from it.
+    unsafe {
+        let name = Name::new(name.to_str().ok()?)?;
+        let found: Obj = _PyType_Lookup(class, name.0);
+        if found.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        (is_of_program(class) && Py_TYPE(found) == &raw mut PyFunction_Type)
+            .then(|| handle_of(found))?
+    }
+}
+
+unsafe fn is_of_program(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class.
+    unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 }
+}
+
+/// Whether no class knows of operands of the other: then its own C code declines.
+unsafe fn is_number(class: *mut PyTypeObject) -> bool {
+    class == &raw mut PyLong_Type || class == &raw mut PyFloat_Type
+}
+
+/// Whether a right operand of class `b` is asked before a left one of class `a`.
+unsafe fn goes_first(b: *mut PyTypeObject, a: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: live classes.
+    unsafe { a != b && PyType_IsSubtype(b, a) != 0 }
+}
+
+/// The function that a binary operator calls first, and whether it is the right operand's.
+unsafe fn binary_method(
+    number: u32,
+    a: *mut PyTypeObject,
+    b: *mut PyTypeObject,
+) -> Option<(ObjectHandle, bool)> {
+    let operator = binary(number)?;
+    // SAFETY: the caller's: live classes.
+    unsafe {
+        // Sequences are concatenated and repeated after all numbers have declined.
+        let is_sequence = |class: *mut PyTypeObject| {
+            (*class).tp_as_sequence.as_ref().is_some_and(|methods| {
+                methods.sq_concat.is_some()
+                    || methods.sq_repeat.is_some()
+                    || methods.sq_inplace_concat.is_some()
+                    || methods.sq_inplace_repeat.is_some()
+            })
+        };
+        let in_place = number >= INPLACE && operator.in_place_of(a).is_some();
+        if in_place || is_sequence(a) || is_sequence(b) || goes_first(b, a) {
+            return None;
+        }
+        if let Some(function) = method(a, operator.method) {
+            return Some((function, false));
+        }
+        if !is_number(a) && operator.of(a).is_some() {
+            return None;
+        }
+        Some((method(b, operator.reflected)?, true))
+    }
+}
+
+/// The function that a comparison calls first, and whether it is the right operand's.
+unsafe fn comparing_method(
+    op: CompareOp,
+    a: *mut PyTypeObject,
+    b: *mut PyTypeObject,
+) -> Option<(ObjectHandle, bool)> {
+    let (own, mirrored) = comparison(op);
+    // SAFETY: the caller's: live classes.
+    unsafe {
+        if goes_first(b, a) {
+            return None;
+        }
+        if is_number(a) {
+            return Some((method(b, comparison(mirrored).0)?, true));
+        }
+        Some((method(a, own)?, false))
+    }
+}
+
+/// Whether the class's instances are equal to nothing but themselves, as far as it goes.
+unsafe fn is_compared_by_identity(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class.
+    unsafe {
+        let of = |class: *mut PyTypeObject| (*class).tp_richcompare.map(|f| f as usize);
+        of(class) == of(&raw mut PyBaseObject_Type)
+    }
+}
+
+/// Whether the class says nothing of its instances' truth or length.
+unsafe fn is_always_true(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class, whose methods live as long as it.
+    unsafe {
+        let number = (*class).tp_as_number.as_ref();
+        let mapping = (*class).tp_as_mapping.as_ref();
+        let sequence = (*class).tp_as_sequence.as_ref();
+        number.is_none_or(|m| m.nb_bool.is_none())
+            && mapping.is_none_or(|m| m.mp_length.is_none())
+            && sequence.is_none_or(|m| m.sq_length.is_none())
+    }
+}

@@ -1,0 +1,167 @@
+//! Operators on instances of the program's classes: calls of the functions that the classes define for them.
+
+use crate::bytecode::{COMPARISON, CompareOp, GeneralOp as G, Instr, Reason};
+use crate::facts::{Callee, Operator, OperatorPlan};
+use crate::hir::Op;
+use crate::hir::build::{Builder, is_builtin_exact};
+use crate::hir::function::Value;
+use crate::hir::translate::dispatch::is_one_class;
+use crate::types::Type;
+
+/// What a method's operator gives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// What the method gives.
+    Object,
+    /// The truth of that.
+    Truth,
+}
+
+/// The type of all objects of a builtin class, if it is one of some of these.
+fn whole_class(ty: Type) -> Type {
+    match is_builtin_exact(ty) {
+        true => ty.unspecialized(),
+        false => ty,
+    }
+}
+
+impl Builder<'_> {
+    /// The operator on the top `n` owned operands, the deepest first, if their classes are expected to be ones that define it, or
+    /// are known not to; false, and nothing done, if not.
+    pub(super) fn overloaded(
+        &mut self,
+        operator: Operator,
+        instr: &Instr,
+        n: usize,
+        result: Wanted,
+    ) -> bool {
+        let operands = self.top_values(n);
+        // An item is what the container's class says.
+        let deciding = match operator {
+            Operator::Item => 1,
+            _ => n,
+        };
+        let Some(types) = self.classes_of(&operands[..deciding], instr, n) else {
+            return false;
+        };
+        if types.iter().all(|ty| is_builtin_exact(*ty)) {
+            return false;
+        }
+        match self.world.operator(operator, &types) {
+            OperatorPlan::General => false,
+            OperatorPlan::Identity { assumptions } => {
+                self.check_operands(&operands, &types);
+                self.assume(assumptions);
+                let mut v = self.emit(Op::Is, operands, Type::CBOOL);
+                if operator == Operator::Compare(CompareOp::Ne as u32) {
+                    v = self.emit(Op::BoolNot, vec![v], Type::CBOOL);
+                }
+                self.drop_top(n);
+                self.push_bool(v);
+                true
+            }
+            OperatorPlan::True { assumptions } => {
+                self.check_operands(&operands, &types);
+                self.assume(assumptions);
+                let v = self.emit(Op::ConstBool(true), vec![], Type::CBOOL);
+                self.drop_top(n);
+                self.push_bool(v);
+                true
+            }
+            OperatorPlan::Method {
+                function,
+                swapped,
+                declined,
+                assumptions,
+            } => {
+                let Callee::Function {
+                    argcount,
+                    entry_cell,
+                    assumptions: more,
+                    ..
+                } = self.world.callee(function)
+                else {
+                    return false;
+                };
+                if argcount as usize != n {
+                    return false;
+                }
+                self.check_operands(&operands, &types);
+                self.assume(assumptions);
+                self.assume(more);
+                let mut args = vec![self.assumed(function)];
+                args.extend(&operands);
+                if swapped {
+                    args[1..].reverse();
+                }
+                // The stack keeps the operands until the method has returned, beside those of the method.
+                for &operand in &operands {
+                    if self.is_counted(operand) {
+                        self.emit(Op::Incref, vec![operand], Type::BOTTOM);
+                    }
+                }
+                let state = self.state();
+                let mut v =
+                    self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
+                if let Some(declined) = declined {
+                    let declined = self.object(declined);
+                    let number = match operator {
+                        Operator::Compare(number) => i64::from(number) + COMPARISON,
+                        Operator::Binary(number) => i64::from(number),
+                        Operator::Item
+                        | Operator::Truth
+                        | Operator::Negative
+                        | Operator::Invert => 0,
+                    };
+                    let mut args = operands;
+                    args.extend([declined, v]);
+                    let imms = [number, i64::from(swapped)];
+                    v = self.general(G::OperatorRest, imms, args, Type::OBJECT);
+                }
+                self.drop_top(n);
+                match result {
+                    Wanted::Object => self.push_owned(v),
+                    Wanted::Truth => self.push_truth(v, n),
+                }
+                true
+            }
+        }
+    }
+
+    /// The class of each of these operands of an instruction that has `n`: known, or bet on.
+    fn classes_of(&self, operands: &[Value], instr: &Instr, n: usize) -> Option<Vec<Type>> {
+        let bets = !self.avoid.contains(&(self.pc, Reason::Type));
+        let usable = |ty: &Type| is_one_class(*ty) && ty.as_object().is_none();
+        let class_of = |(i, v): (usize, &Value)| {
+            let known = whole_class(self.ty(*v));
+            if is_one_class(known) {
+                return Some(known);
+            }
+            let own = instr.hint.get(i).filter(|_| instr.hint.len() == n);
+            let expected = own.filter(|ty| usable(ty)).or_else(|| self.hints.get(v))?;
+            let possible = usable(expected) && expected.could_be(known) && bets;
+            possible.then_some(whole_class(*expected))
+        };
+        operands.iter().enumerate().map(class_of).collect()
+    }
+
+    fn check_operands(&mut self, operands: &[Value], types: &[Type]) {
+        for (&operand, &ty) in operands.iter().zip(types) {
+            let g = self.guard_type(operand, ty);
+            self.f.rely_on(g);
+        }
+    }
+
+    /// Push the truth of what a method gave in place of `n` operands, which are gone.
+    fn push_truth(&mut self, v: Value, n: usize) {
+        // An error leaves what the interpreter pops in the operands' places, and no more.
+        for _ in 1..n {
+            self.push_borrowed(self.null);
+        }
+        self.push_owned(v);
+        self.start_instr();
+        let truth = self.general(G::Truth, [0, 0], vec![v], Type::CBOOL);
+        self.drop_top(n);
+        self.push_bool(truth);
+    }
+}
