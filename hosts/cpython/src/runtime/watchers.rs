@@ -10,7 +10,7 @@ use super::units::{self, UnitRef};
 use super::{abi, rt};
 use cladonia::facts::Assumption;
 use pyo3_ffi::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::c_int;
 
 /// Who relies on what.
@@ -18,11 +18,11 @@ use std::ffi::c_int;
 pub struct Watches {
     ids: Ids,
     /// By dict, then by name (the interned string, to which a reference is held).
-    names: HashMap<usize, HashMap<usize, HashSet<UnitRef>>>,
-    classes: HashMap<usize, HashSet<UnitRef>>,
-    functions: HashMap<usize, HashSet<UnitRef>>,
+    names: AddressMap<AddressMap<HashSet<UnitRef>>>,
+    classes: AddressMap<HashSet<UnitRef>>,
+    functions: AddressMap<HashSet<UnitRef>>,
     /// Units that store names of a dict.
-    writers: HashMap<usize, HashSet<UnitRef>>,
+    writers: AddressMap<HashSet<UnitRef>>,
     /// Names that changed after they had been relied on, or that compiled code stores.
     unstable: HashSet<(usize, String)>,
 }
@@ -170,7 +170,7 @@ impl Watches {
     /// A unit relies on nothing any more.
     pub fn forget(&mut self, unit: UnitRef) {
         // Dicts, classes stay watched: to watch one again is no cheaper than to hear of its changes.
-        for units in self.names.values_mut().flat_map(HashMap::values_mut) {
+        for units in self.names.values_mut().flat_map(AddressMap::values_mut) {
             units.remove(&unit);
         }
         for units in self.classes.values_mut().chain(self.functions.values_mut()) {
