@@ -387,8 +387,8 @@ impl Default for Stubs {
     }
 }
 
-/// A call of a Python function with all its parameters given by position, if its entry is among those known; the arguments
-/// are taken over then. Nothing happens otherwise.
+/// A call of a Python function with arguments by position, and defaults for the other parameters, if its entry is among those
+/// known; the arguments are taken over then. Nothing happens otherwise.
 ///
 /// # Safety
 /// As of [`call_native`]; `stub` is the function's vectorcall.
@@ -404,11 +404,40 @@ pub unsafe fn call_known(
         return None;
     }
     let known = rt().stubs.0[Stubs::place(stub)];
-    if known.stub != stub || known.arity != given {
+    if known.stub != stub || known.arity < given {
         return None;
     }
     // SAFETY: the entry takes as many arguments.
-    unsafe { enter(ts, func, known.cell, args, given) }
+    unsafe {
+        if known.arity == given {
+            enter(ts, func, known.cell, args, given)
+        } else {
+            enter_with_defaults(ts, func, known.cell, args, given, known.arity)
+        }
+    }
+}
+
+/// [`enter`] where the other arguments are the function's defaults. Nothing happens if there are too few.
+///
+/// # Safety
+/// As of [`enter`], but there are only `given` arguments; the function's parameters are positional.
+#[inline(never)]
+unsafe fn enter_with_defaults(
+    ts: Thread,
+    func: Object,
+    cell: *const Cell<u64>,
+    args: *const Object,
+    given: usize,
+    arity: usize,
+) -> Option<Object> {
+    let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
+    // SAFETY: the caller's promises; what is bound is owned.
+    unsafe {
+        if !take_defaults(func, args, given, bound.get_mut(..arity)?) {
+            return None;
+        }
+        enter(ts, func, cell, bound.as_ptr(), arity)
+    }
 }
 
 /// A call of a Python function from native code, if it has a native entry that these arguments can be bound for; they
