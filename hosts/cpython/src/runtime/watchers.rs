@@ -11,7 +11,7 @@ use super::{abi, rt};
 use cladonia::facts::Assumption;
 use pyo3_ffi::*;
 use std::collections::HashSet;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 /// Who relies on what.
 #[derive(Default)]
@@ -266,20 +266,27 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
     if event < function_event::DESTROY {
         return 0;
     }
-    invalidate_all(set(runtime.watches.functions.get(&(func as usize))));
-    // SAFETY: the function is alive, even while it is being destroyed.
-    unsafe {
-        match event {
-            function_event::DESTROY => {
-                runtime.watches.functions.remove(&(func as usize));
-                if let Some(installed) = rt().functions.remove(&(func as usize)) {
-                    release_code(installed.code);
-                }
-            }
-            // The stub binds defaults as they are at each call, but another code object is another function.
-            function_event::MODIFY_CODE => function_state::uninstall(func),
-            _ => {}
+    if event == function_event::DESTROY {
+        // Most have neither a unit that relies on them nor an entry of ours.
+        if let Some(units) = runtime.watches.functions.remove(&(func as usize)) {
+            invalidate_all(set(Some(&units)));
         }
+        // SAFETY: the function is alive, even while it is being destroyed.
+        unsafe {
+            let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
+            if entry != rt().original_vectorcall
+                && let Some(installed) = rt().functions.remove(&(func as usize))
+            {
+                release_code(installed.code);
+            }
+        }
+        return 0;
+    }
+    invalidate_all(set(runtime.watches.functions.get(&(func as usize))));
+    // The stub binds defaults as they are at each call, but another code object is another function.
+    if event == function_event::MODIFY_CODE {
+        // SAFETY: the function is alive.
+        unsafe { function_state::uninstall(func) };
     }
     0
 }
