@@ -64,6 +64,7 @@ int main(void)
     O(thread, CURRENT_FRAME, PyThreadState, current_frame);
     O(thread, CURRENT_EXCEPTION, PyThreadState, current_exception);
     O(thread, EXC_INFO, PyThreadState, exc_info);
+    O(thread, ORIGIN_DEPTH, PyThreadState, coroutine_origin_tracking_depth);
     O(thread, DATASTACK_CHUNK, PyThreadState, datastack_chunk);
     O(thread, DATASTACK_TOP, PyThreadState, datastack_top);
     O(thread, DATASTACK_LIMIT, PyThreadState, datastack_limit);
@@ -211,6 +212,10 @@ int main(void)
     O(list_iter, SEQ, _PyListIterObject, it_seq);
     O(tuple_iter, INDEX, _PyTupleIterObject, it_index);
     O(tuple_iter, SEQ, _PyTupleIterObject, it_seq);
+    O(generator, WEAK_REFERENCES, PyGenObject, gi_weakreflist);
+    O(generator, NAME, PyGenObject, gi_name);
+    O(generator, QUALNAME, PyGenObject, gi_qualname);
+    O(generator, ORIGIN, PyGenObject, gi_origin_or_finalizer);
     O(generator, EXC_STATE, PyGenObject, gi_exc_state);
     O(generator, EXC_PREVIOUS, PyGenObject, gi_exc_state.previous_item);
     O(generator, FRAME_STATE, PyGenObject, gi_frame_state);

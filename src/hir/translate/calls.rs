@@ -442,6 +442,15 @@ impl Builder<'_> {
                 self.push_owned(v);
                 true
             }
+            Builtin::Len => {
+                // Whatever it is, it is asked without a call of the builtin.
+                self.own_operands(3);
+                let arg = self.stack[base + 2].value;
+                let v = self.general(G::GetLen, [0, 0], vec![arg], Type::LONG_EXACT);
+                self.drop_top(3);
+                self.push_owned(v);
+                true
+            }
             Builtin::Float if self.ty(arg) <= Type::FLOAT_EXACT => {
                 // `float(x)` of an exact float is x itself.
                 let top = self.stack.len() - 1;

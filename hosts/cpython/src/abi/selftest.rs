@@ -676,6 +676,22 @@ unsafe fn generator_(g: *mut PyObject) -> Checked {
             "PyGenObject.gi_frame_state",
             read::<i8, _>(g, generator::FRAME_STATE) == SUSPENDED,
         )?;
+        for (name, offset) in [
+            (c"__name__", generator::NAME),
+            (c"__qualname__", generator::QUALNAME),
+        ] {
+            let own = made("a name", ffi::PyObject_GetAttrString(g, name.as_ptr()))?;
+            expect(
+                "PyGenObject.gi_name or gi_qualname",
+                read::<*mut PyObject, _>(g, offset) == own.as_ptr(),
+            )?;
+        }
+        let reference = made("a weak reference", ffi::PyWeakref_NewRef(g, null_mut()))?;
+        expect(
+            "PyGenObject.gi_weakreflist",
+            read::<*mut PyObject, _>(g, generator::WEAK_REFERENCES) == reference.as_ptr(),
+        )?;
+        drop(reference);
         let f = g.byte_offset(generator::FRAME as isize);
         let c = made(
             "gi_code",
@@ -1034,6 +1050,18 @@ unsafe fn thread_state() -> Checked {
         expect(
             "PyThreadState.current_exception",
             read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION).is_null(),
+        )?;
+        let depth = |depth: i32| -> Result<i32, AbiError> {
+            let set = ffi::PySys_GetObject(c"set_coroutine_origin_tracking_depth".as_ptr());
+            let result = ffi::PyObject_CallFunction(set, c"i".as_ptr(), depth);
+            made("a depth of origins", result)?;
+            Ok(read(tstate, thread::ORIGIN_DEPTH))
+        };
+        let before: i32 = read(tstate, thread::ORIGIN_DEPTH);
+        let seen = depth(37)?;
+        expect(
+            "PyThreadState.coroutine_origin_tracking_depth",
+            seen == 37 && depth(before)? == before,
         )?;
         ffi::PyErr_SetNone(ffi::PyExc_ValueError);
         let pending = read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION);

@@ -58,6 +58,7 @@ layout! {
         CURRENT_FRAME = 72, "`current_frame`.";
         CURRENT_EXCEPTION = 112, "`current_exception`.";
         EXC_INFO = 120, "`exc_info`.";
+        ORIGIN_DEPTH = 184, "`coroutine_origin_tracking_depth` (i32).";
         DATASTACK_CHUNK = 232, "`datastack_chunk`.";
         DATASTACK_TOP = 240, "`datastack_top`.";
         DATASTACK_LIMIT = 248, "`datastack_limit`.";
@@ -286,6 +287,10 @@ layout! {
 
     /// `PyGenObject`.
     generator {
+        WEAK_REFERENCES = 16, "`gi_weakreflist`.";
+        NAME = 24, "`gi_name`.";
+        QUALNAME = 32, "`gi_qualname`.";
+        ORIGIN = 56, "`gi_origin_or_finalizer`, which only coroutines and asynchronous generators fill.";
         EXC_STATE = 40, "`gi_exc_state`: what the generator handles, while it runs the thread's `exc_info`.";
         EXC_PREVIOUS = 48, "`gi_exc_state.previous_item`.";
         FRAME_STATE = 67, "`gi_frame_state` (i8), one of the `STATE` values.";

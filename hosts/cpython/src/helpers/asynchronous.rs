@@ -3,7 +3,8 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::capi::{_PyObject_LookupSpecial, Obj, Thread, interned};
+use crate::abi::generator as g;
+use crate::capi::{_PyObject_LookupSpecial, Obj, Thread, field, interned};
 use crate::runtime::capi::{
     _PyCoro_GetAwaitableIter, _PyErr_FormatFromCause, _PyEval_FormatAwaitableError, _PyGen_yf,
 };
@@ -12,6 +13,12 @@ use std::ptr;
 
 /// The immediate is 0 for `await`, 1 and 2 for what `async with` awaits.
 pub unsafe extern "C" fn get_awaitable(thread: Thread, place: i64, awaitable: Obj) -> Obj {
+    if Py_TYPE(awaitable) == &raw mut PyCoro_Type
+        && field::<i8>(awaitable, g::FRAME_STATE) != g::STATE_DELEGATING as i8
+    {
+        // It is its own iterator, and awaits nothing yet.
+        return Py_NewRef(awaitable);
+    }
     let iter = _PyCoro_GetAwaitableIter(awaitable);
     if iter.is_null() {
         _PyEval_FormatAwaitableError(thread, Py_TYPE(awaitable), place as _);

@@ -4,6 +4,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use super::calls::before_frame_reader;
 use crate::abi::thread as t;
 use crate::capi::{_Py_CheckFunctionResult, Obj, Thread, field, set_field};
 use pyo3_ffi::*;
@@ -21,10 +22,11 @@ const FAST: c_int = METH_FASTCALL;
 const FAST_WITH_KEYWORDS: c_int = METH_FASTCALL | METH_KEYWORDS;
 
 /// Call a C function, a method of a C class, or `type` with one argument. Nothing happens to anything else, nor where the
-/// arguments do not fit or the C stack is used up: the interpreter knows what to say then.
+/// arguments do not fit or the C stack is used up: the interpreter knows what to say then. Before a builtin that reads its
+/// caller's locals (those with one of the flavours here take no arguments, or keywords), they are made.
 ///
 /// All is borrowed; `positional` arguments, then those that `kwnames` names.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn call(
     thread: Thread,
     callable: Obj,
@@ -66,7 +68,7 @@ pub(super) unsafe fn call(
     None
 }
 
-#[inline]
+#[inline(always)]
 unsafe fn by_flavour(
     thread: Thread,
     callable: Obj,
@@ -76,40 +78,57 @@ unsafe fn by_flavour(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    let left: i32 = field(thread, t::C_RECURSION_REMAINING);
-    let flavour = (*method).ml_flags & FLAVOUR;
-    let fits = match flavour {
-        METH_NOARGS => positional == 0 && kwnames.is_null(),
-        METH_O => positional == 1 && kwnames.is_null(),
-        FAST => kwnames.is_null(),
-        FAST_WITH_KEYWORDS => true,
-        _ => false,
-    };
-    if !fits || left <= 0 {
-        return None;
-    }
-    set_field(thread, t::C_RECURSION_REMAINING, left - 1);
     let meth = (*method).ml_meth.PyCFunction as *const ();
     let given = positional as Py_ssize_t;
-    let result = match flavour {
-        METH_NOARGS => std::mem::transmute::<*const (), One>(meth)(receiver, ptr::null_mut()),
-        METH_O => std::mem::transmute::<*const (), One>(meth)(receiver, *args),
-        FAST => std::mem::transmute::<*const (), Fast>(meth)(receiver, args, given),
-        _ => {
+    let result = match (*method).ml_flags & FLAVOUR {
+        METH_O if positional == 1 && kwnames.is_null() => {
+            let left = one_deeper(thread)?;
+            let result = std::mem::transmute::<*const (), One>(meth)(receiver, *args);
+            set_field(thread, t::C_RECURSION_REMAINING, left);
+            result
+        }
+        METH_NOARGS if positional == 0 && kwnames.is_null() => {
+            let left = one_deeper(thread)?;
+            let result = if before_frame_reader(thread, callable) {
+                std::mem::transmute::<*const (), One>(meth)(receiver, ptr::null_mut())
+            } else {
+                ptr::null_mut()
+            };
+            set_field(thread, t::C_RECURSION_REMAINING, left);
+            result
+        }
+        // As the interpreter's instructions do, these are not counted.
+        FAST if kwnames.is_null() => {
+            std::mem::transmute::<*const (), Fast>(meth)(receiver, args, given)
+        }
+        FAST_WITH_KEYWORDS => {
+            if !before_frame_reader(thread, callable) {
+                return Some(ptr::null_mut());
+            }
             std::mem::transmute::<*const (), FastWithKeywords>(meth)(receiver, args, given, kwnames)
         }
+        _ => return None,
     };
-    let left: i32 = field(thread, t::C_RECURSION_REMAINING);
-    set_field(thread, t::C_RECURSION_REMAINING, left + 1);
     // A result or an exception, never both or neither: the interpreter's own words for it.
     let exception: Obj = field(thread, t::CURRENT_EXCEPTION);
     if result.is_null() == exception.is_null() {
-        return Some(_Py_CheckFunctionResult(
-            thread,
-            callable,
-            result,
-            ptr::null(),
-        ));
+        return Some(unfit_result(thread, callable, result));
     }
     Some(result)
+}
+
+/// Count a call of C code; gives what is left for others, `None` if that is nothing.
+#[inline(always)]
+unsafe fn one_deeper(thread: Thread) -> Option<i32> {
+    let left: i32 = field(thread, t::C_RECURSION_REMAINING);
+    if left <= 0 {
+        return None;
+    }
+    set_field(thread, t::C_RECURSION_REMAINING, left - 1);
+    Some(left)
+}
+
+#[cold]
+unsafe fn unfit_result(thread: Thread, callable: Obj, result: Obj) -> Obj {
+    _Py_CheckFunctionResult(thread, callable, result, ptr::null())
 }

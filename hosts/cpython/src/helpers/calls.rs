@@ -10,6 +10,7 @@ use crate::capi::{
     _PyIntrinsics_UnaryFunctions, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread,
     VectorCall, field,
 };
+use crate::runtime::{entries, generators};
 use pyo3_ffi::*;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -48,7 +49,7 @@ pub unsafe fn find_frame_readers() {
 
 /// Before a call; false with an exception if the callable reads its caller's locals and they can't be made.
 #[inline]
-unsafe fn before_frame_reader(thread: Thread, callable: Obj) -> bool {
+pub(super) unsafe fn before_frame_reader(thread: Thread, callable: Obj) -> bool {
     if Py_TYPE(callable) == &raw mut PyCFunction_Type
         && FRAME_READERS
             .iter()
@@ -83,26 +84,18 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
         *array = callable;
         Py_DECREF(method);
     }
-    let positional = count
-        - if kwnames.is_null() {
-            0
-        } else {
-            Py_SIZE(kwnames) as usize
-        };
-    if let Some(result) = call_function(thread, callable, args, positional, kwnames) {
+    let mut positional = count;
+    if !kwnames.is_null() {
+        positional -= Py_SIZE(kwnames) as usize;
+    }
+    if Py_TYPE(callable) == &raw mut PyFunction_Type
+        && let Some(result) = call_function(thread, callable, args, positional, kwnames)
+    {
         return result;
     }
-    let result = if !before_frame_reader(thread, callable) {
-        ptr::null_mut()
-    } else if let Some(result) = c_functions::call(thread, callable, args, positional, kwnames) {
-        result
-    } else {
-        PyObject_Vectorcall(
-            callable,
-            args,
-            positional | PY_VECTORCALL_ARGUMENTS_OFFSET,
-            kwnames,
-        )
+    let result = match c_functions::call(thread, callable, args, positional, kwnames) {
+        Some(result) => result,
+        None => call_object(thread, callable, args, positional, kwnames),
     };
     Py_DECREF(callable);
     for i in 0..count {
@@ -111,9 +104,25 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     after_call(thread, result)
 }
 
+/// Call what has no way of its own; all is borrowed.
+#[inline(never)]
+unsafe fn call_object(
+    thread: Thread,
+    callable: Obj,
+    args: *const Obj,
+    positional: usize,
+    kwnames: Obj,
+) -> Obj {
+    if !before_frame_reader(thread, callable) {
+        return ptr::null_mut();
+    }
+    let nargsf = positional | PY_VECTORCALL_ARGUMENTS_OFFSET;
+    PyObject_Vectorcall(callable, args, nargsf, kwnames)
+}
+
 /// Call a Python function in the interpreter or natively, if it can be entered so: its reference and those of the
 /// arguments are taken over, and those of keywords are the last. Nothing happens otherwise.
-#[inline]
+#[inline(always)]
 unsafe fn call_function(
     thread: Thread,
     callable: Obj,
@@ -121,16 +130,59 @@ unsafe fn call_function(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    if Py_TYPE(callable) != &raw mut PyFunction_Type {
-        return None;
+    let entry: usize = field(callable, abi::function::VECTORCALL);
+    if kwnames.is_null()
+        && let Some(result) = entries::call_known(thread, callable, entry, args, positional)
+    {
+        Py_DECREF(callable);
+        return Some(result);
     }
+    call_other_function(thread, callable, args, positional, kwnames)
+}
+
+/// [`call_function`] where the entry is not known.
+#[inline(never)]
+unsafe fn call_other_function(
+    thread: Thread,
+    callable: Obj,
+    args: *const Obj,
+    positional: usize,
+    kwnames: Obj,
+) -> Option<Obj> {
     let entry: usize = field(callable, abi::function::VECTORCALL);
     if entry == ORIGINAL_VECTORCALL.load(Ordering::Relaxed) {
+        let made = make_generator(thread, callable, args, positional, kwnames);
+        if made.is_some() {
+            Py_DECREF(callable);
+            return made;
+        }
         return Some(interpret(thread, callable, args, positional, kwnames));
     }
-    let result = crate::runtime::entries::call_native(thread, callable, args, positional, kwnames)?;
+    let result = entries::call_native(thread, callable, args, positional, kwnames)?;
     Py_DECREF(callable);
     Some(result)
+}
+
+/// The call of a generator function that has no entry of ours, such as a generator expression's, which is called once: the
+/// arguments are taken over. Nothing happens if more is to be done than to make the generator.
+#[inline]
+unsafe fn make_generator(
+    thread: Thread,
+    func: Obj,
+    args: *const Obj,
+    positional: usize,
+    kwnames: Obj,
+) -> Option<Obj> {
+    const KINDS: i32 = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+    let code: Obj = field(func, abi::function::CODE);
+    let flags: i32 = field(code, abi::code::FLAGS);
+    let expected: i32 = field(code, abi::code::ARGCOUNT);
+    let kwonly: i32 = field(code, abi::code::KWONLYARGCOUNT);
+    let is_plain = kwonly == 0 && flags & (CO_VARARGS | CO_VARKEYWORDS) == 0;
+    if flags & KINDS == 0 || !is_plain || expected as usize != positional || !kwnames.is_null() {
+        return None;
+    }
+    generators::make(thread, func, std::slice::from_raw_parts(args, positional))
 }
 
 /// What the interpreter does after a call that was not one of a Python function: the events that are pending by now
@@ -259,14 +311,15 @@ unsafe fn call_spread(thread: Thread, callable: Obj, tuple: Obj, kwargs: Obj) ->
     Py_DECREF(tuple);
     Py_XDECREF(kwargs);
     let (array, count) = (args.as_ptr(), positional);
-    let result = call_function(thread, callable, array, count, kwnames).unwrap_or_else(|| {
-        let result = PyObject_Vectorcall(callable, array, count, kwnames);
-        Py_DECREF(callable);
-        for &object in &args {
-            Py_DECREF(object);
-        }
-        after_call(thread, result)
-    });
+    let result =
+        call_other_function(thread, callable, array, count, kwnames).unwrap_or_else(|| {
+            let result = PyObject_Vectorcall(callable, array, count, kwnames);
+            Py_DECREF(callable);
+            for &object in &args {
+                Py_DECREF(object);
+            }
+            after_call(thread, result)
+        });
     Py_XDECREF(kwnames);
     Some(result)
 }

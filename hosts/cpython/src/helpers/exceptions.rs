@@ -174,6 +174,10 @@ pub unsafe extern "C" fn pop_except(thread: Thread, entry: *mut Obj, _count: i64
 }
 
 pub unsafe extern "C" fn check_exc_match(thread: Thread, exc: Obj, class: Obj) -> i64 {
+    // What is raised is an exception, so its class is one.
+    if Py_TYPE(exc).cast() == class {
+        return 1;
+    }
     if _PyEval_CheckExceptTypeValid(thread, class) < 0 {
         return -1;
     }

@@ -6,7 +6,7 @@
 use crate::abi;
 use crate::capi::{Frame, Obj, Thread, field, interned};
 use crate::runtime::capi::{_Py_MakeCoro, _PyGen_FetchStopIterationValue, put};
-use crate::runtime::generators::{is_resumable, is_suspended, resume};
+use crate::runtime::generators::{fill, is_resumable, is_suspended, resume};
 use abi::{code, frame as f, generator as g};
 use pyo3_ffi::*;
 use std::ptr;
@@ -20,21 +20,8 @@ pub unsafe extern "C" fn make_generator(_thread: Thread, frame: Frame) -> Obj {
     }
     let executable: Obj = field(frame, f::EXECUTABLE);
     let slots: i32 = field(executable, code::NLOCALSPLUS);
-    let to = generator.cast::<u8>().add(g::FRAME as usize);
-    put(to, f::EXECUTABLE, Py_NewRef(executable));
-    put(to, f::PREVIOUS, ptr::null_mut::<u8>());
-    put(to, f::FUNCOBJ, Py_NewRef(func));
-    for offset in [f::GLOBALS, f::BUILTINS] {
-        put::<Obj>(to, offset, field(frame, offset));
-    }
-    for offset in [f::LOCALS, f::FRAME_OBJ] {
-        put::<Obj>(to, offset, ptr::null_mut());
-    }
     let at: *const u8 = field(frame, f::INSTR_PTR);
-    put(to, f::INSTR_PTR, at.add(2));
-    put::<i32>(to, f::STACKTOP, slots);
-    put::<u16>(to, f::RETURN_OFFSET, 0);
-    put::<u8>(to, f::OWNER, f::OWNED_BY_GENERATOR as u8);
+    let to = fill(generator, func, executable, at.add(2));
     for slot in 0..slots {
         let place = f::LOCALSPLUS + 8 * slot;
         put::<Obj>(to, place, field(frame, place));

@@ -3,7 +3,8 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::capi::{_PyEval_BinaryOps, Obj};
+use crate::abi::long;
+use crate::capi::{_PyEval_BinaryOps, Obj, field};
 use crate::runtime::sampling;
 use pyo3_ffi::*;
 use std::ptr;
@@ -58,7 +59,32 @@ pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
             return result;
         }
     }
+    if PyBytes_CheckExact(a) != 0
+        && let Some(byte) = byte_at(a, key)
+    {
+        return PyLong_FromLong(byte.into());
+    }
     PyObject_GetItem(a, key)
+}
+
+/// The byte at an index, if that is a small int of exactly that class, and inside.
+#[inline]
+unsafe fn byte_at(bytes: Obj, key: Obj) -> Option<u8> {
+    if PyLong_CheckExact(key) == 0 {
+        return None;
+    }
+    let tag: u64 = field(key, long::TAG);
+    if tag >> long::NON_SIZE_BITS > 1 {
+        return None;
+    }
+    let digit: u32 = field(key, long::DIGITS);
+    let sign = 1 - (tag & long::SIGN_MASK as u64) as isize;
+    let mut index = sign * digit as isize;
+    if index < 0 {
+        index += Py_SIZE(bytes);
+    }
+    let inside = (0..Py_SIZE(bytes)).contains(&index);
+    inside.then(|| field(bytes, crate::abi::bytes::DATA + index as i32))
 }
 
 pub unsafe extern "C" fn set_item(a: Obj, key: Obj, value: Obj) -> i64 {

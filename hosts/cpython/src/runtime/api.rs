@@ -471,11 +471,10 @@ unsafe fn is_native(func: Object) -> bool {
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
         rt().functions.contains_key(&(func as usize))
-            && rt()
-                .codes
-                .get(&(code as usize))
-                .and_then(|s| s.entry(globals, builtins))
-                .is_some_and(|e| e.unit.is_some())
+            && rt().codes.get(&(code as usize)).is_some_and(|state| {
+                let entry = state.entry(globals, builtins);
+                entry.is_some_and(|e| e.unit.is_some() || state.generator.unit.is_some())
+            })
     }
 }
 

@@ -57,6 +57,8 @@ unsafe extern "C" {
     pub fn PyCode_AddWatcher(callback: CodeWatcher) -> c_int;
     /// Unregister it.
     pub fn PyCode_ClearWatcher(id: c_int) -> c_int;
+    /// The first reference to an object, whose memory served another before.
+    pub fn _Py_NewReference(object: Object);
     /// Make the generator or coroutine of a function that is being called.
     pub fn _Py_MakeCoro(func: Object) -> Object;
     /// What `await` iterates over.

@@ -448,7 +448,11 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                 "it runs in too many namespaces, or code memory is full".into(),
             ));
         };
-        if entry.unit.is_none() {
+        if let Some(maker) = generators::maker(state_of(code)) {
+            let entry = function_state::entry_of(func).expect("made above");
+            entry.cell.set(maker);
+            entry.versions = 1;
+        } else if entry.unit.is_none() {
             compile_callees(shape, code, globals);
             let entry = function_state::entry_of(func).expect("made above");
             let most = state_of(code).most_versions();

@@ -7,13 +7,14 @@
 use super::capi::*;
 use super::function_state::{self, Entry, Installed};
 use super::units::{Busy, HandedOver, UnitRef};
-use super::{abi, compiling, frames, monitoring, rt};
+use super::{abi, compiling, frames, generators, monitoring, rt};
 use crate::helpers;
 use abi::thread as t;
 use cladonia::host::interpreted_call_at;
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::ffi::c_void;
 
 /// Events of the eval breaker that cannot raise: another thread wants the lock, a collection is due, a request to stop
@@ -207,12 +208,22 @@ pub fn stub(entry: &Entry) -> Func {
 }
 
 macro_rules! fallbacks {
-    ($($name:ident($($arg:ident),*);)*) => {
+    ($($name:ident $maker:ident($($arg:ident),*);)*) => {
         $(
             unsafe extern "C" fn $name(ts: Thread, func: Object $(, $arg: Object)*) -> Object {
                 let mut args: [Object; 0 $(+ { let _ = stringify!($arg); 1 })*] = [$($arg),*];
                 // SAFETY: a native call's promises.
                 unsafe { call_in_place(ts, func, args.as_mut_ptr(), args.len() as i64) }
+            }
+
+            unsafe extern "C" fn $maker(ts: Thread, func: Object $(, $arg: Object)*) -> Object {
+                let mut args: [Object; 0 $(+ { let _ = stringify!($arg); 1 })*] = [$($arg),*];
+                // SAFETY: a native call's promises.
+                unsafe {
+                    generators::make(ts, func, &args).unwrap_or_else(|| {
+                        call_in_place(ts, func, args.as_mut_ptr(), args.len() as i64)
+                    })
+                }
             }
         )*
         /// The fallback of a small arity, which needs no compiler (one may be asked for while it is at work).
@@ -220,23 +231,29 @@ macro_rules! fallbacks {
             const ALL: &[fn() -> u64] = &[$(|| $name as *const () as u64),*];
             ALL.get(arity).map(|address| address())
         }
+
+        /// The native entry of functions of a small arity whose calls only [make a generator](generators::make).
+        pub fn maker(arity: usize) -> Option<u64> {
+            const ALL: &[fn() -> u64] = &[$(|| $maker as *const () as u64),*];
+            ALL.get(arity).map(|address| address())
+        }
     };
 }
 
 fallbacks! {
-    fallback_0();
-    fallback_1(a);
-    fallback_2(a, b);
-    fallback_3(a, b, c);
-    fallback_4(a, b, c, d);
-    fallback_5(a, b, c, d, e);
-    fallback_6(a, b, c, d, e, f);
-    fallback_7(a, b, c, d, e, f, g);
-    fallback_8(a, b, c, d, e, f, g, h);
-    fallback_9(a, b, c, d, e, f, g, h, i);
-    fallback_10(a, b, c, d, e, f, g, h, i, j);
-    fallback_11(a, b, c, d, e, f, g, h, i, j, k);
-    fallback_12(a, b, c, d, e, f, g, h, i, j, k, l);
+    fallback_0 maker_0();
+    fallback_1 maker_1(a);
+    fallback_2 maker_2(a, b);
+    fallback_3 maker_3(a, b, c);
+    fallback_4 maker_4(a, b, c, d);
+    fallback_5 maker_5(a, b, c, d, e);
+    fallback_6 maker_6(a, b, c, d, e, f);
+    fallback_7 maker_7(a, b, c, d, e, f, g);
+    fallback_8 maker_8(a, b, c, d, e, f, g, h);
+    fallback_9 maker_9(a, b, c, d, e, f, g, h, i);
+    fallback_10 maker_10(a, b, c, d, e, f, g, h, i, j);
+    fallback_11 maker_11(a, b, c, d, e, f, g, h, i, j, k);
+    fallback_12 maker_12(a, b, c, d, e, f, g, h, i, j, k, l);
 }
 
 /// LIR of the fallback for native callers of functions with more parameters.
@@ -327,6 +344,102 @@ unsafe fn note_interpreted(ts: Thread, func: Object, code: Object) {
     }
 }
 
+/// What native callers know of the entries that they have called: by the stub, which all functions of one entry have as
+/// their vectorcall. An entry lives as long as a function has its stub.
+pub struct Stubs([KnownStub; STUBS]);
+
+/// How many stubs are remembered.
+const STUBS: usize = 256;
+
+#[derive(Clone, Copy)]
+struct KnownStub {
+    stub: usize,
+    cell: *const Cell<u64>,
+    arity: usize,
+}
+
+impl Stubs {
+    /// None known.
+    pub const fn new() -> Stubs {
+        Stubs(
+            [KnownStub {
+                stub: 0,
+                cell: std::ptr::null(),
+                arity: 0,
+            }; STUBS],
+        )
+    }
+
+    /// Before stubs are freed: others may be made where they were.
+    pub fn clear(&mut self) {
+        *self = Stubs::new();
+    }
+
+    #[inline(always)]
+    fn place(stub: usize) -> usize {
+        (stub >> 6 ^ stub >> 14) % STUBS
+    }
+}
+
+impl Default for Stubs {
+    fn default() -> Stubs {
+        Stubs::new()
+    }
+}
+
+/// A call of a Python function with arguments by position, and defaults for the other parameters, if its entry is among those
+/// known; the arguments are taken over then. Nothing happens otherwise.
+///
+/// # Safety
+/// As of [`call_native`]; `stub` is the function's vectorcall.
+#[inline(always)]
+pub unsafe fn call_known(
+    ts: Thread,
+    func: Object,
+    stub: usize,
+    args: *const Object,
+    given: usize,
+) -> Option<Object> {
+    if !super::is_started() {
+        return None;
+    }
+    let known = rt().stubs.0[Stubs::place(stub)];
+    if known.stub != stub || known.arity < given {
+        return None;
+    }
+    // SAFETY: the entry takes as many arguments.
+    unsafe {
+        if known.arity == given {
+            enter(ts, func, known.cell, args, given)
+        } else {
+            enter_with_defaults(ts, func, known.cell, args, given, known.arity)
+        }
+    }
+}
+
+/// [`enter`] where the other arguments are the function's defaults. Nothing happens if there are too few.
+///
+/// # Safety
+/// As of [`enter`], but there are only `given` arguments; the function's parameters are positional.
+#[inline(never)]
+unsafe fn enter_with_defaults(
+    ts: Thread,
+    func: Object,
+    cell: *const Cell<u64>,
+    args: *const Object,
+    given: usize,
+    arity: usize,
+) -> Option<Object> {
+    let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
+    // SAFETY: the caller's promises; what is bound is owned.
+    unsafe {
+        if !take_defaults(func, args, given, bound.get_mut(..arity)?) {
+            return None;
+        }
+        enter(ts, func, cell, bound.as_ptr(), arity)
+    }
+}
+
 /// A call of a Python function from native code, if it has a native entry that these arguments can be bound for; they
 /// are taken over then. Nothing happens otherwise.
 ///
@@ -342,10 +455,19 @@ pub unsafe fn call_native(
     if !super::is_started() {
         return None;
     }
-    let &Installed { cell, shape, .. } = rt().functions.get(&(func as usize))?;
+    let &Installed {
+        cell, shape, stub, ..
+    } = rt().functions.get(&(func as usize))?;
     let arity = shape.arity();
     if arity > MOST_SPREAD {
         return None;
+    }
+    // SAFETY: a live function.
+    if shape.is_plain()
+        && unsafe { get::<*const c_void>(func.cast(), abi::function::VECTORCALL) } == stub
+    {
+        let stub = stub as usize;
+        rt().stubs.0[Stubs::place(stub)] = KnownStub { stub, cell, arity };
     }
     let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
     let mut args = args;
@@ -376,10 +498,26 @@ pub unsafe fn call_native(
         }
         args = bound.as_ptr();
     }
+    // SAFETY: the cell is of this arity; there are as many arguments, which are owned.
+    unsafe { enter(ts, func, cell, args, arity) }
+}
+
+/// Call through the cell of an entry. `None`, and nothing happens, if there are too many arguments.
+///
+/// # Safety
+/// As of [`call_native`]; the cell holds a native entry of this arity, and there are as many arguments.
+#[inline(always)]
+unsafe fn enter(
+    ts: Thread,
+    func: Object,
+    cell: *const Cell<u64>,
+    args: *const Object,
+    arity: usize,
+) -> Option<Object> {
     macro_rules! call {
         ($($arg:ident $index:literal),*) => {{
             type Native = unsafe extern "C" fn(Thread, Object $(, call!(@ $arg))*) -> Object;
-            // SAFETY: the cell holds a native entry of this arity; the array has as many arguments.
+            // SAFETY: the caller's promise.
             unsafe {
                 let entry = std::mem::transmute::<*const u8, Native>((*cell).get() as *const u8);
                 Some(entry(ts, func $(, *args.add($index))*))

@@ -84,7 +84,7 @@ unsafe fn leave(
         let at = shape.units().add(2 * pos as usize);
         // A pending exception must survive what boxing and dropping do.
         let exception = if record.kind.raises() {
-            PyErr_GetRaisedException()
+            take_exception(ts)
         } else {
             std::ptr::null_mut()
         };
@@ -100,7 +100,9 @@ unsafe fn leave(
                 let old: Object = get(frame, place);
                 if old != value {
                     put(frame, place, value);
-                    drops.push(old);
+                    if !old.is_null() {
+                        drops.push(old);
+                    }
                 }
             }
         } else {
@@ -160,7 +162,7 @@ unsafe fn leave(
             put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
             return go_on(ts, frame, kind, false);
         }
-        PyErr_SetRaisedException(raised);
+        raise_again(ts, raised);
         drop_consumed(frame, state.consumed[record.pc.0 as usize]);
         if record.kind == ExitKind::Reraise {
             return unwind(ts, frame, &shape, kind, pos, false);
@@ -174,13 +176,41 @@ unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
     // SAFETY: the operands are the top of the frame's stack, complete and owned.
     unsafe {
         let top: i32 = get(frame, f::STACKTOP);
-        let operand =
-            |depth: &u8| get::<Object>(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
-        let operands: Vec<Object> = depths.iter().map(operand).collect();
         put::<i32>(frame, f::STACKTOP, top - depths.len() as i32);
-        for object in operands {
-            Py_XDECREF(object);
+        // Whoever looks at the frame meanwhile sees a stack without them: where they were, nothing is pushed before the
+        // exception is handled.
+        for depth in depths {
+            let operand: Object = get(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
+            Py_XDECREF(operand);
         }
+    }
+}
+
+/// The pending exception, which is pending no more; null if there is none.
+///
+/// # Safety
+/// `ts` is the current thread.
+#[inline(always)]
+unsafe fn take_exception(ts: Thread) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let exception = get(ts, t::CURRENT_EXCEPTION);
+        put::<Object>(ts, t::CURRENT_EXCEPTION, std::ptr::null_mut());
+        exception
+    }
+}
+
+/// Let an exception be pending, in place of the one that is, if there is one.
+///
+/// # Safety
+/// `ts` is the current thread; the reference is taken over.
+#[inline(always)]
+unsafe fn raise_again(ts: Thread, exception: Object) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let old: Object = get(ts, t::CURRENT_EXCEPTION);
+        put(ts, t::CURRENT_EXCEPTION, exception);
+        Py_XDECREF(old);
     }
 }
 
@@ -463,7 +493,7 @@ unsafe fn unwind(
         let lasti = (at as isize - shape.units() as isize) / 2;
         let handler = handler_of(shape, pos);
         let depth = handler.map_or(0, |h| h.depth as i32);
-        let exception = PyErr_GetRaisedException();
+        let exception = take_exception(ts);
         let mut top: i32 = get(frame, f::STACKTOP);
         let base = shape.nlocalsplus;
         while top > base + depth {
@@ -501,7 +531,7 @@ unsafe fn unwind(
             put(frame, f::INSTR_PTR, unit);
             return go_on(ts, frame, kind, owned);
         }
-        PyErr_SetRaisedException(exception);
+        raise_again(ts, exception);
         if !leaves {
             return std::ptr::null_mut();
         }

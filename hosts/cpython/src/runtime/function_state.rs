@@ -175,6 +175,8 @@ pub struct Installed {
     pub version: u32,
     /// Its entry before.
     pub original: *const c_void,
+    /// Its entry since.
+    pub stub: *const c_void,
     /// The entry cell.
     pub cell: *const Cell<u64>,
     /// The code object's constants.
@@ -405,6 +407,7 @@ pub unsafe fn install(func: Object) -> bool {
                 code,
                 version,
                 original,
+                stub: target,
                 cell,
                 shape,
             },

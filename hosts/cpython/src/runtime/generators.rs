@@ -13,6 +13,7 @@
 //! | here | units: made, published, withdrawn |
 //! | `chain` | generators that wait for each other |
 //! | `frames` | LIR to resume, suspend and end a frame |
+//! | `make` | generators made and freed |
 //! | `slots` | the slots of the classes |
 //!
 //! # The frame of a running generator
@@ -21,9 +22,11 @@
 
 mod chain;
 mod frames;
+mod make;
 pub mod slots;
 
 pub use frames::{enter, leave, suspend};
+pub use make::{fill, make, maker};
 
 use super::abi;
 use super::capi::*;
@@ -89,6 +92,7 @@ pub struct ResumeCell {
     entry: Cell<usize>,
     /// The unit's cell with the eval-breaker word that it need not ask about; that of another word if there is no unit.
     pending: Cell<*const u64>,
+    spares: make::Spares,
 }
 
 /// No eval breaker is ever this: the place of events is full, that of the version not.
@@ -101,10 +105,18 @@ static NO_UNIT: u64 = NEVER_QUIET;
 /// The object is a generator, a coroutine or an asynchronous generator.
 #[inline(always)]
 unsafe fn cell_of<'a>(generator: Object) -> Option<&'a ResumeCell> {
-    // SAFETY: the code object lives as long as the generator; its extras are a length and so many words; a cell lives as
-    // long as it is there.
+    // SAFETY: the code object lives as long as the generator.
+    unsafe { cell_of_code(get(generator.cast(), g::FRAME + f::EXECUTABLE)) }
+}
+
+/// The cell of a code object.
+///
+/// # Safety
+/// The object is one.
+#[inline(always)]
+unsafe fn cell_of_code<'a>(code: Object) -> Option<&'a ResumeCell> {
+    // SAFETY: a code object's extras are a length and so many words; a cell lives as long as it is there.
     unsafe {
-        let code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         let extra: *const u8 = get(code.cast(), abi::code::EXTRA);
         let index = EXTRA.load(Ordering::Relaxed);
         if extra.is_null() || get::<isize>(extra, 0) <= index {
@@ -259,6 +271,7 @@ impl Default for GeneratorState {
             cell: Box::new(ResumeCell {
                 entry: Cell::new(recompile as *const () as usize),
                 pending: Cell::new(&raw const NO_UNIT),
+                spares: make::Spares::default(),
             }),
         }
     }

@@ -115,6 +115,8 @@ pub struct Runtime {
     pub codes: AddressMap<Box<CodeState>>,
     /// Functions whose entry was replaced, by address.
     pub functions: AddressMap<Installed>,
+    /// The entries that native code has called last.
+    pub stubs: entries::Stubs,
     /// Units that may not be entered any more but may still be running.
     pub retired: Vec<units::UnitRef>,
     /// Frames of closed units that are leaving, the innermost first.
@@ -194,6 +196,7 @@ pub unsafe fn start(
         engine: Some(engine),
         codes: AddressMap::default(),
         functions: AddressMap::default(),
+        stubs: entries::Stubs::new(),
         retired: Vec::new(),
         recorded: Vec::new(),
         watches: watchers::Watches::default(),

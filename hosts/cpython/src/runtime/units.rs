@@ -21,6 +21,7 @@ use cladonia::facts::Assumption;
 use cladonia::hir::InlinedCode;
 use pyo3_ffi::*;
 use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where a unit begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -229,9 +230,32 @@ impl Drop for UnitState {
 /// A unit that is shared by tables and compiled code, by its token.
 pub type UnitRef = *mut UnitState;
 
+/// A number that all threads change under the GIL, so that none needs the bus for it.
+struct Count(AtomicUsize);
+
+impl Count {
+    const fn new() -> Count {
+        Count(AtomicUsize::new(0))
+    }
+
+    fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn raise(&self) {
+        self.0.store(self.get().wrapping_add(1), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn lower(&self) {
+        self.0.store(self.get().wrapping_sub(1), Ordering::Relaxed);
+    }
+}
+
 /// How many calls are between a native entry and its frame, or are dropping the locals of an unlinked frame, over all
 /// threads: then code may be on a native stack without a frame that shows it.
-static BUSY: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+static BUSY: Count = Count::new();
 
 /// Keeps all units while it lives.
 pub struct Busy(());
@@ -239,19 +263,19 @@ pub struct Busy(());
 impl Busy {
     /// Nothing is freed from here on.
     pub fn new() -> Busy {
-        BUSY.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        BUSY.raise();
         Busy(())
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        BUSY.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        BUSY.lower();
     }
 }
 
 /// How many calls that native code has handed to the interpreter are under way, over all threads.
-static HANDED_OVER: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+static HANDED_OVER: Count = Count::new();
 
 /// Keeps the entries while it lives: in a call that the interpreter makes in place of a unit. Whoever calls it is a unit
 /// with a frame that shows it, or a stub. Units are freed meanwhile: such a call may be the whole of a program.
@@ -260,21 +284,21 @@ pub struct HandedOver(());
 impl HandedOver {
     /// No entry is freed from here on.
     pub fn new() -> HandedOver {
-        HANDED_OVER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        HANDED_OVER.raise();
         HandedOver(())
     }
 }
 
 impl Drop for HandedOver {
     fn drop(&mut self) {
-        HANDED_OVER.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        HANDED_OVER.lower();
     }
 }
 
 /// In a forked child only the forking thread lives on: what others were doing is not counted any more, but what they
 /// were running may not be told apart, so nothing that was busy is ever freed.
 pub fn is_busy() -> bool {
-    BUSY.load(std::sync::atomic::Ordering::Relaxed) != 0
+    BUSY.get() != 0
 }
 
 /// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
@@ -310,8 +334,10 @@ pub fn reclaim() {
             // SAFETY: retired units are alive until they are freed here.
             unsafe { (*u).activations.get() == 0 && !inside.contains(&(u as u64)) }
         });
-    let handed_over = HANDED_OVER.load(std::sync::atomic::Ordering::Relaxed) != 0;
-    if keep.is_empty() && inside.is_empty() && !handed_over {
+    let handed_over = HANDED_OVER.get() != 0;
+    let unused = keep.is_empty() && inside.is_empty() && !handed_over;
+    if unused && !rt().buried.is_empty() {
+        rt().stubs.clear();
         rt().buried.clear();
     }
     rt().retired = keep;

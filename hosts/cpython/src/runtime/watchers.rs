@@ -10,19 +10,19 @@ use super::units::{self, UnitRef};
 use super::{abi, rt};
 use cladonia::facts::Assumption;
 use pyo3_ffi::*;
-use std::collections::{HashMap, HashSet};
-use std::ffi::c_int;
+use std::collections::HashSet;
+use std::ffi::{c_int, c_void};
 
 /// Who relies on what.
 #[derive(Default)]
 pub struct Watches {
     ids: Ids,
     /// By dict, then by name (the interned string, to which a reference is held).
-    names: HashMap<usize, HashMap<usize, HashSet<UnitRef>>>,
-    classes: HashMap<usize, HashSet<UnitRef>>,
-    functions: HashMap<usize, HashSet<UnitRef>>,
+    names: AddressMap<AddressMap<HashSet<UnitRef>>>,
+    classes: AddressMap<HashSet<UnitRef>>,
+    functions: AddressMap<HashSet<UnitRef>>,
     /// Units that store names of a dict.
-    writers: HashMap<usize, HashSet<UnitRef>>,
+    writers: AddressMap<HashSet<UnitRef>>,
     /// Names that changed after they had been relied on, or that compiled code stores.
     unstable: HashSet<(usize, String)>,
 }
@@ -170,7 +170,7 @@ impl Watches {
     /// A unit relies on nothing any more.
     pub fn forget(&mut self, unit: UnitRef) {
         // Dicts, classes stay watched: to watch one again is no cheaper than to hear of its changes.
-        for units in self.names.values_mut().flat_map(HashMap::values_mut) {
+        for units in self.names.values_mut().flat_map(AddressMap::values_mut) {
             units.remove(&unit);
         }
         for units in self.classes.values_mut().chain(self.functions.values_mut()) {
@@ -266,20 +266,27 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
     if event < function_event::DESTROY {
         return 0;
     }
-    invalidate_all(set(runtime.watches.functions.get(&(func as usize))));
-    // SAFETY: the function is alive, even while it is being destroyed.
-    unsafe {
-        match event {
-            function_event::DESTROY => {
-                runtime.watches.functions.remove(&(func as usize));
-                if let Some(installed) = rt().functions.remove(&(func as usize)) {
-                    release_code(installed.code);
-                }
-            }
-            // The stub binds defaults as they are at each call, but another code object is another function.
-            function_event::MODIFY_CODE => function_state::uninstall(func),
-            _ => {}
+    if event == function_event::DESTROY {
+        // Most have neither a unit that relies on them nor an entry of ours.
+        if let Some(units) = runtime.watches.functions.remove(&(func as usize)) {
+            invalidate_all(set(Some(&units)));
         }
+        // SAFETY: the function is alive, even while it is being destroyed.
+        unsafe {
+            let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
+            if entry != rt().original_vectorcall
+                && let Some(installed) = rt().functions.remove(&(func as usize))
+            {
+                release_code(installed.code);
+            }
+        }
+        return 0;
+    }
+    invalidate_all(set(runtime.watches.functions.get(&(func as usize))));
+    // The stub binds defaults as they are at each call, but another code object is another function.
+    if event == function_event::MODIFY_CODE {
+        // SAFETY: the function is alive.
+        unsafe { function_state::uninstall(func) };
     }
     0
 }

@@ -9,6 +9,7 @@ use super::abi;
 use abi::{frame as f, generator as g, thread as t};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
+use pyo3_ffi::{Py_DECREF, Py_XDECREF};
 
 /// LIR that resumes a frame: see [`UnitParts::suspend`](cladonia::engine::UnitParts::suspend).
 pub fn enter(unit: &UnitState) -> Func {
@@ -169,13 +170,38 @@ unsafe extern "C" fn end(ts: Thread, frame: Frame) {
     let _busy = Busy::new();
     // SAFETY: the frame is the innermost one, its stack empty. Its generator lives: who resumed it holds it.
     unsafe {
-        frames::keep_locals(frame);
+        let generator = frame.offset(-(g::FRAME as isize));
+        let object: Object = get(frame, f::FRAME_OBJ);
+        let handled: Object = get(generator, g::EXC_STATE);
+        if !object.is_null() {
+            frames::keep_locals(frame);
+        }
         put::<u16>(frame, f::RETURN_OFFSET, 0);
         put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
         for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
             put::<i32>(ts, offset, get::<i32>(ts, offset) + 1);
         }
-        _PyEval_FrameClearAndPop(ts, frame);
+        if object.is_null() && handled.is_null() {
+            clear(ts, generator, frame);
+        } else {
+            _PyEval_FrameClearAndPop(ts, frame);
+        }
         put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
+    }
+}
+
+/// What `_PyEval_FrameClearAndPop` does for a generator whose frame has no object and that handles no exception.
+unsafe fn clear(ts: Thread, generator: *mut u8, frame: Frame) {
+    // SAFETY: the caller's. Once it has ended nobody looks into the frame, so its slots need not be emptied.
+    unsafe {
+        put::<i8>(generator, g::FRAME_STATE, g::STATE_CLEARED as i8);
+        put::<*mut u8>(ts, t::EXC_INFO, get(generator, g::EXC_PREVIOUS));
+        put::<*mut u8>(generator, g::EXC_PREVIOUS, std::ptr::null_mut());
+        let slots: i32 = get(frame, f::STACKTOP);
+        put::<i32>(frame, f::STACKTOP, 0);
+        for slot in 0..slots {
+            Py_XDECREF(get(frame, f::LOCALSPLUS + 8 * slot));
+        }
+        Py_DECREF(get(frame, f::FUNCOBJ));
     }
 }

@@ -1,14 +1,15 @@
-//! The slots and methods by which C code iterates over generators and sends into them: functions of ours in front of the
-//! interpreter's.
+//! The slots and methods by which C code iterates over generators and sends into them, and by which they are freed:
+//! functions of ours in front of the interpreter's.
 
 use super::super::capi::*;
-use super::{is_suspended, resume};
+use super::{is_suspended, make, resume};
 use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static ORIGINAL_SEND: AtomicUsize = AtomicUsize::new(0);
 static ORIGINAL_NEXT: AtomicUsize = AtomicUsize::new(0);
+static ORIGINAL_DEALLOC: AtomicUsize = AtomicUsize::new(0);
 /// `send`, or 0 if it is left alone.
 static ORIGINAL_METHOD: AtomicUsize = AtomicUsize::new(0);
 
@@ -21,9 +22,12 @@ pub(super) unsafe fn find() -> Result<(), String> {
     unsafe {
         let methods = PyGen_Type.tp_as_async;
         let send = (!methods.is_null()).then(|| (*methods).am_send).flatten();
-        let (Some(send), Some(next)) = (send, PyGen_Type.tp_iternext) else {
+        let (Some(send), Some(next), Some(dealloc)) =
+            (send, PyGen_Type.tp_iternext, PyGen_Type.tp_dealloc)
+        else {
             return Err("generators have no slots".to_owned());
         };
+        ORIGINAL_DEALLOC.store(dealloc as usize, Ordering::Relaxed);
         ORIGINAL_SEND.store(send as usize, Ordering::Relaxed);
         ORIGINAL_NEXT.store(next as usize, Ordering::Relaxed);
         // The same function serves both classes, or none is replaced.
@@ -89,6 +93,16 @@ unsafe extern "C" fn send_slot(
     }
 }
 
+unsafe extern "C" fn dealloc_slot(generator: Object) {
+    // SAFETY: a slot's promises.
+    unsafe {
+        if !make::retire(generator) {
+            let dealloc = ORIGINAL_DEALLOC.load(Ordering::Relaxed);
+            std::mem::transmute::<usize, destructor>(dealloc)(generator);
+        }
+    }
+}
+
 /// `send` of generators and coroutines.
 unsafe extern "C" fn send_method(generator: Object, value: Object) -> Object {
     // SAFETY: a method's promises.
@@ -138,6 +152,7 @@ pub fn interpose() {
             0 => 0,
             _ => send_method as *const () as usize,
         },
+        dealloc_slot as *const () as usize,
     );
 }
 
@@ -145,16 +160,20 @@ pub fn interpose() {
 pub fn restore() {
     let next = ORIGINAL_NEXT.load(Ordering::Relaxed);
     let send = ORIGINAL_SEND.load(Ordering::Relaxed);
-    set(next, send, ORIGINAL_METHOD.load(Ordering::Relaxed));
+    let dealloc = ORIGINAL_DEALLOC.load(Ordering::Relaxed);
+    set(next, send, ORIGINAL_METHOD.load(Ordering::Relaxed), dealloc);
 }
 
-fn set(next: usize, send: usize, method: usize) {
+fn set(next: usize, send: usize, method: usize, dealloc: usize) {
     // SAFETY: the GIL is held; the classes are static and complete, and nothing compares these slots.
     unsafe {
         if ORIGINAL_NEXT.load(Ordering::Relaxed) == 0 {
             return;
         }
         PyGen_Type.tp_iternext = Some(std::mem::transmute::<usize, iternextfunc>(next));
+        for class in [&raw mut PyGen_Type, &raw mut PyCoro_Type] {
+            (*class).tp_dealloc = Some(std::mem::transmute::<usize, destructor>(dealloc));
+        }
         for methods in [PyGen_Type.tp_as_async, PyCoro_Type.tp_as_async] {
             if !methods.is_null() {
                 (*methods).am_send = Some(std::mem::transmute::<usize, sendfunc>(send));

@@ -1,0 +1,209 @@
+//! Generators made and freed without the interpreter's help: calls that do nothing else, and the memory of those that have
+//! ended, which serves the next ones of the same code.
+
+use super::super::capi::*;
+use super::super::entries;
+use super::super::function_state::CodeState;
+use super::{ResumeCell, abi, cell_of_code};
+use abi::opcodes::{COPY_FREE_VARS, RETURN_GENERATOR};
+use abi::{frame as f, function, generator as g, thread as t};
+use pyo3_ffi::*;
+use std::cell::Cell;
+
+/// How many ended generators of one code object keep their memory.
+const MOST_SPARES: usize = 16;
+
+/// The memory of generators of one code object that have ended: objects without references, which no collector knows.
+#[derive(Default)]
+pub(super) struct Spares {
+    count: Cell<usize>,
+    memory: Cell<[usize; MOST_SPARES]>,
+}
+
+impl Spares {
+    fn slots(&self) -> &[Cell<usize>; MOST_SPARES] {
+        self.memory.as_array_of_cells()
+    }
+
+    fn take(&self) -> Option<Object> {
+        let count = self.count.get().checked_sub(1)?;
+        self.count.set(count);
+        Some(self.slots()[count].get() as Object)
+    }
+
+    /// Keep an object's memory, if there is room.
+    fn keep(&self, object: Object) -> bool {
+        let count = self.count.get();
+        let Some(slot) = self.slots().get(count) else {
+            return false;
+        };
+        slot.set(object as usize);
+        self.count.set(count + 1);
+        true
+    }
+}
+
+impl Drop for Spares {
+    fn drop(&mut self) {
+        while let Some(object) = self.take() {
+            // SAFETY: memory of an object that the collector does not know; the GIL is held.
+            unsafe { PyObject_GC_Del(object.cast()) };
+        }
+    }
+}
+
+/// The instruction after `RETURN_GENERATOR`, and how many variables are copied before it, if nothing else is.
+unsafe fn prologue(code: Object) -> Option<(*const u8, i32)> {
+    // SAFETY: the caller's: a code object, whose instructions before the first that is traced are never replaced.
+    unsafe {
+        let mut at: *const u8 = code.cast::<u8>().offset(abi::code::ADAPTIVE as isize);
+        let mut copied = 0;
+        if *at == COPY_FREE_VARS {
+            copied = (*at.add(1)).into();
+            at = at.add(2);
+        }
+        (*at == RETURN_GENERATOR).then(|| (at.add(2), copied))
+    }
+}
+
+/// The native entry of a generator function whose calls do nothing but make a generator; `None` if there is more to do.
+///
+/// # Safety
+/// The code object is alive.
+pub unsafe fn maker(state: &CodeState) -> Option<u64> {
+    let shape = state.shape;
+    // SAFETY: the caller's promise.
+    let only = shape.is_generator() && unsafe { prologue(shape.code).is_some() };
+    only.then(|| entries::maker(shape.arity())).flatten()
+}
+
+/// A call that does nothing but make a generator, without a frame: nobody could see it. `None`, and nothing happens, where
+/// there is more to do, or the interpreter would raise.
+///
+/// # Safety
+/// `func` is a Python function, the arguments are owned (and taken over) and bound.
+#[inline]
+pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> {
+    // SAFETY: the caller's promise; a new generator has room for the slots of its code.
+    unsafe {
+        let code: Object = get(func.cast(), function::CODE);
+        let (first, copied) = prologue(code)?;
+        if get::<i32>(ts, t::PY_RECURSION_REMAINING) <= 1 || get::<i32>(ts, t::ORIGIN_DEPTH) != 0 {
+            return None;
+        }
+        let spare = cell_of_code(code).and_then(|cell| cell.spares.take());
+        let generator = match spare {
+            Some(spare) => renew(spare, func),
+            None => {
+                let made = _Py_MakeCoro(func);
+                if made.is_null() {
+                    PyErr_Clear();
+                    return None;
+                }
+                made
+            }
+        };
+        let frame = fill(generator, func, code, first);
+        let slots: i32 = get(code.cast(), abi::code::NLOCALSPLUS);
+        let slot = |k: i32| f::LOCALSPLUS + 8 * k;
+        for (k, &arg) in (0..).zip(args) {
+            put(frame, slot(k), arg);
+        }
+        for k in args.len() as i32..slots - copied {
+            put::<Object>(frame, slot(k), std::ptr::null_mut());
+        }
+        if copied != 0 {
+            let closure: Object = get(func.cast(), function::CLOSURE);
+            for k in 0..copied {
+                let cell: Object = get(closure.cast(), abi::tuple::ITEMS + 8 * k);
+                put(frame, slot(slots - copied + k), Py_NewRef(cell));
+            }
+        }
+        put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_CREATED as i8);
+        if spare.is_some() {
+            PyObject_GC_Track(generator.cast());
+        }
+        Some(generator)
+    }
+}
+
+/// Fill the frame of a new generator, all but its locals; gives it. It goes on at `at`.
+///
+/// # Safety
+/// As of [`make`].
+#[inline(always)]
+pub unsafe fn fill(generator: Object, func: Object, code: Object, at: *const u8) -> Frame {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let frame = generator.cast::<u8>().offset(g::FRAME as isize);
+        put(frame, f::EXECUTABLE, Py_NewRef(code));
+        put(frame, f::PREVIOUS, std::ptr::null_mut::<u8>());
+        put(frame, f::FUNCOBJ, Py_NewRef(func));
+        for (offset, own) in [
+            (f::GLOBALS, function::GLOBALS),
+            (f::BUILTINS, function::BUILTINS),
+        ] {
+            put::<Object>(frame, offset, get(func.cast(), own));
+        }
+        for offset in [f::LOCALS, f::FRAME_OBJ] {
+            put::<Object>(frame, offset, std::ptr::null_mut());
+        }
+        put(frame, f::INSTR_PTR, at);
+        let slots: i32 = get(code.cast(), abi::code::NLOCALSPLUS);
+        put::<i32>(frame, f::STACKTOP, slots);
+        put::<u16>(frame, f::RETURN_OFFSET, 0);
+        put::<u8>(frame, f::OWNER, f::OWNED_BY_GENERATOR as u8);
+        frame
+    }
+}
+
+/// A new object in the memory of one that [`retire`] has taken, as it was there.
+#[inline(always)]
+unsafe fn renew(memory: Object, func: Object) -> Object {
+    // SAFETY: the memory is that of a generator of the same code, so class and size are right.
+    unsafe {
+        let header = memory.cast::<u64>().sub(2);
+        *header = 0;
+        *header.add(1) = 0;
+        _Py_NewReference(memory);
+        let base = memory.cast::<u8>();
+        for (own, its) in [(g::NAME, function::NAME), (g::QUALNAME, function::QUALNAME)] {
+            put(base, own, Py_NewRef(get(func.cast(), its)));
+        }
+        memory
+    }
+}
+
+/// Free a generator or coroutine that has ended, as its class does, but for its memory, which is kept. False, and nothing
+/// happens, if there is more to do or no room.
+///
+/// # Safety
+/// The object is one, with no references.
+#[inline]
+pub(super) unsafe fn retire(generator: Object) -> bool {
+    // SAFETY: the caller's promise. An ended generator has given up all but these; the code, whose end may take the memory
+    // with it, goes last.
+    unsafe {
+        let base = generator.cast::<u8>();
+        let is_bare = get::<i8>(base, g::FRAME_STATE) == g::STATE_CLEARED as i8
+            && get::<Object>(base, g::WEAK_REFERENCES).is_null()
+            && get::<Object>(base, g::EXC_STATE).is_null()
+            && (Py_TYPE(generator) == &raw mut PyGen_Type
+                || get::<Object>(base, g::ORIGIN).is_null());
+        if !is_bare {
+            return false;
+        }
+        let code: Object = get(base, g::FRAME + f::EXECUTABLE);
+        let Some(ResumeCell { spares, .. }) = cell_of_code(code) else {
+            return false;
+        };
+        if !spares.keep(generator) {
+            return false;
+        }
+        PyObject_GC_UnTrack(generator.cast());
+        Py_DECREF(get(base, g::NAME));
+        Py_DECREF(get(base, g::QUALNAME));
+        Py_DECREF(code);
+        true
+    }
+}
