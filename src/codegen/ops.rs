@@ -112,6 +112,8 @@ impl Emitter<'_> {
                 .bitcast(types::F64, MemFlagsData::new(), a),
             Opcode::Bnot => self.not(a),
             Opcode::B2i => self.cursor.ins().uextend(types::I64, a),
+            // Not the operand itself: instruction selection would see through that, as it does through sums with zero.
+            Opcode::Copy => self.cursor.ins().bor(a, a),
             // Addresses and integers are one to the machine.
             Opcode::P2i | Opcode::I2p => a,
             op => return Err(self.malformed(format!("`{}` with one operand", op.info().name))),

@@ -8,12 +8,9 @@
 //! Addresses and floating-point constants that are used in each turn are made before the loop too: the code generator would
 //! make them anew for each use.
 //!
-//! A copy is an operation that gives its operand back: code generation has no other that the allocator would not see through.
-
 use super::cfg::Cfg;
 use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
-use crate::ll::Ty;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,34 +160,16 @@ fn rename(data: &mut BlockData, copies: &BTreeMap<Value, Value>) {
     }
 }
 
-/// Append instructions that copy a value.
+/// Append an instruction that copies a value.
 fn copy(func: &mut Func, block: Block, v: Value) -> Value {
-    let ty = func.values[v];
-    let mut push = |op, args, imm, ty| {
-        let result = func.values.push(ty);
-        func.blocks[block].insts.push(Inst {
-            op,
-            args,
-            imm,
-            results: vec![result],
-        });
-        result
-    };
-    match ty {
-        Ty::I64 | Ty::Ptr => {
-            let zero = push(Opcode::Iconst, vec![], Imm::Int(0), Ty::I64);
-            let op = match ty {
-                Ty::Ptr => Opcode::Padd,
-                _ => Opcode::Iadd,
-            };
-            push(op, vec![v, zero], Imm::None, ty)
-        }
-        Ty::F64 => {
-            let negated = push(Opcode::Fneg, vec![v], Imm::None, ty);
-            push(Opcode::Fneg, vec![negated], Imm::None, ty)
-        }
-        Ty::Bool => push(Opcode::Bor, vec![v, v], Imm::None, ty),
-    }
+    let result = func.values.push(func.values[v]);
+    func.blocks[block].insts.push(Inst {
+        op: Opcode::Copy,
+        args: vec![v],
+        imm: Imm::None,
+        results: vec![result],
+    });
+    result
 }
 
 /// The addresses that blocks load from or store to, and their floating-point numbers.

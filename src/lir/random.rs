@@ -193,6 +193,10 @@ impl Line<'_, '_> {
                 let ty = self.dice.pick(&Ty::ALL);
                 (vec![Ty::Bool, ty, ty], vec![ty])
             }
+            (Opcode::Copy, _) => {
+                let ty = self.dice.pick(&Ty::ALL);
+                (vec![ty], vec![ty])
+            }
             (Opcode::Load, Imm::Mem { width, .. }) => (vec![Ty::Ptr], vec![width.ty()]),
             (Opcode::Store, Imm::Mem { width, .. }) => (vec![Ty::Ptr, width.ty()], vec![]),
             (Opcode::Call, Imm::Helper(id)) => {

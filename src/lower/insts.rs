@@ -493,6 +493,9 @@ impl Lower<'_> {
         match self.f.op(v) {
             Op::ListLen | Op::TupleLen | Op::Index | Op::BoolToInt => true,
             Op::IntMod => constant(self.f.arg(v, 1)).is_some_and(|n| n > 0),
+            // What overflows leaves.
+            Op::IntMul if self.f.arg(v, 0) == self.f.arg(v, 1) => true,
+            Op::IntMul | Op::IntAdd => [0, 1].iter().all(|&i| self.is_natural(self.f.arg(v, i))),
             Op::IntAnd => [0, 1]
                 .iter()
                 .any(|&i| constant(self.f.arg(v, i)).is_some_and(|n| n >= 0)),
@@ -528,7 +531,8 @@ impl Lower<'_> {
             };
         }
         if let Some(n) = constant {
-            return self.divide_by_constant(a, n, quotient);
+            let is_natural = self.is_natural(self.f.arg(v, 0));
+            return self.divide_by_constant(a, n, quotient, is_natural);
         }
         let q = self.b.op(Opcode::Sdiv, &[a, b]);
         let product = self.b.op(Opcode::Imul, &[q, b]);
@@ -549,16 +553,27 @@ impl Lower<'_> {
     /// Floor division or remainder by a number above 1 that is no power of two, with a multiplication (Granlund and Montgomery 1994).
     ///
     /// A negative dividend is complemented, which gives the numerator of the complemented quotient: of 63 bits, unsigned.
-    fn divide_by_constant(&mut self, a: lir::Value, n: i64, quotient: bool) -> lir::Value {
+    fn divide_by_constant(
+        &mut self,
+        a: lir::Value,
+        n: i64,
+        quotient: bool,
+        is_natural: bool,
+    ) -> lir::Value {
         let (factor, shift) = reciprocal(n);
-        let most = self.b.iconst(63);
-        let sign = self.b.op(Opcode::Isshr, &[a, most]);
-        let numerator = self.b.op(Opcode::Ixor, &[a, sign]);
         let factor = self.b.iconst(factor.cast_signed());
-        let high = self.b.op(Opcode::Umulhi, &[numerator, factor]);
         let shift = self.b.iconst(i64::from(shift));
-        let q = self.b.op(Opcode::Iushr, &[high, shift]);
-        let q = self.b.op(Opcode::Ixor, &[q, sign]);
+        let q = if is_natural {
+            let high = self.b.op(Opcode::Umulhi, &[a, factor]);
+            self.b.op(Opcode::Iushr, &[high, shift])
+        } else {
+            let most = self.b.iconst(63);
+            let sign = self.b.op(Opcode::Isshr, &[a, most]);
+            let numerator = self.b.op(Opcode::Ixor, &[a, sign]);
+            let high = self.b.op(Opcode::Umulhi, &[numerator, factor]);
+            let q = self.b.op(Opcode::Iushr, &[high, shift]);
+            self.b.op(Opcode::Ixor, &[q, sign])
+        };
         if quotient {
             return q;
         }
