@@ -2,7 +2,9 @@
 
 use super::exits::ExitBlocks;
 use super::{CodegenError, Input, malformed};
-use crate::lir::{Block, BlockCall, Func, HelperId, Imm, RoutineId, SigId, Signature, Term, Value};
+use crate::lir::{
+    Block, BlockCall, Cfg, Func, HelperId, Imm, RoutineId, SigId, Signature, Term, Value,
+};
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
@@ -21,15 +23,11 @@ const UNREACHABLE: TrapCode = TrapCode::unwrap_user(1);
 /// Working memory, kept from one function to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// Reachable blocks, definitions before uses.
-    pub(super) order: Vec<Block>,
+    pub(super) cfg: Cfg,
     /// Blocks that the entry reaches without passing a block marked as cold.
     pub(super) hot: EntitySet<Block>,
     /// Cold blocks of loops that call nothing in their hot blocks.
     pub(super) sheltered: EntitySet<Block>,
-    /// Blocks that the entry reaches.
-    seen: EntitySet<Block>,
-    stack: Vec<(Block, bool)>,
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,
     values: SecondaryMap<Value, PackedOption<ir::Value>>,
     helpers: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
@@ -91,54 +89,26 @@ impl Scratch {
         func: &Func,
         hook: Option<HelperId>,
     ) -> Result<Vec<Declared>, CodegenError> {
-        let entry = *func
-            .order
-            .first()
-            .ok_or_else(|| malformed(func, "no entry block".to_owned()))?;
-        self.order.clear();
-        self.hot.clear();
-        self.seen.clear();
-        self.stack.clear();
-        self.stack.push((entry, false));
-        while let Some((block, finished)) = self.stack.pop() {
-            if finished {
-                self.order.push(block);
-                continue;
-            }
-            if !self.seen.insert(block) {
-                continue;
-            }
-            self.stack.push((block, true));
-            let data = func
-                .blocks
-                .get(block)
-                .ok_or_else(|| malformed(func, format!("no {block}")))?;
-            let term = data
-                .term
-                .as_ref()
-                .ok_or_else(|| malformed(func, format!("{block} has no terminator")))?;
-            self.stack
-                .extend(term.targets().map(|call| (call.block, false)));
+        self.cfg = Cfg::new(func);
+        if self.cfg.order().is_empty() {
+            return Err(malformed(func, "no entry block".to_owned()));
         }
-        self.order.reverse();
-
-        self.stack.push((entry, false));
-        while let Some((block, _)) = self.stack.pop() {
+        for &block in self.cfg.order() {
             let data = &func.blocks[block];
-            if (data.cold && block != entry) || !self.hot.insert(block) {
-                continue;
+            if data.term.is_none() {
+                return Err(malformed(func, format!("{block} has no terminator")));
             }
-            self.stack.extend(
-                data.term
-                    .iter()
-                    .flat_map(Term::targets)
-                    .map(|call| (call.block, false)),
-            );
+            for target in data.targets() {
+                if !func.blocks.is_valid(target.block) {
+                    return Err(malformed(func, format!("no {}", target.block)));
+                }
+            }
         }
+        self.hot = func.hot_blocks();
 
         let mut declared = Vec::new();
         let mut exits = false;
-        for &block in &self.order {
+        for &block in self.cfg.order() {
             let data = &func.blocks[block];
             exits |= matches!(data.term, Some(Term::Exit { .. }));
             for inst in &data.insts {
@@ -225,8 +195,8 @@ impl<'a> Emitter<'a> {
         }
         self.declare(declared)?;
         self.make_blocks();
-        let order = std::mem::take(&mut self.scratch.order);
-        for &block in &order {
+        let cfg = std::mem::take(&mut self.scratch.cfg);
+        for &block in cfg.order() {
             let target = self.block(block)?;
             self.cursor.goto_bottom(target);
             self.is_sheltered = self.scratch.sheltered.contains(block);
@@ -235,7 +205,7 @@ impl<'a> Emitter<'a> {
             }
             self.term(block)?;
         }
-        self.scratch.order = order;
+        self.scratch.cfg = cfg;
         self.emit_exit_blocks()
     }
 
@@ -288,7 +258,7 @@ impl<'a> Emitter<'a> {
     fn make_blocks(&mut self) {
         let func = self.input.func;
         let Scratch {
-            seen,
+            cfg,
             hot,
             blocks,
             values,
@@ -296,7 +266,8 @@ impl<'a> Emitter<'a> {
         } = &mut *self.scratch;
         blocks.clear();
         values.clear();
-        for &block in func.order.iter().filter(|&&block| seen.contains(block)) {
+        let reachable = func.order.iter().filter(|b| cfg.is_reachable(**b));
+        for &block in reachable {
             let target = self.cursor.func.dfg.make_block();
             self.cursor.func.layout.append_block(target);
             if !hot.contains(block) {

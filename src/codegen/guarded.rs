@@ -2,11 +2,12 @@
 
 use super::CodegenError;
 use super::emit::{Declared, Emitter, Scratch, clif_type};
-use crate::lir::{Block, Builder, Func, Helper, HelperId, Imm, Inst, Signature, Term};
+use crate::lir::{Block, Builder, Func, Helper, HelperId, Imm, Inst, Signature};
 use crate::ll::{Ty, Width};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use cranelift_codegen::isa::CallConv;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::EntitySet;
+use std::collections::BTreeSet;
 
 /// The function that calls a helper for a caller which loses no register by it: with a result, a pointer to where that goes follows the
 /// operands. None for a helper with another result than a word.
@@ -48,62 +49,28 @@ impl Scratch {
         let Some(guarded) = guarded else {
             return;
         };
-        if self.order.iter().all(|b| self.hot.contains(*b)) {
+        if self.cfg.order().iter().all(|b| self.hot.contains(*b)) {
             return;
         }
         self.find_sheltered(func);
-        let sheltered = self.order.iter().filter(|b| self.sheltered.contains(**b));
-        let insts = sheltered.flat_map(|&b| &func.blocks[b].insts);
-        let called = insts.filter_map(|inst| match inst.imm {
-            Imm::Helper(id) => Some(Declared::Guarded(id, guarded(id)?)),
-            _ => None,
-        });
-        declared.extend(called);
-        declared.sort_unstable();
-        declared.dedup();
+        let insts = self.sheltered.iter().flat_map(|b| &func.blocks[b].insts);
+        let called: BTreeSet<HelperId> = insts
+            .filter_map(|inst| match inst.imm {
+                Imm::Helper(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        let called = called.into_iter();
+        declared.extend(called.filter_map(|id| Some(Declared::Guarded(id, guarded(id)?))));
     }
 
     fn find_sheltered(&mut self, func: &Func) {
-        let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
-        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for (i, &b) in self.order.iter().enumerate() {
-            place[b] = i;
-        }
-        let targets = |b: Block| {
-            let term = func.blocks[b].term.iter();
-            term.flat_map(Term::targets).map(|call| call.block)
-        };
-        let mut latches: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for &b in &self.order {
-            for target in targets(b) {
-                preds[target].push(b);
-                if place[target] <= place[b] {
-                    latches[target].push(b);
-                }
-            }
-        }
-        // Inner loops come later in the order: a block belongs to the first that has it.
+        // Inner loops come later: a block belongs to the last that has it.
         let mut taken: EntitySet<Block> = EntitySet::new();
-        for &header in self.order.iter().rev() {
-            if latches[header].is_empty() {
-                continue;
-            }
-            let mut body: EntitySet<Block> = EntitySet::new();
-            body.insert(header);
-            let mut blocks = vec![header];
-            let mut work = std::mem::take(&mut latches[header]);
-            while let Some(b) = work.pop() {
-                if body.insert(b) {
-                    blocks.push(b);
-                    work.extend(&preds[b]);
-                }
-            }
-            let calls = |b: &Block| {
-                let mut insts = func.blocks[*b].insts.iter();
-                insts.any(|inst| inst.op.is_call())
-            };
-            let is_quiet = !blocks.iter().any(|b| self.hot.contains(*b) && calls(b));
-            for b in blocks {
+        for found in self.cfg.loops().iter().rev() {
+            let body = || found.body.iter();
+            let is_quiet = !body().any(|b| self.hot.contains(b) && func.blocks[b].has_calls());
+            for b in body() {
                 if taken.insert(b) && is_quiet && !self.hot.contains(b) {
                     self.sheltered.insert(b);
                 }

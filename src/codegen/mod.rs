@@ -67,6 +67,21 @@ pub struct Input<'a> {
     pub keeps_registers: bool,
 }
 
+impl<'a> Input<'a> {
+    /// A function without exits, whose text is not kept and which makes and takes calls by the C convention.
+    pub fn new(func: &'a lir::Func, helpers: &'a PrimaryMap<HelperId, Helper>) -> Input<'a> {
+        Input {
+            func,
+            helpers,
+            exit_hook: None,
+            unit: 0,
+            want_text: false,
+            guarded: None,
+            keeps_registers: false,
+        }
+    }
+}
+
 /// Why no code was made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CodegenError {

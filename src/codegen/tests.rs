@@ -55,13 +55,10 @@ impl Jit {
 
     fn compile_func(&mut self, func: &lir::Func) -> Result<CompiledCode, CodegenError> {
         let input = Input {
-            func,
-            helpers: &self.helpers,
             exit_hook: self.hook,
             unit: 77,
             want_text: true,
-            guarded: None,
-            keeps_registers: false,
+            ..Input::new(func, &self.helpers)
         };
         self.codegen.compile(&self.memory, input)
     }
@@ -130,15 +127,7 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
     ] {
         let func = parse(&format!("function test{text}"), &helpers).unwrap();
         let mut codegen = Codegen::new().unwrap();
-        let input = Input {
-            func: &func,
-            helpers: &helpers,
-            exit_hook: None,
-            unit: 0,
-            want_text: false,
-            guarded: None,
-            keeps_registers: false,
-        };
+        let input = Input::new(&func, &helpers);
         let result = codegen.scratch.walk(&func, None).and_then(|called| {
             let mut module = JITModule::new(JITBuilder::with_isa(
                 codegen.isa.clone(),

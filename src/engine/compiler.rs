@@ -13,7 +13,7 @@ use crate::host::{
     EXIT_HOOK, Entry, Host, Lifetimes, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
 };
 use crate::lir::{self, Func};
-use crate::lower::{self, Routine};
+use crate::lower;
 use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
@@ -520,15 +520,13 @@ impl Compiler {
         exit_hook: Option<lir::HelperId>,
         unit: u64,
     ) -> Result<CompiledCode, CompileError> {
-        let guarded = |id| self.routines.address(Routine::Guarded(id));
+        let guarded = |id| self.routines.guarded(id);
         let input = codegen::Input {
-            func,
-            helpers: &self.host.helpers,
             exit_hook,
             unit,
             want_text: self.keep_dumps,
             guarded: Some(&guarded),
-            keeps_registers: false,
+            ..codegen::Input::new(func, &self.host.helpers)
         };
         self.codegen
             .compile(&self.memory, input)

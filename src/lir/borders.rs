@@ -7,12 +7,12 @@
 //!
 //! Addresses and floating-point constants that are used in each turn are made before the loop too: the code generator would
 //! make them anew for each use.
-//!
-use super::cfg::Cfg;
+
+use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The most values that are copied at one border: a loop has not more registers.
 const MOST_COPIED: usize = 24;
@@ -26,42 +26,29 @@ pub fn separate_loops(func: &mut Func) {
         return;
     }
     let cfg = Cfg::new(func);
-    let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    let mut latches: BTreeMap<Block, Vec<Block>> = BTreeMap::new();
-    for &b in cfg.order() {
-        for call in func.blocks[b].term.iter().flat_map(Term::targets) {
-            preds[call.block].push(b);
-            if cfg.dominates(call.block, b) {
-                latches.entry(call.block).or_default().push(b);
-            }
-        }
-    }
-    if latches.is_empty() {
+    let found = cfg.innermost_loops();
+    if found.is_empty() {
         return;
     }
-    let hot = hot_blocks(func);
-    let loops: Vec<Loop> = latches
-        .iter()
-        .filter_map(|(&header, latches_of)| {
-            let body = body(&preds, header, latches_of);
-            let is_innermost = !body.iter().any(|b| *b != header && latches.contains_key(b));
-            let is_quiet = !body
-                .iter()
-                .any(|b| hot.contains(*b) && calls(&func.blocks[*b]));
-            let mut outside = preds[header].iter().filter(|p| !body.contains(p));
+    let hot = func.hot_blocks();
+    let loops: Vec<Loop> = found
+        .into_iter()
+        .filter(|found| hot.contains(found.header) && found.is_quiet(func, &hot))
+        .filter_map(|NaturalLoop { header, body }| {
+            let from = cfg.predecessors(header);
+            let mut outside = from.iter().filter(|p| !body.contains(**p));
             let (before, None) = (*outside.next()?, outside.next()) else {
                 return None;
             };
             let enters = matches!(func.blocks[before].term, Some(Term::Jump(_)));
-            (is_innermost && is_quiet && enters && hot.contains(header))
-                .then_some(Loop { before, body })
+            enters.then_some(Loop { before, body })
         })
         .collect();
     if loops.is_empty() {
         return;
     }
     let mut defined = SecondaryMap::<Value, Option<Block>>::new();
-    let mut constants: EntitySet<Value> = EntitySet::new();
+    let mut constants: HashMap<Value, Inst> = HashMap::new();
     for &b in cfg.order() {
         let data = &func.blocks[b];
         for &p in &data.params {
@@ -70,104 +57,54 @@ pub fn separate_loops(func: &mut Func) {
         for inst in &data.insts {
             for &result in &inst.results {
                 defined[result] = Some(b);
-                if inst.args.is_empty() {
-                    constants.insert(result);
+                if inst.args.is_empty() && inst.op.info().effects.is_pure() {
+                    constants.insert(result, inst.clone());
                 }
             }
         }
     }
     for found in &loops {
         // Copies that were made for other loops are neither.
-        let is_inside = |v: Value| defined[v].is_some_and(|b| found.body.contains(&b));
-        let is_outside = |v: Value| defined[v].is_some_and(|b| !found.body.contains(&b));
-        let is_brought = |v: Value| !constants.contains(v) && is_outside(v);
-        enter(func, found, &hot, &is_brought);
-        leave(func, &cfg, &preds, found, &is_inside);
+        let is_inside = |v: Value| defined[v].is_some_and(|b| found.body.contains(b));
+        let is_outside = |v: Value| defined[v].is_some_and(|b| !found.body.contains(b));
+        let is_brought = |v: Value| !constants.contains_key(&v) && is_outside(v);
+        enter(func, &cfg, found, &hot, &is_brought);
+        leave(func, &cfg, found, &is_inside, &constants);
     }
 }
 
 struct Loop {
     before: Block,
-    body: BTreeSet<Block>,
-}
-
-/// Blocks that the entry reaches without passing a cold one.
-fn hot_blocks(func: &Func) -> EntitySet<Block> {
-    let mut hot = EntitySet::new();
-    let mut work = vec![func.entry()];
-    while let Some(b) = work.pop() {
-        if func.blocks[b].cold && b != func.entry() || !hot.insert(b) {
-            continue;
-        }
-        let targets = func.blocks[b].term.iter().flat_map(Term::targets);
-        work.extend(targets.map(|call| call.block));
-    }
-    hot
-}
-
-fn body(
-    preds: &SecondaryMap<Block, Vec<Block>>,
-    header: Block,
-    latches: &[Block],
-) -> BTreeSet<Block> {
-    let mut body = BTreeSet::from([header]);
-    let mut work = latches.to_vec();
-    while let Some(b) = work.pop() {
-        if body.insert(b) {
-            work.extend(&preds[b]);
-        }
-    }
-    body
-}
-
-fn calls(data: &BlockData) -> bool {
-    data.insts.iter().any(|inst| inst.op.is_call())
-}
-
-/// What a block uses, with the values for the blocks that come next.
-fn uses(data: &BlockData) -> impl Iterator<Item = Value> + '_ {
-    let ends: Vec<Value> = match &data.term {
-        Some(Term::Br { cond, then, els }) => {
-            let args = then.args.iter().chain(&els.args);
-            args.chain([cond]).copied().collect()
-        }
-        Some(Term::Jump(call)) => call.args.clone(),
-        Some(Term::Return(args) | Term::Exit { args, .. }) => args.clone(),
-        _ => Vec::new(),
-    };
-    let insts = data.insts.iter().flat_map(|inst| &inst.args);
-    insts.copied().chain(ends)
+    body: EntitySet<Block>,
 }
 
 /// Let a block use copies.
 fn rename(data: &mut BlockData, copies: &BTreeMap<Value, Value>) {
-    let change = |v: &mut Value| {
+    data.map_uses(|v| {
         if let Some(copy) = copies.get(v) {
             *v = *copy;
         }
-    };
-    for inst in &mut data.insts {
-        inst.args.iter_mut().for_each(change);
-    }
-    match &mut data.term {
-        Some(Term::Br { cond, then, els }) => {
-            change(cond);
-            then.args.iter_mut().chain(&mut els.args).for_each(change);
-        }
-        Some(Term::Jump(call)) => call.args.iter_mut().for_each(change),
-        Some(Term::Return(args) | Term::Exit { args, .. }) => args.iter_mut().for_each(change),
-        _ => {}
-    }
+    });
 }
 
 /// Append an instruction that copies a value.
 fn copy(func: &mut Func, block: Block, v: Value) -> Value {
-    let result = func.values.push(func.values[v]);
+    let result = func.twin(v);
     func.blocks[block].insts.push(Inst {
         op: Opcode::Copy,
         args: vec![v],
         imm: Imm::None,
         results: vec![result],
+    });
+    result
+}
+
+/// Append a constant that is made elsewhere too.
+fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
+    let result = func.twin(inst.results[0]);
+    func.blocks[block].insts.push(Inst {
+        results: vec![result],
+        ..inst
     });
     result
 }
@@ -192,23 +129,31 @@ fn constants(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     made.collect()
 }
 
-/// Copy what the loop's first turn is given, and what its hot blocks use of what was there before.
+/// The exits that nothing but the loop takes.
+fn exits(func: &Func, cfg: &Cfg, found: &Loop) -> BTreeSet<Block> {
+    let targets = found.body.iter().flat_map(|b| func.blocks[b].targets());
+    let is_exit = |b: &Block| {
+        let mut from = cfg.predecessors(*b).iter();
+        matches!(func.blocks[*b].term, Some(Term::Exit { .. }))
+            && from.all(|from| found.body.contains(*from))
+    };
+    targets.map(|call| call.block).filter(is_exit).collect()
+}
+
+/// Copy what the loop's first turn is given, and what its hot blocks use of what was there before. Its exits use the copies too: else
+/// a value and its copy would both live around the loop.
 fn enter(
     func: &mut Func,
+    cfg: &Cfg,
     found: &Loop,
     hot: &EntitySet<Block>,
     is_brought: &dyn Fn(Value) -> bool,
 ) {
-    let hot: Vec<Block> = found
-        .body
-        .iter()
-        .filter(|b| hot.contains(**b))
-        .copied()
-        .collect();
+    let hot: Vec<Block> = found.body.iter().filter(|b| hot.contains(*b)).collect();
     let constants = constants(func, &hot);
     let used: BTreeSet<Value> = hot
         .iter()
-        .flat_map(|b| uses(&func.blocks[*b]))
+        .flat_map(|b| func.blocks[*b].uses())
         .filter(|v| is_brought(*v))
         .take(MOST_COPIED)
         .collect();
@@ -216,7 +161,7 @@ fn enter(
         return;
     };
     let mut given = call;
-    for arg in &mut given.args {
+    for arg in given.args.iter_mut().filter(|arg| is_brought(**arg)) {
         *arg = copy(func, found.before, *arg);
     }
     func.blocks[found.before].term = Some(Term::Jump(given));
@@ -231,55 +176,57 @@ fn enter(
             Some((_, constant)) => *constant,
             None if made.len() == MOST_CONSTANTS => continue,
             None => {
-                let result = func.values.push(func.values[v]);
                 let imm = inst.imm;
-                func.blocks[found.before].insts.push(Inst {
-                    results: vec![result],
-                    ..inst
-                });
-                let constant = copy(func, found.before, result);
+                let constant = constant(func, found.before, inst);
+                let constant = copy(func, found.before, constant);
                 made.push((imm, constant));
                 constant
             }
         };
         copies.insert(v, constant);
     }
-    for &b in &found.body {
+    for b in found.body.iter().chain(exits(func, cfg, found)) {
         rename(&mut func.blocks[b], &copies);
     }
 }
 
-/// Copy what blocks behind the loop use of its values.
+/// Copy what blocks behind the loop use of its values. Constants are made there, so that no register has them in the loop.
 fn leave(
     func: &mut Func,
     cfg: &Cfg,
-    preds: &SecondaryMap<Block, Vec<Block>>,
     found: &Loop,
     is_inside: &dyn Fn(Value) -> bool,
+    constants: &HashMap<Value, Inst>,
 ) {
-    for &from in &found.body {
-        let targets = func.blocks[from].term.iter().flat_map(Term::targets);
+    for from in found.body.iter() {
+        let targets = func.blocks[from].targets();
         let targets: Vec<Block> = targets.map(|call| call.block).collect();
         for (n, to) in targets.into_iter().enumerate() {
             let ends = matches!(func.blocks[to].term, Some(Term::Exit { .. }));
-            if found.body.contains(&to) || ends {
+            if found.body.contains(to) || ends {
                 continue;
             }
             let border = func.make_block();
             func.blocks[border].cold = func.blocks[to].cold;
-            let edge = nth_target(func, from, n);
+            let term = func.blocks[from].term.as_mut();
+            let edge = term.and_then(|term| term.targets_mut().nth(n));
+            let edge = edge.expect("the terminator has this target");
             let args = std::mem::take(&mut edge.args);
             edge.block = border;
             let mut copies = BTreeMap::new();
             let mut behind = Vec::new();
-            if preds[to].len() == 1 {
+            if cfg.predecessors(to).len() == 1 {
                 let dominated = cfg.order().iter().filter(|b| cfg.dominates(to, **b));
                 behind.extend(dominated.copied());
             }
-            let used = behind.iter().flat_map(|b| uses(&func.blocks[*b]));
+            let used = behind.iter().flat_map(|b| func.blocks[*b].uses());
             let used: BTreeSet<Value> = used.chain(args.iter().copied()).collect();
             for v in used.into_iter().filter(|v| is_inside(*v)).take(MOST_COPIED) {
-                copies.insert(v, copy(func, border, v));
+                let copy = match constants.get(&v) {
+                    Some(inst) => constant(func, border, inst.clone()),
+                    None => copy(func, border, v),
+                };
+                copies.insert(v, copy);
             }
             for b in behind {
                 rename(&mut func.blocks[b], &copies);
@@ -290,14 +237,6 @@ fn leave(
             let at = func.order.iter().position(|b| *b == to);
             func.order.insert(at.unwrap_or(func.order.len()), border);
         }
-    }
-}
-
-fn nth_target(func: &mut Func, from: Block, n: usize) -> &mut BlockCall {
-    match (&mut func.blocks[from].term, n) {
-        (Some(Term::Jump(call)), _) | (Some(Term::Br { then: call, .. }), 0) => call,
-        (Some(Term::Br { els: call, .. }), _) => call,
-        _ => unreachable!("the terminator has this target"),
     }
 }
 
@@ -327,33 +266,26 @@ mod tests {
                 block0(v0: i64, v1: f64):
                   v2 = iconst 0
                   v3 = fconst 0.0
-                  v11 = iconst 0
-                  v12 = iadd v2, v11
-                  v13 = fneg v3
-                  v14 = fneg v13
-                  v15 = iconst 0
-                  v16 = iadd v0, v15
-                  v17 = fneg v1
-                  v18 = fneg v17
-                  jump block1(v12, v14)
+                  v11 = copy.i64 v0
+                  v12 = copy.f64 v1
+                  jump block1(v2, v3)
 
                 block1(v4: i64, v5: f64):
-                  v6 = icmp slt v4, v16
+                  v6 = icmp slt v4, v11
                   br v6, block2, block4
 
                 block2:
                   v7 = iconst 1
                   v8 = iadd v4, v7
-                  v9 = fadd v5, v18
+                  v9 = fadd v5, v12
                   jump block1(v8, v9)
 
                 block4:
-                  v19 = fneg v5
-                  v20 = fneg v19
+                  v13 = copy.f64 v5
                   jump block3
 
                 block3:
-                  v10 = fadd v20, v20
+                  v10 = fadd v13, v13
                   return v10
                 }
             "#]],

@@ -1,19 +1,32 @@
-//! Control flow: where a block may go on, the order that puts definitions before uses, and dominators.
+//! Control flow: the order that puts definitions before uses, predecessors, dominators and loops.
 
-use super::graph::{Block, BlockCall, Func, Term};
-use cranelift_entity::SecondaryMap;
+use super::graph::{Block, Func};
 use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
-impl Term {
-    /// The blocks that may come next, with the values they are given.
-    pub fn targets(&self) -> impl Iterator<Item = &BlockCall> {
-        let (first, second) = match self {
-            Term::Jump(call) => (Some(call), None),
-            Term::Br { then, els, .. } => (Some(then), Some(els)),
-            Term::Return(_) | Term::Fail | Term::Exit { .. } | Term::Unreachable => (None, None),
-        };
-        first.into_iter().chain(second)
+impl Func {
+    /// Blocks that the entry reaches without passing a cold one.
+    pub fn hot_blocks(&self) -> EntitySet<Block> {
+        let mut hot = EntitySet::new();
+        let mut work = vec![self.entry()];
+        while let Some(block) = work.pop() {
+            let data = &self.blocks[block];
+            if data.cold && block != self.entry() || !hot.insert(block) {
+                continue;
+            }
+            work.extend(data.targets().map(|call| call.block));
+        }
+        hot
     }
+}
+
+/// What is run again and again: the blocks that a header dominates and that lead back to it.
+#[derive(Clone, Debug)]
+pub struct NaturalLoop {
+    /// The only block that is entered from outside.
+    pub header: Block,
+    /// All its blocks, those of loops in it and the header included.
+    pub body: EntitySet<Block>,
 }
 
 /// Reachable blocks in reverse postorder, and which block dominates which.
@@ -24,6 +37,8 @@ pub struct Cfg {
     order: Vec<Block>,
     /// Place in `order`, plus one; zero for a block that is not reachable.
     place: SecondaryMap<Block, u32>,
+    /// From which blocks a reachable block is entered, once for each edge.
+    predecessors: SecondaryMap<Block, Vec<Block>>,
     /// The nearest block that dominates a reachable block; none for the entry.
     idom: SecondaryMap<Block, PackedOption<Block>>,
     /// In the dominator tree, in preorder: a block's place, and the first place after what it dominates.
@@ -35,7 +50,8 @@ impl Cfg {
     pub fn new(func: &Func) -> Cfg {
         let mut cfg = Cfg::default();
         cfg.walk(func);
-        cfg.dominators(func);
+        cfg.connect(func);
+        cfg.dominators();
         cfg.number_tree();
         cfg
     }
@@ -56,6 +72,32 @@ impl Cfg {
         (start..end).contains(&self.span[b].0)
     }
 
+    /// The blocks that a reachable block is entered from, once for each edge.
+    pub fn predecessors(&self, block: Block) -> &[Block] {
+        &self.predecessors[block]
+    }
+
+    /// The natural loops, one for each header, outer ones before those in them.
+    pub fn loops(&self) -> Vec<NaturalLoop> {
+        let found = self.order.iter().filter_map(|&header| {
+            let from = self.predecessors(header).iter().copied();
+            let latches: Vec<Block> = from.filter(|b| self.dominates(header, *b)).collect();
+            if latches.is_empty() {
+                return None;
+            }
+            let mut body = EntitySet::new();
+            body.insert(header);
+            let mut work = latches;
+            while let Some(block) = work.pop() {
+                if body.insert(block) {
+                    work.extend(self.predecessors(block));
+                }
+            }
+            Some(NaturalLoop { header, body })
+        });
+        found.collect()
+    }
+
     fn walk(&mut self, func: &Func) {
         let mut seen = SecondaryMap::<Block, bool>::new();
         let mut stack: Vec<(Block, bool)> = func
@@ -74,9 +116,7 @@ impl Cfg {
             };
             seen[block] = true;
             stack.push((block, true));
-            if let Some(term) = &data.term {
-                stack.extend(term.targets().map(|call| (call.block, false)));
-            }
+            stack.extend(data.targets().map(|call| (call.block, false)));
         }
         self.order.reverse();
         for (place, &block) in self.order.iter().enumerate() {
@@ -84,14 +124,16 @@ impl Cfg {
         }
     }
 
-    /// The algorithm of Cooper, Harvey and Kennedy: intersect over predecessors until nothing changes.
-    fn dominators(&mut self, func: &Func) {
-        let mut predecessors = SecondaryMap::<Block, Vec<Block>>::new();
+    fn connect(&mut self, func: &Func) {
         for &block in &self.order {
-            for call in func.blocks[block].term.iter().flat_map(Term::targets) {
-                predecessors[call.block].push(block);
+            for call in func.blocks[block].targets() {
+                self.predecessors[call.block].push(block);
             }
         }
+    }
+
+    /// The algorithm of Cooper, Harvey and Kennedy: intersect over predecessors until nothing changes.
+    fn dominators(&mut self) {
         let Some(&entry) = self.order.first() else {
             return;
         };
@@ -100,7 +142,7 @@ impl Cfg {
         while changed {
             changed = false;
             for &block in &self.order[1..] {
-                let known = predecessors[block]
+                let known = self.predecessors[block]
                     .iter()
                     .copied()
                     .filter(|&p| self.idom[p].is_some());
@@ -179,5 +221,38 @@ mod tests {
             !cfg.dominates(left, end) && !cfg.dominates(right, end) && !cfg.dominates(end, right)
         );
         assert!(!cfg.is_reachable(lost));
+        assert_eq!(cfg.predecessors(right), [entry, end]);
+    }
+
+    #[test]
+    fn a_loop_has_what_leads_back_to_its_header_and_is_hot_where_nothing_cold_is_passed() {
+        let mut func = Func::new("loops", Signature::new(&[Ty::Bool], &[]));
+        let entry = func.entry();
+        let cond = func.params()[0];
+        let mut b = Builder::new(&mut func);
+        let (outer, inner, rare, latch, end) =
+            (b.block(), b.block(), b.cold_block(), b.block(), b.block());
+        b.jump(outer, &[]);
+        b.switch_to(outer);
+        b.br(cond, inner, &[], end, &[]);
+        b.switch_to(inner);
+        b.br(cond, inner, &[], rare, &[]);
+        b.switch_to(rare);
+        b.br(cond, inner, &[], latch, &[]);
+        b.switch_to(latch);
+        b.jump(outer, &[]);
+        b.switch_to(end);
+        b.ret(&[]);
+        let found = Cfg::new(&func).loops();
+        let found = found
+            .iter()
+            .map(|l| (l.header, l.body.iter().collect::<Vec<_>>()));
+        let expected = [
+            (outer, vec![outer, inner, rare, latch]),
+            (inner, vec![inner, rare]),
+        ];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        let hot: Vec<Block> = func.hot_blocks().iter().collect();
+        assert_eq!(hot, [entry, outer, inner, end]);
     }
 }

@@ -6,6 +6,7 @@ use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
 use cranelift_entity::{EntitySet, PrimaryMap, entity_impl};
 use std::collections::BTreeSet;
+use std::slice;
 
 /// A value, printed `v3`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -192,6 +193,45 @@ pub enum Term {
     Unreachable,
 }
 
+impl Term {
+    /// The blocks that may come next, with the values they are given.
+    pub fn targets(&self) -> impl Iterator<Item = &BlockCall> {
+        let (first, second) = match self {
+            Term::Jump(call) => (Some(call), None),
+            Term::Br { then, els, .. } => (Some(then), Some(els)),
+            Term::Return(_) | Term::Fail | Term::Exit { .. } | Term::Unreachable => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// [`Term::targets`], to change them.
+    pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut BlockCall> {
+        let (first, second) = match self {
+            Term::Jump(call) => (Some(call), None),
+            Term::Br { then, els, .. } => (Some(then), Some(els)),
+            Term::Return(_) | Term::Fail | Term::Exit { .. } | Term::Unreachable => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The values it uses itself, without those for the blocks that come next.
+    pub fn args(&self) -> &[Value] {
+        match self {
+            Term::Br { cond, .. } => slice::from_ref(cond),
+            Term::Return(args) | Term::Exit { args, .. } => args,
+            Term::Jump(_) | Term::Fail | Term::Unreachable => &[],
+        }
+    }
+
+    fn args_mut(&mut self) -> &mut [Value] {
+        match self {
+            Term::Br { cond, .. } => slice::from_mut(cond),
+            Term::Return(args) | Term::Exit { args, .. } => args,
+            Term::Jump(_) | Term::Fail | Term::Unreachable => &mut [],
+        }
+    }
+}
+
 /// A block: parameters, instructions, terminator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlockData {
@@ -203,6 +243,39 @@ pub struct BlockData {
     pub term: Option<Term>,
     /// Only exits and slow paths come here.
     pub cold: bool,
+}
+
+impl BlockData {
+    /// The blocks that may come next, with the values they are given; none while the block is being built.
+    pub fn targets(&self) -> impl Iterator<Item = &BlockCall> {
+        self.term.iter().flat_map(Term::targets)
+    }
+
+    /// The values it uses, with those for the blocks that come next.
+    pub fn uses(&self) -> impl Iterator<Item = Value> {
+        let insts = self.insts.iter().flat_map(|inst| &inst.args);
+        let ends = self.term.iter().flat_map(Term::args);
+        let given = self.targets().flat_map(|call| &call.args);
+        insts.chain(ends).chain(given).copied()
+    }
+
+    /// Change each of [`BlockData::uses`].
+    pub fn map_uses(&mut self, mut change: impl FnMut(&mut Value)) {
+        for inst in &mut self.insts {
+            inst.args.iter_mut().for_each(&mut change);
+        }
+        if let Some(term) = &mut self.term {
+            term.args_mut().iter_mut().for_each(&mut change);
+            for call in term.targets_mut() {
+                call.args.iter_mut().for_each(&mut change);
+            }
+        }
+    }
+
+    /// Whether it has calls.
+    pub fn has_calls(&self) -> bool {
+        self.insts.iter().any(|inst| inst.op.is_call())
+    }
 }
 
 /// A LIR function: the only input of code generation, and what a host writes its intrinsics as.
@@ -252,6 +325,15 @@ impl Func {
         match known {
             Some((id, _)) => id,
             None => self.routines.push(routine),
+        }
+    }
+
+    /// The number of a signature for `call_indirect`, which is listed if it is not yet.
+    pub(super) fn sig(&mut self, sig: Signature) -> SigId {
+        let known = self.sigs.iter().find(|(_, known)| **known == sig);
+        match known {
+            Some((id, _)) => id,
+            None => self.sigs.push(sig),
         }
     }
 
@@ -518,10 +600,7 @@ impl<'a> Builder<'a> {
     /// Call through an address.
     pub fn call_indirect(&mut self, sig: Signature, callee: Value, args: &[Value]) -> Vec<Value> {
         let results = sig.results.clone();
-        let sig = match self.func.sigs.iter().find(|(_, s)| **s == sig) {
-            Some((id, _)) => id,
-            None => self.func.sigs.push(sig),
-        };
+        let sig = self.func.sig(sig);
         let mut all = vec![callee];
         all.extend_from_slice(args);
         self.push(Opcode::CallIndirect, all, Imm::Sig(sig), &results)

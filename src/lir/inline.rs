@@ -131,13 +131,8 @@ impl Builder<'_> {
         for inst in &callee.blocks[block].insts {
             let imm = match (inst.op, inst.imm) {
                 (Opcode::StackAddr, Imm::Int(n)) => Imm::Int(n + slot_base),
-                (Opcode::CallIndirect, Imm::Sig(sig)) => {
-                    let sig = callee.sigs[sig].clone();
-                    let id = match self.func.sigs.iter().find(|(_, s)| **s == sig) {
-                        Some((id, _)) => id,
-                        None => self.func.sigs.push(sig),
-                    };
-                    Imm::Sig(id)
+                (Opcode::CallIndirect, Imm::Sig(id)) => {
+                    Imm::Sig(self.func.sig(callee.sigs[id].clone()))
                 }
                 (Opcode::CallRoutine, Imm::Routine(id)) => {
                     Imm::Routine(self.func.routine(callee.routines[id].clone()))

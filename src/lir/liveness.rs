@@ -37,17 +37,11 @@ impl Func {
     ) -> EntitySet<Value> {
         let data = &self.blocks[block];
         let mut live = EntitySet::new();
-        for target in data.term.iter().flat_map(Term::targets) {
+        for target in data.targets() {
             live.extend(live_in[target.block].iter());
             live.extend(target.args.iter().copied());
         }
-        match &data.term {
-            Some(Term::Br { cond, .. }) => {
-                live.insert(*cond);
-            }
-            Some(Term::Return(args) | Term::Exit { args, .. }) => live.extend(args.iter().copied()),
-            _ => {}
-        }
+        live.extend(data.term.iter().flat_map(Term::args).copied());
         for inst in data.insts.iter().rev() {
             for &result in &inst.results {
                 live.remove(result);

@@ -28,7 +28,7 @@ mod tidy;
 mod verify;
 
 pub use borders::separate_loops;
-pub use cfg::Cfg;
+pub use cfg::{Cfg, NaturalLoop};
 pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, RoutineId,
     RoutineRef, SigId, Signature, Term, Value,

@@ -49,21 +49,11 @@ fn forward_jumps(func: &mut Func) {
         }
     }
     for &block in &func.order {
-        let Some(term) = &mut func.blocks[block].term else {
-            continue;
-        };
-        let forward = |call: &mut BlockCall| {
+        let term = func.blocks[block].term.iter_mut();
+        for call in term.flat_map(Term::targets_mut) {
             if let Some(target) = &targets[call.block] {
                 *call = target.clone();
             }
-        };
-        match term {
-            Term::Jump(call) => forward(call),
-            Term::Br { then, els, .. } => {
-                forward(then);
-                forward(els);
-            }
-            Term::Return(_) | Term::Fail | Term::Exit { .. } | Term::Unreachable => {}
         }
     }
 }
@@ -80,8 +70,7 @@ fn merge_blocks(func: &mut Func) {
         if !reached.insert(block) {
             continue;
         }
-        let term = func.blocks[block].term.iter();
-        for call in term.flat_map(Term::targets) {
+        for call in func.blocks[block].targets() {
             predecessors[call.block] += 1;
             stack.push(call.block);
         }
@@ -130,21 +119,7 @@ fn merge_blocks(func: &mut Func) {
         }
     };
     for &block in &func.order {
-        let data = &mut func.blocks[block];
-        for inst in &mut data.insts {
-            inst.args.iter_mut().for_each(&mut resolve);
-        }
-        match &mut data.term {
-            Some(Term::Jump(call)) => call.args.iter_mut().for_each(&mut resolve),
-            Some(Term::Br { cond, then, els }) => {
-                resolve(cond);
-                then.args.iter_mut().for_each(&mut resolve);
-                els.args.iter_mut().for_each(&mut resolve);
-            }
-            Some(Term::Return(values)) => values.iter_mut().for_each(&mut resolve),
-            Some(Term::Exit { args, .. }) => args.iter_mut().for_each(&mut resolve),
-            Some(Term::Fail | Term::Unreachable) | None => {}
-        }
+        func.blocks[block].map_uses(&mut resolve);
     }
 }
 

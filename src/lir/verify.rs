@@ -377,24 +377,14 @@ impl Verifier<'_> {
     }
 
     fn term(&mut self, term: &Term, block: Block, index: usize) {
-        match term {
-            Term::Jump(_) | Term::Fail | Term::Unreachable => {}
-            Term::Br { cond, .. } => {
-                self.check_use(*cond, block, index);
-                if self
-                    .func
-                    .values
-                    .get(*cond)
-                    .is_some_and(|&ty| ty != Ty::Bool)
-                {
-                    self.fault(format!("the condition {cond} is no bool"));
-                }
-            }
-            Term::Return(values) | Term::Exit { args: values, .. } => {
-                for &value in values {
-                    self.check_use(value, block, index);
-                }
-            }
+        for &value in term.args() {
+            self.check_use(value, block, index);
+        }
+        if let Term::Br { cond, .. } = term
+            && let Some(&ty) = self.func.values.get(*cond)
+            && ty != Ty::Bool
+        {
+            self.fault(format!("the condition {cond} is no bool"));
         }
         for call in term.targets() {
             self.block_call(call, block, index);

@@ -17,8 +17,6 @@ pub enum Routine {
     Intrinsic(IntrinsicId),
     /// Drop a reference to an object; says whether that is all. If not, it was the last one, and `dealloc` ends the object.
     Release,
-    /// A helper, for callers that lose no register by the call. Code generation makes it.
-    Guarded(lir::HelperId),
 }
 
 /// Where a routine is, if it is to be had.
@@ -87,7 +85,6 @@ pub fn routine(host: &Host, routine: Routine) -> Option<Func> {
     match routine {
         Routine::Intrinsic(id) => intrinsic(host, id),
         Routine::Release => host.lifetimes.are_counted().then(|| release(host)),
-        Routine::Guarded(_) => None,
     }
 }
 
@@ -95,7 +92,6 @@ fn name(host: &Host, routine: Routine) -> String {
     match routine {
         Routine::Intrinsic(id) => format!("intrinsic {}", host.intrinsics[id].name),
         Routine::Release => "release".to_owned(),
-        Routine::Guarded(id) => format!("guarded {}", host.helpers[id].name),
     }
 }
 
@@ -223,8 +219,6 @@ impl Lower<'_> {
             signature: match routine {
                 Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
                 Routine::Release => Signature::new(&[Ty::Ptr], &[Ty::Bool]),
-                // The code generator calls those.
-                Routine::Guarded(_) => return None,
             },
         })
     }

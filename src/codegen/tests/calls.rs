@@ -230,22 +230,17 @@ fn a_cold_call_in_a_loop_keeps_all_registers() {
     assert!(!usual.clif().unwrap().contains("preserve_all"));
 
     let guarded = guarded(spoil, &jit.helpers[spoil]).unwrap();
-    let input = |func, keeps_registers| Input {
-        func,
-        helpers: &jit.helpers,
-        exit_hook: None,
-        unit: 0,
-        want_text: true,
-        guarded: None,
-        keeps_registers,
+    let input = Input {
+        keeps_registers: true,
+        ..Input::new(&guarded, &jit.helpers)
     };
-    let guard = jit.codegen.compile(&jit.memory, input(&guarded, true));
-    let guard = guard.unwrap();
+    let guard = jit.codegen.compile(&jit.memory, input).unwrap();
     let find = |_| Some(guard.entry().expose_provenance() as u64);
     let func = parse(&format!("function test{text}"), &jit.helpers).unwrap();
     let input = Input {
+        want_text: true,
         guarded: Some(&find),
-        ..input(&func, false)
+        ..Input::new(&func, &jit.helpers)
     };
     let kept = jit.codegen.compile(&jit.memory, input).unwrap();
     assert!(kept.clif().unwrap().contains("preserve_all"));

@@ -167,7 +167,7 @@ proptest::proptest! {
         let func = lir::random::func(seed, lir::Mode::Unit, &helpers);
         let memory = CodeMemory::new(Config::new()).unwrap();
         let exit_hook = helpers.keys().next();
-        let input = Input { func: &func, helpers: &helpers, exit_hook, unit: 1, want_text: true, guarded: None, keeps_registers: false };
+        let input = Input { exit_hook, unit: 1, want_text: true, ..Input::new(&func, &helpers) };
         if let Err(error) = Codegen::new().unwrap().compile(&memory, input) {
             panic!("{error}\n{}", lir::print(&func, &helpers));
         }

@@ -84,17 +84,8 @@ impl Machine {
         b.switch_to(failed);
         let zero = b.iconst(0);
         b.ret(&[zero]);
-        let input = Input {
-            func: &func,
-            helpers: &self.host.helpers,
-            exit_hook: None,
-            unit: 0,
-            want_text: false,
-            guarded: None,
-            keeps_registers: false,
-        };
         self.codegen
-            .compile(&self.memory, input)
+            .compile(&self.memory, Input::new(&func, &self.host.helpers))
             .expect(intrinsic.name)
     }
 
