@@ -316,6 +316,11 @@ mod tests {
         );
     }
 
+    #[test]
+    fn random_loops_do_what_they_did() {
+        random::keeps_meaning(separate_loops);
+    }
+
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
 
