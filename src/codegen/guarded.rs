@@ -104,8 +104,7 @@ impl Emitter<'_> {
             return Ok(false);
         };
         // Copies: the call wants its arguments in certain registers, and what hot code uses too is to stay where it is.
-        let copy = |&arg: &ir::Value| self.cursor.ins().bor(arg, arg);
-        let mut args: Vec<ir::Value> = args.iter().map(copy).collect();
+        let mut args: Vec<ir::Value> = args.iter().map(|&arg| self.copy(arg)).collect();
         let place = (!inst.results.is_empty()).then(|| {
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
             let func = &mut *self.cursor.func;

@@ -68,7 +68,7 @@ pub fn separate_loops(func: &mut Func) {
         let is_inside = |v: Value| defined[v].is_some_and(|b| found.body.contains(b));
         let is_outside = |v: Value| defined[v].is_some_and(|b| !found.body.contains(b));
         let is_brought = |v: Value| !constants.contains_key(&v) && is_outside(v);
-        enter(func, &cfg, found, &hot, &is_brought);
+        enter(func, &cfg, found, &hot, &is_brought, &constants);
         leave(func, &cfg, found, &is_inside, &constants);
     }
 }
@@ -109,8 +109,16 @@ fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
     result
 }
 
+/// Append what gives a value anew: a constant itself, anything else as a copy.
+fn anew(func: &mut Func, block: Block, v: Value, constants: &HashMap<Value, Inst>) -> Value {
+    match constants.get(&v) {
+        Some(inst) => constant(func, block, inst.clone()),
+        None => copy(func, block, v),
+    }
+}
+
 /// The addresses that blocks load from or store to, and their floating-point numbers.
-fn constants(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
+fn places_and_numbers(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     let insts = || blocks.iter().flat_map(|b| &func.blocks[*b].insts);
     let accesses = insts().filter(|inst| matches!(inst.op, Opcode::Load | Opcode::Store));
     let places: BTreeSet<Value> = accesses
@@ -148,9 +156,10 @@ fn enter(
     found: &Loop,
     hot: &EntitySet<Block>,
     is_brought: &dyn Fn(Value) -> bool,
+    constants: &HashMap<Value, Inst>,
 ) {
     let hot: Vec<Block> = found.body.iter().filter(|b| hot.contains(*b)).collect();
-    let constants = constants(func, &hot);
+    let needed = places_and_numbers(func, &hot);
     let used: BTreeSet<Value> = hot
         .iter()
         .flat_map(|b| func.blocks[*b].uses())
@@ -161,8 +170,8 @@ fn enter(
         return;
     };
     let mut given = call;
-    for arg in given.args.iter_mut().filter(|arg| is_brought(**arg)) {
-        *arg = copy(func, found.before, *arg);
+    for arg in &mut given.args {
+        *arg = anew(func, found.before, *arg, constants);
     }
     func.blocks[found.before].term = Some(Term::Jump(given));
     let mut copies = BTreeMap::new();
@@ -170,7 +179,7 @@ fn enter(
         copies.insert(v, copy(func, found.before, v));
     }
     let mut made: Vec<(Imm, Value)> = Vec::new();
-    for (v, inst) in constants {
+    for (v, inst) in needed {
         let known = made.iter().find(|(imm, _)| *imm == inst.imm);
         let constant = match known {
             Some((_, constant)) => *constant,
@@ -222,11 +231,7 @@ fn leave(
             let used = behind.iter().flat_map(|b| func.blocks[*b].uses());
             let used: BTreeSet<Value> = used.chain(args.iter().copied()).collect();
             for v in used.into_iter().filter(|v| is_inside(*v)).take(MOST_COPIED) {
-                let copy = match constants.get(&v) {
-                    Some(inst) => constant(func, border, inst.clone()),
-                    None => copy(func, border, v),
-                };
-                copies.insert(v, copy);
+                copies.insert(v, anew(func, border, v, constants));
             }
             for b in behind {
                 rename(&mut func.blocks[b], &copies);
