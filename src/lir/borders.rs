@@ -271,26 +271,28 @@ mod tests {
                 block0(v0: i64, v1: f64):
                   v2 = iconst 0
                   v3 = fconst 0.0
-                  v11 = copy.i64 v0
-                  v12 = copy.f64 v1
-                  jump block1(v2, v3)
+                  v11 = iconst 0
+                  v12 = fconst 0.0
+                  v13 = copy.i64 v0
+                  v14 = copy.f64 v1
+                  jump block1(v11, v12)
 
                 block1(v4: i64, v5: f64):
-                  v6 = icmp slt v4, v11
+                  v6 = icmp slt v4, v13
                   br v6, block2, block4
 
                 block2:
                   v7 = iconst 1
                   v8 = iadd v4, v7
-                  v9 = fadd v5, v12
+                  v9 = fadd v5, v14
                   jump block1(v8, v9)
 
                 block4:
-                  v13 = copy.f64 v5
+                  v15 = copy.f64 v5
                   jump block3
 
                 block3:
-                  v10 = fadd v13, v13
+                  v10 = fadd v15, v15
                   return v10
                 }
             "#]],
