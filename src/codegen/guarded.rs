@@ -103,7 +103,8 @@ impl Emitter<'_> {
         let Some(guarded) = guarded.filter(|_| self.is_sheltered) else {
             return Ok(false);
         };
-        let mut args = args.to_vec();
+        // Copies: the call wants its arguments in certain registers, and what hot code uses too is to stay where it is.
+        let mut args: Vec<ir::Value> = args.iter().map(|&arg| self.copy(arg)).collect();
         let place = (!inst.results.is_empty()).then(|| {
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
             let func = &mut *self.cursor.func;

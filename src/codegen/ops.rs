@@ -112,10 +112,23 @@ impl Emitter<'_> {
                 .bitcast(types::F64, MemFlagsData::new(), a),
             Opcode::Bnot => self.not(a),
             Opcode::B2i => self.cursor.ins().uextend(types::I64, a),
+            Opcode::Copy => self.copy(a),
             // Addresses and integers are one to the machine.
             Opcode::P2i | Opcode::I2p => a,
             op => return Err(self.malformed(format!("`{}` with one operand", op.info().name))),
         })
+    }
+
+    /// A value of its own. Instruction selection would see through the operand itself, and through a sum with zero; and the register
+    /// allocator joins the result of an instruction with an operand that it takes the register of, if that is needed no more.
+    pub(super) fn copy(&mut self, a: ir::Value) -> ir::Value {
+        match self.cursor.func.dfg.value_type(a) {
+            types::I64 => {
+                let one = self.cursor.ins().iconst(types::I64, 1);
+                self.cursor.ins().imul(a, one)
+            }
+            _ => self.cursor.ins().bor(a, a),
+        }
     }
 
     fn binary(

@@ -7,15 +7,12 @@
 //!
 //! Addresses and floating-point constants that are used in each turn are made before the loop too: the code generator would
 //! make them anew for each use.
-//!
-//! A copy is an operation that gives its operand back: code generation has no other that the allocator would not see through.
 
 use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
-use crate::ll::Ty;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The most values that are copied at one border: a loop has not more registers.
 const MOST_COPIED: usize = 24;
@@ -29,35 +26,29 @@ pub fn separate_loops(func: &mut Func) {
         return;
     }
     let cfg = Cfg::new(func);
-    let found = cfg.loops();
+    let found = cfg.innermost_loops();
     if found.is_empty() {
         return;
     }
-    let mut headers = EntitySet::new();
-    headers.extend(found.iter().map(|found| found.header));
     let hot = func.hot_blocks();
     let loops: Vec<Loop> = found
         .into_iter()
+        .filter(|found| hot.contains(found.header) && found.is_quiet(func, &hot))
         .filter_map(|NaturalLoop { header, body }| {
-            let is_innermost = !body.iter().any(|b| b != header && headers.contains(b));
-            let is_quiet = !body
-                .iter()
-                .any(|b| hot.contains(b) && func.blocks[b].has_calls());
             let from = cfg.predecessors(header);
             let mut outside = from.iter().filter(|p| !body.contains(**p));
             let (before, None) = (*outside.next()?, outside.next()) else {
                 return None;
             };
             let enters = matches!(func.blocks[before].term, Some(Term::Jump(_)));
-            (is_innermost && is_quiet && enters && hot.contains(header))
-                .then_some(Loop { before, body })
+            enters.then_some(Loop { before, body })
         })
         .collect();
     if loops.is_empty() {
         return;
     }
     let mut defined = SecondaryMap::<Value, Option<Block>>::new();
-    let mut constants: EntitySet<Value> = EntitySet::new();
+    let mut constants: HashMap<Value, Inst> = HashMap::new();
     for &b in cfg.order() {
         let data = &func.blocks[b];
         for &p in &data.params {
@@ -66,8 +57,8 @@ pub fn separate_loops(func: &mut Func) {
         for inst in &data.insts {
             for &result in &inst.results {
                 defined[result] = Some(b);
-                if inst.args.is_empty() {
-                    constants.insert(result);
+                if inst.args.is_empty() && inst.op.info().effects.is_pure() {
+                    constants.insert(result, inst.clone());
                 }
             }
         }
@@ -76,9 +67,9 @@ pub fn separate_loops(func: &mut Func) {
         // Copies that were made for other loops are neither.
         let is_inside = |v: Value| defined[v].is_some_and(|b| found.body.contains(b));
         let is_outside = |v: Value| defined[v].is_some_and(|b| !found.body.contains(b));
-        let is_brought = |v: Value| !constants.contains(v) && is_outside(v);
-        enter(func, found, &hot, &is_brought);
-        leave(func, &cfg, found, &is_inside);
+        let is_brought = |v: Value| !constants.contains_key(&v) && is_outside(v);
+        enter(func, &cfg, found, &hot, &is_brought, &constants);
+        leave(func, &cfg, found, &is_inside, &constants);
     }
 }
 
@@ -96,38 +87,38 @@ fn rename(data: &mut BlockData, copies: &BTreeMap<Value, Value>) {
     });
 }
 
-/// Append instructions that copy a value.
+/// Append an instruction that copies a value.
 fn copy(func: &mut Func, block: Block, v: Value) -> Value {
-    let ty = func.values[v];
-    let mut push = |op, args, imm, ty| {
-        let result = func.values.push(ty);
-        func.blocks[block].insts.push(Inst {
-            op,
-            args,
-            imm,
-            results: vec![result],
-        });
-        result
-    };
-    match ty {
-        Ty::I64 | Ty::Ptr => {
-            let zero = push(Opcode::Iconst, vec![], Imm::Int(0), Ty::I64);
-            let op = match ty {
-                Ty::Ptr => Opcode::Padd,
-                _ => Opcode::Iadd,
-            };
-            push(op, vec![v, zero], Imm::None, ty)
-        }
-        Ty::F64 => {
-            let negated = push(Opcode::Fneg, vec![v], Imm::None, ty);
-            push(Opcode::Fneg, vec![negated], Imm::None, ty)
-        }
-        Ty::Bool => push(Opcode::Bor, vec![v, v], Imm::None, ty),
+    let result = func.twin(v);
+    func.blocks[block].insts.push(Inst {
+        op: Opcode::Copy,
+        args: vec![v],
+        imm: Imm::None,
+        results: vec![result],
+    });
+    result
+}
+
+/// Append a constant that is made elsewhere too.
+fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
+    let result = func.twin(inst.results[0]);
+    func.blocks[block].insts.push(Inst {
+        results: vec![result],
+        ..inst
+    });
+    result
+}
+
+/// Append what gives a value anew: a constant itself, anything else as a copy.
+fn anew(func: &mut Func, block: Block, v: Value, constants: &HashMap<Value, Inst>) -> Value {
+    match constants.get(&v) {
+        Some(inst) => constant(func, block, inst.clone()),
+        None => copy(func, block, v),
     }
 }
 
 /// The addresses that blocks load from or store to, and their floating-point numbers.
-fn constants(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
+fn places_and_numbers(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     let insts = || blocks.iter().flat_map(|b| &func.blocks[*b].insts);
     let accesses = insts().filter(|inst| matches!(inst.op, Opcode::Load | Opcode::Store));
     let places: BTreeSet<Value> = accesses
@@ -146,15 +137,29 @@ fn constants(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     made.collect()
 }
 
-/// Copy what the loop's first turn is given, and what its hot blocks use of what was there before.
+/// The exits that nothing but the loop takes.
+fn exits(func: &Func, cfg: &Cfg, found: &Loop) -> BTreeSet<Block> {
+    let targets = found.body.iter().flat_map(|b| func.blocks[b].targets());
+    let is_exit = |b: &Block| {
+        let mut from = cfg.predecessors(*b).iter();
+        matches!(func.blocks[*b].term, Some(Term::Exit { .. }))
+            && from.all(|from| found.body.contains(*from))
+    };
+    targets.map(|call| call.block).filter(is_exit).collect()
+}
+
+/// Copy what the loop's first turn is given, and what its hot blocks use of what was there before. Its exits use the copies too: else
+/// a value and its copy would both live around the loop.
 fn enter(
     func: &mut Func,
+    cfg: &Cfg,
     found: &Loop,
     hot: &EntitySet<Block>,
     is_brought: &dyn Fn(Value) -> bool,
+    constants: &HashMap<Value, Inst>,
 ) {
     let hot: Vec<Block> = found.body.iter().filter(|b| hot.contains(*b)).collect();
-    let constants = constants(func, &hot);
+    let needed = places_and_numbers(func, &hot);
     let used: BTreeSet<Value> = hot
         .iter()
         .flat_map(|b| func.blocks[*b].uses())
@@ -166,7 +171,7 @@ fn enter(
     };
     let mut given = call;
     for arg in &mut given.args {
-        *arg = copy(func, found.before, *arg);
+        *arg = anew(func, found.before, *arg, constants);
     }
     func.blocks[found.before].term = Some(Term::Jump(given));
     let mut copies = BTreeMap::new();
@@ -174,32 +179,34 @@ fn enter(
         copies.insert(v, copy(func, found.before, v));
     }
     let mut made: Vec<(Imm, Value)> = Vec::new();
-    for (v, inst) in constants {
+    for (v, inst) in needed {
         let known = made.iter().find(|(imm, _)| *imm == inst.imm);
         let constant = match known {
             Some((_, constant)) => *constant,
             None if made.len() == MOST_CONSTANTS => continue,
             None => {
-                let result = func.values.push(func.values[v]);
                 let imm = inst.imm;
-                func.blocks[found.before].insts.push(Inst {
-                    results: vec![result],
-                    ..inst
-                });
-                let constant = copy(func, found.before, result);
+                let constant = constant(func, found.before, inst);
+                let constant = copy(func, found.before, constant);
                 made.push((imm, constant));
                 constant
             }
         };
         copies.insert(v, constant);
     }
-    for b in found.body.iter() {
+    for b in found.body.iter().chain(exits(func, cfg, found)) {
         rename(&mut func.blocks[b], &copies);
     }
 }
 
-/// Copy what blocks behind the loop use of its values.
-fn leave(func: &mut Func, cfg: &Cfg, found: &Loop, is_inside: &dyn Fn(Value) -> bool) {
+/// Copy what blocks behind the loop use of its values. Constants are made there, so that no register has them in the loop.
+fn leave(
+    func: &mut Func,
+    cfg: &Cfg,
+    found: &Loop,
+    is_inside: &dyn Fn(Value) -> bool,
+    constants: &HashMap<Value, Inst>,
+) {
     for from in found.body.iter() {
         let targets = func.blocks[from].targets();
         let targets: Vec<Block> = targets.map(|call| call.block).collect();
@@ -224,7 +231,7 @@ fn leave(func: &mut Func, cfg: &Cfg, found: &Loop, is_inside: &dyn Fn(Value) -> 
             let used = behind.iter().flat_map(|b| func.blocks[*b].uses());
             let used: BTreeSet<Value> = used.chain(args.iter().copied()).collect();
             for v in used.into_iter().filter(|v| is_inside(*v)).take(MOST_COPIED) {
-                copies.insert(v, copy(func, border, v));
+                copies.insert(v, anew(func, border, v, constants));
             }
             for b in behind {
                 rename(&mut func.blocks[b], &copies);
@@ -265,32 +272,27 @@ mod tests {
                   v2 = iconst 0
                   v3 = fconst 0.0
                   v11 = iconst 0
-                  v12 = iadd v2, v11
-                  v13 = fneg v3
-                  v14 = fneg v13
-                  v15 = iconst 0
-                  v16 = iadd v0, v15
-                  v17 = fneg v1
-                  v18 = fneg v17
-                  jump block1(v12, v14)
+                  v12 = fconst 0.0
+                  v13 = copy.i64 v0
+                  v14 = copy.f64 v1
+                  jump block1(v11, v12)
 
                 block1(v4: i64, v5: f64):
-                  v6 = icmp slt v4, v16
+                  v6 = icmp slt v4, v13
                   br v6, block2, block4
 
                 block2:
                   v7 = iconst 1
                   v8 = iadd v4, v7
-                  v9 = fadd v5, v18
+                  v9 = fadd v5, v14
                   jump block1(v8, v9)
 
                 block4:
-                  v19 = fneg v5
-                  v20 = fneg v19
+                  v15 = copy.f64 v5
                   jump block3
 
                 block3:
-                  v10 = fadd v20, v20
+                  v10 = fadd v15, v15
                   return v10
                 }
             "#]],
@@ -319,6 +321,11 @@ mod tests {
                 }
             "#]],
         );
+    }
+
+    #[test]
+    fn random_loops_do_what_they_did() {
+        random::keeps_meaning(separate_loops);
     }
 
     proptest::proptest! {

@@ -29,6 +29,14 @@ pub struct NaturalLoop {
     pub body: EntitySet<Block>,
 }
 
+impl NaturalLoop {
+    /// Whether it makes no calls but in cold blocks.
+    pub fn is_quiet(&self, func: &Func, hot: &EntitySet<Block>) -> bool {
+        let mut hot = self.body.iter().filter(|b| hot.contains(*b));
+        !hot.any(|b| func.blocks[b].has_calls())
+    }
+}
+
 /// Reachable blocks in reverse postorder, and which block dominates which.
 ///
 /// A target that is no block of the function is left out; the verifier reports it.
@@ -96,6 +104,17 @@ impl Cfg {
             Some(NaturalLoop { header, body })
         });
         found.collect()
+    }
+
+    /// The natural loops that have no other in them.
+    pub fn innermost_loops(&self) -> Vec<NaturalLoop> {
+        let mut found = self.loops();
+        let mut headers = EntitySet::new();
+        headers.extend(found.iter().map(|found| found.header));
+        found.retain(|NaturalLoop { header, body }| {
+            !body.iter().any(|b| b != *header && headers.contains(b))
+        });
+        found
     }
 
     fn walk(&mut self, func: &Func) {

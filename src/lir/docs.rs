@@ -28,7 +28,7 @@ fn types(types: Option<&[Ty]>, op: Opcode, is_args: bool) -> String {
         return match (op, is_args) {
             (Opcode::Icmp, _) => "a, a: i64 or ptr",
             (Opcode::Select, true) => "bool, a, a",
-            (Opcode::Select, false) => "a",
+            (Opcode::Select, false) | (Opcode::Copy, _) => "a",
             (Opcode::Load, _) => "by width",
             (Opcode::Store, _) => "ptr, by width",
             (Opcode::CallIndirect, true) => "ptr, by signature",

@@ -214,6 +214,12 @@ impl Term {
         first.into_iter().chain(second)
     }
 
+    /// Whether it uses a value, for itself or for the blocks that come next.
+    pub fn uses(&self, value: Value) -> bool {
+        let mut given = self.targets().flat_map(|call| &call.args);
+        self.args().contains(&value) || given.any(|v| *v == value)
+    }
+
     /// The values it uses itself, without those for the blocks that come next.
     pub fn args(&self) -> &[Value] {
         match self {
@@ -376,6 +382,15 @@ impl Func {
             term: None,
             cold: false,
         })
+    }
+
+    /// A new value that is to hold what another one does.
+    pub(super) fn twin(&mut self, value: Value) -> Value {
+        let twin = self.values.push(self.values[value]);
+        if self.refs.values.contains(value) {
+            self.refs.values.insert(twin);
+        }
+        twin
     }
 
     /// A new parameter of a block.

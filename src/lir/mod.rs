@@ -23,6 +23,8 @@ mod ops;
 mod parse;
 #[cfg(test)]
 pub(crate) mod random;
+mod rotate;
+mod sink;
 mod text;
 mod tidy;
 mod verify;
@@ -36,6 +38,8 @@ pub use graph::{
 pub use inline::End;
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse, parse_all};
+pub use rotate::rotate_loops;
+pub use sink::sink_sums;
 pub use text::print;
 pub use tidy::tidy;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

@@ -251,6 +251,8 @@ lir_ops! {
     B2i "b2i" Some(&[Bool]), Some(&[I64]), None, PURE, Total;
     /// Second operand if the first holds, else the third; both of one type.
     Select "select" Option::None, Option::None, None, PURE, Total;
+    /// Its operand, as a value that registers are allocated to by itself.
+    Copy "copy" Option::None, Option::None, None, PURE, Total;
 
     /// Address plus bytes.
     Padd "padd" Some(&[Ptr, I64]), Some(&[Ptr]), None, PURE, Total;
@@ -276,6 +278,11 @@ lir_ops! {
 }
 
 impl Opcode {
+    /// Whether the text form names the type of its result, which neither the table nor an immediate says.
+    pub fn names_type(self) -> bool {
+        matches!(self, Opcode::Select | Opcode::Copy)
+    }
+
     /// Whether it is a call, of whatever kind.
     pub fn is_call(self) -> bool {
         matches!(

@@ -326,7 +326,7 @@ impl<'a> Parser<'a> {
     ) -> Result<(Imm, Vec<Value>, Vec<Ty>)> {
         let info = op.info();
         let mut types = info.results.unwrap_or_default().to_vec();
-        if suffix.is_some() != (info.imm == ImmKind::Mem || op == Opcode::Select) {
+        if suffix.is_some() != (info.imm == ImmKind::Mem || op.names_type()) {
             let what = if suffix.is_some() {
                 "takes no type"
             } else {
@@ -338,7 +338,7 @@ impl<'a> Parser<'a> {
         let no_type = || pos.error(format!("there is no type `{suffix}`"));
         let imm = match info.imm {
             ImmKind::None => {
-                if op == Opcode::Select {
+                if op.names_type() {
                     types.push(
                         Ty::ALL
                             .into_iter()

@@ -1,8 +1,9 @@
 //! Random well-formed functions for tests: every op, every terminator, values from dominating blocks.
 
+use super::interp::{Native, execute};
 use super::{
     Block, BlockCall, Builder, FloatCond, Func, Helper, HelperId, Imm, ImmKind, IntCond, Mode,
-    Opcode, RoutineRef, Signature, Term, Value,
+    Opcode, RoutineRef, Signature, Term, Value, verify,
 };
 use crate::exits::ExitId;
 use crate::ll::{Ty, Width};
@@ -193,6 +194,10 @@ impl Line<'_, '_> {
                 let ty = self.dice.pick(&Ty::ALL);
                 (vec![Ty::Bool, ty, ty], vec![ty])
             }
+            (Opcode::Copy, _) => {
+                let ty = self.dice.pick(&Ty::ALL);
+                (vec![ty], vec![ty])
+            }
             (Opcode::Load, Imm::Mem { width, .. }) => (vec![Ty::Ptr], vec![width.ty()]),
             (Opcode::Store, Imm::Mem { width, .. }) => (vec![Ty::Ptr, width.ty()], vec![]),
             (Opcode::Call, Imm::Helper(id)) => {
@@ -264,5 +269,155 @@ impl Line<'_, '_> {
             _ => Term::Unreachable,
         };
         self.builder.terminate(term);
+    }
+}
+
+/// Check that a pass changes nothing of what functions with loops do, whichever way they are left.
+pub(crate) fn keeps_meaning(pass: impl Fn(&mut Func)) {
+    let helpers = PrimaryMap::new();
+    for seed in 0..2000 {
+        let func = looping(seed);
+        let mut changed = func.clone();
+        pass(&mut changed);
+        verify(&changed, Mode::Unit, &helpers).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let mut dice = Dice(seed);
+        for _ in 0..4 {
+            let args = [dice.int().cast_unsigned(), dice.below(20) as u64];
+            let run = |func| {
+                // SAFETY: these functions neither load, store nor call.
+                let mut machine = unsafe { Native::new() };
+                execute(func, &helpers, &args, &mut machine).unwrap()
+            };
+            assert_eq!(run(&func), run(&changed), "seed {seed}, {args:?}");
+        }
+    }
+}
+
+/// A function of integers with loops that end, with ways out of them and back to their tests.
+fn looping(seed: u64) -> Func {
+    let mut dice = Dice(seed);
+    let mut func = Func::new("looping", Signature::new(&[Ty::I64; 2], &[Ty::Ptr]));
+    let scope = func.params().to_vec();
+    let mut builder = Builder::new(&mut func);
+    let mut maker = Looping {
+        dice: &mut dice,
+        b: &mut builder,
+        scope,
+        exits: 0,
+    };
+    maker.statements(0);
+    let result = maker.value();
+    let result = builder.op(Opcode::I2p, &[result]);
+    builder.ret(&[result]);
+    func
+}
+
+struct Looping<'a, 'b> {
+    dice: &'a mut Dice,
+    b: &'a mut Builder<'b>,
+    /// What is defined wherever this comes.
+    scope: Vec<Value>,
+    exits: u32,
+}
+
+impl Looping<'_, '_> {
+    fn value(&mut self) -> Value {
+        match self.dice.below(4) {
+            0 => {
+                let n = self.dice.int();
+                self.b.iconst(n)
+            }
+            _ => self.dice.pick(&self.scope),
+        }
+    }
+
+    fn condition(&mut self) -> Value {
+        let (a, b) = (self.value(), self.value());
+        let cond = self.dice.pick(IntCond::ALL);
+        self.b.icmp(cond, a, b)
+    }
+
+    fn statements(&mut self, depth: u32) {
+        for _ in 0..1 + self.dice.below(4) {
+            match self.dice.below(8) {
+                0..4 => {
+                    let ops = [Opcode::Iadd, Opcode::Iadd, Opcode::Isub, Opcode::Ixor];
+                    let (op, a, b) = (self.dice.pick(&ops), self.value(), self.value());
+                    let result = self.b.op(op, &[a, b]);
+                    self.scope.push(result);
+                }
+                4 => self.exit(),
+                5 => self.choice(depth),
+                _ if depth < 3 => self.repeat(depth),
+                _ => {}
+            }
+        }
+    }
+
+    fn exit(&mut self) {
+        let (go, exit) = (self.b.block(), self.b.cold_block());
+        let cond = self.condition();
+        self.b.br(cond, go, &[], exit, &[]);
+        self.b.switch_to(exit);
+        let args = (0..3).map(|_| self.value()).collect();
+        self.b.terminate(Term::Exit {
+            exit: ExitId::from_u32(self.exits),
+            args,
+        });
+        self.exits += 1;
+        self.b.switch_to(go);
+    }
+
+    fn choice(&mut self, depth: u32) {
+        let (then, els, end) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.func.blocks[els].cold = self.dice.below(2) == 0;
+        let joined = self.b.param(end, Ty::I64);
+        let cond = self.condition();
+        self.b.br(cond, then, &[], els, &[]);
+        for arm in [then, els] {
+            self.b.switch_to(arm);
+            let outer = self.scope.len();
+            self.statements(depth + 1);
+            let value = self.value();
+            self.b.jump(end, &[value]);
+            self.scope.truncate(outer);
+        }
+        self.b.switch_to(end);
+        self.scope.push(joined);
+    }
+
+    /// A loop of a few turns, with a way out and a way back from its midst.
+    fn repeat(&mut self, depth: u32) {
+        let [header, turn, rest, behind, end] = [(); 5].map(|()| self.b.block());
+        let [count, carried] = [Ty::I64; 2].map(|ty| self.b.param(header, ty));
+        let (zero, value) = (self.b.iconst(0), self.value());
+        self.b.jump(header, &[zero, value]);
+        self.b.switch_to(header);
+        self.scope.extend([count, carried]);
+        let more = self
+            .b
+            .icmp_imm(IntCond::Slt, count, self.dice.below(6) as i64);
+        self.b.br(more, turn, &[], behind, &[]);
+        let outer = self.scope.len();
+        self.b.switch_to(turn);
+        self.statements(depth + 1);
+        let one = self.b.iconst(1);
+        let next = self.b.op(Opcode::Iadd, &[count, one]);
+        let (cond, value) = (self.condition(), self.value());
+        match self.dice.below(3) {
+            0 => self.b.br(cond, rest, &[], end, &[]),
+            1 => self.b.br(cond, rest, &[], header, &[next, value]),
+            _ => self.b.jump(rest, &[]),
+        }
+        self.b.switch_to(rest);
+        self.statements(depth + 1);
+        let value = self.value();
+        self.b.jump(header, &[next, value]);
+        self.scope.truncate(outer);
+        self.b.switch_to(behind);
+        self.statements(depth + 1);
+        self.scope.truncate(outer);
+        self.b.jump(end, &[]);
+        self.b.switch_to(end);
     }
 }

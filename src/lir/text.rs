@@ -24,7 +24,6 @@
 use super::graph::{
     Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value,
 };
-use super::ops::Opcode;
 use cranelift_entity::PrimaryMap;
 use std::fmt::{self, Write};
 
@@ -161,7 +160,7 @@ impl Printer<'_> {
         self.out.push_str(inst.op.info().name);
         match inst.imm {
             Imm::None => {
-                if let (Opcode::Select, [result, ..]) = (inst.op, &inst.results[..]) {
+                if let (true, [result, ..]) = (inst.op.names_type(), &inst.results[..]) {
                     write!(self.out, ".{}", self.ty(*result))?;
                 }
             }

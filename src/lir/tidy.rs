@@ -62,7 +62,7 @@ fn forward_jumps(func: &mut Func) {
 const MOST_FORWARDED: usize = 16;
 
 /// Append each block that one jump alone reaches to the block it comes from.
-fn merge_blocks(func: &mut Func) {
+pub(super) fn merge_blocks(func: &mut Func) {
     let mut predecessors = SecondaryMap::<Block, u32>::new();
     let mut reached = EntitySet::<Block>::new();
     let mut stack = vec![func.entry()];

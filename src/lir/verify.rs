@@ -316,6 +316,10 @@ impl Verifier<'_> {
                 [Ty::Bool, a, b] if a == b => self.expect("result", &results, &[a]),
                 _ => self.fault(format!("operands are {}, not (bool, a, a)", list(&args))),
             },
+            (Opcode::Copy, _) => match args[..] {
+                [a] => self.expect("result", &results, &[a]),
+                _ => self.fault(format!("operands are {}, not one", list(&args))),
+            },
             (Opcode::StackAddr, Imm::Int(number)) => {
                 if usize::try_from(number).is_ok_and(|n| n < self.func.slots.len()) {
                     return;

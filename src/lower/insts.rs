@@ -1,5 +1,6 @@
 //! Instructions: primitive ops as LIR, accesses through the host's intrinsics.
 
+use super::intervals::Overflow;
 use super::{Lower, Repr};
 use crate::hir::{Cmp, Op, Value};
 use crate::host::{IntrinsicCall, names};
@@ -102,6 +103,9 @@ impl Lower<'_> {
             Op::IntStep => self.plain(v, Opcode::Iadd),
             Op::IntSub => self.overflowing(v, Opcode::IsubOvf),
             Op::IntMul => self.overflowing(v, Opcode::ImulOvf),
+            Op::IntNeg if self.intervals.at(self.f, arg(0)).low > i64::MIN => {
+                self.plain(v, Opcode::Ineg)
+            }
             Op::IntNeg => {
                 let (zero, a) = (self.b.iconst(0), self.raw(arg(0)));
                 let (r, o) = self.b.op2(Opcode::IsubOvf, zero, a);
@@ -432,28 +436,33 @@ impl Lower<'_> {
         self.b.call(helper, &args, &[Ty::F64])[0]
     }
 
+    /// An operation that leaves if it overflows. A comparison that tells as much needs no flag in a register.
     fn overflowing(&mut self, v: Value, op: Opcode) -> lir::Value {
-        let (a, b) = (self.f.arg(v, 0), self.f.arg(v, 1));
-        let constant = match self.f.op(b) {
-            Op::ConstInt(n) => Some(*n),
-            _ => None,
+        let [at_a, at_b] = [0, 1].map(|i| self.intervals.at(self.f, self.f.arg(v, i)));
+        let (plain, overflow) = match op {
+            Opcode::IaddOvf => (Opcode::Iadd, Overflow::of_sum(at_a, at_b)),
+            Opcode::IsubOvf => (Opcode::Isub, Overflow::of_difference(at_a, at_b)),
+            _ => (Opcode::Imul, Overflow::of_product(at_a, at_b)),
         };
-        let (mut a, mut b) = (self.raw(a), self.raw(b));
+        let (mut a, mut b) = (self.raw(self.f.arg(v, 0)), self.raw(self.f.arg(v, 1)));
         if self.planted && op == Opcode::IsubOvf {
             std::mem::swap(&mut a, &mut b);
         }
-        let (r, o) = match (op, constant) {
-            // With a constant, a comparison tells as much, and needs no flag in a register.
-            (Opcode::IaddOvf, Some(n)) => {
-                let r = self.b.op(Opcode::Iadd, &[a, b]);
-                let wrapped = if n >= 0 { IntCond::Slt } else { IntCond::Sgt };
-                (r, self.b.icmp(wrapped, r, a))
+        let (r, o) = match overflow {
+            Overflow::Flag => self.b.op2(op, a, b),
+            Overflow::Never => return self.b.op(plain, &[a, b]),
+            Overflow::Negative => {
+                let r = self.b.op(plain, &[a, b]);
+                (r, self.b.icmp_imm(IntCond::Slt, r, 0))
             }
-            (Opcode::IaddOvf, None) if self.is_natural(self.f.arg(v, 1)) => {
-                let r = self.b.op(Opcode::Iadd, &[a, b]);
+            Overflow::Less => {
+                let r = self.b.op(plain, &[a, b]);
                 (r, self.b.icmp(IntCond::Slt, r, a))
             }
-            _ => self.b.op2(op, a, b),
+            Overflow::Greater => {
+                let r = self.b.op(plain, &[a, b]);
+                (r, self.b.icmp(IntCond::Sgt, r, a))
+            }
         };
         let exit = self.guard_exit(v);
         let go = self.b.block();
@@ -492,22 +501,7 @@ impl Lower<'_> {
 
     /// Whether an integer is surely not negative.
     fn is_natural(&self, v: Value) -> bool {
-        let v = self.f.resolve(v);
-        let constant = |v: Value| match self.f.op(v) {
-            Op::ConstInt(n) => Some(*n),
-            _ => None,
-        };
-        if self.naturals.contains(&v) {
-            return true;
-        }
-        match self.f.op(v) {
-            Op::ListLen | Op::TupleLen | Op::RawLen(_) | Op::Index | Op::BoolToInt => true,
-            Op::IntMod => constant(self.f.arg(v, 1)).is_some_and(|n| n > 0),
-            Op::IntAnd => [0, 1]
-                .iter()
-                .any(|&i| constant(self.f.arg(v, i)).is_some_and(|n| n >= 0)),
-            _ => constant(v).is_some_and(|n| n >= 0),
-        }
+        self.intervals.at(self.f, v).is_natural()
     }
 
     /// Python's floor division or remainder: rounded down, the remainder with the divisor's sign.
@@ -538,7 +532,8 @@ impl Lower<'_> {
             };
         }
         if let Some(n) = constant {
-            return self.divide_by_constant(a, n, quotient);
+            let is_natural = self.is_natural(self.f.arg(v, 0));
+            return self.divide_by_constant(a, n, quotient, is_natural);
         }
         let q = self.b.op(Opcode::Sdiv, &[a, b]);
         let product = self.b.op(Opcode::Imul, &[q, b]);
@@ -559,16 +554,27 @@ impl Lower<'_> {
     /// Floor division or remainder by a number above 1 that is no power of two, with a multiplication (Granlund and Montgomery 1994).
     ///
     /// A negative dividend is complemented, which gives the numerator of the complemented quotient: of 63 bits, unsigned.
-    fn divide_by_constant(&mut self, a: lir::Value, n: i64, quotient: bool) -> lir::Value {
+    fn divide_by_constant(
+        &mut self,
+        a: lir::Value,
+        n: i64,
+        quotient: bool,
+        is_natural: bool,
+    ) -> lir::Value {
         let (factor, shift) = reciprocal(n);
-        let most = self.b.iconst(63);
-        let sign = self.b.op(Opcode::Isshr, &[a, most]);
-        let numerator = self.b.op(Opcode::Ixor, &[a, sign]);
         let factor = self.b.iconst(factor.cast_signed());
-        let high = self.b.op(Opcode::Umulhi, &[numerator, factor]);
         let shift = self.b.iconst(i64::from(shift));
-        let q = self.b.op(Opcode::Iushr, &[high, shift]);
-        let q = self.b.op(Opcode::Ixor, &[q, sign]);
+        let q = if is_natural {
+            let high = self.b.op(Opcode::Umulhi, &[a, factor]);
+            self.b.op(Opcode::Iushr, &[high, shift])
+        } else {
+            let most = self.b.iconst(63);
+            let sign = self.b.op(Opcode::Isshr, &[a, most]);
+            let numerator = self.b.op(Opcode::Ixor, &[a, sign]);
+            let high = self.b.op(Opcode::Umulhi, &[numerator, factor]);
+            let q = self.b.op(Opcode::Iushr, &[high, shift]);
+            self.b.op(Opcode::Ixor, &[q, sign])
+        };
         if quotient {
             return q;
         }

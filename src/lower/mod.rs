@@ -20,12 +20,14 @@ mod closed;
 mod edges;
 mod exits;
 mod insts;
+mod intervals;
 mod namespace;
 mod resume;
 mod routines;
 
 use closed::Closed;
 pub use closed::{adapter, lower_closed};
+use intervals::Intervals;
 use routines::Policy;
 pub use routines::{Routine, Routines, routine};
 
@@ -168,8 +170,8 @@ pub(crate) struct Lower<'a> {
     policy: Policy<'a>,
     /// The place of the block that is lowered in the order of blocks.
     place: usize,
-    /// What counts upwards from zero or above.
-    naturals: HashSet<Value>,
+    /// Between which bounds integers are.
+    intervals: Intervals,
 }
 
 /// Lower `f`. `planted` puts a fault in, for tests that show that it is found.
@@ -295,41 +297,20 @@ fn finish_with(
             last_exit: None,
             policy: Policy::new(f, routines),
             place: 0,
-            naturals: naturals(f),
+            intervals: Intervals::of(f),
         };
         lower.run(second, &args);
         (lower.exits, lower.raw_maps)
     };
     lir::tidy(&mut func);
+    lir::rotate_loops(&mut func);
     lir::separate_loops(&mut func);
+    lir::sink_sums(&mut func);
     Lowered {
         func,
         exits,
         raw_maps: raw_maps.into_values().flatten().collect(),
     }
-}
-
-/// The parameters of loops that count a range by ones, from a constant that is not negative.
-fn naturals(f: &Function) -> HashSet<Value> {
-    let mut found = HashSet::new();
-    for &b in &f.order {
-        for (i, &(p, place)) in f.blocks[b].params.iter().enumerate() {
-            if place == hir::Place::Carried {
-                found.insert((b, i, p));
-            }
-        }
-    }
-    for edge in f.order.iter().flat_map(|&b| f.blocks[b].term.edges()) {
-        found.retain(|&(b, i, p)| {
-            let counts = |v: Value| match f.op(v) {
-                Op::ConstInt(n) => *n >= 0,
-                Op::IntStep => f.arg(v, 0) == p && matches!(f.op(f.arg(v, 1)), Op::ConstInt(1)),
-                _ => false,
-            };
-            edge.block != b || counts(f.resolve(edge.args[i]))
-        });
-    }
-    found.into_iter().map(|(.., p)| p).collect()
 }
 
 impl Lower<'_> {

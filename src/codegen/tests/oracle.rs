@@ -164,6 +164,7 @@ fn types(op: Opcode, imm: Imm) -> Vec<(Vec<Ty>, Vec<Ty>)> {
         (Opcode::Select, _) => Ty::ALL
             .map(|ty| (vec![Ty::Bool, ty, ty], vec![ty]))
             .to_vec(),
+        (Opcode::Copy, _) => Ty::ALL.map(|ty| (vec![ty], vec![ty])).to_vec(),
         (Opcode::Load, Imm::Mem { width, .. }) => vec![(vec![Ty::Ptr], vec![width.ty()])],
         (Opcode::Store, Imm::Mem { width, .. }) => vec![(vec![Ty::Ptr, width.ty()], vec![])],
         _ => vec![(info.args.unwrap().to_vec(), info.results.unwrap().to_vec())],

@@ -79,7 +79,12 @@ pub(super) fn evaluate(op: Opcode, imm: Imm, [x, y, z]: [u64; 3]) -> Result<(u64
         Opcode::I2f => float(a as f64),
         // `as` saturates, and gives 0 for nan.
         Opcode::F2i => int(fa as i64),
-        Opcode::F2bits | Opcode::Bits2f | Opcode::P2i | Opcode::I2p | Opcode::B2i => x,
+        Opcode::F2bits
+        | Opcode::Bits2f
+        | Opcode::P2i
+        | Opcode::I2p
+        | Opcode::B2i
+        | Opcode::Copy => x,
         Opcode::Bnot => x ^ 1,
         Opcode::Select => {
             if x & 1 != 0 {

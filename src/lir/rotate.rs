@@ -1,0 +1,359 @@
+//! Loops that test at the bottom.
+//!
+//! A loop comes with its test at the top: each turn ends with a jump to it, and what the next turn is told only for the end of the loop
+//! (whether a variable is bound by now, what it was) is carried along by all. Here a copy of the test goes to the end of the turn, and the
+//! original is made once, before the first turn. What follows the loop is then reached from two places, and what only it needs is given
+//! to it there. (Loop inversion, as in LLVM's and GCC's rotation of loops.)
+//!
+//! What the test's block defines has two definitions afterwards; where they meet, a block takes a parameter, if anybody behind it uses
+//! the value.
+
+use super::cfg::Cfg;
+use super::graph::{Block, BlockCall, Func, Term, Value};
+use super::tidy::merge_blocks;
+use cranelift_entity::SecondaryMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The most instructions of a test that is copied.
+const MOST_COPIED: usize = 16;
+
+/// Let innermost loops test at the bottom, where their test may be copied.
+pub fn rotate_loops(func: &mut Func) {
+    let cfg = Cfg::new(func);
+    let found = cfg.innermost_loops();
+    if found.is_empty() {
+        return;
+    }
+    let hot = func.hot_blocks();
+    let mut rotated = Vec::new();
+    for found in &found {
+        let data = &func.blocks[found.header];
+        let Some(Term::Br { then, els, .. }) = &data.term else {
+            continue;
+        };
+        let targets = [then.block, els.block];
+        let (inside, outside): (Vec<Block>, Vec<Block>) =
+            targets.iter().partition(|b| found.body.contains(**b));
+        let ([first], [behind]) = (&inside[..], &outside[..]) else {
+            continue;
+        };
+        let is_test = hot.contains(found.header)
+            && hot.contains(*behind)
+            && *first != found.header
+            && data.insts.len() <= MOST_COPIED
+            && !data.has_calls();
+        if is_test {
+            let from = cfg.predecessors(found.header).iter().copied();
+            let latches = from.filter(|b| found.body.contains(*b)).collect();
+            rotated.push(Rotated::new(func, found.header, *first, latches));
+        }
+    }
+    if rotated.is_empty() {
+        return;
+    }
+    let cfg = Cfg::new(func);
+    for rotated in rotated {
+        rotated.repair(func, &cfg);
+    }
+    merge_blocks(func);
+}
+
+/// A loop whose test was copied.
+struct Rotated {
+    /// The block with the test that is made before the first turn.
+    first: Block,
+    /// The block with the copy.
+    copy: Block,
+    /// What the test's block defines, in the copy.
+    copies: BTreeMap<Value, Value>,
+}
+
+/// Which definition of a value reaches a place.
+#[derive(Clone, Copy, PartialEq)]
+enum Reaches {
+    /// That of the first test.
+    First,
+    /// That of the copy.
+    Copy,
+    /// Different ones: a parameter of this block.
+    Param(Block),
+}
+
+impl Rotated {
+    /// Copy the test that `first` is to the ends of the turns, which begin at `turn`.
+    fn new(func: &mut Func, first: Block, turn: Block, latches: Vec<Block>) -> Rotated {
+        let copy = func.make_block();
+        let mut data = func.blocks[first].clone();
+        let mut copies = BTreeMap::new();
+        let results = data.insts.iter_mut().flat_map(|inst| &mut inst.results);
+        for v in data.params.iter_mut().chain(results) {
+            let twin = func.twin(*v);
+            copies.insert(*v, twin);
+            *v = twin;
+        }
+        data.map_uses(|v| *v = *copies.get(v).unwrap_or(v));
+        func.blocks[copy] = data;
+        for latch in latches {
+            edges(func, latch, first).for_each(|edge| edge.block = copy);
+        }
+        // The loop is entered by a jump, so that there is a place for what is done once.
+        let enter = func.make_block();
+        let edge = edges(func, first, turn).next();
+        let edge = edge.expect("an edge into the loop");
+        let args = std::mem::take(&mut edge.args);
+        edge.block = enter;
+        func.blocks[enter].term = Some(Term::Jump(BlockCall::new(turn, args)));
+        let at = func.order.iter().position(|b| *b == first);
+        let at = at.expect("a block of the layout") + 1;
+        func.order.splice(at..at, [enter, copy]);
+        Rotated {
+            first,
+            copy,
+            copies,
+        }
+    }
+
+    /// Give each use the definition that reaches it.
+    fn repair(self, func: &mut Func, cfg: &Cfg) {
+        let is_behind = |b: &Block| *b != self.first && cfg.dominates(self.first, *b);
+        let region: Vec<Block> = cfg.order().iter().copied().filter(is_behind).collect();
+        let reaching = self.reaching(cfg, &region);
+        let mut definitions = Definitions {
+            func,
+            rotated: &self,
+            reaching,
+            params: BTreeMap::new(),
+            wanted: VecDeque::new(),
+        };
+        for b in region.into_iter().filter(|b| *b != self.copy) {
+            let uses = definitions.func.blocks[b].uses();
+            let uses: BTreeSet<Value> = uses.filter(|v| self.copies.contains_key(v)).collect();
+            let known: BTreeMap<Value, Value> = uses
+                .into_iter()
+                .map(|v| (v, definitions.at(v, definitions.reaching[b])))
+                .collect();
+            definitions.func.blocks[b].map_uses(|v| *v = *known.get(v).unwrap_or(v));
+        }
+        definitions.bring(cfg);
+    }
+
+    /// Which definitions reach the starts of blocks: the same for all values.
+    fn reaching(&self, cfg: &Cfg, region: &[Block]) -> SecondaryMap<Block, Option<Reaches>> {
+        let mut reaching = SecondaryMap::new();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &b in region {
+                if reaching[b] == Some(Reaches::Param(b)) {
+                    continue;
+                }
+                let from = cfg.predecessors(b).iter();
+                let mut from = from.filter_map(|p| self.behind(*p, &reaching));
+                let Some(one) = from.next() else {
+                    continue;
+                };
+                let same = from.all(|other| other == one);
+                let found = Some(if same { one } else { Reaches::Param(b) });
+                changed |= reaching[b] != found;
+                reaching[b] = found;
+            }
+        }
+        reaching
+    }
+
+    /// Which definitions reach what comes behind a block, if that is known yet.
+    fn behind(&self, b: Block, reaching: &SecondaryMap<Block, Option<Reaches>>) -> Option<Reaches> {
+        match b {
+            b if b == self.first => Some(Reaches::First),
+            b if b == self.copy => Some(Reaches::Copy),
+            b => reaching[b],
+        }
+    }
+}
+
+/// The definitions of what a test defines, while uses are given theirs.
+struct Definitions<'a> {
+    func: &'a mut Func,
+    rotated: &'a Rotated,
+    reaching: SecondaryMap<Block, Option<Reaches>>,
+    /// The parameters that there are by now.
+    params: BTreeMap<(Value, Block), Value>,
+    /// Those that no edge brings yet, in the order in which they were made.
+    wanted: VecDeque<(Value, Block)>,
+}
+
+impl Definitions<'_> {
+    /// A value where these definitions are.
+    fn at(&mut self, v: Value, reaches: Option<Reaches>) -> Value {
+        match reaches.expect("a block behind the test") {
+            Reaches::First => v,
+            Reaches::Copy => self.rotated.copies[&v],
+            Reaches::Param(b) => match self.params.get(&(v, b)) {
+                Some(param) => *param,
+                None => {
+                    let param = self.func.twin(v);
+                    self.func.blocks[b].params.push(param);
+                    self.params.insert((v, b), param);
+                    self.wanted.push_back((v, b));
+                    param
+                }
+            },
+        }
+    }
+
+    /// Let the edges bring the parameters.
+    fn bring(&mut self, cfg: &Cfg) {
+        while let Some((v, b)) = self.wanted.pop_front() {
+            // A block that comes twice has two edges.
+            let mut from = cfg.predecessors(b).to_vec();
+            from.dedup();
+            for from in from {
+                let arg = self.at(v, self.rotated.behind(from, &self.reaching));
+                edges(self.func, from, b).for_each(|edge| edge.args.push(arg));
+            }
+        }
+    }
+}
+
+/// The edges from one block to another.
+fn edges(func: &mut Func, from: Block, to: Block) -> impl Iterator<Item = &mut BlockCall> {
+    let edges = func.blocks[from].term.iter_mut();
+    let edges = edges.flat_map(Term::targets_mut);
+    edges.filter(move |edge| edge.block == to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Mode, parse, print, random, verify};
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expect: Expect) {
+        let helpers = random::helpers();
+        let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
+        rotate_loops(&mut func);
+        verify(&func, Mode::Unit, &helpers).unwrap();
+        expect.assert_eq(&print(&func, &helpers));
+    }
+
+    #[test]
+    fn the_test_is_made_before_the_loop_and_at_the_end_of_each_turn() {
+        check(
+            "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1, v1)\n\
+             block1(v2: i64, v3: i64):\n  v4 = icmp slt v2, v0\n  br v4, block2, block3\n\
+             block2:\n  v5 = iconst 1\n  v6 = iadd v2, v5\n  jump block1(v6, v2)\n\
+             block3:\n  return v3\n}",
+            expect![[r#"
+                function "test"(i64) -> i64 {
+                block0(v0: i64):
+                  v1 = iconst 0
+                  v4 = icmp slt v1, v0
+                  br v4, block5, block3(v1)
+
+                block5:
+                  jump block2(v1)
+
+                block2(v10: i64):
+                  v5 = iconst 1
+                  v6 = iadd v10, v5
+                  v9 = icmp slt v6, v0
+                  br v9, block2(v6), block3(v10)
+
+                block3(v11: i64):
+                  return v11
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_block_that_is_reached_from_the_loop_and_from_behind_it_is_given_what_either_has() {
+        check(
+            "(i64, bool) -> i64 {\nblock0(v0: i64, v1: bool):\n  v2 = iconst 0\n  jump block1(v2)\n\
+             block1(v3: i64):\n  v4 = iadd v3, v3\n  v5 = icmp slt v4, v0\n  br v5, block2, block5\n\
+             block2:\n  br v1, block3, block4\nblock3:\n  jump block1(v4)\nblock4:\n  br v1, block1(v3), block6\n\
+             block5:\n  jump block6\nblock6:\n  v6 = iadd v3, v4\n  return v6\n}",
+            expect![[r#"
+                function "test"(i64, bool) -> i64 {
+                block0(v0: i64, v1: bool):
+                  v2 = iconst 0
+                  v4 = iadd v2, v2
+                  v5 = icmp slt v4, v0
+                  br v5, block8, block5(v2, v4)
+
+                block8:
+                  jump block2(v4, v2)
+
+                block7(v7: i64):
+                  v8 = iadd v7, v7
+                  v9 = icmp slt v8, v0
+                  br v9, block2(v8, v7), block5(v7, v8)
+
+                block2(v10: i64, v11: i64):
+                  br v1, block3, block4
+
+                block3:
+                  jump block7(v10)
+
+                block4:
+                  br v1, block7(v11), block6(v11, v10)
+
+                block5(v14: i64, v15: i64):
+                  jump block6(v14, v15)
+
+                block6(v12: i64, v13: i64):
+                  v6 = iadd v12, v13
+                  return v6
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn outer_loops_and_tests_that_call_or_lead_to_exits_stay() {
+        check(
+            "(bool) {\n  sig0 () -> bool\nblock0(v0: bool):\n  jump block1\nblock1:\n  v1 = pconst 4096\n\
+             \x20 v2 = call_indirect sig0 v1()\n  br v2, block2, block3\nblock2:\n  br v0, block1, block4\n\
+             block3:\n  return\nblock4 cold:\n  return\n}",
+            expect![[r#"
+                function "test"(bool) {
+                  sig0 () -> bool
+
+                block0(v0: bool):
+                  jump block1
+
+                block1:
+                  v1 = pconst 0x1000
+                  v2 = call_indirect sig0 v1()
+                  br v2, block2, block3
+
+                block2:
+                  br v0, block1, block4
+
+                block3:
+                  return
+
+                block4 cold:
+                  return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn random_loops_do_what_they_did() {
+        random::keeps_meaning(rotate_loops);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn every_function_stays_well_formed(seed: u64) {
+            let helpers = random::helpers();
+            let mut func = random::func(seed, Mode::Unit, &helpers);
+            rotate_loops(&mut func);
+            verify(&func, Mode::Unit, &helpers).unwrap();
+        }
+    }
+}

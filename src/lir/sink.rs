@@ -1,0 +1,395 @@
+//! Registers of loops are for their hot code.
+//!
+//! A counter that is raised where a turn begins, since exits of the turn need both values, has two registers all turn long, and a move at
+//! its end. So in innermost loops without calls,
+//!
+//! - a sum goes down to where hot code first uses it, and cold code makes it anew;
+//! - what hot code uses no more once a sum is made of it, cold code and what follows the loop compute from the sum.
+//!
+//! Then the sum takes the register of what it is made of. (Sinking and rematerialisation, as LLVM's register allocation has them;
+//! the second works since sums wrap around and so can be undone.)
+
+use super::cfg::{Cfg, NaturalLoop};
+use super::graph::{Block, BlockData, Func, Imm, Inst, Value};
+use super::ops::Opcode;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use std::collections::BTreeSet;
+
+/// A sum is made in so many hot blocks at most.
+const MOST_PLACES: usize = 3;
+
+/// Sink sums into innermost loops' cold blocks, and undo them there.
+pub fn sink_sums(func: &mut Func) {
+    let cfg = Cfg::new(func);
+    let found = cfg.innermost_loops();
+    if found.is_empty() {
+        return;
+    }
+    let hot = func.hot_blocks();
+    let mut work = Work {
+        users: users(func, &cfg),
+        defined: definitions(func, &cfg),
+        func,
+        cfg: &cfg,
+        hot: &hot,
+    };
+    for found in &found {
+        if !found.is_quiet(work.func, &hot) {
+            continue;
+        }
+        let order = cfg.order().iter().copied();
+        let blocks: Vec<Block> = order
+            .filter(|b| found.body.contains(*b) && hot.contains(*b))
+            .collect();
+        for &b in &blocks {
+            // From the last to the first: a sum may be made of another one.
+            for sum in work.sums(b).into_iter().rev() {
+                work.sink(found, b, &sum);
+            }
+        }
+        for &b in &blocks {
+            for sum in work.sums(b) {
+                work.undo(found, b, &sum);
+            }
+        }
+    }
+}
+
+/// The blocks that use each value.
+fn users(func: &Func, cfg: &Cfg) -> SecondaryMap<Value, BTreeSet<Block>> {
+    let mut users = SecondaryMap::<Value, BTreeSet<Block>>::new();
+    for &b in cfg.order() {
+        for v in func.blocks[b].uses() {
+            users[v].insert(b);
+        }
+    }
+    users
+}
+
+/// Where each value is defined; constants are nowhere, since the code generator makes them where they are used.
+fn definitions(func: &Func, cfg: &Cfg) -> SecondaryMap<Value, Option<Block>> {
+    let mut defined = SecondaryMap::<Value, Option<Block>>::new();
+    for &b in cfg.order() {
+        let data = &func.blocks[b];
+        let insts = data.insts.iter().filter(|inst| !inst.args.is_empty());
+        let results = insts.flat_map(|inst| &inst.results);
+        for &v in data.params.iter().chain(results) {
+            defined[v] = Some(b);
+        }
+    }
+    defined
+}
+
+struct Work<'a> {
+    func: &'a mut Func,
+    cfg: &'a Cfg,
+    hot: &'a EntitySet<Block>,
+    users: SecondaryMap<Value, BTreeSet<Block>>,
+    defined: SecondaryMap<Value, Option<Block>>,
+}
+
+/// A sum or a difference.
+struct Sum {
+    inst: Inst,
+    value: Value,
+}
+
+impl Work<'_> {
+    /// The sums of a block.
+    fn sums(&self, b: Block) -> Vec<Sum> {
+        let insts = self.func.blocks[b].insts.iter();
+        let sums = insts.filter(|inst| matches!(inst.op, Opcode::Iadd | Opcode::Isub));
+        let sum = |inst: &Inst| Sum {
+            value: inst.results[0],
+            inst: inst.clone(),
+        };
+        sums.map(sum).collect()
+    }
+
+    /// Whether a value is the same in each turn.
+    fn is_steady(&self, found: &NaturalLoop, v: Value) -> bool {
+        self.defined[v].is_none_or(|b| !found.body.contains(b))
+    }
+
+    fn is_hot(&self, found: &NaturalLoop, b: Block) -> bool {
+        found.body.contains(b) && self.hot.contains(b)
+    }
+
+    /// Let a sum of a value and what is the same in each turn go down to its uses.
+    fn sink(&mut self, found: &NaturalLoop, b: Block, sum: &Sum) {
+        if !sum.inst.args.iter().any(|v| self.is_steady(found, *v)) {
+            return;
+        }
+        let users = self.users[sum.value].clone();
+        if users.contains(&b) {
+            let data = &mut self.func.blocks[b];
+            let at = position(data, sum.value);
+            let inst = data.insts.remove(at);
+            let at = first_use(data, sum.value);
+            data.insts.insert(at, inst);
+            return;
+        }
+        let (hot, cold): (Vec<Block>, Vec<Block>) =
+            users.into_iter().partition(|b| self.is_hot(found, *b));
+        if hot.len() > MOST_PLACES {
+            return;
+        }
+        let data = &mut self.func.blocks[b];
+        data.insts.remove(position(data, sum.value));
+        for v in &sum.inst.args {
+            self.forget(*v, b);
+        }
+        // Where it is made now, with what it is there.
+        let mut made: Vec<(Block, Value)> = Vec::new();
+        for (to, is_hot) in hot
+            .iter()
+            .map(|b| (*b, true))
+            .chain(cold.iter().map(|b| (*b, false)))
+        {
+            let above = made
+                .iter()
+                .find(|(above, _)| self.cfg.dominates(*above, to));
+            let known = above.map(|(_, v)| *v);
+            let v = known.unwrap_or_else(|| {
+                let at = first_use(&self.func.blocks[to], sum.value);
+                self.make(to, at, sum.inst.op, &sum.inst.args, sum.value)
+            });
+            if is_hot && known.is_none() {
+                made.push((to, v));
+            }
+            self.replace(to, sum.value, v);
+        }
+    }
+
+    /// Let what needs an operand of a sum behind it, and is not hot, compute that from the sum.
+    fn undo(&mut self, found: &NaturalLoop, b: Block, sum: &Sum) {
+        let &[first, second] = &sum.inst.args[..] else {
+            return;
+        };
+        let both = [(first, second), (second, first)];
+        let operands = match sum.inst.op {
+            Opcode::Iadd => &both[..],
+            _ => &both[..1],
+        };
+        for &(operand, other) in operands {
+            if operand == other || self.is_steady(found, operand) {
+                continue;
+            }
+            let (hot, cold): (Vec<Block>, Vec<Block>) = self.users[operand]
+                .iter()
+                .partition(|b| self.is_hot(found, **b));
+            let data = &self.func.blocks[b];
+            let rest = &data.insts[position(data, sum.value) + 1..];
+            let is_used_on = rest.iter().any(|inst| inst.args.contains(&operand))
+                || data.term.iter().any(|term| term.uses(operand));
+            let behind: Vec<Block> = cold
+                .into_iter()
+                .filter(|c| self.cfg.dominates(b, *c))
+                .collect();
+            let is_over = hot.iter().all(|h| *h == b || self.cfg.dominates(*h, b));
+            let has_other =
+                |c: &Block| self.is_steady(found, other) || self.users[other].contains(c);
+            if is_used_on || !is_over || behind.is_empty() || !behind.iter().all(has_other) {
+                continue;
+            }
+            let op = match sum.inst.op {
+                Opcode::Iadd => Opcode::Isub,
+                _ => Opcode::Iadd,
+            };
+            for c in behind {
+                let v = self.make(c, 0, op, &[sum.value, other], operand);
+                self.replace(c, operand, v);
+            }
+            return;
+        }
+    }
+
+    /// Insert an instruction that gives what `like` is.
+    fn make(&mut self, b: Block, at: usize, op: Opcode, args: &[Value], like: Value) -> Value {
+        let result = self.func.twin(like);
+        let inst = Inst {
+            op,
+            args: args.to_vec(),
+            imm: Imm::None,
+            results: vec![result],
+        };
+        self.func.blocks[b].insts.insert(at, inst);
+        self.defined[result] = Some(b);
+        for v in args {
+            self.users[*v].insert(b);
+        }
+        result
+    }
+
+    /// Let a block use `new`.
+    fn replace(&mut self, b: Block, old: Value, new: Value) {
+        self.func.blocks[b].map_uses(|v| {
+            if *v == old {
+                *v = new;
+            }
+        });
+        self.users[old].remove(&b);
+        self.users[new].insert(b);
+    }
+
+    /// Note that a block may use a value no more.
+    fn forget(&mut self, v: Value, b: Block) {
+        if !self.func.blocks[b].uses().any(|used| used == v) {
+            self.users[v].remove(&b);
+        }
+    }
+}
+
+/// Where a block defines a value.
+fn position(data: &BlockData, v: Value) -> usize {
+    let at = data.insts.iter().position(|inst| inst.results.contains(&v));
+    at.expect("the block defines it")
+}
+
+/// The place before a block's first use of a value.
+fn first_use(data: &BlockData, v: Value) -> usize {
+    let at = data.insts.iter().position(|inst| inst.args.contains(&v));
+    at.unwrap_or(data.insts.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Mode, parse, print, random, rotate_loops, separate_loops, verify};
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expect: Expect) {
+        let helpers = random::helpers();
+        let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
+        sink_sums(&mut func);
+        verify(&func, Mode::Unit, &helpers).unwrap();
+        expect.assert_eq(&print(&func, &helpers));
+    }
+
+    #[test]
+    fn a_counter_is_raised_where_hot_code_needs_it_and_anew_in_exits() {
+        check(
+            "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v2 = iconst 0\n  jump block1(v2)\n\
+             block1(v3: i64):\n  v4 = iconst 1\n  v5 = iadd v3, v4\n  v6, v7 = imul_ovf v3, v3\n  br v7, block2, block3\n\
+             block2 cold:\n  exit exit0(v3, v5)\n\
+             block3:\n  v8 = icmp slt v5, v0\n  br v8, block1(v5), block4\nblock4:\n  v9 = i2p v3\n  return v9\n}",
+            expect![[r#"
+                function "test"(i64, i64) -> ptr {
+                block0(v0: i64, v1: i64):
+                  v2 = iconst 0
+                  jump block1(v2)
+
+                block1(v3: i64):
+                  v4 = iconst 1
+                  v6, v7 = imul_ovf v3, v3
+                  br v7, block2, block3
+
+                block2 cold:
+                  v11 = iadd v3, v4
+                  exit exit0(v3, v11)
+
+                block3:
+                  v10 = iadd v3, v4
+                  v8 = icmp slt v10, v0
+                  br v8, block1(v10), block4
+
+                block4:
+                  v12 = isub v10, v4
+                  v9 = i2p v12
+                  return v9
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_was_added_to_is_computed_back_where_nothing_hot_needs_it() {
+        check(
+            "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v2 = iconst 0\n  jump block1(v2)\n\
+             block1(v3: i64):\n  v4 = imul v3, v1\n  v5 = iadd v3, v4\n  v6 = iconst 0\n  v7 = icmp slt v5, v6\n  br v7, block2, block3\n\
+             block2 cold:\n  exit exit0(v3, v4)\n\
+             block3:\n  v8 = icmp slt v5, v0\n  br v8, block1(v5), block4\nblock4:\n  v9 = i2p v5\n  return v9\n}",
+            expect![[r#"
+                function "test"(i64, i64) -> ptr {
+                block0(v0: i64, v1: i64):
+                  v2 = iconst 0
+                  jump block1(v2)
+
+                block1(v3: i64):
+                  v4 = imul v3, v1
+                  v5 = iadd v3, v4
+                  v6 = iconst 0
+                  v7 = icmp slt v5, v6
+                  br v7, block2, block3
+
+                block2 cold:
+                  v10 = isub v5, v4
+                  exit exit0(v10, v4)
+
+                block3:
+                  v8 = icmp slt v5, v0
+                  br v8, block1(v5), block4
+
+                block4:
+                  v9 = i2p v5
+                  return v9
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_hot_code_needs_again_stays() {
+        check(
+            "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v2 = iconst 0\n  jump block1(v2)\n\
+             block1(v3: i64):\n  v5 = iadd v3, v1\n  v7 = icmp slt v5, v3\n  br v7, block2, block3\n\
+             block2 cold:\n  exit exit0(v3)\n\
+             block3:\n  v8 = icmp slt v5, v0\n  br v8, block1(v5), block4\nblock4:\n  v9 = i2p v5\n  return v9\n}",
+            expect![[r#"
+                function "test"(i64, i64) -> ptr {
+                block0(v0: i64, v1: i64):
+                  v2 = iconst 0
+                  jump block1(v2)
+
+                block1(v3: i64):
+                  v5 = iadd v3, v1
+                  v7 = icmp slt v5, v3
+                  br v7, block2, block3
+
+                block2 cold:
+                  exit exit0(v3)
+
+                block3:
+                  v8 = icmp slt v5, v0
+                  br v8, block1(v5), block4
+
+                block4:
+                  v9 = i2p v5
+                  return v9
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn random_loops_do_what_they_did() {
+        random::keeps_meaning(sink_sums);
+        random::keeps_meaning(|func| {
+            rotate_loops(func);
+            separate_loops(func);
+            sink_sums(func);
+        });
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn every_function_stays_well_formed(seed: u64) {
+            let helpers = random::helpers();
+            let mut func = random::func(seed, Mode::Unit, &helpers);
+            sink_sums(&mut func);
+            verify(&func, Mode::Unit, &helpers).unwrap();
+        }
+    }
+}

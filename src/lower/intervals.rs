@@ -1,0 +1,294 @@
+//! Between which bounds integers are: what lowering needs to know of them to leave out checks.
+//!
+//! One interval for each raw integer, from its operation and its operands' intervals; what blocks take as parameters from what they
+//! are given, until nothing changes. A bound that has moved once is given up, so that this ends soon. (Interval analysis with widening,
+//! Cousot and Cousot 1976; what comparisons tell is not used.)
+
+use crate::hir::{Edge, Function, Op, Value};
+use crate::types::Type;
+use cranelift_entity::SecondaryMap;
+
+/// The least and the greatest value that an integer may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Interval {
+    pub(super) low: i64,
+    pub(super) high: i64,
+}
+
+impl Interval {
+    /// Of which nothing is known.
+    pub(super) const ANY: Interval = Interval::new(i64::MIN, i64::MAX);
+
+    /// A length in objects: more do not fit the address space.
+    const LENGTH: Interval = Interval::new(0, i64::MAX / 8);
+
+    pub(super) const fn new(low: i64, high: i64) -> Interval {
+        Interval { low, high }
+    }
+
+    /// Whether it is surely not negative.
+    pub(super) fn is_natural(self) -> bool {
+        self.low >= 0
+    }
+
+    /// What lies between the least and the greatest of some numbers, as far as 64 bits hold that: an operation that overflows
+    /// leaves.
+    fn around<const N: usize>(ends: [i128; N]) -> Interval {
+        let end = |n: Option<i128>| {
+            let n = n.expect("some numbers");
+            n.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        };
+        Interval::new(end(ends.into_iter().min()), end(ends.into_iter().max()))
+    }
+
+    fn join(self, other: Interval) -> Interval {
+        Interval::new(self.low.min(other.low), self.high.max(other.high))
+    }
+
+    /// What a parameter may be that was thought to be `self`.
+    fn widen(self, found: Interval) -> Interval {
+        Interval {
+            low: if found.low < self.low {
+                i64::MIN
+            } else {
+                self.low
+            },
+            high: if found.high > self.high {
+                i64::MAX
+            } else {
+                self.high
+            },
+        }
+    }
+}
+
+/// The intervals of a function's integers.
+pub(super) struct Intervals(SecondaryMap<Value, Option<Interval>>);
+
+impl Intervals {
+    /// Find them.
+    pub(super) fn of(f: &Function) -> Intervals {
+        let mut all = Intervals(SecondaryMap::new());
+        let mut is_first = true;
+        loop {
+            let mut changed = false;
+            for &b in &f.order {
+                for &v in &f.blocks[b].insts {
+                    if f.ty(v) <= Type::CINT64 {
+                        all.0[v] = all.result(f, v);
+                    }
+                }
+                for edge in f.blocks[b].term.edges() {
+                    changed |= all.bring(f, edge, is_first);
+                }
+            }
+            if !changed {
+                return all;
+            }
+            is_first = false;
+        }
+    }
+
+    /// What is known of an integer.
+    pub(super) fn at(&self, f: &Function, v: Value) -> Interval {
+        let v = f.resolve(v);
+        match *f.op(v) {
+            Op::ConstInt(n) => Interval::new(n, n),
+            _ => self.0[v].unwrap_or(Interval::ANY),
+        }
+    }
+
+    /// Give a block's parameters what an edge brings; says whether one of them is less known for that. Bounds are given up
+    /// from the second round on.
+    fn bring(&mut self, f: &Function, edge: &Edge, is_first: bool) -> bool {
+        let mut changed = false;
+        for (&(param, _), &arg) in f.blocks[edge.block].params.iter().zip(&edge.args) {
+            if !(f.ty(param) <= Type::CINT64) {
+                continue;
+            }
+            let found = self.at(f, arg);
+            let new = match self.0[param] {
+                None => found,
+                Some(known) if is_first => known.join(found),
+                Some(known) => known.widen(found),
+            };
+            changed |= self.0[param] != Some(new);
+            self.0[param] = Some(new);
+        }
+        changed
+    }
+
+    /// What an operation gives, where it goes on.
+    fn result(&self, f: &Function, v: Value) -> Option<Interval> {
+        let at = |i: usize| self.at(f, f.arg(v, i));
+        let constant = |i: usize| {
+            let at = at(i);
+            (at.low == at.high).then_some(at.low)
+        };
+        let wide = |at: Interval| [i128::from(at.low), i128::from(at.high)];
+        Some(match f.op(v) {
+            Op::IntAdd | Op::IntStep => {
+                let ([a, b], [c, d]) = (wide(at(0)), wide(at(1)));
+                Interval::around([a + c, b + d])
+            }
+            Op::IntSub => {
+                let ([a, b], [c, d]) = (wide(at(0)), wide(at(1)));
+                Interval::around([a - d, b - c])
+            }
+            Op::IntMul => {
+                let ([a, b], [c, d]) = (wide(at(0)), wide(at(1)));
+                let product = Interval::around([a * c, a * d, b * c, b * d]);
+                match f.resolve(f.arg(v, 0)) == f.resolve(f.arg(v, 1)) {
+                    true => Interval::new(product.low.max(0), product.high),
+                    false => product,
+                }
+            }
+            Op::IntNeg => {
+                let [a, b] = wide(at(0));
+                Interval::around([-b, -a])
+            }
+            Op::IntInvert => Interval::new(!at(0).high, !at(0).low),
+            Op::IntFloorDiv => match constant(1) {
+                Some(n) if n > 0 => {
+                    Interval::new(at(0).low.div_euclid(n), at(0).high.div_euclid(n))
+                }
+                _ => Interval::ANY,
+            },
+            // The remainder has the divisor's sign.
+            Op::IntMod if at(1).low > 0 => Interval::new(0, at(1).high - 1),
+            Op::IntMod if at(1).high < 0 => Interval::new(at(1).low + 1, 0),
+            Op::IntAnd => {
+                let naturals = [at(0), at(1)].into_iter().filter(|at| at.is_natural());
+                match naturals.map(|at| at.high).min() {
+                    Some(most) => Interval::new(0, most),
+                    None => Interval::ANY,
+                }
+            }
+            Op::IntOr | Op::IntXor if at(0).is_natural() && at(1).is_natural() => {
+                let bits = (at(0).high | at(1).high).leading_zeros();
+                Interval::new(0, (u64::MAX >> bits).cast_signed())
+            }
+            Op::IntShr => match constant(1) {
+                Some(n @ 0..64) => Interval::new(at(0).low >> n, at(0).high >> n),
+                _ if at(0).is_natural() => Interval::new(0, at(0).high),
+                _ => Interval::ANY,
+            },
+            Op::BoolToInt => Interval::new(0, 1),
+            Op::ListLen | Op::TupleLen => Interval::LENGTH,
+            // Of objects of a byte, perhaps.
+            Op::RawLen(_) => Interval::new(0, i64::MAX),
+            Op::Index => Interval::new(0, at(1).high.saturating_sub(1).max(0)),
+            _ => Interval::ANY,
+        })
+    }
+}
+
+/// What an operation of two integers gives, and when it overflows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Overflow {
+    /// Never.
+    Never,
+    /// If the result is below zero.
+    Negative,
+    /// If the result is below the first operand.
+    Less,
+    /// If the result is above the first operand.
+    Greater,
+    /// That only the machine tells.
+    Flag,
+}
+
+impl Overflow {
+    /// Of `a + b`.
+    pub(super) fn of_sum(a: Interval, b: Interval) -> Overflow {
+        let (least, most) = (
+            i128::from(a.low) + i128::from(b.low),
+            i128::from(a.high) + i128::from(b.high),
+        );
+        Overflow::of(a, least, most, b.low >= 0, b.high <= 0)
+    }
+
+    /// Of `a - b`.
+    pub(super) fn of_difference(a: Interval, b: Interval) -> Overflow {
+        let (least, most) = (
+            i128::from(a.low) - i128::from(b.high),
+            i128::from(a.high) - i128::from(b.low),
+        );
+        Overflow::of(a, least, most, b.high <= 0, b.low >= 0)
+    }
+
+    /// Of `a * b`.
+    pub(super) fn of_product(a: Interval, b: Interval) -> Overflow {
+        let ends = [
+            (a.low, b.low),
+            (a.low, b.high),
+            (a.high, b.low),
+            (a.high, b.high),
+        ];
+        let fits = |(a, b): (i64, i64)| a.checked_mul(b).is_some();
+        match ends.into_iter().all(fits) {
+            true => Overflow::Never,
+            false => Overflow::Flag,
+        }
+    }
+
+    /// Of `a` and something that does not make it less, or not more.
+    fn of(a: Interval, least: i128, most: i128, grows: bool, shrinks: bool) -> Overflow {
+        let (below, above) = (least < i64::MIN.into(), most > i64::MAX.into());
+        match (below, above) {
+            (false, false) => Overflow::Never,
+            // What is too large by less than 2^63 looks negative.
+            (false, true) if a.is_natural() && grows => Overflow::Negative,
+            _ if grows => Overflow::Less,
+            _ if shrinks => Overflow::Greater,
+            _ => Overflow::Flag,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn interval() -> impl Strategy<Value = Interval> {
+        let near = |n: i64| (n.saturating_sub(3))..=(n.saturating_add(3));
+        let end = prop_oneof![near(0), near(i64::MIN), near(i64::MAX), any::<i64>()];
+        (end.clone(), end).prop_map(|(a, b)| Interval::new(a.min(b), a.max(b)))
+    }
+
+    /// Whether the machine would find an overflow as it is told to.
+    fn is_found(overflow: Overflow, a: i64, result: i64, overflowed: bool) -> bool {
+        match overflow {
+            Overflow::Never => false,
+            Overflow::Negative => result < 0,
+            Overflow::Less => result < a,
+            Overflow::Greater => result > a,
+            Overflow::Flag => overflowed,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn comparisons_find_the_overflows_and_nothing_else(a in interval(), b in interval(), n: u64, m: u64) {
+            let within = |at: Interval, n: u64| {
+                let width = at.high.wrapping_sub(at.low).cast_unsigned();
+                let step = match width {
+                    u64::MAX => n,
+                    width => n % (width + 1),
+                };
+                at.low.wrapping_add(step.cast_signed())
+            };
+            for x in [a.low, a.high, within(a, n)] {
+                for y in [b.low, b.high, within(b, m)] {
+                    let sum = x.overflowing_add(y);
+                    prop_assert_eq!(is_found(Overflow::of_sum(a, b), x, sum.0, sum.1), sum.1);
+                    let less = x.overflowing_sub(y);
+                    prop_assert_eq!(is_found(Overflow::of_difference(a, b), x, less.0, less.1), less.1);
+                    let product = x.overflowing_mul(y);
+                    prop_assert_eq!(is_found(Overflow::of_product(a, b), x, product.0, product.1), product.1);
+                }
+            }
+        }
+    }
+}
