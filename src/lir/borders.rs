@@ -247,16 +247,12 @@ fn leave(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Mode, parse, print, random, verify};
+    use super::super::random;
     use super::*;
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expect: Expect) {
-        let helpers = random::helpers();
-        let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
-        separate_loops(&mut func);
-        verify(&func, Mode::Unit, &helpers).unwrap();
-        expect.assert_eq(&print(&func, &helpers));
+        expect.assert_eq(&random::after(separate_loops, text));
     }
 
     #[test]
@@ -328,15 +324,8 @@ mod tests {
         random::keeps_meaning(separate_loops);
     }
 
-    proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
-
-        #[test]
-        fn every_function_stays_well_formed(seed: u64) {
-            let helpers = random::helpers();
-            let mut func = random::func(seed, Mode::Unit, &helpers);
-            separate_loops(&mut func);
-            verify(&func, Mode::Unit, &helpers).unwrap();
-        }
+    #[test]
+    fn every_function_stays_well_formed() {
+        random::stays_well_formed(separate_loops);
     }
 }

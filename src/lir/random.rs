@@ -3,7 +3,7 @@
 use super::interp::{Native, execute};
 use super::{
     Block, BlockCall, Builder, FloatCond, Func, Helper, HelperId, Imm, ImmKind, IntCond, Mode,
-    Opcode, RoutineRef, Signature, Term, Value, verify,
+    Opcode, RoutineRef, Signature, Term, Value, parse, print, verify,
 };
 use crate::exits::ExitId;
 use crate::ll::{Ty, Width};
@@ -269,6 +269,25 @@ impl Line<'_, '_> {
             _ => Term::Unreachable,
         };
         self.builder.terminate(term);
+    }
+}
+
+/// A function given as `(params) -> results { ... }` after a pass.
+pub(crate) fn after(pass: impl Fn(&mut Func), text: &str) -> String {
+    let helpers = helpers();
+    let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
+    pass(&mut func);
+    verify(&func, Mode::Unit, &helpers).unwrap();
+    print(&func, &helpers)
+}
+
+/// Check that a pass leaves functions well formed.
+pub(crate) fn stays_well_formed(pass: impl Fn(&mut Func)) {
+    let helpers = helpers();
+    for seed in 0..1000 {
+        let mut func = func(seed, Mode::Unit, &helpers);
+        pass(&mut func);
+        verify(&func, Mode::Unit, &helpers).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     }
 }
 

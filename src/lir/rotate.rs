@@ -224,16 +224,12 @@ fn edges(func: &mut Func, from: Block, to: Block) -> impl Iterator<Item = &mut B
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Mode, parse, print, random, verify};
+    use super::super::random;
     use super::*;
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expect: Expect) {
-        let helpers = random::helpers();
-        let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
-        rotate_loops(&mut func);
-        verify(&func, Mode::Unit, &helpers).unwrap();
-        expect.assert_eq(&print(&func, &helpers));
+        expect.assert_eq(&random::after(rotate_loops, text));
     }
 
     #[test]
@@ -345,15 +341,8 @@ mod tests {
         random::keeps_meaning(rotate_loops);
     }
 
-    proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
-
-        #[test]
-        fn every_function_stays_well_formed(seed: u64) {
-            let helpers = random::helpers();
-            let mut func = random::func(seed, Mode::Unit, &helpers);
-            rotate_loops(&mut func);
-            verify(&func, Mode::Unit, &helpers).unwrap();
-        }
+    #[test]
+    fn every_function_stays_well_formed() {
+        random::stays_well_formed(rotate_loops);
     }
 }

@@ -254,16 +254,12 @@ fn first_use(data: &BlockData, v: Value) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Mode, parse, print, random, rotate_loops, separate_loops, verify};
+    use super::super::{random, rotate_loops, separate_loops};
     use super::*;
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expect: Expect) {
-        let helpers = random::helpers();
-        let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
-        sink_sums(&mut func);
-        verify(&func, Mode::Unit, &helpers).unwrap();
-        expect.assert_eq(&print(&func, &helpers));
+        expect.assert_eq(&random::after(sink_sums, text));
     }
 
     #[test]
@@ -381,15 +377,8 @@ mod tests {
         });
     }
 
-    proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
-
-        #[test]
-        fn every_function_stays_well_formed(seed: u64) {
-            let helpers = random::helpers();
-            let mut func = random::func(seed, Mode::Unit, &helpers);
-            sink_sums(&mut func);
-            verify(&func, Mode::Unit, &helpers).unwrap();
-        }
+    #[test]
+    fn every_function_stays_well_formed() {
+        random::stays_well_formed(sink_sums);
     }
 }

@@ -125,16 +125,12 @@ pub(super) fn merge_blocks(func: &mut Func) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Mode, parse, print, random, verify};
+    use super::super::random;
     use super::*;
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expect: Expect) {
-        let helpers = random::helpers();
-        let mut func = parse(&format!("function test{text}"), &helpers).unwrap();
-        tidy(&mut func);
-        verify(&func, Mode::Unit, &helpers).unwrap();
-        expect.assert_eq(&print(&func, &helpers));
+        expect.assert_eq(&random::after(tidy, text));
     }
 
     #[test]
@@ -193,12 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn random_functions_stay_well_formed_and_are_tidy_after_once() {
-        let helpers = random::helpers();
-        for seed in 0..500 {
-            let mut func = random::func(seed, Mode::Unit, &helpers);
-            tidy(&mut func);
-            verify(&func, Mode::Unit, &helpers).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        }
+    fn random_functions_stay_well_formed() {
+        random::stays_well_formed(tidy);
     }
 }
