@@ -14,6 +14,7 @@ With hypothesis installed a disagreement is shrunk; without it cases come from t
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -405,6 +406,9 @@ def work(seed, seconds, current, plant):
         if compared:
             counts["cases"] += 1
             counts["calls"] += compared
+        if counts["cases"] % 16 == 0:
+            # A case's functions and their units die with a cycle: 64 of them may come to the limit of memory.
+            gc.collect()
 
     try:
         hunt = with_hypothesis(run, seed, deadline, Maker)
@@ -441,7 +445,7 @@ def with_hypothesis(run, seed, deadline, maker):
             except hypothesis.errors.Flaky as error:
                 # A group of what was raised, where hypothesis gives one.
                 raised = getattr(error, "exceptions", ()) or (error.__cause__ or error.__context__ or error,)
-                return f"disagreed once, not again: {'; '.join(map(str, raised))}"
+                return f"disagreed once, not again: {'; '.join(f'{type(r).__name__}: {r}' for r in raised)}"
             number += 1
         return None
 
