@@ -10,7 +10,7 @@ use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
     Answer, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, Operator, OperatorPlan,
-    Question, Snapshot, StorePlan, World,
+    Question, RawItems, Snapshot, StorePlan, World,
 };
 use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
@@ -199,6 +199,11 @@ impl World for FrozenWorld {
             .store_attr(receiver, name)
     }
 
+    fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
+        self.after(Question::RawItems(receiver, way))
+            .raw_items(receiver, way)
+    }
+
     fn is_of_class(&self, check: IntrinsicId) -> bool {
         self.after(Question::OfClass(check)).is_of_class(check)
     }
@@ -229,3 +234,26 @@ const _: () = {
     const fn sent<T: Send>() {}
     sent::<FrozenWorld>();
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cranelift_entity::EntityRef;
+
+    #[test]
+    fn what_was_not_asked_of_the_host_is_noted() {
+        let name = || "x".to_owned();
+        for question in [
+            Question::Global(0, name()),
+            Question::LoadAttr(Type::LONG_EXACT, name()),
+            Question::StoreAttr(Type::LONG_EXACT, name()),
+            Question::RawItems(Type::BYTES_EXACT, 1),
+            Question::OfClass(IntrinsicId::new(0)),
+            Question::Operator(Operator::Truth, vec![Type::LONG_EXACT]),
+        ] {
+            let frozen = FrozenWorld::default();
+            assert_eq!(question.ask(&frozen), None);
+            assert_eq!(*frozen.open.borrow(), [question]);
+        }
+    }
+}
