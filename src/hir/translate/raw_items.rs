@@ -60,13 +60,10 @@ impl Builder<'_> {
         let [container, index] = [2, 1].map(|depth| self.stack[self.stack.len() - depth].value);
         // The container stands under the index.
         let class = *instr.hint.iter().rev().nth(1)?;
-        let is_possible =
-            self.ty(container).could_be(class) && self.ty(index).could_be(Type::LONG_EXACT);
-        let items = self
-            .world
-            .raw_items(class, instr.items?)
-            .filter(|_| is_possible)?;
-        Some((class, items))
+        if !self.ty(container).could_be(class) || !self.ty(index).could_be(Type::LONG_EXACT) {
+            return None;
+        }
+        Some((class, self.world.raw_items(class, instr.items?)?))
     }
 
     /// The container, of which is known how its items lie, and the offset of the item in them.

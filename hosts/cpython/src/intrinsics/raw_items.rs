@@ -47,29 +47,11 @@ pub struct ArrayKind {
 #[derive(Clone, Copy)]
 pub struct Number {
     width: Width,
-    /// How many bytes it has, as a power of two.
-    log2_size: u32,
-    /// Whether it has a sign that a load of its width does not extend.
-    is_extended: bool,
+    /// Of integers: whether they have a sign.
+    is_signed: bool,
 }
 
 impl Number {
-    const fn new(width: Width, log2_size: u32) -> Number {
-        Number {
-            width,
-            log2_size,
-            is_extended: false,
-        }
-    }
-
-    const fn signed(width: Width, log2_size: u32) -> Number {
-        Number {
-            width,
-            log2_size,
-            is_extended: true,
-        }
-    }
-
     /// Whether it is a float.
     pub fn is_float(self) -> bool {
         self.width == Width::F64
@@ -77,26 +59,21 @@ impl Number {
 
     /// How many bytes it has.
     pub fn size(self) -> usize {
-        1 << self.log2_size
-    }
-
-    fn ty(self) -> Ty {
-        match self.is_float() {
-            true => Ty::F64,
-            false => Ty::I64,
-        }
+        self.width.bytes() as usize
     }
 
     /// How many bits a 64-bit integer has beyond its own.
     fn spare_bits(self) -> i64 {
-        64 - (8 << self.log2_size)
+        64 - 8 * i64::from(self.width.bytes())
     }
 
     fn place(self, b: &mut Builder<'_>, items: Value, offset: Value) -> Value {
-        let shift = b.iconst(i64::from(self.log2_size));
-        let bytes = match self.log2_size {
-            0 => offset,
-            _ => b.op(Opcode::Ishl, &[offset, shift]),
+        let bytes = match self.width.bytes() {
+            1 => offset,
+            size => {
+                let shift = b.iconst(i64::from(size.trailing_zeros()));
+                b.op(Opcode::Ishl, &[offset, shift])
+            }
         };
         b.op(Opcode::Padd, &[items, bytes])
     }
@@ -109,9 +86,10 @@ impl Number {
 
     fn load(self, b: &mut Builder<'_>, place: Value, at: i32) -> Value {
         let raw = b.load(self.width, place, at);
-        match self.is_extended {
-            true => self.extend(b, raw),
-            false => raw,
+        // A load of these is zero-extended.
+        match self.width {
+            Width::U8 | Width::U16 if self.is_signed => self.extend(b, raw),
+            _ => raw,
         }
     }
 
@@ -119,8 +97,7 @@ impl Number {
     fn store(self, b: &mut Builder<'_>, place: Value, raw: Value) {
         let fail = b.cold_block();
         if !self.is_float() && self.spare_bits() > 0 {
-            let is_signed = self.is_extended || self.width == Width::I32;
-            let same = match is_signed {
+            let same = match self.is_signed {
                 true => self.extend(b, raw),
                 false => {
                     let mask = b.iconst((u64::MAX >> self.spare_bits()) as i64);
@@ -137,64 +114,37 @@ impl Number {
     }
 }
 
-const BYTE: Number = Number::new(Width::U8, 0);
+const BYTE: Number = Number {
+    width: Width::U8,
+    is_signed: false,
+};
+
+const fn kind(
+    code: u8,
+    width: Width,
+    is_signed: bool,
+    get: &'static str,
+    set: &'static str,
+) -> ArrayKind {
+    ArrayKind {
+        code,
+        number: Number { width, is_signed },
+        get,
+        set,
+    }
+}
 
 /// The kinds of arrays whose numbers are all 64-bit integers or doubles.
 pub const ARRAYS: &[ArrayKind] = &[
-    ArrayKind {
-        code: b'd',
-        number: Number::new(Width::F64, 3),
-        get: "array_get_d",
-        set: "array_set_d",
-    },
-    ArrayKind {
-        code: b'b',
-        number: Number::signed(Width::U8, 0),
-        get: "array_get_b",
-        set: "array_set_b",
-    },
-    ArrayKind {
-        code: b'B',
-        number: BYTE,
-        get: "array_get_B",
-        set: "array_set_B",
-    },
-    ArrayKind {
-        code: b'h',
-        number: Number::signed(Width::U16, 1),
-        get: "array_get_h",
-        set: "array_set_h",
-    },
-    ArrayKind {
-        code: b'H',
-        number: Number::new(Width::U16, 1),
-        get: "array_get_H",
-        set: "array_set_H",
-    },
-    ArrayKind {
-        code: b'i',
-        number: Number::new(Width::I32, 2),
-        get: "array_get_i",
-        set: "array_set_i",
-    },
-    ArrayKind {
-        code: b'I',
-        number: Number::new(Width::U32, 2),
-        get: "array_get_I",
-        set: "array_set_I",
-    },
-    ArrayKind {
-        code: b'l',
-        number: Number::new(Width::I64, 3),
-        get: "array_get_l",
-        set: "array_set_l",
-    },
-    ArrayKind {
-        code: b'q',
-        number: Number::new(Width::I64, 3),
-        get: "array_get_q",
-        set: "array_set_q",
-    },
+    kind(b'd', Width::F64, true, "array_get_d", "array_set_d"),
+    kind(b'b', Width::U8, true, "array_get_b", "array_set_b"),
+    kind(b'B', Width::U8, false, "array_get_B", "array_set_B"),
+    kind(b'h', Width::U16, true, "array_get_h", "array_set_h"),
+    kind(b'H', Width::U16, false, "array_get_H", "array_set_H"),
+    kind(b'i', Width::I32, true, "array_get_i", "array_set_i"),
+    kind(b'I', Width::U32, false, "array_get_I", "array_set_I"),
+    kind(b'l', Width::I64, true, "array_get_l", "array_set_l"),
+    kind(b'q', Width::I64, true, "array_get_q", "array_set_q"),
 ];
 
 const PTR: Ty = Ty::Ptr;
@@ -236,7 +186,7 @@ fn get_and_set(
     get_name: &'static str,
     set_name: &'static str,
 ) {
-    let ty = number.ty();
+    let ty = number.width.ty();
     set.add(get_name, &[PTR, INT], &[ty], Effects::READS, |b, p, _| {
         let items = b.load(Width::Ptr, p[0], at);
         let place = number.place(b, items, p[1]);
