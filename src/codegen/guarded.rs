@@ -68,9 +68,8 @@ impl Scratch {
         // Inner loops come later: a block belongs to the last that has it.
         let mut taken: EntitySet<Block> = EntitySet::new();
         for found in self.cfg.loops().iter().rev() {
-            let body = || found.body.iter();
-            let is_quiet = !body().any(|b| self.hot.contains(b) && func.blocks[b].has_calls());
-            for b in body() {
+            let is_quiet = found.is_quiet(func, &self.hot);
+            for b in found.body.iter() {
                 if taken.insert(b) && is_quiet && !self.hot.contains(b) {
                     self.sheltered.insert(b);
                 }

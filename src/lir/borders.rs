@@ -9,7 +9,7 @@
 //! make them anew for each use.
 
 use super::cfg::{Cfg, NaturalLoop};
-use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
+use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -76,15 +76,6 @@ pub fn separate_loops(func: &mut Func) {
 struct Loop {
     before: Block,
     body: EntitySet<Block>,
-}
-
-/// Let a block use copies.
-fn rename(data: &mut BlockData, copies: &BTreeMap<Value, Value>) {
-    data.map_uses(|v| {
-        if let Some(copy) = copies.get(v) {
-            *v = *copy;
-        }
-    });
 }
 
 /// Append an instruction that copies a value.
@@ -195,7 +186,7 @@ fn enter(
         copies.insert(v, constant);
     }
     for b in found.body.iter().chain(exits(func, cfg, found)) {
-        rename(&mut func.blocks[b], &copies);
+        func.blocks[b].rename(&copies);
     }
 }
 
@@ -234,7 +225,7 @@ fn leave(
                 copies.insert(v, anew(func, border, v, constants));
             }
             for b in behind {
-                rename(&mut func.blocks[b], &copies);
+                func.blocks[b].rename(&copies);
             }
             let args = args.iter().map(|v| *copies.get(v).unwrap_or(v)).collect();
             func.blocks[border].term = Some(Term::Jump(BlockCall::new(to, args)));

@@ -5,7 +5,7 @@ use crate::exits::ExitId;
 use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
 use cranelift_entity::{EntitySet, PrimaryMap, entity_impl};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
 /// A value, printed `v3`.
@@ -276,6 +276,15 @@ impl BlockData {
                 call.args.iter_mut().for_each(&mut change);
             }
         }
+    }
+
+    /// Use the values that stand in for others.
+    pub fn rename(&mut self, others: &BTreeMap<Value, Value>) {
+        self.map_uses(|v| {
+            if let Some(other) = others.get(v) {
+                *v = *other;
+            }
+        });
     }
 
     /// Whether it has calls.

@@ -91,7 +91,7 @@ impl Rotated {
             copies.insert(*v, twin);
             *v = twin;
         }
-        data.map_uses(|v| *v = *copies.get(v).unwrap_or(v));
+        data.rename(&copies);
         func.blocks[copy] = data;
         for latch in latches {
             edges(func, latch, first).for_each(|edge| edge.block = copy);
@@ -132,7 +132,7 @@ impl Rotated {
                 .into_iter()
                 .map(|v| (v, definitions.at(v, definitions.reaching[b])))
                 .collect();
-            definitions.func.blocks[b].map_uses(|v| *v = *known.get(v).unwrap_or(v));
+            definitions.func.blocks[b].rename(&known);
         }
         definitions.bring(cfg);
     }
