@@ -2,6 +2,7 @@
 
     python benches/suite.py [--python P] [--program NAME]... [--rounds N] [--json FILE]
     python benches/suite.py --guards [--without PASS,...]     # how many guards were executed, not how long it took
+    python benches/suite.py --accesses                        # how compiled code made its attribute accesses
     python benches/suite.py --questions                       # what questions about paths have cost and brought
     python benches/suite.py --coverage                        # what became hot, what of it was compiled, and why not; as Markdown
 
@@ -26,6 +27,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "jit-tests"))
 import harness
 
+# How an attribute access is made: the last two are those that a plan could not be made for.
+ACCESS_KINDS = ("watched", "guarded", "polymorphic", "cached", "general")
+
 
 def main():
     options = arguments()
@@ -40,7 +44,7 @@ def main():
     if reason:
         sys.exit(f"the JIT can't work here: {reason}")
     chosen = {name: table[name] for name in options.program or table}
-    work = guards if options.guards else questions if options.questions else coverage if options.coverage else speed
+    work = guards if options.guards else accesses if options.accesses else questions if options.questions else coverage if options.coverage else speed
     rows = work(Suite(python, folder, options), chosen)
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
@@ -54,6 +58,7 @@ def arguments():
     parser.add_argument("--values", type=int, default=5, help="values measured in each process, after as many to warm up")
     parser.add_argument("--guards", action="store_true", help="count executed guards, with and without the passes of --without")
     parser.add_argument("--without", default="paths", metavar="PASS,...", help="for --guards (default: paths)")
+    parser.add_argument("--accesses", action="store_true", help="count executed attribute accesses, by how compiled code made them")
     parser.add_argument("--questions", action="store_true", help="what questions about paths cost, and how many checks they removed")
     parser.add_argument("--coverage", action="store_true", help="functions that became hot, those compiled, and refusals by reason")
     parser.add_argument("--threshold", type=int, help="instead of the default")
@@ -139,6 +144,22 @@ def guards(suite, chosen):
         before, after = sum(without.values()), sum(full.values())
         fewer = 100 * (1 - after / before) if before else 0.0
         print(f"{name:28}{before:14}{after:14}{fewer:8.2f} %", flush=True)
+    return rows
+
+
+def accesses(suite, chosen):
+    """Shares of the accesses that compiled code made in one value after one to warm up; as Markdown."""
+    rows = []
+    print("| program | accesses |", " | ".join(ACCESS_KINDS), "| cached or general |\n| --- |", "---: | " * (len(ACCESS_KINDS) + 2))
+    for name, entry in chosen.items():
+        ran = suite.run(name, {**entry, "loops": 1}, True, ["--force-exit", "count"], values=1)
+        if ran is None:
+            continue
+        found = ran[1]["accesses"]
+        rows.append({"program": name, **found})
+        of_all = [share(count, sum(found.values()) - count) for count in
+                  (*(found[kind] for kind in ACCESS_KINDS), found["cached"] + found["general"])]
+        print(f"| {name} | {sum(found.values())} |", " | ".join(of_all), "|", flush=True)
     return rows
 
 

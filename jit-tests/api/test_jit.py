@@ -275,6 +275,34 @@ class Compiling(unittest.TestCase):
         for row in after["exits"]:
             self.assertLessEqual({"function", "line", "reason", "count"}, row.keys())
 
+    def test_accesses_are_counted_by_kind_where_that_was_asked_for(self):
+        program = """if 1:
+            import cladonia
+            class P:
+                def __init__(self): self.x = 1
+            class Q(P):
+                def __init__(self): self.y, self.x = 1, 1
+            class Any:
+                def __getattr__(self, name): return 1
+            def one(items):
+                return sum([item.x for item in items])
+            def two(items):
+                return sum([item.x for item in items])
+            def unknown(items):
+                return sum([item.x for item in items])
+            for f, classes in (one, [P]), (two, [P, Q]), (unknown, [Any]):
+                items = [c() for c in classes] * 100
+                for _ in range(300):
+                    f(items)
+                before = cladonia.stats().get("accesses")
+                f(items)
+                after = cladonia.stats().get("accesses")
+                print(f.__name__, after and {kind: count - before[kind] for kind, count in after.items() if count > before[kind]})"""
+        counting = child("-m", "cladonia", "--force-exit=count", "-c", program)
+        self.assertEqual(counting.stdout, "one {'guarded': 100}\ntwo {'polymorphic': 200}\nunknown {'general': 100}\n", counting.stderr)
+        plain = child("-m", "cladonia", "-c", program)
+        self.assertEqual(plain.stdout, "one None\ntwo None\nunknown None\n", plain.stderr)
+
     def test_plans_say_candidates_checks_and_watches(self):
         class P:
             k = 1

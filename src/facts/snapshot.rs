@@ -2,8 +2,8 @@
 //! without the host. What is not in it is not known.
 
 use super::{
-    Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, Operator, OperatorPlan, RawItems,
-    StorePlan, World,
+    AccessKind, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, Operator, OperatorPlan,
+    RawItems, StorePlan, World,
 };
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
@@ -368,6 +368,10 @@ impl World for Recorder<'_> {
         let items = self.world.raw_items(receiver, way)?;
         self.note(Answer::RawItems(receiver, way, items.clone()));
         Some(items)
+    }
+
+    fn access_counter(&self, kind: AccessKind) -> Option<u64> {
+        self.world.access_counter(kind)
     }
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {

@@ -296,6 +296,43 @@ impl Global {
     }
 }
 
+/// How compiled code makes an attribute access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AccessKind {
+    /// By a plan for an object or a class that is known: what the plan relies on is watched, or checked by the plan itself.
+    Watched,
+    /// By one plan, after a check of the class, or of the object.
+    Guarded,
+    /// By one of several plans, for the class that is there.
+    Polymorphic,
+    /// By the general operation, for which a cache had the place in objects of the class.
+    Cached,
+    /// By the general operation.
+    General,
+}
+
+impl AccessKind {
+    /// All of them.
+    pub const ALL: [AccessKind; 5] = [
+        AccessKind::Watched,
+        AccessKind::Guarded,
+        AccessKind::Polymorphic,
+        AccessKind::Cached,
+        AccessKind::General,
+    ];
+
+    /// What it is called in statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            AccessKind::Watched => "watched",
+            AccessKind::Guarded => "guarded",
+            AccessKind::Polymorphic => "polymorphic",
+            AccessKind::Cached => "cached",
+            AccessKind::General => "general",
+        }
+    }
+}
+
 /// The program's state as one compile sees it. What a host does not answer is not known: the general operation, the
 /// general call.
 pub trait World {
@@ -331,6 +368,12 @@ pub trait World {
     fn is_of_class(&self, check: IntrinsicId) -> bool {
         let _ = check;
         false
+    }
+    /// Address of a 64-bit word that compiled code adds one to at each access that a plan makes in this way, where the host wants
+    /// them counted. (General operations are the host's own, which count for themselves.)
+    fn access_counter(&self, kind: AccessKind) -> Option<u64> {
+        let _ = kind;
+        None
     }
     /// What an operator does for operands of these types (each one exact class).
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

@@ -175,6 +175,9 @@ hir_ops! {
     /// Exit if any work is pending or tracing was switched on.
     CheckQuiet = "check_quiet", Some(0);
 
+    /// Add one to a word of the host's, for its statistics.
+    Count(word: u64 as Address) = "count", Some(0);
+
     /// A check of the thread that the unit runs on, which the host wants where an inlined call begins; exits where it fails.
     CheckThread(call: IntrinsicCall as Intrinsic) = "check_thread", Some(0);
 
@@ -502,14 +505,16 @@ impl Op {
                     | Op::RangeAt(_)
                     | Op::New(_)
                     | Op::CheckValid
+                    | Op::Count(_)
             )
     }
 
-    /// Whether the op is there for its exit alone, or for that too.
+    /// Whether the op is there for its exit, or for what no other op sees.
     fn must_stay(&self) -> bool {
         matches!(
             self,
-            Op::Check(_)
+            Op::Count(_)
+                | Op::Check(_)
                 | Op::CheckThread(_)
                 | Op::New(_)
                 | Op::CheckClasses(_)

@@ -204,7 +204,12 @@ impl Lower<'_> {
 
     /// Count a back edge, for the statistics.
     pub(super) fn count_iteration(&mut self) {
-        let word = self.b.pconst(self.parts.loop_counter);
+        self.count_at(self.parts.loop_counter);
+    }
+
+    /// Add one to the word at an address.
+    pub(super) fn count_at(&mut self, word: u64) {
+        let word = self.b.pconst(word);
         self.b.add_at(Width::I64, word, 0, 1);
     }
 

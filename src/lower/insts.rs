@@ -90,6 +90,7 @@ impl Lower<'_> {
                 let quiet = self.intrinsic(names::NOTHING_PENDING, &[self.thread, cell])[0];
                 return self.guard(v, quiet);
             }
+            Op::Count(word) => return self.count_at(word),
             Op::NameGet(name) => self.name_get(v, name),
             Op::NameGetRaw(name, class) => self.name_get_raw(v, name, class),
             Op::NameSet(name) => self.name_set(v, name, arg(0)),

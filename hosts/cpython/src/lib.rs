@@ -13,6 +13,7 @@
 #![allow(clippy::new_without_default)]
 
 pub mod abi;
+pub mod accesses;
 pub mod annotate;
 pub mod capi;
 pub mod decode;

@@ -18,14 +18,15 @@ pub(crate) mod supers;
 #[cfg(test)]
 mod tests;
 
+use crate::accesses;
 use crate::capi::Obj;
 use crate::intrinsics::{attributes as plan, dictionaries as in_dict, thread};
 use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::{Assumption, RawItems};
 use cladonia::host::{
-    AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, Operator, OperatorPlan,
-    RawEntry, StorePlan, World,
+    AccessKind, AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, Operator,
+    OperatorPlan, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
@@ -269,6 +270,10 @@ impl World for CPythonWorld<'_> {
 
     fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
         self.plan_raw_items(receiver, way)
+    }
+
+    fn access_counter(&self, kind: AccessKind) -> Option<u64> {
+        accesses::word(kind)
     }
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
-use crate::facts::{Assumption, AttrPlan, Callee, Global, IntrinsicCall, StorePlan};
+use crate::facts::{AccessKind, Assumption, AttrPlan, Callee, Global, IntrinsicCall, StorePlan};
 use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
@@ -84,6 +84,7 @@ impl Builder<'_> {
             Site::General => self.load_generally(instr, receiver),
             Site::One(types, plan) => {
                 let g = self.check_receivers(receiver, types);
+                self.count_access(self.kind_of_access(receiver));
                 if let AttrPlan::Constant { .. } | AttrPlan::Getter { .. } = plan {
                     self.f.rely_on(g);
                 }
@@ -106,11 +107,30 @@ impl Builder<'_> {
                     receiver,
                     arms,
                     &both[..1 + as_method as usize],
-                    |b, plan| b.load_by_plan(receiver, plan, as_method),
+                    |b, plan| {
+                        b.count_access(AccessKind::Polymorphic);
+                        b.load_by_plan(receiver, plan, as_method);
+                    },
                     |b| b.load_generally(instr, receiver),
                 );
                 self.candidates.insert(results[0], methods);
             }
+        }
+    }
+
+    /// Count an access that a plan makes, if the host counts them.
+    pub(super) fn count_access(&mut self, kind: AccessKind) {
+        if let Some(word) = self.world.access_counter(kind) {
+            self.emit(Op::Count(word), vec![], Type::BOTTOM);
+        }
+    }
+
+    /// How the only plan of a site for this receiver is carried out.
+    pub(super) fn kind_of_access(&self, receiver: Value) -> AccessKind {
+        let ty = self.ty(receiver);
+        match ty.as_object().is_some() || is_one_class(ty) {
+            true => AccessKind::Watched,
+            false => AccessKind::Guarded,
         }
     }
 
@@ -228,6 +248,7 @@ impl Builder<'_> {
             Site::General => self.store_generally(instr),
             Site::One(types, plan) => {
                 let g = self.check_receivers(receiver, types);
+                self.count_access(self.kind_of_access(receiver));
                 self.store_by_plan(g, plan);
             }
             Site::Several(arms) => {
@@ -235,7 +256,10 @@ impl Builder<'_> {
                     receiver,
                     arms,
                     &[],
-                    |b, plan| b.store_by_plan(receiver, plan),
+                    |b, plan| {
+                        b.count_access(AccessKind::Polymorphic);
+                        b.store_by_plan(receiver, plan);
+                    },
                     |b| b.store_generally(instr),
                 );
             }

@@ -4,7 +4,7 @@
 //! of a class that was planned for. No `super` object is made, and no bound method.
 
 use crate::bytecode::{GeneralOp as G, Instr, Reason};
-use crate::facts::{AttrPlan, Builtin, Callee};
+use crate::facts::{AccessKind, AttrPlan, Builtin, Callee};
 use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
@@ -46,6 +46,7 @@ impl Builder<'_> {
             Site::General => {}
             Site::One(types, plan) => {
                 let g = self.check_receivers(receiver, types);
+                self.count_access(self.kind_of_access(receiver));
                 self.f.rely_on(g);
                 self.super_by_plan(plan, as_method);
             }
@@ -55,7 +56,10 @@ impl Builder<'_> {
                     receiver,
                     arms,
                     &both[..1 + as_method as usize],
-                    |b, plan| b.super_by_plan(plan, as_method),
+                    |b, plan| {
+                        b.count_access(AccessKind::Polymorphic);
+                        b.super_by_plan(plan, as_method);
+                    },
                     |b| b.load_super_generally(instr),
                 );
             }

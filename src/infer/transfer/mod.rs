@@ -63,6 +63,7 @@ impl Engine<'_> {
             | Op::CheckQuiet
             | Op::CheckClasses(_)
             | Op::Check(_)
+            | Op::Count(_)
             | Op::CheckThread(_) => Outcome::Nothing,
             Op::Arg(slot) => self.argument(*slot as usize),
             Op::LoadSlot(slot) => self.load_slot(*slot),

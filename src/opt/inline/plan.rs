@@ -299,7 +299,7 @@ fn leaf_size(body: &Function, lent: &[bool]) -> Option<usize> {
     let small = |v: &Value| {
         !matches!(
             body.insts[*v].op,
-            Op::Const(_) | Op::Null | Op::Arg(_) | Op::StoreSlot(_) | Op::Refine(_)
+            Op::Const(_) | Op::Null | Op::Arg(_) | Op::StoreSlot(_) | Op::Refine(_) | Op::Count(_)
         )
     };
     let size = insts(body).filter(small).count();

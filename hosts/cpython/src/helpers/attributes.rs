@@ -4,6 +4,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::cache;
+use crate::accesses;
 use crate::capi::{_PyObject_GetMethod, _PySuper_Lookup, Frame, Obj, frame_name, object};
 use crate::runtime::sampling;
 use pyo3_ffi::*;
@@ -13,6 +14,7 @@ pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
     sampling::count([a]);
     let name = frame_name(frame, name);
     let known = cache::load(a, name);
+    accesses::general(!known.is_null());
     if known.is_null() {
         PyObject_GetAttr(a, name)
     } else {
@@ -23,13 +25,16 @@ pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
 pub unsafe extern "C" fn store_attr(frame: Frame, name: i64, a: Obj, value: Obj) -> i64 {
     sampling::count([a]);
     let name = frame_name(frame, name);
-    if cache::store(a, name, value) {
+    let is_done = cache::store(a, name, value);
+    accesses::general(is_done);
+    if is_done {
         return 0;
     }
     i64::from(PyObject_SetAttr(a, name, value))
 }
 
 pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
+    accesses::general(false);
     i64::from(PyObject_SetAttr(
         a,
         frame_name(frame, name),
@@ -42,6 +47,7 @@ pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut 
     sampling::count([a]);
     let name = frame_name(frame, name);
     let known = cache::method(a, name);
+    accesses::general(!known.is_null());
     if !known.is_null() {
         *out = Py_NewRef(known);
         *out.add(1) = Py_NewRef(a);
@@ -74,6 +80,7 @@ pub unsafe extern "C" fn load_super_attr(
     self_: Obj,
     out: *mut Obj,
 ) -> i64 {
+    accesses::general(false);
     let name = frame_name(frame, name);
     let attribute = if super_ == object!(PySuper_Type) && PyType_Check(class) != 0 {
         let mut is_method = 0;

@@ -7,6 +7,7 @@ use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
 use super::{Options, frames, generators, is_started, rt, stats};
+use crate::accesses;
 use crate::objects;
 use cladonia::engine::Execution;
 use pyo3_ffi::*;
@@ -314,6 +315,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             };
         }
         ready()?;
+        accesses::enable(options.force == Some(ForceExit::Count));
         rt().options = options;
         rt().on = true;
         if Monitor::start(&*CALLBACKS.0.get()).is_err() {

@@ -63,13 +63,36 @@ pub struct CodeState {
     pub compiled: bool,
 }
 
+/// Units that were given up because of what one instruction's operands were.
+#[derive(Clone, Copy, Default)]
+pub struct Failures {
+    count: u32,
+    /// How many units had been made when the last one was given up.
+    made: u64,
+}
+
+/// Units given up because of the operands that one instruction met, before it is compiled for any.
+const MOST_FAILURES: u32 = 3;
+
+impl Failures {
+    /// Count a unit, the `number`th of `made`, and say whether there were so many that it is to be bet on no more. A unit that
+    /// was made before the last one was given up did not know what that one has met: it counts for nothing.
+    pub fn count(&mut self, number: u64, made: u64) -> bool {
+        if number >= self.made {
+            self.count += 1;
+            self.made = made;
+        }
+        self.count >= MOST_FAILURES
+    }
+}
+
 /// Classes that an attribute's instruction has met.
 #[derive(Default)]
 pub struct History {
     /// Their versions: a class that has changed since is another to compiled code.
     pub versions: Vec<u32>,
-    /// How often a unit was given up because of them.
-    pub failures: u32,
+    /// The units that were given up because of them.
+    pub failures: Failures,
     /// Whether it has met an object with a dictionary of its own where the unit did not expect one.
     pub has_dicts: bool,
 }
@@ -109,8 +132,8 @@ pub struct Operands {
     pub mixed: bool,
     /// Something else.
     pub others: bool,
-    /// How often a unit was given up because of them.
-    pub failures: u32,
+    /// The units that were given up because of them.
+    pub failures: Failures,
 }
 
 impl Operands {

@@ -20,9 +20,6 @@ pub const MOST_FAILURES: u64 = 20;
 /// Failures of another bet of a unit that is given up, after which that is not made again either.
 const SOME_FAILURES: u64 = 4;
 
-/// Units given up because of the classes that one instruction met, before it is compiled for any class.
-const MOST_CLASS_FAILURES: u32 = 3;
-
 /// Which guards fail on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ForceExit {
@@ -131,11 +128,9 @@ unsafe fn learn(unit: UnitRef) {
             reached_late |= record.reason == Reason::Unreached;
             if record.reason == Reason::Type
                 && let Some(met) = state.met.get_mut(&record.pc)
+                && !met.failures.count((*unit).number, rt().totals.units)
             {
-                met.failures += 1;
-                if met.failures < MOST_CLASS_FAILURES {
-                    continue;
-                }
+                continue;
             }
             if record.reason == Reason::Shape
                 && let Some(met) = state.met.get_mut(&record.pc)
@@ -153,11 +148,9 @@ unsafe fn learn(unit: UnitRef) {
             if matches!(record.reason, Reason::Type | Reason::Domain)
                 && let Some(operands) = state.operands.get_mut(&record.pc)
                 && operands.numbers().is_some()
+                && !operands.failures.count((*unit).number, rt().totals.units)
             {
-                operands.failures += 1;
-                if operands.failures < MOST_CLASS_FAILURES {
-                    continue;
-                }
+                continue;
             }
             state.avoid.insert((record.pc, record.reason));
         }

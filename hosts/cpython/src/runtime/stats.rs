@@ -5,6 +5,7 @@ use super::function_state::CodeState;
 use super::healing::ForceExit;
 use super::units::UnitState;
 use super::{compiling, healing, rt};
+use crate::accesses;
 use cladonia::engine::{Engine, Unit};
 use cladonia::infer::paths::QuestionCost;
 use pyo3_ffi::*;
@@ -228,6 +229,9 @@ pub unsafe fn dict() -> Object {
             forced.set("executions", counts(&sums.executions));
         }
         dict.set("forced_exits", forced.0);
+        if let Some(counted) = accesses::counts() {
+            dict.set("accesses", counts(&counted));
+        }
         if PyErr_Occurred().is_null() {
             dict.0
         } else {

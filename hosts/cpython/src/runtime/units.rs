@@ -69,6 +69,8 @@ pub struct UnitState {
     pub consumed: Vec<&'static [u8]>,
     /// For each of them, what is learnt from its operands where a bet on them fails.
     pub teaches: Vec<Teaches>,
+    /// How many units were made before it.
+    pub number: u64,
     /// When it was made: what was known of instances with dictionaries ([`dictionaries::now`]).
     pub made: u64,
     /// What stands in it in place of calls, by the numbers that exits have for it.
@@ -156,6 +158,7 @@ impl UnitState {
             positions: Vec::new(),
             consumed: Vec::new(),
             teaches: Vec::new(),
+            number: rt().totals.units,
             made: dictionaries::now(),
             inlined: Vec::new(),
             exit_counts: Vec::new(),
