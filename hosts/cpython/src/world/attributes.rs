@@ -4,8 +4,8 @@
 //! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
 
 use super::classes::{
-    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, static_callable,
-    storage,
+    Descriptor, InlineValues, Storage, class_callable, descriptor, is_immutable, is_versioned,
+    static_callable, storage,
 };
 use super::dictionaries;
 use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
@@ -27,8 +27,9 @@ impl CPythonWorld<'_> {
             if kind == &raw mut PyModule_Type {
                 return self.module_attribute(object, name);
             }
-            if kind == &raw mut PyType_Type {
-                return class_attribute(object, name);
+            // SAFETY: live classes.
+            if unsafe { PyType_IsSubtype(kind, &raw mut PyType_Type) } != 0 {
+                return self.class_attribute(object, name);
             }
             // SAFETY: a live class.
             if unsafe { PyType_HasFeature(kind, Py_TPFLAGS_HEAPTYPE) } != 0 {
@@ -204,6 +205,62 @@ impl CPythonWorld<'_> {
         }
     }
 
+    /// An attribute of a class.
+    fn class_attribute(&self, object: Obj, name: &str) -> Option<AttrPlan> {
+        let class = object.cast::<PyTypeObject>();
+        // SAFETY: a live class, its metaclass, and a str.
+        unsafe {
+            let meta = Py_TYPE(object);
+            let type_ = &raw mut PyType_Type;
+            let generic = match ((*meta).tp_getattro, (*type_).tp_getattro) {
+                (Some(asked), Some(usual)) => ptr::fn_addr_eq(asked, usual),
+                _ => false,
+            };
+            if !generic || !is_versioned(class) || !is_versioned(meta) {
+                return None;
+            }
+            let name = Name::new(name)?;
+            if let Descriptor::Data | Descriptor::Property(_) | Descriptor::Slot { .. } =
+                descriptor(meta, name.0)
+            {
+                return None;
+            }
+            let found = _PyType_Lookup(class, name.0);
+            if found.is_null() {
+                PyErr_Clear();
+                return None;
+            }
+            let kind = Py_TYPE(found);
+            // What is asked of a class binds nothing: functions and method descriptors come out as they are.
+            let (value, method) = if (*kind).tp_descr_get.is_none()
+                || kind == &raw mut PyFunction_Type
+                || kind == &raw mut PyMethodDescr_Type
+            {
+                (found, false)
+            } else if kind == &raw mut PyStaticMethod_Type {
+                (static_callable(found), false)
+            } else if kind == &raw mut PyClassMethod_Type {
+                // It binds the class that was asked.
+                (class_callable(found), true)
+            } else {
+                return None;
+            };
+            let mut assumptions = class_assumption(objects::class_handle(class), class);
+            let mut guards = Vec::new();
+            if meta != type_ {
+                // A class of a metaclass that is the program's can be assigned another, and nothing watches that.
+                guards.push(call(self.ids.check_class, &[meta as i64]));
+                assumptions.extend(class_assumption(objects::class_handle(meta), meta));
+            }
+            Some(AttrPlan::Constant {
+                guards,
+                value: handle_of(value)?,
+                method,
+                assumptions,
+            })
+        }
+    }
+
     pub(super) fn plan_store(&self, receiver: Type, name: &str) -> Option<StorePlan> {
         if receiver.as_object().is_some() {
             return None;
@@ -292,47 +349,5 @@ pub(super) fn class_assumption(handle: ClassHandle, class: *mut PyTypeObject) ->
         Vec::new()
     } else {
         vec![Assumption::ClassUnchanged(handle)]
-    }
-}
-
-/// An attribute of a class whose own class is `type`, and stays that: only classes of a metaclass that is the program's can be
-/// assigned another.
-fn class_attribute(object: Obj, name: &str) -> Option<AttrPlan> {
-    let class = object.cast::<PyTypeObject>();
-    // SAFETY: a live class and a str.
-    unsafe {
-        let name = Name::new(name)?;
-        if let Descriptor::Data | Descriptor::Property(_) | Descriptor::Slot { .. } =
-            descriptor(&raw mut PyType_Type, name.0)
-        {
-            return None;
-        }
-        if !is_versioned(class) {
-            return None;
-        }
-        let found = _PyType_Lookup(class, name.0);
-        if found.is_null() {
-            PyErr_Clear();
-            return None;
-        }
-        let kind = Py_TYPE(found);
-        // What is asked of a class binds nothing: functions and method descriptors come out as they are.
-        let value = if (*kind).tp_descr_get.is_none()
-            || kind == &raw mut PyFunction_Type
-            || kind == &raw mut PyMethodDescr_Type
-        {
-            found
-        } else if kind == &raw mut PyStaticMethod_Type {
-            static_callable(found)
-        } else {
-            return None;
-        };
-        let assumptions = class_assumption(objects::class_handle(class), class);
-        Some(AttrPlan::Constant {
-            guards: Vec::new(),
-            value: handle_of(value)?,
-            method: false,
-            assumptions,
-        })
     }
 }

@@ -99,6 +99,12 @@ pub(crate) unsafe fn static_callable(method: Obj) -> Obj {
     unsafe { field(method, abi::object::VAR_SIZE) }
 }
 
+/// What a `classmethod` holds, borrowed.
+pub(crate) unsafe fn class_callable(method: Obj) -> Obj {
+    // SAFETY: the caller's: a `classmethod`, laid out as a `staticmethod`.
+    unsafe { static_callable(method) }
+}
+
 unsafe fn member(class: *mut PyTypeObject, found: Obj) -> Option<Descriptor> {
     // SAFETY: `found` is a member descriptor.
     unsafe {
