@@ -211,3 +211,87 @@ print(settled(asked_of_shape))
 Shape.sides = 9
 Square.unit = classmethod(lambda cls: cls(7))
 print(settled(asked_of_shape))
+
+
+# Asked of instances.
+
+class Kinds:
+    count = 2
+
+    def __init__(self):
+        self.x = 1
+
+    @classmethod
+    def kind(cls, *args):
+        return cls, cls.count, args
+
+    @functools.cached_property
+    def cached(self):
+        return ["cached", self.x]
+
+    def mine(self):
+        return self.__class__, self.kind(1)
+
+
+class Below(Kinds):
+    count = 3
+
+    def mine(self):
+        return super().mine(), super().kind(2), self.__class__.__name__
+
+
+class Slotted(Kinds):
+    __slots__ = ()
+
+
+def of_instances(objects):
+    found = []
+    for o in objects:
+        found.append((o.kind(), o.cached, o.__class__, o.mine()))
+    return found
+
+
+def settled_on(*objects):
+    for _ in range(100):
+        of_instances(objects)
+    for row in of_instances(objects):
+        print(row)
+
+
+one, two = Kinds(), Below()
+settled_on(one)
+settled_on(one, two)
+settled_on(two, Slotted(), one)
+one.kind = lambda *args: ("own", args)
+settled_on(one)
+settled_on(one, two)
+del one.kind, one.cached
+one.x = 5
+settled_on(one)
+one.cached = "given"
+settled_on(one)
+one.__class__ = Below
+settled_on(one)
+Below.__class__ = type("Meta", (type,), {"count": property(lambda cls: "meta")})
+settled_on(one)
+Below.count = property(lambda self: "property")
+settled_on(two, one)
+Kinds.kind = lambda *args: ("function", len(args))
+settled_on(two, one, Kinds())
+Kinds.kind = property(lambda self: lambda *args: ("property", args))
+settled_on(two)
+Kinds.cached = property(lambda self: "data")
+settled_on(two)
+Kinds.__class__ = type("Meta2", (type,), {})
+settled_on(Kinds())
+
+
+class Liar(Kinds):
+    @property
+    def __class__(self):
+        return int
+
+
+settled_on(Liar())
+del Liar.__class__
+settled_on(Liar())

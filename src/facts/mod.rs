@@ -8,8 +8,8 @@ mod world;
 pub use raw::{RawEntry, RawKind, RawSignature};
 pub use snapshot::{Answer, Question, Recorder, Snapshot};
 pub use world::{
-    AccessKind, AnyCode, AttrPlan, Builtin, Callee, Global, Inlinee, IntrinsicCall, IntrinsicId,
-    MOST_INLINED, Operator, OperatorPlan, RawItems, StorePlan, World,
+    AccessKind, AnyCode, AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall,
+    IntrinsicId, MOST_INLINED, Operator, OperatorPlan, RawItems, StorePlan, World,
 };
 
 use crate::types::{ClassHandle, ObjectHandle};

@@ -123,10 +123,12 @@ impl Answer {
     pub fn objects(&self) -> Vec<ObjectHandle> {
         let (about, others): (ObjectHandle, &[ObjectHandle]) = match self {
             Answer::Global(_, _, global) => (global.value, &[]),
-            Answer::LoadAttr(_, _, AttrPlan::Constant { value, .. }) => (*value, &[]),
+            Answer::LoadAttr(_, _, AttrPlan::Constant { value, binds, .. }) => {
+                return [*value].into_iter().chain(binds.object()).collect();
+            }
             Answer::LoadAttr(_, _, AttrPlan::Getter { function, .. }) => (*function, &[]),
-            Answer::LoadSuper(class, _, _, AttrPlan::Constant { value, .. }) => {
-                return vec![*class, *value];
+            Answer::LoadSuper(class, _, _, AttrPlan::Constant { value, binds, .. }) => {
+                return [*class, *value].into_iter().chain(binds.object()).collect();
             }
             Answer::LoadSuper(class, _, _, AttrPlan::Getter { function, .. }) => {
                 return vec![*class, *function];

@@ -19,7 +19,7 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, Operator,
+    Assumption, AttrPlan, Binds, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, Operator,
     OperatorPlan, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
@@ -197,13 +197,19 @@ impl Display for AttrPlan {
             AttrPlan::Constant {
                 guards,
                 value,
-                method,
+                binds,
                 assumptions,
             } => {
                 let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
-                let method = if *method { " method" } else { "" };
-                let value = Type::from_object(*value);
-                write!(f, "constant {value}{method}{guards}{assumed}")
+                write!(f, "constant {}", Type::from_object(*value))?;
+                match binds {
+                    Binds::Nothing => {}
+                    Binds::Receiver => write!(f, " method")?,
+                    Binds::Object(object) => {
+                        write!(f, " method of {}", Type::from_object(*object))?;
+                    }
+                }
+                write!(f, "{guards}{assumed}")
             }
             AttrPlan::Getter {
                 function,
@@ -471,11 +477,15 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
         return line.expected("`field`, `constant` or `getter`");
     }
     let value = scope.single_object(line)?;
-    let method = line.eat_word("method");
+    let binds = match line.eat_word("method") {
+        false => Binds::Nothing,
+        true if line.eat_word("of") => Binds::Object(scope.single_object(line)?),
+        true => Binds::Receiver,
+    };
     Ok(AttrPlan::Constant {
         guards: read_each(line, "check", IntrinsicCall::read)?,
         value,
-        method,
+        binds,
         assumptions: read_assumptions(line, scope)?,
     })
 }

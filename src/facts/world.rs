@@ -44,8 +44,8 @@ pub enum AttrPlan {
         guards: Vec<IntrinsicCall>,
         /// The value.
         value: ObjectHandle,
-        /// Whether it is a function that binds the object as its first argument.
-        method: bool,
+        /// What it binds.
+        binds: Binds,
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },
@@ -56,6 +56,27 @@ pub enum AttrPlan {
         /// What must be watched, besides what [`World::callee`] says of the function.
         assumptions: Vec<Assumption>,
     },
+}
+
+/// What a constant attribute is called with before the arguments of the call.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Binds {
+    /// Nothing: it is what it is.
+    Nothing,
+    /// The object that was asked: a method.
+    Receiver,
+    /// Another object: the class of the one that was asked, if the attribute is a class method.
+    Object(ObjectHandle),
+}
+
+impl Binds {
+    /// The other object.
+    pub fn object(self) -> Option<ObjectHandle> {
+        match self {
+            Binds::Object(object) => Some(object),
+            Binds::Nothing | Binds::Receiver => None,
+        }
+    }
 }
 
 impl AttrPlan {

@@ -30,9 +30,9 @@ mod tests;
 mod unit;
 
 pub use crate::facts::{
-    AccessKind, Answer, AttrPlan, Builtin, Callee, Global, Inlinee, IntrinsicCall, IntrinsicId,
-    MOST_INLINED, Operator, OperatorPlan, Question, RawEntry, RawKind, RawSignature, Recorder,
-    Snapshot, StorePlan, World,
+    AccessKind, Answer, AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall,
+    IntrinsicId, MOST_INLINED, Operator, OperatorPlan, Question, RawEntry, RawKind, RawSignature,
+    Recorder, Snapshot, StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;

@@ -2,10 +2,12 @@
 
 use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
-use crate::facts::{AccessKind, Assumption, AttrPlan, Callee, Global, IntrinsicCall, StorePlan};
+use crate::facts::{
+    AccessKind, Assumption, AttrPlan, Binds, Callee, Global, IntrinsicCall, StorePlan,
+};
 use crate::hir::Op;
 use crate::hir::build::Builder;
-use crate::hir::function::Value;
+use crate::hir::function::{Entry, Value};
 use crate::hir::translate::dispatch::{Expected, Site, is_one_class, site};
 use crate::types::{ObjectHandle, Type};
 
@@ -72,7 +74,7 @@ impl Builder<'_> {
                 let usable = match plan {
                     AttrPlan::General => false,
                     AttrPlan::Field { .. } => true,
-                    AttrPlan::Constant { method, .. } => !method || as_method,
+                    AttrPlan::Constant { binds, .. } => binds == Binds::Nothing || as_method,
                     AttrPlan::Getter { function, .. } => {
                         !as_method && self.getter(function).is_some()
                     }
@@ -96,7 +98,7 @@ impl Builder<'_> {
                     .filter_map(|(_, plan)| match plan {
                         AttrPlan::Constant {
                             value,
-                            method: true,
+                            binds: Binds::Receiver | Binds::Object(_),
                             ..
                         } => Some(*value),
                         _ => None,
@@ -184,7 +186,7 @@ impl Builder<'_> {
             AttrPlan::Constant {
                 guards,
                 value,
-                method,
+                binds,
                 assumptions,
             } => {
                 self.assume(assumptions);
@@ -192,16 +194,23 @@ impl Builder<'_> {
                 let v = self.assumed(value);
                 let this = self.pop();
                 self.push_kept(v);
-                if method {
-                    self.stack.push(this);
-                } else {
-                    self.drop_entry(this);
-                    if as_method {
-                        self.push_borrowed(self.null);
-                    }
-                }
+                self.push_bound(this, binds, as_method);
             }
         }
+    }
+
+    /// Push what a constant binds that is on top of the stack, in place of the receiver.
+    pub(super) fn push_bound(&mut self, this: Entry, binds: Binds, as_method: bool) {
+        match binds {
+            Binds::Receiver => return self.stack.push(this),
+            Binds::Object(object) => {
+                let object = self.assumed(object);
+                self.push_kept(object);
+            }
+            Binds::Nothing if as_method => self.push_borrowed(self.null),
+            Binds::Nothing => {}
+        }
+        self.drop_entry(this);
     }
 
     /// How a function that takes nothing but an object is entered, and what that relies on.

@@ -62,22 +62,22 @@ impl Merge for AttrPlan {
                 AttrPlan::Constant {
                     guards,
                     value,
-                    method,
+                    binds,
                     mut assumptions,
                 },
                 AttrPlan::Constant {
                     guards: more,
                     value: same,
-                    method: alike,
+                    binds: alike,
                     assumptions: further,
                 },
-            ) if value == same && method == alike => {
+            ) if value == same && binds == alike => {
                 let guards = checks_of_both(&guards, more, world)?;
                 extend(&mut assumptions, further);
                 Some(AttrPlan::Constant {
                     guards,
                     value,
-                    method,
+                    binds,
                     assumptions,
                 })
             }

@@ -4,7 +4,7 @@
 //! of a class that was planned for. No `super` object is made, and no bound method.
 
 use crate::bytecode::{GeneralOp as G, Instr, Reason};
-use crate::facts::{AccessKind, AttrPlan, Builtin, Callee};
+use crate::facts::{AccessKind, AttrPlan, Binds, Builtin, Callee};
 use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
@@ -26,7 +26,7 @@ impl Builder<'_> {
             .map(|expected| {
                 let plan = self.world.load_super(class, expected.ty, &name);
                 let usable = match plan {
-                    AttrPlan::Constant { method, .. } => !method || as_method,
+                    AttrPlan::Constant { binds, .. } => binds == Binds::Nothing || as_method,
                     AttrPlan::Getter { function, .. } => {
                         !as_method && self.getter(function).is_some()
                     }
@@ -114,7 +114,7 @@ impl Builder<'_> {
         match plan {
             AttrPlan::Constant {
                 value,
-                method,
+                binds,
                 assumptions,
                 ..
             } => {
@@ -122,14 +122,7 @@ impl Builder<'_> {
                 let v = self.assumed(value);
                 let (this, class, super_) = (self.pop(), self.pop(), self.pop());
                 self.push_kept(v);
-                if method {
-                    self.stack.push(this);
-                } else {
-                    self.drop_entry(this);
-                    if as_method {
-                        self.push_borrowed(self.null);
-                    }
-                }
+                self.push_bound(this, binds, as_method);
                 self.drop_entry(class);
                 self.drop_entry(super_);
             }

@@ -193,14 +193,16 @@ unsafe fn find_store(class: *mut PyTypeObject, name: Obj) -> Place {
             offset,
             writable: true,
         } => Place::Slot(offset),
-        Descriptor::Absent | Descriptor::Method(_) | Descriptor::Plain(_) | Descriptor::NonData => {
-            match storage(class) {
-                Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
-                    Place::Value(values.valid(), values.place(i))
-                }),
-                _ => Place::General,
-            }
-        }
+        Descriptor::Absent
+        | Descriptor::Method(_)
+        | Descriptor::Plain(_)
+        | Descriptor::NonData
+        | Descriptor::ClassMethod(_) => match storage(class) {
+            Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
+                Place::Value(values.valid(), values.place(i))
+            }),
+            _ => Place::General,
+        },
         _ => Place::General,
     }
 }

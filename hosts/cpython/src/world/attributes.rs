@@ -13,7 +13,7 @@ use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, IntrinsicCall, StorePlan};
+use cladonia::host::{AttrPlan, Binds, IntrinsicCall, StorePlan};
 use cladonia::types::{ClassHandle, Type};
 use pyo3_ffi::*;
 use std::ptr;
@@ -66,7 +66,24 @@ impl CPythonWorld<'_> {
             };
             let found = descriptor(class, name.0);
             match found {
-                Descriptor::Data | Descriptor::NonData => None,
+                Descriptor::Data => None,
+                // A property that the instance caches: bet that it has it.
+                Descriptor::NonData => match storage(class) {
+                    Storage::Inline(values) if values.index_of(name.0).is_some() => {
+                        self.own_attribute(class, name, assumptions.clone())
+                    }
+                    _ => None,
+                },
+                Descriptor::Class => Some(AttrPlan::Constant {
+                    guards: Vec::new(),
+                    value: handle_of(class.cast())?,
+                    binds: Binds::Nothing,
+                    assumptions,
+                }),
+                Descriptor::ClassMethod(value) => {
+                    let binds = Binds::Object(handle_of(class.cast())?);
+                    self.class_constant(class, name, value, binds, assumptions)
+                }
                 Descriptor::Property(getter) => Some(AttrPlan::Getter {
                     function: handle_of(getter)?,
                     assumptions,
@@ -74,7 +91,7 @@ impl CPythonWorld<'_> {
                 Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
                 Descriptor::Absent => self.own_attribute(class, name, assumptions.clone()),
                 Descriptor::Method(value) => {
-                    self.class_constant(class, name, value, true, assumptions)
+                    self.class_constant(class, name, value, Binds::Receiver, assumptions)
                 }
                 Descriptor::Plain(value) => {
                     // A default in the class that instances override: bet that this one does.
@@ -83,7 +100,7 @@ impl CPythonWorld<'_> {
                     {
                         return self.own_attribute(class, name, assumptions.clone());
                     }
-                    self.class_constant(class, name, value, false, assumptions)
+                    self.class_constant(class, name, value, Binds::Nothing, assumptions)
                 }
             }
         }
@@ -125,7 +142,7 @@ impl CPythonWorld<'_> {
         class: *mut PyTypeObject,
         name: &Name,
         value: Obj,
-        method: bool,
+        binds: Binds,
         assumptions: Vec<Assumption>,
     ) -> Option<AttrPlan> {
         // SAFETY: the caller's: a live class and what it holds.
@@ -134,7 +151,7 @@ impl CPythonWorld<'_> {
             Some(AttrPlan::Constant {
                 guards,
                 value: handle_of(value)?,
-                method,
+                binds,
                 assumptions,
             })
         }
@@ -199,7 +216,7 @@ impl CPythonWorld<'_> {
             found.map(|value| AttrPlan::Constant {
                 guards: vec![call(self.ids.check_class, &[class])],
                 value,
-                method: false,
+                binds: Binds::Nothing,
                 assumptions: vec![unchanged],
             })
         }
@@ -220,8 +237,10 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let name = Name::new(name)?;
-            if let Descriptor::Data | Descriptor::Property(_) | Descriptor::Slot { .. } =
-                descriptor(meta, name.0)
+            if let Descriptor::Data
+            | Descriptor::Class
+            | Descriptor::Property(_)
+            | Descriptor::Slot { .. } = descriptor(meta, name.0)
             {
                 return None;
             }
@@ -232,16 +251,16 @@ impl CPythonWorld<'_> {
             }
             let kind = Py_TYPE(found);
             // What is asked of a class binds nothing: functions and method descriptors come out as they are.
-            let (value, method) = if (*kind).tp_descr_get.is_none()
+            let (value, binds) = if (*kind).tp_descr_get.is_none()
                 || kind == &raw mut PyFunction_Type
                 || kind == &raw mut PyMethodDescr_Type
             {
-                (found, false)
+                (found, Binds::Nothing)
             } else if kind == &raw mut PyStaticMethod_Type {
-                (static_callable(found), false)
+                (static_callable(found), Binds::Nothing)
             } else if kind == &raw mut PyClassMethod_Type {
                 // It binds the class that was asked.
-                (class_callable(found), true)
+                (class_callable(found), Binds::Receiver)
             } else {
                 return None;
             };
@@ -255,7 +274,7 @@ impl CPythonWorld<'_> {
             Some(AttrPlan::Constant {
                 guards,
                 value: handle_of(value)?,
-                method,
+                binds,
                 assumptions,
             })
         }
@@ -284,7 +303,10 @@ impl CPythonWorld<'_> {
                     call(self.ids.store_slot, &[offset]),
                     Some(call(self.ids.check_quiet_slot, &[offset])),
                 ),
-                Descriptor::Slot { .. } | Descriptor::Data | Descriptor::Property(_) => {
+                Descriptor::Slot { .. }
+                | Descriptor::Data
+                | Descriptor::Class
+                | Descriptor::Property(_) => {
                     return None;
                 }
                 _ => match Place::of(class, &name)? {

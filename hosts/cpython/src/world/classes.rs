@@ -21,6 +21,10 @@ pub(crate) enum Descriptor {
     Property(Obj),
     /// A function or method descriptor, which binds the instance; the instance goes first.
     Method(Obj),
+    /// What this class method calls, which binds the class of the instance; the instance goes first.
+    ClassMethod(Obj),
+    /// The instance's class.
+    Class,
     /// Any other value that does not bind, as it is found; the instance goes first.
     Plain(Obj),
     /// It binds in a way of its own; the instance goes first.
@@ -64,6 +68,9 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
             return property_getter(found).map_or(Descriptor::Data, Descriptor::Property);
         }
         if (*kind).tp_descr_set.is_some() {
+            if kind == &raw mut PyGetSetDescr_Type && found == own_class() {
+                return Descriptor::Class;
+            }
             return Descriptor::Data;
         }
         if PyType_HasFeature(kind, Py_TPFLAGS_METHOD_DESCRIPTOR) != 0 {
@@ -74,8 +81,22 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
             Some(_) if kind == &raw mut PyStaticMethod_Type => {
                 Descriptor::Plain(static_callable(found))
             }
+            Some(_) if kind == &raw mut PyClassMethod_Type => {
+                Descriptor::ClassMethod(class_callable(found))
+            }
             Some(_) => Descriptor::NonData,
         }
+    }
+}
+
+/// What `object` has as `__class__`, borrowed.
+unsafe fn own_class() -> Obj {
+    // SAFETY: the caller's: the lock is held. `object` is never changed.
+    unsafe {
+        let dict = PyType_GetDict(&raw mut PyBaseObject_Type);
+        let found = PyDict_GetItemString(dict, c"__class__".as_ptr());
+        Py_DECREF(dict);
+        found
     }
 }
 

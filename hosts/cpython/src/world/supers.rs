@@ -4,7 +4,7 @@ use super::classes::{Descriptor, descriptor_of, is_versioned};
 use super::{CPythonWorld, Name, attributes, class_of, handle_of, object_of};
 use crate::capi::Obj;
 use crate::objects;
-use cladonia::host::AttrPlan;
+use cladonia::host::{AttrPlan, Binds};
 use cladonia::types::{ObjectHandle, Type};
 use pyo3_ffi::*;
 
@@ -30,13 +30,19 @@ impl CPythonWorld<'_> {
                 Descriptor::Method(value) => Some(AttrPlan::Constant {
                     guards: Vec::new(),
                     value: handle_of(value)?,
-                    method: true,
+                    binds: Binds::Receiver,
+                    assumptions,
+                }),
+                Descriptor::ClassMethod(value) => Some(AttrPlan::Constant {
+                    guards: Vec::new(),
+                    value: handle_of(value)?,
+                    binds: Binds::Object(handle_of(kind.cast())?),
                     assumptions,
                 }),
                 Descriptor::Plain(value) => Some(AttrPlan::Constant {
                     guards: Vec::new(),
                     value: handle_of(value)?,
-                    method: false,
+                    binds: Binds::Nothing,
                     assumptions,
                 }),
                 Descriptor::Property(getter) => Some(AttrPlan::Getter {
@@ -46,6 +52,7 @@ impl CPythonWorld<'_> {
                 Descriptor::Absent
                 | Descriptor::Slot { .. }
                 | Descriptor::Data
+                | Descriptor::Class
                 | Descriptor::NonData => None,
             }
         }

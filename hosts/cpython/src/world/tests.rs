@@ -6,7 +6,7 @@ use crate::intrinsics::tests::{Machine, shown_borrowed};
 use crate::objects;
 use crate::testing::{get, run, with_python};
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Builtin, Callee, IntrinsicCall, StorePlan, World};
+use cladonia::host::{AttrPlan, Binds, Builtin, Callee, IntrinsicCall, StorePlan, World};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 
@@ -101,9 +101,9 @@ fn load(
         AttrPlan::Constant {
             guards,
             value,
-            method,
+            binds,
             ..
-        } => (guards, Ok((value, method))),
+        } => (guards, Ok((value, binds))),
         AttrPlan::Getter { function, .. } => {
             return format!("getter {}", shown_borrowed(function.token()));
         }
@@ -115,8 +115,8 @@ fn load(
         return "guard".to_owned();
     }
     match value {
-        Ok((_, true)) => "method".to_owned(),
-        Ok((value, false)) => shown_borrowed(value.token()),
+        Ok((_, Binds::Receiver)) => "method".to_owned(),
+        Ok((value, _)) => shown_borrowed(value.token()),
         Err(load) => applies(machine, &load, &[at]).map_or("unset".to_owned(), shown_borrowed),
     }
 }
@@ -214,7 +214,7 @@ fn known_objects_have_constant_attributes() {
             AttrPlan::Constant {
                 guards,
                 value,
-                method: false,
+                binds: Binds::Nothing,
                 assumptions,
             } if guards.len() == usize::from(object == "math") => {
                 Some((shown_borrowed(value.token()), assumptions.len()))

@@ -8,7 +8,8 @@ use super::{call, frame, intrinsics, ops, rt};
 use cladonia::bytecode::ConstValue;
 use cladonia::facts::Assumption;
 use cladonia::host::{
-    AttrPlan, Builtin, Callee, Global, Inlinee, IntrinsicCall, MOST_INLINED, StorePlan, World,
+    AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall, MOST_INLINED, StorePlan,
+    World,
 };
 use cladonia::types::{ObjectHandle, Type};
 use std::sync::Arc;
@@ -94,7 +95,10 @@ impl World for ReferenceWorld {
         match content.find(name) {
             Some(found) if name != "__class__" => AttrPlan::Constant {
                 guards,
-                method: binds(&found),
+                binds: match binds(&found) {
+                    true => Binds::Receiver,
+                    false => Binds::Nothing,
+                },
                 value: rt().handle_of(&found),
                 assumptions,
             },
