@@ -138,6 +138,7 @@ class Coverage:
         self.processes = 0
         self.off = 0
         self.silent = 0
+        self.builds: set[str] = set()
 
     def add(self, stats: dict) -> None:
         self.processes += 1
@@ -147,6 +148,7 @@ class Coverage:
         if stats.get("available"):
             self.off += 1
             return
+        self.builds.add(stats.get("build", "unknown"))
         coverage = stats.get("coverage", {})
         for name in self.COUNTS:
             self.counts[name] += coverage.get(name, 0) or 0
@@ -179,6 +181,8 @@ class Coverage:
             f"  calls native: {_share(c['native_calls'], c['interpreted_calls'])}; "
             f"loop iterations native: {_share(c['native_loop_iterations'], c['interpreted_loop_iterations'])}",
         ]
+        if self.builds:
+            out.append(f"  Cladonia's build: {' and '.join(sorted(self.builds))}")
         if self.oracle["units"]:
             out.append(f"  in the LIR interpreter: {self.oracle['units']} units, {self.oracle['entries']} entries; left out: what is "
                        "refused below and what was not hot (Python's interpreter), and entry stubs (machine code)")

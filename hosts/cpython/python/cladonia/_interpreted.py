@@ -36,6 +36,7 @@ class Interpreted:
     def stats(self):
         return {
             "available": self._reason,
+            "build": "unknown",
             "units": 0,
             "entries": 0,
             "exits": [],

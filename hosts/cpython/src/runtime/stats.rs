@@ -178,6 +178,11 @@ pub unsafe fn dict() -> Object {
             Py_DECREF(row.0);
         }
         dict.set("available", Py_NewRef(Py_None()));
+        let build = match cfg!(debug_assertions) {
+            true => "with debug assertions",
+            false => "release",
+        };
+        dict.set("build", text(build));
         dict.set("units", number(sums.units));
         dict.set("entries", number(sums.entries));
         dict.set("exits", exits);
