@@ -3,13 +3,15 @@
 //! A handle is given out once an address, and the object behind it is alive while the handle is: so an address in compiled
 //! code, or in a [`Type`], is never somebody else's. While a compile looks at a thing, the table here holds a reference to it.
 //! [`release_unused`] gives these up, but for what units rely on ([`hold`]). Whoever else pins a handle keeps alive what it
-//! reaches ([`Reach::keeps`]) in a way the collector sees. Everything here needs the GIL, which is also what makes the one table behind a
+//! reaches ([`Reach::keeps`]) in a way the collector sees; what units hold it sees too ([`collector`]). Everything here needs the GIL, which is also what makes the one table behind a
 //! mutex free of waiting: nothing under the lock runs Python code.
 
+pub mod collector;
 mod release;
 #[cfg(test)]
 mod tests;
 
+use collector::{Held, Units};
 pub use release::{Reach, hold, let_go, release_unused, unhold};
 
 use crate::abi::{self, type_};
@@ -32,22 +34,24 @@ struct Class {
     is_mortal: bool,
     /// Keeps the class and that order alive, unless somebody else does.
     held: Option<(Owned, Owned)>,
-    /// How many units rely on it.
-    units: u32,
+    /// Which units rely on it.
+    units: Units,
 }
 
 struct Object {
     handle: ObjectHandle,
     /// Keeps the object alive, unless somebody else does.
     held: Option<Owned>,
-    /// How many units rely on it.
-    units: u32,
+    /// Which units rely on it.
+    units: Units,
 }
 
 struct Registry {
     host: HostId,
     classes: HashMap<usize, Class>,
     objects: HashMap<usize, Object>,
+    /// What the units of each namespace's functions hold, and no others.
+    holdings: HashMap<usize, HashSet<Held>>,
     /// Objects asked for, or relied on by one unit less, since they were last settled: only these may be given up.
     touched: HashSet<usize>,
     /// What was replaced or forgotten while something still pinned it.
@@ -250,6 +254,7 @@ impl Registry {
             host,
             classes: HashMap::new(),
             objects: HashMap::new(),
+            holdings: HashMap::new(),
             touched: HashSet::new(),
             retired_classes: Vec::new(),
             retired_objects: Vec::new(),
@@ -341,7 +346,7 @@ impl Registry {
                     mro: mro as usize,
                     is_mortal: is_heap,
                     held,
-                    units: 0,
+                    units: Units::default(),
                 },
             );
             handle
@@ -381,7 +386,7 @@ impl Registry {
                 return self.stale_object;
             };
             let held = Owned::borrow(object);
-            let units = 0;
+            let units = Units::default();
             self.objects.insert(
                 object as usize,
                 Object {

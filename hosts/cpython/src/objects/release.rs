@@ -1,6 +1,7 @@
 //! When references to classes and objects are given up: what a compile looked at after it, what a unit relies on after the
 //! unit, and what somebody else pinned as soon as he keeps it alive himself.
 
+use super::collector::{Held, Units};
 use super::{Registry, lock};
 use crate::owned::Owned;
 use cladonia::engine::Pins;
@@ -117,18 +118,18 @@ impl Reach {
     }
 }
 
-/// Holds what a unit's pins reach, from the unit's making to [`unhold`].
-pub fn hold(pins: &Pins) {
-    lock().count(pins, |units| *units += 1);
+/// Holds what a unit's pins reach, from the unit's making to [`unhold`]. The unit is of functions of this namespace.
+pub fn hold(pins: &Pins, namespace: *mut PyObject) {
+    lock().change(pins, |units| units.add(namespace as usize));
 }
 
 /// The unit with these pins is about to go.
 pub fn unhold(pins: &Pins) {
-    lock().count(pins, |units| *units = units.saturating_sub(1));
+    lock().change(pins, Units::remove);
 }
 
 impl Registry {
-    fn count(&mut self, pins: &Pins, change: impl Fn(&mut u32)) {
+    fn change(&mut self, pins: &Pins, change: impl Fn(&mut Units)) {
         let classes = pins
             .classes
             .iter()
@@ -139,19 +140,19 @@ impl Registry {
             .map(|pin| Reach::of_handles(None, pin.handle()));
         for reach in classes.chain(objects) {
             for (handle, address) in reach.objects {
-                match self.objects.get_mut(&(address as usize)) {
-                    Some(known) if known.handle == handle => {
-                        change(&mut known.units);
-                        self.touched.insert(address as usize);
-                    }
-                    _ => {}
+                let address = address as usize;
+                let known = self.objects.get(&address);
+                if known.is_some_and(|known| known.handle == handle) {
+                    self.change_units(Held::Object(address), &change);
+                    self.touched.insert(address);
                 }
             }
             for (handle, address) in reach.classes {
-                match self.classes.get_mut(&(address as usize)) {
-                    Some(known) if known.handle == handle => change(&mut known.units),
-                    // Replaced since: it is held among the retired ones until its last pin goes.
-                    _ => {}
+                let address = address as usize;
+                let known = self.classes.get(&address);
+                // If it was replaced since, it is held among the retired ones until its last pin goes.
+                if known.is_some_and(|known| known.handle == handle) {
+                    self.change_units(Held::Class(address), &change);
                 }
             }
         }
@@ -189,7 +190,7 @@ impl Registry {
         let Some(known) = self.objects.get_mut(&address) else {
             return;
         };
-        if known.units != 0 {
+        if known.units.exist() {
             return;
         }
         known.handle.forget();
@@ -204,7 +205,7 @@ impl Registry {
         let Some(known) = self.classes.get_mut(&address) else {
             return;
         };
-        if known.units != 0 || !known.is_mortal {
+        if known.units.exist() || !known.is_mortal {
             return;
         }
         known.handle.forget();
@@ -235,7 +236,7 @@ impl Registry {
         }
         // What derives from a class pins it, so all are forgotten before it is seen which are dead.
         for class in self.classes.values() {
-            if class.is_mortal && class.units == 0 {
+            if class.is_mortal && !class.units.exist() {
                 class.handle.forget();
             }
         }

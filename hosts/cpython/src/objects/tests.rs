@@ -96,7 +96,7 @@ weakref.finalize(held, dead.append, 1)";
             objects: vec![handle.pin()],
             ..Pins::default()
         };
-        hold(&pins);
+        hold(&pins, scope);
         run("del scope['held']", &[("scope", scope)]);
         assert!(!object_ptr(handle).is_null());
         // SAFETY: the lock is held.

@@ -8,7 +8,7 @@ use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
 use super::{Options, frames, generators, is_started, rt, stats};
 use crate::accesses;
-use crate::objects;
+use crate::objects::{self, collector};
 use cladonia::engine::Execution;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
@@ -336,6 +336,7 @@ unsafe fn ready() -> Result<(), ()> {
         }
         frames::interpose_getter();
         generators::slots::interpose();
+        collector::interpose();
         static mut HOOKED: bool = false;
         if HOOKED {
             return Ok(());
@@ -434,6 +435,7 @@ unsafe fn undo() {
         rt().watches.stop();
         frames::restore_getter();
         generators::slots::restore();
+        collector::restore();
         units::reclaim();
         objects::release_unused();
     }
@@ -678,6 +680,7 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
             }
             Monitor::stop();
             generators::slots::restore();
+            collector::restore();
         }
         none()
     })

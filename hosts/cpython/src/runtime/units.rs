@@ -191,7 +191,7 @@ impl UnitState {
     pub fn finish(&mut self, unit: Unit) {
         self.exit_counts = vec![0; unit.exits.len()];
         self.inlined = unit.inlined.iter().map(InlinedShape::of).collect();
-        objects::hold(&unit.pins);
+        objects::hold(&unit.pins, self.globals);
         self.unit = Some(unit);
     }
 

@@ -19,6 +19,8 @@ class Plain:
     def static(): pass
     @property
     def computed(self): return 1
+    @classmethod
+    def of_class(cls): pass
     def __init__(self, **kw):
         self.__dict__.update(kw) if 'via_dict' in kw else [setattr(self, k, kw[k]) for k in kw]
     def method(self): pass
@@ -116,6 +118,7 @@ fn load(
     }
     match value {
         Ok((_, Binds::Receiver)) => "method".to_owned(),
+        Ok((_, Binds::Object(object))) => format!("method of {}", shown_borrowed(object.token())),
         Ok((value, _)) => shown_borrowed(value.token()),
         Err(load) => applies(machine, &load, &[at]).map_or("unset".to_owned(), shown_borrowed),
     }
@@ -140,7 +143,10 @@ fn loads_give_what_the_interpreter_gives_or_nothing() {
             ("number", "method", "method"),
             ("numbered", "method", "guard"),
             ("items", "append", "method"),
-            ("items", "__class__", "general"),
+            ("items", "__class__", "<class 'list'>"),
+            ("full", "__class__", "<class 'Plain'>"),
+            ("full", "of_class", "method of <class 'Plain'>"),
+            ("full", "__dict__", "general"),
         ];
         for (object, name, expected) in cases {
             assert_eq!(

@@ -1,0 +1,159 @@
+//! What units hold, shown to the garbage collector.
+//!
+//! A unit can be entered only through a function, which refers to its namespace: so the units of a namespace's functions are as
+//! good as the namespace's own, and what they hold is held by it. While the JIT is on, a dict that is watched shows the collector
+//! that too. Without it, a namespace whose functions name each other would never be collected.
+
+use super::{Registry, lock};
+use crate::abi;
+use crate::namespace::WATCHERS;
+use crate::owned::Owned;
+use pyo3_ffi::{PyDict_Type, PyObject, traverseproc, visitproc};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The units that rely on a class or an object.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Units {
+    count: u32,
+    /// The namespace of the functions of all of them; `None` if they have several.
+    namespace: Option<usize>,
+}
+
+impl Units {
+    /// Whether there are any.
+    pub(super) fn exist(self) -> bool {
+        self.count != 0
+    }
+
+    /// The namespace that holds what these rely on.
+    fn holder(self) -> Option<usize> {
+        self.namespace.filter(|_| self.exist())
+    }
+
+    /// One more, of a function of this namespace.
+    pub(super) fn add(&mut self, namespace: usize) {
+        self.namespace = match self.exist() {
+            false => Some(namespace),
+            true => self.namespace.filter(|own| *own == namespace),
+        };
+        self.count += 1;
+    }
+
+    /// One less.
+    pub(super) fn remove(&mut self) {
+        self.count = self.count.saturating_sub(1);
+    }
+}
+
+/// A class or an object of the registry, by address: one thing may be both.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Held {
+    Object(usize),
+    Class(usize),
+}
+
+impl Registry {
+    fn units_of(&mut self, held: Held) -> Option<&mut Units> {
+        match held {
+            Held::Object(address) => self.objects.get_mut(&address).map(|known| &mut known.units),
+            Held::Class(address) => self.classes.get_mut(&address).map(|known| &mut known.units),
+        }
+    }
+
+    /// Change what units rely on a thing, and note whose it is then.
+    pub(super) fn change_units(&mut self, held: Held, change: impl FnOnce(&mut Units)) {
+        let Some(units) = self.units_of(held) else {
+            return;
+        };
+        let before = units.holder();
+        change(units);
+        let after = units.holder();
+        if before == after {
+            return;
+        }
+        if let Some(namespace) = before
+            && let Some(all) = self.holdings.get_mut(&namespace)
+        {
+            all.remove(&held);
+            if all.is_empty() {
+                self.holdings.remove(&namespace);
+            }
+        }
+        if let Some(namespace) = after {
+            self.holdings.entry(namespace).or_default().insert(held);
+        }
+    }
+
+    /// The references that the units of a namespace's functions hold, and no others.
+    fn held_by(&self, namespace: usize) -> Vec<*mut PyObject> {
+        let mut found = Vec::new();
+        for held in self.holdings.get(&namespace).into_iter().flatten() {
+            // What was registered anew since is held for its old handle, by nobody that the collector knows.
+            let is_own = |units: Units| units.holder() == Some(namespace);
+            match held {
+                Held::Object(address) => {
+                    let known = self.objects.get(address).filter(|o| is_own(o.units));
+                    found.extend(known.and_then(|o| o.held.as_ref()).map(Owned::as_ptr));
+                }
+                Held::Class(address) => {
+                    let known = self.classes.get(address).filter(|c| is_own(c.units));
+                    if let Some((class, mro)) = known.and_then(|c| c.held.as_ref()) {
+                        found.extend([class.as_ptr(), mro.as_ptr()]);
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
+
+/// Let watched dicts show what the units of their functions hold.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn interpose() {
+    // SAFETY: the class is static and complete, and nothing compares this slot.
+    unsafe {
+        if let Some(own) = PyDict_Type.tp_traverse
+            && own as usize != traverse as *const () as usize
+        {
+            ORIGINAL.store(own as usize, Relaxed);
+            PyDict_Type.tp_traverse = Some(traverse);
+        }
+    }
+}
+
+/// Give the class its own function back. (Classes derived from it meanwhile keep ours.)
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn restore() {
+    let original = ORIGINAL.load(Relaxed);
+    if original != 0 {
+        // SAFETY: as for [`interpose`]; it was the slot's.
+        unsafe {
+            PyDict_Type.tp_traverse = Some(std::mem::transmute::<usize, traverseproc>(original));
+        }
+    }
+}
+
+/// Visits each reference that units hold once, and then what the dict itself refers to.
+unsafe extern "C" fn traverse(dict: *mut PyObject, visit: visitproc, arg: *mut c_void) -> c_int {
+    // SAFETY: the slot's promises: a live dict. What is held is alive, and stays so while the collector looks.
+    unsafe {
+        if abi::read::<u64, _>(dict, abi::dict::VERSION_TAG) & WATCHERS as u64 != 0 {
+            let held = lock().held_by(dict as usize);
+            for object in held {
+                let stop = visit(object, arg);
+                if stop != 0 {
+                    return stop;
+                }
+            }
+        }
+        let original = std::mem::transmute::<usize, traverseproc>(ORIGINAL.load(Relaxed));
+        original(dict, visit, arg)
+    }
+}
