@@ -246,8 +246,10 @@ general_ops! {
     /// `with a`: outputs are `__exit__` and what `__enter__` gave.
     BeforeWith "before_with" (thread outputs) 0 1 Nothing;
     /// Take the pending exception, which the current instruction raised; the immediate says whether to add the
-    /// instruction to its traceback first.
-    Catch "catch" (safe quiet) 1 0 Object;
+    /// instruction to its traceback first (1), or not before [`GeneralOp::CompleteTraceback`] (2): until then nobody looks.
+    Catch "catch" (thread safe quiet) 1 0 Object;
+    /// If the entry for the current frame in an exception's traceback was put off, and the handler has not ended, add it.
+    CompleteTraceback "complete_traceback" (thread safe quiet) 0 0 Nothing;
     /// Make the operand the handled exception; gives the one before, or None.
     PushExcInfo "push_exc_info" (thread safe quiet) 0 1 Object;
     /// Make the array's one entry, an exception or None, the handled exception again.

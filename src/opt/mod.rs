@@ -22,6 +22,7 @@ mod specialise;
 mod split;
 #[cfg(test)]
 mod tests;
+mod tracebacks;
 mod types;
 mod unbox;
 mod virtuals;
@@ -127,6 +128,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("bounds", bounds::run),
     ("ranges", ranges::run),
     ("dce", dce::run),
+    ("tracebacks", tracebacks::run),
 ];
 
 /// The names of all passes.
@@ -220,4 +222,5 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "bounds");
     step(f, "ranges");
     step(f, "dce");
+    step(f, "tracebacks");
 }

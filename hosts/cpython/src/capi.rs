@@ -55,6 +55,7 @@ unsafe extern "C" {
         result: Obj,
         place: *const c_char,
     ) -> Obj;
+    pub fn _PyErr_ChainExceptions1(exc: Obj);
     pub fn _Py_HandlePending(thread: Thread) -> c_int;
     pub fn _PyEval_EvalFrameDefault(thread: Thread, frame: Frame, throw: c_int) -> Obj;
     pub fn _PyEvalFramePushAndInit(

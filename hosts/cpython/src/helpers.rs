@@ -29,13 +29,13 @@ mod scopes;
 mod slices;
 #[cfg(test)]
 mod tests;
+pub mod traceback;
 mod unpack;
 
 pub use calls::{
     MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, init_result,
     interpret, new_instance,
 };
-pub use exceptions::add_traceback;
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
@@ -141,7 +141,8 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetLen => entry!(operators::get_len, 1),
         G::SetupAnnotations => entry!(scopes::setup_annotations, 1),
         G::BeforeWith => entry!(control::before_with, 3),
-        G::Catch => entry!(exceptions::catch, 1),
+        G::Catch => entry!(exceptions::catch, 2),
+        G::CompleteTraceback => entry!(exceptions::complete_traceback, 1),
         G::PushExcInfo => entry!(exceptions::push_exc_info, 2),
         G::PopExcept => entry!(exceptions::pop_except, 3),
         G::CheckExcMatch => entry!(exceptions::check_exc_match, 3),

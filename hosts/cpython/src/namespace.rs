@@ -42,6 +42,24 @@ impl NameCell {
         index: 0,
         offset: 0,
     };
+
+    /// The value of a name in an exact dict, borrowed; null if the cell does not know where it is, or there is none.
+    ///
+    /// # Safety
+    /// As of the helpers.
+    #[inline(always)]
+    pub unsafe fn value(&self, namespace: Obj, name: Obj) -> Obj {
+        let table: Obj = field(namespace, dict::KEYS);
+        let word: u32 = field(table, keys::LOG2_SIZE);
+        let fits = self.shape == i64::from(word) & SHAPE_MASK
+            && self.index < field(table, keys::NENTRIES)
+            && field::<Obj>(table, self.offset as i32) == name;
+        if fits {
+            field(table, self.offset as i32 + keys::UNICODE_ENTRY_VALUE)
+        } else {
+            ptr::null_mut()
+        }
+    }
 }
 
 /// The bits of the word at `LOG2_SIZE` that say how a table is laid out; what follows them is padding.

@@ -69,6 +69,8 @@ int main(void)
     O(thread, DATASTACK_TOP, PyThreadState, datastack_top);
     O(thread, DATASTACK_LIMIT, PyThreadState, datastack_limit);
     S(thread, PyThreadState);
+    O(exc_info, VALUE, _PyErr_StackItem, exc_value);
+    O(exc_info, PREVIOUS, _PyErr_StackItem, previous_item);
 
     O(interp, EVAL_FRAME, PyInterpreterState, eval_frame);
     O(interp, FLOAT_NUMFREE, PyInterpreterState, object_state.freelists.floats.numfree);

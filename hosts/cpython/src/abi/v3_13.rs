@@ -65,6 +65,12 @@ layout! {
         SIZE = 304, "Size of the struct.";
     }
 
+    /// `_PyErr_StackItem`: what is handled, of one generator or of what is outside of all.
+    exc_info {
+        VALUE = 0, "`exc_value`: an owned reference, or null.";
+        PREVIOUS = 8, "`previous_item`.";
+    }
+
     /// `PyInterpreterState`: the fragile ones; the self-test checks those that are written through.
     interp {
         EVAL_FRAME = 8472, "`eval_frame`.";

@@ -3,7 +3,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use super::c_functions;
+use super::{c_functions, exceptions};
 use crate::abi;
 use crate::capi::{
     _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions,
@@ -115,6 +115,10 @@ unsafe fn call_object(
 ) -> Obj {
     if !before_frame_reader(thread, callable) {
         return ptr::null_mut();
+    }
+    let left: i32 = field(thread, abi::thread::C_RECURSION_REMAINING);
+    if kwnames.is_null() && left > 0 && exceptions::makes_plainly(callable) {
+        return exceptions::new_plainly(callable, args, positional);
     }
     let nargsf = positional | PY_VECTORCALL_ARGUMENTS_OFFSET;
     PyObject_Vectorcall(callable, args, nargsf, kwnames)

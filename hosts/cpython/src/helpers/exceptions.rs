@@ -3,16 +3,17 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use super::traceback;
 use crate::abi;
 use crate::capi::{
     _PyEval_CheckExceptStarTypeValid, _PyEval_CheckExceptTypeValid, _PyEval_ExceptionGroupMatch,
-    Frame, Obj, Thread, current_thread, field,
+    Frame, Obj, Thread, current_thread, field, set_field,
 };
 use pyo3_ffi::*;
 use std::ptr;
 
 /// Always negative: an exception is set afterwards.
-pub unsafe extern "C" fn raise(_thread: Thread, _operands: i64, exc: Obj, cause: Obj) -> i64 {
+pub unsafe extern "C" fn raise(thread: Thread, _operands: i64, exc: Obj, cause: Obj) -> i64 {
     let value = if PyExceptionClass_Check(exc) != 0 {
         instantiate(exc)
     } else if PyExceptionInstance_Check(exc) != 0 {
@@ -27,51 +28,63 @@ pub unsafe extern "C" fn raise(_thread: Thread, _operands: i64, exc: Obj, cause:
     if value.is_null() {
         return -1;
     }
-    if cause.is_null() || attach_cause(value, cause) {
-        let class = if PyExceptionClass_Check(exc) != 0 {
-            exc
-        } else {
-            PyExceptionInstance_Class(exc)
-        };
-        PyErr_SetObject(class, value);
+    if !cause.is_null() && !attach_cause(value, cause) {
+        Py_DECREF(value);
+        return -1;
     }
+    let class = if PyExceptionClass_Check(exc) != 0 {
+        exc
+    } else {
+        PyExceptionInstance_Class(exc)
+    };
+    // Besides the reference taken here, the raiser may have one.
+    let references = 1 + (value == exc) as Py_ssize_t;
+    let is_plain = Py_TYPE(value).cast() == class && Py_TYPE(class) == &raw mut PyType_Type;
+    let pending: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
+    if is_plain && Py_REFCNT(value) == references && pending.is_null() {
+        set_unshared(thread, value);
+        return -1;
+    }
+    PyErr_SetObject(class, value);
     Py_DECREF(value);
     -1
 }
 
-/// Add the current instruction to the traceback of the pending exception. Without memory for a frame object, as in the
-/// interpreter, that is what is pending then. A frame that has not come to its `RESUME` is in no traceback.
-pub unsafe fn add_traceback() {
-    if is_incomplete(field(current_thread(), abi::thread::CURRENT_FRAME)) {
-        return;
+/// Raise an exception that nobody but its raiser knows, and take its reference over: what is handled becomes its context,
+/// and as nothing refers to the exception, no cycle comes of that.
+unsafe fn set_unshared(thread: Thread, value: Obj) {
+    let mut handling: *mut u8 = field(thread, abi::thread::EXC_INFO);
+    loop {
+        let handled: Obj = field(handling, abi::exc_info::VALUE);
+        if !handled.is_null() && handled != Py_None() {
+            PyException_SetContext(value, Py_NewRef(handled));
+            break;
+        }
+        handling = field(handling, abi::exc_info::PREVIOUS);
+        if handling.is_null() {
+            break;
+        }
     }
-    let frame = PyEval_GetFrame();
-    if frame.is_null() {
-        // It has cleared the error that it met.
-        PyErr_NoMemory();
-    } else {
-        PyTraceBack_Here(frame);
-    }
+    set_field(thread, abi::thread::CURRENT_EXCEPTION, value);
 }
 
-/// The interpreter's `_PyFrame_IsIncomplete`.
-unsafe fn is_incomplete(frame: Frame) -> bool {
-    let owner = i32::from(field::<u8>(frame, abi::frame::OWNER));
-    if owner == abi::frame::OWNED_BY_CSTACK {
-        return true;
+/// What was raised is not pending any more. The immediate says whether the current instruction comes into its traceback first: 0 if
+/// not, 2 if that may wait until somebody can see it.
+pub unsafe extern "C" fn catch(thread: Thread, add: i64) -> Obj {
+    match add {
+        0 => {}
+        2 => traceback::put_off(thread),
+        _ => traceback::add(thread),
     }
-    let code: Obj = field(frame, abi::frame::EXECUTABLE);
-    let first: i32 = field(code, abi::code::FIRST_TRACEABLE);
-    let units = code.cast::<u8>().add(abi::code::ADAPTIVE as usize);
-    let at: *mut u8 = field(frame, abi::frame::INSTR_PTR);
-    owner != abi::frame::OWNED_BY_GENERATOR && at < units.add(2 * first as usize)
+    let exception: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
+    set_field::<Obj>(thread, abi::thread::CURRENT_EXCEPTION, ptr::null_mut());
+    exception
 }
 
-pub unsafe extern "C" fn catch(add: i64) -> Obj {
-    if add != 0 {
-        add_traceback();
-    }
-    PyErr_GetRaisedException()
+/// What was put off is done.
+pub unsafe extern "C" fn complete_traceback(thread: Thread) -> i64 {
+    traceback::complete(thread);
+    0
 }
 
 /// Always negative. The position is an exact int that the interpreter made.
@@ -92,6 +105,9 @@ pub unsafe extern "C" fn reraise(frame: Frame, entries: i64, position: Obj, exc:
 
 /// A new exception of a class, or null.
 unsafe fn instantiate(class: Obj) -> Obj {
+    if makes_plainly(class) {
+        return new_plainly(class, ptr::null(), 0);
+    }
     let value = PyObject_CallNoArgs(class);
     if !value.is_null() && PyExceptionInstance_Check(value) == 0 {
         PyErr_Format(
@@ -104,6 +120,43 @@ unsafe fn instantiate(class: Obj) -> Obj {
         return ptr::null_mut();
     }
     value
+}
+
+/// Whether a class, called without keywords, makes its instances as `BaseException` does: of a tuple of the arguments, and of
+/// nothing else. (The initialisers of two of its subclasses look for keywords besides.)
+#[inline]
+pub(super) unsafe fn makes_plainly(class: Obj) -> bool {
+    if Py_TYPE(class) != &raw mut PyType_Type {
+        return false;
+    }
+    let class = class.cast::<PyTypeObject>();
+    let of = |known: Obj| known.cast::<PyTypeObject>();
+    let new = |class: *mut PyTypeObject| (*class).tp_new.map(|f| f as usize);
+    let init = |class: *mut PyTypeObject| (*class).tp_init.map(|f| f as usize);
+    let plain = [PyExc_BaseException, PyExc_AttributeError, PyExc_NameError];
+    new(class) == new(of(plain[0]))
+        && plain
+            .into_iter()
+            .any(|known| init(class) == init(of(known)))
+}
+
+/// A new exception of a class that [makes its instances plainly](makes_plainly), or null. Its initialiser would do
+/// again what has been done.
+pub(super) unsafe fn new_plainly(class: Obj, args: *const Obj, count: usize) -> Obj {
+    let tuple = PyTuple_New(count as Py_ssize_t);
+    if tuple.is_null() {
+        return tuple;
+    }
+    for i in 0..count {
+        PyTuple_SetItem(tuple, i as Py_ssize_t, Py_NewRef(*args.add(i)));
+    }
+    let class = class.cast::<PyTypeObject>();
+    let made = match (*class).tp_new {
+        Some(new) => new(class, tuple, ptr::null_mut()),
+        None => ptr::null_mut(),
+    };
+    Py_DECREF(tuple);
+    made
 }
 
 unsafe fn attach_cause(value: Obj, cause: Obj) -> bool {
@@ -130,6 +183,7 @@ unsafe fn attach_cause(value: Obj, cause: Obj) -> bool {
 
 /// Always negative. With nothing to raise again, the error has its traceback here.
 pub unsafe extern "C" fn raise_again() -> i64 {
+    let thread = current_thread();
     let handled = PyErr_GetHandledException();
     if handled.is_null() || handled == Py_None() {
         Py_XDECREF(handled);
@@ -137,7 +191,7 @@ pub unsafe extern "C" fn raise_again() -> i64 {
             PyExc_RuntimeError,
             c"No active exception to reraise".as_ptr(),
         );
-        add_traceback();
+        traceback::add(thread);
         return -1;
     }
     PyErr_SetRaisedException(handled);
@@ -146,8 +200,8 @@ pub unsafe extern "C" fn raise_again() -> i64 {
 
 /// The place of the thread's handled exception: an owned reference, or null.
 unsafe fn handled(thread: Thread) -> *mut Obj {
-    // `exc_value` is the first field of what the thread points to.
-    field(thread, abi::thread::EXC_INFO)
+    let handling: *mut u8 = field(thread, abi::thread::EXC_INFO);
+    handling.offset(abi::exc_info::VALUE as isize).cast()
 }
 
 pub unsafe extern "C" fn push_exc_info(thread: Thread, exc: Obj) -> Obj {
@@ -169,7 +223,9 @@ pub unsafe extern "C" fn pop_except(thread: Thread, entry: *mut Obj, _count: i64
     } else {
         before
     };
-    Py_XDECREF(ptr::replace(handled(thread), value));
+    let ended = ptr::replace(handled(thread), value);
+    traceback::forget(thread, ended);
+    Py_XDECREF(ended);
     0
 }
 
@@ -179,6 +235,7 @@ pub unsafe extern "C" fn check_exc_match(thread: Thread, exc: Obj, class: Obj) -
         return 1;
     }
     if _PyEval_CheckExceptTypeValid(thread, class) < 0 {
+        traceback::complete(thread);
         return -1;
     }
     PyErr_GivenExceptionMatches(exc, class).into()

@@ -8,7 +8,10 @@ use crate::capi::{
     _PyEval_FormatExcCheckArg, _PyEval_FormatExcUnbound, _PyFunction_SetVersion, Frame, Obj,
     current_thread, field, frame_name, interned, set_field,
 };
+use crate::namespace::{self, NameCell};
+use crate::runtime::function_state;
 use pyo3_ffi::*;
+use std::cell::UnsafeCell;
 use std::ffi::CStr;
 use std::ptr;
 
@@ -45,7 +48,39 @@ unsafe fn namespace_for(frame: Frame, text: &'static CStr, name: Obj) -> Option<
 }
 
 pub unsafe extern "C" fn load_global(frame: Frame, name: i64) -> Obj {
-    global_or_builtin(frame, frame_name(frame, name))
+    let name = frame_name(frame, name);
+    let globals = globals(frame);
+    if PyDict_CheckExact(globals) == 0 {
+        return global_or_builtin(frame, name);
+    }
+    let cell = PLACES.of(globals, name);
+    let known = (*cell).value(globals, name);
+    if !known.is_null() {
+        return Py_NewRef(known);
+    }
+    let value = global_or_builtin(frame, name);
+    if !value.is_null() {
+        namespace::find(globals, name, cell);
+    }
+    value
+}
+
+/// Where names were found in namespaces. Each use looks whether that still holds.
+struct Places(UnsafeCell<[NameCell; PLACES_KEPT]>);
+
+const PLACES_KEPT: usize = 512;
+static PLACES: Places = Places(UnsafeCell::new([NameCell::EMPTY; PLACES_KEPT]));
+
+// SAFETY: used with the interpreter's lock only.
+unsafe impl Sync for Places {}
+
+impl Places {
+    /// The cell that may know the place of a name in a dict.
+    #[inline(always)]
+    unsafe fn of(&self, dict: Obj, name: Obj) -> *mut NameCell {
+        let index = (dict as usize >> 4 ^ name as usize >> 4) % PLACES_KEPT;
+        self.0.get().cast::<NameCell>().add(index)
+    }
 }
 
 unsafe fn global_or_builtin(frame: Frame, name: Obj) -> Obj {
@@ -195,6 +230,7 @@ pub unsafe extern "C" fn make_function(frame: Frame, code: Obj) -> Obj {
     let func = PyFunction_New(code, globals(frame));
     if !func.is_null() {
         _PyFunction_SetVersion(func, field(code, abi::code::VERSION));
+        function_state::adopt(func);
     }
     func
 }

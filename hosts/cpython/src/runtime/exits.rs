@@ -4,10 +4,11 @@
 //! the interpreter's, which goes on in it when the hook has returned [`GO_ON`] through the unit.
 
 use super::capi::*;
+use super::entries::EVENTS;
 use super::rebuilt::{self, Rebuilt};
-use super::units::{Kind, UnitRef};
+use super::units::{Kind, UnitRef, UnitState};
 use super::{abi, frames, healing};
-use crate::helpers::add_traceback;
+use crate::helpers::traceback;
 use abi::{frame as f, thread as t};
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source, VirtualKind};
 use pyo3_ffi::*;
@@ -81,6 +82,12 @@ unsafe fn leave(
         let state = &*unit;
         let (shape, kind) = (state.shape, state.kind);
         let (pos, resume) = state.positions[record.pc.0 as usize];
+        // Others see the frame from here on.
+        traceback::complete(ts);
+        if record.kind.raises() && is_raised_out(state, record, ts, frame, pos) {
+            healing::count_exit(unit, number as usize, record);
+            return raise_out(ts, frame, state, record, buffer, pos);
+        }
         let at = shape.units().add(2 * pos as usize);
         // A pending exception must survive what boxing and dropping do.
         let exception = if record.kind.raises() {
@@ -168,6 +175,93 @@ unsafe fn leave(
             return unwind(ts, frame, &shape, kind, pos, false);
         }
         raise(ts, frame, &shape, kind, pos, false)
+    }
+}
+
+/// Whether an exit does no more than to leave the frame with the exception that is pending: nobody in it handles that, nobody is
+/// told, and there is nothing to make but boxes.
+unsafe fn is_raised_out(
+    unit: &UnitState,
+    record: &ExitRecord,
+    ts: Thread,
+    frame: Frame,
+    pos: u32,
+) -> bool {
+    // SAFETY: the exit hook's promises.
+    unsafe {
+        let word: u64 = get(ts, t::EVAL_BREAKER);
+        matches!(unit.kind, Kind::Function | Kind::Generator)
+            && record.names.is_empty()
+            && record.virtuals.is_empty()
+            && record.inlined.is_empty()
+            && word & !EVENTS == unit.pending.get()
+            && !frames::is_materialised(frame)
+            && handler_of(&unit.shape, pos).is_none()
+    }
+}
+
+/// Leave the frame with the pending exception, as [`leave`] and [`unwind`] do where more is to be thought of.
+unsafe fn raise_out(
+    ts: Thread,
+    frame: Frame,
+    unit: &UnitState,
+    record: &ExitRecord,
+    buffer: *const u64,
+    pos: u32,
+) -> Object {
+    // SAFETY: the exit hook's promises, and `is_raised_out`.
+    unsafe {
+        let is_first = record.kind == ExitKind::Raise;
+        if is_first {
+            put(
+                frame,
+                f::INSTR_PTR,
+                unit.shape.units().add(2 * pos as usize),
+            );
+        }
+        if !record.locals.is_empty() {
+            box_locals(ts, frame, record, buffer);
+        }
+        let drop_entry = |index: usize| {
+            if let Source::Owned(n) = record.stack[index] {
+                Py_XDECREF(*buffer.add(n as usize) as Object);
+            }
+        };
+        let top = record.stack.len();
+        let consumed = unit.consumed[record.pc.0 as usize];
+        for depth in consumed {
+            drop_entry(top - 1 - *depth as usize);
+        }
+        if is_first {
+            traceback::add(ts);
+        }
+        for index in (0..top - consumed.len()).rev() {
+            drop_entry(index);
+        }
+        disown(frame, unit.kind);
+        unlink(ts, frame);
+        _PyEval_FrameClearAndPop(ts, frame);
+        std::ptr::null_mut()
+    }
+}
+
+/// Put the raw locals of a frame into their slots while an exception is pending; one that cannot be made is None.
+unsafe fn box_locals(ts: Thread, frame: Frame, record: &ExitRecord, buffer: *const u64) {
+    // SAFETY: the exit hook's promises; the record has no virtual objects.
+    unsafe {
+        let exception = take_exception(ts);
+        let mut values = Values::new(record, buffer);
+        for &(slot, source) in &record.locals {
+            let place = f::LOCALSPLUS + 8 * slot as i32;
+            let old: Object = get(frame, place);
+            let value = values.of(source, old);
+            if value != old {
+                put(frame, place, value);
+                Py_XDECREF(old);
+            }
+        }
+        Py_XDECREF(values.finish(&mut Vec::new()));
+        raise_again(ts, exception);
     }
 }
 
@@ -469,7 +563,7 @@ unsafe fn raise(
 ) -> Object {
     // SAFETY: as of `unwind`.
     unsafe {
-        add_traceback();
+        traceback::add(ts);
         _PyEval_MonitorRaise(ts, frame, shape.units().add(2 * pos as usize));
         unwind(ts, frame, shape, kind, pos, owned)
     }

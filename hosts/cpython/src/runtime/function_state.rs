@@ -440,6 +440,29 @@ pub unsafe fn install(func: Object) -> bool {
     }
 }
 
+/// Let calls of a function that was just made go through the entry of its code's functions, if there is one: else its first call
+/// would have to ask for that. (A generator expression's is called once, and needs none.)
+///
+/// # Safety
+/// `func` is a Python function.
+pub unsafe fn adopt(func: Object) {
+    if !super::is_started() || !rt().on || rt().finished {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (code, globals, builtins) = parts_of(func);
+        let Some(state) = rt().codes.get(&(code as usize)) else {
+            return;
+        };
+        let is_called = !state.shape.is_generator() && state.refused.is_none();
+        let entry = state.entry(globals, builtins);
+        if is_called && entry.is_some_and(|entry| entry.stub.is_some()) {
+            install(func);
+        }
+    }
+}
+
 /// Give a function its own entry back, and its version if nothing about it has changed.
 ///
 /// # Safety

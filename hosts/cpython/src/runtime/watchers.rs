@@ -294,9 +294,6 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
 /// Let go of a code object's units if only they, and the function that is being destroyed, keep it alive.
 unsafe fn release_code(code: Object) {
     let runtime = rt();
-    if runtime.functions.values().any(|i| i.code == code) {
-        return;
-    }
     let Some(state) = runtime.codes.get(&(code as usize)) else {
         return;
     };
@@ -304,7 +301,9 @@ unsafe fn release_code(code: Object) {
     // SAFETY: units in tables are alive, and each holds a reference to its code object.
     unsafe {
         let ours = state.units().len() + retired.filter(|&&u| (*u).shape.code == code).count();
-        if Py_REFCNT(code) as usize <= ours + 1 {
+        // Most are a constant of the code that has made the function.
+        let is_last = Py_REFCNT(code) as usize <= ours + 1;
+        if is_last && !runtime.functions.values().any(|i| i.code == code) {
             function_state::forget(code as usize);
         }
     }

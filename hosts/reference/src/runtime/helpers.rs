@@ -381,13 +381,15 @@ fn address(op: GeneralOp) -> usize {
             give(call::call(&see(exit), args))
         }),
         G::RaiseAgain => raise_again as *const () as usize,
-        G::Catch => f!(quiet |add: i64| -> Obj {
+        G::Catch => f!(quiet |_t: T, add: i64| -> Obj {
             if add != 0 {
                 super::interp::note_raise_here();
             }
             let exception = rt().thread.take_exception();
             exception.map_or(std::ptr::null_mut(), Ref::into_raw)
         }),
+        // It has been added when the exception was caught.
+        G::CompleteTraceback => f!(quiet |_t: T| -> i64 { 0 }),
         G::Reraise => f!(quiet |_f: F, _n: i64, _position: Obj, exception: Obj| -> i64 {
             status(Err(Raised(Ref::clone(&see(exception)))))
         }),
