@@ -234,6 +234,24 @@ show(reflected, Back(77), range(5))
 show(reflected, Back("a"), range(5))
 
 
+class Gives:
+    """Its result is an operand, whose truth the caller wants."""
+
+    def __lt__(self, other):
+        return other
+
+
+def truth_of(a, v):
+    return 1 if a < v else 2
+
+
+gives_it = Gives()
+for k in range(200):
+    truth_of(gives_it, k)
+for v in (0, 5, 2**70, -2**64, 0.0, "", None, []):
+    show(truth_of, gives_it, v)
+
+
 class DerivedNum(Num):
     def __radd__(self, other):
         return "derived"
