@@ -9,6 +9,7 @@
 //! - Jump targets are instruction indexes; stack depths agree wherever paths join (the verifier checks both).
 //! - Constants and observed objects are handles of [`crate::types`]; nothing here can reach the host's memory.
 
+mod awaited;
 mod builder;
 mod general;
 mod ops;
@@ -19,6 +20,7 @@ mod tests;
 mod text;
 mod verify;
 
+pub use awaited::{Awaited, Operation};
 pub use builder::{BuildError, CodeBuilder, Label};
 pub use general::{COMPARISON, GeneralInfo, GeneralOp, Gives};
 pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};

@@ -5,7 +5,7 @@
 //! next one's result; the innermost goes on as the record's kind says.
 
 use super::Source;
-use crate::bytecode::Pc;
+use crate::bytecode::{Awaited, Pc};
 use std::fmt;
 
 /// A frame to be made.
@@ -15,12 +15,11 @@ pub struct InlinedFrame {
     pub code: u32,
     /// The instruction at which it goes on, or the call at which it waits.
     pub pc: Pc,
-    /// Whether it is the `__init__` of an object that is on the stack of the frame before: what it returns, which must be
-    /// None, is dropped.
-    pub constructs: bool,
+    /// What the frame before it waits for.
+    pub awaited: Awaited,
     /// One source for each local. There is no slot that could hold a value already, so none is [`Source::Keep`].
     pub locals: Vec<Source>,
-    /// The operand stack from the bottom; where the frame waits, without what the call consumes.
+    /// The operand stack from the bottom; where the frame waits, without what the call consumes ([`Awaited`]).
     pub stack: Vec<Source>,
 }
 
@@ -44,11 +43,10 @@ impl fmt::Display for List<'_> {
 impl fmt::Display for InlinedFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (locals, stack) = (List(&self.locals), List(&self.stack));
-        let constructs = if self.constructs { "constructs " } else { "" };
         write!(
             f,
-            "inlined {} {} {constructs}{locals} {stack}",
-            self.code, self.pc
+            "inlined {} {} {}{locals} {stack}",
+            self.code, self.pc, self.awaited
         )
     }
 }
@@ -56,7 +54,7 @@ impl fmt::Display for InlinedFrame {
 #[cfg(test)]
 mod tests {
     use super::super::{ExitRecord, Live, LiveInlined, RecordFault};
-    use crate::bytecode::Pc;
+    use crate::bytecode::{Awaited, Pc};
 
     const TWO: &str = "resume @5 overflow, virtual 0 = tuple (int 2), local 0 = int 2, stack [borrowed 3], \
                        inlined 0 @4 constructs [virtual 0, null] [], inlined 1 @2 [owned 3] [virtual 0, float 4]";
@@ -71,14 +69,14 @@ mod tests {
         let outer = LiveInlined {
             code: 0,
             pc: Pc(4),
-            constructs: true,
+            awaited: Awaited::Constructed,
             locals: vec![Live::Virtual(0), Live::Null],
             stack: vec![],
         };
         let inner = LiveInlined {
             code: 1,
             pc: Pc(2),
-            constructs: false,
+            awaited: Awaited::Result,
             locals: vec![Live::Owned(0x40)],
             stack: vec![Live::Virtual(0), Live::Float(0.5)],
         };

@@ -1,7 +1,7 @@
 //! What a frame holds where compiled code left it, as values: the exit buffer read by its record.
 
 use super::{ExitRecord, Source, VirtualKind};
-use crate::bytecode::Pc;
+use crate::bytecode::{Awaited, Pc};
 
 /// A value of a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -39,8 +39,8 @@ pub struct LiveInlined {
     pub code: u32,
     /// The instruction at which it goes on, or the call at which it waits.
     pub pc: Pc,
-    /// Whether what it returns is dropped: see [`super::InlinedFrame`].
-    pub constructs: bool,
+    /// What the frame before it waits for.
+    pub awaited: Awaited,
     /// Every local.
     pub locals: Vec<Live>,
     /// The operand stack from the bottom; where the frame waits, without what the call consumes.
@@ -90,7 +90,7 @@ impl ExitRecord {
             Some(LiveInlined {
                 code: frame.code,
                 pc: frame.pc,
-                constructs: frame.constructs,
+                awaited: frame.awaited,
                 locals: all(&frame.locals)?,
                 stack: all(&frame.stack)?,
             })

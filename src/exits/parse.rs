@@ -1,9 +1,10 @@
 //! Reads the text form of an exit record back.
 //!
 //! ```text
-//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER [ "constructs" ] list list }
+//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER awaited list list }
 //! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "reraise"
+//! awaited := [ "constructs" | OP NUMBER [ "swapped" ] [ "truth" ] ]
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
 //!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
 //! ```
@@ -13,7 +14,7 @@ use super::{
     CONTEXT_WORDS, ExitKind, ExitRecord, InlinedFrame, NameWrite, Reason, Source, VirtualKind,
     VirtualObject,
 };
-use crate::bytecode::Pc;
+use crate::bytecode::{Awaited, Pc};
 
 /// A text that is no exit record, and where it stops being one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -75,7 +76,7 @@ impl ExitRecord {
             inlined.push(InlinedFrame {
                 code,
                 pc: Pc(reader.number()?),
-                constructs: reader.eat("constructs"),
+                awaited: Awaited::read(&mut reader, |r, w| r.eat(w), |r| r.number())?,
                 locals: reader.list()?,
                 stack: reader.list()?,
             });
@@ -225,6 +226,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytecode::Operation;
     use proptest::prelude::*;
 
     fn any_source() -> impl Strategy<Value = Source> {
@@ -242,19 +244,34 @@ mod tests {
         })
     }
 
+    fn any_awaited() -> impl Strategy<Value = Awaited> {
+        let op = prop::sample::select(Operation::OPS.to_vec());
+        let operation = (op, any::<u32>(), any::<bool>(), any::<bool>());
+        prop_oneof![
+            Just(Awaited::Result),
+            Just(Awaited::Constructed),
+            operation.prop_map(|(op, arg, swapped, truth)| Awaited::Operator(Operation {
+                op,
+                arg,
+                swapped,
+                truth
+            })),
+        ]
+    }
+
     fn any_frame() -> impl Strategy<Value = InlinedFrame> {
         let sources = || prop::collection::vec(any_source(), 0..4);
         let all = (
             any::<u32>(),
             any::<u32>(),
-            any::<bool>(),
+            any_awaited(),
             sources(),
             sources(),
         );
-        all.prop_map(|(code, pc, constructs, locals, stack)| InlinedFrame {
+        all.prop_map(|(code, pc, awaited, locals, stack)| InlinedFrame {
             code,
             pc: Pc(pc),
-            constructs,
+            awaited,
             locals,
             stack,
         })

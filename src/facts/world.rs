@@ -136,6 +136,8 @@ pub enum Operator {
     Compare(u32),
     /// `a[b]`, by the class of `a`.
     Item,
+    /// `a[b] = v`, by the class of `a`; what the method gives is dropped.
+    StoreItem,
     /// Whether an object is true.
     Truth,
     /// `-a`

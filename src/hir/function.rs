@@ -1,7 +1,7 @@
 //! HIR functions: values, blocks, frame states.
 
 use super::ops::Op;
-use crate::bytecode::{Code, Pc};
+use crate::bytecode::{Awaited, Code, Pc};
 use crate::facts::{Assumption, Source};
 use crate::types::{ObjectHandle, Type};
 use cranelift_entity::{
@@ -56,12 +56,11 @@ pub struct InlinedState {
     pub code: u32,
     /// The instruction; of a frame that is not the innermost, the call at which it waits.
     pub pc: Pc,
-    /// Whether it is the `__init__` of an object that the frame before it has on its stack already: what it returns is
-    /// dropped.
-    pub constructs: bool,
+    /// What the frame before it waits for.
+    pub awaited: Awaited,
     /// The locals. There are no slots: an entry says whether the frame has a reference of its own.
     pub locals: Vec<Entry>,
-    /// The operand stack from the bottom; of a frame that waits, without what the call consumes.
+    /// The operand stack from the bottom; of a frame that waits, without what the call consumes ([`Awaited`]).
     pub stack: Vec<Entry>,
 }
 

@@ -9,7 +9,7 @@ use super::function::{
 };
 use super::immediates::Reader;
 use super::ops::Op;
-use crate::bytecode::{Code, Document, Pc, Section};
+use crate::bytecode::{Awaited, Code, Document, Pc, Section};
 use crate::facts::{Assumption, Source};
 use crate::types::{HostId, Line, Lines, Names, Parsed, Scope, TextError, Type};
 use std::collections::HashMap;
@@ -504,7 +504,7 @@ impl Parser<'_> {
             inlined.push(InlinedState {
                 code,
                 pc,
-                constructs: line.eat_word("constructs"),
+                awaited: Awaited::read(line, |l, w| l.eat_word(w), |l| l.number())?,
                 locals: self.entries(line)?,
                 stack: self.entries(line)?,
             });

@@ -224,10 +224,9 @@ impl Printer<'_> {
         self.values(&state.locals)?;
         self.entries(&state.stack)?;
         for frame in &state.inlined {
-            write!(self.out, " in {} {}", frame.code, frame.pc)?;
-            if frame.constructs {
-                self.out.push_str(" constructs");
-            }
+            let awaited = frame.awaited.to_string();
+            write!(self.out, " in {} {} {awaited}", frame.code, frame.pc)?;
+            self.out.truncate(self.out.trim_end().len());
             self.entries(&frame.locals)?;
             self.entries(&frame.stack)?;
         }

@@ -184,6 +184,9 @@ impl Builder<'_> {
             B::StoreSubscr if self.set_raw_item(instr) => {}
             B::StoreSubscr => {
                 self.own_operands(3);
+                if self.overloaded(Operator::StoreItem, instr, 3, overloads::Wanted::Nothing) {
+                    return Ok(false);
+                }
                 self.bet_operands(instr, 3);
                 let n = self.stack.len();
                 let (v, c, k) = (

@@ -275,10 +275,10 @@ impl Checker<'_> {
                 return;
             };
             let (code, pc) = waits;
-            let call = code.instrs.get(pc.0 as usize).map(|instr| instr.op);
-            if !matches!(call, Some(bytecode::Op::Call | bytecode::Op::LoadAttr)) {
+            let instr = code.instrs.get(pc.0 as usize);
+            if !instr.is_some_and(|instr| frame.awaited.fits(instr.op, instr.arg)) {
                 self.faults.push(format!(
-                    "{b}: a frame of `{}` waits at {pc}, which is no call",
+                    "{b}: a frame of `{}` waits at {pc}, which is no such call",
                     code.name
                 ));
             }

@@ -81,7 +81,7 @@ impl Lower<'_> {
             inlined.push(InlinedFrame {
                 code: frame.code,
                 pc: frame.pc,
-                constructs: frame.constructs,
+                awaited: frame.awaited,
                 locals: entries(&frame.locals),
                 stack: entries(&frame.stack),
             });

@@ -8,7 +8,13 @@
 //! # References
 //! A callee owns its arguments. Where a local of the caller holds the object anyway, or the code a constant, the callee's
 //! local **borrows** it, unless it is assigned to: the caller's increment goes. What a callee owns is dropped where it
-//! returns, and has to be of a class whose objects die unseen. The callable is somebody's who is watched, or a local's.
+//! returns: whoever looks then finds the caller, in the interpreter too. (In a callee of the callee that makes the callee no leaf,
+//! if it can be noticed.) The callable is somebody's who is watched, or a local's.
+//!
+//! # Operators
+//! The frame that waits for the method of an operator is in the midst of that instruction, its operands on the stack. What the
+//! operator does with the result stands behind the inlined code as it stood behind the call; where the frames are made after all,
+//! the host does it ([`crate::bytecode::Awaited`]).
 //!
 //! # What is checked
 //! The callee is known, by the call that stood here. What the host wants to hold where no frame is made, in particular
@@ -23,6 +29,7 @@ mod splice;
 use super::{Context, merge};
 use crate::hir::Function;
 use crate::types::ObjectHandle;
+use plan::{Bodies, Plan};
 use std::collections::HashSet;
 
 /// When so many instructions of callees stand in a function, no more are put into it.
@@ -36,8 +43,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 /// The same in a function that is itself to be inlined, in those before it.
 fn run_within(f: &mut Function, cx: &Context<'_>, within: &[ObjectHandle]) -> bool {
     let mut inserted = 0;
-    let mut refused = HashSet::new();
-    while let Some(plan) = plan::Plan::next(f, cx, within, &mut refused) {
+    let (mut bodies, mut refused) = (Bodies::default(), HashSet::new());
+    while let Some(plan) = Plan::next(f, cx, within, &mut bodies, &mut refused) {
         inserted += 1 + plan.size;
         splice::splice(f, plan);
         // What is one straight line again shows more of the references that later calls need not take.

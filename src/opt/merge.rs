@@ -2,14 +2,27 @@
 //!
 //! Operations that may raise end their blocks; once they are specialised most of them do not, and what was one
 //! straight line should be one again for the passes that look at a block at a time.
+//!
+//! So does a branch of which one side only leaves, as where code was never reached: that is a check, and the other side follows.
 
 use super::Context;
-use crate::hir::{Function, Term};
+use crate::bytecode::{GeneralOp, Pc, Reason};
+use crate::facts::Source;
+use crate::hir::{Block, Function, Inst, Op, StateId, Term, Value};
+use crate::types::Type;
 
 /// Append to each block the only successor that nothing else leads to and that takes no values.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
-    let preds = f.predecessors();
     let mut changed = false;
+    for b in f.order.clone() {
+        changed |= check_branch(f, b);
+    }
+    if changed {
+        // Nothing leads to what left.
+        let entry = f.entry();
+        f.compute_order(entry);
+    }
+    let preds = f.predecessors();
     for b in f.order.clone() {
         // What was appended is empty and leads nowhere.
         while let Term::Jump(edge) = &f.blocks[b].term {
@@ -35,4 +48,57 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         f.compute_order(entry);
     }
     changed
+}
+
+/// Make a check of the branch at the end of a block, if one side only leaves.
+fn check_branch(f: &mut Function, b: Block) -> bool {
+    let Term::Branch { cond, then, els } = f.blocks[b].term.clone() else {
+        return false;
+    };
+    // Where a loop over an iterator ends, there is no item.
+    if matches!(
+        f.op(cond),
+        Op::RangeNext | Op::IterMore | Op::General(GeneralOp::IterNext, _)
+    ) {
+        return false;
+    }
+    let (at, negated, on) = match (leaves_at(f, els.block), leaves_at(f, then.block)) {
+        (Some(at), _) => (at, false, then),
+        (None, Some(at)) => (at, true, els),
+        (None, None) => return false,
+    };
+    let (reason, state, pc) = at;
+    let mut push = |op: Op, arg: Value, ty: Type, state: Option<StateId>| {
+        let v = f.insts.push(Inst {
+            op,
+            args: vec![arg],
+            ty,
+            source: Source::Proved,
+            state,
+            pc,
+        });
+        f.blocks[b].insts.push(v);
+        v
+    };
+    let cond = match negated {
+        true => push(Op::BoolNot, cond, Type::CBOOL, None),
+        false => cond,
+    };
+    push(Op::GuardTrue(reason), cond, Type::BOTTOM, Some(state));
+    f.blocks[b].term = Term::Jump(on);
+    true
+}
+
+/// How a block leaves that does nothing else.
+fn leaves_at(f: &Function, block: Block) -> Option<(Reason, StateId, Pc)> {
+    let data = &f.blocks[block];
+    let (&last, rest) = data.insts.split_last()?;
+    let inst = &f.insts[last];
+    let Op::GuardTrue(reason) = inst.op else {
+        return None;
+    };
+    let is_never = *f.op(inst.args[0]) == Op::ConstBool(false);
+    let is_bare = rest.iter().all(|v| matches!(f.op(*v), Op::ConstBool(_)));
+    let ends = data.params.is_empty() && data.term == Term::Unreachable;
+    (is_never && is_bare && ends).then_some((reason, inst.state?, inst.pc))
 }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Function, Op, StateId, Value};
+use crate::hir::{Block, Function, Op, StateId, Term, Value};
 use std::collections::BTreeSet;
 
 /// How far apart the two may stand: the way between is walked for each `incref`.
@@ -11,7 +11,7 @@ const MOST_BETWEEN: usize = 1000;
 /// Within a block: `incref v ... decref v` go when no instruction between may drop references to objects of other
 /// kinds or run host code. Exits between then take a new reference of their own.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
-    let mut changed = false;
+    let mut changed = sink(f);
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
         let mut gone = vec![false; insts.len()];
@@ -38,6 +38,48 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         }
     }
     changed
+}
+
+/// Move what is taken right before a branch to both sides, where one of them undoes it.
+fn sink(f: &mut Function) -> bool {
+    let preds = f.predecessors();
+    let mut changed = false;
+    for b in f.order.clone() {
+        let Term::Branch { then, els, .. } = &f.blocks[b].term else {
+            continue;
+        };
+        let sides = [then.block, els.block];
+        let is_side = |side: &Block| preds[*side].len() == 1 && f.blocks[*side].params.is_empty();
+        if !sides.iter().all(is_side) {
+            continue;
+        }
+        while let Some(at) = last_taken(f, b) {
+            let incref = f.blocks[b].insts[at];
+            let is_undone = |side: &Block| {
+                let mut insts = vec![incref];
+                insts.extend(&f.blocks[*side].insts);
+                matching_decref(f, &insts, &vec![false; insts.len()], 0).is_some()
+            };
+            if !sides.iter().any(is_undone) {
+                break;
+            }
+            f.blocks[b].insts.remove(at);
+            for side in sides {
+                let copy = f.insts.push(f.insts[incref].clone());
+                f.blocks[side].insts.insert(0, copy);
+            }
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The place of the last `incref` of a block, if what comes after it needs no state.
+fn last_taken(f: &Function, b: Block) -> Option<usize> {
+    let insts = f.blocks[b].insts.iter().enumerate().rev();
+    let mut insts = insts.skip_while(|(_, v)| f.op(**v).is_pure() && f.insts[**v].state.is_none());
+    let (at, v) = insts.next()?;
+    matches!(f.op(*v), Op::Incref).then_some(at)
 }
 
 fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) -> Option<usize> {
@@ -67,6 +109,8 @@ fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) ->
                 return None;
             }
             Op::Param => return None,
+            // Writes a number.
+            Op::RawSet(_) => {}
             Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v => {}
             // What it takes out may be the object itself, of which a local has another reference.

@@ -4,7 +4,7 @@
 //! bounds, zero), each an op with the frame state of the instruction.
 
 use super::Context;
-use crate::bytecode::{BinaryOp, GeneralOp as G, INPLACE, Reason};
+use crate::bytecode::{self, BinaryOp, GeneralOp as G, INPLACE, Reason};
 use crate::hir::{Block, Cmp, Function, Inst, Op, StateId, Value};
 use crate::types::Type;
 
@@ -240,7 +240,9 @@ impl Rewriter<'_, '_> {
             return Some(self.emit(Op::ConstBool(false), vec![], Type::CBOOL));
         }
         let n = match self.kind(0) {
-            Some(Kind::Int) if !self.avoids(Reason::IntTooLarge) => self.int(0),
+            Some(Kind::Int) if !self.avoids(Reason::IntTooLarge) && !self.is_within_operator() => {
+                self.int(0)
+            }
             Some(Kind::Float) => {
                 let x = self.double(0, false);
                 let zero = self.emit(Op::ConstDouble(0), vec![], Type::CDOUBLE);
@@ -252,6 +254,18 @@ impl Rewriter<'_, '_> {
         };
         let zero = self.emit(Op::ConstInt(0), vec![], Type::CINT64);
         Some(self.emit(Op::IntCmp(Cmp::Ne), vec![n, zero], Type::CBOOL))
+    }
+
+    /// Whether the operand is what an operator's method has given: the operator can't be done again, so nothing may leave.
+    fn is_within_operator(&self) -> bool {
+        let Some(state) = self.f.insts[self.at].state.map(|s| &self.f.states[s]) else {
+            return false;
+        };
+        let instr = match state.inlined.last() {
+            Some(frame) => self.f.inlined[frame.code as usize].code.instr(frame.pc),
+            None => self.f.code.instr(state.pc),
+        };
+        instr.op == bytecode::Op::CompareOp && !matches!(self.f.op(self.arg(0)), Op::BoxInt)
     }
 
     /// The checked offset for an access to the sequence `args[0]` at `args[1]`.

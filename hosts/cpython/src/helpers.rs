@@ -39,6 +39,7 @@ pub use calls::{
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
+pub use overloads::operator_rest;
 
 use cladonia::bytecode::GeneralOp;
 use cladonia::host::MATH;

@@ -4,7 +4,7 @@ use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
 use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, RawEntry, RawKind};
 use crate::hir::Op;
-use crate::hir::build::{Builder, Unsupported};
+use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
 use crate::hir::function::{Block, Edge, Entry, Term, Value};
 use crate::hir::translate::dispatch::plain_edge;
 use crate::hir::typing;
@@ -419,7 +419,37 @@ impl Builder<'_> {
     }
 
     /// Builtins that need no call when their operand's type is known.
+    /// `isinstance` of an object of a builtin class and a builtin class. In inlined code the classes of the arguments are bet on,
+    /// since they are proved where it is inlined.
+    fn is_instance(&mut self, base: usize) -> bool {
+        let (object, class) = (self.stack[base + 2].value, self.stack[base + 3].value);
+        let denoted = self.ty(class).as_object().and_then(|o| o.denotes());
+        let Some(class) = denoted.filter(|c| is_builtin_exact(Type::from_class_exact(*c))) else {
+            return false;
+        };
+        let mut ty = self.ty(object);
+        if self.inlined.is_some() && !is_builtin_exact(ty) {
+            ty = self.hints.get(&object).copied().unwrap_or(ty);
+        }
+        let is = ty <= Type::from_class(class);
+        let failed = self.avoid.contains(&(self.pc, Reason::Type));
+        // What is of the class in part may be of it or not.
+        let unknown = !is && ty.could_be(Type::from_class(class));
+        if !is_builtin_exact(ty) || unknown || failed {
+            return false;
+        }
+        self.own_operands(4);
+        self.guard_type(self.stack[base + 2].value, ty.unspecialized());
+        let v = self.emit(Op::ConstBool(is), vec![], Type::CBOOL);
+        self.drop_top(4);
+        self.push_bool(v);
+        true
+    }
+
     pub(super) fn call_builtin(&mut self, builtin: Builtin, base: usize, n: usize) -> bool {
+        if builtin == Builtin::IsInstance {
+            return n == 2 && self.is_instance(base);
+        }
         if n != 1 {
             return false;
         }

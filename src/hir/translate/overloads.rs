@@ -7,6 +7,7 @@ use crate::hir::build::{Builder, is_builtin_exact};
 use crate::hir::function::Value;
 use crate::hir::translate::dispatch::is_one_class;
 use crate::types::Type;
+use std::ops::Range;
 
 /// What a method's operator gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(super) enum Wanted {
     Object,
     /// The truth of that.
     Truth,
+    /// Nothing: what the method gives is dropped.
+    Nothing,
 }
 
 /// The type of all objects of a builtin class, if it is one of some of these.
@@ -38,19 +41,21 @@ impl Builder<'_> {
         let operands = self.top_values(n);
         // An item is what the container's class says.
         let deciding = match operator {
-            Operator::Item => 1,
-            _ => n,
+            Operator::Item => 0..1,
+            Operator::StoreItem => 1..2,
+            _ => 0..n,
         };
-        let Some(types) = self.classes_of(&operands[..deciding], instr, n) else {
+        let Some(types) = self.classes_of(&operands, deciding.clone(), instr) else {
             return false;
         };
+        let checked = operands[deciding].to_vec();
         if types.iter().all(|ty| is_builtin_exact(*ty)) {
             return false;
         }
         match self.world.operator(operator, &types) {
             OperatorPlan::General => false,
             OperatorPlan::Identity { assumptions } => {
-                self.check_operands(&operands, &types);
+                self.check_operands(&checked, &types);
                 self.assume(assumptions);
                 let mut v = self.emit(Op::Is, operands, Type::CBOOL);
                 if operator == Operator::Compare(CompareOp::Ne as u32) {
@@ -61,7 +66,7 @@ impl Builder<'_> {
                 true
             }
             OperatorPlan::True { assumptions } => {
-                self.check_operands(&operands, &types);
+                self.check_operands(&checked, &types);
                 self.assume(assumptions);
                 let v = self.emit(Op::ConstBool(true), vec![], Type::CBOOL);
                 self.drop_top(n);
@@ -86,13 +91,16 @@ impl Builder<'_> {
                 if argcount as usize != n {
                     return false;
                 }
-                self.check_operands(&operands, &types);
+                self.check_operands(&checked, &types);
                 self.assume(assumptions);
                 self.assume(more);
                 let mut args = vec![self.assumed(function)];
                 args.extend(&operands);
-                if swapped {
-                    args[1..].reverse();
+                match operator {
+                    _ if swapped => args[1..].reverse(),
+                    // What is stored lies deepest, and is the last argument.
+                    Operator::StoreItem => args[1..].rotate_left(1),
+                    _ => {}
                 }
                 // The stack keeps the operands until the method has returned, beside those of the method.
                 for &operand in &operands {
@@ -109,6 +117,7 @@ impl Builder<'_> {
                         Operator::Compare(number) => i64::from(number) + COMPARISON,
                         Operator::Binary(number) => i64::from(number),
                         Operator::Item
+                        | Operator::StoreItem
                         | Operator::Truth
                         | Operator::Negative
                         | Operator::Invert => 0,
@@ -118,31 +127,42 @@ impl Builder<'_> {
                     let imms = [number, i64::from(swapped)];
                     v = self.general(G::OperatorRest, imms, args, Type::OBJECT);
                 }
+                if result == Wanted::Nothing {
+                    self.decref(v);
+                }
                 self.drop_top(n);
                 match result {
                     Wanted::Object => self.push_owned(v),
                     Wanted::Truth => self.push_truth(v, n),
+                    Wanted::Nothing => {}
                 }
                 true
             }
         }
     }
 
-    /// The class of each of these operands of an instruction that has `n`: known, or bet on.
-    fn classes_of(&self, operands: &[Value], instr: &Instr, n: usize) -> Option<Vec<Type>> {
+    /// The class of each of some of an instruction's operands: known, or bet on.
+    fn classes_of(
+        &self,
+        operands: &[Value],
+        deciding: Range<usize>,
+        instr: &Instr,
+    ) -> Option<Vec<Type>> {
         let bets = !self.avoid.contains(&(self.pc, Reason::Type));
         let usable = |ty: &Type| is_one_class(*ty) && ty.as_object().is_none();
-        let class_of = |(i, v): (usize, &Value)| {
+        let class_of = |i: usize| {
+            let v = &operands[i];
             let known = whole_class(self.ty(*v));
             if is_one_class(known) {
                 return Some(known);
             }
-            let own = instr.hint.get(i).filter(|_| instr.hint.len() == n);
+            let all = instr.hint.len() == operands.len();
+            let own = instr.hint.get(i).filter(|_| all);
             let expected = own.filter(|ty| usable(ty)).or_else(|| self.hints.get(v))?;
             let possible = usable(expected) && expected.could_be(known) && bets;
             possible.then_some(whole_class(*expected))
         };
-        operands.iter().enumerate().map(class_of).collect()
+        deciding.map(class_of).collect()
     }
 
     fn check_operands(&mut self, operands: &[Value], types: &[Type]) {

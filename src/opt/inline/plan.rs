@@ -1,11 +1,12 @@
 //! Which calls are inlined: the callee's code as it would stand there, and what becomes of references.
 
-use crate::bytecode::{self, Code, LocalKind, Pc, Reason};
+use crate::bytecode::{self, Awaited, Code, Instr, LocalKind, Operation, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
 use crate::hir::{self, Block, FrameState, Function, Op, Start, Term, Value};
 use crate::host::code_of;
 use crate::opt::{Context, run_pass};
 use crate::types::{ObjectHandle, Type};
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,24 +18,30 @@ const MOST_SLOTS: usize = 16;
 /// Blocks of a callee.
 const MOST_BLOCKS: usize = 12;
 /// Instructions of a callee when it is optimised, without constants.
-const MOST_INSTS: usize = 40;
+const MOST_INSTS: usize = 96;
+
+type Dominators = SecondaryMap<Block, PackedOption<Block>>;
+
+/// The callees' code for arguments of certain types, of those that were asked for in one function; none of what can't be built.
+#[derive(Default)]
+pub(super) struct Bodies(HashMap<(ObjectHandle, Vec<Type>), Option<Arc<Function>>>);
 
 /// A call, and what is to stand in its place.
 pub(super) struct Plan {
     /// The block, and the place of the call in it.
     pub block: Block,
     pub at: usize,
-    /// The frame that waits, its stack without the callable.
+    /// The frame that waits, its stack without the callable; of an operator, with its operands.
     pub waiting: FrameState,
     /// The callable, if the stack has a reference to it: that and the drop after the call go.
     pub callable: Option<(Value, Block, usize)>,
-    /// Whether it is the call of an `__init__`, whose object the frame that waits has on its stack.
-    pub constructs: bool,
+    /// What the frame that waits does so for.
+    pub awaited: Awaited,
     pub object: ObjectHandle,
     pub inlinee: Inlinee,
     /// The callee's code.
     pub code: Arc<Code>,
-    pub body: Function,
+    pub body: Arc<Function>,
     pub args: Vec<Value>,
     /// For each local of the callee, whether it borrows what the caller holds.
     pub lent: Vec<bool>,
@@ -49,12 +56,13 @@ impl Plan {
         f: &Function,
         cx: &Context<'_>,
         within: &[ObjectHandle],
+        bodies: &mut Bodies,
         refused: &mut HashSet<Value>,
     ) -> Option<Plan> {
         for &block in &f.order {
             for (at, &call) in f.blocks[block].insts.iter().enumerate() {
                 if matches!(f.insts[call].op, Op::CallDirect(_)) && !refused.contains(&call) {
-                    if let Some(plan) = Plan::of(f, cx, within, block, at) {
+                    if let Some(plan) = Plan::of(f, cx, within, bodies, (block, at)) {
                         return Some(plan);
                     }
                     refused.insert(call);
@@ -64,12 +72,17 @@ impl Plan {
         None
     }
 
+    /// Whether the call is in the midst of an operator's instruction.
+    pub(super) fn is_operator(&self) -> bool {
+        matches!(self.awaited, Awaited::Operator(_))
+    }
+
     fn of(
         f: &Function,
         cx: &Context<'_>,
         within: &[ObjectHandle],
-        block: Block,
-        at: usize,
+        bodies: &mut Bodies,
+        (block, at): (Block, usize),
     ) -> Option<Plan> {
         let call = f.blocks[block].insts[at];
         let inst = &f.insts[call];
@@ -87,7 +100,12 @@ impl Plan {
         let top = waiting.stack.last().map(|e| f.resolve(e.value));
         let this = inst.args.get(1).map(|a| f.resolve(*a));
         let constructs = this.is_some() && top == this && matches!(f.op(this?), Op::New(_));
-        let callable = match f.code.instr(pc).op {
+        let instr = f.code.instr(pc);
+        let mut awaited = match constructs {
+            true => Awaited::Constructed,
+            false => Awaited::Result,
+        };
+        let callable = match instr.op {
             bytecode::Op::Call if constructs => None,
             bytecode::Op::Call => {
                 let entry = waiting.stack.pop()?;
@@ -101,6 +119,10 @@ impl Plan {
             }
             // Of a property's getter.
             bytecode::Op::LoadAttr => None,
+            op if Operation::OPS.contains(&op) => {
+                awaited = Awaited::Operator(operation(f, instr, &inst.args[1..], &waiting)?);
+                None
+            }
             _ => return None,
         };
         let inlinee = cx.world.inlinee(object)?;
@@ -112,7 +134,16 @@ impl Plan {
         }
         let types: Vec<Type> = args.iter().map(|a| f.ty(*a)).collect();
         let within = [within, &[object]].concat();
-        let body = optimised(&code, &types, &inlinee.cells, cx, &within)?;
+        let key = (object, types);
+        let body = match bodies.0.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let made = optimised(&code, &key.1, &inlinee.cells, cx, &within);
+                let made = made.map(Arc::new);
+                bodies.0.insert(key, made.clone());
+                made
+            }
+        }?;
         // A name that the unit holds back is another in the callee's namespace than where it is known.
         let is_held_back = |assumption: &Assumption| match assumption {
             Assumption::NameUnchanged { name, .. } => {
@@ -125,7 +156,15 @@ impl Plan {
             return None;
         }
         let mut held: HashSet<Value> = waiting.locals.iter().map(|l| f.object_of(*l)).collect();
-        held.extend(top.filter(|_| constructs).map(|v| f.object_of(v)));
+        match awaited {
+            Awaited::Result => {}
+            Awaited::Constructed => held.extend(top.map(|v| f.object_of(v))),
+            // They are dropped when the operator is through.
+            Awaited::Operator(it) => {
+                let operands = &waiting.stack[waiting.stack.len() - it.operands()..];
+                held.extend(operands.iter().map(|e| f.object_of(e.value)));
+            }
+        }
         let assigned: HashSet<u32> = insts(&body)
             .filter_map(|v| match body.insts[v].op {
                 Op::StoreSlot(k) => Some(k),
@@ -144,13 +183,13 @@ impl Plan {
                 undone.push(arg);
             }
         }
-        let size = leaf_size(&body, &lent)?;
+        let size = leaf_size(&body)?;
         Some(Plan {
             block,
             at,
             waiting,
             callable,
-            constructs,
+            awaited,
             object,
             inlinee,
             code,
@@ -161,6 +200,34 @@ impl Plan {
             size,
         })
     }
+}
+
+/// The operator of an instruction that calls a method with these arguments; none if they are not its operands.
+fn operation(
+    f: &Function,
+    instr: &Instr,
+    args: &[Value],
+    waiting: &FrameState,
+) -> Option<Operation> {
+    let mut it = Operation {
+        op: instr.op,
+        arg: instr.arg,
+        swapped: false,
+        truth: instr.op == bytecode::Op::CompareOp && instr.arg2 != 0,
+    };
+    let depth = waiting.stack.len().checked_sub(it.operands())?;
+    let operands = waiting.stack[depth..].iter();
+    let mut operands: Vec<Value> = operands.map(|e| f.object_of(e.value)).collect();
+    if it.op == bytecode::Op::StoreSubscr {
+        // What is stored lies deepest, and is the last argument.
+        operands.rotate_left(1);
+    }
+    let args: Vec<Value> = args.iter().map(|a| f.object_of(*a)).collect();
+    if args != operands {
+        operands.reverse();
+        it.swapped = true;
+    }
+    (args == operands).then_some(it)
 }
 
 /// All instructions in blocks.
@@ -215,11 +282,9 @@ fn is_small(code: &Code) -> bool {
         && code.instrs.len() <= MOST_INSTRS
         && code.locals.len() <= MOST_SLOTS
         && code.stacksize as usize <= MOST_SLOTS
-        && !code.instrs.iter().any(|instr| match instr.op {
-            bytecode::Op::JumpBackward | bytecode::Op::ForIter | bytecode::Op::MakeCell => true,
-            // What was never executed is left out.
-            bytecode::Op::RaiseVarargs => !instr.is_unreached(),
-            _ => false,
+        && !code.instrs.iter().any(|instr| {
+            use bytecode::Op;
+            matches!(instr.op, Op::JumpBackward | Op::ForIter | Op::MakeCell)
         })
 }
 
@@ -277,21 +342,36 @@ fn optimised(
     Some(body)
 }
 
+/// The locals at the end of a block that returns, each as the check of it that tells most of its class: a local that an inlined
+/// call was given is checked in there.
+pub(super) fn locals_at_end(body: &Function, idom: &Dominators, b: Block) -> Vec<Value> {
+    let mut locals = body.blocks[b].out_locals.clone();
+    let mut above = Some(b);
+    while let Some(block) = above {
+        for &v in &body.blocks[block].insts {
+            if !matches!(body.insts[v].op, Op::GuardType(_)) || body.drop_runs_host_code(v) {
+                continue;
+            }
+            for local in &mut locals {
+                if body.drop_runs_host_code(*local) && body.object_of(*local) == body.object_of(v) {
+                    *local = v;
+                }
+            }
+        }
+        above = idom[block].expand().filter(|up| *up != block);
+    }
+    locals
+}
+
 /// How many instructions the callee has, if it is a leaf.
-fn leaf_size(body: &Function, lent: &[bool]) -> Option<usize> {
+fn leaf_size(body: &Function) -> Option<usize> {
     let mut returns = 0;
     for &b in &body.order {
         let data = &body.blocks[b];
         match data.term {
             _ if data.is_loop_header => return None,
             Term::MayRaise { .. } => return None,
-            Term::Return(_) => {
-                returns += 1;
-                let owned = data.out_locals.iter().zip(lent).filter(|(_, lent)| !**lent);
-                if owned.into_iter().any(|(v, _)| body.drop_runs_host_code(*v)) {
-                    return None;
-                }
-            }
+            Term::Return(_) => returns += 1,
             _ => {}
         }
     }
@@ -299,7 +379,15 @@ fn leaf_size(body: &Function, lent: &[bool]) -> Option<usize> {
     let small = |v: &Value| {
         !matches!(
             body.insts[*v].op,
-            Op::Const(_) | Op::Null | Op::Arg(_) | Op::StoreSlot(_) | Op::Refine(_) | Op::Count(_)
+            Op::Const(_)
+                | Op::ConstInt(_)
+                | Op::ConstDouble(_)
+                | Op::ConstBool(_)
+                | Op::Null
+                | Op::Arg(_)
+                | Op::StoreSlot(_)
+                | Op::Refine(_)
+                | Op::Count(_)
         )
     };
     let size = insts(body).filter(small).count();

@@ -1,6 +1,7 @@
 //! The callee's code in place of the call.
 
-use super::plan::{Plan, insts};
+use super::plan::{Plan, insts, locals_at_end};
+use crate::bytecode::Awaited;
 use crate::facts::Source;
 use crate::hir::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Op, Pc,
@@ -20,7 +21,7 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
     for &arg in plan.undone.iter().rev() {
         undo(f, plan.block, call, arg);
     }
-    let after = cut(f, plan.block, call, &plan.waiting);
+    let after = cut(f, &plan, call);
     let mut copier = Copier::new(f, &plan);
     let entry = copier.body(after);
     let result = copier.result(after, &plan.body);
@@ -31,9 +32,9 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
     });
     block.end = pc;
     f.replace(call, result);
-    for assumption in plan.body.assumptions {
-        if !f.assumptions.contains(&assumption) {
-            f.assumptions.push(assumption);
+    for assumption in &plan.body.assumptions {
+        if !f.assumptions.contains(assumption) {
+            f.assumptions.push(assumption.clone());
         }
     }
     let start = f.entry();
@@ -42,9 +43,12 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
 }
 
 /// Move what comes after the call into a block of its own; the result is not on the stack of its state yet.
-fn cut(f: &mut Function, block: Block, call: Value, waiting: &FrameState) -> Block {
+fn cut(f: &mut Function, plan: &Plan, call: Value) -> Block {
+    let (block, waiting) = (plan.block, &plan.waiting);
     let mut state = waiting.clone();
-    state.pc = Pc(waiting.pc.0 + 1);
+    if !plan.is_operator() {
+        state.pc = Pc(waiting.pc.0 + 1);
+    }
     let end = f.blocks[block].end;
     let after = f.blocks.push(BlockData::new(state, end));
     let data = &mut f.blocks[block];
@@ -215,7 +219,7 @@ impl<'a> Copier<'a> {
         state.inlined = vec![InlinedState {
             code: self.code,
             pc: Pc(0),
-            constructs: plan.constructs,
+            awaited: plan.awaited,
             locals: locals.collect(),
             stack: Vec::new(),
         }];
@@ -272,7 +276,8 @@ impl<'a> Copier<'a> {
 
     /// The callee's frame ends: its locals drop what they own, in their order.
     fn drop_locals(&mut self, b: Block, new: Block) {
-        let locals = &self.plan.body.blocks[b].out_locals;
+        let body = &self.plan.body;
+        let locals = locals_at_end(body, &body.dominators(), b);
         for (k, &local) in locals.iter().enumerate() {
             let v = self.value(local);
             if self.plan.lent[k] || *self.f.op(v) == Op::Null {
@@ -316,11 +321,16 @@ impl<'a> Copier<'a> {
                     pc: self.plan.waiting.pc,
                 };
                 let param = self.f.insts.push(param);
-                self.f.blocks[after].params = vec![(param, Place::Stack(depth))];
+                let place = match self.plan.is_operator() {
+                    // The operator's instruction goes on with it.
+                    true => Place::Inlined,
+                    false => Place::Stack(depth),
+                };
+                self.f.blocks[after].params = vec![(param, place)];
                 param
             }
         };
-        if !self.plan.constructs {
+        if self.plan.awaited == Awaited::Result {
             let owned = true;
             let entry = Entry { value, owned };
             self.f.blocks[after].entry_state.stack.push(entry);
@@ -363,7 +373,7 @@ impl<'a> Copier<'a> {
         state.inlined.push(InlinedState {
             code: self.code,
             pc: inner.pc,
-            constructs: self.plan.constructs,
+            awaited: self.plan.awaited,
             locals: locals.collect(),
             stack: inner.stack.iter().map(entry).collect(),
         });
@@ -372,7 +382,7 @@ impl<'a> Copier<'a> {
             .extend(inner.inlined.iter().map(|frame| InlinedState {
                 code: self.codes[frame.code as usize],
                 pc: frame.pc,
-                constructs: frame.constructs,
+                awaited: frame.awaited,
                 locals: frame.locals.iter().map(entry).collect(),
                 stack: frame.stack.iter().map(entry).collect(),
             }));

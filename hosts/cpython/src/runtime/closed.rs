@@ -12,7 +12,7 @@
 use super::capi::*;
 use super::exits::Values;
 use super::function_state::{self, Entry};
-use super::rebuilt::{self, Ended, Rebuilt};
+use super::rebuilt::{self, Rebuilt};
 use super::units::{self, UnitRef, UnitState};
 use super::{abi, entries, frames, healing, monitoring, rt};
 use abi::thread as t;
@@ -188,11 +188,7 @@ pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
         (*unit).activations.set((*unit).activations.get() + 1);
         // The innermost one was recorded first.
         let recorded = std::mem::take(&mut rt().recorded);
-        let result = match rebuilt::run(ts, recorded.into_iter().rev().collect()) {
-            Ended::Gave(result) => result,
-            Ended::Raised => std::ptr::null_mut(),
-            Ended::Constructed => unreachable!("closed units give their results"),
-        };
+        let result = rebuilt::run(ts, recorded.into_iter().rev().collect()).into_result();
         (*unit).activations.set((*unit).activations.get() - 1);
         result
     }

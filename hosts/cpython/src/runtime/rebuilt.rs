@@ -8,8 +8,9 @@ use super::abi;
 use super::capi::*;
 use super::exits::{self, Values};
 use super::units::{InlinedShape, UnitState};
-use crate::helpers;
+use crate::helpers::{self, operator_rest};
 use abi::{frame as f, thread as t};
+use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
 use cladonia::exits::{ExitRecord, Source};
 use pyo3_ffi::*;
 
@@ -23,8 +24,8 @@ pub struct Rebuilt {
     resume: u32,
     locals: Vec<Object>,
     stack: Vec<Object>,
-    /// Whether it is an `__init__`, whose object the frame before has on its stack.
-    constructs: bool,
+    /// What the frame before waits for.
+    awaited: Awaited,
     /// The exception of a box that could not be made.
     lost: Object,
 }
@@ -50,7 +51,7 @@ impl Rebuilt {
             resume,
             locals,
             stack,
-            constructs: false,
+            awaited: Awaited::Result,
             lost,
         }
     }
@@ -93,7 +94,7 @@ impl Rebuilt {
                     let lost = std::ptr::null_mut();
                     Rebuilt::new(*shape, *func, (pos, resume), locals, stack, lost)
                 };
-                made.constructs = frame.constructs;
+                made.awaited = frame.awaited;
                 made
             })
             .collect()
@@ -154,14 +155,12 @@ impl Rebuilt {
     }
 }
 
-/// What the program has of the end of a frame: an exception, a result, or (of an `__init__`) nothing.
-pub enum Ended {
-    /// An exception is pending.
-    Raised,
-    /// What the call gives.
-    Gave(Object),
-    /// The object that was made is on the stack of who called.
-    Constructed,
+/// How a frame has ended.
+pub struct Ended {
+    /// What it returned, owned; null if an exception is pending.
+    result: Object,
+    /// What the frame before it waits for.
+    awaited: Awaited,
 }
 
 /// Build frames, outermost first, and run them to their ends: what has become of the outermost.
@@ -174,20 +173,23 @@ pub unsafe fn run(ts: Thread, frames: Vec<Rebuilt>) -> Ended {
     unsafe {
         let mut built: Vec<(Frame, Rebuilt)> = Vec::with_capacity(frames.len());
         let mut waiting = frames.into_iter();
-        let mut broken = false;
+        let mut missing = None;
         for mut frame in waiting.by_ref() {
             match frame.build(ts) {
                 Some(made) => built.push((made, frame)),
                 None => {
-                    broken = true;
+                    missing = Some(frame.awaited);
                     break;
                 }
             }
         }
         // Without memory for a frame, what it was called for raises.
         waiting.for_each(|mut frame| frame.drop_objects());
-        let mut ended = Ended::Raised;
-        let mut first = !broken;
+        let mut ended = Ended {
+            result: std::ptr::null_mut(),
+            awaited: missing.unwrap_or(Awaited::Result),
+        };
+        let mut first = missing.is_none();
         while let Some((frame, mut of)) = built.pop() {
             let shape = of.shape;
             let result = if first && !of.lost.is_null() {
@@ -198,7 +200,10 @@ pub unsafe fn run(ts: Thread, frames: Vec<Rebuilt>) -> Ended {
             } else {
                 exits::raise_owned(ts, frame, &shape, of.pos)
             };
-            ended = Ended::of(result, of.constructs);
+            ended = Ended {
+                result,
+                awaited: of.awaited,
+            };
             Py_XDECREF(of.lost);
             first = false;
         }
@@ -207,39 +212,87 @@ pub unsafe fn run(ts: Thread, frames: Vec<Rebuilt>) -> Ended {
 }
 
 impl Ended {
-    /// What has become of a call, given what its frame returned, which is taken over.
-    unsafe fn of(result: Object, constructs: bool) -> Ended {
-        // SAFETY: the caller's: an owned object or null with an exception.
-        unsafe {
-            if result.is_null() {
-                return Ended::Raised;
-            }
-            if !constructs {
-                return Ended::Gave(result);
-            }
-            let status = helpers::init_result(result);
-            Py_DECREF(result);
-            match status {
-                0 => Ended::Constructed,
-                _ => Ended::Raised,
-            }
-        }
+    /// What a call gives, owned; null if an exception is pending.
+    pub(super) fn into_result(self) -> Object {
+        debug_assert_eq!(self.awaited, Awaited::Result, "no call waits");
+        self.result
     }
 
-    /// Put the result on the stack of a frame that has waited for it; false if it is an exception.
+    /// Let a frame have what it has waited for; false if it has got an exception, which is pending.
     ///
     /// # Safety
-    /// The frame's stack is complete but for the result, which is owned.
+    /// The frame is the innermost one, at the instruction at which it waits; its stack is complete but for the result.
     pub(super) unsafe fn come_back(self, frame: Frame) -> bool {
-        match self {
-            Ended::Raised => return false,
-            Ended::Constructed => {}
-            // SAFETY: the caller's promise.
-            Ended::Gave(result) => unsafe {
-                let top: i32 = get(frame, f::STACKTOP);
-                put(frame, f::LOCALSPLUS + 8 * top, result);
-                put(frame, f::STACKTOP, top + 1);
-            },
+        let Ended { result, awaited } = self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match awaited {
+                Awaited::Operator(operation) => return finish(frame, operation, result),
+                _ if result.is_null() => return false,
+                Awaited::Result => push(frame, result),
+                Awaited::Constructed => {
+                    let status = helpers::init_result(result);
+                    Py_DECREF(result);
+                    return status == 0;
+                }
+            }
+            true
+        }
+    }
+}
+
+/// Put an owned object onto a frame's stack.
+unsafe fn push(frame: Frame, object: Object) {
+    // SAFETY: the caller's frame has room for it.
+    unsafe {
+        let top: i32 = get(frame, f::STACKTOP);
+        put(frame, f::LOCALSPLUS + 8 * top, object);
+        put(frame, f::STACKTOP, top + 1);
+    }
+}
+
+/// Do what an operator's instruction does once the method that it asked first has ended with `given`; false if that comes to an
+/// exception.
+///
+/// # Safety
+/// As for [`Ended::come_back`]; the operands are on the frame's stack.
+unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let count = operation.operands() as i32;
+        let base = get::<i32>(frame, f::STACKTOP) - count;
+        let operand = |k: i32| get::<Object>(frame, f::LOCALSPLUS + 8 * (base + k));
+        let mut result = given;
+        if !given.is_null() && operation.may_decline() {
+            let number = i64::from(operation.arg);
+            let number = match operation.op {
+                Op::CompareOp => number + COMPARISON,
+                _ => number,
+            };
+            let swapped = operation.swapped.into();
+            let (a, b) = (operand(0), operand(1));
+            result = operator_rest(number, swapped, a, b, Py_NotImplemented(), &mut result, 1);
+        }
+        let raised = result.is_null();
+        if !operation.gives() {
+            Py_XDECREF(result);
+        }
+        // Whoever looks at the frame meanwhile sees a stack without them; nothing is pushed where they are.
+        put(frame, f::STACKTOP, base);
+        (0..count).for_each(|k| Py_DECREF(operand(k)));
+        if raised {
+            return false;
+        }
+        if operation.truth {
+            let truth = PyObject_IsTrue(result);
+            Py_DECREF(result);
+            if truth < 0 {
+                return false;
+            }
+            result = PyBool_FromLong(truth.into());
+        }
+        if operation.gives() {
+            push(frame, result);
         }
         true
     }

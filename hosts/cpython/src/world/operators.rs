@@ -137,6 +137,7 @@ impl CPythonWorld<'_> {
                     (function, swapped, true)
                 }
                 (Operator::Item, &[a]) => (method(a, c"__getitem__")?, false, false),
+                (Operator::StoreItem, &[a]) => (method(a, c"__setitem__")?, false, false),
                 (Operator::Negative, &[a]) => (method(a, c"__neg__")?, false, false),
                 (Operator::Invert, &[a]) => (method(a, c"__invert__")?, false, false),
                 (Operator::Truth, &[a]) => {
