@@ -12,6 +12,7 @@ use crate::capi::{
 };
 use crate::runtime::{entries, generators};
 use pyo3_ffi::*;
+use smallvec::SmallVec;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -262,7 +263,13 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
         }
         Py_DECREF(iterable);
     }
-    if let Some(result) = call_spread(thread, callable, tuple, kwargs) {
+    let mut receiver = ptr::null_mut();
+    if Py_TYPE(callable) == &raw mut PyMethod_Type
+        && Py_TYPE(field(callable, abi::method::FUNC)) == &raw mut PyFunction_Type
+    {
+        receiver = field(callable, abi::method::SELF);
+    }
+    if let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs) {
         return result;
     }
     let result = if before_frame_reader(thread, callable) {
@@ -276,16 +283,27 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
     after_call(thread, result)
 }
 
-/// Call a Python function with what is in a tuple and in a dict. All are taken over, and tuple and dict die before the
-/// function runs: an argument lives as long as the callee wants. Nothing happens to what is no function, or if a keyword
-/// is not a string.
-unsafe fn call_spread(thread: Thread, callable: Obj, tuple: Obj, kwargs: Obj) -> Option<Obj> {
-    if Py_TYPE(callable) != &raw mut PyFunction_Type {
+/// Call a Python function, or the bound method of one, with what is in a tuple and in a dict. All are taken over. A function's
+/// tuple and dict die before it runs: an argument lives as long as the callee wants; those of a method live until the call is
+/// over, as in the interpreter. Nothing happens to what is neither, or if a keyword is not a string.
+unsafe fn call_spread(
+    thread: Thread,
+    callable: Obj,
+    receiver: Obj,
+    tuple: Obj,
+    kwargs: Obj,
+) -> Option<Obj> {
+    let function = match receiver.is_null() {
+        true => callable,
+        false => field(callable, abi::method::FUNC),
+    };
+    if Py_TYPE(function) != &raw mut PyFunction_Type {
         return None;
     }
-    let positional = Py_SIZE(tuple) as usize;
-    let mut args: Vec<Obj> = Vec::with_capacity(positional + 4);
-    args.extend((0..positional).map(|k| PyTuple_GetItem(tuple, k as Py_ssize_t)));
+    let mut args: SmallVec<[Obj; 8]> = SmallVec::new();
+    args.extend((!receiver.is_null()).then_some(receiver));
+    args.extend((0..Py_SIZE(tuple)).map(|k| PyTuple_GET_ITEM(tuple, k)));
+    let positional = args.len();
     let mut kwnames = ptr::null_mut();
     if !kwargs.is_null() && PyDict_Size(kwargs) > 0 {
         kwnames = PyTuple_New(PyDict_Size(kwargs));
@@ -308,20 +326,29 @@ unsafe fn call_spread(thread: Thread, callable: Obj, tuple: Obj, kwargs: Obj) ->
     for &object in &args {
         Py_INCREF(object);
     }
-    Py_DECREF(tuple);
-    Py_XDECREF(kwargs);
-    let (array, count) = (args.as_ptr(), positional);
-    let result =
-        call_other_function(thread, callable, array, count, kwnames).unwrap_or_else(|| {
-            let result = PyObject_Vectorcall(callable, array, count, kwnames);
-            Py_DECREF(callable);
-            for &object in &args {
-                Py_DECREF(object);
-            }
-            after_call(thread, result)
-        });
+    if receiver.is_null() {
+        Py_DECREF(tuple);
+        Py_XDECREF(kwargs);
+    } else {
+        Py_INCREF(function);
+    }
+    let array = args.as_ptr();
+    let result = call_function(thread, function, array, positional, kwnames).unwrap_or_else(|| {
+        let result = PyObject_Vectorcall(function, array, positional, kwnames);
+        Py_DECREF(function);
+        for &object in &args {
+            Py_DECREF(object);
+        }
+        after_call(thread, result)
+    });
     Py_XDECREF(kwnames);
-    Some(result)
+    if receiver.is_null() {
+        return Some(result);
+    }
+    for object in [callable, tuple, kwargs] {
+        Py_XDECREF(object);
+    }
+    Some(after_call(thread, result))
 }
 
 #[cold]
