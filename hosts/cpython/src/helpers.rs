@@ -31,9 +31,10 @@ mod slices;
 mod tests;
 mod unpack;
 
+pub use c_functions::unfit_result;
 pub use calls::{
-    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, init_result,
-    interpret, new_instance,
+    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, after_call, call_original, call_unknown,
+    find_frame_readers, init_result, interpret, is_frame_reader, new_instance,
 };
 pub use exceptions::add_traceback;
 pub use native::Entry;

@@ -5,6 +5,7 @@
 //! ([`cladonia::host::names`]); [`attributes`] has those that this host's access plans name.
 
 pub mod attributes;
+pub mod calls;
 mod containers;
 pub mod dictionaries;
 mod iterators;
@@ -190,6 +191,12 @@ struct Context {
     dict_may_have: HelperId,
     /// `(dict, name, cell, value) -> object`: the old one, or null if nothing was done.
     replace_value: HelperId,
+    /// `(callable, operands, count) -> object`, or null with an exception: a call of whatever it is.
+    call_unknown: HelperId,
+    /// `(thread, callable, result) -> object`: null, with the exception for a result that is none.
+    unfit_result: HelperId,
+    /// `(thread, result) -> object`: does pending work after a call; drops the result if that raises.
+    after_call: HelperId,
     /// The counter of dicts' versions, if it is where the layout says.
     dict_version: Option<u64>,
     /// The interpreter, if its float free list is where the layout says.
@@ -266,6 +273,9 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
             "replace_value",
             helpers::entry!(crate::namespace::replace_value, 4),
         ),
+        call_unknown: own("call_unknown", helpers::entry!(helpers::call_unknown, 3)),
+        unfit_result: own("unfit_result", helpers::entry!(helpers::unfit_result, 3)),
+        after_call: own("after_call", helpers::entry!(helpers::after_call, 2)),
         // SAFETY: the lock is held.
         dict_version: unsafe { crate::namespace::version_counter() },
         // SAFETY: the lock is held.
@@ -279,6 +289,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     };
     references::define(&mut set);
     numbers::define(&mut set);
+    calls::define(&mut set);
     containers::define(&mut set);
     raw_items::define(&mut set);
     iterators::define(&mut set);

@@ -48,14 +48,17 @@ pub unsafe fn find_frame_readers() {
     }
 }
 
+/// Whether a C function reads its caller's locals.
+pub fn is_frame_reader(function: Obj) -> bool {
+    FRAME_READERS
+        .iter()
+        .any(|reader| reader.load(Ordering::Relaxed) == function)
+}
+
 /// Before a call; false with an exception if the callable reads its caller's locals and they can't be made.
 #[inline]
 pub(super) unsafe fn before_frame_reader(thread: Thread, callable: Obj) -> bool {
-    if Py_TYPE(callable) == &raw mut PyCFunction_Type
-        && FRAME_READERS
-            .iter()
-            .any(|reader| reader.load(Ordering::Relaxed) == callable)
-    {
+    if Py_TYPE(callable) == &raw mut PyCFunction_Type && is_frame_reader(callable) {
         return materialize(thread);
     }
     true
@@ -119,6 +122,14 @@ unsafe fn call_object(
     }
     let nargsf = positional | PY_VECTORCALL_ARGUMENTS_OFFSET;
     PyObject_Vectorcall(callable, args, nargsf, kwnames)
+}
+
+/// A call without keywords of what may not be called by its flavour here and now.
+///
+/// # Safety
+/// All is borrowed and alive.
+pub unsafe extern "C" fn call_unknown(callable: Obj, args: *mut Obj, count: i64) -> Obj {
+    PyObject_Vectorcall(callable, args, count as usize, ptr::null_mut())
 }
 
 /// Call a Python function in the interpreter or natively, if it can be entered so: its reference and those of the
@@ -188,8 +199,11 @@ unsafe fn make_generator(
 
 /// What the interpreter does after a call that was not one of a Python function: the events that are pending by now
 /// (the callee may have raised a signal), which may raise.
+///
+/// # Safety
+/// The thread is the running one; the result is owned, or null with an exception.
 #[inline]
-unsafe fn after_call(thread: Thread, result: Obj) -> Obj {
+pub unsafe extern "C" fn after_call(thread: Thread, result: Obj) -> Obj {
     let breaker: u64 = field(thread, abi::thread::EVAL_BREAKER);
     if breaker & 0xff != 0 && !result.is_null() && crate::capi::_Py_HandlePending(thread) != 0 {
         Py_DECREF(result);
