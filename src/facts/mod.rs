@@ -9,7 +9,7 @@ pub use raw::{RawEntry, RawKind, RawSignature};
 pub use snapshot::{Answer, Question, Recorder, Snapshot};
 pub use world::{
     AccessKind, AnyCode, AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall,
-    IntrinsicId, MOST_INLINED, Operator, OperatorPlan, RawItems, StorePlan, World,
+    IntrinsicId, MOST_INLINED, NativeCall, Operator, OperatorPlan, RawItems, StorePlan, World,
 };
 
 use crate::types::{ClassHandle, ObjectHandle};

@@ -2,8 +2,8 @@
 //! without the host. What is not in it is not known.
 
 use super::{
-    AccessKind, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, Operator, OperatorPlan,
-    RawItems, StorePlan, World,
+    AccessKind, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, NativeCall, Operator,
+    OperatorPlan, RawItems, StorePlan, World,
 };
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
@@ -28,6 +28,8 @@ pub enum Answer {
     Operator(Operator, Vec<Type>, OperatorPlan),
     /// What a call does.
     Callee(ObjectHandle, Callee),
+    /// How a function of the host's is called with so many arguments.
+    NativeCall(ObjectHandle, u32, NativeCall),
     /// The code of a function.
     Inlinee(ObjectHandle, Inlinee),
     /// The items of a tuple.
@@ -55,6 +57,8 @@ pub enum Question {
     Operator(Operator, Vec<Type>),
     /// [`World::callee`]
     Callee(ObjectHandle),
+    /// [`World::native_call`]: with so many arguments.
+    NativeCall(ObjectHandle, u32),
     /// [`World::inlinee`]
     Inlinee(ObjectHandle),
     /// [`World::tuple_items`]
@@ -82,6 +86,7 @@ impl Question {
                 drop(recorder.operator(*operator, operands));
             }
             Question::Callee(object) => drop(recorder.callee(*object)),
+            Question::NativeCall(object, given) => drop(recorder.native_call(*object, *given)),
             Question::Inlinee(object) => drop(recorder.inlinee(*object)),
             Question::Tuple(object) => drop(recorder.tuple_items(*object)),
             Question::Value(object) => drop(recorder.value(*object)),
@@ -99,6 +104,7 @@ impl Question {
             | Question::RawItems(receiver, _) => vec![*receiver],
             Question::Operator(_, operands) => operands.clone(),
             Question::Callee(object)
+            | Question::NativeCall(object, _)
             | Question::Inlinee(object)
             | Question::Tuple(object)
             | Question::Value(object) => vec![Type::from_object(*object)],
@@ -147,7 +153,7 @@ impl Answer {
             | Answer::OfClass(_)
             | Answer::Operator(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
-            Answer::Callee(object, _) => (*object, &[]),
+            Answer::Callee(object, _) | Answer::NativeCall(object, ..) => (*object, &[]),
             Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),
             Answer::Value(object, _) => (*object, &[]),
             Answer::Tuple(object, items) => (*object, items),
@@ -197,6 +203,7 @@ impl Answer {
                 Question::Operator(*operator, operands.clone())
             }
             Answer::Callee(object, _) => Question::Callee(*object),
+            Answer::NativeCall(object, given, _) => Question::NativeCall(*object, *given),
             Answer::Inlinee(object, _) => Question::Inlinee(*object),
             Answer::Tuple(object, _) => Question::Tuple(*object),
             Answer::Value(object, _) => Question::Value(*object),
@@ -284,6 +291,13 @@ impl World for Snapshot {
         match self.find(Question::Callee(callee)) {
             Some(Answer::Callee(_, callee)) => callee.clone(),
             _ => Callee::Unknown,
+        }
+    }
+
+    fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
+        match self.find(Question::NativeCall(callee, given))? {
+            Answer::NativeCall(_, _, call) => Some(call.clone()),
+            _ => None,
         }
     }
 
@@ -399,6 +413,12 @@ impl World for Recorder<'_> {
             self.note(Answer::Callee(callee, found.clone()));
         }
         found
+    }
+
+    fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
+        let call = self.world.native_call(callee, given)?;
+        self.note(Answer::NativeCall(callee, given, call.clone()));
+        Some(call)
     }
 
     fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {

@@ -12,6 +12,7 @@
 //! operator truth [ObjectUser[Point:Exact]] = true assume class_unchanged ObjectUser[Point:Exact]
 //! callee FunctionExact[f] = function 2 [ImmortalLongExact[5]] cell 0x10 raw (int) -> int cell 0x18 boxed 0x10
 //! callee ImmortalObjectExact[len] = builtin len
+//! native ImmortalObjectExact[len] 1 = any intrinsic35[16, 32] gives LongExact
 //! inlinee FunctionExact[f] = check intrinsic34[]       and the code on the lines that follow
 //! tuple TupleExact[t] = [ImmortalLongExact[5], LongExact[6]]
 //! value LongExact[6] = 6
@@ -19,8 +20,8 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Binds, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, Operator,
-    OperatorPlan, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
+    Assumption, AttrPlan, Binds, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, NativeCall,
+    Operator, OperatorPlan, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -350,6 +351,10 @@ impl Display for Answer {
                     }
                 }
             }
+            Answer::NativeCall(object, given, call) => {
+                let object = Type::from_object(*object);
+                write!(f, "native {object} {given} = {call}")
+            }
             Answer::Inlinee(object, inlinee) => {
                 let (function, checks) =
                     (Type::from_object(*object), Each("check", &inlinee.checks));
@@ -437,6 +442,12 @@ impl Snapshot {
                 let object = scope.single_object(line)?;
                 line.expect("=")?;
                 Answer::Callee(object, read_callee(line, scope)?)
+            }
+            () if line.eat_word("native") => {
+                let object = scope.single_object(line)?;
+                let given = line.number()?;
+                line.expect("=")?;
+                Answer::NativeCall(object, given, read_native(line, scope)?)
             }
             () if line.eat_word("tuple") => {
                 let object = scope.single_object(line)?;
@@ -557,6 +568,52 @@ impl RawItems {
             },
         })
     }
+}
+
+impl Display for NativeCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NativeCall::Any {
+                call,
+                first,
+                result,
+            } => {
+                write!(f, "any {call}")?;
+                if let Some(first) = first {
+                    write!(f, " first {first}")?;
+                }
+                write!(f, " gives {result}")
+            }
+            NativeCall::Number { checks, call, kind } => {
+                let checks = Each("check", checks);
+                write!(f, "number {}{checks} call {call}", kind.name())
+            }
+        }
+    }
+}
+
+fn read_native(line: &mut Line, scope: &Scope) -> Parsed<NativeCall> {
+    if line.eat_word("number") {
+        let kind = RawKind::read(line)?;
+        let checks = read_each(line, "check", IntrinsicCall::read)?;
+        line.expect("call")?;
+        let call = IntrinsicCall::read(line)?;
+        return Ok(NativeCall::Number { checks, call, kind });
+    }
+    if !line.eat_word("any") {
+        return line.expected("`any` or `number`");
+    }
+    let call = IntrinsicCall::read(line)?;
+    let first = match line.eat_word("first") {
+        true => Some(scope.ty(line)?),
+        false => None,
+    };
+    line.expect("gives")?;
+    Ok(NativeCall::Any {
+        call,
+        first,
+        result: scope.ty(line)?,
+    })
 }
 
 fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {

@@ -219,6 +219,8 @@ builtins! {
     Ord = "ord";
     /// `super` (the class)
     Super = "super";
+    /// `type` (the class)
+    Type = "type";
 }
 
 /// What a known object does when it is called.
@@ -267,6 +269,30 @@ impl Callee {
             assumptions: Vec::new(),
         }
     }
+}
+
+/// How a known function of the host's is called with so many arguments.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NativeCall {
+    /// A call that may do anything.
+    Any {
+        /// `(thread, operands, imms...) -> object`, where `operands` is the address of the arguments, a method's object first,
+        /// which are borrowed: a new reference, or null with an exception. Work that is pending by then is done.
+        call: IntrinsicCall,
+        /// What the first operand must be.
+        first: Option<Type>,
+        /// What it gives.
+        result: Type,
+    },
+    /// A number that is found of the one argument without running any code of the program.
+    Number {
+        /// Checks `(thread, imms...) -> ()` that it is so, each of which may fail.
+        checks: Vec<IntrinsicCall>,
+        /// `(object, imms...) -> raw`
+        call: IntrinsicCall,
+        /// What the number is.
+        kind: RawKind,
+    },
 }
 
 /// Bytecode as it passes through this room, which does not know it: `bytecode::Code` is all that is ever meant.
@@ -407,6 +433,11 @@ pub trait World {
     fn callee(&self, callee: ObjectHandle) -> Callee {
         let _ = callee;
         Callee::Unknown
+    }
+    /// How to call `callee`, which is no function of the program, with so many arguments (a method's object included).
+    fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
+        let _ = (callee, given);
+        None
     }
     /// The code of a function, to be put in place of calls; a host that gives it makes the frames when an exit is taken
     /// there (`exits::ExitRecord::inlined`). The default is for hosts that don't.

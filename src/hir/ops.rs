@@ -278,6 +278,8 @@ hir_ops! {
     BoolNot = "bool_not", Some(1);
     /// Whether two objects are one.
     Is = "is", Some(2);
+    /// The class of an object, borrowed from it.
+    ClassOf = "class_of", Some(1);
     /// Whether there is no object.
     IsNull = "is_null", Some(1);
     /// Whether the object is the host's None.
@@ -338,6 +340,10 @@ hir_ops! {
     /// The same where a check stands before it, so that nobody notices when the old value is dropped.
     StoreQuiet(call: IntrinsicCall as Intrinsic) = "store_quiet", Some(2);
 
+    /// A number that the host finds of an object without running any code of the program.
+    NumberOf(call: IntrinsicCall as Intrinsic) = "number_of", Some(1);
+    /// Call of a known function of the host's: the operands are borrowed.
+    CallNative(call: IntrinsicCall as Intrinsic) = "call_native", None;
     /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
     /// references are taken over.
     CallDirect(cell: u64 as Address) = "call_direct", None;
@@ -431,7 +437,11 @@ impl Op {
     pub fn raises(&self) -> bool {
         match self {
             Op::General(op, _) => op.info().raises,
-            Op::CallDirect(_) | Op::CallRaw(..) | Op::CheckPending | Op::NameSet(_) => true,
+            Op::CallDirect(_)
+            | Op::CallNative(_)
+            | Op::CallRaw(..)
+            | Op::CheckPending
+            | Op::NameSet(_) => true,
             _ => false,
         }
     }
@@ -445,6 +455,7 @@ impl Op {
                 ..Effects::ANY
             },
             Op::CallDirect(_)
+            | Op::CallNative(_)
             | Op::CallRaw(..)
             | Op::CheckPending
             | Op::CheckValid
@@ -478,6 +489,8 @@ impl Op {
             | Op::CheckThread(_)
             | Op::CheckClasses(_)
             | Op::IsClass(_)
+            | Op::ClassOf
+            | Op::NumberOf(_)
             | Op::Load(_) => Effects::READS,
             _ => Effects::NONE,
         }
@@ -536,6 +549,7 @@ impl Op {
         match self {
             Op::General(op, _) => op.info().gives == Gives::Object,
             Op::CallDirect(_)
+            | Op::CallNative(_)
             | Op::New(_)
             | Op::Sent
             | Op::BoxInt

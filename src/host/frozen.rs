@@ -9,8 +9,8 @@
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
-    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, Operator, OperatorPlan,
-    Question, RawItems, Snapshot, StorePlan, World,
+    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, NativeCall, Operator,
+    OperatorPlan, Question, RawItems, Snapshot, StorePlan, World,
 };
 use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
@@ -215,6 +215,11 @@ impl World for FrozenWorld {
 
     fn callee(&self, callee: ObjectHandle) -> Callee {
         self.after(Question::Callee(callee)).callee(callee)
+    }
+
+    fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
+        self.after(Question::NativeCall(callee, given))
+            .native_call(callee, given)
     }
 
     fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {

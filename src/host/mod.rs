@@ -31,8 +31,8 @@ mod unit;
 
 pub use crate::facts::{
     AccessKind, Answer, AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall,
-    IntrinsicId, MOST_INLINED, Operator, OperatorPlan, Question, RawEntry, RawKind, RawSignature,
-    Recorder, Snapshot, StorePlan, World,
+    IntrinsicId, MOST_INLINED, NativeCall, Operator, OperatorPlan, Question, RawEntry, RawKind,
+    RawSignature, Recorder, Snapshot, StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;

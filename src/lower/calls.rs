@@ -2,7 +2,7 @@
 
 use super::{Lower, Routine, Shadows};
 use crate::hir::{GeneralOp, Gives, Value};
-use crate::host::{DEALLOC, FREE_LEAF, names};
+use crate::host::{DEALLOC, FREE_LEAF, IntrinsicCall, names};
 use crate::lir::{self, IntCond, Signature};
 use crate::ll::{Ty, Width};
 use crate::types::Type;
@@ -170,6 +170,39 @@ impl Lower<'_> {
         self.b.br(failed, raise, &[], go, &[rest]);
         self.b.switch_to(go);
         self.forget_published(position, shadows);
+        self.reference(result);
+        self.values.insert(v, result);
+    }
+
+    /// A call of a function of the host's, by the address of its operands.
+    pub(super) fn call_native(&mut self, v: Value, call: &IntrinsicCall) {
+        let args = self.f.inst(v).args.clone();
+        self.publish(v);
+        let slot = self.b.slot(8 * args.len().max(1) as u32);
+        self.references_in(slot, args.len());
+        let mut fresh = Vec::new();
+        let mut operands = Vec::new();
+        for &a in &args {
+            let (p, made) = self.object(a);
+            if made {
+                fresh.push((a, p));
+            }
+            operands.push(p);
+        }
+        let buffer = self.b.stack_addr(slot);
+        for (i, p) in operands.into_iter().enumerate() {
+            self.b.store(Width::Ptr, buffer, 8 * i as i32, p);
+        }
+        let result = self.host_call(call, vec![self.thread, buffer], None);
+        let result = result.expect("a call gives an object");
+        for (a, p) in fresh {
+            self.drop_fresh(a, p);
+        }
+        let failed = self.b.is_null(result);
+        let raise = self.raise_target(v);
+        let go = self.b.block();
+        self.b.br(failed, raise, &[], go, &[]);
+        self.b.switch_to(go);
         self.reference(result);
         self.values.insert(v, result);
     }

@@ -312,7 +312,25 @@ impl Lower<'_> {
                 .host_access(v, &call, &[arg(0), arg(1)])
                 .expect("a store gives the old value"),
 
+            Op::ClassOf => {
+                let (object, made) = self.object(arg(0));
+                let class = self.intrinsic(names::CLASS_OF, &[object])[0];
+                if made {
+                    self.drop_fresh(arg(0), object);
+                }
+                class
+            }
+            Op::NumberOf(call) => {
+                let (object, made) = self.object(arg(0));
+                let number = self.host_call(&call, vec![object], None);
+                if made {
+                    self.drop_fresh(arg(0), object);
+                }
+                number.expect("a number")
+            }
+
             Op::General(op, imms) => return self.general(v, op, imms),
+            Op::CallNative(call) => return self.call_native(v, &call),
             Op::CallDirect(cell) => return self.call_direct(v, cell),
             Op::CallRaw(entry, consumed) => self.call_raw(v, &entry, consumed),
         };
@@ -685,7 +703,7 @@ impl Lower<'_> {
     }
 
     /// Inline an intrinsic of the host's plans, its immediates behind the operands.
-    fn host_call(
+    pub(super) fn host_call(
         &mut self,
         call: &IntrinsicCall,
         mut args: Vec<lir::Value>,

@@ -32,9 +32,10 @@ mod tests;
 pub mod traceback;
 mod unpack;
 
+pub use c_functions::unfit_result;
 pub use calls::{
-    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, call_original, find_frame_readers, init_result,
-    interpret, new_instance,
+    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, after_call, call_original, call_unknown,
+    find_frame_readers, init_result, interpret, is_frame_reader, new_instance,
 };
 pub use native::Entry;
 pub(crate) use native::entry;

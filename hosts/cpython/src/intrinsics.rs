@@ -5,6 +5,7 @@
 //! ([`cladonia::host::names`]); [`attributes`] has those that this host's access plans name.
 
 pub mod attributes;
+pub mod calls;
 mod containers;
 pub mod dictionaries;
 mod iterators;
@@ -17,7 +18,7 @@ pub(crate) mod tests;
 pub(crate) mod thread;
 
 use crate::abi;
-use crate::capi::{self, Obj, field};
+use crate::capi::{self, Obj, field, set_field};
 use crate::helpers;
 use crate::objects;
 use cladonia::facts::Effects;
@@ -32,11 +33,13 @@ use std::ptr;
 pub type ExtraHelper<'a> = (&'static str, usize, &'a [Ty], &'a [Ty]);
 
 /// Dead ints for compiled code to use again, as the interpreter does with floats: each is linked to the next by its
-/// type's place. An int that has been alive has room for a digit at least.
+/// type's place. Those of two digits are apart: others have no room for the second.
 #[repr(C)]
 struct FreeInts {
     head: UnsafeCell<Obj>,
     count: UnsafeCell<i64>,
+    long_head: UnsafeCell<Obj>,
+    long_count: UnsafeCell<i64>,
 }
 
 // SAFETY: used with the interpreter's lock only.
@@ -45,6 +48,8 @@ unsafe impl Sync for FreeInts {}
 static FREE_INTS: FreeInts = FreeInts {
     head: UnsafeCell::new(ptr::null_mut()),
     count: UnsafeCell::new(0),
+    long_head: UnsafeCell::new(ptr::null_mut()),
+    long_count: UnsafeCell::new(0),
 };
 
 impl FreeInts {
@@ -52,11 +57,94 @@ impl FreeInts {
     const HEAD: i32 = std::mem::offset_of!(FreeInts, head) as i32;
     /// Where their number is.
     const COUNT: i32 = std::mem::offset_of!(FreeInts, count) as i32;
-    /// How many are kept.
+    /// How many of each are kept.
     const MOST: i64 = 100;
 
     fn address() -> u64 {
         &raw const FREE_INTS as u64
+    }
+
+    /// Keep a dead int; false if it is too long, or there are enough.
+    ///
+    /// # Safety
+    /// The lock is held; the int is exact and has no reference any more.
+    unsafe fn keep(&self, object: Obj) -> bool {
+        // SAFETY: the caller's promise; compiled code links them in the same way.
+        unsafe {
+            let tag: u64 = field(object, abi::long::TAG);
+            let (head, count) = match tag >> abi::long::NON_SIZE_BITS {
+                0 | 1 => (self.head.get(), self.count.get()),
+                2 => (self.long_head.get(), self.long_count.get()),
+                _ => return false,
+            };
+            if *count == FreeInts::MOST {
+                return false;
+            }
+            *count += 1;
+            (*object).ob_type = (*head).cast();
+            *head = object;
+            true
+        }
+    }
+
+    /// A kept int of two digits, of which nothing is right but its size.
+    ///
+    /// # Safety
+    /// The lock is held.
+    unsafe fn take_long(&self) -> Option<Obj> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let object = *self.long_head.get();
+            if object.is_null() {
+                return None;
+            }
+            *self.long_head.get() = (*object).ob_type.cast();
+            *self.long_count.get() -= 1;
+            Some(object)
+        }
+    }
+}
+
+/// A new reference to an int; ends the process if there is no memory.
+///
+/// # Safety
+/// The lock is held.
+pub(crate) unsafe extern "C" fn box_int(value: i64) -> Obj {
+    const DIGIT: u64 = (1 << abi::long::DIGIT_BITS) - 1;
+    let magnitude = value.unsigned_abs();
+    // SAFETY: the caller's promise; the object has two digits, and nobody else knows of it.
+    unsafe {
+        if magnitude > DIGIT
+            && magnitude >> (2 * abi::long::DIGIT_BITS) == 0
+            && let Some(object) = FREE_INTS.take_long()
+        {
+            let sign = if value < 0 {
+                abi::long::SIGN_NEGATIVE
+            } else {
+                0
+            };
+            set_field(object, abi::object::REFCNT, 1i64);
+            set_field(object, abi::object::TYPE, &raw mut PyLong_Type);
+            let tag = 2 << abi::long::NON_SIZE_BITS | sign as u64;
+            set_field(object, abi::long::TAG, tag);
+            let digits = [magnitude & DIGIT, magnitude >> abi::long::DIGIT_BITS];
+            set_field(object, abi::long::DIGITS, digits.map(|digit| digit as u32));
+            return object;
+        }
+        helpers::box_int(value)
+    }
+}
+
+/// End the life of an exact int.
+///
+/// # Safety
+/// The lock is held; the int has no reference any more.
+unsafe extern "C" fn free_int(object: Obj) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !FREE_INTS.keep(object) {
+            capi::_Py_Dealloc(object);
+        }
     }
 }
 
@@ -69,16 +157,10 @@ pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
     unsafe {
         let class = Py_TYPE(object);
         if class == &raw mut PyLong_Type {
-            let tag: u64 = field(object, abi::long::TAG);
-            let count = FREE_INTS.count.get();
-            if tag >> abi::long::NON_SIZE_BITS < 3 && *count < FreeInts::MOST {
-                let head = FREE_INTS.head.get();
-                *count += 1;
-                (*object).ob_type = (*head).cast();
-                *head = object;
-                return 1;
-            }
-        } else if class != &raw mut PyFloat_Type
+            free_int(object);
+            return 1;
+        }
+        if class != &raw mut PyFloat_Type
             && class != &raw mut PyUnicode_Type
             && class != &raw mut PyBytes_Type
         {
@@ -93,6 +175,8 @@ pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
 struct Context {
     /// `_Py_Dealloc(object)`.
     dealloc: HelperId,
+    /// Ends the life of an exact int.
+    free_int: HelperId,
     /// `(f64) -> object`, never null.
     box_float: HelperId,
     /// `(i64) -> object`, never null.
@@ -107,6 +191,12 @@ struct Context {
     dict_may_have: HelperId,
     /// `(dict, name, cell, value) -> object`: the old one, or null if nothing was done.
     replace_value: HelperId,
+    /// `(callable, operands, count) -> object`, or null with an exception: a call of whatever it is.
+    call_unknown: HelperId,
+    /// `(thread, callable, result) -> object`: null, with the exception for a result that is none.
+    unfit_result: HelperId,
+    /// `(thread, result) -> object`: does pending work after a call; drops the result if that raises.
+    after_call: HelperId,
     /// The counter of dicts' versions, if it is where the layout says.
     dict_version: Option<u64>,
     /// The interpreter, if its float free list is where the layout says.
@@ -166,8 +256,9 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     own(FREE_LEAF, helpers::entry!(free_leaf, 1));
     let context = Context {
         dealloc: own("dealloc", helpers::entry!(capi::_Py_Dealloc, 1)),
+        free_int: own("free_int", helpers::entry!(free_int, 1)),
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
-        box_int: own("box_int", helpers::entry!(helpers::box_int, 1)),
+        box_int: own("box_int", helpers::entry!(box_int, 1)),
         new_instance: own("new_instance", helpers::entry!(helpers::new_instance, 1)),
         find_name: own("find_name", helpers::entry!(crate::namespace::find, 3)),
         replace_name: own(
@@ -182,6 +273,9 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
             "replace_value",
             helpers::entry!(crate::namespace::replace_value, 4),
         ),
+        call_unknown: own("call_unknown", helpers::entry!(helpers::call_unknown, 3)),
+        unfit_result: own("unfit_result", helpers::entry!(helpers::unfit_result, 3)),
+        after_call: own("after_call", helpers::entry!(helpers::after_call, 2)),
         // SAFETY: the lock is held.
         dict_version: unsafe { crate::namespace::version_counter() },
         // SAFETY: the lock is held.
@@ -195,6 +289,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     };
     references::define(&mut set);
     numbers::define(&mut set);
+    calls::define(&mut set);
     containers::define(&mut set);
     raw_items::define(&mut set);
     iterators::define(&mut set);

@@ -12,6 +12,7 @@ mod attributes;
 mod callees;
 pub(crate) mod classes;
 pub(crate) mod dictionaries;
+mod natives;
 pub(crate) mod operators;
 pub(crate) mod raw_items;
 pub(crate) mod supers;
@@ -25,8 +26,8 @@ use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::{Assumption, RawItems};
 use cladonia::host::{
-    AccessKind, AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, Operator,
-    OperatorPlan, RawEntry, StorePlan, World,
+    AccessKind, AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, NativeCall,
+    Operator, OperatorPlan, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
@@ -59,6 +60,7 @@ struct PlanIds {
 pub struct CPythonWorld<'a> {
     ids: PlanIds,
     raw_ids: raw_items::RawIds,
+    native_ids: natives::NativeIds,
     globals: Obj,
     builtins: Obj,
     known: Known<'a>,
@@ -112,6 +114,7 @@ impl<'a> CPythonWorld<'a> {
         CPythonWorld {
             ids,
             raw_ids: raw_items::RawIds::new(host),
+            native_ids: natives::NativeIds::new(host),
             globals,
             builtins,
             known,
@@ -287,6 +290,10 @@ impl World for CPythonWorld<'_> {
 
     fn callee(&self, callee: ObjectHandle) -> Callee {
         self.find_callee(callee).unwrap_or(Callee::Unknown)
+    }
+
+    fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
+        self.plan_native_call(callee, given)
     }
 
     fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {

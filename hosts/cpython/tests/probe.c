@@ -73,6 +73,7 @@ int main(void)
     O(exc_info, PREVIOUS, _PyErr_StackItem, previous_item);
 
     O(interp, EVAL_FRAME, PyInterpreterState, eval_frame);
+    O(interp, AUDIT_HOOKS, PyInterpreterState, audit_hooks);
     O(interp, FLOAT_NUMFREE, PyInterpreterState, object_state.freelists.floats.numfree);
     O(interp, FLOAT_ITEMS, PyInterpreterState, object_state.freelists.floats.items);
     V(interp, FLOAT_MAXFREE, PyFloat_MAXFREELIST);
@@ -234,6 +235,8 @@ int main(void)
     V(unicode, ASCII_DATA, sizeof(PyASCIIObject));
     V(unicode, COMPACT_DATA, sizeof(PyCompactUnicodeObject));
     O(bytes, DATA, PyBytesObject, ob_sval);
+
+    O(runtime, AUDIT_HOOKS, _PyRuntimeState, audit_hooks.head);
 
     O(debug, VERSION, _Py_DebugOffsets, version);
     O(debug, FREE_THREADED, _Py_DebugOffsets, free_threaded);

@@ -2,7 +2,7 @@
 
 use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
-use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, RawEntry, RawKind};
+use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, NativeCall, RawEntry, RawKind};
 use crate::hir::Op;
 use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
 use crate::hir::function::{Block, Edge, Entry, Term, Value};
@@ -136,8 +136,69 @@ impl Builder<'_> {
                 self.call_class(class, make, init, base);
                 true
             }
-            Callee::Builtin(builtin) if !bound => self.call_builtin(builtin, base, n),
-            _ => false,
+            Callee::Builtin(builtin) if !bound && self.call_builtin(builtin, base, n) => true,
+            callee => self.call_native(object, &callee, base, given),
+        }
+    }
+
+    /// The call of a function of the host's with the last `given` entries of the stack; false if the host does not know how.
+    fn call_native(
+        &mut self,
+        object: ObjectHandle,
+        callee: &Callee,
+        base: usize,
+        given: usize,
+    ) -> bool {
+        let operands = self.stack.len() - given;
+        match self.world.native_call(object, given as u32) {
+            Some(NativeCall::Any {
+                call,
+                first,
+                result,
+            }) => {
+                let fits = |first: Type| {
+                    let entry = self.stack.get(operands);
+                    entry.is_some_and(|entry| self.ty(entry.value) <= first)
+                };
+                if !first.is_none_or(fits) {
+                    return false;
+                }
+                let result = match callee {
+                    Callee::Builtin(builtin) => typing::builtin(*builtin) & result,
+                    _ => result,
+                };
+                // The unit keeps a known function alive.
+                (operands..self.stack.len()).for_each(|i| self.own(i));
+                self.start_instr();
+                let (args, state) = (self.top_values(given), self.state());
+                let v = self.emit_raising(Op::CallNative(call), args, result, state);
+                self.drop_top(self.stack.len() - base);
+                self.push_owned(v);
+                true
+            }
+            Some(NativeCall::Number { checks, call, kind }) => {
+                if self.avoid.contains(&(self.pc, Reason::Shape)) {
+                    return false;
+                }
+                self.own(operands);
+                self.start_instr();
+                let state = self.state();
+                for check in checks {
+                    self.emit_with(
+                        Op::CheckThread(check),
+                        Vec::new(),
+                        Type::BOTTOM,
+                        Some(state),
+                    );
+                }
+                let arg = self.stack[operands].value;
+                let raw = self.emit(Op::NumberOf(call), vec![arg], kind.raw());
+                let v = self.emit(Op::boxing(kind), vec![raw], kind.boxed());
+                self.drop_top(self.stack.len() - base);
+                self.push_owned(v);
+                true
+            }
+            None => false,
         }
     }
 
@@ -479,6 +540,15 @@ impl Builder<'_> {
                 let v = self.general(G::GetLen, [0, 0], vec![arg], Type::LONG_EXACT);
                 self.drop_top(3);
                 self.push_owned(v);
+                true
+            }
+            Builtin::Type => {
+                let top = self.stack.len() - 1;
+                self.own(top);
+                let class = self.emit(Op::ClassOf, vec![arg], Type::OBJECT);
+                self.emit(Op::Incref, vec![class], Type::BOTTOM);
+                self.drop_top(3);
+                self.push_owned(class);
                 true
             }
             Builtin::Float if self.ty(arg) <= Type::FLOAT_EXACT => {

@@ -95,10 +95,26 @@ pub unsafe fn write<T: Copy, P>(base: *mut P, offset: i32, value: T) {
     unsafe { base.byte_offset(offset as isize).cast::<T>().write(value) }
 }
 
+/// The addresses of the two words that are null where no hook hears of audited events.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn audit_hooks() -> [i64; 2] {
+    // SAFETY: addresses only.
+    unsafe {
+        let ours = ffi::PyInterpreterState_Get().cast::<u8>();
+        let of_all = &raw const _PyRuntime;
+        [
+            ours.byte_offset(interp::AUDIT_HOOKS as isize) as i64,
+            of_all.byte_offset(runtime::AUDIT_HOOKS as isize) as i64,
+        ]
+    }
+}
+
 /// Checks that the interpreter that is running is one that the tables describe.
 ///
 /// It compiles and runs a few lines of Python. Not checked: `interp::{TYPES, DICT_STATE, RARE_EVENTS, MONITORS,
-/// EVAL_FRAME}`, `type_::SPEC_CACHE`, `frame::RETURN_OFFSET`, for which there is nothing to compare with.
+/// EVAL_FRAME, AUDIT_HOOKS}`, `runtime::AUDIT_HOOKS`, `type_::SPEC_CACHE`, `frame::RETURN_OFFSET`, for which there is nothing to compare with.
 ///
 /// # Errors
 /// An [`AbiError`] names the first thing that disagrees.

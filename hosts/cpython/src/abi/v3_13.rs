@@ -74,6 +74,7 @@ layout! {
     /// `PyInterpreterState`: the fragile ones; the self-test checks those that are written through.
     interp {
         EVAL_FRAME = 8472, "`eval_frame`.";
+        AUDIT_HOOKS = 10808, "`audit_hooks`: a list, or null.";
         FLOAT_NUMFREE = 10952, "`object_state.freelists.floats.numfree` (i32).";
         FLOAT_ITEMS = 10960, "`object_state.freelists.floats.items`, linked through `ob_type`.";
         FLOAT_MAXFREE = 100, "How many floats the free list keeps.";
@@ -320,6 +321,11 @@ layout! {
     /// `PyBytesObject`.
     bytes {
         DATA = 32, "`ob_sval`.";
+    }
+
+    /// `_PyRuntime`, after its offsets for debuggers.
+    runtime {
+        AUDIT_HOOKS = 10424, "`audit_hooks.head`: null if there are none.";
     }
 
     /// `_Py_DebugOffsets`, at the start of `_PyRuntime`: groups of `u64`.

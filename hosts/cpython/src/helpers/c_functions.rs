@@ -128,7 +128,11 @@ unsafe fn one_deeper(thread: Thread) -> Option<i32> {
     Some(left)
 }
 
+/// Says what is wrong with what a C function has given: null and no exception, or an object with one.
+///
+/// # Safety
+/// The thread is the running one; the result is owned, or null.
 #[cold]
-unsafe fn unfit_result(thread: Thread, callable: Obj, result: Obj) -> Obj {
+pub unsafe extern "C" fn unfit_result(thread: Thread, callable: Obj, result: Obj) -> Obj {
     _Py_CheckFunctionResult(thread, callable, result, ptr::null())
 }

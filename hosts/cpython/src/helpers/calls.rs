@@ -12,6 +12,7 @@ use crate::capi::{
 };
 use crate::runtime::{entries, generators};
 use pyo3_ffi::*;
+use smallvec::SmallVec;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -47,14 +48,17 @@ pub unsafe fn find_frame_readers() {
     }
 }
 
+/// Whether a C function reads its caller's locals.
+pub fn is_frame_reader(function: Obj) -> bool {
+    FRAME_READERS
+        .iter()
+        .any(|reader| reader.load(Ordering::Relaxed) == function)
+}
+
 /// Before a call; false with an exception if the callable reads its caller's locals and they can't be made.
 #[inline]
 pub(super) unsafe fn before_frame_reader(thread: Thread, callable: Obj) -> bool {
-    if Py_TYPE(callable) == &raw mut PyCFunction_Type
-        && FRAME_READERS
-            .iter()
-            .any(|reader| reader.load(Ordering::Relaxed) == callable)
-    {
+    if Py_TYPE(callable) == &raw mut PyCFunction_Type && is_frame_reader(callable) {
         return materialize(thread);
     }
     true
@@ -124,6 +128,14 @@ unsafe fn call_object(
     PyObject_Vectorcall(callable, args, nargsf, kwnames)
 }
 
+/// A call without keywords of what may not be called by its flavour here and now.
+///
+/// # Safety
+/// All is borrowed and alive.
+pub unsafe extern "C" fn call_unknown(callable: Obj, args: *mut Obj, count: i64) -> Obj {
+    PyObject_Vectorcall(callable, args, count as usize, ptr::null_mut())
+}
+
 /// Call a Python function in the interpreter or natively, if it can be entered so: its reference and those of the
 /// arguments are taken over, and those of keywords are the last. Nothing happens otherwise.
 #[inline(always)]
@@ -191,8 +203,11 @@ unsafe fn make_generator(
 
 /// What the interpreter does after a call that was not one of a Python function: the events that are pending by now
 /// (the callee may have raised a signal), which may raise.
+///
+/// # Safety
+/// The thread is the running one; the result is owned, or null with an exception.
 #[inline]
-unsafe fn after_call(thread: Thread, result: Obj) -> Obj {
+pub unsafe extern "C" fn after_call(thread: Thread, result: Obj) -> Obj {
     let breaker: u64 = field(thread, abi::thread::EVAL_BREAKER);
     if breaker & 0xff != 0 && !result.is_null() && crate::capi::_Py_HandlePending(thread) != 0 {
         Py_DECREF(result);
@@ -266,7 +281,13 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
         }
         Py_DECREF(iterable);
     }
-    if let Some(result) = call_spread(thread, callable, tuple, kwargs) {
+    let mut receiver = ptr::null_mut();
+    if Py_TYPE(callable) == &raw mut PyMethod_Type
+        && Py_TYPE(field(callable, abi::method::FUNC)) == &raw mut PyFunction_Type
+    {
+        receiver = field(callable, abi::method::SELF);
+    }
+    if let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs) {
         return result;
     }
     let result = if before_frame_reader(thread, callable) {
@@ -280,16 +301,27 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
     after_call(thread, result)
 }
 
-/// Call a Python function with what is in a tuple and in a dict. All are taken over, and tuple and dict die before the
-/// function runs: an argument lives as long as the callee wants. Nothing happens to what is no function, or if a keyword
-/// is not a string.
-unsafe fn call_spread(thread: Thread, callable: Obj, tuple: Obj, kwargs: Obj) -> Option<Obj> {
-    if Py_TYPE(callable) != &raw mut PyFunction_Type {
+/// Call a Python function, or the bound method of one, with what is in a tuple and in a dict. All are taken over. A function's
+/// tuple and dict die before it runs: an argument lives as long as the callee wants; those of a method live until the call is
+/// over, as in the interpreter. Nothing happens to what is neither, or if a keyword is not a string.
+unsafe fn call_spread(
+    thread: Thread,
+    callable: Obj,
+    receiver: Obj,
+    tuple: Obj,
+    kwargs: Obj,
+) -> Option<Obj> {
+    let function = match receiver.is_null() {
+        true => callable,
+        false => field(callable, abi::method::FUNC),
+    };
+    if Py_TYPE(function) != &raw mut PyFunction_Type {
         return None;
     }
-    let positional = Py_SIZE(tuple) as usize;
-    let mut args: Vec<Obj> = Vec::with_capacity(positional + 4);
-    args.extend((0..positional).map(|k| PyTuple_GetItem(tuple, k as Py_ssize_t)));
+    let mut args: SmallVec<[Obj; 8]> = SmallVec::new();
+    args.extend((!receiver.is_null()).then_some(receiver));
+    args.extend((0..Py_SIZE(tuple)).map(|k| PyTuple_GET_ITEM(tuple, k)));
+    let positional = args.len();
     let mut kwnames = ptr::null_mut();
     if !kwargs.is_null() && PyDict_Size(kwargs) > 0 {
         kwnames = PyTuple_New(PyDict_Size(kwargs));
@@ -312,20 +344,29 @@ unsafe fn call_spread(thread: Thread, callable: Obj, tuple: Obj, kwargs: Obj) ->
     for &object in &args {
         Py_INCREF(object);
     }
-    Py_DECREF(tuple);
-    Py_XDECREF(kwargs);
-    let (array, count) = (args.as_ptr(), positional);
-    let result =
-        call_other_function(thread, callable, array, count, kwnames).unwrap_or_else(|| {
-            let result = PyObject_Vectorcall(callable, array, count, kwnames);
-            Py_DECREF(callable);
-            for &object in &args {
-                Py_DECREF(object);
-            }
-            after_call(thread, result)
-        });
+    if receiver.is_null() {
+        Py_DECREF(tuple);
+        Py_XDECREF(kwargs);
+    } else {
+        Py_INCREF(function);
+    }
+    let array = args.as_ptr();
+    let result = call_function(thread, function, array, positional, kwnames).unwrap_or_else(|| {
+        let result = PyObject_Vectorcall(function, array, positional, kwnames);
+        Py_DECREF(function);
+        for &object in &args {
+            Py_DECREF(object);
+        }
+        after_call(thread, result)
+    });
     Py_XDECREF(kwnames);
-    Some(result)
+    if receiver.is_null() {
+        return Some(result);
+    }
+    for object in [callable, tuple, kwargs] {
+        Py_XDECREF(object);
+    }
+    Some(after_call(thread, result))
 }
 
 #[cold]

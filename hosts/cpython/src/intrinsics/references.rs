@@ -52,9 +52,9 @@ pub(super) fn define(set: &mut Set<'_>) {
                 let (check, push, full) = (b.block(), b.block(), b.cold_block());
                 b.br(room, check, &[], full, &[]);
                 b.switch_to(check);
-                // A long one would be kept from those who need its room.
+                // Those with more digits are kept apart, or not at all.
                 let tag = b.load(Width::I64, p[0], long::TAG);
-                let short = b.icmp_imm(IntCond::Ult, tag, 3 << long::NON_SIZE_BITS);
+                let short = b.icmp_imm(IntCond::Ult, tag, 2 << long::NON_SIZE_BITS);
                 b.br(short, push, &[], full, &[]);
                 b.switch_to(push);
                 let one = b.iconst(1);
@@ -65,7 +65,8 @@ pub(super) fn define(set: &mut Set<'_>) {
                 b.store(Width::I64, free, FreeInts::COUNT, more);
                 b.jump(done, &[]);
                 b.switch_to(full);
-                call_dealloc(b, p[0], context, done);
+                b.call(context.free_int, &[p[0]], &[]);
+                b.jump(done, &[]);
             });
         },
     );

@@ -249,6 +249,27 @@ fn dead_ints_are_used_again() {
             assert_eq!(shown_borrowed(again), value.to_string());
         }
         shown(first);
+        // Those of two digits are kept apart.
+        // SAFETY: under the lock.
+        let free_long = || unsafe { *super::FREE_INTS.long_count.get() };
+        while free_long() > 0 {
+            shown(m.one(names::INT_BOX, &[1 << 30]));
+        }
+        let first = m.one(names::INT_BOX, &[1 << 30]);
+        for value in [
+            1i64 << 30,
+            -(1 << 30),
+            (1 << 60) - 1,
+            -(1 << 60) + 1,
+            3 << 29,
+        ] {
+            m.run(names::DECREF_INT, &[first]);
+            assert_eq!((free(), free_long()), (0, 1));
+            let again = m.one(names::INT_BOX, &[value as u64]);
+            assert_eq!((again, refs(again as Obj), free_long()), (first, 1, 0));
+            assert_eq!(shown_borrowed(again), value.to_string());
+        }
+        shown(first);
         // More than are kept; and ints of two digits and more, and small ones.
         let many: Vec<u64> = (0..300)
             .map(|i| m.one(names::INT_BOX, &[1000 + i]))

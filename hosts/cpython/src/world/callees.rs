@@ -156,24 +156,33 @@ unsafe fn cells_of(function: Obj) -> Option<Vec<ObjectHandle>> {
     }
 }
 
-/// A builtin is known by its module's definition and its own: no program can make another such function.
+/// The builtin that a C function is, if its meaning is known.
 unsafe fn c_function(object: Obj) -> Option<Builtin> {
     // SAFETY: the caller's: a live C function.
+    let is = |module, name| unsafe { defined_in(object, module, name) };
+    let row = FUNCTIONS.iter().find(|row| is(row.0, row.1));
+    row.map(|row| row.2)
+}
+
+/// Whether a C function is the one of this name in this module: it is known by the definitions of both, and no program can
+/// make another such function.
+///
+/// # Safety
+/// The lock is held; a live C function.
+pub(super) unsafe fn defined_in(object: Obj, module: &CStr, name: &CStr) -> bool {
+    // SAFETY: the caller's.
     unsafe {
-        let module: Obj = field(object, abi::builtin::SELF);
-        if module.is_null() || Py_TYPE(module) != &raw mut PyModule_Type {
-            return None;
+        let owner: Obj = field(object, abi::builtin::SELF);
+        if owner.is_null() || Py_TYPE(owner) != &raw mut PyModule_Type {
+            return false;
         }
-        let definition = PyModule_GetDef(module);
+        let definition = PyModule_GetDef(owner);
         if definition.is_null() {
-            return None;
+            return false;
         }
         let method: *const PyMethodDef = field(object, abi::builtin::ML);
         let same = |a: *const c_char, b: &CStr| !a.is_null() && CStr::from_ptr(a) == b;
-        let row = FUNCTIONS
-            .iter()
-            .find(|row| same((*definition).m_name, row.0) && same((*method).ml_name, row.1));
-        row.map(|row| row.2)
+        same((*definition).m_name, module) && same((*method).ml_name, name)
     }
 }
 
@@ -184,6 +193,7 @@ unsafe fn class(object: Obj) -> Option<Builtin> {
         (&raw mut PyFloat_Type, Builtin::Float),
         (&raw mut PyBool_Type, Builtin::Bool),
         (&raw mut PySuper_Type, Builtin::Super),
+        (&raw mut PyType_Type, Builtin::Type),
     ];
     known
         .iter()
