@@ -166,7 +166,8 @@ impl Intervals {
             }
             Op::IntOr | Op::IntXor if at(0).is_natural() && at(1).is_natural() => {
                 let bits = (at(0).high | at(1).high).leading_zeros();
-                Interval::new(0, (u64::MAX >> bits).cast_signed())
+                let most = u64::MAX.checked_shr(bits).unwrap_or(0);
+                Interval::new(0, most.cast_signed())
             }
             Op::IntShr => match constant(1) {
                 Some(n @ 0..64) => Interval::new(at(0).low >> n, at(0).high >> n),
