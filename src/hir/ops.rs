@@ -342,7 +342,8 @@ hir_ops! {
 
     /// A number that the host finds of an object without running any code of the program.
     NumberOf(call: IntrinsicCall as Intrinsic) = "number_of", Some(1);
-    /// Call of a known function of the host's: the operands are borrowed.
+    /// Call of a known function of the host's: takes over the operands, which are dropped, the first one first, when it is over,
+    /// also if it raised.
     CallNative(call: IntrinsicCall as Intrinsic) = "call_native", None;
     /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
     /// references are taken over.
@@ -569,6 +570,7 @@ impl Op {
             Op::CellSet | Op::ListAppend | Op::Store(_) | Op::StoreQuiet(_) => 1..2,
             Op::ListSet => 2..3,
             Op::CallDirect(_) => 1..count,
+            Op::CallNative(_) => 0..count,
             Op::General(op, _) if op.info().variadic => op.info().operands as usize..count,
             _ => 0..0,
         }

@@ -174,29 +174,24 @@ impl Lower<'_> {
         self.values.insert(v, result);
     }
 
-    /// A call of a function of the host's, by the address of its operands.
+    /// A call of a function of the host's, by the address of its operands, which are let go before an exception goes on.
     pub(super) fn call_native(&mut self, v: Value, call: &IntrinsicCall) {
         let args = self.f.inst(v).args.clone();
         self.publish(v);
         let slot = self.b.slot(8 * args.len().max(1) as u32);
         self.references_in(slot, args.len());
-        let mut fresh = Vec::new();
-        let mut operands = Vec::new();
-        for &a in &args {
-            let (p, made) = self.object(a);
-            if made {
-                fresh.push((a, p));
-            }
-            operands.push(p);
-        }
+        let operands: Vec<_> = args.iter().map(|&a| self.object(a)).collect();
         let buffer = self.b.stack_addr(slot);
-        for (i, p) in operands.into_iter().enumerate() {
-            self.b.store(Width::Ptr, buffer, 8 * i as i32, p);
+        for (i, (p, _)) in operands.iter().enumerate() {
+            self.b.store(Width::Ptr, buffer, 8 * i as i32, *p);
         }
         let result = self.host_call(call, vec![self.thread, buffer], None);
         let result = result.expect("a call gives an object");
-        for (a, p) in fresh {
-            self.drop_fresh(a, p);
+        for (&a, (p, made)) in args.iter().zip(operands) {
+            match made {
+                true => self.drop_fresh(a, p),
+                false => self.drop_operand(a, p),
+            }
         }
         let failed = self.b.is_null(result);
         let raise = self.raise_target(v);
@@ -205,6 +200,22 @@ impl Lower<'_> {
         self.b.switch_to(go);
         self.reference(result);
         self.values.insert(v, result);
+    }
+
+    /// Drop an operand of a call that has been made: the frame is true, and the unit is looked at afterwards.
+    fn drop_operand(&mut self, operand: Value, p: lir::Value) {
+        if self.needs_no_count(operand) {
+            return;
+        }
+        if let Some(name) = self.unseen_end(operand) {
+            return self.count(name, p);
+        }
+        let go = self.b.block();
+        let loud = self.release(p, go);
+        self.b.switch_to(loud);
+        self.b.call(self.host.helper(DEALLOC), &[p], &[]);
+        self.b.jump(go, &[]);
+        self.b.switch_to(go);
     }
 
     pub(super) fn call_direct(&mut self, v: Value, cell: u64) {
@@ -285,18 +296,24 @@ impl Lower<'_> {
         if self.needs_no_count(dropped) {
             return;
         }
-        let ty = self.f.ty(dropped);
         let p = self.object(dropped).0;
-        let name = if ty <= Type::FLOAT_EXACT {
-            names::DECREF_FLOAT
+        let name = self.unseen_end(dropped);
+        self.unless_null(dropped, p, |s| match name {
+            Some(name) => s.count(name, p),
+            None => s.drop_object(v, p),
+        });
+    }
+
+    /// How a reference to an object is dropped whose end runs no code of the program.
+    fn unseen_end(&self, dropped: Value) -> Option<&'static str> {
+        let ty = self.f.ty(dropped);
+        if ty <= Type::FLOAT_EXACT {
+            Some(names::DECREF_FLOAT)
         } else if ty <= Type::LONG_EXACT {
-            names::DECREF_INT
-        } else if !self.f.drop_runs_host_code(dropped) {
-            names::DECREF_LEAF
+            Some(names::DECREF_INT)
         } else {
-            return self.unless_null(dropped, p, |s| s.drop_object(v, p));
-        };
-        self.unless_null(dropped, p, |s| s.count(name, p));
+            (!self.f.drop_runs_host_code(dropped)).then_some(names::DECREF_LEAF)
+        }
     }
 
     /// Drop a reference to any object. The frame is made true for others only where the object dies, and only there the

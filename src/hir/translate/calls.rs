@@ -170,9 +170,13 @@ impl Builder<'_> {
                 // The unit keeps a known function alive.
                 (operands..self.stack.len()).for_each(|i| self.own(i));
                 self.start_instr();
-                let (args, state) = (self.top_values(given), self.state());
+                let n = self.stack.len() - base;
+                // The callable stays, also if the call raises.
+                let (args, state) = (self.top_values(given), self.state_without(n - 1));
                 let v = self.emit_raising(Op::CallNative(call), args, result, state);
-                self.drop_top(self.stack.len() - base);
+                let callable = self.stack[base];
+                self.forget_top(n);
+                self.drop_entry(callable);
                 self.push_owned(v);
                 true
             }
