@@ -303,6 +303,42 @@ class Compiling(unittest.TestCase):
         plain = child("-m", "cladonia", "-c", program)
         self.assertEqual(plain.stdout, "one None\ntwo None\nunknown None\n", plain.stderr)
 
+    def test_turns_of_loops_are_counted_however_a_loop_is_left(self):
+        namespace = {}
+        exec("""if 1:
+            def up(n, at):
+                for i in range(n):
+                    if i == at: break
+            def steps(n, at):
+                for i in range(2 * n, 0, -2):
+                    if i == at: return i
+            def climbs(n, at):
+                i = 0
+                while i < n:
+                    if i == at: raise ValueError
+                    i += 1
+            def meets(items, at):
+                t = 0
+                for i in range(len(items)):
+                    t += items[i]""", namespace)
+        items = [1] * 100
+        items[60] = 0.5
+        for name, args, turns in (("up", (100, 40), 40), ("up", (100, -1), 100), ("up", (0, 0), 0), ("steps", (100, 40), 80),
+                                  ("steps", (100, -1), 100), ("climbs", (100, 7), 7), ("climbs", (100, -1), 99),
+                                  ("meets", ([1] * 100, 0), 100), ("meets", (items, 0), 60)):
+            f = namespace[name]
+            for _ in range(10):
+                f(args[0] if name != "meets" else [1] * 20, -1)
+            cladonia.compile(f)
+            before = cladonia.stats()["coverage"]["native_loop_iterations"]
+            try:
+                f(*args)
+            except ValueError:
+                pass
+            after = cladonia.stats()["coverage"]["native_loop_iterations"]
+            with self.subTest(name=name, args=args[1:]):
+                self.assertEqual(after - before, turns)
+
     def test_plans_say_candidates_checks_and_watches(self):
         class P:
             k = 1

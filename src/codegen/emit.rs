@@ -3,7 +3,8 @@
 use super::exits::ExitBlocks;
 use super::{CodegenError, Input, malformed};
 use crate::lir::{
-    Block, BlockCall, Cfg, Func, HelperId, Imm, RoutineId, SigId, Signature, Term, Value,
+    Block, BlockCall, BlockData, Cfg, Func, HelperId, Imm, NaturalLoop, RoutineId, SigId,
+    Signature, Term, Value,
 };
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
@@ -28,6 +29,11 @@ pub(super) struct Scratch {
     pub(super) hot: EntitySet<Block>,
     /// Cold blocks of loops that call nothing in their hot blocks.
     pub(super) sheltered: EntitySet<Block>,
+    loops: Vec<NaturalLoop>,
+    /// The innermost of the loops that a block is in.
+    innermost: SecondaryMap<Block, Option<usize>>,
+    /// Truth values that are used once.
+    singles: EntitySet<Value>,
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,
     values: SecondaryMap<Value, PackedOption<ir::Value>>,
     helpers: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
@@ -105,6 +111,13 @@ impl Scratch {
             }
         }
         self.hot = func.hot_blocks();
+        self.loops = self.cfg.loops();
+        self.innermost.clear();
+        for (i, NaturalLoop { body, .. }) in self.loops.iter().enumerate() {
+            body.iter()
+                .for_each(|block| self.innermost[block] = Some(i));
+        }
+        self.find_singles(func);
 
         let mut declared = Vec::new();
         let mut exits = false;
@@ -125,6 +138,37 @@ impl Scratch {
         declared.sort_unstable();
         declared.dedup();
         Ok(declared)
+    }
+
+    fn find_singles(&mut self, func: &Func) {
+        let mut used = EntitySet::new();
+        self.singles.clear();
+        let blocks = self.cfg.order().iter().map(|b| &func.blocks[*b]);
+        let uses = blocks.flat_map(BlockData::uses);
+        for v in uses.filter(|v| func.values.get(*v) == Some(&Ty::Bool)) {
+            if used.insert(v) {
+                self.singles.insert(v);
+            } else {
+                self.singles.remove(v);
+            }
+        }
+    }
+
+    /// Whether the block that a branch goes to if its condition does not hold should come first of the two.
+    ///
+    /// Cranelift numbers blocks in reverse postorder, and visits the first target of a branch first: so that comes last, behind all
+    /// that the other one leads to. The register allocator takes what lies between the ends of a loop in this order for a part of it, and
+    /// prefers the values that are used there. So what is cold, and what leaves a loop, is named first.
+    fn is_other_first(&self, from: Block, then: Block, els: Block) -> bool {
+        let Some(i) = self.innermost[from] else {
+            return false;
+        };
+        let rank = |to: Block| match self.hot.contains(to) {
+            false => 0,
+            true if !self.loops[i].body.contains(to) => 1,
+            true => 2,
+        };
+        rank(els) < rank(then)
     }
 
     /// What the references of a function that has been emitted became.
@@ -293,19 +337,23 @@ impl<'a> Emitter<'a> {
                 self.cursor.ins().jump(target, &args);
             }
             Term::Br { cond, then, els } => {
+                let swaps = self.scratch.is_other_first(block, then.block, els.block);
+                let is_single = self.is_single(*cond);
                 let cond = self.value(*cond)?;
-                let (then, then_args) = self.call(then)?;
-                let (els, els_args) = self.call(els)?;
-                match self.negated(cond) {
-                    Some(cond) => self
-                        .cursor
-                        .ins()
-                        .brif(cond, els, &els_args, then, &then_args),
-                    None => self
-                        .cursor
-                        .ins()
-                        .brif(cond, then, &then_args, els, &els_args),
+                let (mut then, mut els) = (self.call(then)?, self.call(els)?);
+                let (mut cond, is_negated) = match self.negated(cond) {
+                    Some(cond) => (cond, true),
+                    None => (cond, false),
                 };
+                if is_negated != swaps {
+                    std::mem::swap(&mut then, &mut els);
+                }
+                if swaps {
+                    cond = self.opposite(cond, is_single && !is_negated);
+                }
+                let ((then, then_args), (els, els_args)) = (then, els);
+                let ins = self.cursor.ins();
+                ins.brif(cond, then, &then_args, els, &els_args);
             }
             Term::Return(values) => {
                 let values = self.values(values)?;
@@ -323,6 +371,11 @@ impl<'a> Emitter<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a truth value is used once.
+    pub(super) fn is_single(&self, value: Value) -> bool {
+        self.scratch.singles.contains(value)
     }
 
     fn call(&self, call: &BlockCall) -> Result<(ir::Block, Vec<BlockArg>), CodegenError> {

@@ -67,6 +67,10 @@ impl Emitter<'_> {
                 self.collects(call, &inst.args);
                 return self.define_results(inst, call);
             }
+            (Opcode::Bnot, _, &[a]) => {
+                let is_single = self.is_single(inst.args[0]);
+                self.not(a, is_single)
+            }
             (op, _, &[a]) => self.unary(op, a)?,
             (op @ (Opcode::IaddOvf | Opcode::IsubOvf | Opcode::ImulOvf), _, &[a, b]) => {
                 let (value, overflowed) = match op {
@@ -110,7 +114,6 @@ impl Emitter<'_> {
                 .cursor
                 .ins()
                 .bitcast(types::F64, MemFlagsData::new(), a),
-            Opcode::Bnot => self.not(a),
             Opcode::B2i => self.cursor.ins().uextend(types::I64, a),
             Opcode::Copy => self.copy(a),
             // Addresses and integers are one to the machine.
@@ -159,23 +162,48 @@ impl Emitter<'_> {
         })
     }
 
-    /// Not of a truth value. The opposite of a comparison is a comparison, which a branch can use directly.
-    fn not(&mut self, a: ir::Value) -> ir::Value {
-        match self.definition(a) {
-            Some(InstructionData::IntCompare {
-                cond, args: [x, y], ..
-            }) => self.cursor.ins().icmp(cond.complement(), x, y),
-            Some(InstructionData::FloatCompare {
-                cond, args: [x, y], ..
-            }) => self.cursor.ins().fcmp(cond.complement(), x, y),
-            _ => {
-                let one = self.cursor.ins().iconst(types::I8, 1);
-                self.cursor.ins().bxor(a, one)
-            }
-        }
+    /// Not of a truth value. The opposite of a comparison is a comparison, which a branch can use directly; it takes the other's place
+    /// if that has no other use, since instruction selection would count what nobody uses as a use of its operands.
+    fn not(&mut self, a: ir::Value, is_single: bool) -> ir::Value {
+        self.compared(a, is_single).unwrap_or_else(|| {
+            let one = self.cursor.ins().iconst(types::I8, 1);
+            self.cursor.ins().bxor(a, one)
+        })
     }
 
-    /// `x`, if `a` is the opposite of `x` made by [`Emitter::not`].
+    /// The same as a branch wants it.
+    pub(super) fn opposite(&mut self, a: ir::Value, is_single: bool) -> ir::Value {
+        self.compared(a, is_single).unwrap_or_else(|| {
+            let zero = self.cursor.ins().iconst(types::I8, 0);
+            self.cursor.ins().icmp(IntCC::Equal, a, zero)
+        })
+    }
+
+    /// The opposite of a comparison.
+    fn compared(&mut self, a: ir::Value, is_single: bool) -> Option<ir::Value> {
+        let inst = self.cursor.func.dfg.value_def(a).inst()?;
+        let mut data = self.cursor.func.dfg.insts[inst];
+        match &mut data {
+            InstructionData::IntCompare { cond, .. } => *cond = cond.complement(),
+            InstructionData::FloatCompare { cond, .. } => *cond = cond.complement(),
+            _ => return None,
+        }
+        if is_single {
+            self.cursor.func.dfg.insts[inst] = data;
+            return Some(a);
+        }
+        Some(match data {
+            InstructionData::IntCompare {
+                cond, args: [x, y], ..
+            } => self.cursor.ins().icmp(cond, x, y),
+            InstructionData::FloatCompare {
+                cond, args: [x, y], ..
+            } => self.cursor.ins().fcmp(cond, x, y),
+            _ => return None,
+        })
+    }
+
+    /// `x`, if `a` is the opposite of `x` made by `not`.
     pub(super) fn negated(&self, a: ir::Value) -> Option<ir::Value> {
         let InstructionData::Binary {
             opcode: ir::Opcode::Bxor,

@@ -80,6 +80,29 @@ macro_rules! call {
 use call;
 
 #[test]
+fn what_leaves_a_loop_is_named_first() {
+    let code = Jit::new().compile(
+        "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1)\n\
+         block1(v2: i64):\n  v3 = icmp slt v2, v0\n  br v3, block2, block3\n\
+         block2:\n  v4 = iconst 7\n  v5 = icmp ne v2, v4\n  br v5, block4, block5\n\
+         block3:\n  return v2\n\
+         block4:\n  v6 = iconst 1\n  v7 = iadd v2, v6\n  jump block1(v7)\n\
+         block5 cold:\n  v8 = iadd v4, v4\n  return v8\n}",
+    );
+    let clif = code.clif().unwrap();
+    for part in [
+        "icmp.i64 sge",
+        ", block3, block2",
+        "icmp.i64 eq",
+        ", block5, block4",
+    ] {
+        assert!(clif.contains(part), "no `{part}`:\n{clif}");
+    }
+    assert_eq!(call!(code, fn(i64) -> i64, 5), 5);
+    assert_eq!(call!(code, fn(i64) -> i64, 20), 14);
+}
+
+#[test]
 fn faults_are_errors_and_leave_the_generator_usable() {
     let mut jit = Jit::new();
     let error = jit

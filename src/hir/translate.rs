@@ -164,7 +164,7 @@ impl Builder<'_> {
             B::UnaryInvert => self.unary(G::Invert, Operator::Invert, instr),
             B::UnaryNot => {
                 let e = self.pop();
-                let b = self.truth_of_bool(e.value);
+                let b = self.truth_of_bool(e);
                 let n = self.emit(Op::BoolNot, vec![b], Type::CBOOL);
                 self.push_bool(n);
             }
@@ -274,7 +274,7 @@ impl Builder<'_> {
             }
             B::PopJumpIfFalse | B::PopJumpIfTrue => {
                 let e = self.pop();
-                let cond = self.truth_of_bool(e.value);
+                let cond = self.truth_of_bool(e);
                 let next = Pc(self.pc.0 + 1);
                 let (t, f) = if instr.op == B::PopJumpIfTrue {
                     (Pc(instr.arg), next)

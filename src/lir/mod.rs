@@ -12,6 +12,7 @@
 
 mod borders;
 mod cfg;
+mod counts;
 #[cfg(test)]
 mod docs;
 mod graph;
@@ -31,6 +32,7 @@ mod verify;
 
 pub use borders::separate_loops;
 pub use cfg::{Cfg, NaturalLoop};
+pub use counts::derive_counts;
 pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, RoutineId,
     RoutineRef, SigId, Signature, Term, Value,

@@ -293,19 +293,29 @@ pub(crate) fn stays_well_formed(pass: impl Fn(&mut Func)) {
 
 /// Check that a pass changes nothing of what functions with loops do, whichever way they are left.
 pub(crate) fn keeps_meaning(pass: impl Fn(&mut Func)) {
+    keeps_memory(|_, _| {}, |func, _| pass(func));
+}
+
+/// The same of functions that `using` lets use the word at an address: it must hold the same in the end, too.
+pub(crate) fn keeps_memory(using: impl Fn(&mut Func, u64), pass: impl Fn(&mut Func, u64)) {
     let helpers = PrimaryMap::new();
+    let cell = std::cell::Cell::new(0u64);
+    let address = cell.as_ptr() as u64;
     for seed in 0..2000 {
-        let func = looping(seed);
+        let mut func = looping(seed);
+        using(&mut func, address);
         let mut changed = func.clone();
-        pass(&mut changed);
+        pass(&mut changed, address);
         verify(&changed, Mode::Unit, &helpers).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let mut dice = Dice(seed);
         for _ in 0..4 {
             let args = [dice.int().cast_unsigned(), dice.below(20) as u64];
             let run = |func| {
-                // SAFETY: these functions neither load, store nor call.
+                cell.set(0);
+                // SAFETY: these functions do not call, and use no memory but the cell.
                 let mut machine = unsafe { Native::new() };
-                execute(func, &helpers, &args, &mut machine).unwrap()
+                let end = execute(func, &helpers, &args, &mut machine).unwrap();
+                (end, cell.get())
             };
             assert_eq!(run(&func), run(&changed), "seed {seed}, {args:?}");
         }

@@ -373,7 +373,8 @@ impl Lower<'_> {
         !self.is_counted
             || self.repr(v) != super::Repr::Object
             || matches!(self.f.op(root), crate::hir::Op::Const(o) if o.is_immortal())
-            || (!self.f.ty(v).is_bottom() && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE))
+            || (!self.f.ty(v).is_bottom()
+                && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE | Type::NULLPTR))
     }
 
     pub(super) fn unless_null(&mut self, v: Value, p: lir::Value, then: impl FnOnce(&mut Self)) {

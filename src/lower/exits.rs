@@ -14,6 +14,8 @@ use cranelift_entity::EntityRef;
 
 /// The values an exit passes, each once, and the virtual objects it makes.
 struct Words {
+    /// What the frame's locals hold.
+    locals: Vec<Value>,
     hir: Vec<Value>,
     args: Vec<lir::Value>,
     virtuals: Vec<(Value, VirtualObject)>,
@@ -44,6 +46,7 @@ impl Lower<'_> {
         self.b.switch_to(block);
         let state = &self.f.states[state];
         let mut words = Words {
+            locals: state.locals.clone(),
             hir: Vec::new(),
             args: vec![self.thread, self.frame],
             virtuals: Vec::new(),
@@ -136,10 +139,15 @@ impl Lower<'_> {
         let index = match words.hir.iter().position(|w| *w == key) {
             Some(i) => i as u32 + CONTEXT_WORDS,
             None => {
-                let value = if repr.is_raw() {
-                    self.raw(key)
-                } else {
-                    self.object(v).0
+                let value = match self.slot_of(words, v) {
+                    // An owned reference may outlive what the slot holds.
+                    Some(k) if repr == Repr::Object && !owned => {
+                        let value = self.b.load(Width::Ptr, self.frame, self.slot_offset(k));
+                        self.reference(value);
+                        value
+                    }
+                    _ if repr.is_raw() => self.raw(key),
+                    _ => self.object(v).0,
                 };
                 words.hir.push(key);
                 words.args.push(value);
@@ -157,6 +165,20 @@ impl Lower<'_> {
             }
             _ => Source::Borrowed(index),
         }
+    }
+
+    /// The slot that holds an object where the unit leaves: what is read there needs no register on the way.
+    fn slot_of(&self, words: &Words, v: Value) -> Option<u32> {
+        let v = self.f.object_of(v);
+        if self.closed.is_some() || matches!(self.f.op(v), Op::Const(_)) {
+            return None;
+        }
+        let slots = words.locals.iter().take(self.f.code.locals.len());
+        let at = slots
+            .enumerate()
+            .find(|(_, local)| self.f.object_of(**local) == v);
+        at.filter(|(_, local)| self.repr(**local) == Repr::Object)
+            .map(|(k, _)| k as u32)
     }
 
     /// Let a range iterator, whose state is in registers, be where it is.

@@ -304,6 +304,7 @@ fn finish_with(
     };
     lir::tidy(&mut func);
     lir::rotate_loops(&mut func);
+    lir::derive_counts(&mut func, parts.loop_counter);
     lir::separate_loops(&mut func);
     lir::sink_sums(&mut func);
     Lowered {

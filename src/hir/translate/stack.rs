@@ -5,7 +5,7 @@ use crate::bytecode::{Instr, Pc};
 use crate::facts::{Assumption, Source};
 use crate::hir::Op;
 use crate::hir::build::{Builder, is_builtin_exact};
-use crate::hir::function::{Term, Value};
+use crate::hir::function::{Entry, Term, Value};
 use crate::hir::typing;
 use crate::types::{ObjectHandle, Type};
 
@@ -101,9 +101,15 @@ impl Builder<'_> {
         self.push_owned(b);
     }
 
-    pub(super) fn truth_of_bool(&mut self, v: Value) -> Value {
-        let v = self.refine(v, Type::BOOL);
-        self.emit(Op::UnboxBool, vec![v], Type::CBOOL)
+    pub(super) fn truth_of_bool(&mut self, entry: Entry) -> Value {
+        let v = self.refine(entry.value, Type::BOOL);
+        let truth = self.emit(Op::UnboxBool, vec![v], Type::CBOOL);
+        // Nothing needs to be done, but a reference that was taken before the class was known is undone by it.
+        let object = self.f.object_of(v);
+        if entry.owned && !(self.ty(object) <= Type::BOOL) && self.is_counted(object) {
+            self.decref(v);
+        }
+        truth
     }
 
     pub(super) fn branch(&mut self, cond: Value, t: Pc, f: Pc) {

@@ -1,0 +1,442 @@
+//! Counts that a loop need not keep.
+//!
+//! Each turn of a loop adds one to a word of memory, which only statistics read: a load, a sum and a store in each turn, and a register
+//! for the address. Where something else is one more, or one less, in each turn, as the number of items that a range has left, that tells how many
+//! turns there were; so what leaves the loop adds them all at once, and the turn adds nothing. (A derived induction variable, whose store
+//! is sunk out of the loop.)
+
+use super::cfg::{Cfg, NaturalLoop};
+use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
+use super::ops::Opcode;
+use crate::ll::{Ty, Width};
+use cranelift_entity::SecondaryMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// Take the counting of turns in `cell` out of innermost loops without calls, where another value counts them too. Nothing else
+/// may read the cell before the loop is left.
+pub fn derive_counts(func: &mut Func, cell: u64) {
+    let cfg = Cfg::new(func);
+    let found = cfg.innermost_loops();
+    if found.is_empty() {
+        return;
+    }
+    let hot = func.hot_blocks();
+    let known = Known::of(func);
+    for found in found {
+        if hot.contains(found.header)
+            && found.is_quiet(func, &hot)
+            && let Some(counted) = Counted::find(func, &cfg, &found, &known, cell)
+        {
+            counted.rewrite(func, &cfg, &found, cell);
+        }
+    }
+}
+
+/// What is looked up of values.
+struct Known {
+    constants: HashMap<Value, u64>,
+    /// How often each value is used.
+    uses: SecondaryMap<Value, u32>,
+}
+
+impl Known {
+    fn of(func: &Func) -> Known {
+        let mut known = Known {
+            constants: HashMap::new(),
+            uses: SecondaryMap::new(),
+        };
+        for data in func.order.iter().map(|b| &func.blocks[*b]) {
+            for inst in &data.insts {
+                let constant = match inst.imm {
+                    Imm::Int(n) if inst.op == Opcode::Iconst => n.cast_unsigned(),
+                    Imm::Addr(at) if inst.op == Opcode::Pconst => at,
+                    _ => continue,
+                };
+                known.constants.insert(inst.results[0], constant);
+            }
+            data.uses().for_each(|v| known.uses[v] += 1);
+        }
+        known
+    }
+
+    fn is(&self, v: Value, n: u64) -> bool {
+        self.constants.get(&v) == Some(&n)
+    }
+
+    /// What adds one to the cell in a block, and serves nothing else: a load, a sum and a store.
+    fn increment(&self, data: &BlockData, load: &Inst, store: &Inst) -> Option<[Inst; 3]> {
+        let loaded = *load.results.first()?;
+        let sum = data.insts.iter().find(|inst| inst.args.contains(&loaded))?;
+        let is_increment = store.op == Opcode::Store
+            && load.imm == store.imm
+            && sum.op == Opcode::Iadd
+            && sum.args.iter().any(|v| self.is(*v, 1))
+            && store.args[1] == sum.results[0];
+        let is_private = self.uses[loaded] == 1 && self.uses[sum.results[0]] == 1;
+        (is_increment && is_private).then(|| [load.clone(), sum.clone(), store.clone()])
+    }
+}
+
+/// A value that counts the turns of a loop.
+#[derive(Clone, Copy)]
+struct Counter {
+    /// The header's parameter.
+    param: Value,
+    /// What it is in the first turn.
+    first: Value,
+    /// That, if it is a constant.
+    known: Option<i64>,
+    /// Whether it falls, by one in each turn; else it rises.
+    falls: bool,
+}
+
+/// A loop in which each turn adds one to the cell.
+struct Counted {
+    counter: Counter,
+    /// Whether the turn has added its one where a block ends, for the blocks of the loop.
+    added: SecondaryMap<Block, Option<bool>>,
+    /// The blocks that add it, and how.
+    adds: BTreeMap<Block, [Inst; 3]>,
+}
+
+impl Counted {
+    fn find(
+        func: &Func,
+        cfg: &Cfg,
+        found: &NaturalLoop,
+        known: &Known,
+        cell: u64,
+    ) -> Option<Counted> {
+        let mut adds = BTreeMap::new();
+        for b in found.body.iter() {
+            let insts = func.blocks[b].insts.iter();
+            let accesses: Vec<&Inst> = insts
+                .filter(|inst| matches!(inst.op, Opcode::Load | Opcode::Store))
+                .filter(|inst| known.is(inst.args[0], cell))
+                .collect();
+            match accesses[..] {
+                [] => {}
+                [load, store] => {
+                    adds.insert(b, known.increment(&func.blocks[b], load, store)?);
+                }
+                _ => return None,
+            }
+        }
+        if adds.is_empty() {
+            return None;
+        }
+        Some(Counted {
+            added: Counted::flow(func, cfg, found, &adds)?,
+            counter: Counter::find(func, cfg, found, known)?,
+            adds,
+        })
+    }
+
+    /// Where a turn has added its one; nothing if that depends on the way, or if a turn adds none or two.
+    fn flow(
+        func: &Func,
+        cfg: &Cfg,
+        found: &NaturalLoop,
+        adds: &BTreeMap<Block, [Inst; 3]>,
+    ) -> Option<SecondaryMap<Block, Option<bool>>> {
+        let mut added = SecondaryMap::new();
+        for &b in cfg.order().iter().filter(|b| found.body.contains(**b)) {
+            let before = match b == found.header {
+                true => false,
+                // What comes before is known, unless there is another loop.
+                false => {
+                    let mut from = cfg.predecessors(b).iter().map(|p| added[*p]);
+                    let first = from.next()??;
+                    from.all(|other| other == Some(first)).then_some(first)?
+                }
+            };
+            if before && adds.contains_key(&b) {
+                return None;
+            }
+            let behind = before || adds.contains_key(&b);
+            added[b] = Some(behind);
+            let mut targets = func.blocks[b].targets();
+            if !behind && targets.any(|call| call.block == found.header) {
+                return None;
+            }
+        }
+        Some(added)
+    }
+
+    /// Add where the loop is left, and no more in its turns.
+    fn rewrite(self, func: &mut Func, cfg: &Cfg, found: &NaturalLoop, cell: u64) {
+        for (b, increment) in &self.adds {
+            let insts = &mut func.blocks[*b].insts;
+            insts.retain(|inst| !increment.contains(inst));
+        }
+        let mut leaving: BTreeMap<Block, Vec<Block>> = BTreeMap::new();
+        for &b in cfg.order().iter().filter(|b| found.body.contains(**b)) {
+            for call in func.blocks[b].targets() {
+                if !found.body.contains(call.block) {
+                    leaving.entry(call.block).or_default().push(b);
+                }
+            }
+        }
+        for (to, from) in leaving {
+            let is_all = cfg.predecessors(to).len() == from.len();
+            let is_same = from.iter().all(|b| self.added[*b] == self.added[from[0]]);
+            if is_all && is_same {
+                let insts = self.add(func, cell, from[0]);
+                func.blocks[to].insts.splice(0..0, insts);
+                continue;
+            }
+            for b in from {
+                self.add_on_edge(func, cell, b, to);
+            }
+        }
+    }
+
+    /// Add on an edge, by a block of its own.
+    fn add_on_edge(&self, func: &mut Func, cell: u64, from: Block, to: Block) {
+        let between = func.make_block();
+        func.blocks[between].cold = func.blocks[to].cold;
+        let term = func.blocks[from].term.as_mut();
+        let edge = term.and_then(|term| term.targets_mut().find(|call| call.block == to));
+        let edge = edge.expect("an edge that leaves the loop");
+        let args = std::mem::take(&mut edge.args);
+        edge.block = between;
+        let insts = self.add(func, cell, from);
+        func.blocks[between].insts = insts;
+        func.blocks[between].term = Some(Term::Jump(BlockCall::new(to, args)));
+        let at = func.order.iter().position(|b| *b == to);
+        func.order.insert(at.unwrap_or(func.order.len()), between);
+    }
+
+    /// What adds the turns to the cell behind a block.
+    fn add(&self, func: &mut Func, cell: u64, from: Block) -> Vec<Inst> {
+        let Counter {
+            param,
+            first,
+            known,
+            falls,
+        } = self.counter;
+        let mut insts = Vec::new();
+        let mut push = |op, args: &[Value], imm, ty| {
+            let result = func.values.push(ty);
+            insts.push(Inst {
+                op,
+                args: args.to_vec(),
+                imm,
+                results: vec![result],
+            });
+            result
+        };
+        let mut int = |n: i64| push(Opcode::Iconst, &[], Imm::Int(n), Ty::I64);
+        let more = i64::from(self.added[from] == Some(true));
+        let (from, less, more) = match (known, falls) {
+            (Some(n), true) => (int(n.wrapping_add(more)), Some(param), 0),
+            (Some(n), false) => (
+                param,
+                Some(n.wrapping_sub(more)).filter(|n| *n != 0).map(&mut int),
+                0,
+            ),
+            (None, true) => (first, Some(param), more),
+            (None, false) => (param, Some(first), more),
+        };
+        let more = (more != 0).then(|| int(more));
+        let mut turns = from;
+        for (op, other) in [(Opcode::Isub, less), (Opcode::Iadd, more)] {
+            if let Some(other) = other {
+                turns = push(op, &[turns, other], Imm::None, Ty::I64);
+            }
+        }
+        let place = push(Opcode::Pconst, &[], Imm::Addr(cell), Ty::Ptr);
+        let access = Imm::Mem {
+            width: Width::I64,
+            offset: 0,
+        };
+        let old = push(Opcode::Load, &[place], access, Ty::I64);
+        let new = push(Opcode::Iadd, &[old, turns], Imm::None, Ty::I64);
+        insts.push(Inst {
+            op: Opcode::Store,
+            args: vec![place, new],
+            imm: access,
+            results: Vec::new(),
+        });
+        insts
+    }
+}
+
+impl Counter {
+    /// A parameter of the header that each turn raises or lowers by one.
+    fn find(func: &Func, cfg: &Cfg, found: &NaturalLoop, known: &Known) -> Option<Counter> {
+        let (mut back, mut outside) = (Vec::new(), Vec::new());
+        for &from in cfg.predecessors(found.header) {
+            let list = match found.body.contains(from) {
+                true => &mut back,
+                false => &mut outside,
+            };
+            let to_header = func.blocks[from].targets();
+            list.extend(to_header.filter(|call| call.block == found.header));
+        }
+        let [enters] = outside[..] else { return None };
+        let insts = found.body.iter().flat_map(|b| &func.blocks[b].insts);
+        let sums: HashMap<Value, &Inst> = insts
+            .filter(|inst| matches!(inst.op, Opcode::Iadd | Opcode::IaddOvf | Opcode::Isub))
+            .map(|inst| (inst.results[0], inst))
+            .collect();
+        // Whether a sum is the parameter and one more, or one less.
+        let step = |param: Value, next: Value| -> Option<bool> {
+            let inst = sums.get(&next)?;
+            let &[a, b] = &inst.args[..] else { return None };
+            let other = match inst.op {
+                _ if a == param => b,
+                Opcode::Iadd | Opcode::IaddOvf if b == param => a,
+                _ => return None,
+            };
+            let (one, less) = (known.is(other, 1), known.is(other, u64::MAX));
+            match inst.op {
+                Opcode::Isub if one => Some(true),
+                Opcode::Iadd | Opcode::IaddOvf if less => Some(true),
+                Opcode::Iadd | Opcode::IaddOvf if one => Some(false),
+                _ => None,
+            }
+        };
+        let params = func.blocks[found.header].params.iter().enumerate();
+        let mut counters = params.filter_map(|(i, &param)| {
+            let mut steps = back.iter().map(|call| step(param, call.args[i]));
+            let falls = steps.next()??;
+            let first = enters.args[i];
+            steps.all(|other| other == Some(falls)).then(|| Counter {
+                param,
+                first,
+                known: known.constants.get(&first).map(|n| n.cast_signed()),
+                falls,
+            })
+        });
+        // One from a constant on needs nothing to be kept.
+        let any = counters.next()?;
+        let better = counters.find(|counter| any.known.is_none() && counter.known.is_some());
+        Some(better.unwrap_or(any))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{random, rotate_loops, separate_loops, sink_sums};
+    use super::*;
+    use crate::lir::Builder;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expect: Expect) {
+        expect.assert_eq(&random::after(|func| derive_counts(func, 4096), text));
+    }
+
+    #[test]
+    fn a_loop_that_counts_down_adds_its_turns_where_it_is_left() {
+        check(
+            "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  jump block1(v0)\n\
+             block1(v2: i64):\n  v3 = iconst -1\n  v4 = iadd v2, v3\n  v5 = icmp slt v4, v1\n  br v5, block3, block2\n\
+             block2 cold:\n  exit exit0(v2)\n\
+             block3:\n  v6 = pconst 4096\n  v7 = load.i64 v6\n  v8 = iconst 1\n  v9 = iadd v7, v8\n  store.i64 v6, v9\n\
+             \x20 v10 = iconst 0\n  v11 = icmp sgt v4, v10\n  br v11, block1(v4), block4\nblock4:\n  v12 = i2p v4\n  return v12\n}",
+            expect![[r#"
+                function "test"(i64, i64) -> ptr {
+                block0(v0: i64, v1: i64):
+                  jump block1(v0)
+
+                block1(v2: i64):
+                  v3 = iconst -1
+                  v4 = iadd v2, v3
+                  v5 = icmp slt v4, v1
+                  br v5, block3, block2
+
+                block2 cold:
+                  v13 = isub v0, v2
+                  v14 = pconst 0x1000
+                  v15 = load.i64 v14
+                  v16 = iadd v15, v13
+                  store.i64 v14, v16
+                  exit exit0(v2)
+
+                block3:
+                  v6 = pconst 0x1000
+                  v8 = iconst 1
+                  v10 = iconst 0
+                  v11 = icmp sgt v4, v10
+                  br v11, block1(v4), block4
+
+                block4:
+                  v17 = iconst 1
+                  v18 = isub v0, v2
+                  v19 = iadd v18, v17
+                  v20 = pconst 0x1000
+                  v21 = load.i64 v20
+                  v22 = iadd v21, v19
+                  store.i64 v20, v22
+                  v12 = i2p v4
+                  return v12
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_loop_that_nothing_else_counts_is_left_alone() {
+        check(
+            "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  jump block1(v0)\n\
+             block1(v2: i64):\n  v3 = iconst 2\n  v4 = iadd v2, v3\n\
+             \x20 v6 = pconst 4096\n  v7 = load.i64 v6\n  v8 = iconst 1\n  v9 = iadd v7, v8\n  store.i64 v6, v9\n\
+             \x20 v11 = icmp slt v4, v1\n  br v11, block1(v4), block4\nblock4:\n  v12 = i2p v4\n  return v12\n}",
+            expect![[r#"
+                function "test"(i64, i64) -> ptr {
+                block0(v0: i64, v1: i64):
+                  jump block1(v0)
+
+                block1(v2: i64):
+                  v3 = iconst 2
+                  v4 = iadd v2, v3
+                  v6 = pconst 0x1000
+                  v7 = load.i64 v6
+                  v8 = iconst 1
+                  v9 = iadd v7, v8
+                  store.i64 v6, v9
+                  v11 = icmp slt v4, v1
+                  br v11, block1(v4), block4
+
+                block4:
+                  v12 = i2p v4
+                  return v12
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn random_loops_count_as_they_did() {
+        let counting = |func: &mut Func, cell: u64| {
+            let cfg = Cfg::new(func);
+            for NaturalLoop { header, body } in cfg.loops() {
+                let from = cfg.predecessors(header).iter().copied();
+                let latches: Vec<Block> = from.filter(|b| body.contains(*b)).collect();
+                for latch in latches {
+                    let term = func.blocks[latch].term.take().expect("an end");
+                    let mut b = Builder::new(func);
+                    b.switch_to(latch);
+                    if matches!(term, Term::Jump(_)) {
+                        let word = b.pconst(cell);
+                        b.add_at(Width::I64, word, 0, 1);
+                    }
+                    b.terminate(term);
+                }
+            }
+        };
+        random::keeps_memory(counting, derive_counts);
+        random::keeps_memory(counting, |func, cell| {
+            rotate_loops(func);
+            derive_counts(func, cell);
+            separate_loops(func);
+            sink_sums(func);
+        });
+    }
+
+    #[test]
+    fn every_function_stays_well_formed() {
+        random::stays_well_formed(|func| derive_counts(func, 0x1000));
+    }
+}
