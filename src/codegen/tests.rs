@@ -91,7 +91,7 @@ fn what_leaves_a_loop_is_named_first() {
     );
     let clif = code.clif().unwrap();
     for part in [
-        "icmp.i64 sge",
+        "icmp sge",
         ", block3, block2",
         "icmp.i64 eq",
         ", block5, block4",

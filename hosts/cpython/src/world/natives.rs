@@ -92,6 +92,12 @@ impl CPythonWorld<'_> {
             let owner: *mut PyTypeObject = field(object, abi::descr::TYPE);
             let method: *const PyMethodDef = field(object, abi::descr::METHOD);
             let given = given.checked_sub(1)?;
+            // An instance that is laid out as `object`'s are may be assigned another class while arguments are computed, which
+            // need not derive from this one.
+            let base = &raw mut PyBaseObject_Type;
+            if owner != base && (*owner).tp_basicsize <= (*base).tp_basicsize {
+                return None;
+            }
             let target = Target {
                 callable: object,
                 function: (*method).ml_meth.PyCFunction as usize as i64,
