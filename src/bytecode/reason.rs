@@ -79,6 +79,12 @@ impl Reason {
         }
     }
 
+    /// Whether control comes to such an exit only to leave. Where a branch to it was made a check, what the check leaves with holds
+    /// for that side of the branch alone: it must not be taken where it holds, not even on purpose.
+    pub fn is_dead_end(self) -> bool {
+        matches!(self, Reason::Unreached | Reason::NotCompiled)
+    }
+
     /// Whether the reason is a bet that failed, so that recompiling without it helps.
     pub fn is_bet(self) -> bool {
         !matches!(

@@ -225,7 +225,7 @@ impl Lower<'_> {
         self.b.guard(ok, exit);
     }
 
-    /// The exit of a guard; with forced exits its countdown is looked at here first.
+    /// The exit of a guard; with forced exits its countdown is looked at here first, but for a dead end.
     pub(super) fn guard_exit(&mut self, v: Value) -> lir::Block {
         if self.f.asserted.contains(&v) {
             return self.false_fact(v);
@@ -241,7 +241,9 @@ impl Lower<'_> {
         }
         let exit = self.exit_block(ExitKind::Resume, reason, state);
         self.last_exit = Some((state, reason, exit));
-        if let Some(table) = self.parts.force_table {
+        if let Some(table) = self.parts.force_table
+            && !reason.is_dead_end()
+        {
             let cell = self.b.pconst(table + 8 * number as u64);
             let count = self.b.load(Width::I64, cell, 0);
             let armed = self.b.icmp_imm(IntCond::Ne, count, 0);

@@ -97,7 +97,8 @@ fn leaves_at(f: &Function, block: Block) -> Option<(Reason, StateId, Pc)> {
     let Op::GuardTrue(reason) = inst.op else {
         return None;
     };
-    let is_never = *f.op(inst.args[0]) == Op::ConstBool(false);
+    // Others may be forced where they hold.
+    let is_never = reason.is_dead_end() && *f.op(inst.args[0]) == Op::ConstBool(false);
     let is_bare = rest.iter().all(|v| matches!(f.op(*v), Op::ConstBool(_)));
     let ends = data.params.is_empty() && data.term == Term::Unreachable;
     (is_never && is_bare && ends).then_some((reason, inst.state?, inst.pc))

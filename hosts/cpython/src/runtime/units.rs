@@ -201,7 +201,9 @@ impl UnitState {
         exits
             .iter()
             .enumerate()
-            .filter(|(_, e)| e.kind == ExitKind::Resume && e.reason.is_bet())
+            .filter(|(_, e)| {
+                e.kind == ExitKind::Resume && e.reason.is_bet() && !e.reason.is_dead_end()
+            })
             .map(|(i, _)| i)
     }
 
