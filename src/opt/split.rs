@@ -74,12 +74,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed || split
 }
 
-/// The values of which something relies on the type: what uses them, or what follows from them, is no general operation.
+/// The values of which something relies on the type: what uses them, or what follows from them, is no general operation, or
+/// something that does not name them was derived from it ([`Function::relied_on`]).
 struct Uses(HashSet<Value>);
 
 impl Uses {
     fn of(f: &Function) -> Uses {
-        let mut work: Vec<Value> = Vec::new();
+        let mut work: Vec<Value> = f.relied_on.iter().map(|v| f.resolve(*v)).collect();
         let mut passed: HashMap<Value, Vec<Value>> = HashMap::new();
         for &b in &f.order {
             let data = &f.blocks[b];

@@ -143,7 +143,8 @@ impl Builder<'_> {
         if failed(Reason::Type) || failed(Reason::Shape) {
             return None;
         }
-        let hint = self.hints.get(&receiver).filter(|ty| is_one_class(**ty))?;
+        let fits = |ty: &&Type| is_one_class(**ty) && ty.could_be(self.ty(receiver));
+        let hint = self.hints.get(&receiver).filter(fits)?;
         let plan = self.world.load_attr(*hint, name);
         matches!(plan, AttrPlan::Getter { .. }).then(|| Expected::seen(*hint))
     }
