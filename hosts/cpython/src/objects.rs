@@ -3,8 +3,8 @@
 //! A handle is given out once an address, and the object behind it is alive while the handle is: so an address in compiled
 //! code, or in a [`Type`], is never somebody else's. While a compile looks at a thing, the table here holds a reference to it.
 //! [`release_unused`] gives these up, but for what units rely on ([`hold`]). Whoever else pins a handle keeps alive what it
-//! reaches ([`Reach::keeps`]) in a way the collector sees; what units hold it sees too ([`collector`]). Everything here needs the GIL, which is also what makes the one table behind a
-//! mutex free of waiting: nothing under the lock runs Python code.
+//! reaches ([`Reach::keeps`]) in a way the collector sees; what units hold it sees too ([`collector`]). Everything here needs the GIL,
+//! which is also what makes the one table behind a mutex free of waiting: nothing under the lock runs Python code.
 
 pub mod collector;
 mod release;

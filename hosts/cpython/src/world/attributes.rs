@@ -4,8 +4,8 @@
 //! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
 
 use super::classes::{
-    Descriptor, InlineValues, Storage, class_callable, descriptor, is_immutable, is_versioned,
-    static_callable, storage,
+    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, storage,
+    wrapped_callable,
 };
 use super::dictionaries;
 use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
@@ -65,15 +65,15 @@ impl CPythonWorld<'_> {
                 assumptions: assumptions.clone(),
             };
             let found = descriptor(class, name.0);
+            // Instances have their own: a default in the class that they override, a property that they cache. Bet that this one does.
+            if let Descriptor::Plain(_) | Descriptor::NonData = found
+                && let Storage::Inline(values) = storage(class)
+                && values.index_of(name.0).is_some()
+            {
+                return self.own_attribute(class, name, assumptions);
+            }
             match found {
-                Descriptor::Data => None,
-                // A property that the instance caches: bet that it has it.
-                Descriptor::NonData => match storage(class) {
-                    Storage::Inline(values) if values.index_of(name.0).is_some() => {
-                        self.own_attribute(class, name, assumptions.clone())
-                    }
-                    _ => None,
-                },
+                Descriptor::Data | Descriptor::NonData => None,
                 Descriptor::Class => Some(AttrPlan::Constant {
                     guards: Vec::new(),
                     value: handle_of(class.cast())?,
@@ -94,12 +94,6 @@ impl CPythonWorld<'_> {
                     self.class_constant(class, name, value, Binds::Receiver, assumptions)
                 }
                 Descriptor::Plain(value) => {
-                    // A default in the class that instances override: bet that this one does.
-                    if let Storage::Inline(values) = storage(class)
-                        && values.index_of(name.0).is_some()
-                    {
-                        return self.own_attribute(class, name, assumptions.clone());
-                    }
                     self.class_constant(class, name, value, Binds::Nothing, assumptions)
                 }
             }
@@ -237,11 +231,7 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let name = Name::new(name)?;
-            if let Descriptor::Data
-            | Descriptor::Class
-            | Descriptor::Property(_)
-            | Descriptor::Slot { .. } = descriptor(meta, name.0)
-            {
+            if descriptor(meta, name.0).goes_first() {
                 return None;
             }
             let found = _PyType_Lookup(class, name.0);
@@ -257,10 +247,10 @@ impl CPythonWorld<'_> {
             {
                 (found, Binds::Nothing)
             } else if kind == &raw mut PyStaticMethod_Type {
-                (static_callable(found), Binds::Nothing)
+                (wrapped_callable(found), Binds::Nothing)
             } else if kind == &raw mut PyClassMethod_Type {
                 // It binds the class that was asked.
-                (class_callable(found), Binds::Receiver)
+                (wrapped_callable(found), Binds::Receiver)
             } else {
                 return None;
             };
@@ -303,12 +293,7 @@ impl CPythonWorld<'_> {
                     call(self.ids.store_slot, &[offset]),
                     Some(call(self.ids.check_quiet_slot, &[offset])),
                 ),
-                Descriptor::Slot { .. }
-                | Descriptor::Data
-                | Descriptor::Class
-                | Descriptor::Property(_) => {
-                    return None;
-                }
+                found if found.goes_first() => return None,
                 _ => match Place::of(class, &name)? {
                     Place::Inline(values, index) => (
                         call(self.ids.store_inline_value, &[values.offset, index]),

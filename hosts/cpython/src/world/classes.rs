@@ -31,6 +31,19 @@ pub(crate) enum Descriptor {
     NonData,
 }
 
+impl Descriptor {
+    /// Whether it is asked before the instance is.
+    pub(crate) fn goes_first(&self) -> bool {
+        matches!(
+            self,
+            Descriptor::Slot { .. }
+                | Descriptor::Data
+                | Descriptor::Class
+                | Descriptor::Property(_)
+        )
+    }
+}
+
 /// Whether changes of the class are reported, or impossible.
 pub(crate) unsafe fn is_versioned(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class.
@@ -79,10 +92,10 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
         match (*kind).tp_descr_get {
             None => Descriptor::Plain(found),
             Some(_) if kind == &raw mut PyStaticMethod_Type => {
-                Descriptor::Plain(static_callable(found))
+                Descriptor::Plain(wrapped_callable(found))
             }
             Some(_) if kind == &raw mut PyClassMethod_Type => {
-                Descriptor::ClassMethod(class_callable(found))
+                Descriptor::ClassMethod(wrapped_callable(found))
             }
             Some(_) => Descriptor::NonData,
         }
@@ -114,16 +127,10 @@ unsafe fn property_getter(property: Obj) -> Option<Obj> {
     }
 }
 
-/// What a `staticmethod` holds, borrowed.
-pub(crate) unsafe fn static_callable(method: Obj) -> Obj {
-    // SAFETY: the caller's: a `staticmethod`, whose callable follows the object's head.
+/// What a `staticmethod` or a `classmethod` holds, borrowed.
+pub(crate) unsafe fn wrapped_callable(method: Obj) -> Obj {
+    // SAFETY: the caller's: one of these two, whose callable follows the object's head.
     unsafe { field(method, abi::object::VAR_SIZE) }
-}
-
-/// What a `classmethod` holds, borrowed.
-pub(crate) unsafe fn class_callable(method: Obj) -> Obj {
-    // SAFETY: the caller's: a `classmethod`, laid out as a `staticmethod`.
-    unsafe { static_callable(method) }
 }
 
 unsafe fn member(class: *mut PyTypeObject, found: Obj) -> Option<Descriptor> {
