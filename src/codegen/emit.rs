@@ -29,9 +29,9 @@ pub(super) struct Scratch {
     pub(super) hot: EntitySet<Block>,
     /// Cold blocks of loops that call nothing in their hot blocks.
     pub(super) sheltered: EntitySet<Block>,
-    loops: Vec<NaturalLoop>,
+    pub(super) loops: Vec<NaturalLoop>,
     /// The innermost of the loops that a block is in.
-    innermost: SecondaryMap<Block, Option<usize>>,
+    pub(super) innermost: SecondaryMap<Block, Option<usize>>,
     /// Truth values that are used once.
     singles: EntitySet<Value>,
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,

@@ -2,11 +2,10 @@
 
 use super::CodegenError;
 use super::emit::{Declared, Emitter, Scratch, clif_type};
-use crate::lir::{Block, Builder, Func, Helper, HelperId, Imm, Inst, Signature};
+use crate::lir::{Builder, Func, Helper, HelperId, Imm, Inst, Signature};
 use crate::ll::{Ty, Width};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use cranelift_codegen::isa::CallConv;
-use cranelift_entity::EntitySet;
 use std::collections::BTreeSet;
 
 /// The function that calls a helper for a caller which loses no register by it: with a result, a pointer to where that goes follows the
@@ -65,12 +64,12 @@ impl Scratch {
     }
 
     fn find_sheltered(&mut self, func: &Func) {
-        // Inner loops come later: a block belongs to the last that has it.
-        let mut taken: EntitySet<Block> = EntitySet::new();
-        for found in self.cfg.loops().iter().rev() {
-            let is_quiet = found.is_quiet(func, &self.hot);
+        for (i, found) in self.loops.iter().enumerate() {
+            if !found.is_quiet(func, &self.hot) {
+                continue;
+            }
             for b in found.body.iter() {
-                if taken.insert(b) && is_quiet && !self.hot.contains(b) {
+                if self.innermost[b] == Some(i) && !self.hot.contains(b) {
                     self.sheltered.insert(b);
                 }
             }

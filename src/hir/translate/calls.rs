@@ -483,7 +483,6 @@ impl Builder<'_> {
         self.ty(this) <= Type::NULLPTR || self.ty(this) <= Type::OBJECT
     }
 
-    /// Builtins that need no call when their operand's type is known.
     /// `isinstance` of an object of a builtin class and a builtin class. In inlined code the classes of the arguments are bet on,
     /// since they are proved where it is inlined.
     fn is_instance(&mut self, base: usize) -> bool {
@@ -511,6 +510,7 @@ impl Builder<'_> {
         true
     }
 
+    /// Builtins that need no call when their operand's type is known.
     pub(super) fn call_builtin(&mut self, builtin: Builtin, base: usize, n: usize) -> bool {
         if builtin == Builtin::IsInstance {
             return n == 2 && self.is_instance(base);

@@ -20,7 +20,7 @@ const MOST_BLOCKS: usize = 12;
 /// Instructions of a callee when it is optimised, without constants.
 const MOST_INSTS: usize = 96;
 
-type Dominators = SecondaryMap<Block, PackedOption<Block>>;
+pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 
 /// The callees' code for arguments of certain types, of those that were asked for in one function; none of what can't be built.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The callee's code in place of the call.
 
-use super::plan::{Plan, insts, locals_at_end};
+use super::plan::{Dominators, Plan, insts, locals_at_end};
 use crate::bytecode::Awaited;
 use crate::facts::Source;
 use crate::hir::{
@@ -117,6 +117,8 @@ fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
 struct Copier<'a> {
     f: &'a mut Function,
     plan: &'a Plan,
+    /// Of the callee's blocks.
+    idom: Dominators,
     values: HashMap<Value, Value>,
     blocks: HashMap<Block, Block>,
     states: HashMap<StateId, StateId>,
@@ -150,6 +152,7 @@ impl<'a> Copier<'a> {
         Copier {
             f,
             plan,
+            idom: plan.body.dominators(),
             values: HashMap::new(),
             blocks: HashMap::new(),
             states: HashMap::new(),
@@ -276,8 +279,7 @@ impl<'a> Copier<'a> {
 
     /// The callee's frame ends: its locals drop what they own, in their order.
     fn drop_locals(&mut self, b: Block, new: Block) {
-        let body = &self.plan.body;
-        let locals = locals_at_end(body, &body.dominators(), b);
+        let locals = locals_at_end(&self.plan.body, &self.idom, b);
         for (k, &local) in locals.iter().enumerate() {
             let v = self.value(local);
             if self.plan.lent[k] || *self.f.op(v) == Op::Null {

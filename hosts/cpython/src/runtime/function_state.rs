@@ -72,7 +72,7 @@ pub struct Failures {
 }
 
 /// Units given up because of the operands that one instruction met, before it is compiled for any.
-const MOST_FAILURES: u32 = 3;
+const MOST_OPERAND_FAILURES: u32 = 3;
 
 impl Failures {
     /// Count a unit, the `number`th of `made`, and say whether there were so many that it is to be bet on no more. A unit that
@@ -82,7 +82,7 @@ impl Failures {
             self.count += 1;
             self.made = made;
         }
-        self.count >= MOST_FAILURES
+        self.count >= MOST_OPERAND_FAILURES
     }
 }
 
