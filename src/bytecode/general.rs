@@ -179,6 +179,8 @@ general_ops! {
     CallIntrinsic2 "call_intrinsic_2" (thread) 1 2 Object;
     /// `iter(a)`.
     GetIter "get_iter" () 0 1 Object;
+    /// `iter(range(a, b, c))` of ints.
+    RangeIter "range_iter" (quiet) 0 3 Object;
     /// Next item: one output.
     IterNext "iter_next" (thread outputs) 0 1 Next;
     /// A tuple.

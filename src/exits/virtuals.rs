@@ -12,16 +12,19 @@ use std::fmt;
 pub enum VirtualKind {
     /// A tuple; the fields are its items.
     Tuple,
+    /// An iterator of a range; the fields are the next value, where it ends, and the step.
+    RangeIter,
 }
 
 impl VirtualKind {
     /// Every kind.
-    pub const ALL: [VirtualKind; 1] = [VirtualKind::Tuple];
+    pub const ALL: [VirtualKind; 2] = [VirtualKind::Tuple, VirtualKind::RangeIter];
 
     /// The name in the text form.
     pub fn name(self) -> &'static str {
         match self {
             VirtualKind::Tuple => "tuple",
+            VirtualKind::RangeIter => "range_iter",
         }
     }
 }

@@ -116,7 +116,7 @@ impl<'a> Audit<'a> {
             ty.is_bottom() || !(ty <= Type::PRIMITIVE || ty <= Type::NULLPTR)
         };
         let is_immortal = matches!(op, Op::Const(object) if object.is_immortal());
-        let none = op.is_box() || matches!(op, Op::Null | Op::VirtualTuple) || is_immortal;
+        let none = op.is_box() || op.is_virtual() || *op == Op::Null || is_immortal;
         (!none && is_object(root) && !self.is_immortal_type(v)).then_some(root)
     }
 

@@ -202,6 +202,9 @@ hir_ops! {
     /// other such tuples may name it. It owns references to its items, which whoever lets it go drops, the last one first,
     /// as a host's tuple must.
     VirtualTuple = "virtual_tuple", None;
+    /// An iterator of a range, of C integers: the next value, where it ends, and the step. It is never made unless an exit is
+    /// taken: nothing but the stacks of frame states may name it.
+    VirtualRangeIter = "virtual_range_iter", Some(3);
     /// The value of an exact int; exits if it has more than two digits.
     UnboxInt = "unbox_int", Some(1);
     /// The value of an exact float.
@@ -372,6 +375,11 @@ impl Op {
         )
     }
 
+    /// Whether the op gives an object that only an exit makes.
+    pub fn is_virtual(&self) -> bool {
+        matches!(self, Op::VirtualTuple | Op::VirtualRangeIter)
+    }
+
     /// The op that makes an object of a raw value.
     pub fn boxing(kind: RawKind) -> Op {
         match kind {
@@ -516,6 +524,7 @@ impl Op {
                     | Op::BoxIntIf
                     | Op::BoxFloatIf
                     | Op::VirtualTuple
+                    | Op::VirtualRangeIter
                     | Op::RangeAt(_)
                     | Op::New(_)
                     | Op::CheckValid

@@ -298,6 +298,13 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::GetIter => {
+                let top = self.stack[self.stack.len() - 1].value;
+                if matches!(
+                    self.f.op(self.f.object_of(top)),
+                    Op::General(G::RangeIter, _)
+                ) {
+                    return Ok(false);
+                }
                 self.own_operands(1);
                 let ty = typing::iterator_of(self.ty(self.stack[self.stack.len() - 1].value));
                 let v = self.general_on_stack(G::GetIter, [0, 0], 1);

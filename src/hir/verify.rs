@@ -144,11 +144,20 @@ impl Checker<'_> {
             ));
             return;
         }
-        if !matches!(inst.op, Op::StoreSlot(_) | Op::VirtualTuple) {
+        let may_name_virtual = match inst.op {
+            Op::VirtualTuple => true,
+            Op::StoreSlot(_) => *self.f.op(self.f.object_of(inst.args[0])) == Op::VirtualTuple,
+            _ => false,
+        };
+        if !may_name_virtual {
             inst.args.iter().for_each(|a| self.made(b, name, *a));
         }
-        if inst.op == Op::VirtualTuple {
-            for &item in inst.args.iter().filter(|a| !(f.ty(**a) <= Type::OBJECT)) {
+        if inst.op.is_virtual() {
+            let holds = match inst.op {
+                Op::VirtualTuple => Type::OBJECT,
+                _ => Type::CINT64,
+            };
+            for &item in inst.args.iter().filter(|a| !(f.ty(**a) <= holds)) {
                 let ty = f.ty(item);
                 self.faults
                     .push(format!("{b}: {v} = {name} has {item} in it, a {ty}"));
@@ -241,10 +250,10 @@ impl Checker<'_> {
         }
     }
 
-    /// A virtual tuple has no object that anything but a frame state could ask for.
+    /// What is virtual has no object that anything but a frame state could ask for.
     fn made(&mut self, b: Block, by: &str, v: Value) {
         let v = self.f.object_of(v);
-        if *self.f.op(v) == Op::VirtualTuple {
+        if self.f.op(v).is_virtual() {
             self.faults
                 .push(format!("{b}: {by} uses the virtual {v} as an object"));
         }

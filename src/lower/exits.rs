@@ -198,11 +198,21 @@ impl Lower<'_> {
             return Source::Virtual(i as u32);
         }
         let items = self.f.inst(v).args.clone();
-        // Its references become the object's; a closed unit has none.
-        let owned = self.closed.is_none();
-        let item = |item| self.source(words, item, owned);
-        let fields = items.into_iter().map(item).collect();
-        let kind = VirtualKind::Tuple;
+        let (kind, fields) = match self.f.op(v) {
+            Op::VirtualRangeIter => {
+                let word = |raw| Source::Int(self.word(words, raw));
+                (
+                    VirtualKind::RangeIter,
+                    items.into_iter().map(word).collect(),
+                )
+            }
+            _ => {
+                // Its references become the object's; a closed unit has none.
+                let owned = self.closed.is_none();
+                let item = |item| self.source(words, item, owned);
+                (VirtualKind::Tuple, items.into_iter().map(item).collect())
+            }
+        };
         words.virtuals.push((v, VirtualObject { kind, fields }));
         Source::Virtual(words.virtuals.len() as u32 - 1)
     }

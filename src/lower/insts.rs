@@ -29,6 +29,7 @@ impl Lower<'_> {
             | Op::BoxIntIf
             | Op::BoxFloatIf
             | Op::VirtualTuple
+            | Op::VirtualRangeIter
             | Op::RangeAt(_)
             | Op::Refine(_) => return,
             Op::LoadSlot(k) => {

@@ -94,7 +94,7 @@ pub fn repr(f: &Function, v: Value) -> Repr {
         Op::BoxBool => Repr::Bool(f.arg(v, 0)),
         Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
         Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
-        Op::VirtualTuple => Repr::Virtual,
+        op if op.is_virtual() => Repr::Virtual,
         // The same object as its operand.
         op if op.gives_operand() => repr(f, f.arg(v, 0)),
         _ => match f.ty(v) {

@@ -1,15 +1,17 @@
 //! Loops over a range count in a register.
 //!
 //! The iterator of `for i in range(n)` is an object that nobody else has: `iter` has just made it, only the operand stack holds it,
-//! and no collector tracks it. So the loop need not keep it true. Its state becomes parameters of the loop, and the frame states of the
-//! loop name the iterator as a [`range_at`](Op::RangeAt), which an exit writes back. (Scalar replacement of its fields, while the
-//! object itself is made: a loop that ends drops it without a look at them.)
+//! and no collector tracks it. So the loop need not keep it true, and its state becomes parameters of the loop. Where the bounds are
+//! known ([`GeneralOp::RangeIter`]), it is not made at all: frame states name a
+//! [`virtual_range_iter`](Op::VirtualRangeIter), which an exit makes. Else they name the iterator as a [`range_at`](Op::RangeAt),
+//! which an exit writes back. (Scalar replacement, in the second case of the fields only: a loop that ends drops the object without a
+//! look at them.)
 //!
-//! With the step 1, which one or two operands of `range` mean, the next value says how many are left.
+//! With the step 1, the next value says how many are left.
 
 use super::Context;
 use crate::bytecode::{ConstValue, GeneralOp};
-use crate::facts::{Builtin, Callee, Source};
+use crate::facts::Source;
 use crate::hir::{Block, Cmp, Edge, FrameState, Function, Inst, Op, Place, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -29,10 +31,22 @@ struct Loop {
     before: Block,
     /// Where each turn begins.
     body: Block,
-    /// Whether the step is 1.
-    by_ones: bool,
-    /// The first value, if it is known.
-    start: Option<i64>,
+    /// What was asked for, if the ints are known.
+    bounds: Option<Bounds>,
+}
+
+/// The operands of a [`GeneralOp::RangeIter`].
+#[derive(Clone, Copy)]
+struct Bounds {
+    start: Bound,
+    end: Bound,
+    step: i64,
+}
+
+#[derive(Clone, Copy)]
+enum Bound {
+    Raw(Value),
+    Constant(i64),
 }
 
 /// Count in registers.
@@ -45,6 +59,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut changed = false;
     for header in f.order.clone() {
         let asks = |cond: &Value| *f.op(*cond) == Op::RangeNext;
+        // What only an exception of the range reached is gone.
+        if !f.order.contains(&header) {
+            continue;
+        }
         if !matches!(&f.blocks[header].term, Term::Branch { cond, .. } if asks(cond)) {
             continue;
         }
@@ -52,7 +70,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         if let Some(found) = find(f, cx, &tree, header)
             && is_private(f, &tree, &found)
         {
-            rewrite(f, &tree, &found);
+            match found.bounds {
+                // Where a collector may move what an exit names, objects are not made there.
+                Some(bounds) if cx.lifetimes.are_counted() => unmake(f, &tree, &found, bounds),
+                _ => keep_outside(f, &tree, &found),
+            }
             f.apply_aliases();
             changed = true;
         }
@@ -89,11 +111,11 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Lo
     }
     let iter = f.arg(next, 0);
     let made = f.object_of(iter);
-    if !matches!(f.op(made), Op::General(GeneralOp::GetIter, _))
-        || !(f.ty(f.arg(made, 0)) <= Type::RANGE)
-    {
-        return None;
-    }
+    let bounds = match f.op(made) {
+        Op::General(GeneralOp::GetIter, _) if f.ty(f.arg(made, 0)) <= Type::RANGE => None,
+        Op::General(GeneralOp::RangeIter, _) => bounds_of(f, cx, made),
+        _ => return None,
+    };
     let preds = f.predecessors();
     let (back, outside): (Vec<Block>, Vec<Block>) = preds[header]
         .iter()
@@ -109,7 +131,6 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Lo
         && matches!(f.blocks[before].term, Term::Jump(_))
         && tree.dominates(before, header)
         && is_before(iter);
-    let (by_ones, start) = made_by_call(f, cx, f.arg(made, 0));
     is_one.then_some(Loop {
         header,
         next,
@@ -117,44 +138,28 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Lo
         made,
         before,
         body,
-        by_ones,
-        start,
+        bounds,
     })
 }
 
-/// Whether a range has the step 1, and its first value, as far as the call of `range` that has made it says.
-fn made_by_call(f: &Function, cx: &Context<'_>, range: Value) -> (bool, Option<i64>) {
-    let call = f.object_of(range);
-    if !matches!(f.op(call), Op::General(GeneralOp::Call, _)) {
-        return (false, None);
-    }
-    let args = &f.inst(call).args;
-    let [names, callable, this, ref operands @ ..] = args[..] else {
-        return (false, None);
+/// The bounds of an iterator, if the step is a known one of 1 or -1.
+fn bounds_of(f: &Function, cx: &Context<'_>, made: Value) -> Option<Bounds> {
+    let bound = |index| {
+        let operand = f.object_of(f.arg(made, index));
+        match *f.op(operand) {
+            Op::BoxInt => match *f.op(f.arg(operand, 0)) {
+                Op::ConstInt(n) => Some(Bound::Constant(n)),
+                _ => Some(Bound::Raw(f.arg(operand, 0))),
+            },
+            Op::Const(object) => match cx.world.value(object) {
+                ConstValue::Int(n) => Some(Bound::Constant(n)),
+                _ => None,
+            },
+            _ => None,
+        }
     };
-    let is_range = |object| matches!(cx.world.callee(object), Callee::Builtin(Builtin::Range));
-    let is_call = f.ty(names) <= Type::NULLPTR
-        && f.ty(this) <= Type::NULLPTR
-        && f.ty(callable).as_object().is_some_and(is_range);
-    match operands {
-        _ if !is_call => (false, None),
-        [_] => (true, Some(0)),
-        [start, rest @ ..] => (rest.len() == 1, constant(f, cx, *start)),
-        [] => (false, None),
-    }
-}
-
-/// The value of an operand, if it is a known int.
-fn constant(f: &Function, cx: &Context<'_>, v: Value) -> Option<i64> {
-    match *f.op(f.object_of(v)) {
-        Op::Const(object) => match cx.world.value(object) {
-            ConstValue::Int(n) => Some(n),
-            _ => None,
-        },
-        Op::BoxInt => match *f.op(f.arg(f.object_of(v), 0)) {
-            Op::ConstInt(n) => Some(n),
-            _ => None,
-        },
+    match [bound(0)?, bound(1)?, bound(2)?] {
+        [start, end, Bound::Constant(step @ (1 | -1))] => Some(Bounds { start, end, step }),
         _ => None,
     }
 }
@@ -210,7 +215,9 @@ fn is_private(f: &Function, tree: &Tree, found: &Loop) -> bool {
             let Some(state) = inst.state.map(|s| &f.states[s]) else {
                 continue;
             };
-            let on_stack = state.stack.iter().filter(|e| names(e.value)).count();
+            let inlined = state.inlined.iter().flat_map(|frame| &frame.stack);
+            let stacks = state.stack.iter().chain(inlined);
+            let on_stack = stacks.filter(|e| names(e.value)).count();
             let everywhere = state.values().filter(|v| names(*v)).count();
             if everywhere > 1
                 || everywhere != on_stack
@@ -226,25 +233,35 @@ fn is_private(f: &Function, tree: &Tree, found: &Loop) -> bool {
         if matches!(data.term, Term::Return(v) if names(v)) {
             return false;
         }
+        if found.place(f, tree, b, 0) == Where::Outside && data.entry_state.values().any(names) {
+            return false;
+        }
     }
     true
 }
 
-/// Let the loop count.
-fn rewrite(f: &mut Function, tree: &Tree, found: &Loop) {
-    let &Loop {
-        header,
-        next: asks,
-        iter,
-        before,
-        body,
-        by_ones,
-        start,
-        ..
-    } = found;
-    let pc = f.insts[asks].pc;
-    let int = Type::CINT64;
-    let add = |f: &mut Function, op, args, ty| {
+/// How a loop counts.
+struct Counting {
+    /// What the loop carries, and the values of that before the first turn and after each one.
+    params: Vec<Value>,
+    first: Vec<Value>,
+    following: Vec<Value>,
+    /// What each turn begins with.
+    turn: Vec<Value>,
+    /// The value of a turn.
+    value: Value,
+    /// Whether there is one.
+    more: (Op, Vec<Value>),
+    /// What frame states name: before the loop, if it is not the iterator that was made; where it asks for a value; in a turn.
+    at_before: Option<Value>,
+    at_head: Value,
+    at_turn: Value,
+}
+
+impl Loop {
+    /// A new instruction, at the loop's head.
+    fn add(&self, f: &mut Function, op: Op, args: Vec<Value>, ty: Type) -> Value {
+        let pc = f.insts[self.next].pc;
         f.insts.push(Inst {
             op,
             args,
@@ -253,10 +270,79 @@ fn rewrite(f: &mut Function, tree: &Tree, found: &Loop) {
             state: None,
             pc,
         })
+    }
+}
+
+/// Let the loop count, without an iterator.
+fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) {
+    let int = Type::CINT64;
+    let Bounds { start, end, step } = bounds;
+    let mut instead = Vec::new();
+    let mut known = |f: &mut Function, bound| match bound {
+        Bound::Raw(v) => v,
+        Bound::Constant(n) => {
+            let v = found.add(f, Op::ConstInt(n), vec![], int);
+            instead.push(v);
+            v
+        }
     };
-    let start = match start {
-        Some(n) => add(f, Op::ConstInt(n), vec![], int),
-        None => add(f, Op::RangeStart, vec![iter], int),
+    let (start, end) = (known(f, start), known(f, end));
+    let by = known(f, Bound::Constant(step));
+    let at = |f: &mut Function, next| {
+        let fields = vec![next, end, by];
+        found.add(f, Op::VirtualRangeIter, fields, Type::RANGE_ITER)
+    };
+    let at_before = at(f, start);
+    instead.push(at_before);
+    let next = found.add(f, Op::Param, vec![], int);
+    // Below the end, or above it: the sum is an int of the same size.
+    let after = found.add(f, Op::IntStep, vec![next, by], int);
+    let (at_head, at_turn) = (at(f, next), at(f, after));
+    let cmp = if step > 0 { Cmp::Lt } else { Cmp::Gt };
+    let counting = Counting {
+        params: vec![next],
+        first: vec![start],
+        following: vec![after],
+        turn: vec![after, at_turn],
+        value: next,
+        more: (Op::IntCmp(cmp), vec![next, end]),
+        at_before: Some(at_before),
+        at_head,
+        at_turn,
+    };
+    rewrite(f, tree, found, counting);
+
+    let made = found.made;
+    for b in f.order.clone() {
+        let mut insts = std::mem::take(&mut f.blocks[b].insts);
+        if let Some(place) = insts.iter().position(|v| *v == made) {
+            insts.splice(place + 1..place + 1, instead.iter().copied());
+        }
+        insts.retain(|&v| {
+            let inst = &f.insts[v];
+            let names = inst.op.gives_operand() || inst.op == Op::Decref;
+            v != made && !(names && f.object_of(inst.args[0]) == made)
+        });
+        let data = &mut f.blocks[b];
+        data.insts = insts;
+        if let Term::MayRaise { op, next, .. } = &data.term
+            && *op == made
+        {
+            data.term = Term::Jump(next.clone());
+        }
+    }
+    let entry = f.entry();
+    f.compute_order(entry);
+}
+
+/// Let the loop count, with an iterator that only exits make true.
+fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop) {
+    let (iter, before) = (found.iter, found.before);
+    let int = Type::CINT64;
+    let add = |f: &mut Function, op, args, ty| found.add(f, op, args, ty);
+    let start = match found.bounds.map(|bounds| bounds.start) {
+        Some(Bound::Constant(n)) => add(f, Op::ConstInt(n), vec![], int),
+        _ => add(f, Op::RangeStart, vec![iter], int),
     };
     let left = add(f, Op::RangeLeft, vec![iter], int);
     let mut prepared = vec![start, left];
@@ -264,15 +350,14 @@ fn rewrite(f: &mut Function, tree: &Tree, found: &Loop) {
     let mut params = vec![next];
     let mut first = vec![start];
     let mut following = Vec::new();
-    let mut turn = Vec::new();
     // What an iterator that is at `next` has in its frame state besides.
     let (at_head, at_turn, more);
+    let by_ones = found.bounds.is_some_and(|bounds| bounds.step == 1);
     if by_ones {
         let one = add(f, Op::ConstInt(1), vec![], int);
         let end = add(f, Op::IntStep, vec![start, left], int);
         prepared.extend([one, end]);
         let after = add(f, Op::IntStep, vec![next, one], int);
-        turn.push(after);
         following.push(after);
         (at_head, at_turn) = (vec![iter, next, end], vec![iter, after, end]);
         more = (Op::IntCmp(Cmp::Lt), vec![next, end]);
@@ -286,7 +371,6 @@ fn rewrite(f: &mut Function, tree: &Tree, found: &Loop) {
         first.push(left);
         let after = add(f, Op::IntStep, vec![next, step], int);
         let fewer = add(f, Op::IntStep, vec![count, less], int);
-        turn.extend([after, fewer]);
         following.extend([after, fewer]);
         (at_head, at_turn) = (vec![iter, next, count], vec![iter, after, fewer]);
         more = (Op::IntCmp(Cmp::Gt), vec![count, none]);
@@ -294,39 +378,66 @@ fn rewrite(f: &mut Function, tree: &Tree, found: &Loop) {
     let ty = f.ty(iter);
     let at_head = add(f, Op::RangeAt(by_ones), at_head, ty);
     let at_turn = add(f, Op::RangeAt(by_ones), at_turn, ty);
+    f.blocks[before].insts.extend(prepared);
+    let mut turn = following.clone();
     turn.push(at_turn);
+    let counting = Counting {
+        params,
+        first,
+        following,
+        turn,
+        value: next,
+        more,
+        at_before: None,
+        at_head,
+        at_turn,
+    };
+    rewrite(f, tree, found, counting);
+}
 
-    let made = found.made;
+/// Let the loop carry what it counts with, and frame states name the iterator as that says.
+fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Counting) {
+    let &Loop {
+        header,
+        next: asks,
+        made,
+        before,
+        body,
+        ..
+    } = found;
+    let name = |place| match place {
+        Where::Head => Some(counting.at_head),
+        Where::Turn => Some(counting.at_turn),
+        Where::Before => counting.at_before,
+        Where::Outside => None,
+    };
     for b in f.order.clone() {
         for (i, v) in f.blocks[b].insts.clone().into_iter().enumerate() {
             let Some(state) = f.insts[v].state else {
                 continue;
             };
-            let at = match found.place(f, tree, b, i) {
-                Where::Head => at_head,
-                Where::Turn => at_turn,
-                Where::Before | Where::Outside => continue,
+            let Some(at) = name(found.place(f, tree, b, i)) else {
+                continue;
             };
             let mut state = f.states[state].clone();
             if rename(f, &mut state, made, at) {
                 f.insts[v].state = Some(f.states.push(state));
             }
         }
-        let at = match found.place(f, tree, b, 0) {
-            Where::Head => at_head,
-            Where::Turn => at_turn,
-            Where::Before | Where::Outside => continue,
-        };
-        let mut state = f.blocks[b].entry_state.clone();
-        rename(f, &mut state, made, at);
-        f.blocks[b].entry_state = state;
+        if let Some(at) = name(found.place(f, tree, b, 0)) {
+            let mut state = f.blocks[b].entry_state.clone();
+            rename(f, &mut state, made, at);
+            f.blocks[b].entry_state = state;
+        }
     }
 
-    f.blocks[before].insts.extend(prepared);
     let mut preds = f.predecessors()[header].clone();
     preds.dedup();
     for pred in preds {
-        let values = if pred == before { &first } else { &following };
+        let values = match pred == before {
+            true => &counting.first,
+            false => &counting.following,
+        };
         for edge in f.blocks[pred].term.edges_mut() {
             if edge.block == header {
                 let Edge { args, .. } = edge;
@@ -334,22 +445,22 @@ fn rewrite(f: &mut Function, tree: &Tree, found: &Loop) {
             }
         }
     }
-    let places = params.into_iter().map(|p| (p, Place::Carried));
-    f.blocks[header].params.extend(places);
-    f.blocks[header].insts.insert(0, at_head);
-    f.blocks[body].insts.splice(0..0, turn);
-    (f.insts[asks].op, f.insts[asks].args) = more;
+    let params = counting.params.into_iter().map(|p| (p, Place::Carried));
+    f.blocks[header].params.extend(params);
+    f.blocks[header].insts.insert(0, counting.at_head);
+    f.blocks[body].insts.splice(0..0, counting.turn);
+    (f.insts[asks].op, f.insts[asks].args) = counting.more;
     let outputs = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
     let outputs = outputs.filter(|v| *f.op(**v) == Op::Output(0) && f.arg(**v, 0) == asks);
     for output in outputs.copied().collect::<Vec<_>>() {
-        f.replace(output, next);
+        f.replace(output, counting.value);
     }
 }
 
-/// Let the stack of a state name the iterator as it is there; says whether it has it.
+/// Let the stacks of a state name the iterator as it is there; says whether one has it.
 fn rename(f: &Function, state: &mut FrameState, made: Value, at: Value) -> bool {
     let mut has = false;
-    for entry in &mut state.stack {
+    for entry in state.entries_mut() {
         if f.object_of(entry.value) == made {
             entry.value = at;
             has = true;

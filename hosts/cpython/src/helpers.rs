@@ -40,6 +40,7 @@ pub use calls::{
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
+pub use operators::range_iter;
 pub use overloads::operator_rest;
 
 use cladonia::bytecode::GeneralOp;
@@ -141,6 +142,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::MatchKeys => entry!(matching::match_keys, 3),
         G::MatchClass => entry!(matching::match_class, 5),
         G::GetLen => entry!(operators::get_len, 1),
+        G::RangeIter => entry!(operators::range_iter, 3),
         G::SetupAnnotations => entry!(scopes::setup_annotations, 1),
         G::BeforeWith => entry!(control::before_with, 3),
         G::Catch => entry!(exceptions::catch, 2),

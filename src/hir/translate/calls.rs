@@ -1,6 +1,6 @@
 //! Calls: of known functions, of builtins that need none, and of anything.
 
-use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Reason};
+use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
 use crate::facts::Source;
 use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, NativeCall, RawEntry, RawKind};
 use crate::hir::Op;
@@ -510,10 +510,79 @@ impl Builder<'_> {
         true
     }
 
+    /// The call of `range` for a loop gives the iterator at once, of ints that are raw: what asks the range for it gets it as it is.
+    fn iterated_range(&mut self, base: usize, n: usize) -> bool {
+        let op_after = |pcs| self.code.instrs.get((self.pc.0 + pcs) as usize);
+        let is = |pcs, op| op_after(pcs).is_some_and(|instr| instr.op == op);
+        let failed = |reason| self.avoid.contains(&(self.pc, reason));
+        if !is(1, B::GetIter)
+            || !is(2, B::ForIter)
+            || !(1..=3).contains(&n)
+            || failed(Reason::Type)
+            || failed(Reason::IntTooLarge)
+        {
+            return false;
+        }
+        let operands = self.top_values(n);
+        let may_be_int = |v: &Value| {
+            let ty = self.ty(*v);
+            let hint = self.hints.get(v).copied().unwrap_or(ty);
+            ty.could_be(Type::LONG_EXACT) && hint.could_be(Type::LONG_EXACT)
+        };
+        if !operands.iter().all(may_be_int) {
+            return false;
+        }
+        // A step of 0 is an error.
+        let step = match operands[..] {
+            [_, _, step] => match *self.f.op(self.f.object_of(step)) {
+                Op::Const(object) => self.world.value(object),
+                _ => return false,
+            },
+            _ => ConstValue::Int(1),
+        };
+        let ConstValue::Int(step @ (1 | -1)) = step else {
+            return false;
+        };
+        self.own_operands(n);
+        let state = self.state();
+        let mut raw = Vec::new();
+        for i in 0..n.min(2) {
+            let operand = self.stack[base + 2 + i].value;
+            let operand = self.guard_type(operand, Type::LONG_EXACT);
+            raw.push(self.emit_with(Op::UnboxInt, vec![operand], Type::CINT64, Some(state)));
+        }
+        for (i, raw) in raw.into_iter().enumerate() {
+            let boxed = self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT);
+            let owned = Entry {
+                value: boxed,
+                owned: true,
+            };
+            let old = std::mem::replace(&mut self.stack[base + 2 + i], owned);
+            self.drop_entry(old);
+        }
+        self.start_instr();
+        let mut bounds = self.top_values(n);
+        bounds.truncate(2);
+        if n == 1 {
+            let zero = self.emit(Op::ConstInt(0), vec![], Type::CINT64);
+            bounds.insert(0, self.emit(Op::BoxInt, vec![zero], Type::LONG_EXACT));
+        }
+        let step = self.emit(Op::ConstInt(step), vec![], Type::CINT64);
+        bounds.push(self.emit(Op::BoxInt, vec![step], Type::LONG_EXACT));
+        let v = self.general(G::RangeIter, [0, 0], bounds, Type::OBJECT);
+        self.hints.insert(v, Type::RANGE_ITER);
+        self.drop_top(n + 2);
+        self.push_owned(v);
+        true
+    }
+
     /// Builtins that need no call when their operand's type is known.
     pub(super) fn call_builtin(&mut self, builtin: Builtin, base: usize, n: usize) -> bool {
         if builtin == Builtin::IsInstance {
             return n == 2 && self.is_instance(base);
+        }
+        if builtin == Builtin::Range {
+            return self.iterated_range(base, n);
         }
         if n != 1 {
             return false;

@@ -194,6 +194,7 @@ impl Engine<'_> {
             G::CopyFreeVars => Outcome::Nothing,
             G::Call => self.call_general(v, args),
             G::GetIter => self.get_iter(v, &args[0]),
+            G::RangeIter => Outcome::Value(Facts::any_object()),
             G::IterNext => self.iter_next(v, &args[0]),
             G::BuildTuple => self.build_tuple(&args),
             G::BuildList => self.build(Kind::List, Type::LIST_EXACT, &args),

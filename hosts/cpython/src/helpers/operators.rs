@@ -96,6 +96,18 @@ pub unsafe extern "C" fn del_item(a: Obj, key: Obj) -> i64 {
     i64::from(PyObject_DelItem(a, key))
 }
 
+pub unsafe extern "C" fn range_iter(start: Obj, stop: Obj, step: Obj) -> Obj {
+    let arguments = [start, stop, step];
+    let class = (&raw mut PyRange_Type).cast();
+    let range = PyObject_Vectorcall(class, arguments.as_ptr(), 3, ptr::null_mut());
+    if range.is_null() {
+        return range;
+    }
+    let iter = PyObject_GetIter(range);
+    Py_DECREF(range);
+    iter
+}
+
 pub unsafe extern "C" fn get_len(a: Obj) -> Obj {
     let length = PyObject_Length(a);
     if length < 0 {

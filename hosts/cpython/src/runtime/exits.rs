@@ -10,7 +10,7 @@ use super::units::{Kind, UnitRef, UnitState};
 use super::{abi, frames, healing};
 use crate::helpers::traceback;
 use abi::{frame as f, thread as t};
-use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source, VirtualKind};
+use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
 use pyo3_ffi::*;
 
 /// What a loop unit returns when the interpreter is to go on in the frame.
@@ -397,9 +397,7 @@ impl<'a> Values<'a> {
             for &field in &object.fields {
                 fields.push(self.of(field, std::ptr::null_mut()));
             }
-            let made = match object.kind {
-                VirtualKind::Tuple => frames::tuple_of(&fields),
-            };
+            let made = frames::virtual_of(object.kind, &fields);
             if made.is_null() {
                 self.orphans.extend(fields);
             }

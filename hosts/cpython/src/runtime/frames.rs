@@ -18,6 +18,7 @@
 use super::abi;
 use super::capi::*;
 use super::units::{Busy, UnitRef, UnitState};
+use crate::helpers::range_iter;
 use abi::{frame as f, thread as t};
 use cladonia::engine::RawMap;
 use cladonia::exits::{Source, VirtualKind};
@@ -556,9 +557,9 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
                     Err(()) => break,
                 }
             }
-            let made = match object.kind {
-                VirtualKind::Tuple if fields.len() == object.fields.len() => tuple_of(&fields),
-                VirtualKind::Tuple => std::ptr::null_mut(),
+            let made = match fields.len() == object.fields.len() {
+                true => virtual_of(object.kind, &fields),
+                false => std::ptr::null_mut(),
             };
             if made.is_null() {
                 let error = PyErr_GetRaisedException();
@@ -628,7 +629,7 @@ unsafe fn shadowed(
 ///
 /// # Safety
 /// The items are objects.
-pub unsafe fn tuple_of(items: &[Object]) -> Object {
+unsafe fn tuple_of(items: &[Object]) -> Object {
     // SAFETY: a new tuple has room for as many items.
     unsafe {
         let tuple = PyTuple_New(items.len() as Py_ssize_t);
@@ -638,6 +639,26 @@ pub unsafe fn tuple_of(items: &[Object]) -> Object {
             }
         }
         tuple
+    }
+}
+
+/// A virtual object of this kind, which takes over its fields if it can be made; else null.
+///
+/// # Safety
+/// The fields are objects, such as the kind has.
+pub unsafe fn virtual_of(kind: VirtualKind, fields: &[Object]) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (kind, fields) {
+            (VirtualKind::RangeIter, &[next, end, step]) => {
+                let made = range_iter(next, end, step);
+                if !made.is_null() {
+                    fields.iter().for_each(|field| Py_DECREF(*field));
+                }
+                made
+            }
+            _ => tuple_of(fields),
+        }
     }
 }
 

@@ -320,7 +320,8 @@ fn float(args: &[Ref]) -> Result<Ref> {
     Ok(alloc::float(0.0))
 }
 
-fn range(args: &[Ref]) -> Result<Ref> {
+/// `range(*args)`.
+pub fn range(args: &[Ref]) -> Result<Ref> {
     let values: Option<Vec<i64>> = args.iter().map(ops::index_of).collect();
     match values.as_deref() {
         Some([stop]) => Ok(alloc::range(0, *stop, 1)),

@@ -340,6 +340,11 @@ fn address(op: GeneralOp) -> usize {
         G::MatchClass => f!(|_t: T, n: i64, a: Obj, b: Obj, c: Obj| -> Obj {
             give(names::match_class(&see(a), &see(b), &see(c), n as u32))
         }),
+        G::RangeIter => f!(|a: Obj, b: Obj, c: Obj| -> Obj {
+            give(iter::range_iter(
+                [a, b, c].map(|bound| Ref::clone(&see(bound))),
+            ))
+        }),
         G::GetLen => f!(|a: Obj| -> Obj { give(ops::length(&see(a)).map(alloc::int)) }),
         G::SetupAnnotations => f!(|f: F| -> i64 { status(names::setup_annotations(frame_of(f))) }),
         G::BeforeWith => f!(|_t: T, a: Obj, out: *mut Obj| -> i64 {

@@ -1,5 +1,6 @@
 //! Iteration.
 
+use super::builtins;
 use super::class;
 use super::dict::Dict;
 use super::error::{self, Raised, raise};
@@ -20,6 +21,11 @@ pub fn range_length(range: &Range) -> i64 {
         (span - 1) / step.abs() + 1
     };
     length.min(i128::from(i64::MAX)) as i64
+}
+
+/// `iter(range(*bounds))` of ints.
+pub fn range_iter(bounds: [Ref; 3]) -> Result<Ref> {
+    iter(&builtins::range(&bounds)?)
 }
 
 /// `iter(a)`. Dicts, sets and strings are gone over as they are now.

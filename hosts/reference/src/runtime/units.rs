@@ -11,7 +11,7 @@ use super::frame::{self, FrameRef, give, take};
 use super::heap::{Obj, Ref, alloc};
 use super::inlined::{self, Within};
 use super::world::ReferenceWorld;
-use super::{Force, Options, Result, chaos, interp, intrinsics, rt};
+use super::{Force, Options, Result, chaos, interp, intrinsics, iter, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
 use cladonia::engine::{
     Account, CallError, Engine, Entry, Exit, InstallError, OracleCounts, Task, Unit, UnitHandle,
@@ -521,6 +521,10 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Ref> {
             .expect("fields are objects");
         virtuals.push(match object.kind {
             VirtualKind::Tuple => alloc::tuple(fields),
+            VirtualKind::RangeIter => {
+                let bounds = fields.try_into().expect("a range has three bounds");
+                iter::range_iter(bounds).expect("a range of ints")
+            }
         });
     }
     virtuals
