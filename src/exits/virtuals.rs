@@ -14,17 +14,24 @@ pub enum VirtualKind {
     Tuple,
     /// An iterator of a range; the fields are the next value, where it ends, and the step.
     RangeIter,
+    /// An iterator of a list or tuple; the fields are that, and the offset of the next item.
+    SeqIter,
 }
 
 impl VirtualKind {
     /// Every kind.
-    pub const ALL: [VirtualKind; 2] = [VirtualKind::Tuple, VirtualKind::RangeIter];
+    pub const ALL: [VirtualKind; 3] = [
+        VirtualKind::Tuple,
+        VirtualKind::RangeIter,
+        VirtualKind::SeqIter,
+    ];
 
     /// The name in the text form.
     pub fn name(self) -> &'static str {
         match self {
             VirtualKind::Tuple => "tuple",
             VirtualKind::RangeIter => "range_iter",
+            VirtualKind::SeqIter => "seq_iter",
         }
     }
 }

@@ -109,6 +109,9 @@ impl<'a> Audit<'a> {
     /// The value whose references are counted for `v`, if any are.
     fn counted(&self, v: Value) -> Option<Value> {
         let f = self.f;
+        if *f.op(f.resolve(v)) == Op::Borrowed {
+            return None;
+        }
         let root = f.object_of(v);
         let op = f.op(root);
         let is_object = |v: Value| {
@@ -139,7 +142,7 @@ impl<'a> Audit<'a> {
     fn expected(&self, state: &FrameState) -> Counts {
         let f = self.f;
         let mut counts = Counts::new();
-        let mut tuples = HashSet::new();
+        let mut made = HashSet::new();
         let mut work: Vec<Value> = Vec::new();
         let names = f.code.locals.len();
         let locals = state.locals.iter().take(names).copied();
@@ -150,8 +153,8 @@ impl<'a> Audit<'a> {
         work.extend(locals.chain(entries.map(|entry| entry.value)));
         while let Some(v) = work.pop() {
             let root = f.object_of(v);
-            if *f.op(root) == Op::VirtualTuple {
-                if tuples.insert(root) {
+            if f.op(root).is_virtual() {
+                if made.insert(root) {
                     work.extend(&f.inst(root).args);
                 }
                 continue;

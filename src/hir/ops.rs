@@ -205,6 +205,14 @@ hir_ops! {
     /// An iterator of a range, of C integers: the next value, where it ends, and the step. It is never made unless an exit is
     /// taken: nothing but the stacks of frame states may name it.
     VirtualRangeIter = "virtual_range_iter", Some(3);
+    /// An iterator of a list or tuple (the first operand, of which it owns a reference), which goes on with the item at an offset.
+    /// It is never made unless an exit is taken: nothing but the stacks of frame states may name it.
+    VirtualSeqIter = "virtual_seq_iter", Some(2);
+    /// The operand, as a local that has no reference of its own: its slot is empty, and an exit puts a new reference there.
+    /// Nothing but the locals of frame states may name it. Something else holds the object while they do.
+    Borrowed = "borrowed", Some(1);
+    /// Drop a reference that is not the object's last one; exits if it is.
+    DropShared = "drop_shared", Some(1);
     /// The value of an exact int; exits if it has more than two digits.
     UnboxInt = "unbox_int", Some(1);
     /// The value of an exact float.
@@ -363,7 +371,12 @@ impl Op {
     pub fn gives_operand(&self) -> bool {
         matches!(
             self,
-            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_) | Op::RangeAt(_)
+            Op::GuardType(_)
+                | Op::GuardIs(_)
+                | Op::GuardBound
+                | Op::Refine(_)
+                | Op::RangeAt(_)
+                | Op::Borrowed
         )
     }
 
@@ -377,7 +390,10 @@ impl Op {
 
     /// Whether the op gives an object that only an exit makes.
     pub fn is_virtual(&self) -> bool {
-        matches!(self, Op::VirtualTuple | Op::VirtualRangeIter)
+        matches!(
+            self,
+            Op::VirtualTuple | Op::VirtualRangeIter | Op::VirtualSeqIter
+        )
     }
 
     /// The op that makes an object of a raw value.
@@ -424,7 +440,8 @@ impl Op {
             | Op::Load(_)
             | Op::Store(_)
             | Op::StoreQuiet(_)
-            | Op::ListAppend => Reason::Shape,
+            | Op::ListAppend
+            | Op::DropShared => Reason::Shape,
             _ => return None,
         })
     }
@@ -470,7 +487,7 @@ impl Op {
             | Op::CheckValid
             | Op::Yield(_)
             | Op::Decref => Effects::ANY,
-            Op::StoreSlot(_) | Op::Incref => Effects {
+            Op::StoreSlot(_) | Op::Incref | Op::DropShared => Effects {
                 writes: true,
                 ..Effects::NONE
             },
@@ -525,6 +542,8 @@ impl Op {
                     | Op::BoxFloatIf
                     | Op::VirtualTuple
                     | Op::VirtualRangeIter
+                    | Op::VirtualSeqIter
+                    | Op::Borrowed
                     | Op::RangeAt(_)
                     | Op::New(_)
                     | Op::CheckValid
@@ -575,7 +594,7 @@ impl Op {
     /// The operands, of `count`, whose references the op takes over; those of the others stay with who has them.
     pub fn takes_over(&self, count: usize) -> std::ops::Range<usize> {
         match self {
-            Op::Decref | Op::NameSet(_) | Op::Yield(_) => 0..1,
+            Op::Decref | Op::DropShared | Op::NameSet(_) | Op::Yield(_) => 0..1,
             Op::CellSet | Op::ListAppend | Op::Store(_) | Op::StoreQuiet(_) => 1..2,
             Op::ListSet => 2..3,
             Op::CallDirect(_) => 1..count,

@@ -154,10 +154,14 @@ impl Checker<'_> {
         }
         if inst.op.is_virtual() {
             let holds = match inst.op {
-                Op::VirtualTuple => Type::OBJECT,
-                _ => Type::CINT64,
+                Op::VirtualRangeIter => Type::CINT64,
+                _ => Type::OBJECT,
             };
-            for &item in inst.args.iter().filter(|a| !(f.ty(**a) <= holds)) {
+            let fields = match inst.op {
+                Op::VirtualSeqIter => &inst.args[..1],
+                _ => &inst.args[..],
+            };
+            for &item in fields.iter().filter(|a| !(f.ty(**a) <= holds)) {
                 let ty = f.ty(item);
                 self.faults
                     .push(format!("{b}: {v} = {name} has {item} in it, a {ty}"));

@@ -338,6 +338,24 @@ impl Lower<'_> {
         self.forget_published(position, shadows);
     }
 
+    /// Drop a reference, and exit if it is the last one, before that.
+    pub(super) fn drop_shared(&mut self, v: Value, dropped: Value) {
+        if self.needs_no_count(dropped) {
+            return;
+        }
+        let p = self.object(dropped).0;
+        let exit = self.guard_exit(v);
+        self.unless_null(dropped, p, |s| {
+            let last = s.b.cold_block();
+            s.perform(s.host.intrinsic(names::DROP), &[p], Some(last));
+            let here = s.b.current();
+            s.b.switch_to(last);
+            s.count(names::INCREF, p);
+            s.b.jump(exit, &[]);
+            s.b.switch_to(here);
+        });
+    }
+
     /// Drop a reference, and go to `go` unless the object's end may be noticed: then to the cold block that this gives.
     fn release(&mut self, p: lir::Value, go: lir::Block) -> lir::Block {
         let loud = self.b.cold_block();

@@ -131,6 +131,7 @@ impl Lower<'_> {
             Repr::IntIf(raw, _) | Repr::DoubleIf(raw, _) => raw,
             Repr::Object => v,
             Repr::Virtual => return self.virtual_object(words, v),
+            Repr::Borrowed(object) => return self.source(words, object, false),
         };
         let bound = match repr {
             Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) => Some(self.word(words, bound)),
@@ -205,6 +206,11 @@ impl Lower<'_> {
                     VirtualKind::RangeIter,
                     items.into_iter().map(word).collect(),
                 )
+            }
+            Op::VirtualSeqIter => {
+                let seq = self.source(words, items[0], true);
+                let next = Source::Int(self.word(words, items[1]));
+                (VirtualKind::SeqIter, vec![seq, next])
             }
             _ => {
                 // Its references become the object's; a closed unit has none.

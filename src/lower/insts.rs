@@ -30,6 +30,8 @@ impl Lower<'_> {
             | Op::BoxFloatIf
             | Op::VirtualTuple
             | Op::VirtualRangeIter
+            | Op::VirtualSeqIter
+            | Op::Borrowed
             | Op::RangeAt(_)
             | Op::Refine(_) => return,
             Op::LoadSlot(k) => {
@@ -42,6 +44,7 @@ impl Lower<'_> {
             Op::StoreSlot(k) => return self.store_slot(k, arg(0)),
             Op::Incref => return self.incref(arg(0)),
             Op::Decref => return self.decref(v, arg(0)),
+            Op::DropShared => return self.drop_shared(v, arg(0)),
 
             Op::GuardType(ty) => return self.guard_type(v, arg(0), ty),
             Op::CheckClasses(types) => {

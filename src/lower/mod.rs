@@ -70,17 +70,22 @@ pub enum Repr {
     DoubleIf(Value, Value),
     /// An object that only an exit makes.
     Virtual,
+    /// The object of the value named, of which an exit takes a reference.
+    Borrowed(Value),
 }
 
 impl Repr {
     /// Whether the value is raw.
     pub fn is_raw(self) -> bool {
-        !matches!(self, Repr::Null | Repr::Object | Repr::Virtual)
+        !matches!(
+            self,
+            Repr::Null | Repr::Object | Repr::Virtual | Repr::Borrowed(_)
+        )
     }
 
-    /// Whether there is a value that has no object, which so is in no local's slot.
+    /// Whether there is a value that is in no local's slot: there is no object, or the local has no reference.
     pub fn is_unmade(self) -> bool {
-        self.is_raw() || self == Repr::Virtual
+        !matches!(self, Repr::Null | Repr::Object)
     }
 }
 
@@ -95,6 +100,7 @@ pub fn repr(f: &Function, v: Value) -> Repr {
         Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
         Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
         op if op.is_virtual() => Repr::Virtual,
+        Op::Borrowed => Repr::Borrowed(f.arg(v, 0)),
         // The same object as its operand.
         op if op.gives_operand() => repr(f, f.arg(v, 0)),
         _ => match f.ty(v) {
@@ -527,6 +533,7 @@ impl Lower<'_> {
             }
             Repr::IntIf(raw, bound) => (self.box_if(names::INT_BOX, raw, bound), true),
             Repr::DoubleIf(raw, bound) => (self.box_if(names::FLOAT_BOX, raw, bound), true),
+            Repr::Borrowed(object) => self.object(object),
             Repr::Virtual => {
                 panic!("{v} is virtual, and no pass may have left a use of its object")
             }

@@ -17,6 +17,7 @@ mod paths;
 mod plant;
 mod ranges;
 mod refcounts;
+mod sequences;
 mod simplify;
 mod specialise;
 mod split;
@@ -83,7 +84,16 @@ impl Log {
 
 /// The passes that may be left out: code is right without them, and slower.
 pub const OPTIONAL: &[&str] = &[
-    "split", "inline", "virtuals", "memory", "bounds", "number", "paths", "checks", "ranges",
+    "split",
+    "inline",
+    "virtuals",
+    "memory",
+    "bounds",
+    "number",
+    "paths",
+    "checks",
+    "sequences",
+    "ranges",
 ];
 
 /// A pass that there is not, or that can't be left out.
@@ -126,6 +136,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("number", number::run),
     ("paths", paths::run),
     ("bounds", bounds::run),
+    ("sequences", sequences::run),
     ("ranges", ranges::run),
     ("dce", dce::run),
     ("tracebacks", tracebacks::run),
@@ -220,6 +231,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         settle(f, &mut step);
     }
     step(f, "bounds");
+    if step(f, "sequences") {
+        step(f, "checks");
+    }
     step(f, "ranges");
     step(f, "dce");
     step(f, "tracebacks");

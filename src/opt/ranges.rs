@@ -17,22 +17,20 @@ use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-/// A loop over a range that is nobody else's.
-struct Loop {
+/// A loop over an iterator that may be nobody else's.
+pub(super) struct Loop {
     /// The block that asks for the next value.
-    header: Block,
+    pub header: Block,
     /// The instruction that does.
-    next: Value,
-    /// The iterator, of which it is known that it is one of a range.
-    iter: Value,
+    pub next: Value,
+    /// The iterator, of which the class is known.
+    pub iter: Value,
     /// The same object where it was made.
-    made: Value,
+    pub made: Value,
     /// The one block that leads into the loop.
-    before: Block,
+    pub before: Block,
     /// Where each turn begins.
-    body: Block,
-    /// What was asked for, if the ints are known.
-    bounds: Option<Bounds>,
+    pub body: Block,
 }
 
 /// The operands of a [`GeneralOp::RangeIter`].
@@ -67,13 +65,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             continue;
         }
         let tree = Tree(f.dominators());
-        if let Some(found) = find(f, cx, &tree, header)
-            && is_private(f, &tree, &found)
+        if let Some(found) = find_loop(f, &tree, header)
+            && let Some(bounds) = asked_for(f, cx, &found)
+            && is_private(f, &tree, &found, &[])
         {
-            match found.bounds {
+            match bounds {
                 // Where a collector may move what an exit names, objects are not made there.
                 Some(bounds) if cx.lifetimes.are_counted() => unmake(f, &tree, &found, bounds),
-                _ => keep_outside(f, &tree, &found),
+                _ => keep_outside(f, &tree, &found, bounds),
             }
             f.apply_aliases();
             changed = true;
@@ -83,10 +82,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 }
 
 /// The dominators.
-struct Tree(SecondaryMap<Block, PackedOption<Block>>);
+pub(super) struct Tree(pub SecondaryMap<Block, PackedOption<Block>>);
 
 impl Tree {
-    fn dominates(&self, a: Block, mut b: Block) -> bool {
+    pub fn dominates(&self, a: Block, mut b: Block) -> bool {
         loop {
             if a == b {
                 return true;
@@ -99,23 +98,19 @@ impl Tree {
     }
 }
 
-/// The loop that a block begins, if it is one over a range that was made for it.
-fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Loop> {
+/// The loop that a block begins, if it is one over an iterator that was made before it.
+pub(super) fn find_loop(f: &Function, tree: &Tree, header: Block) -> Option<Loop> {
     let Term::Branch { cond, then, els } = &f.blocks[header].term else {
         return None;
     };
     let next = f.resolve(*cond);
     let (body, end) = (then.block, els.block);
-    if *f.op(next) != Op::RangeNext || !f.blocks[header].insts.contains(&next) {
+    if !matches!(f.op(next), Op::RangeNext | Op::IterMore)
+        || !f.blocks[header].insts.contains(&next)
+    {
         return None;
     }
     let iter = f.arg(next, 0);
-    let made = f.object_of(iter);
-    let bounds = match f.op(made) {
-        Op::General(GeneralOp::GetIter, _) if f.ty(f.arg(made, 0)) <= Type::RANGE => None,
-        Op::General(GeneralOp::RangeIter, _) => bounds_of(f, cx, made),
-        _ => return None,
-    };
     let preds = f.predecessors();
     let (back, outside): (Vec<Block>, Vec<Block>) = preds[header]
         .iter()
@@ -135,11 +130,21 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Lo
         header,
         next,
         iter,
-        made,
+        made: f.object_of(iter),
         before,
         body,
-        bounds,
     })
+}
+
+/// The bounds of the range that a loop is over, as far as they are known; `None` if it is over something else.
+fn asked_for(f: &Function, cx: &Context<'_>, found: &Loop) -> Option<Option<Bounds>> {
+    match f.op(found.made) {
+        Op::General(GeneralOp::GetIter, _) if f.ty(f.arg(found.made, 0)) <= Type::RANGE => {
+            Some(None)
+        }
+        Op::General(GeneralOp::RangeIter, _) => Some(bounds_of(f, cx, found.made)),
+        _ => None,
+    }
 }
 
 /// The bounds of an iterator, if the step is a known one of 1 or -1.
@@ -166,7 +171,7 @@ fn bounds_of(f: &Function, cx: &Context<'_>, made: Value) -> Option<Bounds> {
 
 /// Where a frame state names the iterator.
 #[derive(Clone, Copy, PartialEq)]
-enum Where {
+pub(super) enum Where {
     /// Before the loop: it is true.
     Before,
     /// Before the loop asks for the next value.
@@ -198,8 +203,9 @@ impl Loop {
     }
 }
 
-/// Whether nothing but the loop and frame states in it, on their stacks, needs to know how far the iterator is.
-fn is_private(f: &Function, tree: &Tree, found: &Loop) -> bool {
+/// Whether nothing but the loop, these instructions and frame states in the loop, on their stacks, needs to know how far the iterator
+/// is.
+pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value]) -> bool {
     let names = |v: Value| f.object_of(v) == found.made;
     for &b in &f.order {
         let data = &f.blocks[b];
@@ -207,7 +213,7 @@ fn is_private(f: &Function, tree: &Tree, found: &Loop) -> bool {
             let inst = &f.insts[v];
             let is_known = match inst.op {
                 Op::GuardType(_) | Op::Refine(_) | Op::Decref => true,
-                _ => v == found.next,
+                _ => v == found.next || known.contains(&v),
             };
             if !is_known && inst.args.iter().any(|a| names(*a)) {
                 return false;
@@ -241,26 +247,26 @@ fn is_private(f: &Function, tree: &Tree, found: &Loop) -> bool {
 }
 
 /// How a loop counts.
-struct Counting {
+pub(super) struct Counting {
     /// What the loop carries, and the values of that before the first turn and after each one.
-    params: Vec<Value>,
-    first: Vec<Value>,
-    following: Vec<Value>,
+    pub params: Vec<Value>,
+    pub first: Vec<Value>,
+    pub following: Vec<Value>,
     /// What each turn begins with.
-    turn: Vec<Value>,
+    pub turn: Vec<Value>,
     /// The value of a turn.
-    value: Value,
+    pub value: Value,
     /// Whether there is one.
-    more: (Op, Vec<Value>),
+    pub more: (Op, Vec<Value>),
     /// What frame states name: before the loop, if it is not the iterator that was made; where it asks for a value; in a turn.
-    at_before: Option<Value>,
-    at_head: Value,
-    at_turn: Value,
+    pub at_before: Option<Value>,
+    pub at_head: Value,
+    pub at_turn: Value,
 }
 
 impl Loop {
     /// A new instruction, at the loop's head.
-    fn add(&self, f: &mut Function, op: Op, args: Vec<Value>, ty: Type) -> Value {
+    pub fn add(&self, f: &mut Function, op: Op, args: Vec<Value>, ty: Type) -> Value {
         let pc = f.insts[self.next].pc;
         f.insts.push(Inst {
             op,
@@ -311,17 +317,30 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) {
         at_turn,
     };
     rewrite(f, tree, found, counting);
+    remove(f, found, instead, None);
+}
 
+/// Put something in the place of the iterator, which is not named any more; drop what it held where it was dropped.
+pub(super) fn remove(f: &mut Function, found: &Loop, instead: Vec<Value>, held: Option<Value>) {
     let made = found.made;
     for b in f.order.clone() {
         let mut insts = std::mem::take(&mut f.blocks[b].insts);
         if let Some(place) = insts.iter().position(|v| *v == made) {
-            insts.splice(place + 1..place + 1, instead.iter().copied());
+            insts.splice(place..=place, instead.iter().copied());
         }
         insts.retain(|&v| {
             let inst = &f.insts[v];
             let names = inst.op.gives_operand() || inst.op == Op::Decref;
-            v != made && !(names && f.object_of(inst.args[0]) == made)
+            if !names || f.object_of(inst.args[0]) != made {
+                return true;
+            }
+            match held {
+                Some(held) if inst.op == Op::Decref => {
+                    f.insts[v].args[0] = held;
+                    true
+                }
+                _ => false,
+            }
         });
         let data = &mut f.blocks[b];
         data.insts = insts;
@@ -336,11 +355,11 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) {
 }
 
 /// Let the loop count, with an iterator that only exits make true.
-fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop) {
+fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop, bounds: Option<Bounds>) {
     let (iter, before) = (found.iter, found.before);
     let int = Type::CINT64;
     let add = |f: &mut Function, op, args, ty| found.add(f, op, args, ty);
-    let start = match found.bounds.map(|bounds| bounds.start) {
+    let start = match bounds.map(|bounds| bounds.start) {
         Some(Bound::Constant(n)) => add(f, Op::ConstInt(n), vec![], int),
         _ => add(f, Op::RangeStart, vec![iter], int),
     };
@@ -352,7 +371,7 @@ fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop) {
     let mut following = Vec::new();
     // What an iterator that is at `next` has in its frame state besides.
     let (at_head, at_turn, more);
-    let by_ones = found.bounds.is_some_and(|bounds| bounds.step == 1);
+    let by_ones = bounds.is_some_and(|bounds| bounds.step == 1);
     if by_ones {
         let one = add(f, Op::ConstInt(1), vec![], int);
         let end = add(f, Op::IntStep, vec![start, left], int);
@@ -396,7 +415,7 @@ fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop) {
 }
 
 /// Let the loop carry what it counts with, and frame states name the iterator as that says.
-fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Counting) {
+pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Counting) {
     let &Loop {
         header,
         next: asks,

@@ -97,6 +97,21 @@ impl Builder<'_> {
         self.end_iteration(instr, more, then, |_, _| {});
     }
 
+    /// Bet that what a loop is over, the topmost operand, is what its iterators have been of, if that is a list or a tuple.
+    pub(super) fn bet_sequence(&mut self) {
+        let Some(next) = self.code.instrs.get(self.pc.0 as usize + 1) else {
+            return;
+        };
+        let want = match next.hint.last() {
+            Some(&ty) if next.op != B::ForIter || ty.is_bottom() => return,
+            Some(&ty) if ty <= Type::LIST_ITER => Type::LIST_EXACT,
+            Some(&ty) if ty <= Type::TUPLE_ITER => Type::TUPLE_EXACT,
+            _ => return,
+        };
+        let over = self.stack[self.stack.len() - 1].value;
+        self.guard_type(over, want);
+    }
+
     fn next_item(&mut self, iter: Value) -> Value {
         let op = if self.ty(iter) <= Type::LIST_ITER {
             Op::ListIterNext

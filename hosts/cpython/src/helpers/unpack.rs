@@ -49,6 +49,20 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
     0
 }
 
+/// `iter(seq)` of a list or tuple, before the item at this offset.
+pub unsafe fn seq_iter_at(seq: Obj, next: Obj) -> Obj {
+    let made = PyObject_GetIter(seq);
+    if !made.is_null() {
+        let index = match PyTuple_CheckExact(seq) != 0 {
+            true => abi::tuple_iter::INDEX,
+            false => abi::list_iter::INDEX,
+        };
+        let place = made.cast::<u8>().add(index as usize);
+        place.cast::<Py_ssize_t>().write(PyLong_AsSsize_t(next));
+    }
+    made
+}
+
 pub unsafe extern "C" fn unpack_sequence(thread: Thread, count: i64, a: Obj, out: *mut Obj) -> i64 {
     let tuple = PyTuple_CheckExact(a) != 0;
     if (tuple || PyList_CheckExact(a) != 0) && Py_SIZE(a) as i64 == count {

@@ -18,7 +18,7 @@
 use super::abi;
 use super::capi::*;
 use super::units::{Busy, UnitRef, UnitState};
-use crate::helpers::range_iter;
+use crate::helpers::{range_iter, seq_iter_at};
 use abi::{frame as f, thread as t};
 use cladonia::engine::RawMap;
 use cladonia::exits::{Source, VirtualKind};
@@ -652,6 +652,13 @@ pub unsafe fn virtual_of(kind: VirtualKind, fields: &[Object]) -> Object {
         match (kind, fields) {
             (VirtualKind::RangeIter, &[next, end, step]) => {
                 let made = range_iter(next, end, step);
+                if !made.is_null() {
+                    fields.iter().for_each(|field| Py_DECREF(*field));
+                }
+                made
+            }
+            (VirtualKind::SeqIter, &[seq, next]) => {
+                let made = seq_iter_at(seq, next);
                 if !made.is_null() {
                     fields.iter().for_each(|field| Py_DECREF(*field));
                 }

@@ -5,6 +5,7 @@ use super::class;
 use super::dict::Dict;
 use super::error::{self, Raised, raise};
 use super::heap::{Kind, Range, RangeIter, Ref, SeqIter, Set, alloc};
+use super::ops;
 use super::{Result, rt};
 
 /// How many values a range has.
@@ -26,6 +27,15 @@ pub fn range_length(range: &Range) -> i64 {
 /// `iter(range(*bounds))` of ints.
 pub fn range_iter(bounds: [Ref; 3]) -> Result<Ref> {
     iter(&builtins::range(&bounds)?)
+}
+
+/// `iter(seq)` of a list or tuple, before the item at this offset.
+pub fn seq_iter_at(seq: &Ref, next: &Ref) -> Result<Ref> {
+    let made = iter(seq)?;
+    if let (Some(state), Some(next)) = (made.get::<SeqIter>(), ops::index_of(next)) {
+        state.index.set(next);
+    }
+    Ok(made)
 }
 
 /// `iter(a)`. Dicts, sets and strings are gone over as they are now.

@@ -525,6 +525,10 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Ref> {
                 let bounds = fields.try_into().expect("a range has three bounds");
                 iter::range_iter(bounds).expect("a range of ints")
             }
+            VirtualKind::SeqIter => match &fields[..] {
+                [seq, next] => iter::seq_iter_at(seq, next).expect("an iterator of a sequence"),
+                _ => unreachable!("a sequence and an offset"),
+            },
         });
     }
     virtuals
