@@ -139,6 +139,7 @@ impl HostBuilder {
                 helpers: PrimaryMap::new(),
                 intrinsics: PrimaryMap::new(),
                 frame_slots: 0,
+                unboxed_bits: 63,
                 none: 0,
                 true_: 0,
                 false_: 0,
@@ -180,6 +181,17 @@ impl HostBuilder {
     /// Where a frame's local slots begin.
     pub fn frame_slots(&mut self, offset: i32) -> &mut Self {
         self.host.frame_slots = offset;
+        self
+    }
+
+    /// How large the ints are that `int_unbox` gives: at most two to this power, or less than zero by as much. Sums of such ints
+    /// need no check if that is below 63, as it is unless this says something else.
+    ///
+    /// # Panics
+    /// Above 63.
+    pub fn unboxed_bits(&mut self, bits: u32) -> &mut Self {
+        assert!(bits <= 63, "an unboxed int has 64 bits");
+        self.host.unboxed_bits = bits;
         self
     }
 

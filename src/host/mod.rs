@@ -188,6 +188,8 @@ pub struct Host {
     pub intrinsics: PrimaryMap<IntrinsicId, Intrinsic>,
     /// Byte offset in a frame of local slot 0; slots are 8 bytes apart.
     pub frame_slots: i32,
+    /// The ints that `int_unbox` gives are not further from 0 than two to this power.
+    pub unboxed_bits: u32,
     /// Address of the object for None.
     pub none: u64,
     /// Address of the object for true.

@@ -159,6 +159,9 @@ pub fn print_host(host: &Host) -> String {
     }
     indent(&builtins.text, &mut out);
     let _ = writeln!(out, "  slots {}", host.frame_slots);
+    if host.unboxed_bits != 63 {
+        let _ = writeln!(out, "  ints {}", host.unboxed_bits);
+    }
     if let Lifetimes::Traced { native_stack } = host.lifetimes {
         let _ = writeln!(out, "  traced {native_stack}");
     }

@@ -63,19 +63,30 @@ impl Interval {
 }
 
 /// The intervals of a function's integers.
-pub(super) struct Intervals(SecondaryMap<Value, Option<Interval>>);
+pub(super) struct Intervals {
+    found: SecondaryMap<Value, Option<Interval>>,
+    /// Of an int that was an object.
+    unboxed: Interval,
+}
 
 impl Intervals {
-    /// Find them.
-    pub(super) fn of(f: &Function) -> Intervals {
-        let mut all = Intervals(SecondaryMap::new());
+    /// Find them; ints that were objects are at most two to the power of `unboxed_bits` away from 0.
+    pub(super) fn of(f: &Function, unboxed_bits: u32) -> Intervals {
+        let unboxed = match 1i64.checked_shl(unboxed_bits) {
+            Some(most @ 1..) => Interval::new(-most, most),
+            _ => Interval::ANY,
+        };
+        let mut all = Intervals {
+            found: SecondaryMap::new(),
+            unboxed,
+        };
         let mut is_first = true;
         loop {
             let mut changed = false;
             for &b in &f.order {
                 for &v in &f.blocks[b].insts {
                     if f.ty(v) <= Type::CINT64 {
-                        all.0[v] = all.result(f, v);
+                        all.found[v] = all.result(f, v);
                     }
                 }
                 for edge in f.blocks[b].term.edges() {
@@ -94,7 +105,7 @@ impl Intervals {
         let v = f.resolve(v);
         match *f.op(v) {
             Op::ConstInt(n) => Interval::new(n, n),
-            _ => self.0[v].unwrap_or(Interval::ANY),
+            _ => self.found[v].unwrap_or(Interval::ANY),
         }
     }
 
@@ -107,13 +118,13 @@ impl Intervals {
                 continue;
             }
             let found = self.at(f, arg);
-            let new = match self.0[param] {
+            let new = match self.found[param] {
                 None => found,
                 Some(known) if is_first => known.join(found),
                 Some(known) => known.widen(found),
             };
-            changed |= self.0[param] != Some(new);
-            self.0[param] = Some(new);
+            changed |= self.found[param] != Some(new);
+            self.found[param] = Some(new);
         }
         changed
     }
@@ -175,6 +186,7 @@ impl Intervals {
                 _ if at(0).is_natural() => Interval::new(0, at(0).high),
                 _ => Interval::ANY,
             },
+            Op::UnboxInt => self.unboxed,
             Op::BoolToInt => Interval::new(0, 1),
             Op::ListLen | Op::TupleLen => Interval::LENGTH,
             // Of objects of a byte, perhaps.

@@ -303,7 +303,7 @@ fn finish_with(
             last_exit: None,
             policy: Policy::new(f, routines),
             place: 0,
-            intervals: Intervals::of(f),
+            intervals: Intervals::of(f, host.unboxed_bits),
         };
         lower.run(second, &args);
         (lower.exits, lower.raw_maps)

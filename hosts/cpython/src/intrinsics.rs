@@ -243,6 +243,8 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         host.singletons(Py_None() as u64, Py_True() as u64, Py_False() as u64);
     }
     host.frame_slots(abi::frame::LOCALSPLUS);
+    // Two digits.
+    host.unboxed_bits(2 * abi::long::DIGIT_BITS as u32);
     abi::declare(&mut host);
     for (name, entry) in helpers::all() {
         host.helper(name, entry.address, &entry.params, &entry.results);

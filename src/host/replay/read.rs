@@ -88,6 +88,13 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
             () if line.eat_word("slots") => {
                 builder.frame_slots(small(&mut line)?);
             }
+            () if line.eat_word("ints") => {
+                let bits = u32::try_from(small(&mut line)?).ok();
+                match bits.filter(|bits| *bits <= 63) {
+                    Some(bits) => builder.unboxed_bits(bits),
+                    None => return line.error_at(0, "an unboxed int has 64 bits".to_owned()),
+                };
+            }
             () if line.eat_word("traced") => {
                 builder.traced(small(&mut line)?);
             }
