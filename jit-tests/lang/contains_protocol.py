@@ -80,3 +80,43 @@ each(asked, *[(x, c) for x, c in (("", "abc"), ("bc", "abc"), ("x", ""), (1, "ab
                                   (2**70, range(2**71)), (Equal(True), [0]), (Equal(ValueError("eq")), [0]), (Equal(NoTruth()), (0,)), (Equal(0), {0}), (b"a", "a"), ((), ((),)))])
 each(branch, (1, [1]), (2, (1,)), ("k", {"k": 1}), ([], {}), ("a", "ba"), (1, Contains([])))
 each(chained, (1, [1], [[1]]), (1, [2], [[2]]), ("a", "ab", "abc"), (1, 2, 3))
+
+
+class Number(int):
+    def __eq__(self, other):
+        log.append(int(self))
+        return NotImplemented
+
+    __hash__ = int.__hash__
+
+
+class Shrinks:
+    """Equal to nothing, and empties the list that it is in."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __eq__(self, other):
+        log.append("shrinks")
+        self.items.clear()
+        return False
+
+
+def among(x, items):
+    return x in items, x not in items
+
+
+log = []
+numbers = [0, 1, -1, 7, -7, 255, 256, 257, -256, 2**30 - 1, 2**30, -(2**30), 2**31, 2**60, -(2**60), 2**64, 10**30]
+others = [True, False, 1.0, 7.0, float("nan"), None, "7", Number(7), Number(2**64), 257 + 0j]
+for _ in range(40):
+    among(7, numbers)
+for items in (numbers, tuple(numbers), numbers[::-1], [], (), [int(str(n)) for n in numbers], numbers + others, others + numbers,
+              tuple(others), [n + 1 for n in numbers]):
+    for x in numbers + others:
+        print(x, *among(x, items), end=" ")
+    print(len(log))
+    log.clear()
+items = [1, 2]
+items += [Shrinks(items), 300]
+print(among(int("300"), items), items, log)

@@ -141,3 +141,28 @@ for n in range(2000):
     counts(a, b)
     counts(b, a)
 print(before == (sys.getrefcount(a), sys.getrefcount(b)))
+
+
+class Money:
+    """Its operators stand beside arithmetic on numbers of both kinds."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __sub__(self, other):
+        if isinstance(other, Money):
+            return Money(self.n - other.n)
+        return NotImplemented
+
+    def __rmul__(self, other):
+        return Money(other * self.n)
+
+
+def balance(a, b, rate):
+    rest = a - b
+    return (rest.n * rate - rate) + (rest.n + rate * 2), (rate * rest).n
+
+
+for _ in range(3):
+    run(balance, (Money(3), Money(2), 1.5), (Money(2.5), Money(4), 2), (Money(3.0), Money(1.5), 0.5), (Money(3), Money(1), 2),
+        (Money(3), 2, 1.5), (Money(big), Money(1), 2.5))

@@ -39,7 +39,8 @@ pub struct Unsupported {
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
-    /// The same where the function's code is to stand in place of a call, and the cells that its closure holds.
+    /// The same where the function's code is to stand in place of a call, which has shown these types, as long as no code of the
+    /// program runs; and the cells that its closure holds.
     Inlined(&'a [Type], &'a [ObjectHandle]),
     /// At the start of a closed unit: what it takes and gives, and where its own function is called.
     Closed(&'a RawEntry),
@@ -235,7 +236,13 @@ impl Builder<'_> {
             Start::Function(types) | Start::Inlined(types, _) => {
                 for k in 0..nlocals {
                     let v = if k < self.code.arity() {
-                        self.emit(Op::Arg(k), vec![], Type::OBJECT)
+                        // What is proved of the argument is proved of the parameter.
+                        let known = |ty: &&Type| **ty <= Type::OBJECT && !ty.is_bottom();
+                        let shown = types.get(k as usize).filter(known);
+                        let ty = *shown
+                            .filter(|_| self.inlined.is_some())
+                            .unwrap_or(&Type::OBJECT);
+                        self.emit(Op::Arg(k), vec![], ty)
                     } else {
                         self.null
                     };

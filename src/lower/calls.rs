@@ -297,11 +297,28 @@ impl Lower<'_> {
             return;
         }
         let p = self.object(dropped).0;
+        if self.f.ty(dropped) == Type::FLOAT_EXACT | Type::LONG_EXACT {
+            self.drop_number(dropped, p);
+            return;
+        }
         let name = self.unseen_end(dropped);
         self.unless_null(dropped, p, |s| match name {
             Some(name) => s.count(name, p),
             None => s.drop_object(v, p),
         });
+    }
+
+    /// A float's end is short, and so is an int's: neither takes the way through its class.
+    fn drop_number(&mut self, dropped: Value, p: lir::Value) {
+        let (float, int, go) = (self.b.block(), self.b.block(), self.b.block());
+        let is_float = self.is_class(dropped, &[Type::FLOAT_EXACT]);
+        self.b.br(is_float, float, &[], int, &[]);
+        for (side, name) in [(float, names::DECREF_FLOAT), (int, names::DECREF_INT)] {
+            self.b.switch_to(side);
+            self.count(name, p);
+            self.b.jump(go, &[]);
+        }
+        self.b.switch_to(go);
     }
 
     /// How a reference to an object is dropped whose end runs no code of the program.

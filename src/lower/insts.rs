@@ -402,7 +402,7 @@ impl Lower<'_> {
     }
 
     /// Whether the class of `a` (an object that is there) is one of these.
-    fn is_class(&mut self, a: Value, types: &[Type]) -> lir::Value {
+    pub(super) fn is_class(&mut self, a: Value, types: &[Type]) -> lir::Value {
         if self.repr(a).is_raw() {
             return self.b.bconst(false);
         }

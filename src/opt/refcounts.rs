@@ -2,14 +2,18 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Block, Function, Op, StateId, Term, Value};
-use std::collections::BTreeSet;
+use crate::hir::{Block, FrameState, Function, Op, StateId, Term, Value};
+use cranelift_entity::SecondaryMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far apart the two may stand: the way between is walked for each `incref`.
 const MOST_BETWEEN: usize = 1000;
 
-/// Within a block: `incref v ... decref v` go when no instruction between may drop references to objects of other
-/// kinds or run host code. Exits between then take a new reference of their own.
+/// How many blocks may lie between an `incref` and those that undo it.
+const MOST_BLOCKS: usize = 12;
+
+/// `incref v ... decref v` go when no instruction between may drop references to objects of other kinds or run host code: within a
+/// block, and where each path from the first comes to one of the others. Exits between then take a new reference of their own.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let mut changed = sink(f);
     for b in f.order.clone() {
@@ -37,7 +41,112 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             changed = true;
         }
     }
+    across(f) | changed
+}
+
+/// The same where blocks lie between.
+fn across(f: &mut Function) -> bool {
+    let preds = f.predecessors();
+    let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();
+    for (place, &b) in f.order.iter().enumerate() {
+        places[b] = place;
+    }
+    let mut changed = false;
+    for b in f.order.clone() {
+        let mut at = 0;
+        while let Some(&inst) = f.blocks[b].insts.get(at) {
+            let is_taken = matches!(f.op(inst), Op::Incref);
+            match is_taken
+                .then(|| Region::of(f, &preds, &places, b, at))
+                .flatten()
+            {
+                Some(region) => {
+                    region.borrow(f);
+                    changed = true;
+                }
+                None => at += 1,
+            }
+        }
+    }
     changed
+}
+
+/// What lies between an `incref` and those that undo it: of each block the instructions from one place to another.
+struct Region {
+    taken: (Block, usize),
+    /// In order; where the second is the place of a `decref`, that is undone there, else the way goes on.
+    between: Vec<(Block, usize, usize)>,
+    v: Value,
+}
+
+impl Region {
+    fn of(
+        f: &Function,
+        preds: &SecondaryMap<Block, Vec<Block>>,
+        places: &SecondaryMap<Block, usize>,
+        b: Block,
+        at: usize,
+    ) -> Option<Region> {
+        let v = f.object_of(f.arg(f.blocks[b].insts[at], 0));
+        let (mut left, mut passed) = (BTreeMap::from([(places[b], b)]), BTreeSet::new());
+        let mut between = Vec::new();
+        // A block's predecessors come before it, but for loops' ends.
+        while let Some((_, block)) = left.pop_first() {
+            let data = &f.blocks[block];
+            let is_first = between.is_empty();
+            let all_passed = || preds[block].iter().all(|pred| passed.contains(pred));
+            if between.len() == MOST_BLOCKS || !is_first && !all_passed() {
+                return None;
+            }
+            let from = if is_first { at + 1 } else { 0 };
+            match undone(f, &data.insts[from..], &[], v) {
+                Undone::At(n) => between.push((block, from, from + n)),
+                Undone::Never => return None,
+                Undone::NotHere => {
+                    let edges = match &data.term {
+                        Term::Jump(_) | Term::Branch { .. } => data.term.edges(),
+                        _ => return None,
+                    };
+                    // What goes on as a parameter takes the reference along.
+                    let args = || edges.iter().flat_map(|edge| &edge.args);
+                    if args().any(|a| f.object_of(*a) == v) {
+                        return None;
+                    }
+                    between.push((block, from, data.insts.len()));
+                    passed.insert(block);
+                    left.extend(edges.iter().map(|edge| (places[edge.block], edge.block)));
+                }
+            }
+        }
+        let taken = (b, at);
+        Some(Region { taken, between, v })
+    }
+
+    /// Take no reference, and drop none.
+    fn borrow(self, f: &mut Function) {
+        let mut states = BTreeSet::new();
+        let (first, at) = self.taken;
+        for &(b, from, to) in self.between.iter().rev() {
+            let data = &mut f.blocks[b];
+            states.extend(
+                data.insts[from..to]
+                    .iter()
+                    .filter_map(|v| f.insts[*v].state),
+            );
+            if to < data.insts.len() {
+                data.insts.remove(to);
+            }
+        }
+        f.blocks[first].insts.remove(at);
+        for state in states {
+            borrow_in_state(f, state, self.v);
+        }
+        for &(b, ..) in self.between.iter().filter(|(b, ..)| *b != first) {
+            let mut state = f.blocks[b].entry_state.clone();
+            give_up_one(f, &mut state, self.v);
+            f.blocks[b].entry_state = state;
+        }
+    }
 }
 
 /// Move what is taken right before a branch to both sides, where one of them undoes it.
@@ -84,31 +193,51 @@ fn last_taken(f: &Function, b: Block) -> Option<usize> {
 
 fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) -> Option<usize> {
     let v = f.object_of(f.arg(insts[from], 0));
+    match undone(f, &insts[from + 1..], &gone[from + 1..], v) {
+        Undone::At(n) => Some(from + 1 + n),
+        Undone::NotHere | Undone::Never => None,
+    }
+}
+
+/// Where a reference is dropped again.
+enum Undone {
+    At(usize),
+    /// Nowhere among these instructions, of which none needs it.
+    NotHere,
+    /// It is needed before.
+    Never,
+}
+
+/// Where the reference that was taken to `v` before these instructions is dropped, of which some are `gone`.
+fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
     // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
     // while a local keeps the object alive: then it could as well have been dropped before.
     let mut crossed = false;
-    for (j, &inst) in insts.iter().enumerate().skip(from + 1).take(MOST_BETWEEN) {
-        if gone[j] {
+    for (j, &inst) in insts.iter().enumerate() {
+        if j == MOST_BETWEEN {
+            return Undone::Never;
+        }
+        if gone.get(j) == Some(&true) {
             continue;
         }
         if crossed
             && !matches!(f.op(inst), Op::Decref)
             && f.insts[inst].args.iter().any(|a| f.object_of(*a) == v)
         {
-            return None;
+            return Undone::Never;
         }
         match f.op(inst) {
-            Op::Decref if f.object_of(f.arg(inst, 0)) == v => return Some(j),
+            Op::Decref if f.object_of(f.arg(inst, 0)) == v => return Undone::At(j),
             // An object of a quiet class dies without touching others.
             Op::Decref if !f.drop_runs_host_code(f.arg(inst, 0)) => {}
             Op::Incref | Op::RangeNext => {}
             // Moves the reference on: it is needed.
-            Op::StoreSlot(_) if f.object_of(f.arg(inst, 0)) == v => return None,
+            Op::StoreSlot(_) if f.object_of(f.arg(inst, 0)) == v => return Undone::Never,
             Op::StoreSlot(_) => {}
             Op::VirtualTuple if f.insts[inst].args.iter().any(|a| f.object_of(*a) == v) => {
-                return None;
+                return Undone::Never;
             }
-            Op::Param => return None,
+            Op::Param => return Undone::Never,
             // Writes a number.
             Op::RawSet(_) => {}
             Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
@@ -120,12 +249,15 @@ fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) ->
             op if (op.effects().writes || op.effects().runs_host_code)
                 && !is_planted(Fault::Refcounts) =>
             {
-                return None;
+                return Undone::Never;
             }
             _ => {}
         }
     }
-    None
+    match crossed {
+        true => Undone::Never,
+        false => Undone::NotHere,
+    }
 }
 
 /// Whether a local holds the object while `inst` runs.
@@ -137,12 +269,15 @@ fn is_local(f: &Function, inst: Value, v: Value) -> bool {
 
 pub(super) fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {
     let mut state = f.states[id].clone();
-    let owned = state
-        .entries_mut()
-        .filter(|e| e.owned && f.object_of(e.value) == v);
-    // One reference was taken: one entry gives it up, of the innermost frame that has one.
-    if let Some(entry) = owned.last() {
-        entry.owned = false;
+    if give_up_one(f, &mut state, v) {
         f.states[id] = state;
     }
+}
+
+/// One reference was taken: one entry gives it up, of the innermost frame that has one.
+fn give_up_one(f: &Function, state: &mut FrameState, v: Value) -> bool {
+    let entries = state.entries_mut();
+    let owned = entries.filter(|e| e.owned && f.object_of(e.value) == v);
+    let last = owned.last();
+    last.map(|entry| entry.owned = false).is_some()
 }

@@ -127,11 +127,12 @@ impl Plan {
         };
         let inlinee = cx.world.inlinee(object)?;
         let code = code_of(&inlinee)?;
-        let args: Vec<Value> = inst.args[1..].iter().map(|a| f.resolve(*a)).collect();
+        let args = &inst.args[1..];
         let is_own = code.name == f.code.name && code.line == f.code.line;
         if is_own || !is_small(&code) || args.len() != code.argcount as usize {
             return None;
         }
+        let args = checked(f, block, at, args);
         let types: Vec<Type> = args.iter().map(|a| f.ty(*a)).collect();
         let within = [within, &[object]].concat();
         let key = (object, types);
@@ -230,6 +231,34 @@ fn operation(
     (args == operands).then_some(it)
 }
 
+/// The arguments of a call, each as the check of it that tells most of its class, of those since code of the program ran last.
+fn checked(f: &Function, mut block: Block, at: usize, args: &[Value]) -> Vec<Value> {
+    let mut args: Vec<Value> = args.iter().map(|a| f.resolve(*a)).collect();
+    let mut insts = &f.blocks[block].insts[..at];
+    let mut preds = None;
+    loop {
+        for &v in insts.iter().rev() {
+            if f.may_run_host_code(v) {
+                return args;
+            }
+            if !matches!(f.op(v), Op::GuardType(_)) {
+                continue;
+            }
+            let root = f.object_of(v);
+            let of_it = args.iter_mut().filter(|a| f.object_of(**a) == root);
+            for arg in of_it.filter(|a| f.ty(v) <= f.ty(**a)) {
+                *arg = v;
+            }
+        }
+        let preds = preds.get_or_insert_with(|| f.predecessors());
+        match preds[block][..] {
+            [before] if block != f.entry() => block = before,
+            _ => return args,
+        }
+        insts = &f.blocks[block].insts;
+    }
+}
+
 /// All instructions in blocks.
 pub(super) fn insts(f: &Function) -> impl Iterator<Item = Value> + '_ {
     f.order
@@ -301,16 +330,9 @@ fn optimised(
     let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
     let mut body = body.ok()?;
     for v in insts(&body).collect::<Vec<_>>() {
-        match body.insts[v].op {
-            // What is proved of the argument is proved of the parameter.
-            Op::Arg(k) if types[k as usize] <= Type::OBJECT && !types[k as usize].is_bottom() => {
-                body.insts[v].ty = types[k as usize];
-            }
-            // The callee's code is not the unit's own: it may go before the unit does.
-            Op::Const(object) if !object.is_immortal() => {
-                body.insts[v].source = Source::Assumed;
-            }
-            _ => {}
+        // The callee's code is not the unit's own: it may go before the unit does.
+        if matches!(body.insts[v].op, Op::Const(object) if !object.is_immortal()) {
+            body.insts[v].source = Source::Assumed;
         }
     }
     let inner = Context {

@@ -3,6 +3,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use super::unpack::items_of;
 use crate::abi::long;
 use crate::capi::{_PyEval_BinaryOps, Obj, field};
 use crate::runtime::sampling;
@@ -33,7 +34,36 @@ pub unsafe extern "C" fn compare_bool(op: i64, a: Obj, b: Obj) -> i64 {
 
 /// The container is the second operand.
 pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
-    i64::from(PySequence_Contains(container, item))
+    match int_among(item, container) {
+        Some(found) => found.into(),
+        None => i64::from(PySequence_Contains(container, item)),
+    }
+}
+
+/// Whether a small int is one of the items of a list or tuple, if those before it are ints: comparing them runs nothing.
+unsafe fn int_among(item: Obj, container: Obj) -> Option<bool> {
+    if PyLong_CheckExact(item) == 0 {
+        return None;
+    }
+    let tag: u64 = field(item, long::TAG);
+    if tag >> long::NON_SIZE_BITS > 1 {
+        return None;
+    }
+    let digit: u32 = field(item, long::DIGITS);
+    let items = items_of(container)?;
+    for k in 0..Py_SIZE(container) {
+        let other = *items.offset(k);
+        if other == item {
+            return Some(true);
+        }
+        if PyLong_CheckExact(other) == 0 {
+            return None;
+        }
+        if field::<u64>(other, long::TAG) == tag && field::<u32>(other, long::DIGITS) == digit {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 pub unsafe extern "C" fn truth(a: Obj) -> i64 {

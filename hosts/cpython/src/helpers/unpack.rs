@@ -63,14 +63,21 @@ pub unsafe fn seq_iter_at(seq: Obj, next: Obj) -> Obj {
     made
 }
 
+/// Where the items of a tuple or list of exactly that class are.
+pub(super) unsafe fn items_of(a: Obj) -> Option<*const Obj> {
+    if PyTuple_CheckExact(a) != 0 {
+        Some(a.cast::<u8>().add(abi::tuple::ITEMS as usize).cast())
+    } else if PyList_CheckExact(a) != 0 {
+        Some(field(a, abi::list::ITEMS))
+    } else {
+        None
+    }
+}
+
 pub unsafe extern "C" fn unpack_sequence(thread: Thread, count: i64, a: Obj, out: *mut Obj) -> i64 {
-    let tuple = PyTuple_CheckExact(a) != 0;
-    if (tuple || PyList_CheckExact(a) != 0) && Py_SIZE(a) as i64 == count {
-        let items: *const Obj = if tuple {
-            a.cast::<u8>().add(abi::tuple::ITEMS as usize).cast()
-        } else {
-            field(a, abi::list::ITEMS)
-        };
+    if let Some(items) = items_of(a)
+        && Py_SIZE(a) as i64 == count
+    {
         for i in 0..count as usize {
             *out.add(i) = Py_NewRef(*items.add(i));
         }

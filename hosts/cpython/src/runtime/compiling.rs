@@ -12,6 +12,7 @@ use crate::world::supers;
 use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Planted, Request, UnitParts};
+use cladonia::exits::Reason;
 use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
@@ -228,14 +229,17 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
         let units: isize = get(code.cast(), abi::object::VAR_SIZE);
         let state = state_of(code);
         let shape = state.shape;
-        // What has lost bets is better off with a unit of its own, which has learnt from it.
+        // What has lost bets on numbers is better off with a unit of its own, which has learnt from it.
+        let can_forgo = |(_, reason): &(Pc, Reason)| {
+            use Reason::{Identity, Shape, Type, Unreached};
+            matches!(reason, Type | Shape | Identity | Unreached)
+        };
         let is_offered = units <= MOST_INLINED_UNITS
             && shape.is_plain()
             && shape.optimized()
             && !shape.is_generator()
             && state.refused.is_none()
-            && state.avoid.is_empty()
-            && state.met.is_empty()
+            && state.avoid.iter().all(can_forgo)
             && state.operands.is_empty()
             && !monitoring::is_observed(&shape);
         if !is_offered {
@@ -249,6 +253,10 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
             mark_unreached(&mut code, &shape, Kind::Function);
         }
         sampling::tell(state, &mut code, &mut HashMap::new());
+        // Where a bet was lost or several classes were met, what the call shows of its arguments must be enough.
+        for pc in state.avoid.iter().map(|(pc, _)| pc).chain(state.met.keys()) {
+            code.instrs[pc.0 as usize].hint.clear();
+        }
         mark_supers(&mut code, &mut HashMap::new(), func);
         Some(code)
     }

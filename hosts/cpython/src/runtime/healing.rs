@@ -3,7 +3,7 @@
 use super::capi::{Frame, Object, get};
 use super::function_state::{CodeState, Operands};
 use super::units::{Teaches, UnitRef, UnitState};
-use super::{abi, function_state, rt, units};
+use super::{abi, function_state, rt, sampling, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::classes::{Storage, is_versioned, storage};
@@ -229,7 +229,7 @@ unsafe fn note_operands(operands: &mut Operands, reason: Reason, a: Object, b: O
 }
 
 /// Which instructions take floats and ints as they come: those that have met both, and where some have, those of the same
-/// function where floats were expected, or where nothing was.
+/// function where floats were expected, or where nothing was and nothing is known.
 pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
     let all = || state.operands.values().filter_map(Operands::numbers);
     let any = all().any(|numbers| numbers == Numbers::Any);
@@ -240,7 +240,8 @@ pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
             continue;
         }
         let is_float = |t: &Type| *t == Type::FLOAT_EXACT;
-        let likely = || instr.hint.iter().all(is_float).then_some(usual);
+        let is_likely = !sampling::is_sampled(state, pc) && instr.hint.iter().all(is_float);
+        let likely = || is_likely.then_some(usual);
         let own = state.operands.get(&pc).map(Operands::numbers);
         if let Some(numbers) = own.unwrap_or_else(likely) {
             met.entry(pc).or_default().numbers = Some(numbers);

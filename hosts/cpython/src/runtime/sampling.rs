@@ -127,13 +127,17 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         }
         sampled.told = true;
         let is_news = match teaches[pc.0 as usize] {
-            Teaches::Class => are_new(&state.sampled[&pc], state.met.get(&pc)),
+            Teaches::Class => {
+                are_new(&state.sampled[&pc], state.met.get(&pc)) && !has_failed(state, pc, &[])
+            }
             _ => {
                 let sampled = &state.sampled[&pc];
-                classes_of(sampled).is_some_and(|(pairs, _held)| sampled.is_useful(&pairs))
+                classes_of(sampled).is_some_and(|(pairs, _held)| {
+                    sampled.is_useful(&pairs) && !has_failed(state, pc, &pairs)
+                })
             }
         };
-        if !is_news || state.taught == MOST_TAUGHT || has_failed(state, pc) {
+        if !is_news || state.taught == MOST_TAUGHT {
             return;
         }
         state.taught += 1;
@@ -165,12 +169,16 @@ fn are_new(sampled: &Sampled, told: Option<&History>) -> bool {
     receivers.any(|version| !told.is_some_and(|history| history.versions.contains(&version)))
 }
 
-/// Whether bets on classes were given up there.
-fn has_failed(state: &CodeState, pc: Pc) -> bool {
+/// Whether bets on such operands were given up there. Where only one on numbers was, the program's classes were never bet on.
+fn has_failed(state: &CodeState, pc: Pc, pairs: &[Vec<Type>]) -> bool {
     let failed = |reason| state.avoid.contains(&(pc, reason));
-    [Reason::Type, Reason::Identity, Reason::Domain]
-        .into_iter()
-        .any(failed)
+    let are_bet_on = !pairs.iter().all(|pair| pair.iter().any(is_of_program));
+    failed(Reason::Type) || failed(Reason::Identity) || failed(Reason::Domain) && are_bet_on
+}
+
+/// Whether enough was sampled there for a unit to rely on.
+pub fn is_sampled(state: &CodeState, pc: Pc) -> bool {
+    state.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
 }
 
 /// The version of an object's class; 0 of null, and of a class that has none.
@@ -252,8 +260,7 @@ pub unsafe fn tell(
     for (&pc, sampled) in state.sampled.iter().filter(|(_, s)| s.count >= SOME) {
         let instr = &mut code.instrs[pc.0 as usize];
         // The classes that attributes were asked of are among those met.
-        let is_known =
-            met.contains_key(&pc) || has_failed(state, pc) || teaches(instr.op) == Teaches::Class;
+        let is_known = met.contains_key(&pc) || teaches(instr.op) == Teaches::Class;
         if is_known || !(instr.hint.is_empty() || instr.is_unreached()) {
             continue;
         }
@@ -261,7 +268,7 @@ pub unsafe fn tell(
         let Some((mut pairs, held)) = (unsafe { classes_of(sampled) }) else {
             continue;
         };
-        if !sampled.is_useful(&pairs) {
+        if !sampled.is_useful(&pairs) || has_failed(state, pc, &pairs) {
             continue;
         }
         match &mut pairs[..] {
