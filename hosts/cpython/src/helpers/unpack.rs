@@ -29,7 +29,8 @@ pub unsafe extern "C" fn get_iter(thread: Thread, a: Obj) -> Obj {
 /// What a special method without arguments gives, if the object's class is the program's and has a function by this name.
 #[inline]
 unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
-    if PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) == 0 {
+    let flags: u64 = field(Py_TYPE(object), abi::type_::FLAGS);
+    if flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE) != Py_TPFLAGS_HEAPTYPE {
         return None;
     }
     if name.is_null() {
