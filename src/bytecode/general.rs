@@ -178,7 +178,7 @@ general_ops! {
     /// A two-operand intrinsic of the bytecode.
     CallIntrinsic2 "call_intrinsic_2" (thread) 1 2 Object;
     /// `iter(a)`.
-    GetIter "get_iter" () 0 1 Object;
+    GetIter "get_iter" (thread) 0 1 Object;
     /// `iter(range(a, b, c))` of ints.
     RangeIter "range_iter" (quiet) 0 3 Object;
     /// Next item: one output.
@@ -276,7 +276,7 @@ general_ops! {
     /// to (a value was yielded or returned) is in its own state.
     ResumeInterpreted "resume_interpreted" (thread variadic) 0 1 Object;
     /// What `yield from a` iterates over.
-    GetYieldFromIter "get_yield_from_iter" (frame) 0 1 Object;
+    GetYieldFromIter "get_yield_from_iter" (thread frame) 0 1 Object;
     /// Send b into a: the output is what it yielded (1) or what it returned (0).
     Send "send" (thread outputs) 0 2 Next;
     /// What `await a` iterates over; the immediate is the bytecode's, which says where the `await` is.

@@ -62,24 +62,24 @@ static LOADS: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 static STORES: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 
 impl Table {
-    /// The place of `name` in instances of `class`; `find` says it where the table does not.
+    /// The place of `name` in instances of `class`; `find` says it where the table does not. The next question may change it.
     unsafe fn place(
         &self,
         class: *mut PyTypeObject,
         name: Obj,
         find: unsafe fn(*mut PyTypeObject, Obj) -> Place,
-    ) -> Place {
+    ) -> &Place {
         let version: u32 = field(class, abi::type_::VERSION_TAG);
         let index = (version as usize ^ (name as usize >> 4)) % ROWS;
         let row = (*self.0.get()).as_mut_ptr().add(index);
         if version != 0 && (*row).version == version && (*row).name == name {
-            return (*row).place;
+            return &(*row).place;
         }
         // Asking may give the class its first version.
         let place = find(class, name);
         let version: u32 = field(class, abi::type_::VERSION_TAG);
         if version == 0 {
-            return Place::General;
+            return &Place::General;
         }
         let index = (version as usize ^ (name as usize >> 4)) % ROWS;
         let row = (*self.0.get()).as_mut_ptr().add(index);
@@ -92,13 +92,13 @@ impl Table {
             },
         );
         Py_XDECREF(old.name);
-        place
+        &(*row).place
     }
 }
 
 /// An attribute, if the cache knows where it is; null without an exception otherwise.
 pub(super) unsafe fn load(object: Obj, name: Obj) -> Obj {
-    let value: Obj = match LOADS.place(Py_TYPE(object), name, find_load) {
+    let value: Obj = match *LOADS.place(Py_TYPE(object), name, find_load) {
         Place::Slot(offset) => field(object, offset as i32),
         Place::Value(valid, place) if field::<u8>(object, valid as i32) != 0 => {
             field(object, place as i32)
@@ -111,7 +111,7 @@ pub(super) unsafe fn load(object: Obj, name: Obj) -> Obj {
 
 /// A method of the object's class, borrowed, if the cache knows that the object has nothing else by this name.
 pub(super) unsafe fn method(object: Obj, name: Obj) -> Obj {
-    let Place::Method(function, lacks) = LOADS.place(Py_TYPE(object), name, find_load) else {
+    let Place::Method(function, lacks) = *LOADS.place(Py_TYPE(object), name, find_load) else {
         return ptr::null_mut();
     };
     let holds = match lacks {
@@ -128,9 +128,17 @@ pub(super) unsafe fn method(object: Obj, name: Obj) -> Obj {
     if holds { function } else { ptr::null_mut() }
 }
 
+/// A method of the object's class whatever the object itself has by this name, borrowed, if the cache knows it.
+pub(super) unsafe fn class_method(object: Obj, name: Obj) -> Obj {
+    match *LOADS.place(Py_TYPE(object), name, find_load) {
+        Place::Method(function, _) => function,
+        _ => ptr::null_mut(),
+    }
+}
+
 /// Replace an attribute that is there already, if the cache knows where; false if nothing was done.
 pub(super) unsafe fn store(object: Obj, name: Obj, value: Obj) -> bool {
-    let offset = match STORES.place(Py_TYPE(object), name, find_store) {
+    let offset = match *STORES.place(Py_TYPE(object), name, find_store) {
         Place::Slot(offset) => offset,
         Place::Value(valid, place)
             if field::<u8>(object, valid as i32) != 0

@@ -3,13 +3,14 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use super::{c_functions, exceptions};
+use super::{c_functions, cache, exceptions};
 use crate::abi;
 use crate::capi::{
     _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions,
     _PyIntrinsics_UnaryFunctions, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread,
     VectorCall, field,
 };
+use crate::runtime::capi::GENERATORS;
 use crate::runtime::{entries, generators};
 use pyo3_ffi::*;
 use smallvec::SmallVec;
@@ -156,6 +157,27 @@ unsafe fn call_function(
     call_other_function(thread, callable, args, positional, kwnames)
 }
 
+/// Call the special method `name` of an object's class without arguments, if that is a function of the program: the slot of
+/// the class would look it up and leave compiled code for it. `None`, and nothing happens, if it is anything else.
+#[inline]
+pub(super) unsafe fn call_special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
+    let function = cache::class_method(object, name);
+    if function.is_null() || Py_TYPE(function) != &raw mut PyFunction_Type {
+        return None;
+    }
+    let receiver = Py_NewRef(object);
+    let made = make_generator(thread, function, &receiver, 1, ptr::null_mut());
+    if made.is_some() {
+        return made;
+    }
+    let result = call_function(thread, Py_NewRef(function), &receiver, 1, ptr::null_mut());
+    if result.is_none() {
+        Py_DECREF(function);
+        Py_DECREF(receiver);
+    }
+    result
+}
+
 /// [`call_function`] where the entry is not known.
 #[inline(never)]
 unsafe fn call_other_function(
@@ -189,13 +211,13 @@ unsafe fn make_generator(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    const KINDS: i32 = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
     let code: Obj = field(func, abi::function::CODE);
     let flags: i32 = field(code, abi::code::FLAGS);
     let expected: i32 = field(code, abi::code::ARGCOUNT);
     let kwonly: i32 = field(code, abi::code::KWONLYARGCOUNT);
     let is_plain = kwonly == 0 && flags & (CO_VARARGS | CO_VARKEYWORDS) == 0;
-    if flags & KINDS == 0 || !is_plain || expected as usize != positional || !kwnames.is_null() {
+    if flags & GENERATORS == 0 || !is_plain || expected as usize != positional || !kwnames.is_null()
+    {
         return None;
     }
     generators::make(thread, func, std::slice::from_raw_parts(args, positional))

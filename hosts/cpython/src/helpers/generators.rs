@@ -3,6 +3,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use super::unpack::get_iter;
 use crate::abi;
 use crate::capi::{Frame, Obj, Thread, field, interned};
 use crate::runtime::capi::{_Py_MakeCoro, _PyGen_FetchStopIterationValue, put};
@@ -32,7 +33,7 @@ pub unsafe extern "C" fn make_generator(_thread: Thread, frame: Frame) -> Obj {
 }
 
 /// The interpreter's `GET_YIELD_FROM_ITER`.
-pub unsafe extern "C" fn get_yield_from_iter(frame: Frame, iterable: Obj) -> Obj {
+pub unsafe extern "C" fn get_yield_from_iter(thread: Thread, frame: Frame, iterable: Obj) -> Obj {
     if Py_TYPE(iterable) == &raw mut PyCoro_Type {
         let executable: Obj = field(frame, f::EXECUTABLE);
         let flags: i32 = field(executable, code::FLAGS);
@@ -48,7 +49,7 @@ pub unsafe extern "C" fn get_yield_from_iter(frame: Frame, iterable: Obj) -> Obj
     if Py_TYPE(iterable) == &raw mut PyGen_Type {
         return Py_NewRef(iterable);
     }
-    PyObject_GetIter(iterable)
+    get_iter(thread, iterable)
 }
 
 /// The interpreter's `SEND`.

@@ -3,13 +3,40 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use super::calls;
 use crate::abi;
-use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field};
+use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field, interned};
 use crate::runtime::generators;
 use pyo3_ffi::*;
+use std::ptr;
 
-pub unsafe extern "C" fn get_iter(a: Obj) -> Obj {
-    PyObject_GetIter(a)
+pub unsafe extern "C" fn get_iter(thread: Thread, a: Obj) -> Obj {
+    let Some(iterator) = special(thread, a, interned!("__iter__")) else {
+        return PyObject_GetIter(a);
+    };
+    if !iterator.is_null() && PyIter_Check(iterator) == 0 {
+        PyErr_Format(
+            PyExc_TypeError,
+            c"iter() returned non-iterator of type '%.100s'".as_ptr(),
+            (*Py_TYPE(iterator)).tp_name,
+        );
+        Py_DECREF(iterator);
+        return ptr::null_mut();
+    }
+    iterator
+}
+
+/// What a special method without arguments gives, if the object's class is the program's and has a function by this name.
+#[inline]
+unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
+    let flags: u64 = field(Py_TYPE(object), abi::type_::FLAGS);
+    if flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE) != Py_TPFLAGS_HEAPTYPE {
+        return None;
+    }
+    if name.is_null() {
+        return Some(ptr::null_mut());
+    }
+    calls::call_special(thread, object, name)
 }
 
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
@@ -35,7 +62,10 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
         );
         return -1;
     };
-    let item = next(iter);
+    let item = match special(thread, iter, interned!("__next__")) {
+        Some(item) => item,
+        None => next(iter),
+    };
     if !item.is_null() {
         *out = item;
         return 1;

@@ -144,6 +144,9 @@ pub unsafe fn put<T: Copy>(base: *mut u8, offset: i32, value: T) {
     unsafe { base.offset(offset as isize).cast::<T>().write(value) }
 }
 
+/// The flags of code whose calls make a generator of some kind.
+pub const GENERATORS: i32 = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+
 /// Constants of a code object that the runtime needs at every turn.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeShape {
@@ -247,7 +250,7 @@ impl CodeShape {
 
     /// Whether it is a generator's, a coroutine's or an asynchronous generator's.
     pub fn is_generator(&self) -> bool {
-        self.flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR) != 0
+        self.flags & GENERATORS != 0
     }
 
     /// The qualified name, for people.

@@ -452,12 +452,15 @@ pub unsafe fn adopt(func: Object) {
     // SAFETY: the caller's promise.
     unsafe {
         let (code, globals, builtins) = parts_of(func);
+        let flags: i32 = get(code.cast(), abi::code::FLAGS);
+        if flags & GENERATORS != 0 {
+            return;
+        }
         let Some(state) = rt().codes.get(&(code as usize)) else {
             return;
         };
-        let is_called = !state.shape.is_generator() && state.refused.is_none();
         let entry = state.entry(globals, builtins);
-        if is_called && entry.is_some_and(|entry| entry.stub.is_some()) {
+        if state.refused.is_none() && entry.is_some_and(|entry| entry.stub.is_some()) {
             install(func);
         }
     }

@@ -237,7 +237,7 @@ fn address(op: GeneralOp) -> usize {
         G::CallIntrinsic2 => {
             f!(|_t: T, n: i64, _a: Obj, _b: Obj| -> Obj { give(names::intrinsic_2(n as u32)) })
         }
-        G::GetIter => f!(|a: Obj| -> Obj { give(iter::iter(&see(a))) }),
+        G::GetIter => f!(|_t: T, a: Obj| -> Obj { give(iter::iter(&see(a))) }),
         G::IterNext => f!(|_t: T, a: Obj, out: *mut Obj| -> i64 {
             match iter::next(&see(a)) {
                 Ok(item) => {

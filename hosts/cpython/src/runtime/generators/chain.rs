@@ -55,6 +55,9 @@ const SEND_TO_RESUME: usize = 6;
 
 /// Let the frames of generators that wait for each other run, each at its `SEND`, as far as the next can be resumed in
 /// place of it; gives the first that is not linked.
+///
+/// Each value costs a turn for each of the generators, so a turn looks at each field once: that a generator waits for another
+/// is known from the turn before.
 unsafe fn link_chain(
     ts: Thread,
     outermost: Object,
@@ -68,32 +71,38 @@ unsafe fn link_chain(
         let mut frame_above: Frame = get(ts, t::CURRENT_FRAME);
         let mut handled: *mut u8 = get(ts, t::EXC_INFO);
         let mut left: i32 = get(ts, t::PY_RECURSION_REMAINING);
-        let sends_none = value == Py_None();
         let (mut generator, mut cell) = (outermost, cell);
         let mut code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
-        let mut may_run = *cell.pending.get() == quiet;
-        while may_run && left > 1 {
+        let mut depth: i32 = get(generator.cast(), g::FRAME + f::STACKTOP);
+        let mut goes_on = *cell.pending.get() == quiet && left > 1;
+        while goes_on {
             let base = generator.cast::<u8>();
             let frame = base.add(g::FRAME as usize);
-            if get::<i8>(base, g::FRAME_STATE) != g::STATE_DELEGATING as i8
-                || !get::<Object>(frame, f::FRAME_OBJ).is_null()
-            {
+            if !get::<Object>(frame, f::FRAME_OBJ).is_null() {
                 break;
             }
             let top: i32 = get(frame, f::STACKTOP);
-            let inner: Object = get(frame, f::LOCALSPLUS + 8 * (top - 1));
+            if top != depth {
+                // Mostly they are equal, so that the next load need not wait for this one. The compiler must not see it.
+                depth = std::hint::black_box(top);
+            }
+            let inner: Object = get(frame, f::LOCALSPLUS + 8 * (depth - 1));
             if !is_resumable(inner) {
                 break;
             }
             let state: i8 = get(inner.cast(), g::FRAME_STATE);
-            if state >= g::STATE_EXECUTING as i8 || state == g::STATE_CREATED as i8 && !sends_none {
-                break;
-            }
             let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
-            if its_code != code {
-                let Some(its) = cell_of(inner) else { break };
-                (code, cell) = (its_code, its);
-                may_run = *cell.pending.get() == quiet;
+            if state != g::STATE_DELEGATING as i8 || its_code != code {
+                if state >= g::STATE_EXECUTING as i8
+                    || state == g::STATE_CREATED as i8 && value != Py_None()
+                {
+                    break;
+                }
+                if its_code != code {
+                    let Some(its) = cell_of(inner) else { break };
+                    (code, cell) = (its_code, its);
+                }
+                goes_on = state == g::STATE_DELEGATING as i8 && *cell.pending.get() == quiet;
             }
             put(base, g::EXC_PREVIOUS, handled);
             handled = base.add(g::EXC_STATE as usize);
@@ -104,6 +113,7 @@ unsafe fn link_chain(
             put(frame, f::INSTR_PTR, at.sub(SEND_TO_RESUME));
             left -= 1;
             generator = inner;
+            goes_on &= left > 1;
         }
         put(ts, t::CURRENT_FRAME, frame_above);
         put(ts, t::EXC_INFO, handled);
