@@ -1,8 +1,9 @@
 //! What a class says of its instances' attributes: descriptors, inline values, dictionaries.
 
 use crate::abi;
-use crate::capi::{_PyType_Lookup, Obj, PyUnstable_Type_AssignVersionTag, field};
+use crate::capi::{_PyType_Lookup, Obj, PyUnstable_Type_AssignVersionTag, field, interned};
 use pyo3_ffi::*;
+use std::ptr;
 
 /// How a class attribute takes part in looking up an attribute of an instance.
 pub(crate) enum Descriptor {
@@ -106,8 +107,14 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
 unsafe fn own_class() -> Obj {
     // SAFETY: the caller's: the lock is held. `object` is never changed.
     unsafe {
+        // Of a name that is kept: this may be asked where there is no memory for another one.
+        let name = interned!("__class__");
+        if name.is_null() {
+            PyErr_Clear();
+            return ptr::null_mut();
+        }
         let dict = PyType_GetDict(&raw mut PyBaseObject_Type);
-        let found = PyDict_GetItemString(dict, c"__class__".as_ptr());
+        let found = PyDict_GetItemWithError(dict, name);
         Py_DECREF(dict);
         found
     }
