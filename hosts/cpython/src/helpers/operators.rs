@@ -127,6 +127,7 @@ pub unsafe extern "C" fn del_item(a: Obj, key: Obj) -> i64 {
 }
 
 pub unsafe extern "C" fn get_len(a: Obj) -> Obj {
+    sampling::count([a]);
     let length = PyObject_Length(a);
     if length < 0 {
         ptr::null_mut()
