@@ -166,3 +166,40 @@ def balance(a, b, rate):
 for _ in range(3):
     run(balance, (Money(3), Money(2), 1.5), (Money(2.5), Money(4), 2), (Money(3.0), Money(1.5), 0.5), (Money(3), Money(1), 2),
         (Money(3), 2, 1.5), (Money(big), Money(1), 2.5))
+
+
+class Holder:
+    def __init__(self, items):
+        self.items = items
+
+    def count(self):
+        return len(self.items)
+
+
+class Sized:
+    def __len__(self):
+        return 7
+
+
+class Negative:
+    def __len__(self):
+        return -1
+
+
+class Listed(list):
+    def __len__(self):
+        return 99
+
+
+def counted(holder, at):
+    """`len` of what nothing is known of, called from elsewhere too."""
+    return len(holder.items) + 1, holder.count(), len(holder.items[at]) == 1
+
+
+def holder(items):
+    return Holder(items), 0
+
+
+for _ in range(3):
+    run(counted, holder([[1], 2]), holder([(1, 2)]), holder(((1,), [])), holder({0: "x"}), holder(["text"]), holder([Listed()]),
+        holder(Listed([[1]])), holder([Sized()]), holder([Negative()]), holder([3]), holder(None), holder([[1]]))

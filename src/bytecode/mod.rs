@@ -60,7 +60,8 @@ pub struct Instr {
     pub resume: u32,
     /// Whether the host can resume here: false in the middle of a host instruction that was taken apart.
     pub resumable: bool,
-    /// Observed operand types from the deepest operand to the top, or the observed callee (for calls); may be empty.
+    /// Observed operand types from the deepest operand to the top, or the observed callee (for calls, perhaps with the only
+    /// argument); may be empty.
     /// `Bottom` alone says that the host has never executed the instruction (see [`Instr::is_unreached`]).
     pub hint: Vec<Type>,
     /// Of subscripts of a container whose items are raw values: what the host knows by how they lie

@@ -321,7 +321,8 @@ impl Verifier<'_> {
         let fits = hints == 0
             || instr.is_unreached()
             || if instr.op.is_call() {
-                hints == 1
+                // The callee, and perhaps its only argument.
+                hints == 1 || (hints, instr.op, instr.arg) == (2, Op::Call, 1)
             } else {
                 hints == operands
             };

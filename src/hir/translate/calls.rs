@@ -576,6 +576,22 @@ impl Builder<'_> {
         true
     }
 
+    /// Whether what `len` is asked of here is a list or a tuple, as far as is known, or was observed of it or of this call.
+    fn class_with_items(&self, arg: Value) -> Option<Type> {
+        let has_items = |ty: &Type| *ty <= Type::LIST_EXACT || *ty <= Type::TUPLE_EXACT;
+        let known = self.ty(arg);
+        if has_items(&known) {
+            return Some(known.unspecialized());
+        }
+        let observed = self
+            .hints
+            .get(&arg)
+            .or(self.code.instr(self.pc).hint.get(1));
+        let failed = self.avoid.contains(&(self.pc, Reason::Type));
+        let ty = observed.filter(|ty| has_items(ty) && known.could_be(**ty) && !failed);
+        ty.map(|ty| ty.unspecialized())
+    }
+
     /// Builtins that need no call when their operand's type is known.
     pub(super) fn call_builtin(&mut self, builtin: Builtin, base: usize, n: usize) -> bool {
         if builtin == Builtin::IsInstance {
@@ -588,17 +604,13 @@ impl Builder<'_> {
             return false;
         }
         let arg = self.stack[base + 2].value;
-        let hint = self.hints.get(&arg).copied().unwrap_or(self.ty(arg));
         match builtin {
-            Builtin::Len if hint <= Type::LIST_EXACT || hint <= Type::TUPLE_EXACT => {
+            Builtin::Len if let Some(ty) = self.class_with_items(arg) => {
                 self.own_operands(1);
-                let arg = self.guard_type(arg, hint.unspecialized());
-                let op = if self.ty(arg) <= Type::LIST_EXACT {
-                    Op::ListLen
-                } else if self.ty(arg) <= Type::TUPLE_EXACT {
-                    Op::TupleLen
-                } else {
-                    return false;
+                let arg = self.guard_type(arg, ty);
+                let op = match ty <= Type::LIST_EXACT {
+                    true => Op::ListLen,
+                    false => Op::TupleLen,
                 };
                 let len = self.emit(op, vec![arg], Type::CINT64);
                 let v = self.emit(Op::BoxInt, vec![len], Type::LONG_EXACT);

@@ -139,6 +139,7 @@ pub unsafe extern "C" fn range_iter(start: Obj, stop: Obj, step: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn get_len(a: Obj) -> Obj {
+    sampling::count([a]);
     let length = PyObject_Length(a);
     if length < 0 {
         ptr::null_mut()

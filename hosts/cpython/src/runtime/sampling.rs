@@ -103,7 +103,7 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         let operands = match (teaches[pc.0 as usize], operands) {
             (Teaches::Class, [.., receiver]) => [*receiver, ptr::null_mut()],
             (Teaches::Numbers | Teaches::Operands, [a, b]) => [*a, *b],
-            (Teaches::Operands, [only]) => [*only, ptr::null_mut()],
+            (Teaches::Operands | Teaches::Length, [only]) => [*only, ptr::null_mut()],
             _ => return,
         };
         let pair = operands.map(|operand| version_of(operand));
@@ -130,10 +130,10 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
             Teaches::Class => {
                 are_new(&state.sampled[&pc], state.met.get(&pc)) && !has_failed(state, pc, &[])
             }
-            _ => {
+            teaches => {
                 let sampled = &state.sampled[&pc];
                 classes_of(sampled).is_some_and(|(pairs, _held)| {
-                    sampled.is_useful(&pairs) && !has_failed(state, pc, &pairs)
+                    sampled.is_useful(teaches, &pairs) && !has_failed(state, pc, &pairs)
                 })
             }
         };
@@ -232,7 +232,11 @@ fn is_of_program(ty: &Type) -> bool {
 
 impl Sampled {
     /// Whether compiled code that knew of its operands, which are of these classes, would be another.
-    fn is_useful(&self, pairs: &[Vec<Type>]) -> bool {
+    fn is_useful(&self, teaches: Teaches, pairs: &[Vec<Type>]) -> bool {
+        if teaches == Teaches::Length {
+            let has_items = |ty: &Type| *ty <= Type::LIST_EXACT || *ty <= Type::TUPLE_EXACT;
+            return matches!(pairs, [pair] if pair.iter().all(has_items));
+        }
         let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
         all_numbers
             || matches!(pairs, [pair] if self.is_item(pair) || pair.iter().any(is_of_program))
@@ -268,7 +272,7 @@ pub unsafe fn tell(
         let Some((mut pairs, held)) = (unsafe { classes_of(sampled) }) else {
             continue;
         };
-        if !sampled.is_useful(&pairs) || has_failed(state, pc, &pairs) {
+        if !sampled.is_useful(teaches(instr.op), &pairs) || has_failed(state, pc, &pairs) {
             continue;
         }
         match &mut pairs[..] {
@@ -276,6 +280,10 @@ pub unsafe fn tell(
                 instr.hint = std::mem::take(pair);
                 if instr.op == Op::StoreSubscr {
                     // The value lies deeper.
+                    instr.hint.insert(0, Type::OBJECT);
+                }
+                if instr.op == Op::Call {
+                    // So does the callable.
                     instr.hint.insert(0, Type::OBJECT);
                 }
                 instr.items = match sampled.items[..] {
@@ -304,6 +312,7 @@ pub fn teaches(op: Op) -> Teaches {
         Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,
         Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
         Op::BinarySubscr | Op::StoreSubscr => Teaches::Operands,
+        Op::Call => Teaches::Length,
         Op::ToBool | Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
         _ => Teaches::Nothing,
     }

@@ -125,6 +125,8 @@ pub enum Teaches {
     Numbers,
     /// Their classes, but only where the general operation looks.
     Operands,
+    /// The class of a call's only argument, where the callable is `len` and the general operation looks.
+    Length,
 }
 
 /// Exit records that a table of forced exits has room for.
