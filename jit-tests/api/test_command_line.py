@@ -141,7 +141,8 @@ class LikePython(InFolder):
 class Oracle(InFolder):
     """`--oracle` runs compiled code in the LIR interpreter, says so, and shows where a fault is that was put in on purpose."""
 
-    LESS = "def less(a, b): return a - b\nprint(less(7, 2))\n"
+    # A difference of products: of what was an object it is known that it can't overflow, and then no fault is put in.
+    LESS = "def less(a, b, c): return a * b - b * c\nprint(less(7, 1, 2))\n"
 
     def run_less(self, *options, plant=""):
         return child("-m", "cladonia", "--threshold=0", *options, "-c", self.LESS, CLADONIA_PLANT=plant)
