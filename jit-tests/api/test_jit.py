@@ -370,8 +370,39 @@ class Compiling(unittest.TestCase):
         self.assertRegex(text, r"6 accesses: guarded 5, watched name 1\n$")
         self.assertIn("access p.missing @", cladonia.plan(lambda p: p.missing))
         self.assertIn("1 access: generic 1", cladonia.plan(lambda p: p.missing))
+        self.assertIn("plan        generic (nothing observed yet)", cladonia.plan(lambda p: p.missing))
         with self.assertRaises(TypeError):
             cladonia.plan(len)
+
+    def test_plans_say_every_class_that_was_met_and_what_super_finds(self):
+        class A:
+            def area(self):
+                return 1
+
+        class B:
+            def area(self):
+                return 2
+
+        class C(A):
+            def area(self):
+                return super().area() + 1
+
+        def f(shapes):
+            total = 0
+            for shape in shapes:
+                total += shape.area()
+            return total
+
+        cladonia.enable(threshold=2)
+        self.addCleanup(cladonia.disable)
+        for _ in range(300):
+            f([A(), B(), C()] * 50)
+        text = cladonia.plan(f)
+        for name in "ABC":
+            self.assertRegex(text, rf"candidate   \S*\b{name}:Exact\S*: constant Func\S* method check")
+        self.assertIn("plan        guarded 3 ways", text)
+        text = cladonia.plan(C.area)
+        self.assertRegex(text, r"access super\(\)\.area\(\) @\d+ line \d+\n    candidate   \S*C:Exact\S*: constant Func\S* method\n    plan        guarded")
 
     def test_every_stage_has_a_dump(self):
         f = fresh()

@@ -9,6 +9,8 @@ ACCESSES = {"load_attr": "load", "store_attr": "store", "delete_attr": "delete",
 MOST_CLASSES = 4
 _INSTR = re.compile(r"    @(?P<pc>\d+)\s+(?P<op>\w+)(?: (?P<arg>.*))?$")
 _ANSWER = re.compile(r'  (?P<kind>load_attr|store_attr) (?P<type>.+?) "(?P<name>(?:[^"\\]|\\.)*)" = (?P<plan>.*)$')
+_SUPER = re.compile(r'  load_super \S+ (?P<type>.+?) "(?P<name>(?:[^"\\]|\\.)*)" = (?P<plan>.*)$')
+_MET = re.compile(r"  met @(?P<pc>\d+) \[(?P<types>.*)\] \[.*\]$")
 _GLOBAL = re.compile(r'  global \d+ "(?P<name>(?:[^"\\]|\\.)*)" = (?P<value>.+?)(?P<assumed>(?: assume .*)?)$')
 
 
@@ -38,21 +40,27 @@ def _answers(unit, helpers):
 
     plans, names = {}, {}
     for line in unit:
-        if found := _ANSWER.match(line):
+        if found := _ANSWER.match(line) or _SUPER.match(line):
             plan = re.sub(r"intrinsic(\d+)", called, found["plan"])
             what, *assumed = plan.split(" assume ")
-            plans[found["kind"], found["type"], found["name"]] = what, assumed
+            kind = found.groupdict().get("kind", "load_super_attr")
+            plans[kind, found["type"], found["name"]] = what, assumed
         elif found := _GLOBAL.match(line):
             names[found["name"]] = found["value"], found["assumed"].split(" assume ")[1:]
     return plans, names
 
 
 def _accesses(unit):
-    """Each access: position, line, operation, name, observed types, what the program calls the receiver, whether it is called."""
-    line, before, inside = 0, None, False
+    """Each access: position, line, operation, name, observed types, what the program calls the receiver, whether it is called.
+
+    Accesses of inlined functions come first; what they call the receiver has the function's name before it."""
+    codes = [text.split('"')[1] for text in unit if text.startswith("  code ")]
+    met = {found["pc"]: _split(found["types"]) for found in map(_MET.match, unit) if found}
+    line, before, inside, number = 0, None, False, 0
     for text in unit:
         if text.startswith("  code "):
-            inside = True
+            inside, before = True, None
+            number += 1
         if inside and (first := re.match(r'    file ".*" (\d+)$', text)):
             line = int(first[1])
         found = _INSTR.match(text) if inside else None
@@ -67,21 +75,31 @@ def _accesses(unit):
             what = re.split(r"\s{2,}| hint | at | line ", arg, maxsplit=1)[0]
             name, _, flag = what.partition(", ")
             receiver = before if before and found["op"] != "load_super_attr" else None
-            yield int(found["pc"]), line, found["op"], name, _types(hint), receiver, flag.strip() == "1"
+            types = _types(hint)
+            if number == len(codes):
+                types += [ty for ty in met.get(found["pc"], []) if ty not in types]
+            elif receiver:
+                receiver = f"{codes[number - 1]}: {receiver}"
+            yield int(found["pc"]), line, found["op"], name, types, receiver, flag.strip() == "1"
         op = found["op"]
         before = re.split(r"\s{2,}| at | line ", arg, maxsplit=1)[0] if op in ("load_fast", "load_deref") else None
 
 
-def _types(hint):
-    """The receiver's types: the last operand's alternatives, each of which has a plan of its own."""
+def _split(types):
+    """The types of a list of them."""
     depth, parts = 0, [""]
-    for char in hint:
+    for char in types:
         depth += (char in "[{") - (char in "]}")
         if char == "," and depth == 0:
             parts.append("")
         else:
             parts[-1] += char
-    last = parts[-1].strip()
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _types(hint):
+    """The receiver's types: the last operand's alternatives, each of which has a plan of its own."""
+    last = ([""] + _split(hint))[-1]
     return [t.strip() for t in last.strip("{}").split("|")] if last.startswith("{") else [last] * bool(last)
 
 
@@ -106,7 +124,7 @@ def _one(access, plans, names):
     called = "()" if method else {"store_attr": " = ", "delete_attr": " deleted"}.get(op, "")
     owner = "super()" if op == "load_super_attr" else receiver or "<expr>"
     lines, known, watched = [f"  access {owner}.{name}{called} @{pc} line {line}"], 0, []
-    asked = "store_attr" if op == "store_attr" else "load_attr"
+    asked = op if op in ("store_attr", "load_super_attr") else "load_attr"
     # What is a constant of the program was not observed: it is known.
     own = [t for kind, t, attr in plans if kind == asked and attr == name]
     for ty in types or own:
@@ -114,14 +132,16 @@ def _one(access, plans, names):
         lines.append(f"    candidate   {ty}: {what or 'the general way'}")
         known += what is not None
         watched += [a for a in assumed if a not in watched]
-    if known == 0:
+    if known == 0 and not types:
+        kind = "generic (nothing observed yet)"
+    elif known == 0:
         kind = "generic"
     elif known > 1:
         kind = f"guarded {min(known, MOST_CLASSES)} ways"
     else:
         kind = "guarded" if types else "watched"
     lines.append(f"    plan        {kind}")
-    return kind, lines + _watched(watched)
+    return kind.partition(" (")[0], lines + _watched(watched)
 
 
 def _watched(assumed):
