@@ -4,6 +4,7 @@
 //! are given, until nothing changes. A bound that has moved once is given up, so that this ends soon. (Interval analysis with widening,
 //! Cousot and Cousot 1976; what comparisons tell is not used.)
 
+use super::{Repr, repr};
 use crate::hir::{Edge, Function, Op, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -186,7 +187,11 @@ impl Intervals {
                 _ if at(0).is_natural() => Interval::new(0, at(0).high),
                 _ => Interval::ANY,
             },
-            Op::UnboxInt => self.unboxed,
+            Op::UnboxInt => match repr(f, f.arg(v, 0)) {
+                // There was no object: it is as large as it was.
+                Repr::Int(raw) | Repr::IntIf(raw, _) => self.at(f, raw),
+                _ => self.unboxed,
+            },
             Op::BoolToInt => Interval::new(0, 1),
             Op::ListLen | Op::TupleLen => Interval::LENGTH,
             // Of objects of a byte, perhaps.
@@ -264,6 +269,28 @@ impl Overflow {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// What was an object has few digits; what is unboxed without ever having been one may be of any size.
+    #[test]
+    fn an_int_that_never_was_an_object_is_as_large_as_it_was() {
+        const TEXT: &str = "code \"f\" {\n  params 2\n  stack 2\n  local a\n  local b\n  load_fast a\n  return_value\n}\n\n\
+            function \"f\" {\nbb0 {@0 [v0 v1] []}:\n    v0: LongExact = arg 0\n    v1: LongExact = arg 1\n    \
+            v2: CInt64 = unbox_int v0 {@0 [v0 v1] []}\n    v3: CInt64 = unbox_int v1 {@0 [v0 v1] []}\n    \
+            v4: CInt64 = int_mul v2, v3 {@0 [v0 v1] []}\n    v5: LongExact = box_int v4\n    \
+            v6: CInt64 = unbox_int v5 {@0 [v0 v1] []}\n    v7: CInt64 = int_add v6, v6 {@0 [v0 v1] []}\n    \
+            v8: LongExact = box_int v7\n    return v8 {@1 [v0 v1]}\n}\n";
+        let document = crate::bytecode::Document::parse(TEXT).expect("a document");
+        let f = crate::hir::parse_section(&document, &document.sections[0]).expect("HIR");
+        let all = Intervals::of(&f, 60);
+        let of = |op: Op| {
+            let insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
+            let found = insts.filter(|v| *f.op(**v) == op);
+            found.map(|v| all.at(&f, *v)).collect::<Vec<_>>()
+        };
+        let short = Interval::new(-1 << 60, 1 << 60);
+        assert_eq!(of(Op::UnboxInt), [short, short, Interval::ANY]);
+        assert_eq!(of(Op::IntMul), [Interval::ANY]);
+    }
 
     fn interval() -> impl Strategy<Value = Interval> {
         let near = |n: i64| (n.saturating_sub(3))..=(n.saturating_add(3));
