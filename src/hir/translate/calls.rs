@@ -422,14 +422,7 @@ impl Builder<'_> {
         }
         for (i, &kind) in params.iter().enumerate().take(n) {
             let boxed = self.emit(Op::boxing(kind), vec![args[1 + i]], kind.boxed());
-            let old = std::mem::replace(
-                &mut self.stack[base + 2 + i],
-                Entry {
-                    value: boxed,
-                    owned: true,
-                },
-            );
-            self.drop_entry(old);
+            self.replace_operand(base + 2 + i, boxed);
         }
         // Nothing can take the function away while raw code runs; where anything else does, the call holds it.
         let callable = std::mem::replace(
@@ -510,6 +503,13 @@ impl Builder<'_> {
         true
     }
 
+    /// Put a value that is owned in the place of an operand, which is dropped.
+    fn replace_operand(&mut self, at: usize, value: Value) {
+        let new = Entry { value, owned: true };
+        let old = std::mem::replace(&mut self.stack[at], new);
+        self.drop_entry(old);
+    }
+
     /// The call of `range` for a loop gives the iterator at once, of ints that are raw: what asks the range for it gets it as it is.
     fn iterated_range(&mut self, base: usize, n: usize) -> bool {
         let op_after = |pcs| self.code.instrs.get((self.pc.0 + pcs) as usize);
@@ -553,12 +553,7 @@ impl Builder<'_> {
         }
         for (i, raw) in raw.into_iter().enumerate() {
             let boxed = self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT);
-            let owned = Entry {
-                value: boxed,
-                owned: true,
-            };
-            let old = std::mem::replace(&mut self.stack[base + 2 + i], owned);
-            self.drop_entry(old);
+            self.replace_operand(base + 2 + i, boxed);
         }
         self.start_instr();
         let mut bounds = self.top_values(n);

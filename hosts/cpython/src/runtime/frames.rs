@@ -649,23 +649,15 @@ unsafe fn tuple_of(items: &[Object]) -> Object {
 pub unsafe fn virtual_of(kind: VirtualKind, fields: &[Object]) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
-        match (kind, fields) {
-            (VirtualKind::RangeIter, &[next, end, step]) => {
-                let made = range_iter(next, end, step);
-                if !made.is_null() {
-                    fields.iter().for_each(|field| Py_DECREF(*field));
-                }
-                made
-            }
-            (VirtualKind::SeqIter, &[seq, next]) => {
-                let made = seq_iter_at(seq, next);
-                if !made.is_null() {
-                    fields.iter().for_each(|field| Py_DECREF(*field));
-                }
-                made
-            }
-            _ => tuple_of(fields),
+        let made = match (kind, fields) {
+            (VirtualKind::RangeIter, &[next, end, step]) => range_iter(next, end, step),
+            (VirtualKind::SeqIter, &[seq, next]) => seq_iter_at(seq, next),
+            _ => return tuple_of(fields),
+        };
+        if !made.is_null() {
+            fields.iter().for_each(|field| Py_DECREF(*field));
         }
+        made
     }
 }
 
