@@ -313,7 +313,6 @@ fn difference(expected: &Counts, found: &Counts, immortal: &BTreeSet<Value>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytecode::Document;
     use expect_test::{Expect, expect};
 
     const CODE: &str = "code \"f\" {\n  params 2\n  stack 3\n  local a\n  local b\n  name x\n  load_fast a\n  load_fast b\n  \
@@ -321,8 +320,7 @@ mod tests {
 
     fn check(body: &str, expect: Expect) {
         let text = format!("{CODE}\nfunction \"f\" {{\n{body}\n}}\n");
-        let document = Document::parse(&text).expect("a document");
-        let f = crate::hir::parse_section(&document, &document.sections[0]).expect("HIR");
+        let f = crate::hir::parse_only(&text);
         crate::hir::verify(&f).expect("well-formed HIR");
         let found = match check_balance(&f) {
             Ok(()) => "balanced".to_owned(),

@@ -38,6 +38,13 @@ pub fn parse(
 /// Finds the code that was inlined as this number, by its name.
 type Find<'a> = &'a dyn Fn(usize, &str) -> Option<Arc<Code>>;
 
+/// The one function in HIR of a text.
+#[cfg(test)]
+pub(crate) fn parse_only(text: &str) -> Function {
+    let document = crate::bytecode::Document::parse(text).expect("a document");
+    parse_section(&document, &document.sections[0]).expect("HIR")
+}
+
 /// Read a section of a document: a function in HIR, of the code of its name that stands last before it, as does each code
 /// that is inlined.
 ///

@@ -279,8 +279,7 @@ mod tests {
             v4: CInt64 = int_mul v2, v3 {@0 [v0 v1] []}\n    v5: LongExact = box_int v4\n    \
             v6: CInt64 = unbox_int v5 {@0 [v0 v1] []}\n    v7: CInt64 = int_add v6, v6 {@0 [v0 v1] []}\n    \
             v8: LongExact = box_int v7\n    return v8 {@1 [v0 v1]}\n}\n";
-        let document = crate::bytecode::Document::parse(TEXT).expect("a document");
-        let f = crate::hir::parse_section(&document, &document.sections[0]).expect("HIR");
+        let f = crate::hir::parse_only(TEXT);
         let all = Intervals::of(&f, 60);
         let of = |op: Op| {
             let insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
