@@ -1,6 +1,6 @@
 """Runs every program of lang/ and programs/ interpreted and under each way of compiling it, and compares what can be seen.
 
-    python jit-tests/run.py [-k WORD] [--jobs N] [--modes default,threshold0,...] [--require-jit]
+    python jit-tests/run.py [-k WORD] [--jobs N] [--modes threshold30,threshold0,...] [--require-jit]
 
 A program agrees when stdout, stderr (tracebacks with their lines and columns) and exit code are the interpreter's, byte for byte.
 """
@@ -24,10 +24,11 @@ SMALL = "lang"
 #: How a program is run: what `python -m cladonia` is told.
 MODES = {
     "default": [],
+    "threshold30": ["--threshold", "30"],
     "threshold0": ["--threshold", "0"],
     "first": ["--threshold", "0", "--force-exit=first"],
     "seed": ["--threshold", "0", "--force-exit=seed:{seed}"],
-    "default-first": ["--force-exit=first"],
+    "threshold30-first": ["--threshold", "30", "--force-exit=first"],
     "oracle": ["--threshold", "0", "--oracle"],
     "check-facts": ["--threshold", "0", "--check-facts"],
     "oracle-first": ["--threshold", "0", "--oracle", "--force-exit=first"],
@@ -37,7 +38,7 @@ MODES = {
 ENVIRONMENTS = {"threshold0": {"CLADONIA_VERIFY": "references"}}
 #: An internal error that is no fault.
 FULL = "code memory is full"
-USUAL = ("default", "threshold0", "first", "seed", "default-first", "one-by-one")
+USUAL = ("threshold30", "threshold0", "first", "seed", "threshold30-first", "one-by-one")
 
 
 class Program:

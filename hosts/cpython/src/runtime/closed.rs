@@ -194,10 +194,8 @@ pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
     }
 }
 
-/// Arguments of another class than a unit takes, after which its function gets another unit.
-const MOST_MISMATCHES: u64 = healing::MOST_FAILURES;
-
-/// Make a call that a closed unit's adapter could not: see [`cladonia::host::CALL_BOXED`].
+/// Make a call that a closed unit's adapter could not: see [`cladonia::host::CALL_BOXED`]. After as many arguments of another class
+/// than the unit takes as a bet may fail, its function gets another unit.
 ///
 /// # Safety
 /// Called by an adapter, with owned arguments.
@@ -215,7 +213,7 @@ pub unsafe extern "C" fn call_boxed(
         let state = &*unit;
         if mismatch != 0 && state.is_valid() {
             state.mismatches.set(state.mismatches.get() + 1);
-            if state.mismatches.get() >= MOST_MISMATCHES {
+            if state.mismatches.get() >= healing::most_failures() {
                 function_state::state_of(state.shape.code).open = true;
                 units::invalidate(unit);
             }

@@ -14,11 +14,16 @@ use cladonia::types::Type;
 use pyo3_ffi::{Py_TYPE, PyFloat_Type, PyLong_Type};
 use std::collections::HashMap;
 
-/// Failures after which a bet is not made again.
-pub const MOST_FAILURES: u64 = 20;
+/// Failures after which a bet is not made again. One costs some interpreted instructions, a unit some thousand times as much;
+/// who asks for units early means to see them fail early too.
+pub fn most_failures() -> u64 {
+    (rt().options.threshold / 4).clamp(20, 250)
+}
 
 /// Failures of another bet of a unit that is given up, after which that is not made again either.
-const SOME_FAILURES: u64 = 4;
+fn some_failures() -> u64 {
+    (most_failures() / 20).max(4)
+}
 
 /// Which guards fail on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +106,7 @@ pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
         if forced
             || record.kind != ExitKind::Resume
             || !record.reason.is_bet()
-            || count < MOST_FAILURES
+            || count < most_failures()
         {
             return;
         }
@@ -120,9 +125,10 @@ unsafe fn learn(unit: UnitRef) {
         let Some(made) = &(&(*unit)).unit else { return };
         let state = function_state::state_of((*unit).shape.code);
         let mut reached_late = false;
+        let some_failures = some_failures();
         for (record, &count) in made.exits.iter().zip(&(&(*unit)).exit_counts) {
             let counts = record.kind == ExitKind::Resume && record.reason.is_bet();
-            if !counts || count < SOME_FAILURES {
+            if !counts || count < some_failures {
                 continue;
             }
             reached_late |= record.reason == Reason::Unreached;

@@ -80,8 +80,11 @@ impl Options {
 }
 
 /// Calls before a function is compiled, if nothing else is asked for.
-pub const DEFAULT_THRESHOLD: u64 = 30;
-const BACK_EDGES_PER_CALL: u64 = 20;
+///
+/// To compile an instruction takes as long as to interpret it some 2,000 times, so nothing less has any chance to pay; and who
+/// waits until about as much time was spent never loses more than half.
+pub const DEFAULT_THRESHOLD: u64 = 1000;
+const BACK_EDGES_PER_CALL: u64 = 2;
 
 impl Default for Options {
     fn default() -> Options {
