@@ -153,6 +153,7 @@ impl Answer {
             | Answer::OfClass(_)
             | Answer::Operator(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
+            Answer::Callee(object, Callee::Class { init, .. }) => (*object, init.as_slice()),
             Answer::Callee(object, _) | Answer::NativeCall(object, ..) => (*object, &[]),
             Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),
             Answer::Value(object, _) => (*object, &[]),
@@ -186,7 +187,10 @@ impl Answer {
                 | OperatorPlan::Identity { assumptions }
                 | OperatorPlan::True { assumptions },
             )
-            | Answer::Callee(_, Callee::Function { assumptions, .. }) => assumptions,
+            | Answer::Callee(
+                _,
+                Callee::Function { assumptions, .. } | Callee::Class { assumptions, .. },
+            ) => assumptions,
             _ => &[],
         }
     }

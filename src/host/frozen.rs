@@ -143,6 +143,7 @@ impl FrozenWorld {
                 | Answer::LoadAttr(..)
                 | Answer::LoadSuper(..)
                 | Answer::Operator(..)
+                | Answer::Callee(_, Callee::Class { .. })
         );
         self.known.add(answer);
         if leads_on {
