@@ -252,10 +252,14 @@ general_ops! {
     Catch "catch" (thread safe quiet) 1 0 Object;
     /// If the entry for the current frame in an exception's traceback was put off, and the handler has not ended, add it.
     CompleteTraceback "complete_traceback" (thread safe quiet) 0 0 Nothing;
+    /// The operand, an exception, is about to be dropped by the frame that caught it: what was put off for it is needed no more, unless
+    /// somebody else has it.
+    ForgetTraceback "forget_traceback" (thread safe quiet) 0 1 Nothing;
     /// Make the operand the handled exception; gives the one before, or None.
     PushExcInfo "push_exc_info" (thread safe quiet) 0 1 Object;
-    /// Make the array's one entry, an exception or None, the handled exception again.
-    PopExcept "pop_except" (thread safe variadic) 0 0 Nothing;
+    /// Make the array's one entry, an exception or None, the handled exception again. With 1, the frame has the exception that is
+    /// handled no more in a local, and what was put off for it goes on waiting, for [`GeneralOp::ForgetTraceback`].
+    PopExcept "pop_except" (thread safe variadic) 1 0 Nothing;
     /// Whether exception a matches class b, or one of the classes in b.
     CheckExcMatch "check_exc_match" (thread quiet) 0 2 Bool;
     /// Split exception a by class b: outputs are the rest and the match, either may be None.

@@ -104,6 +104,8 @@ impl Instr {
             Op::StoreSubscr | Op::LoadSuperAttr | Op::MatchClass => &[2, 1, 0],
             Op::BinarySlice => &[1, 0, 2],
             Op::StoreSlice => &[1, 0, 3, 2],
+            Op::RaiseVarargs if self.arg == 1 => &[0],
+            Op::RaiseVarargs if self.arg == 2 => &[1, 0],
             _ => &[],
         }
     }

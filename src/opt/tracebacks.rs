@@ -1,20 +1,22 @@
 //! Traceback entries that nobody will see wait.
 //!
-//! A handler that drops its exception before any code of the program can have run shows it to nobody: `except KeyError: n += 1`.
+//! A handler that drops its exception before any code of the program can have run shows it to nobody: `except KeyError: n += 1`, also
+//! `as e`, if the local is all that has it.
 //! The entry for its own frame, which needs an object of the frame and one of its own, is then made for nothing. So where a handler may
 //! end like that, its exception is caught with the entry put off ([`GeneralOp::Catch`] with 2), and on each way where the exception
 //! may be seen, [`GeneralOp::CompleteTraceback`] adds it just before. That asks whether anything was put off: who caught it looks
-//! whether the exception is nobody else's. Exits add it first of all, the end of the handler forgets it, unless somebody has the exception
-//! after all. So this pass must see to one thing: that the unit calls nobody, raises nothing and returns nowhere in between.
+//! whether the exception is nobody else's. Exits add it first of all. The end of the handler, or where its local is unbound
+//! ([`GeneralOp::ForgetTraceback`]), forgets it, unless somebody has the exception after all. So this pass must see to two things: that the
+//! unit calls nobody, raises nothing and returns nowhere in between, and that no other instruction drops the last reference.
 //!
 //! The last pass: what moves later would have to know.
 
 use super::Context;
-use crate::bytecode::GeneralOp as G;
+use crate::bytecode::{GeneralOp as G, Pc};
 use crate::facts::Source;
 use crate::hir::{Block, Function, Inst, Op, Term, Value};
 use crate::types::Type;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Put entries off where that may pay.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
@@ -26,36 +28,51 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             }
         }
     }
-    let mut seen = BTreeSet::new();
+    let ways = caught.iter().map(|&(b, i, _)| Way::of(f, b, i + 1));
+    let ways: Vec<Found> = ways.collect();
+    let popped: BTreeSet<Value> = ways.iter().flat_map(|way| &way.popped).copied().collect();
+    let (mut seen, mut unbound) = (BTreeSet::new(), BTreeMap::new());
     let mut changed = false;
-    for (b, i, v) in caught {
-        let mut way = Way::new(f);
-        way.follow(b, i + 1, Vec::new());
-        if way.ends_unseen {
-            seen.extend(way.seen);
-            f.insts[v].op = Op::General(G::Catch, [2, 0]);
-            changed = true;
+    for ((.., v), way) in caught.into_iter().zip(ways) {
+        // What ends two ways could not tell whether a local has the exception.
+        if !way.ends_unseen || way.kept.iter().any(|end| popped.contains(end)) {
+            continue;
         }
+        seen.extend(way.seen);
+        unbound.extend(way.unbound);
+        for end in way.kept {
+            f.insts[end].op = Op::General(G::PopExcept, [1, 0]);
+        }
+        f.insts[v].op = Op::General(G::Catch, [2, 0]);
+        changed = true;
     }
     for b in f.order.clone() {
         let returns = seen.contains(&Place::Return(b)).then(|| f.blocks[b].end);
         let mut insts = Vec::with_capacity(f.blocks[b].insts.len());
         for v in std::mem::take(&mut f.blocks[b].insts) {
             if seen.contains(&Place::Before(v)) {
-                insts.push(complete(f, f.insts[v].pc));
+                insts.push(general(f, G::CompleteTraceback, Vec::new(), f.insts[v].pc));
+            }
+            if let Some(&exception) = unbound.get(&v) {
+                insts.push(general(
+                    f,
+                    G::ForgetTraceback,
+                    vec![exception],
+                    f.insts[v].pc,
+                ));
             }
             insts.push(v);
         }
-        insts.extend(returns.map(|pc| complete(f, pc)));
+        insts.extend(returns.map(|pc| general(f, G::CompleteTraceback, Vec::new(), pc)));
         f.blocks[b].insts = insts;
     }
     changed
 }
 
-fn complete(f: &mut Function, pc: crate::bytecode::Pc) -> Value {
+fn general(f: &mut Function, op: G, args: Vec<Value>, pc: Pc) -> Value {
     f.insts.push(Inst {
-        op: Op::General(G::CompleteTraceback, [0, 0]),
-        args: Vec::new(),
+        op: Op::General(op, [0, 0]),
+        args,
         ty: Type::BOTTOM,
         source: Source::Proved,
         state: None,
@@ -78,42 +95,78 @@ enum Does {
     Nothing,
     /// It becomes the handled one.
     Handles(Value),
+    /// A local has it, too.
+    Binds,
     /// It is the handled one no more, and dies if nobody else has it.
-    Drops,
+    Pops,
+    /// The local has it no more.
+    Unbinds(Value),
+    /// A reference is taken to some object.
+    Takes(Value),
+    /// One that was taken on the way is dropped, so the object lives on.
+    Gives(Value),
     /// Somebody may see it.
     Shows,
+}
+
+/// What is known of the exception at a place.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+struct Known {
+    /// Values that are it, once it is handled.
+    values: Vec<Value>,
+    /// Whether a local has it.
+    bound: bool,
+    /// Whether it is the handled one no more.
+    popped: bool,
+    /// Objects to which references were taken on the way.
+    taken: Vec<Value>,
+}
+
+/// What becomes of an exception that was caught.
+#[derive(Default)]
+struct Found {
+    /// Where it is seen first.
+    seen: Vec<Place>,
+    /// Instructions that drop it from the local that alone has it, and which value it is there.
+    unbound: Vec<(Value, Value)>,
+    /// Ends of handling after which a local has it.
+    kept: Vec<Value>,
+    /// Ends of handling after which nobody has it.
+    popped: Vec<Value>,
+    /// Whether a way comes to the handler's end without anybody having seen the exception.
+    ends_unseen: bool,
 }
 
 /// The ways from where an exception is caught to where it is seen or dropped.
 struct Way<'a> {
     f: &'a Function,
-    visited: HashSet<Block>,
-    seen: Vec<Place>,
-    /// Whether a way comes to the handler's end without anybody having seen the exception.
-    ends_unseen: bool,
+    visited: HashSet<(Block, Known)>,
+    found: Found,
 }
 
 impl Way<'_> {
-    fn new(f: &Function) -> Way<'_> {
-        Way {
+    /// All ways from instruction `i` of block `b`.
+    fn of(f: &Function, b: Block, i: usize) -> Found {
+        let mut way = Way {
             f,
             visited: HashSet::new(),
-            seen: Vec::new(),
-            ends_unseen: false,
-        }
+            found: Found::default(),
+        };
+        way.follow(b, i);
+        way.found
     }
 
-    /// Go on in `b` from its instruction `i`. Once the exception is handled, `handled` are values that are it.
-    fn follow(&mut self, b: Block, i: usize, handled: Vec<Value>) {
-        let mut work = vec![(b, i, handled)];
-        while let Some((b, i, handled)) = work.pop() {
-            let Some(handled) = self.through(b, i, handled) else {
+    /// Go on in `b` from its instruction `i`.
+    fn follow(&mut self, b: Block, i: usize) {
+        let mut work = vec![(b, i, Known::default())];
+        while let Some((b, i, known)) = work.pop() {
+            let Some(known) = self.through(b, i, known) else {
                 continue;
             };
             let f = self.f;
             let edges = match &f.blocks[b].term {
                 Term::Return(_) => {
-                    self.seen.push(Place::Return(b));
+                    self.found.seen.push(Place::Return(b));
                     continue;
                 }
                 // Where it raises, it has shown the exception.
@@ -121,52 +174,81 @@ impl Way<'_> {
                 term => term.edges(),
             };
             for edge in edges {
-                if !self.visited.insert(edge.block) {
-                    continue;
-                }
+                let mut known = known.clone();
                 let params = f.blocks[edge.block].params.iter();
-                let renamed = params.zip(&edge.args).filter_map(|((param, _), arg)| {
-                    handled.contains(&f.object_of(*arg)).then_some(*param)
-                });
-                let handled = handled.iter().copied().chain(renamed).collect();
-                work.push((edge.block, 0, handled));
+                for ((param, _), arg) in params.zip(&edge.args) {
+                    let is_it = known.values.contains(&f.object_of(*arg));
+                    if is_it && !known.values.contains(param) {
+                        known.values.push(*param);
+                    }
+                }
+                if self.visited.insert((edge.block, known.clone())) {
+                    work.push((edge.block, 0, known));
+                }
             }
         }
     }
 
-    /// Through a block, from its instruction `i`: what is handled at its end, unless the way has come to its own.
-    fn through(&mut self, b: Block, i: usize, mut handled: Vec<Value>) -> Option<Vec<Value>> {
+    /// Through a block, from its instruction `i`: what is known at its end, unless the way has come to its own.
+    fn through(&mut self, b: Block, i: usize, mut known: Known) -> Option<Known> {
         for &v in &self.f.blocks[b].insts[i..] {
-            match does(self.f, v, &handled) {
+            match does(self.f, v, &known) {
                 Does::Nothing => {}
-                Does::Handles(exception) => handled.push(exception),
-                Does::Drops => {
-                    self.ends_unseen = true;
+                Does::Handles(exception) => known.values.push(exception),
+                Does::Binds => known.bound = true,
+                Does::Pops if known.bound => {
+                    self.found.kept.push(v);
+                    known.popped = true;
+                }
+                Does::Pops => {
+                    self.found.popped.push(v);
+                    self.found.ends_unseen = true;
                     return None;
                 }
+                Does::Unbinds(exception) => {
+                    self.found.unbound.push((v, exception));
+                    self.found.ends_unseen = true;
+                    return None;
+                }
+                Does::Takes(object) => known.taken.push(object),
+                Does::Gives(object) => {
+                    let place = known.taken.iter().position(|taken| *taken == object);
+                    known.taken.swap_remove(place.expect("it was taken"));
+                }
                 Does::Shows => {
-                    self.seen.push(Place::Before(v));
+                    self.found.seen.push(Place::Before(v));
                     return None;
                 }
             }
         }
-        Some(handled)
+        Some(known)
     }
 }
 
-fn does(f: &Function, v: Value, handled: &[Value]) -> Does {
+fn does(f: &Function, v: Value, known: &Known) -> Does {
     let inst = f.inst(v);
-    let is_handled = |arg: &Value| handled.contains(&f.object_of(*arg));
+    let is_it = |arg: &Value| known.values.contains(&f.object_of(*arg));
     let shows = match inst.op {
-        Op::General(G::PushExcInfo, _) if handled.is_empty() => {
+        Op::General(G::PushExcInfo, _) if known.values.is_empty() => {
             return Does::Handles(f.object_of(inst.args[0]));
         }
-        Op::General(G::PopExcept, _) if !handled.is_empty() => return Does::Drops,
+        Op::General(G::PopExcept, _) if !known.values.is_empty() && !known.popped => {
+            return Does::Pops;
+        }
         // Completes the traceback itself where it raises.
         Op::General(G::CheckExcMatch, _) => false,
-        // It is held by being handled.
-        Op::Decref if inst.args.iter().any(is_handled) => false,
-        Op::StoreSlot(_) if inst.args.iter().any(is_handled) => true,
+        Op::Incref => return Does::Takes(f.object_of(inst.args[0])),
+        Op::Decref if known.taken.contains(&f.object_of(inst.args[0])) => {
+            return Does::Gives(f.object_of(inst.args[0]));
+        }
+        Op::Decref if inst.args.iter().any(is_it) => {
+            if known.popped {
+                return Does::Unbinds(inst.args[0]);
+            }
+            // It is held by being handled.
+            false
+        }
+        Op::StoreSlot(_) if inst.args.iter().any(is_it) => return Does::Binds,
         Op::Yield(_) => true,
         Op::CheckValid => false,
         _ => inst.op.raises() || f.may_run_host_code(v),

@@ -233,7 +233,9 @@ impl Engine<'_> {
                 }
             }
             G::PushExcInfo => Outcome::Value(Facts::any_object()),
-            G::PopExcept | G::SetHandled | G::HandlePending => Outcome::Nothing,
+            G::PopExcept | G::SetHandled | G::ForgetTraceback | G::HandlePending => {
+                Outcome::Nothing
+            }
             G::CheckExcMatch => self.matches(&args),
             G::GetLen => self.call_builtin("len", &args, Source::Proved),
             G::BuildString | G::FormatSimple | G::ConvertValue => self.formatted(v, &args),

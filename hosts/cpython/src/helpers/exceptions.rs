@@ -214,8 +214,19 @@ pub unsafe extern "C" fn push_exc_info(thread: Thread, exc: Obj) -> Obj {
     }
 }
 
-/// Takes over the one entry.
-pub unsafe extern "C" fn pop_except(thread: Thread, entry: *mut Obj, _count: i64) -> i64 {
+/// The frame is about to drop an exception that it has caught.
+pub unsafe extern "C" fn forget_traceback(thread: Thread, exception: Obj) -> i64 {
+    traceback::forget(thread, exception);
+    0
+}
+
+/// Takes over the one entry. If the exception is `kept`, in a local, what waits for it goes on doing so, unless it dies here.
+pub unsafe extern "C" fn pop_except(
+    thread: Thread,
+    kept: i64,
+    entry: *mut Obj,
+    _count: i64,
+) -> i64 {
     let before = *entry;
     let value = if before == Py_None() {
         Py_DECREF(before);
@@ -224,7 +235,9 @@ pub unsafe extern "C" fn pop_except(thread: Thread, entry: *mut Obj, _count: i64
         before
     };
     let ended = ptr::replace(handled(thread), value);
-    traceback::forget(thread, ended);
+    if kept == 0 || !ended.is_null() && Py_REFCNT(ended) == 1 {
+        traceback::forget(thread, ended);
+    }
     Py_XDECREF(ended);
     0
 }

@@ -86,7 +86,8 @@ unsafe fn enter_late(thread: Thread, exception: Obj) {
     set_field(frame, abi::frame::INSTR_PTR, here);
 }
 
-/// A handler has ended and is about to drop its exception: what waits for that is not needed, unless somebody has it after all.
+/// The last reference that a handler's frame has to its exception is about to be dropped: what waits for that is not needed, unless
+/// somebody has it after all.
 #[inline]
 pub(super) unsafe fn forget(thread: Thread, exception: Obj) {
     if WAITING.load(Ordering::Relaxed) != exception || exception.is_null() {

@@ -358,7 +358,7 @@ fn address(op: GeneralOp) -> usize {
             let before = rt().thread.replace_handled(handled);
             before.unwrap_or_else(|| rt().none.clone()).into_raw()
         }),
-        G::PopExcept => f!(|_t: T, array: *const Obj, n: i64| -> i64 {
+        G::PopExcept => f!(|_t: T, _kept: i64, array: *const Obj, n: i64| -> i64 {
             let before = take_objects(array, n).pop();
             let before = before.filter(|before| !before.is(&rt().none));
             drop(rt().thread.replace_handled(before));
@@ -395,6 +395,7 @@ fn address(op: GeneralOp) -> usize {
         }),
         // It has been added when the exception was caught.
         G::CompleteTraceback => f!(quiet |_t: T| -> i64 { 0 }),
+        G::ForgetTraceback => f!(quiet |_t: T, _exception: Obj| -> i64 { 0 }),
         G::Reraise => f!(quiet |_f: F, _n: i64, _position: Obj, exception: Obj| -> i64 {
             status(Err(Raised(Ref::clone(&see(exception)))))
         }),
