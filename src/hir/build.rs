@@ -124,7 +124,9 @@ pub fn build(
     }
     let named = code.instrs.len() * code.locals.len();
     if code.instrs.len() > MAX_INSTRS || named > MAX_NAMED {
-        return refuse("a function of this size");
+        return refuse(&format!(
+            "a function of this size (more than {MAX_INSTRS} instructions, or {MAX_NAMED} instructions times locals)"
+        ));
     }
     if !matches!(start, Start::Loop(..)) && !code.optimized {
         return refuse("module or class code from its start");
