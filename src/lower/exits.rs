@@ -301,34 +301,6 @@ impl Lower<'_> {
         block
     }
 
-    /// The block to go to when `v` has raised: its landing block, if it has one and the unit may go on, or an exit.
-    pub(super) fn raise_target(&mut self, v: Value) -> lir::Block {
-        let inst = self.f.inst(v);
-        let state = inst
-            .state
-            .unwrap_or_else(|| panic!("{v} may raise but has no frame state"));
-        let kind = match inst.op {
-            Op::General(op, _) if op.info().traced => ExitKind::Reraise,
-            _ => ExitKind::Raise,
-        };
-        let consumed = match inst.op {
-            // The callable's reference is the stack's.
-            Op::CallRaw(_, consumed) => consumed - 1,
-            _ => 0,
-        };
-        let exit = self.exit_at_call(kind, Reason::Raised, state, consumed, None);
-        let Some(landing) = self.landing.filter(|l| l.0 == v).map(|l| l.1) else {
-            return exit;
-        };
-        let here = self.b.current();
-        let block = self.b.cold_block();
-        self.b.switch_to(block);
-        let valid = self.still_valid();
-        self.b.br(valid, self.blocks[&landing], &[], exit, &[]);
-        self.b.switch_to(here);
-        block
-    }
-
     /// Whether the unit may go on: it is valid, nobody traces, and its frame's slots are its own.
     pub(super) fn still_valid(&mut self) -> lir::Value {
         let cell = self.b.pconst(self.parts.state_cell);

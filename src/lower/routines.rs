@@ -147,7 +147,8 @@ fn intrinsic(host: &Host, id: IntrinsicId) -> Option<Func> {
     Some(func)
 }
 
-fn nothing(b: &mut Builder<'_>, ty: Ty) -> lir::Value {
+/// A value that stands where there is none.
+pub(super) fn nothing(b: &mut Builder<'_>, ty: Ty) -> lir::Value {
     match ty {
         Ty::I64 => b.iconst(0),
         Ty::F64 => b.fconst(0.0),
