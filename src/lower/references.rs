@@ -43,6 +43,9 @@ impl Lower<'_> {
             return;
         }
         let name = self.unseen_end(dropped);
+        if name.is_none() && self.drop_by_call(v, p) {
+            return;
+        }
         self.unless_null(dropped, p, |s| match name {
             Some(name) => s.count(name, p),
             None => s.drop_object(v, p),
@@ -72,6 +75,44 @@ impl Lower<'_> {
         } else {
             (!self.f.drop_runs_host_code(dropped)).then_some(names::DECREF_LEAF)
         }
+    }
+
+    /// Drop a reference to what may be no object, by one call, if that is the place for it: then the check for null, the frame's position
+    /// and whether the unit goes on are all in there. Not where others are to be shown more of the frame.
+    fn drop_by_call(&mut self, v: Value, p: lir::Value) -> bool {
+        if !self.publishes_position_alone(v) {
+            return false;
+        }
+        let is_published = self.is_published(v) && self.check_after.is_none();
+        // So many operands cost more than the blocks that they save, but where it is cold.
+        if !is_published && !self.is_cold() {
+            return false;
+        }
+        let routine = match is_published {
+            true => Routine::Drop,
+            false => Routine::DropAt,
+        };
+        let Some(routine) = self.called(routine, usize::MAX) else {
+            return false;
+        };
+        let before = self.published();
+        let position = self.published_at(v);
+        if is_published {
+            self.b.call_routine(routine, &[p]);
+            return true;
+        }
+        let position = self.b.pconst(position);
+        let cells = [self.parts.state_cell, self.parts.pending_cell];
+        let [state, pending] = cells.map(|cell| self.b.pconst(cell));
+        let operands = [self.thread, self.frame, p, position, state, pending];
+        let valid = self.b.call_routine(routine, &operands)[0];
+        if let Some(check) = self.check_after {
+            let exit = self.guard_exit(check);
+            self.b.guard(valid, exit);
+            self.checked = Some(check);
+        }
+        self.forget_published(before);
+        true
     }
 
     /// Drop a reference to any object. The frame is made true for others only where the object dies, and only there the
