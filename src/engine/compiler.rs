@@ -337,6 +337,7 @@ impl Compiler {
                 lower::lower(f, host, parts, entry, planted, &routines)
             }
         };
+        let lowered = lowered.map_err(|e| CompileError::Internal(format!("lowering: {e}\n{f}")))?;
         clock.add("lower", started);
         check_exits(&lowered.exits)?;
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {

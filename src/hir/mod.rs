@@ -53,9 +53,9 @@ pub use function::{
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op, SEEN_ITEMS};
 pub use params::remove_trivial_params;
-#[cfg(test)]
-pub(crate) use parse::parse_only;
 pub use parse::{parse, parse_section};
+#[cfg(test)]
+pub(crate) use parse::{parse_only, try_parse_only};
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};
 pub use validity::Validity;
 pub use verify::{VerifierErrors, verify};

@@ -41,8 +41,14 @@ type Find<'a> = &'a dyn Fn(usize, &str) -> Option<Arc<Code>>;
 /// The one function in HIR of a text.
 #[cfg(test)]
 pub(crate) fn parse_only(text: &str) -> Function {
-    let document = crate::bytecode::Document::parse(text).expect("a document");
-    parse_section(&document, &document.sections[0]).expect("HIR")
+    try_parse_only(text).expect("HIR")
+}
+
+/// The same, where the text may be wrong.
+#[cfg(test)]
+pub(crate) fn try_parse_only(text: &str) -> Parsed<Function> {
+    let document = crate::bytecode::Document::parse(text)?;
+    parse_section(&document, &document.sections[0])
 }
 
 /// Read a section of a document: a function in HIR, of the code of its name that stands last before it, as does each code

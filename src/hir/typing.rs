@@ -18,13 +18,6 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
                 object
             }
         }
-        G::CompareBool
-        | G::Contains
-        | G::Truth
-        | G::MatchMapping
-        | G::MatchSequence
-        | G::CheckExcMatch
-        | G::IterNext => Type::CBOOL,
         G::Negative => match args[0] {
             a if a <= Type::FLOAT_EXACT => Type::FLOAT_EXACT,
             a if a <= (Type::LONG_EXACT | Type::BOOL) => Type::LONG_EXACT,
@@ -46,8 +39,11 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
         G::BuildString => Type::UNICODE_EXACT,
         G::MakeFunction => Type::FUNC,
         G::GetLen => Type::LONG_EXACT,
-        _ if op.info().gives == Gives::Object => object,
-        _ => Type::BOTTOM,
+        _ => match op.info().gives {
+            Gives::Object => object,
+            Gives::Bool | Gives::Next => Type::CBOOL,
+            Gives::Nothing => Type::BOTTOM,
+        },
     }
 }
 
@@ -101,5 +97,22 @@ pub fn builtin(b: Builtin) -> Type {
         Builtin::IsInstance | Builtin::Bool => Type::BOOL,
         Builtin::Sqrt => Type::FLOAT_EXACT,
         _ => Type::OBJECT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gives_a_truth_value_has_its_type() {
+        for &op in G::ALL {
+            let is_truth = matches!(op.info().gives, Gives::Bool | Gives::Next);
+            let ty = general(op, [0; 2], &[Type::OBJECT; 4]);
+            let name = op.info().name;
+            assert_eq!(ty == Type::CBOOL, is_truth, "{name}");
+            let is_nothing = op.info().gives == Gives::Nothing;
+            assert_eq!(ty.is_bottom(), is_nothing, "{name}");
+        }
     }
 }

@@ -26,7 +26,7 @@ mod replay;
 mod simple;
 mod stubs;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unit;
 
 pub use crate::facts::{

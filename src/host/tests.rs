@@ -6,11 +6,11 @@ use crate::ll::{Field, LayoutError, Ty, Width};
 
 extern "C" fn nothing() {}
 
-const ADDRESS: fn() -> usize = || nothing as extern "C" fn() as usize;
+pub(crate) const ADDRESS: fn() -> usize = || nothing as extern "C" fn() as usize;
 
 /// A host with every helper and intrinsic, but for what `edit` leaves out or changes: rows of (name, parameters,
 /// results), helpers first.
-fn host(
+pub(crate) fn host(
     edit: impl Fn(&'static str, &mut Vec<Ty>) -> bool,
     more: impl FnOnce(&mut HostBuilder),
 ) -> Result<Host, HostError> {
@@ -32,7 +32,7 @@ fn host(
 }
 
 /// A function that gives zeros.
-fn constant(name: &'static str, params: &[Ty], results: &[Ty]) -> Func {
+pub(crate) fn constant(name: &'static str, params: &[Ty], results: &[Ty]) -> Func {
     let mut func = Func::new(name, Signature::new(params, results));
     let mut b = Builder::new(&mut func);
     let values: Vec<_> = results

@@ -1,6 +1,9 @@
 //! Closed units and raw calls: see [`RawEntry`].
 
-use super::{Lower, Lowered, finish};
+use super::hop::HighLevelOp;
+use super::objects::{boxing, unboxing};
+use super::routines::nothing;
+use super::{Faults, Lower, Lowered, Wanted, finish};
 use crate::exits::{EXITING, ExitKind, NOT_ENTERED, Reason, VALUE};
 use crate::facts::{RawEntry, RawKind};
 use crate::hir::{Function, Op, StateId, Value};
@@ -33,6 +36,9 @@ const RECORD_SLOT: i64 = 0;
 
 /// Lower `f` as the closed unit behind `own`; see [`lower`](super::lower) for `planted`.
 ///
+/// # Errors
+/// Faults of lowering's own.
+///
 /// # Panics
 /// If `f` is not in canonical form, or not closed, or `parts` has nothing for closed units.
 pub fn lower_closed(
@@ -41,7 +47,7 @@ pub fn lower_closed(
     host: &Host,
     parts: &UnitParts,
     planted: bool,
-) -> Lowered {
+) -> Result<Lowered, Faults> {
     let closed = parts.closed.as_ref().expect("parts of a closed unit");
     let lower = |levels: Option<u32>, body: Option<&Func>| {
         let mut func = Func::new(f.code.name.clone(), raw_signature(&own.signature));
@@ -67,7 +73,7 @@ pub fn lower_closed(
     let (mut body, mut levels) = (None, 0);
     let calls = own_calls(f, own);
     while calls > 0 && levels < MOST_LEVELS {
-        let next = lower(None, body.as_ref()).func;
+        let next = lower(None, body.as_ref())?.func;
         // A body with other slots would need its own ones in each place.
         if next.slots.len() > 1 || size(&next) * calls > MOST_INSTS {
             break;
@@ -114,123 +120,176 @@ impl Lower<'_> {
         let after = self.b.current();
         self.b.switch_to(refused);
         let status = self.b.iconst(NOT_ENTERED);
-        let nothing = match self.b.func.signature.results[1] {
-            Ty::F64 => self.b.fconst(0.0),
-            Ty::Bool => self.b.bconst(false),
-            _ => self.b.iconst(0),
-        };
+        let result = self.b.func.signature.results[1];
+        let nothing = nothing(&mut self.b, result);
         self.b.ret(&[status, nothing]);
         self.b.switch_to(after);
     }
 
     /// Return a raw value.
     pub(super) fn return_raw(&mut self, v: Value) {
-        let raw = self.raw(v);
+        let wanted = Wanted::of(self.b.func.signature.results[1]);
+        let (raw, _) = self.convert(v, wanted);
         let status = self.b.iconst(VALUE);
         self.b.ret(&[status, raw]);
     }
+}
 
+impl HighLevelOp<'_, '_> {
     /// A call through a raw entry.
-    pub(super) fn call_raw(&mut self, v: Value, entry: &RawEntry, consumed: u32) -> lir::Value {
-        let args = self.f.inst(v).args.clone();
-        let state = self.f.inst(v).state.expect("a call has a state");
-        let function = self.object(args[0]).0;
-        let raw: Vec<lir::Value> = args[1..].iter().map(|&a| self.raw(a)).collect();
-        let room = match self.closed {
+    pub(super) fn call_raw(&mut self, entry: &RawEntry, consumed: u32) -> lir::Value {
+        let function = self.object(0);
+        let kinds = entry.signature.params.iter().enumerate();
+        let raw: Vec<lir::Value> = kinds
+            .map(|(i, &kind)| self.input(i + 1, Wanted::Raw(kind)))
+            .collect();
+        let thread = self.lower.thread;
+        let room = match self.lower.closed {
             // The frame that is not made counts.
             Some(_) => {
-                let one = self.b.iconst(1);
-                self.b.op(Opcode::Isub, &[self.room, one])
+                let (room, one) = (self.lower.room, self.b().iconst(1));
+                self.b().op(Opcode::Isub, &[room, one])
             }
-            None => self.intrinsic(names::CALL_ROOM, &[self.thread])[0],
+            None => self.intrinsic(names::CALL_ROOM, &[thread]),
         };
-        let mut operands = vec![self.thread, function, room];
+        let mut operands = vec![thread, function, room];
         operands.extend(&raw);
-        if let Some(closed) = self.closed
-            && let Some(body) = closed.body
-            && entry.cell == closed.own.cell
-        {
-            let wait = self.exit_at_call(ExitKind::Await, Reason::Observed, state, consumed, None);
-            // Exits have the same numbers in the unit and in all bodies: this one is not taken here.
-            self.exit_block(ExitKind::Resume, Reason::Observed, state);
-            self.b.func.order.pop();
-            return self.call_inside(body, &operands, wait);
+        let state = self.state();
+        if let Some(closed) = self.lower.closed {
+            // Whatever raises does so in the interpreter, behind one of these exits.
+            self.exception_cannot_occur();
+            return self.call_in_closed(closed, entry, consumed, &operands);
         }
-        let (status, value) = call_cell(&mut self.b, entry, &operands);
-        let done = self.b.icmp_imm(IntCond::Eq, status, VALUE);
-        let (left, go) = (self.b.cold_block(), self.b.block());
-        let result = self.b.param(go, raw_type(entry.signature.result));
-        self.b.br(done, go, &[value], left, &[]);
+        let (status, value) = call_cell(self.b(), entry, &operands);
+        let done = self.b().icmp_imm(IntCond::Eq, status, VALUE);
+        let (left, go) = (self.b().cold_block(), self.b().block());
+        let result = self.b().param(go, raw_type(entry.signature.result));
+        self.b().br(done, go, &[value], left, &[]);
 
-        self.b.switch_to(left);
-        let exiting = self.b.icmp_imm(IntCond::Eq, status, EXITING);
-        if self.closed.is_some() {
-            let wait = self.exit_at_call(ExitKind::Await, Reason::Observed, state, consumed, None);
-            let again = self.exit_block(ExitKind::Resume, Reason::Observed, state);
-            self.b.br(exiting, wait, &[], again, &[]);
-            self.b.switch_to(go);
-            return result;
-        }
-        let (position, shadows) = (self.position, self.shadows.clone());
-        self.publish(v);
-        let (resume, other, got) = (
-            self.b.cold_block(),
-            self.b.cold_block(),
-            self.b.cold_block(),
-        );
-        let object = self.b.param(got, Ty::Ptr);
-        self.b.br(exiting, resume, &[], other, &[]);
-        self.b.switch_to(resume);
-        let helper = self.host.helper(RESUME_EXITS);
-        let token = self.b.iconst(self.parts.token.cast_signed());
-        let resumed = self.b.call(helper, &[self.thread, token], &[Ty::Ptr])[0];
-        self.b.jump(got, &[resumed]);
-        self.b.switch_to(other);
-        let mut operands = vec![self.thread, function];
-        for (&raw, kind) in raw.iter().zip(&entry.signature.params) {
-            operands.push(self.intrinsic(boxing(*kind), &[raw])[0]);
-        }
-        let host = self.host;
-        let incref = host.intrinsic(names::INCREF);
-        self.b
-            .inline(&host.intrinsics[incref].func, &[function], None);
-        let called = self.call_boxed(entry.boxed_cell, &operands);
-        let last = self.b.cold_block();
-        let drop = host.intrinsic(names::DROP);
-        self.b
-            .inline(&host.intrinsics[drop].func, &[function], Some(last));
-        self.b.jump(got, &[called]);
-        self.b.switch_to(last);
-        self.b.call(host.helper(DEALLOC), &[function], &[]);
-        self.b.jump(got, &[called]);
+        self.b().switch_to(left);
+        let exiting = self.b().icmp_imm(IntCond::Eq, status, EXITING);
+        let before = self.lower.published();
+        self.publish();
+        let [resume, other, got] = [(); 3].map(|()| self.b().cold_block());
+        let object = self.b().param(got, Ty::Ptr);
+        self.b().br(exiting, resume, &[], other, &[]);
+        self.b().switch_to(resume);
+        let token = self.lower.parts.token.cast_signed();
+        let token = self.b().iconst(token);
+        let resumed = self.call(RESUME_EXITS, &[thread, token])[0];
+        self.b().jump(got, &[resumed]);
+        self.b().switch_to(other);
+        self.call_with_objects(entry, function, &raw, got);
 
         // Host code has run: the unit goes on only if it may, with a result of the right class.
-        self.b.switch_to(got);
-        let failed = self.b.is_null(object);
-        let raise = self.raise_target(v);
-        let ok = self.b.cold_block();
-        self.b.br(failed, raise, &[], ok, &[]);
-        self.b.switch_to(ok);
-        let after = self.exit_with_result(v, state, consumed, object);
-        let valid = self.still_valid();
-        let next = self.b.cold_block();
-        self.b.br(valid, next, &[], after, &[]);
-        self.b.switch_to(next);
-        let value = unbox(
-            &mut self.b,
-            self.host,
-            entry.signature.result,
-            object,
-            after,
-            true,
-        );
-        drop_box(&mut self.b, self.host, entry.signature.result, object);
-        self.b.jump(go, &[value]);
-        self.b.switch_to(go);
-        (self.position, self.shadows) = (position, shadows);
+        self.b().switch_to(got);
+        let failed = self.b().is_null(object);
+        let raise = self.exception_is_here();
+        let ok = self.b().cold_block();
+        self.b().br(failed, raise, &[], ok, &[]);
+        self.b().switch_to(ok);
+        let after = self.exit_with_result(state, consumed, object);
+        let valid = self.lower.still_valid();
+        let next = self.b().cold_block();
+        self.b().br(valid, next, &[], after, &[]);
+        self.b().switch_to(next);
+        let (host, kind) = (self.lower.host, entry.signature.result);
+        let value = unbox(self.b(), host, kind, object, after, true);
+        drop_box(self.b(), host, kind, object);
+        self.b().jump(go, &[value]);
+        self.b().switch_to(go);
+        (self.lower.position, self.lower.shadows) = before;
         result
     }
 
+    /// The same in a closed unit, which leaves where the call does.
+    fn call_in_closed(
+        &mut self,
+        closed: Closed<'_>,
+        entry: &RawEntry,
+        consumed: u32,
+        operands: &[lir::Value],
+    ) -> lir::Value {
+        let state = self.state();
+        let (waits, observed) = (ExitKind::Await, Reason::Observed);
+        if let Some(body) = closed.body
+            && entry.cell == closed.own.cell
+        {
+            let lower = &mut *self.lower;
+            let wait = lower.exit_at_call(waits, observed, state, consumed, None);
+            // Exits have the same numbers in the unit and in all bodies: this one is not taken here.
+            lower.exit_block(ExitKind::Resume, observed, state);
+            lower.b.func.order.pop();
+            return lower.call_inside(body, operands, wait);
+        }
+        let (status, value) = call_cell(self.b(), entry, operands);
+        let done = self.b().icmp_imm(IntCond::Eq, status, VALUE);
+        let (left, go) = (self.b().cold_block(), self.b().block());
+        let result = self.b().param(go, raw_type(entry.signature.result));
+        self.b().br(done, go, &[value], left, &[]);
+
+        self.b().switch_to(left);
+        let exiting = self.b().icmp_imm(IntCond::Eq, status, EXITING);
+        let lower = &mut *self.lower;
+        let wait = lower.exit_at_call(waits, observed, state, consumed, None);
+        let again = lower.exit_block(ExitKind::Resume, observed, state);
+        self.b().br(exiting, wait, &[], again, &[]);
+        self.b().switch_to(go);
+        result
+    }
+
+    /// Call the entry for objects instead, and go on at `got` with what it returns.
+    fn call_with_objects(
+        &mut self,
+        entry: &RawEntry,
+        function: lir::Value,
+        raw: &[lir::Value],
+        got: lir::Block,
+    ) {
+        let mut operands = vec![self.lower.thread, function];
+        for (&raw, kind) in raw.iter().zip(&entry.signature.params) {
+            operands.push(self.intrinsic(boxing(*kind), &[raw]));
+        }
+        let host = self.lower.host;
+        let incref = &host.intrinsics[host.intrinsic(names::INCREF)].func;
+        self.b().inline(incref, &[function], None);
+        let called = self.lower.call_boxed(entry.boxed_cell, &operands);
+        let last = self.b().cold_block();
+        let drop = &host.intrinsics[host.intrinsic(names::DROP)].func;
+        self.b().inline(drop, &[function], Some(last));
+        self.b().jump(got, &[called]);
+        self.b().switch_to(last);
+        self.call(DEALLOC, &[function]);
+        self.b().jump(got, &[called]);
+    }
+
+    /// A cold block that leaves behind the call, whose result is known. The stack's reference to what was called is
+    /// dropped there.
+    fn exit_with_result(
+        &mut self,
+        state: StateId,
+        consumed: u32,
+        result: lir::Value,
+    ) -> lir::Block {
+        let (kind, reason) = (ExitKind::Resume, Reason::Observed);
+        let lower = &mut *self.lower;
+        let exit = lower.exit_at_call(kind, reason, state, consumed, Some(result));
+        let stack = &lower.f.states[state].stack;
+        let callable = stack[stack.len() - consumed as usize];
+        if !callable.owned {
+            return exit;
+        }
+        let here = lower.b.current();
+        let block = lower.b.cold_block();
+        lower.b.switch_to(block);
+        lower.decref(self.v, callable.value);
+        lower.b.jump(exit, &[]);
+        lower.b.switch_to(here);
+        block
+    }
+}
+
+impl Lower<'_> {
     /// A body of the unit in place of a call. Its exits are noted as the call would note them, and then this frame's at
     /// `wait` is.
     fn call_inside(
@@ -288,39 +347,6 @@ impl Lower<'_> {
         self.b.switch_to(go);
         result
     }
-
-    /// A cold block that leaves behind the call `v`, whose result is known. The stack's reference to what was called is
-    /// dropped there.
-    fn exit_with_result(
-        &mut self,
-        v: Value,
-        state: StateId,
-        consumed: u32,
-        result: lir::Value,
-    ) -> lir::Block {
-        let (kind, reason) = (ExitKind::Resume, Reason::Observed);
-        let exit = self.exit_at_call(kind, reason, state, consumed, Some(result));
-        let stack = &self.f.states[state].stack;
-        let callable = stack[stack.len() - consumed as usize];
-        if !callable.owned {
-            return exit;
-        }
-        let here = self.b.current();
-        let block = self.b.cold_block();
-        self.b.switch_to(block);
-        self.decref(v, callable.value);
-        self.b.jump(exit, &[]);
-        self.b.switch_to(here);
-        block
-    }
-}
-
-fn boxing(kind: RawKind) -> &'static str {
-    match kind {
-        RawKind::Int => names::INT_BOX,
-        RawKind::Float => names::FLOAT_BOX,
-        RawKind::Bool => names::BOOL_BOX,
-    }
 }
 
 /// The status and the result of a call through a raw entry.
@@ -359,11 +385,8 @@ fn unbox(
     let next = if cold { b.cold_block() } else { b.block() };
     b.br(same, next, &[], other, &[]);
     b.switch_to(next);
-    match kind {
-        RawKind::Int => intrinsic(b, names::INT_UNBOX, Some(other)),
-        RawKind::Float => intrinsic(b, names::FLOAT_UNBOX, None),
-        RawKind::Bool => intrinsic(b, names::BOOL_UNBOX, None),
-    }
+    let fail = (kind == RawKind::Int).then_some(other);
+    intrinsic(b, unboxing(kind), fail)
 }
 
 /// Drop a reference to an object of a kind.

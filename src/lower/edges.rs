@@ -1,6 +1,6 @@
 //! Terminators and edges: where a local moves between its slot and a register.
 
-use super::{Lower, Repr};
+use super::{Lower, Repr, Wanted};
 use crate::hir::{Block, Edge, Op, Place, Term};
 use crate::host::Entry;
 use crate::host::names;
@@ -12,7 +12,7 @@ impl Lower<'_> {
         match &self.f.blocks[block].term {
             Term::Jump(edge) => self.edge(edge),
             Term::Branch { cond, then, els } => {
-                let cond = self.raw(*cond);
+                let (cond, _) = self.convert(*cond, Wanted::of(Ty::Bool));
                 let (t, t_direct) = self.branch_target(then);
                 let (e, e_direct) = self.branch_target(els);
                 self.b.br(cond, t, &[], e, &[]);
@@ -101,11 +101,8 @@ impl Lower<'_> {
             .iter()
             .zip(&params)
             .map(|(&a, &(p, _))| {
-                if self.repr(p).is_raw() {
-                    self.raw_of(a)
-                } else {
-                    self.moved(a)
-                }
+                let wanted = Wanted::of(self.repr(p).low_level());
+                self.convert(a, wanted).0
             })
             .collect();
         for (k, from, to) in self.transitions(edge) {
@@ -130,17 +127,5 @@ impl Lower<'_> {
         }
         let target = self.blocks[&edge.block];
         self.b.jump(target, &args);
-    }
-
-    /// The raw value of a C value or of a virtual box.
-    fn raw_of(&mut self, v: crate::hir::Value) -> lir::Value {
-        match self.repr(v) {
-            Repr::Int(raw)
-            | Repr::Double(raw)
-            | Repr::Bool(raw)
-            | Repr::IntIf(raw, _)
-            | Repr::DoubleIf(raw, _) => self.raw(raw),
-            other => panic!("{v} is {other:?}, not raw"),
-        }
     }
 }

@@ -301,34 +301,6 @@ impl Lower<'_> {
         block
     }
 
-    /// The block to go to when `v` has raised: its landing block, if it has one and the unit may go on, or an exit.
-    pub(super) fn raise_target(&mut self, v: Value) -> lir::Block {
-        let inst = self.f.inst(v);
-        let state = inst
-            .state
-            .unwrap_or_else(|| panic!("{v} may raise but has no frame state"));
-        let kind = match inst.op {
-            Op::General(op, _) if op.info().traced => ExitKind::Reraise,
-            _ => ExitKind::Raise,
-        };
-        let consumed = match inst.op {
-            // The callable's reference is the stack's.
-            Op::CallRaw(_, consumed) => consumed - 1,
-            _ => 0,
-        };
-        let exit = self.exit_at_call(kind, Reason::Raised, state, consumed, None);
-        let Some(landing) = self.landing.filter(|l| l.0 == v).map(|l| l.1) else {
-            return exit;
-        };
-        let here = self.b.current();
-        let block = self.b.cold_block();
-        self.b.switch_to(block);
-        let valid = self.still_valid();
-        self.b.br(valid, self.blocks[&landing], &[], exit, &[]);
-        self.b.switch_to(here);
-        block
-    }
-
     /// Whether the unit may go on: it is valid, nobody traces, and its frame's slots are its own.
     pub(super) fn still_valid(&mut self) -> lir::Value {
         let cell = self.b.pconst(self.parts.state_cell);
@@ -339,21 +311,57 @@ impl Lower<'_> {
 
     /// Make the frame true for whoever looks at it while a call-out of instruction `v` runs.
     pub(super) fn publish(&mut self, v: Value) {
-        let inst = self.f.inst(v);
-        let pc = match inst.state {
-            Some(state) => self.f.states[state].pc,
-            None => inst.pc,
-        };
+        let pc = self.place_of(v);
         self.publish_position(pc);
-        let Some(state) = inst.state else { return };
+        let Some(state) = self.f.inst(v).state else {
+            return;
+        };
         self.publish_locals(pc, &self.f.states[state].locals.clone());
+    }
+
+    /// Whether that stores the position, and nothing else.
+    pub(super) fn publishes_position_alone(&self, v: Value) -> bool {
+        let Some(state) = self.f.inst(v).state else {
+            return true;
+        };
+        let locals = self.f.states[state].locals.iter();
+        let mut locals = locals.take(self.f.code.locals.len());
+        let is_shown = |v: &Value| self.repr(*v).is_raw() || self.repr(*v) == Repr::Virtual;
+        !locals.any(is_shown) && !self.copied.contains(&self.place_of(v))
+    }
+
+    /// Whether the frame has the position already.
+    pub(super) fn is_published(&self, v: Value) -> bool {
+        self.position == Some(self.f.code.instr(self.place_of(v)).pos)
+    }
+
+    /// Note that the frame is made true by storing its position, whose address this gives; the caller does it.
+    pub(super) fn published_at(&mut self, v: Value) -> u64 {
+        let pc = self.place_of(v);
+        let pos = self.f.code.instr(pc).pos;
+        self.position = Some(pos);
+        if let Some(state) = self.f.inst(v).state {
+            self.publish_locals(pc, &self.f.states[state].locals.clone());
+        }
+        self.position_address(pos)
+    }
+
+    /// The bytecode instruction at which a frame stands while a call-out of `v` runs.
+    fn place_of(&self, v: Value) -> Pc {
+        let inst = self.f.inst(v);
+        let state = inst.state.map(|state| self.f.states[state].pc);
+        state.unwrap_or(inst.pc)
+    }
+
+    /// The host's address for a position.
+    fn position_address(&self, pos: u32) -> u64 {
+        self.parts.position_base + u64::from(self.parts.position_scale) * u64::from(pos)
     }
 
     pub(super) fn publish_position(&mut self, pc: Pc) {
         let pos = self.f.code.instr(pc).pos;
         if self.position != Some(pos) {
-            let address = self.parts.position_base + self.parts.position_scale as u64 * pos as u64;
-            let p = self.b.pconst(address);
+            let p = self.b.pconst(self.position_address(pos));
             self.intrinsic(names::SET_POSITION, &[self.frame, p]);
             self.position = Some(pos);
         }

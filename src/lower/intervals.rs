@@ -4,7 +4,7 @@
 //! are given, until nothing changes. A bound that has moved once is given up, so that this ends soon. (Interval analysis with widening,
 //! Cousot and Cousot 1976; what comparisons tell is not used.)
 
-use super::{Repr, repr};
+use super::Repr;
 use crate::hir::{Edge, Function, Op, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -187,7 +187,7 @@ impl Intervals {
                 _ if at(0).is_natural() => Interval::new(0, at(0).high),
                 _ => Interval::ANY,
             },
-            Op::UnboxInt => match repr(f, f.arg(v, 0)) {
+            Op::UnboxInt => match Repr::of(f, f.arg(v, 0)) {
                 // There was no object: it is as large as it was.
                 Repr::Int(raw) | Repr::IntIf(raw, _) => self.at(f, raw),
                 _ => self.unboxed,

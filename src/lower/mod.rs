@@ -1,5 +1,11 @@
 //! From HIR to LIR: one representation for each value, references where they are, exits as records.
 //!
+//! # One instruction at a time
+//! `dispatch` says which lowering an op has; each is a method of the `HighLevelOp` in `hop`, in the file of the kind of value that it is
+//! about (`numbers`, `objects`, `attributes`, `containers`, `namespace`, `calls`, `pending`, `closed` for raw calls). What belongs to the
+//! function and not to one instruction is [`Lower`]'s: representations (`repr`), references, edges, exits, what others see of the frame.
+//! What goes wrong in that is a [`Fault`], not a panic: the function is refused.
+//!
 //! # How values are represented
 //! A C value is raw. An object is a pointer, except a box of a raw value, which is **virtual**: the pointer is made
 //! where something needs the object, and the raw value travels in its place otherwise (to exits too). A virtual tuple is
@@ -15,29 +21,41 @@
 //! host but the distance of slots.
 
 mod assertions;
+mod attributes;
 mod calls;
 mod closed;
+mod containers;
+mod dispatch;
 mod edges;
 mod exits;
-mod insts;
+mod fault;
+mod hop;
 mod intervals;
 mod namespace;
+mod numbers;
+mod objects;
+mod pending;
+mod references;
+mod repr;
 mod resume;
 mod routines;
+#[cfg(test)]
+mod tests;
 
 use closed::Closed;
 pub use closed::{adapter, lower_closed};
-use intervals::Intervals;
+pub use fault::{Fault, Faults, What};
+use intervals::{Interval, Intervals};
+pub use repr::{Repr, Wanted};
 use routines::Policy;
 pub use routines::{Routine, Routines, routine};
 
 use crate::exits::ExitRecord;
 use crate::hir::{self, Function, GeneralOp, Op, Pc, Reason, StateId, Value};
+use crate::host::Host;
 use crate::host::{Entry, RawMap, UnitParts};
-use crate::host::{Host, names};
 use crate::lir::{self, Builder, Func, Signature};
 use crate::ll::{Ty, Width};
-use crate::types::Type;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What lowering gives.
@@ -49,68 +67,6 @@ pub struct Lowered {
     pub exits: Vec<ExitRecord>,
     /// Raw locals by call-out.
     pub raw_maps: Vec<RawMap>,
-}
-
-/// How a value is represented.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Repr {
-    /// No object.
-    Null,
-    /// A pointer to an object (or null where the type allows it).
-    Object,
-    /// A 64-bit integer: the value named.
-    Int(Value),
-    /// A double.
-    Double(Value),
-    /// A truth value.
-    Bool(Value),
-    /// A 64-bit integer if the second value holds, else no object.
-    IntIf(Value, Value),
-    /// A double if the second value holds, else no object.
-    DoubleIf(Value, Value),
-    /// An object that only an exit makes.
-    Virtual,
-    /// The object of the value named, of which an exit takes a reference.
-    Borrowed(Value),
-}
-
-impl Repr {
-    /// Whether the value is raw.
-    pub fn is_raw(self) -> bool {
-        !matches!(
-            self,
-            Repr::Null | Repr::Object | Repr::Virtual | Repr::Borrowed(_)
-        )
-    }
-
-    /// Whether there is a value that is in no local's slot: there is no object, or the local has no reference.
-    pub fn is_unmade(self) -> bool {
-        !matches!(self, Repr::Null | Repr::Object)
-    }
-}
-
-/// The representation of `v`.
-pub fn repr(f: &Function, v: Value) -> Repr {
-    let v = f.resolve(v);
-    match f.op(v) {
-        Op::Null => Repr::Null,
-        Op::BoxInt => Repr::Int(f.arg(v, 0)),
-        Op::BoxFloat => Repr::Double(f.arg(v, 0)),
-        Op::BoxBool => Repr::Bool(f.arg(v, 0)),
-        Op::BoxIntIf => Repr::IntIf(f.arg(v, 0), f.arg(v, 1)),
-        Op::BoxFloatIf => Repr::DoubleIf(f.arg(v, 0), f.arg(v, 1)),
-        op if op.is_virtual() => Repr::Virtual,
-        Op::Borrowed => Repr::Borrowed(f.arg(v, 0)),
-        // The same object as its operand.
-        op if op.gives_operand() => repr(f, f.arg(v, 0)),
-        _ => match f.ty(v) {
-            t if t.is_bottom() => Repr::Object,
-            t if t <= Type::CINT64 => Repr::Int(v),
-            t if t <= Type::CDOUBLE => Repr::Double(v),
-            t if t <= Type::CBOOL => Repr::Bool(v),
-            _ => Repr::Object,
-        },
-    }
 }
 
 /// What the entry of a unit that resumes frames gives.
@@ -178,9 +134,16 @@ pub(crate) struct Lower<'a> {
     place: usize,
     /// Between which bounds integers are.
     intervals: Intervals,
+    /// The instruction that is lowered; none at the end of a block.
+    lowered: Option<Value>,
+    /// What was found wrong.
+    faults: Vec<Fault>,
 }
 
 /// Lower `f`. `planted` puts a fault in, for tests that show that it is found.
+///
+/// # Errors
+/// Faults of lowering's own: an operand that can't be what an op wants, an exception that nobody said the place of.
 ///
 /// # Panics
 /// If `f` is not in canonical form (the verifier's and builder's promise).
@@ -191,7 +154,7 @@ pub fn lower(
     entry: Entry,
     planted: bool,
     routines: Routines<'_>,
-) -> Lowered {
+) -> Result<Lowered, Faults> {
     let code = f.code.clone();
     let mut params = vec![Ty::Ptr, Ty::Ptr];
     match entry {
@@ -224,19 +187,19 @@ fn finish(
     closed: Option<Closed<'_>>,
     planted: bool,
     routines: Routines<'_>,
-) -> Lowered {
+) -> Result<Lowered, Faults> {
     let mut copied = BTreeSet::new();
     loop {
         let start = func.clone();
         let lowered = finish_with(
             start, f, host, parts, entry, closed, planted, routines, &copied,
-        );
+        )?;
         let maps = lowered.raw_maps.windows(2);
         let several = maps.filter(|pair| pair[0].pc == pair[1].pc);
         let several: BTreeSet<Pc> = several.map(|pair| pair[0].pc).collect();
         // Copies of an instruction that have raw locals in different places say which of them runs, once that is known.
         if several.is_subset(&copied) {
-            return lowered;
+            return Ok(lowered);
         }
         copied.extend(several);
     }
@@ -256,30 +219,66 @@ fn finish_with(
     planted: bool,
     routines: Routines<'_>,
     copied: &BTreeSet<Pc>,
-) -> Lowered {
-    let (thread, second) = (func.params()[0], func.params()[1]);
-    let (room, args) = match closed {
-        Some(_) => (func.params()[2], func.params()[3..].to_vec()),
-        None => (second, func.params()[2..].to_vec()),
-    };
-    let mut output_counts: HashMap<Value, u32> = HashMap::new();
+) -> Result<Lowered, Faults> {
+    let mut lower = Lower::new(
+        &mut func, f, host, parts, entry, closed, planted, routines, copied,
+    );
+    lower.run();
+    let (exits, raw_maps, faults) = (lower.exits, lower.raw_maps, lower.faults);
+    if !faults.is_empty() {
+        return Err(Faults(faults));
+    }
+    lir::tidy(&mut func);
+    lir::rotate_loops(&mut func);
+    lir::derive_counts(&mut func, parts.loop_counter);
+    lir::separate_loops(&mut func);
+    lir::sink_sums(&mut func);
+    Ok(Lowered {
+        func,
+        exits,
+        raw_maps: raw_maps.into_values().flatten().collect(),
+    })
+}
+
+/// How many outputs of each operation that has some are read.
+fn output_counts(f: &Function) -> HashMap<Value, u32> {
+    let mut counts: HashMap<Value, u32> = HashMap::new();
     for &b in &f.order {
         for &v in &f.blocks[b].insts {
             if let Op::Output(n) = f.op(v) {
-                let count = output_counts.entry(f.arg(v, 0)).or_default();
+                let count = counts.entry(f.arg(v, 0)).or_default();
                 *count = (*count).max(n + 1);
             }
         }
     }
-    let (exits, raw_maps) = {
-        let mut lower = Lower {
+    counts
+}
+
+impl<'a> Lower<'a> {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what `finish` was given, and what it has found out"
+    )]
+    fn new(
+        func: &'a mut Func,
+        f: &'a Function,
+        host: &'a Host,
+        parts: &'a UnitParts,
+        entry: Entry,
+        closed: Option<Closed<'a>>,
+        planted: bool,
+        routines: Routines<'a>,
+        copied: &'a BTreeSet<Pc>,
+    ) -> Lower<'a> {
+        let (thread, second) = (func.params()[0], func.params()[1]);
+        Lower {
             f,
             host,
             parts,
             entry,
             closed,
-            room,
-            b: Builder::new(&mut func),
+            room: closed.map_or(second, |_| func.params()[2]),
+            b: Builder::new(func),
             values: HashMap::new(),
             blocks: HashMap::new(),
             exits: Vec::new(),
@@ -295,7 +294,7 @@ fn finish_with(
             position: None,
             shadows: HashMap::new(),
             outputs: HashMap::new(),
-            output_counts,
+            output_counts: output_counts(f),
             is_counted: host.lifetimes.are_counted(),
             planted,
             check_after: None,
@@ -304,24 +303,16 @@ fn finish_with(
             policy: Policy::new(f, routines),
             place: 0,
             intervals: Intervals::of(f, host.unboxed_bits),
-        };
-        lower.run(second, &args);
-        (lower.exits, lower.raw_maps)
-    };
-    lir::tidy(&mut func);
-    lir::rotate_loops(&mut func);
-    lir::derive_counts(&mut func, parts.loop_counter);
-    lir::separate_loops(&mut func);
-    lir::sink_sums(&mut func);
-    Lowered {
-        func,
-        exits,
-        raw_maps: raw_maps.into_values().flatten().collect(),
+            lowered: None,
+            faults: Vec::new(),
+        }
     }
-}
 
-impl Lower<'_> {
-    fn run(&mut self, second: lir::Value, args: &[lir::Value]) {
+    fn run(&mut self) {
+        let second = self.frame;
+        let before_args = if self.closed.is_some() { 3 } else { 2 };
+        let args = self.b.func.params()[before_args..].to_vec();
+        let args = args.as_slice();
         if self.entry == Entry::Function {
             self.reference(second);
             for &arg in args {
@@ -343,7 +334,7 @@ impl Lower<'_> {
                 self.b.block()
             };
             for &(p, _) in &self.f.blocks[block].params {
-                let ty = self.ty_of(p);
+                let ty = self.repr(p).low_level();
                 let v = self.b.param(lb, ty);
                 let v = if ty == Ty::Ptr { self.reference(v) } else { v };
                 self.values.insert(p, v);
@@ -386,6 +377,7 @@ impl Lower<'_> {
                     1
                 };
             }
+            self.lowered = None;
             self.terminator(block);
         }
     }
@@ -448,18 +440,9 @@ impl Lower<'_> {
         self.b.store(width, base, first + 8 * k as i32, value);
     }
 
-    /// The LIR type of a value's definition.
-    fn ty_of(&self, v: Value) -> Ty {
-        match repr(self.f, v) {
-            Repr::Int(_) => Ty::I64,
-            Repr::Double(_) => Ty::F64,
-            Repr::Bool(_) => Ty::Bool,
-            _ => Ty::Ptr,
-        }
-    }
-
-    fn repr(&self, v: Value) -> Repr {
-        repr(self.f, v)
+    /// What is known of an integer.
+    fn interval(&self, v: Value) -> Interval {
+        self.intervals.at(self.f, v)
     }
 
     /// Inline a standard intrinsic that cannot fail.
@@ -487,98 +470,6 @@ impl Lower<'_> {
     fn references_in(&mut self, slot: i64, words: usize) {
         if !self.is_counted && words > 0 {
             self.b.mark_ref_slot(slot);
-        }
-    }
-
-    /// A new object.
-    fn boxed(&mut self, name: &str, raw: lir::Value) -> lir::Value {
-        let p = self.intrinsic(name, &[raw])[0];
-        self.reference(p)
-    }
-
-    /// The raw value of a C value.
-    fn raw(&mut self, v: Value) -> lir::Value {
-        let v = self.f.resolve(v);
-        match self.f.op(v) {
-            Op::ConstInt(n) => self.b.iconst(*n),
-            Op::ConstDouble(bits) => self.b.fconst(f64::from_bits(*bits)),
-            Op::ConstBool(c) => self.b.bconst(*c),
-            Op::Refine(_) | Op::GuardTrue(_) => {
-                let inner = self.f.arg(v, 0);
-                self.raw(inner)
-            }
-            op => *self
-                .values
-                .get(&v)
-                .unwrap_or_else(|| panic!("{v} = {op:?} has no value yet")),
-        }
-    }
-
-    /// The pointer of an object; the second part says whether it was made here (a new reference).
-    fn object(&mut self, v: Value) -> (lir::Value, bool) {
-        let v = self.f.resolve(v);
-        match self.repr(v) {
-            Repr::Null => (self.b.pconst(0), false),
-            Repr::Int(raw) => {
-                let raw = self.raw(raw);
-                (self.boxed(names::INT_BOX, raw), true)
-            }
-            Repr::Double(raw) => {
-                let raw = self.raw(raw);
-                (self.boxed(names::FLOAT_BOX, raw), true)
-            }
-            Repr::Bool(raw) => {
-                let raw = self.raw(raw);
-                (self.boxed(names::BOOL_BOX, raw), false)
-            }
-            Repr::IntIf(raw, bound) => (self.box_if(names::INT_BOX, raw, bound), true),
-            Repr::DoubleIf(raw, bound) => (self.box_if(names::FLOAT_BOX, raw, bound), true),
-            Repr::Borrowed(object) => self.object(object),
-            Repr::Virtual => {
-                panic!("{v} is virtual, and no pass may have left a use of its object")
-            }
-            Repr::Object => {
-                let v = self.f.object_of(v);
-                let p = match self.f.op(v) {
-                    Op::Const(object) => self.b.pconst(object.token()),
-                    op => *self
-                        .values
-                        .get(&v)
-                        .unwrap_or_else(|| panic!("{v} = {op:?} has no value yet")),
-                };
-                (p, false)
-            }
-        }
-    }
-
-    fn box_if(&mut self, boxing: &str, raw: Value, bound: Value) -> lir::Value {
-        let (raw, bound) = (self.raw(raw), self.raw(bound));
-        let (some, done) = (self.b.block(), self.b.block());
-        let result = self.b.param(done, Ty::Ptr);
-        self.reference(result);
-        let null = self.b.pconst(0);
-        self.b.br(bound, some, &[], done, &[null]);
-        self.b.switch_to(some);
-        let p = self.boxed(boxing, raw);
-        self.b.jump(done, &[p]);
-        self.b.switch_to(done);
-        result
-    }
-
-    /// The pointer of an object whose reference is passed on: a box is made, anything else is owned already.
-    fn moved(&mut self, v: Value) -> lir::Value {
-        self.object(v).0
-    }
-
-    /// Drop the reference of a box made for one use.
-    fn drop_fresh(&mut self, v: Value, p: lir::Value) {
-        match self.repr(v) {
-            Repr::Double(_) => self.count(names::DECREF_FLOAT, p),
-            Repr::Int(_) => self.count(names::DECREF_INT, p),
-            Repr::IntIf(..) | Repr::DoubleIf(..) if self.is_counted => {
-                self.unless_null(v, p, |s| s.count(names::DECREF_LEAF, p));
-            }
-            _ => {}
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::Lower;
 use crate::hir::{Function, Op};
-use crate::host::{FREE_LEAF, Host, IntrinsicId, names};
+use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, names};
 use crate::lir::{self, Builder, End, Func, IntCond, Opcode, Signature, Term};
 use crate::ll::Ty;
 
@@ -17,6 +17,11 @@ pub enum Routine {
     Intrinsic(IntrinsicId),
     /// Drop a reference to an object; says whether that is all. If not, it was the last one, and `dealloc` ends the object.
     Release,
+    /// Drop a reference to what may be no object, and end the object if that was the last one. The frame is true for whoever looks.
+    Drop,
+    /// The same where the frame does not say yet at which instruction it is; says whether the unit may go on. The operands are thread,
+    /// frame, object, the position, and the unit's cells as `still_valid` has them.
+    DropAt,
 }
 
 /// Where a routine is, if it is to be had.
@@ -85,6 +90,8 @@ pub fn routine(host: &Host, routine: Routine) -> Option<Func> {
     match routine {
         Routine::Intrinsic(id) => intrinsic(host, id),
         Routine::Release => host.lifetimes.are_counted().then(|| release(host)),
+        Routine::Drop => host.lifetimes.are_counted().then(|| drop_object(host)),
+        Routine::DropAt => host.lifetimes.are_counted().then(|| drop_object_at(host)),
     }
 }
 
@@ -92,24 +99,98 @@ fn name(host: &Host, routine: Routine) -> String {
     match routine {
         Routine::Intrinsic(id) => format!("intrinsic {}", host.intrinsics[id].name),
         Routine::Release => "release".to_owned(),
+        Routine::Drop => "drop".to_owned(),
+        Routine::DropAt => "drop at".to_owned(),
     }
 }
 
 fn release(host: &Host) -> Func {
-    let signature = Signature::new(&[Ty::Ptr], &[Ty::Bool]);
-    let mut func = Func::new(name(host, Routine::Release), signature);
+    let mut func = Func::new(name(host, Routine::Release), release_signature());
     let p = func.params()[0];
     let mut b = Builder::new(&mut func);
-    let last = b.cold_block();
+    let is_all = drop_reference(&mut b, host, p);
+    b.ret(&[is_all]);
+    func
+}
+
+fn release_signature() -> Signature {
+    Signature::new(&[Ty::Ptr], &[Ty::Bool])
+}
+
+fn drop_object(host: &Host) -> Func {
+    let mut func = Func::new(name(host, Routine::Drop), drop_signature());
+    let p = func.params()[0];
+    let mut b = Builder::new(&mut func);
+    let (done, last) = (b.block(), b.cold_block());
+    drop_if_there(&mut b, host, p, done, last);
+    b.switch_to(done);
+    b.ret(&[]);
+    b.switch_to(last);
+    b.call(host.helper(DEALLOC), &[p], &[]);
+    b.ret(&[]);
+    func
+}
+
+fn drop_signature() -> Signature {
+    Signature::new(&[Ty::Ptr], &[])
+}
+
+fn drop_object_at(host: &Host) -> Func {
+    let mut func = Func::new(name(host, Routine::DropAt), drop_at_signature());
+    let &[thread, frame, p, position, state, pending] = func.params() else {
+        unreachable!("the signature has six parameters")
+    };
+    let mut b = Builder::new(&mut func);
+    let (done, last) = (b.block(), b.cold_block());
+    drop_if_there(&mut b, host, p, done, last);
+    b.switch_to(done);
+    let valid = b.bconst(true);
+    b.ret(&[valid]);
+    b.switch_to(last);
+    let intrinsic = |name| &host.intrinsics[host.intrinsic(name)].func;
+    b.inline(intrinsic(names::SET_POSITION), &[frame, position], None);
+    b.call(host.helper(DEALLOC), &[p], &[]);
+    let still_valid = intrinsic(names::STILL_VALID);
+    let valid = b.inline(still_valid, &[thread, frame, state, pending], None);
+    b.ret(&valid);
+    func
+}
+
+fn drop_at_signature() -> Signature {
+    Signature::new(&[Ty::Ptr; 6], &[Ty::Bool])
+}
+
+/// Drop a reference to what may be no object: on at `last` if it is to be ended, else at `done`.
+fn drop_if_there(
+    b: &mut Builder<'_>,
+    host: &Host,
+    p: lir::Value,
+    done: lir::Block,
+    last: lir::Block,
+) {
+    let some = b.block();
+    let null = b.is_null(p);
+    b.br(null, done, &[], some, &[]);
+    b.switch_to(some);
+    let is_all = drop_reference(b, host, p);
+    b.br(is_all, done, &[], last, &[]);
+}
+
+/// Drop a reference to an object; gives whether that is all.
+fn drop_reference(b: &mut Builder<'_>, host: &Host, p: lir::Value) -> lir::Value {
+    let (done, last) = (b.block(), b.cold_block());
+    let is_all = b.param(done, Ty::Bool);
     let drop = &host.intrinsics[host.intrinsic(names::DROP)].func;
     b.inline(drop, &[p], Some(last));
-    let done = b.bconst(true);
-    b.ret(&[done]);
+    let yes = b.bconst(true);
+    b.jump(done, &[yes]);
     b.switch_to(last);
+    // What dies unseen needs no frame.
     let freed = b.call(host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
     let freed = b.icmp_imm(IntCond::Ne, freed, 0);
-    b.ret(&[freed]);
-    func
+    b.jump(done, &[freed]);
+    b.switch_to(done);
+    is_all
 }
 
 /// The intrinsic as a function: if it can fail, the first of what it returns says whether it did not. None for what must be copied:
@@ -147,7 +228,8 @@ fn intrinsic(host: &Host, id: IntrinsicId) -> Option<Func> {
     Some(func)
 }
 
-fn nothing(b: &mut Builder<'_>, ty: Ty) -> lir::Value {
+/// A value that stands where there is none.
+pub(super) fn nothing(b: &mut Builder<'_>, ty: Ty) -> lir::Value {
     match ty {
         Ty::I64 => b.iconst(0),
         Ty::F64 => b.fconst(0.0),
@@ -218,12 +300,14 @@ impl Lower<'_> {
             address,
             signature: match routine {
                 Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
-                Routine::Release => Signature::new(&[Ty::Ptr], &[Ty::Bool]),
+                Routine::Release => release_signature(),
+                Routine::Drop => drop_signature(),
+                Routine::DropAt => drop_at_signature(),
             },
         })
     }
 
-    fn is_cold(&self) -> bool {
+    pub(super) fn is_cold(&self) -> bool {
         self.b.func.blocks[self.b.current()].cold
     }
 }

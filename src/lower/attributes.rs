@@ -1,0 +1,58 @@
+//! What the host's plans for attributes do: checks, loads, stores and new instances, each an intrinsic of the host's with constants.
+
+use super::Lower;
+use super::Repr;
+use super::hop::HighLevelOp;
+use crate::facts::IntrinsicCall;
+use crate::lir;
+
+impl HighLevelOp<'_, '_> {
+    /// The operands as a plan's intrinsic takes them, before its constants.
+    pub(super) fn plan_inputs(&mut self, call: &IntrinsicCall) -> Vec<lir::Value> {
+        let host = self.lower.host;
+        let params = &host.intrinsics[call.id].func.signature.params;
+        self.inputs(&params[..self.args().len()])
+    }
+
+    /// A plan's intrinsic of objects that leaves where it fails.
+    pub(super) fn access(&mut self, call: &IntrinsicCall) -> Option<lir::Value> {
+        let mut exit = self.exit();
+        let args = self.plan_inputs(call);
+        if (0..args.len()).any(|i| self.repr(i) != Repr::Object) {
+            // The frame state has the number itself: nobody else knows of the box.
+            let (here, failed) = (self.b().current(), self.b().cold_block());
+            self.b().switch_to(failed);
+            self.drop_made();
+            self.b().jump(exit, &[]);
+            self.b().switch_to(here);
+            exit = failed;
+        }
+        self.lower.host_call(call, args, Some(exit))
+    }
+
+    /// A check of the thread.
+    pub(super) fn check_thread(&mut self, call: &IntrinsicCall) {
+        let thread = self.lower.thread;
+        let exit = self.exit();
+        self.lower.host_call(call, vec![thread], Some(exit));
+    }
+
+    pub(super) fn new_instance(&mut self, call: &IntrinsicCall) -> lir::Value {
+        let exit = self.exit();
+        let made = self.lower.host_call(call, Vec::new(), Some(exit));
+        made.expect("an instance is made")
+    }
+}
+
+impl Lower<'_> {
+    /// Inline an intrinsic of the host's plans, its immediates behind the operands.
+    pub(super) fn host_call(
+        &mut self,
+        call: &IntrinsicCall,
+        mut args: Vec<lir::Value>,
+        exit: Option<lir::Block>,
+    ) -> Option<lir::Value> {
+        args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
+        self.perform(call.id, &args, exit).first().copied()
+    }
+}

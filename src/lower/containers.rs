@@ -1,0 +1,86 @@
+//! What is in lists, tuples, cells and other objects with items, and iterators over it.
+
+use super::hop::HighLevelOp;
+use crate::facts::IntrinsicCall;
+use crate::hir::Op;
+use crate::host::names;
+use crate::lir::{self, IntCond, Opcode};
+use crate::ll::Ty;
+use crate::types::Type;
+
+impl HighLevelOp<'_, '_> {
+    /// The offset of a Python index. Most count from the front; an unsigned comparison with the length tells which of them are in
+    /// range, and those from the end are looked at where it fails.
+    pub(super) fn index(&mut self) -> lir::Value {
+        let index = self.arg(0);
+        let from_end = matches!(self.lower.f.op(index), Op::ConstInt(n) if *n < 0);
+        let (i, len) = self.ints();
+        let exit = self.exit();
+        if from_end || self.is_natural(index) {
+            let offset = match from_end {
+                true => self.b().op(Opcode::Iadd, &[i, len]),
+                false => i,
+            };
+            let ok = self.b().icmp(IntCond::Ult, offset, len);
+            self.b().guard(ok, exit);
+            return offset;
+        }
+        let b = self.b();
+        let (from_end, go) = (b.cold_block(), b.block());
+        let offset = b.param(go, Ty::I64);
+        let ok = b.icmp(IntCond::Ult, i, len);
+        b.br(ok, go, &[i], from_end, &[]);
+        b.switch_to(from_end);
+        // What is not below zero becomes no smaller than the length.
+        let wrapped = b.op(Opcode::Iadd, &[i, len]);
+        let ok = b.icmp(IntCond::Ult, wrapped, len);
+        b.br(ok, go, &[wrapped], exit, &[]);
+        b.switch_to(go);
+        offset
+    }
+
+    /// Append to a list in place; leaves where there is no room.
+    pub(super) fn append_in_place(&mut self) {
+        let exit = self.exit();
+        let (list, item) = (self.object(0), self.object(1));
+        let id = self.lower.host.intrinsic(names::LIST_APPEND);
+        self.lower.perform(id, &[list, item], Some(exit));
+    }
+
+    /// What the host finds of an object's raw items.
+    pub(super) fn raw_items(&mut self, call: &IntrinsicCall) -> lir::Value {
+        let args = self.plan_inputs(call);
+        let number = self.lower.host_call(call, args, None);
+        number.expect("a number")
+    }
+
+    /// Replace a raw item; leaves where the value does not fit.
+    pub(super) fn set_raw_item(&mut self, call: &IntrinsicCall) {
+        let args = self.plan_inputs(call);
+        let exit = self.exit();
+        self.lower.host_call(call, args, Some(exit));
+    }
+
+    /// Whether a range's iterator has a next value, which is an output.
+    pub(super) fn range_next(&mut self) -> lir::Value {
+        let iter = self.object(0);
+        let results = self.lower.intrinsic(names::RANGE_NEXT, &[iter]);
+        self.lower.outputs.insert(self.v, vec![results[0]]);
+        results[1]
+    }
+
+    /// Whether a list's or a tuple's iterator has another item.
+    pub(super) fn iter_more(&mut self) -> lir::Value {
+        let is_list = self.lower.f.ty(self.arg(0)) <= Type::LIST_ITER;
+        self.plain_intrinsic(match is_list {
+            true => names::LIST_ITER_MORE,
+            false => names::TUPLE_ITER_MORE,
+        })
+    }
+
+    /// An output of another instruction.
+    pub(super) fn output(&mut self, n: u32) -> lir::Value {
+        let of = self.lower.f.resolve(self.arg(0));
+        self.lower.outputs[&of][n as usize]
+    }
+}

@@ -1,0 +1,277 @@
+//! One instruction while it is lowered: its operands as they are wanted, calls, and where it may raise.
+//!
+//! # Marks
+//! An op that may raise, as its row in the table of HIR says, says exactly once where in its LIR that is
+//! ([`exception_is_here`](HighLevelOp::exception_is_here)) or that it does not happen here
+//! ([`exception_cannot_occur`](HighLevelOp::exception_cannot_occur)), whether or not a handler of the function catches there; any other op
+//! says neither. So an exception has one way out of an instruction, to its landing block or out of the unit, and no lowering forgets it.
+//! [`finish`](HighLevelOp::finish) looks; what is wrong is a [fault](super::fault), and the function is refused.
+
+use super::fault::What;
+use super::{Lower, Repr, Wanted};
+use crate::exits::{ExitKind, Reason};
+use crate::facts::RawKind;
+use crate::hir::{Inst, Op, Pc, StateId, Value};
+use crate::lir::{self, Builder, Opcode};
+use crate::ll::Ty;
+
+/// An instruction of HIR that is lowered.
+pub(super) struct HighLevelOp<'l, 'a> {
+    pub(super) lower: &'l mut Lower<'a>,
+    /// The value that it gives.
+    pub(super) v: Value,
+    inst: &'a Inst,
+    /// The operands of which objects were made, which [`drop_made`](Self::drop_made) drops.
+    made: Vec<(Value, lir::Value)>,
+    is_marked: bool,
+}
+
+impl Lower<'_> {
+    /// Lower an instruction.
+    pub(super) fn inst(&mut self, v: Value) {
+        let mut hop = HighLevelOp::new(self, v);
+        let result = hop.dispatch();
+        hop.finish(result);
+    }
+}
+
+impl<'l, 'a> HighLevelOp<'l, 'a> {
+    pub(super) fn new(lower: &'l mut Lower<'a>, v: Value) -> HighLevelOp<'l, 'a> {
+        lower.lowered = Some(v);
+        let inst = lower.f.inst(v);
+        HighLevelOp {
+            lower,
+            v,
+            inst,
+            made: Vec::new(),
+            is_marked: false,
+        }
+    }
+
+    /// The op with its immediates.
+    pub(super) fn op(&self) -> &'a Op {
+        &self.inst.op
+    }
+
+    /// The operands.
+    pub(super) fn args(&self) -> &'a [Value] {
+        &self.inst.args
+    }
+
+    /// An operand.
+    pub(super) fn arg(&self, i: usize) -> Value {
+        self.inst.args[i]
+    }
+
+    /// The bytecode instruction that it is of.
+    pub(super) fn pc(&self) -> Pc {
+        self.inst.pc
+    }
+
+    /// The frame state of an op that may leave.
+    ///
+    /// # Panics
+    /// If it has none, which the verifier forbids.
+    pub(super) fn state(&self) -> StateId {
+        let state = self.inst.state;
+        state.unwrap_or_else(|| panic!("{} may leave but has no frame state", self.v))
+    }
+
+    /// How an operand is represented.
+    pub(super) fn repr(&self, i: usize) -> Repr {
+        self.lower.repr(self.arg(i))
+    }
+
+    /// Where LIR goes.
+    pub(super) fn b(&mut self) -> &mut Builder<'a> {
+        &mut self.lower.b
+    }
+
+    /// An operand as it is wanted. Of an object that is made for that the op takes care: it passes the reference on, or calls
+    /// [`drop_made`](Self::drop_made).
+    pub(super) fn input(&mut self, i: usize, wanted: Wanted) -> lir::Value {
+        let v = self.arg(i);
+        let (value, is_made) = self.lower.convert(v, wanted);
+        if is_made {
+            self.made.push((v, value));
+        }
+        value
+    }
+
+    /// The pointer of an operand.
+    pub(super) fn object(&mut self, i: usize) -> lir::Value {
+        self.input(i, Wanted::Object)
+    }
+
+    /// The pointer of an operand whose reference is passed on.
+    pub(super) fn passed_on(&mut self, i: usize) -> lir::Value {
+        self.lower.moved(self.arg(i))
+    }
+
+    /// An operand that is a C integer.
+    pub(super) fn int(&mut self, i: usize) -> lir::Value {
+        self.input(i, Wanted::Raw(RawKind::Int))
+    }
+
+    /// Two operands that are C integers.
+    pub(super) fn ints(&mut self) -> (lir::Value, lir::Value) {
+        (self.int(0), self.int(1))
+    }
+
+    /// An operand that is a C double.
+    pub(super) fn double(&mut self, i: usize) -> lir::Value {
+        self.input(i, Wanted::Raw(RawKind::Float))
+    }
+
+    /// An operand that is a C truth value.
+    pub(super) fn truth(&mut self, i: usize) -> lir::Value {
+        self.input(i, Wanted::Raw(RawKind::Bool))
+    }
+
+    /// The operands with these low-level types.
+    pub(super) fn inputs(&mut self, types: &[Ty]) -> Vec<lir::Value> {
+        let each = types.iter().enumerate();
+        each.map(|(i, &ty)| self.input(i, Wanted::of(ty))).collect()
+    }
+
+    /// Drop the objects that were made of operands for this op alone.
+    pub(super) fn drop_made(&mut self) {
+        for (v, p) in std::mem::take(&mut self.made) {
+            self.lower.drop_fresh(v, p);
+        }
+    }
+
+    /// Whether an object was made of an operand.
+    pub(super) fn is_made(&self, i: usize) -> bool {
+        self.made.iter().any(|(v, _)| *v == self.arg(i))
+    }
+
+    /// The LIR op that does what this op does, of the operands.
+    pub(super) fn plain(&mut self, op: Opcode) -> lir::Value {
+        let types = op.info().args.expect("an op with fixed operands");
+        let args = self.inputs(types);
+        self.b().op(op, &args)
+    }
+
+    /// The same, where a helper does it.
+    pub(super) fn plain_call(&mut self, helper: &'static str) -> lir::Value {
+        let host = self.lower.host;
+        let signature = &host.helpers[host.helper(helper)].signature;
+        let args = self.inputs(&signature.params);
+        self.call(helper, &args)[0]
+    }
+
+    /// The same, where a standard intrinsic does it; references to objects are passed on.
+    pub(super) fn plain_intrinsic(&mut self, name: &'static str) -> lir::Value {
+        let host = self.lower.host;
+        let signature = &host.intrinsics[host.intrinsic(name)].func.signature;
+        let args = self.inputs(&signature.params);
+        self.intrinsic(name, &args)
+    }
+
+    /// Call a helper.
+    pub(super) fn call(&mut self, helper: &'static str, args: &[lir::Value]) -> Vec<lir::Value> {
+        let host = self.lower.host;
+        let id = host.helper(helper);
+        self.b().call(id, args, &host.helpers[id].signature.results)
+    }
+
+    /// A standard intrinsic that cannot fail, with one result.
+    pub(super) fn intrinsic(&mut self, name: &'static str, args: &[lir::Value]) -> lir::Value {
+        self.lower.intrinsic(name, args)[0]
+    }
+
+    /// Go on only if `ok`; else resume the interpreter at this instruction.
+    pub(super) fn guard(&mut self, ok: lir::Value) {
+        self.lower.guard(self.v, ok);
+    }
+
+    /// The exit of a guard.
+    pub(super) fn exit(&mut self) -> lir::Block {
+        self.lower.guard_exit(self.v)
+    }
+
+    /// Make the frame true for whoever looks at it while this instruction calls out.
+    pub(super) fn publish(&mut self) {
+        self.lower.publish(self.v);
+    }
+
+    /// Whether a handler of the function catches what the instruction raises.
+    pub(super) fn has_implicit_exception(&self) -> bool {
+        self.landing().is_some()
+    }
+
+    /// The block where what the instruction raises arrives.
+    fn landing(&self) -> Option<lir::Block> {
+        let landing = self.lower.landing.filter(|(v, _)| *v == self.v);
+        landing.map(|(_, block)| self.lower.blocks[&block])
+    }
+
+    /// The instruction raises here: gives the cold block to go to with the exception pending. That is the way to its landing block, if
+    /// it has one and the unit may go on, or an exit.
+    pub(super) fn exception_is_here(&mut self) -> lir::Block {
+        self.mark();
+        let state = self.state();
+        let kind = match self.op() {
+            Op::General(op, _) if op.info().traced => ExitKind::Reraise,
+            _ => ExitKind::Raise,
+        };
+        let consumed = match *self.op() {
+            // The callable's reference is the stack's.
+            Op::CallRaw(_, consumed) => consumed - 1,
+            _ => 0,
+        };
+        let lower = &mut *self.lower;
+        let exit = lower.exit_at_call(kind, Reason::Raised, state, consumed, None);
+        let Some(landing) = self.landing() else {
+            return exit;
+        };
+        let here = self.b().current();
+        let block = self.b().cold_block();
+        self.b().switch_to(block);
+        let valid = self.lower.still_valid();
+        self.b().br(valid, landing, &[], exit, &[]);
+        self.b().switch_to(here);
+        block
+    }
+
+    /// The instruction raises here if `failed`; else it goes on.
+    pub(super) fn exception_is_here_if(&mut self, failed: lir::Value) {
+        let raise = self.exception_is_here();
+        let go = self.b().block();
+        self.b().br(failed, raise, &[], go, &[]);
+        self.b().switch_to(go);
+    }
+
+    /// The instruction raises nothing here, whatever its op may do: no edge leads to a landing block.
+    pub(super) fn exception_cannot_occur(&mut self) {
+        self.mark();
+    }
+
+    fn mark(&mut self) {
+        if std::mem::replace(&mut self.is_marked, true) {
+            self.lower.fault(What::SecondMark);
+        }
+    }
+
+    /// Note the result, if there is one, and look whether all is there that must be.
+    pub(super) fn finish(self, result: Option<lir::Value>) {
+        let may_raise = self.op().raises() || self.has_implicit_exception();
+        let lower = self.lower;
+        match (may_raise, self.is_marked) {
+            (true, false) => lower.fault(What::NoMark),
+            (false, true) => lower.fault(What::IdleMark),
+            _ => {}
+        }
+        let Some(result) = result else { return };
+        let given = lower.b.func.values[result];
+        let repr = lower.repr(self.v);
+        if given != repr.low_level() {
+            lower.fault(What::WrongResult { repr, given });
+        }
+        if given == Ty::Ptr {
+            lower.reference(result);
+        }
+        lower.values.insert(self.v, result);
+    }
+}

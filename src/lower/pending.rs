@@ -1,0 +1,70 @@
+//! Between instructions: work that is pending, and what is counted for the statistics.
+
+use super::Lower;
+use super::hop::HighLevelOp;
+use crate::host::names;
+use crate::lir::{self, IntCond};
+use crate::ll::Width;
+
+impl HighLevelOp<'_, '_> {
+    /// Do pending work if there is any; leave if the unit must give way.
+    pub(super) fn check_pending(&mut self) {
+        if self.lower.f.is_back_edge(self.pc()) {
+            self.lower.count_iteration();
+        }
+        let exit = self.exit();
+        let cell = self.pending_cell();
+        let quiet = self.nothing_pending(cell);
+        let (slow, go) = (self.b().cold_block(), self.b().block());
+        self.b().br(quiet, go, &[], slow, &[]);
+        self.b().switch_to(slow);
+        let (_, shadows) = self.lower.published();
+        self.publish();
+        let thread = self.lower.thread;
+        let status = self.call("handle_pending", &[thread])[0];
+        let failed = self.b().icmp_imm(IntCond::Slt, status, 0);
+        let raise = self.exception_is_here();
+        let done = self.b().cold_block();
+        self.b().br(failed, raise, &[], done, &[]);
+        self.b().switch_to(done);
+        let quiet = self.nothing_pending(cell);
+        let again = self.b().cold_block();
+        self.b().br(quiet, again, &[], exit, &[]);
+        self.b().switch_to(again);
+        let valid = self.lower.still_valid();
+        self.b().br(valid, go, &[], exit, &[]);
+        self.b().switch_to(go);
+        (self.lower.position, self.lower.shadows) = (None, shadows);
+    }
+
+    /// Leave if any work is pending.
+    pub(super) fn check_quiet(&mut self) {
+        self.lower.count_iteration();
+        let cell = self.pending_cell();
+        let quiet = self.nothing_pending(cell);
+        self.guard(quiet);
+    }
+
+    fn pending_cell(&mut self) -> lir::Value {
+        let cell = self.lower.parts.pending_cell;
+        self.b().pconst(cell)
+    }
+
+    fn nothing_pending(&mut self, cell: lir::Value) -> lir::Value {
+        let thread = self.lower.thread;
+        self.intrinsic(names::NOTHING_PENDING, &[thread, cell])
+    }
+}
+
+impl Lower<'_> {
+    /// Count a back edge, for the statistics.
+    pub(super) fn count_iteration(&mut self) {
+        self.count_at(self.parts.loop_counter);
+    }
+
+    /// Add one to the word at an address.
+    pub(super) fn count_at(&mut self, word: u64) {
+        let word = self.b.pconst(word);
+        self.b.add_at(Width::I64, word, 0, 1);
+    }
+}

@@ -1,0 +1,229 @@
+//! References of objects: taken, dropped, and what happens where the last one goes.
+
+use super::{Lower, Repr, Routine};
+use crate::hir::{Op, Value};
+use crate::host::{DEALLOC, FREE_LEAF, names};
+use crate::lir::{self, IntCond};
+use crate::ll::{Ty, Width};
+use crate::types::Type;
+
+impl Lower<'_> {
+    /// The slot of local `k` takes over a reference, or is emptied where the local has none.
+    pub(super) fn store_slot(&mut self, k: u32, new: Value) {
+        let old = std::mem::replace(&mut self.locals[k as usize], new);
+        let offset = self.slot_offset(k);
+        match self.repr(new) {
+            Repr::Object => {
+                let p = self.object(new).0;
+                self.b.store(Width::Ptr, self.frame, offset, p);
+            }
+            _ if self.repr(old) == Repr::Object => {
+                let null = self.b.pconst(0);
+                self.b.store(Width::Ptr, self.frame, offset, null);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn incref(&mut self, v: Value) {
+        if self.needs_no_count(v) {
+            return;
+        }
+        let p = self.object(v).0;
+        self.unless_null(v, p, |s| s.count(names::INCREF, p));
+    }
+
+    pub(super) fn decref(&mut self, v: Value, dropped: Value) {
+        if self.needs_no_count(dropped) {
+            return;
+        }
+        let p = self.object(dropped).0;
+        if self.f.ty(dropped) == Type::FLOAT_EXACT | Type::LONG_EXACT {
+            self.drop_number(dropped, p);
+            return;
+        }
+        let name = self.unseen_end(dropped);
+        if name.is_none() && self.drop_by_call(v, p) {
+            return;
+        }
+        self.unless_null(dropped, p, |s| match name {
+            Some(name) => s.count(name, p),
+            None => s.drop_object(v, p),
+        });
+    }
+
+    /// A float's end is short, and so is an int's: neither takes the way through its class.
+    fn drop_number(&mut self, dropped: Value, p: lir::Value) {
+        let (float, int, go) = (self.b.block(), self.b.block(), self.b.block());
+        let is_float = self.is_class(dropped, &[Type::FLOAT_EXACT]);
+        self.b.br(is_float, float, &[], int, &[]);
+        for (side, name) in [(float, names::DECREF_FLOAT), (int, names::DECREF_INT)] {
+            self.b.switch_to(side);
+            self.count(name, p);
+            self.b.jump(go, &[]);
+        }
+        self.b.switch_to(go);
+    }
+
+    /// How a reference to an object is dropped whose end runs no code of the program.
+    fn unseen_end(&self, dropped: Value) -> Option<&'static str> {
+        let ty = self.f.ty(dropped);
+        if ty <= Type::FLOAT_EXACT {
+            Some(names::DECREF_FLOAT)
+        } else if ty <= Type::LONG_EXACT {
+            Some(names::DECREF_INT)
+        } else {
+            (!self.f.drop_runs_host_code(dropped)).then_some(names::DECREF_LEAF)
+        }
+    }
+
+    /// Drop a reference to what may be no object, by one call, if that is the place for it: then the check for null, the frame's position
+    /// and whether the unit goes on are all in there. Not where others are to be shown more of the frame.
+    fn drop_by_call(&mut self, v: Value, p: lir::Value) -> bool {
+        if !self.publishes_position_alone(v) {
+            return false;
+        }
+        let is_published = self.is_published(v) && self.check_after.is_none();
+        // So many operands cost more than the blocks that they save, but where it is cold.
+        if !is_published && !self.is_cold() {
+            return false;
+        }
+        let routine = match is_published {
+            true => Routine::Drop,
+            false => Routine::DropAt,
+        };
+        let Some(routine) = self.called(routine, usize::MAX) else {
+            return false;
+        };
+        let before = self.published();
+        let position = self.published_at(v);
+        if is_published {
+            self.b.call_routine(routine, &[p]);
+            return true;
+        }
+        let position = self.b.pconst(position);
+        let cells = [self.parts.state_cell, self.parts.pending_cell];
+        let [state, pending] = cells.map(|cell| self.b.pconst(cell));
+        let operands = [self.thread, self.frame, p, position, state, pending];
+        let valid = self.b.call_routine(routine, &operands)[0];
+        if let Some(check) = self.check_after {
+            let exit = self.guard_exit(check);
+            self.b.guard(valid, exit);
+            self.checked = Some(check);
+        }
+        self.forget_published(before);
+        true
+    }
+
+    /// Drop a reference to any object. The frame is made true for others only where the object dies, and only there the
+    /// unit may end.
+    fn drop_object(&mut self, v: Value, p: lir::Value) {
+        let go = self.b.block();
+        let loud = self.release(p, go);
+        self.b.switch_to(loud);
+        let before = self.published();
+        self.publish(v);
+        self.b.call(self.host.helper(DEALLOC), &[p], &[]);
+        match self.check_after {
+            Some(check) => {
+                let valid = self.still_valid();
+                let exit = self.guard_exit(check);
+                self.b.br(valid, go, &[], exit, &[]);
+                self.checked = Some(check);
+            }
+            None => self.b.jump(go, &[]),
+        }
+        self.b.switch_to(go);
+        self.forget_published(before);
+    }
+
+    /// Drop a reference, and exit if it is the last one, before that.
+    pub(super) fn drop_shared(&mut self, v: Value, dropped: Value) {
+        if self.needs_no_count(dropped) {
+            return;
+        }
+        let p = self.object(dropped).0;
+        let exit = self.guard_exit(v);
+        self.unless_null(dropped, p, |s| {
+            let last = s.b.cold_block();
+            s.perform(s.host.intrinsic(names::DROP), &[p], Some(last));
+            let here = s.b.current();
+            s.b.switch_to(last);
+            s.count(names::INCREF, p);
+            s.b.jump(exit, &[]);
+            s.b.switch_to(here);
+        });
+    }
+
+    /// Drop the reference of a box made for one use.
+    pub(super) fn drop_fresh(&mut self, v: Value, p: lir::Value) {
+        match self.repr(v) {
+            Repr::Double(_) => self.count(names::DECREF_FLOAT, p),
+            Repr::Int(_) => self.count(names::DECREF_INT, p),
+            Repr::IntIf(..) | Repr::DoubleIf(..) if self.is_counted => {
+                self.unless_null(v, p, |s| s.count(names::DECREF_LEAF, p));
+            }
+            _ => {}
+        }
+    }
+
+    /// Drop an operand of a call that has been made: the frame is true, and the unit is looked at afterwards.
+    pub(super) fn drop_operand(&mut self, operand: Value, p: lir::Value) {
+        if self.needs_no_count(operand) {
+            return;
+        }
+        if let Some(name) = self.unseen_end(operand) {
+            return self.count(name, p);
+        }
+        let go = self.b.block();
+        let loud = self.release(p, go);
+        self.b.switch_to(loud);
+        self.b.call(self.host.helper(DEALLOC), &[p], &[]);
+        self.b.jump(go, &[]);
+        self.b.switch_to(go);
+    }
+
+    /// Drop a reference, and go to `go` unless the object's end may be noticed: then to the cold block that this gives.
+    fn release(&mut self, p: lir::Value, go: lir::Block) -> lir::Block {
+        let loud = self.b.cold_block();
+        if let Some(routine) = self.called(Routine::Release, usize::MAX) {
+            let done = self.b.call_routine(routine, &[p]);
+            self.b.br(done[0], go, &[], loud, &[]);
+            return loud;
+        }
+        let last = self.b.cold_block();
+        let id = self.host.intrinsic(names::DROP);
+        self.perform(id, &[p], Some(last));
+        self.b.jump(go, &[]);
+        self.b.switch_to(last);
+        // What dies unseen needs no frame.
+        let freed = self.b.call(self.host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
+        let freed = self.b.icmp_imm(IntCond::Ne, freed, 0);
+        self.b.br(freed, go, &[], loud, &[]);
+        loud
+    }
+
+    /// Raw values, boxes not made, immortal objects, and what a collector traces are not counted.
+    fn needs_no_count(&self, v: Value) -> bool {
+        let root = self.f.object_of(v);
+        !self.is_counted
+            || self.repr(v) != Repr::Object
+            || matches!(self.f.op(root), Op::Const(o) if o.is_immortal())
+            || (!self.f.ty(v).is_bottom()
+                && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE | Type::NULLPTR))
+    }
+
+    pub(super) fn unless_null(&mut self, v: Value, p: lir::Value, then: impl FnOnce(&mut Self)) {
+        if self.f.ty(v) <= Type::OBJECT {
+            then(self);
+            return;
+        }
+        let null = self.b.is_null(p);
+        let (some, go) = (self.b.block(), self.b.block());
+        self.b.br(null, go, &[], some, &[]);
+        self.b.switch_to(some);
+        then(self);
+        self.b.jump(go, &[]);
+        self.b.switch_to(go);
+    }
+}
