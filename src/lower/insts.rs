@@ -29,6 +29,7 @@ impl Lower<'_> {
             | Op::BoxIntIf
             | Op::BoxFloatIf
             | Op::VirtualTuple
+            | Op::VirtualInstance(..)
             | Op::VirtualRangeIter
             | Op::VirtualSeqIter
             | Op::Borrowed
