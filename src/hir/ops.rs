@@ -273,7 +273,7 @@ hir_ops! {
     FloatFloorDiv = "float_floordiv", Some(2);
     /// `a % b`; exits if b is zero.
     FloatMod = "float_mod", Some(2);
-    /// `a ** b`; exits unless a > 0 and the result is finite.
+    /// `a ** b`; exits unless a > 0, or a is 0 and b known to be above 0, and the result is finite.
     FloatPow = "float_pow", Some(2);
     /// `-a`
     FloatNeg = "float_neg", Some(1);

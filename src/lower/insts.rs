@@ -188,7 +188,12 @@ impl Lower<'_> {
             Op::FloatPow => {
                 let a = self.raw(arg(0));
                 let zero = self.b.fconst(0.0);
-                let ok = self.b.fcmp(FloatCond::Gt, a, zero);
+                // Of zero only negative powers are an error.
+                let cond = match self.is_positive(arg(1)) {
+                    true => FloatCond::Ge,
+                    false => FloatCond::Gt,
+                };
+                let ok = self.b.fcmp(cond, a, zero);
                 let exit = self.guard_exit(v);
                 self.b.guard(ok, exit);
                 let r = self.math(v, "float_pow");
@@ -452,6 +457,15 @@ impl Lower<'_> {
     fn plain(&mut self, v: Value, op: Opcode) -> lir::Value {
         let args = self.raw_operands(v);
         self.b.op(op, &args)
+    }
+
+    /// Whether a double is known to be above zero.
+    fn is_positive(&self, v: Value) -> bool {
+        match *self.f.op(v) {
+            Op::ConstDouble(bits) => f64::from_bits(bits) > 0.0,
+            Op::IntToDouble => matches!(self.f.op(self.f.arg(v, 0)), Op::ConstInt(n) if *n > 0),
+            _ => false,
+        }
     }
 
     fn math(&mut self, v: Value, helper: &'static str) -> lir::Value {
