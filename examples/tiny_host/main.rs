@@ -7,7 +7,9 @@ use cladonia::bytecode::{BinaryOp, Code, CompareOp, ConstValue, Document, INPLAC
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{Engine, Exit, Hot, UnitParts};
 use cladonia::facts::{Assumption, Effects};
-use cladonia::host::{AttrPlan, Callee, Counted, Global, Host, HostBuilder, ObjectRef, World};
+use cladonia::host::{
+    AttrPlan, Callee, Counted, Global, Host, HostBuilder, LOCAL_WORDS, ObjectRef, World,
+};
 use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
 use cladonia::{exits::Live, ll::Field, ll::Width, types::Predefined as Class};
 use std::cell::{Cell, RefCell};
@@ -136,7 +138,7 @@ fn attribute(value: &Value, name: &str) -> Result<Value, String> {
     }
 }
 
-/// A frame: this, then its locals, its operand stack, and two words a local for compiled code.
+/// A frame: this, then its locals, its operand stack, and `LOCAL_WORDS` words a local for compiled code.
 #[repr(C)]
 struct Frame {
     function: *const Object,
@@ -146,7 +148,7 @@ struct Frame {
 }
 
 fn frame_words(code: &Code) -> usize {
-    size_of::<Frame>() / 8 + 3 * code.locals.len() + code.stacksize as usize
+    size_of::<Frame>() / 8 + (1 + LOCAL_WORDS) * code.locals.len() + code.stacksize as usize
 }
 
 impl Frame {

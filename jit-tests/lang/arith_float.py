@@ -31,6 +31,26 @@ def power(a, b):
     return a ** b
 
 
+def square(a):
+    return a ** 2
+
+
+def fourth(a):
+    return a ** 4.0
+
+
+def cube(a):
+    return a ** 3
+
+
+def inverse_square(a):
+    return a ** -2
+
+
+def zeroth(a):
+    return a ** 0
+
+
 def signs(a):
     return -a, +a, abs(a), -(-a)
 
@@ -58,6 +78,13 @@ def zero_sign(n):
     return struct.pack(">d", z).hex()
 
 
+for a in EDGES * 3:
+    for f in square, fourth, cube, inverse_square, zeroth:
+        try:
+            print(show(f(a)), end=" ")
+        except (OverflowError, ZeroDivisionError) as error:
+            print(error, end=" ")
+    print()
 for a in EDGES:
     for b in EDGES:
         print(*map(show, ops(a, b)), end=" ")

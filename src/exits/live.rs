@@ -81,7 +81,7 @@ impl ExitRecord {
         let object = |object: &super::VirtualObject| {
             let fields = object.fields.iter().map(|&field| live(field));
             Some(LiveObject {
-                kind: object.kind,
+                kind: object.kind.clone(),
                 fields: fields.collect::<Option<_>>()?,
             })
         };

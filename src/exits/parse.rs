@@ -1,7 +1,8 @@
 //! Reads the text form of an exit record back.
 //!
 //! ```text
-//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" "tuple" "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER awaited list list }
+//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" made "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER awaited list list }
+//! made   := "tuple" | "range_iter" | "seq_iter" | "instance" NUMBER "[" [ NUMBER { "," NUMBER } ] "]"
 //! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "reraise"
 //! awaited := [ "constructs" | OP NUMBER [ "swapped" ] [ "truth" ] ]
@@ -15,6 +16,7 @@ use super::{
     VirtualObject,
 };
 use crate::bytecode::{Awaited, Pc};
+use std::str::FromStr;
 
 /// A text that is no exit record, and where it stops being one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -145,6 +147,10 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Parsed<u32> {
+        self.digits("a number of 32 bits")
+    }
+
+    fn digits<N: FromStr>(&mut self, expected: &'static str) -> Parsed<N> {
         let rest = self.rest();
         let length = rest
             .find(|c: char| !c.is_ascii_digit())
@@ -154,7 +160,7 @@ impl<'a> Reader<'a> {
                 self.at += length;
                 Ok(number)
             }
-            Err(_) => self.clone().expected("a number of 32 bits"),
+            Err(_) => self.clone().expected(expected),
         }
     }
 
@@ -186,8 +192,10 @@ impl<'a> Reader<'a> {
         self.expect("=", "`=`")?;
         let start = self.clone();
         let name = self.word();
-        let Some(kind) = VirtualKind::ALL.into_iter().find(|k| k.name() == name) else {
-            return start.expected("a kind of virtual object");
+        let kind = match VirtualKind::NAMED.into_iter().find(|k| k.name() == name) {
+            Some(kind) => kind,
+            None if name == "instance" => self.instance()?,
+            None => return start.expected("a kind of virtual object"),
         };
         self.expect("(", "`(`")?;
         let mut fields = Vec::new();
@@ -198,6 +206,20 @@ impl<'a> Reader<'a> {
             fields.push(self.source()?);
         }
         Ok(VirtualObject { kind, fields })
+    }
+
+    /// `4096 [24, 32]`: a class, and the places of attributes.
+    fn instance(&mut self) -> Parsed<VirtualKind> {
+        let class = self.digits("a class")?;
+        self.expect("[", "`[`")?;
+        let mut places = Vec::new();
+        while !self.eat("]") {
+            if !places.is_empty() {
+                self.expect(",", "`,` or `]`")?;
+            }
+            places.push(self.number()?);
+        }
+        Ok(VirtualKind::Instance { class, places })
     }
 
     fn source(&mut self) -> Parsed<Source> {
@@ -244,6 +266,14 @@ mod tests {
         })
     }
 
+    fn any_kind() -> impl Strategy<Value = VirtualKind> {
+        let instance = (any::<u64>(), prop::collection::vec(any::<u32>(), 0..4));
+        prop_oneof![
+            prop::sample::select(VirtualKind::NAMED.to_vec()),
+            instance.prop_map(|(class, places)| VirtualKind::Instance { class, places }),
+        ]
+    }
+
     fn any_awaited() -> impl Strategy<Value = Awaited> {
         let op = prop::sample::select(Operation::OPS.to_vec());
         let operation = (op, any::<u32>(), any::<bool>(), any::<bool>());
@@ -283,15 +313,15 @@ mod tests {
             kind in prop::sample::select(vec![ExitKind::Resume, ExitKind::Raise, ExitKind::Await, ExitKind::Reraise]),
             reason in prop::sample::select(Reason::ALL.to_vec()),
             pc in any::<u32>(),
-            virtuals in prop::collection::vec(prop::collection::vec(any_source(), 0..4), 0..3),
+            virtuals in prop::collection::vec((any_kind(), prop::collection::vec(any_source(), 0..4)), 0..3),
             locals in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             names in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             stack in prop::collection::vec(any_source(), 0..4),
             inlined in prop::collection::vec(any_frame(), 0..3),
         ) {
             let names: Vec<NameWrite> = names.into_iter().map(|(name, source)| NameWrite { name, source }).collect();
-            let tuple = |fields| VirtualObject { kind: VirtualKind::Tuple, fields };
-            let virtuals = virtuals.into_iter().map(tuple).collect();
+            let object = |(kind, fields)| VirtualObject { kind, fields };
+            let virtuals = virtuals.into_iter().map(object).collect();
             let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, inlined, words: CONTEXT_WORDS };
             let last = record.sources().flat_map(Source::words).max();
             record.words = last.map_or(CONTEXT_WORDS, |word| CONTEXT_WORDS.max(word + 1));

@@ -8,7 +8,7 @@ use super::{ExitRecord, Source};
 use std::fmt;
 
 /// The class of a virtual object.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum VirtualKind {
     /// A tuple; the fields are its items.
     Tuple,
@@ -16,22 +16,40 @@ pub enum VirtualKind {
     RangeIter,
     /// An iterator of a list or tuple; the fields are that, and the offset of the next item.
     SeqIter,
+    /// An instance of a class of the program; the fields are its attributes, in the order in which they were first assigned.
+    Instance {
+        /// The class, by the host's token.
+        class: u64,
+        /// Where each attribute is, as the host says it.
+        places: Vec<u32>,
+    },
 }
 
 impl VirtualKind {
-    /// Every kind.
-    pub const ALL: [VirtualKind; 3] = [
+    /// The kinds that are no more than their names.
+    pub const NAMED: [VirtualKind; 3] = [
         VirtualKind::Tuple,
         VirtualKind::RangeIter,
         VirtualKind::SeqIter,
     ];
 
     /// The name in the text form.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             VirtualKind::Tuple => "tuple",
             VirtualKind::RangeIter => "range_iter",
             VirtualKind::SeqIter => "seq_iter",
+            VirtualKind::Instance { .. } => "instance",
+        }
+    }
+}
+
+impl fmt::Display for VirtualKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            VirtualKind::Instance { class, places } => write!(f, " {class} {places:?}"),
+            _ => Ok(()),
         }
     }
 }
@@ -48,7 +66,7 @@ pub struct VirtualObject {
 impl fmt::Display for VirtualObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields: Vec<String> = self.fields.iter().map(Source::to_string).collect();
-        write!(f, "{} ({})", self.kind.name(), fields.join(", "))
+        write!(f, "{} ({})", self.kind, fields.join(", "))
     }
 }
 

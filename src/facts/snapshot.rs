@@ -2,8 +2,8 @@
 //! without the host. What is not in it is not known.
 
 use super::{
-    AccessKind, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, NativeCall, Operator,
-    OperatorPlan, RawItems, StorePlan, World,
+    AccessKind, Assumption, AttrPlan, Callee, Global, Inlinee, InstanceAccess, IntrinsicCall,
+    IntrinsicId, NativeCall, Operator, OperatorPlan, RawItems, StorePlan, World,
 };
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
@@ -24,6 +24,8 @@ pub enum Answer {
     RawItems(Type, u64, RawItems),
     /// That a check reads nothing of its object.
     OfClass(IntrinsicId),
+    /// What an intrinsic does with an instance that nobody else has seen.
+    Instance(Type, IntrinsicCall, InstanceAccess),
     /// What an operator does for operands.
     Operator(Operator, Vec<Type>, OperatorPlan),
     /// What a call does.
@@ -53,6 +55,8 @@ pub enum Question {
     RawItems(Type, u64),
     /// [`World::is_of_class`]
     OfClass(IntrinsicId),
+    /// [`World::instance_access`]: of a type, by an intrinsic.
+    Instance(Type, IntrinsicCall),
     /// [`World::operator`]: of operands.
     Operator(Operator, Vec<Type>),
     /// [`World::callee`]
@@ -82,6 +86,9 @@ impl Question {
             Question::OfClass(check) => {
                 recorder.is_of_class(*check);
             }
+            Question::Instance(ty, call) => {
+                recorder.instance_access(*ty, call);
+            }
             Question::Operator(operator, operands) => {
                 drop(recorder.operator(*operator, operands));
             }
@@ -101,6 +108,7 @@ impl Question {
             Question::LoadAttr(receiver, _)
             | Question::LoadSuper(_, receiver, _)
             | Question::StoreAttr(receiver, _)
+            | Question::Instance(receiver, _)
             | Question::RawItems(receiver, _) => vec![*receiver],
             Question::Operator(_, operands) => operands.clone(),
             Question::Callee(object)
@@ -119,6 +127,7 @@ impl Answer {
             Answer::LoadAttr(receiver, ..)
             | Answer::LoadSuper(_, receiver, ..)
             | Answer::StoreAttr(receiver, ..)
+            | Answer::Instance(receiver, ..)
             | Answer::RawItems(receiver, ..) => std::slice::from_ref(receiver),
             Answer::Operator(_, operands, _) => operands,
             _ => &[],
@@ -151,6 +160,7 @@ impl Answer {
             | Answer::StoreAttr(..)
             | Answer::RawItems(..)
             | Answer::OfClass(_)
+            | Answer::Instance(..)
             | Answer::Operator(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
             Answer::Callee(object, Callee::Class { init, .. }) => (*object, init.as_slice()),
@@ -203,6 +213,7 @@ impl Answer {
             Answer::StoreAttr(ty, name, _) => Question::StoreAttr(*ty, name.clone()),
             Answer::RawItems(ty, way, _) => Question::RawItems(*ty, *way),
             Answer::OfClass(check) => Question::OfClass(*check),
+            Answer::Instance(ty, call, _) => Question::Instance(*ty, call.clone()),
             Answer::Operator(operator, operands, _) => {
                 Question::Operator(*operator, operands.clone())
             }
@@ -282,6 +293,13 @@ impl World for Snapshot {
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {
         self.find(Question::OfClass(check)).is_some()
+    }
+
+    fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
+        match self.find(Question::Instance(instance, call.clone()))? {
+            Answer::Instance(_, _, access) => Some(*access),
+            _ => None,
+        }
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
@@ -400,6 +418,12 @@ impl World for Recorder<'_> {
             self.note(Answer::OfClass(check));
         }
         is
+    }
+
+    fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
+        let access = self.world.instance_access(instance, call)?;
+        self.note(Answer::Instance(instance, call.clone(), access));
+        Some(access)
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

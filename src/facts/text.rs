@@ -7,6 +7,7 @@
 //! load_attr ObjectUser[Point:Exact] "m" = constant FunctionExact[m] method check intrinsic32[24]
 //! store_attr ObjectUser[Point:Exact] "x" = field store intrinsic33[16]
 //! of_class intrinsic32
+//! instance ObjectUser[Point:Exact] intrinsic31[16] = load 16
 //! operator binary 0 [ObjectUser[Point:Exact], FloatExact] = method FunctionExact[add] declined ImmortalObjectExact[declined]
 //! operator compare 2 [ObjectUser[Point:Exact], NoneType] = identity assume class_unchanged ObjectUser[Point:Exact]
 //! operator truth [ObjectUser[Point:Exact]] = true assume class_unchanged ObjectUser[Point:Exact]
@@ -20,8 +21,9 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Binds, Builtin, Callee, Global, IntrinsicCall, IntrinsicId, NativeCall,
-    Operator, OperatorPlan, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
+    Assumption, AttrPlan, Binds, Builtin, Callee, Global, InstanceAccess, IntrinsicCall,
+    IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, RawItems, RawKind, RawSignature,
+    StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -223,6 +225,35 @@ impl Display for AttrPlan {
     }
 }
 
+impl Display for InstanceAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstanceAccess::New(class) => write!(f, "new {class:#x}"),
+            InstanceAccess::Load(place) => write!(f, "load {place}"),
+            InstanceAccess::Store(place) => write!(f, "store {place}"),
+            InstanceAccess::Holds => write!(f, "holds"),
+            InstanceAccess::Lacks(place) => write!(f, "lacks {place}"),
+            InstanceAccess::LacksFrom(place) => write!(f, "lacks_from {place}"),
+            InstanceAccess::Quiet(place) => write!(f, "quiet {place}"),
+        }
+    }
+}
+
+impl InstanceAccess {
+    fn read(line: &mut Line) -> Parsed<InstanceAccess> {
+        Ok(match () {
+            () if line.eat_word("new") => InstanceAccess::New(line.hexadecimal()?),
+            () if line.eat_word("load") => InstanceAccess::Load(line.number()?),
+            () if line.eat_word("store") => InstanceAccess::Store(line.number()?),
+            () if line.eat_word("holds") => InstanceAccess::Holds,
+            () if line.eat_word("lacks") => InstanceAccess::Lacks(line.number()?),
+            () if line.eat_word("lacks_from") => InstanceAccess::LacksFrom(line.number()?),
+            () if line.eat_word("quiet") => InstanceAccess::Quiet(line.number()?),
+            () => return line.expected("what is done with an instance"),
+        })
+    }
+}
+
 impl Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -313,6 +344,7 @@ impl Display for Answer {
             }
             Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
             Answer::OfClass(check) => write!(f, "of_class {check}"),
+            Answer::Instance(ty, call, access) => write!(f, "instance {ty} {call} = {access}"),
             Answer::Operator(operator, operands, plan) => {
                 let operands: Vec<String> = operands.iter().map(Type::to_string).collect();
                 write!(f, "operator {operator} [{}] = {plan}", operands.join(", "))
@@ -430,6 +462,11 @@ impl Snapshot {
             () if line.eat_word("of_class") => {
                 let check = line.entity("intrinsic", "an intrinsic")?;
                 Answer::OfClass(IntrinsicId::new(check as usize))
+            }
+            () if line.eat_word("instance") => {
+                let (ty, call) = (scope.ty(line)?, IntrinsicCall::read(line)?);
+                line.expect("=")?;
+                Answer::Instance(ty, call, InstanceAccess::read(line)?)
             }
             () if line.eat_word("operator") => {
                 let operator = Operator::read(line)?;

@@ -318,6 +318,10 @@ pub struct Inlinee {
 /// So many frames that are not made stand in each other at most.
 pub const MOST_INLINED: usize = 3;
 
+/// Words that compiled code has for each local of a frame besides its slot, behind the frame or where the host keeps them: for a number that
+/// is raw, whether it is bound, and what an object holds that is not made.
+pub const LOCAL_WORDS: usize = 4;
+
 impl PartialEq for Inlinee {
     fn eq(&self, other: &Inlinee) -> bool {
         let same = || self.code.to_string() == other.code.to_string();
@@ -382,6 +386,27 @@ impl AccessKind {
     }
 }
 
+/// What an intrinsic of a plan does with an instance that compiled code has made and nobody else has seen: such an object
+/// need not be there for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InstanceAccess {
+    /// Makes it, without attributes; the host can make it as well where an exit is taken, of the class with this token. Its end
+    /// runs no code but what its attributes' values do, which it drops in the order of their places.
+    New(u64),
+    /// Gives the attribute at a place; fails if there is none.
+    Load(u32),
+    /// Replaces it.
+    Store(u32),
+    /// A check that holds.
+    Holds,
+    /// A check that holds if there is no attribute at a place.
+    Lacks(u32),
+    /// A check that holds if there is none at the place nor at a higher one.
+    LacksFrom(u32),
+    /// A check that holds if the attribute at a place, if there is one, can be dropped without anybody noticing.
+    Quiet(u32),
+}
+
 /// The program's state as one compile sees it. What a host does not answer is not known: the general operation, the
 /// general call.
 pub trait World {
@@ -417,6 +442,12 @@ pub trait World {
     fn is_of_class(&self, check: IntrinsicId) -> bool {
         let _ = check;
         false
+    }
+    /// What an intrinsic of a plan does with an instance of a type (one exact class) that nobody else has seen; nothing if such
+    /// an object must be there for it.
+    fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
+        let _ = (instance, call);
+        None
     }
     /// Address of a 64-bit word that compiled code adds one to at each access that a plan makes in this way, where the host wants
     /// them counted. (General operations are the host's own, which count for themselves.)

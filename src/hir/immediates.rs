@@ -41,6 +41,14 @@ kinds! {
         print |value, words, out| write(out, value);
         read |reader| reader.line.number();
     }
+    /// Places of attributes.
+    Places: Vec<u32> {
+        print |value, words, out| { let _ = write!(out, "{value:?}"); };
+        read |reader| {
+            reader.line.expect("[")?;
+            reader.line.list("]", |line| line.number())
+        };
+    }
     /// A C integer.
     Integer: i64 {
         print |value, words, out| write(out, value);

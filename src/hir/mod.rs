@@ -51,7 +51,7 @@ pub use function::{
     Proved, StateId, Term, Value,
 };
 pub use names::Plan as NamePlan;
-pub use ops::{Cmp, Op, SEEN_ITEMS};
+pub use ops::{Cmp, Op};
 pub use params::remove_trivial_params;
 pub use parse::{parse, parse_section};
 #[cfg(test)]

@@ -116,10 +116,6 @@ macro_rules! hir_ops {
     };
 }
 
-/// Most items of a virtual tuple that a local holds while others may look at the frame: behind a frame, each local has
-/// so many words.
-pub const SEEN_ITEMS: usize = 2;
-
 hir_ops! {
     /// A parameter of a block.
     Param = "param", Some(0);
@@ -202,6 +198,11 @@ hir_ops! {
     /// other such tuples may name it. It owns references to its items, which whoever lets it go drops, the last one first,
     /// as a host's tuple must.
     VirtualTuple = "virtual_tuple", None;
+    /// An instance of a class of the program (the host's token of it), as it is from one assignment of an attribute to the next: of
+    /// each attribute the place, and the operand that it holds, in the order in which they were first assigned. It is never made
+    /// unless an exit is taken: nothing but frame states, slots of locals, virtual tuples and other such instances may name
+    /// it. It owns references to its attributes' values, which whoever lets it go drops, in the order of the places.
+    VirtualInstance(class: u64 as Address, places: Vec<u32> as Places) = "virtual_instance", None;
     /// An iterator of a range, of C integers: the next value, where it ends, and the step. It is never made unless an exit is
     /// taken: nothing but the stacks of frame states may name it.
     VirtualRangeIter = "virtual_range_iter", Some(3);
@@ -272,7 +273,7 @@ hir_ops! {
     FloatFloorDiv = "float_floordiv", Some(2);
     /// `a % b`; exits if b is zero.
     FloatMod = "float_mod", Some(2);
-    /// `a ** b`; exits unless a > 0 and the result is finite.
+    /// `a ** b`; exits unless a > 0, or a is 0 and b known to be above 0, and the result is finite.
     FloatPow = "float_pow", Some(2);
     /// `-a`
     FloatNeg = "float_neg", Some(1);
@@ -392,8 +393,13 @@ impl Op {
     pub fn is_virtual(&self) -> bool {
         matches!(
             self,
-            Op::VirtualTuple | Op::VirtualRangeIter | Op::VirtualSeqIter
+            Op::VirtualTuple | Op::VirtualInstance(..) | Op::VirtualRangeIter | Op::VirtualSeqIter
         )
+    }
+
+    /// Whether the op gives an object that only an exit makes, and that slots of locals and other such objects may name.
+    pub fn is_virtual_aggregate(&self) -> bool {
+        matches!(self, Op::VirtualTuple | Op::VirtualInstance(..))
     }
 
     /// The op that makes an object of a raw value.
@@ -541,6 +547,7 @@ impl Op {
                     | Op::BoxIntIf
                     | Op::BoxFloatIf
                     | Op::VirtualTuple
+                    | Op::VirtualInstance(..)
                     | Op::VirtualRangeIter
                     | Op::VirtualSeqIter
                     | Op::Borrowed

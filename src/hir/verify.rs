@@ -145,9 +145,11 @@ impl Checker<'_> {
             return;
         }
         let may_name_virtual = match inst.op {
-            Op::VirtualTuple => true,
-            Op::StoreSlot(_) => *self.f.op(self.f.object_of(inst.args[0])) == Op::VirtualTuple,
-            _ => false,
+            Op::StoreSlot(_) => {
+                let stored = self.f.object_of(inst.args[0]);
+                self.f.op(stored).is_virtual_aggregate()
+            }
+            _ => inst.op.is_virtual_aggregate(),
         };
         if !may_name_virtual {
             inst.args.iter().for_each(|a| self.made(b, name, *a));
@@ -166,6 +168,15 @@ impl Checker<'_> {
                 self.faults
                     .push(format!("{b}: {v} = {name} has {item} in it, a {ty}"));
             }
+        }
+        if let Op::VirtualInstance(_, places) = &inst.op
+            && places.len() != inst.args.len()
+        {
+            self.faults.push(format!(
+                "{b}: {v} = {name} with {} places and {} operands",
+                places.len(),
+                inst.args.len()
+            ));
         }
         let slots = f.code.locals.len() as u32;
         match inst.op {

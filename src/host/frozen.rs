@@ -9,8 +9,9 @@
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
-    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, IntrinsicId, NativeCall, Operator,
-    OperatorPlan, Question, RawItems, Snapshot, StorePlan, World,
+    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, InstanceAccess, IntrinsicCall,
+    IntrinsicId, NativeCall, Operator, OperatorPlan, Question, RawItems, Snapshot, StorePlan,
+    World,
 };
 use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
@@ -207,6 +208,11 @@ impl World for FrozenWorld {
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {
         self.after(Question::OfClass(check)).is_of_class(check)
+    }
+
+    fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
+        self.after(Question::Instance(instance, call.clone()))
+            .instance_access(instance, call)
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

@@ -38,7 +38,7 @@ pub struct UnitParts {
     /// frame, whose locals and `depth` stack entries are in their slots, and whose position is where it goes on.
     /// Such a unit's `enter` is `(thread, generator, words) -> (frame, point)`: it links the frame of a generator that is
     /// suspended at the resume point of that number, with its stack given up to the unit, and fails for any other. `words`
-    /// is where the unit keeps what else would lie behind the frame, two words a local and one for the host.
+    /// is where the unit keeps what else would lie behind the frame, [`LOCAL_WORDS`](crate::facts::LOCAL_WORDS) a local and two more.
     pub suspend: Option<Func>,
     /// Address of the host's code object: instruction positions are `code_base + 2 * pos` (or the host's unit).
     pub position_base: u64,

@@ -25,6 +25,7 @@ impl HighLevelOp<'_, '_> {
             | Op::BoxIntIf
             | Op::BoxFloatIf
             | Op::VirtualTuple
+            | Op::VirtualInstance(..)
             | Op::VirtualRangeIter
             | Op::VirtualSeqIter
             | Op::Borrowed

@@ -5,7 +5,8 @@ use crate::exits::{
     CONTEXT_WORDS, ExitId, ExitKind, ExitRecord, InlinedFrame, NameWrite, Reason, Source,
     VirtualKind, VirtualObject,
 };
-use crate::hir::{Entry, Op, Pc, SEEN_ITEMS, StateId, Value};
+use crate::facts::LOCAL_WORDS;
+use crate::hir::{Entry, Op, Pc, StateId, Value};
 use crate::host::RawMap;
 use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Signature, Term};
@@ -216,7 +217,8 @@ impl Lower<'_> {
                 // Its references become the object's; a closed unit has none.
                 let owned = self.closed.is_none();
                 let item = |item| self.source(words, item, owned);
-                (VirtualKind::Tuple, items.into_iter().map(item).collect())
+                let fields = items.into_iter().map(item).collect();
+                (aggregate_kind(self.f.op(v)), fields)
             }
         };
         words.virtuals.push((v, VirtualObject { kind, fields }));
@@ -417,7 +419,7 @@ impl Lower<'_> {
         }
         if self.copied.contains(&pc) {
             let copy = self.b.iconst(copy as i64);
-            let word = SEEN_ITEMS as u32 * self.f.code.locals.len() as u32;
+            let word = LOCAL_WORDS as u32 * self.f.code.locals.len() as u32;
             self.store_word(Width::I64, word, copy);
         }
     }
@@ -433,7 +435,7 @@ impl Lower<'_> {
         self.store_word(width, word, value);
     }
 
-    /// Store the items of a virtual tuple that local `k` holds into the two words that belong to the local; the first local
+    /// Store what a virtual object holds that local `k` has into the words that belong to the local; the first local
     /// that names it does so for all.
     fn publish_virtual(
         &mut self,
@@ -446,7 +448,7 @@ impl Lower<'_> {
         }
         let items = self.f.inst(v).args.clone();
         assert!(
-            items.len() <= SEEN_ITEMS,
+            items.len() <= LOCAL_WORDS,
             "{v} has too many items to be seen"
         );
         // The words are not those of a raw local any more.
@@ -469,8 +471,19 @@ impl Lower<'_> {
             self.store_shadow(word, source, raw);
             fields.push(source);
         }
-        let kind = VirtualKind::Tuple;
+        let kind = aggregate_kind(self.f.op(v));
         virtuals.push((v, VirtualObject { kind, fields }));
         Source::Virtual(virtuals.len() as u32 - 1)
+    }
+}
+
+/// What a virtual tuple or instance is in a record.
+fn aggregate_kind(op: &Op) -> VirtualKind {
+    match op {
+        Op::VirtualInstance(class, places) => VirtualKind::Instance {
+            class: *class,
+            places: places.clone(),
+        },
+        _ => VirtualKind::Tuple,
     }
 }

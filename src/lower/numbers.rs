@@ -129,7 +129,12 @@ impl HighLevelOp<'_, '_> {
     pub(super) fn power(&mut self) -> lir::Value {
         let a = self.double(0);
         let zero = self.b().fconst(0.0);
-        let ok = self.b().fcmp(FloatCond::Gt, a, zero);
+        // Of zero only negative powers are an error.
+        let cond = match self.is_positive(1) {
+            true => FloatCond::Ge,
+            false => FloatCond::Gt,
+        };
+        let ok = self.b().fcmp(cond, a, zero);
         let exit = self.exit();
         self.b().guard(ok, exit);
         let r = self.plain_call("float_pow");
@@ -138,6 +143,17 @@ impl HighLevelOp<'_, '_> {
         let ok = self.b().fcmp(FloatCond::Eq, d, zero);
         self.b().guard(ok, exit);
         r
+    }
+
+    /// Whether a double is known to be above zero.
+    fn is_positive(&self, i: usize) -> bool {
+        let f = self.lower.f;
+        let v = self.arg(i);
+        match *f.op(v) {
+            Op::ConstDouble(bits) => f64::from_bits(bits) > 0.0,
+            Op::IntToDouble => matches!(f.op(f.arg(v, 0)), Op::ConstInt(n) if *n > 0),
+            _ => false,
+        }
     }
 
     pub(super) fn square_root(&mut self) -> lir::Value {

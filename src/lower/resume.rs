@@ -1,6 +1,7 @@
 //! Units that resume frames: the entry, and the end at a yield.
 
 use super::{Lower, Repr, Resumed};
+use crate::facts::LOCAL_WORDS;
 use crate::hir::{GeneralOp, Op, Value};
 use crate::host::names;
 use crate::lir;
@@ -13,8 +14,10 @@ impl Lower<'_> {
 
     /// Take over the frame of a suspended generator, or let the interpreter resume it.
     pub(super) fn enter_suspended(&mut self, generator: lir::Value, sent: lir::Value) {
-        // Two words a local, as behind other frames, that of copies of instructions, and the host's.
-        let words = self.b.slot(8 * (2 * self.f.code.locals.len() as u32 + 2));
+        // As many words a local as behind other frames, that of copies of instructions, and the host's.
+        let words = self
+            .b
+            .slot(8 * ((LOCAL_WORDS * self.f.code.locals.len()) as u32 + 2));
         let words = self.b.stack_addr(words);
         let slow = self.b.cold_block();
         let enter = &self.parts.enter;

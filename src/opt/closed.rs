@@ -92,7 +92,7 @@ fn is_raw(f: &Function, v: Value) -> bool {
 /// A box that is never made, a constant, or no object: nothing that a reference must be held to.
 fn is_uncounted(f: &Function, v: Value) -> bool {
     let op = f.op(f.object_of(v));
-    op.is_box() || matches!(op, Op::VirtualTuple | Op::Const(_) | Op::Null)
+    op.is_box() || op.is_virtual_aggregate() || matches!(op, Op::Const(_) | Op::Null)
 }
 
 fn is_closed(f: &Function, v: Value) -> bool {

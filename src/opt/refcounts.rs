@@ -234,7 +234,9 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
             // Moves the reference on: it is needed.
             Op::StoreSlot(_) if f.object_of(f.arg(inst, 0)) == v => return Undone::Never,
             Op::StoreSlot(_) => {}
-            Op::VirtualTuple if f.insts[inst].args.iter().any(|a| f.object_of(*a) == v) => {
+            op if op.is_virtual_aggregate()
+                && f.insts[inst].args.iter().any(|a| f.object_of(*a) == v) =>
+            {
                 return Undone::Never;
             }
             Op::Param => return Undone::Never,

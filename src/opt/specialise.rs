@@ -6,7 +6,7 @@
 use super::Context;
 use crate::bytecode::{self, BinaryOp, GeneralOp as G, INPLACE, Reason};
 use crate::hir::{Block, Cmp, Function, Inst, Op, StateId, Value};
-use crate::types::Type;
+use crate::types::{ConstValue, Type};
 
 /// Rewrite every general operation whose operand types allow it.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
@@ -205,9 +205,23 @@ impl Rewriter<'_, '_> {
         if prim.exit_reason().is_some_and(|r| self.avoids(r)) {
             return None;
         }
-        let (x, y) = (self.double(0, false), self.double(1, false));
+        let (mut x, y) = (self.double(0, false), self.double(1, false));
+        if op == Power && self.is_even() {
+            // Of a negative number it is that of its absolute value, which the op takes.
+            x = self.emit(Op::FloatAbs, vec![x], Type::CDOUBLE);
+        }
         let r = self.emit(prim, vec![x, y], Type::CDOUBLE);
         Some(self.box_float(r))
+    }
+
+    /// Whether the second operand is known to be an even number.
+    fn is_even(&self) -> bool {
+        let object = self.ty(1).as_object();
+        match object.map(|object| self.cx.world.value(object)) {
+            Some(ConstValue::Int(n)) => n % 2 == 0,
+            Some(ConstValue::Float(x)) => x % 2.0 == 0.0,
+            _ => false,
+        }
     }
 
     fn compare(&mut self, c: Cmp) -> Option<Value> {

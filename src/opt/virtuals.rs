@@ -1,27 +1,35 @@
-//! Scalar replacement: a tuple that nothing but this function can ever see is not made.
+//! Scalar replacement: a tuple or an instance that nothing but this function can ever see is not made.
 //!
 //! A tuple whose only uses are frame states, slots of locals, and accesses at constant places becomes a **virtual** one
 //! ([`Op::VirtualTuple`]): accesses give its items, exits make it from them. The references that it owned are owned by
 //! nobody one could name, and dropped one by one where the tuple would have died, the last item first, as a tuple drops
 //! them. So each item lives exactly as long as with the tuple, and has the same count.
 //!
-//! That place must be known: the references to the tuple are counted along every path, and the tuple stays where the count
+//! An instance of a class of the program ([`Op::New`]) may be assigned to besides, by plans of which the host says what they
+//! do with an object that nobody else has seen ([`crate::facts::InstanceAccess`]). From one assignment to the next it is
+//! another [`Op::VirtualInstance`], and states and slots name the one that is it there. It drops what its attributes hold in the
+//! order of their places. Where paths meet it must be the same one.
+//!
+//! Where an object dies must be known: the references to it are counted along every path, and it stays where the count
 //! is not the same on all paths to a block, where it would travel as a block's parameter, or where an exit can be taken
 //! that does not name it while it lives. Whoever looks at the frame's locals during a call-out (or after a return, through
-//! a frame object) must find the tuple too, so there it may have no more items than there are words for.
+//! a frame object) must find the object too, so there it may have no more items than there are words for; and then no stack
+//! may name it, since what was made for the local is another object than what an exit makes for the stack.
 //!
 //! (Escape analysis with virtual objects in frame states: Stadler, Würthinger, Mössenböck, "Partial Escape Analysis and
 //! Scalar Replacement for Java", 2014; here without the partial, and with reference counts.)
 
+mod flow;
+
 use super::Context;
 use crate::bytecode::GeneralOp;
-use crate::facts::Source;
-use crate::hir::{Block, FrameState, Function, Inst, Op, SEEN_ITEMS, Term, Value};
+use crate::facts::{InstanceAccess, Source, World};
+use crate::hir::{Block, Function, Inst, Op, StateId, Term, Value};
 use crate::types::Type;
-use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use flow::{Dominators, Flow, Found};
 use std::collections::{HashMap, HashSet};
 
-/// Tuples in tuples in tuples: so many at most.
+/// Objects in objects in objects: so many at most.
 const MOST_LEVELS: usize = 8;
 /// For each instruction of the function, so many may be looked at to count references.
 const STEPS_AN_INST: usize = 16;
@@ -33,9 +41,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         return false;
     }
     let mut changed = false;
-    // A tuple in another one can follow once that is virtual.
+    // What is in another object can follow once that is virtual.
     for _ in 0..MOST_LEVELS {
-        let Some(world) = Uses::of(f) else {
+        let Some(world) = Uses::of(f, cx.world) else {
             break;
         };
         let idom = f.dominators();
@@ -43,16 +51,19 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let mut steps = STEPS_AN_INST * size;
         let mut gone = HashMap::new();
         let mut items: HashSet<Value> = HashSet::new();
-        for &(place, v) in &world.candidates {
-            // Of what is in a tuple of this round, not all uses are known.
-            if !items.contains(&v)
-                && let Some(plan) = Plan::of(f, &world, &idom, &mut steps, place, v)
+        let mut found = false;
+        for candidate in &world.candidates {
+            // Of what is in an object of this round, not all uses are known.
+            if !items.contains(&candidate.object)
+                && let Some(plan) = Plan::of(f, &world, &idom, &mut steps, candidate)
             {
-                items.extend(plan.items.iter().map(|item| f.object_of(*item)));
+                let held = plan.found.versions.iter().flat_map(|all| &all.values);
+                items.extend(held.map(|item| f.object_of(*item)));
                 plan.carry_out(f, &mut gone);
+                found = true;
             }
         }
-        if items.is_empty() {
+        if !found {
             break;
         }
         sweep(f, gone);
@@ -61,7 +72,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// Put into the blocks what stands for the references to tuples that were taken and dropped.
+/// Put into the blocks what stands for the references to objects that were taken and dropped, and for what was done with them.
 fn sweep(f: &mut Function, mut gone: HashMap<Value, Vec<Value>>) {
     let mut fewer_edges = false;
     for b in f.order.clone() {
@@ -88,34 +99,52 @@ fn sweep(f: &mut Function, mut gone: HashMap<Value, Vec<Value>>) {
     }
 }
 
-/// Where a tuple has just been made: a block, and the number of its instructions up to there.
-type Place = (Block, usize);
+/// An object that may become virtual.
+struct Candidate {
+    object: Value,
+    /// Where it has just been made: a block, and the number of its instructions up to there.
+    place: (Block, usize),
+    kind: Kind,
+}
 
-/// The tuples that are made, and who uses them.
-struct Uses {
-    candidates: Vec<(Place, Value)>,
+/// What kind of object it is.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Tuple,
+    /// An instance of a class of the program, by the host's token.
+    Instance(u64),
+}
+
+/// The objects that are made, and who uses them.
+struct Uses<'a> {
+    world: &'a dyn World,
+    candidates: Vec<Candidate>,
     /// The instructions that use each.
     users: HashMap<Value, Vec<Value>>,
     /// Those that travel to another block as a parameter, or are returned.
     carried: HashSet<Value>,
-    /// The virtual tuples in which a value is.
+    /// The virtual objects in which a value is.
     holders: HashMap<Value, Vec<Value>>,
 }
 
-impl Uses {
-    /// `None` if no tuple is made.
-    fn of(f: &Function) -> Option<Uses> {
+impl<'a> Uses<'a> {
+    /// `None` if no object is made.
+    fn of(f: &Function, world: &'a dyn World) -> Option<Uses<'a>> {
         let mut candidates = Vec::new();
         for &b in &f.order {
-            let insts = f.blocks[b].insts.iter().enumerate();
-            let made = insts.filter(|(_, v)| is_candidate(f, **v));
-            candidates.extend(made.map(|(i, &v)| ((b, i + 1), v)));
+            for (i, &object) in f.blocks[b].insts.iter().enumerate() {
+                candidates.extend(candidate(f, world, object).map(|kind| Candidate {
+                    object,
+                    place: (b, i + 1),
+                    kind,
+                }));
+            }
         }
         if candidates.is_empty() {
             return None;
         }
         let mut users: HashMap<Value, Vec<Value>> =
-            candidates.iter().map(|(_, v)| (*v, Vec::new())).collect();
+            candidates.iter().map(|c| (c.object, Vec::new())).collect();
         let (mut carried, mut holders) = (HashSet::new(), HashMap::<Value, Vec<Value>>::new());
         for &b in &f.order {
             let data = &f.blocks[b];
@@ -127,7 +156,7 @@ impl Uses {
                     {
                         users.push(v);
                     }
-                    if inst.op == Op::VirtualTuple {
+                    if inst.op.is_virtual_aggregate() {
                         holders.entry(object).or_default().push(v);
                     }
                 }
@@ -139,6 +168,7 @@ impl Uses {
             }
         }
         Some(Uses {
+            world,
             candidates,
             users,
             carried,
@@ -146,10 +176,10 @@ impl Uses {
         })
     }
 
-    /// The virtual tuples that the tuple is in, or is in something that is in them; `None` if they are too many levels.
-    fn containers(&self, tuple: Value) -> Option<HashSet<Value>> {
+    /// The virtual objects that the object is in, or is in something that is in them; `None` if they are too many levels.
+    fn containers(&self, object: Value) -> Option<HashSet<Value>> {
         let mut all = HashSet::new();
-        let mut level = vec![tuple];
+        let mut level = vec![object];
         for _ in 0..MOST_LEVELS {
             let holders = level.iter().filter_map(|v| self.holders.get(v)).flatten();
             level = holders.copied().filter(|v| all.insert(*v)).collect();
@@ -161,110 +191,263 @@ impl Uses {
     }
 }
 
-fn is_candidate(f: &Function, v: Value) -> bool {
+/// What kind of object an instruction makes, if that may become virtual.
+fn candidate(f: &Function, world: &dyn World, v: Value) -> Option<Kind> {
     let inst = &f.insts[v];
-    matches!(inst.op, Op::General(GeneralOp::BuildTuple, _))
-        && !inst.args.is_empty()
-        && inst
-            .args
-            .iter()
-            .all(|a| f.ty(*a) <= Type::OBJECT && !f.ty(*a).is_bottom())
+    match &inst.op {
+        Op::General(GeneralOp::BuildTuple, _)
+            if !inst.args.is_empty() && inst.args.iter().all(|a| is_object(f, *a)) =>
+        {
+            Some(Kind::Tuple)
+        }
+        Op::New(call) => match world.instance_access(inst.ty, call)? {
+            InstanceAccess::New(class) => Some(Kind::Instance(class)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
-/// A use of the tuple, and what becomes of it.
+fn is_object(f: &Function, v: Value) -> bool {
+    f.ty(v) <= Type::OBJECT && !f.ty(v).is_bottom()
+}
+
+/// A use of the object, and what becomes of it.
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
     /// A reference is taken or dropped.
     Count,
-    /// The tuple itself, of which more is known.
+    /// The object itself, of which more is known.
     Alias,
-    /// Its length.
+    /// A tuple's length.
     Length,
-    /// An item.
+    /// A tuple's item.
     Item(usize),
+    /// A plan does it with an instance.
+    Access(InstanceAccess),
+    /// Whether it is another object.
+    Is(bool),
     /// It is named and nothing more.
     Name,
 }
 
+/// What an object holds from one place of the function to another.
+#[derive(Clone, Default)]
+struct Contents {
+    /// Of an instance, the place of each attribute, in the order in which they were first assigned.
+    places: Vec<u32>,
+    values: Vec<Value>,
+}
+
+impl Contents {
+    /// The attribute at a place.
+    fn get(&self, place: u32) -> Option<Value> {
+        let at = self.places.iter().position(|known| *known == place)?;
+        Some(self.values[at])
+    }
+
+    /// The same after an assignment.
+    fn with(&self, place: u32, value: Value) -> Contents {
+        let mut new = self.clone();
+        match self.places.iter().position(|known| *known == place) {
+            Some(at) => new.values[at] = value,
+            None => {
+                new.places.push(place);
+                new.values.push(value);
+            }
+        }
+        new
+    }
+
+    /// What the object holds, in the order in which it drops that.
+    fn dropped(&self, kind: Kind) -> Vec<Value> {
+        match kind {
+            Kind::Tuple => self.values.iter().rev().copied().collect(),
+            Kind::Instance(_) => {
+                let mut all: Vec<_> = self.places.iter().zip(&self.values).collect();
+                all.sort_by_key(|(place, _)| **place);
+                all.into_iter().map(|(_, value)| *value).collect()
+            }
+        }
+    }
+}
+
 struct Plan {
-    tuple: Value,
-    items: Vec<Value>,
+    object: Value,
+    kind: Kind,
     uses: Vec<(Value, Use)>,
-    /// The instructions that drop the last reference.
-    deaths: HashSet<Value>,
+    found: Found,
 }
 
 impl Plan {
     fn of(
         f: &Function,
-        world: &Uses,
+        world: &Uses<'_>,
         idom: &Dominators,
         steps: &mut usize,
-        (block, start): Place,
-        tuple: Value,
+        candidate: &Candidate,
     ) -> Option<Plan> {
-        let items: Vec<Value> = f.insts[tuple].args.iter().map(|a| f.resolve(*a)).collect();
-        let uses = uses(f, world, tuple, items.len())?;
-        let mut flow = Flow {
-            f,
-            tuple,
-            items: &items,
-            uses: uses.iter().copied().collect(),
-            containers: world.containers(tuple)?,
-            deaths: HashSet::new(),
-            steps,
+        let &Candidate {
+            object,
+            place,
+            kind,
+        } = candidate;
+        let args = f.insts[object].args.iter();
+        let made = Contents {
+            places: Vec::new(),
+            values: args.map(|a| f.resolve(*a)).collect(),
         };
-        flow.run(block, start, idom)?;
-        let deaths = flow.deaths;
+        let uses = uses(f, world, object, made.values.len())?;
+        let containers = world.containers(object)?;
+        let flow = Flow::new(f, object, made, &uses, containers, steps);
+        let found = flow.run(place, idom)?;
         Some(Plan {
-            tuple,
-            items,
+            object,
+            kind,
             uses,
-            deaths,
+            found,
         })
     }
 
-    /// Change all but what takes and drops references: what becomes of those, `gone` gets.
+    /// Change all but what takes and drops references, or assigns: what becomes of those, `gone` gets.
     fn carry_out(&self, f: &mut Function, gone: &mut HashMap<Value, Vec<Value>>) {
-        let tuple = self.tuple;
-        let inst = &mut f.insts[tuple];
-        (inst.op, inst.state, inst.source) = (Op::VirtualTuple, None, Source::Proved);
+        let object = self.object;
+        let versions = self.versions(f);
+        self.name_versions(f, &versions);
         for &(v, u) in &self.uses {
             match u {
-                Use::Alias => f.replace(v, tuple),
+                Use::Alias => f.replace(v, object),
                 Use::Item(i) => {
                     // The place is known to be one of the tuple's.
                     let offset = f.arg(v, 1);
                     let inst = &mut f.insts[offset];
                     (inst.op, inst.state) = (Op::ConstInt(i as i64), None);
                     inst.args.clear();
-                    f.replace(v, self.items[i]);
+                    f.replace(v, self.found.versions[0].values[i]);
                 }
                 Use::Length => {
                     let inst = &mut f.insts[v];
-                    inst.op = Op::ConstInt(self.items.len() as i64);
+                    inst.op = Op::ConstInt(self.found.versions[0].values.len() as i64);
                     inst.args.clear();
                 }
+                Use::Is(same) => {
+                    let inst = &mut f.insts[v];
+                    inst.op = Op::ConstBool(same);
+                    inst.args.clear();
+                }
+                Use::Access(InstanceAccess::Load(_)) => f.replace(v, self.found.loads[&v]),
+                Use::Access(InstanceAccess::Store(_)) => {
+                    let (version, old) = self.found.stores[&v];
+                    let mut instead = Vec::new();
+                    let old = old.unwrap_or_else(|| {
+                        let null = f.insts.push(Inst {
+                            op: Op::Null,
+                            args: Vec::new(),
+                            ty: Type::NULLPTR,
+                            source: Source::Proved,
+                            state: None,
+                            pc: f.insts[v].pc,
+                        });
+                        instead.push(null);
+                        null
+                    });
+                    instead.push(versions[version]);
+                    f.replace(v, old);
+                    gone.insert(v, instead);
+                }
+                Use::Access(_) => {
+                    gone.insert(v, Vec::new());
+                }
                 Use::Count => {
-                    let instead = match self.deaths.contains(&v) {
-                        true => self.drops(f, v),
-                        false => Vec::new(),
+                    let instead = match self.found.deaths.get(&v) {
+                        Some(version) => self.drops(f, v, &self.found.versions[*version]),
+                        None => Vec::new(),
                     };
                     gone.insert(v, instead);
                 }
                 Use::Name => {}
             }
         }
-        // Nothing has to look at the tuple for its type to be believed.
+        // Nothing has to look at the object for its type to be believed.
         let mut relied_on = std::mem::take(&mut f.relied_on);
-        relied_on.retain(|v| f.object_of(*v) != tuple);
+        relied_on.retain(|v| f.object_of(*v) != object);
         f.relied_on = relied_on;
     }
 
-    /// What the tuple's end does, in place of `death`.
-    fn drops(&self, f: &mut Function, death: Value) -> Vec<Value> {
+    /// The object from each assignment on; the first is itself.
+    fn versions(&self, f: &mut Function) -> Vec<Value> {
+        let inst = &mut f.insts[self.object];
+        (inst.state, inst.source) = (None, Source::Proved);
+        let Kind::Instance(class) = self.kind else {
+            inst.op = Op::VirtualTuple;
+            return vec![self.object];
+        };
+        inst.op = Op::VirtualInstance(class, Vec::new());
+        let made = inst.clone();
+        let mut versions = vec![self.object; self.found.versions.len()];
+        for (store, &(version, _)) in &self.found.stores {
+            let contents = &self.found.versions[version];
+            versions[version] = f.insts.push(Inst {
+                op: Op::VirtualInstance(class, contents.places.clone()),
+                args: contents.values.clone(),
+                pc: f.insts[*store].pc,
+                ..made.clone()
+            });
+        }
+        versions
+    }
+
+    /// Let whoever names the object name it as it is there.
+    fn name_versions(&self, f: &mut Function, versions: &[Value]) {
+        let object = self.object;
+        let mut states: HashMap<(StateId, usize), StateId> = HashMap::new();
+        // The first one is the object itself.
+        for &(v, version) in self.found.named.iter().filter(|(_, version)| *version > 0) {
+            let now = versions[version];
+            if let Some(id) = f.insts[v].state {
+                let new = *states.entry((id, version)).or_insert_with(|| {
+                    let mut state = f.states[id].clone();
+                    state.change_values(|v| {
+                        if f.object_of(*v) == object {
+                            *v = now;
+                        }
+                    });
+                    f.states.push(state)
+                });
+                f.insts[v].state = Some(new);
+            }
+            if f.insts[v].op.is_virtual_aggregate() || matches!(f.insts[v].op, Op::StoreSlot(_)) {
+                let mut args = std::mem::take(&mut f.insts[v].args);
+                for arg in &mut args {
+                    if f.object_of(*arg) == object {
+                        *arg = now;
+                    }
+                }
+                f.insts[v].args = args;
+            }
+        }
+        for &(b, at_start, at_end) in &self.found.blocks {
+            let mut state = f.blocks[b].entry_state.clone();
+            state.change_values(|v| {
+                if f.object_of(*v) == object {
+                    *v = versions[at_start];
+                }
+            });
+            f.blocks[b].entry_state = state;
+            let mut locals = std::mem::take(&mut f.blocks[b].out_locals);
+            for local in &mut locals {
+                if f.object_of(*local) == object {
+                    *local = versions[at_end];
+                }
+            }
+            f.blocks[b].out_locals = locals;
+        }
+    }
+
+    /// What the object's end does, in place of `death`.
+    fn drops(&self, f: &mut Function, death: Value, contents: &Contents) -> Vec<Value> {
         let mut drops = Vec::new();
-        for &item in self.items.iter().rev() {
+        for item in contents.dropped(self.kind) {
             if is_uncounted(f, item) {
                 continue;
             }
@@ -294,23 +477,37 @@ fn is_box(f: &Function, v: Value) -> bool {
     )
 }
 
-/// What every instruction that uses the tuple wants of it; `None` if one of them needs the object.
-fn uses(f: &Function, world: &Uses, tuple: Value, count: usize) -> Option<Vec<(Value, Use)>> {
-    if world.carried.contains(&tuple) {
+/// What every instruction that uses the object wants of it; `None` if one of them needs it to be there.
+fn uses(f: &Function, world: &Uses<'_>, object: Value, count: usize) -> Option<Vec<(Value, Use)>> {
+    if world.carried.contains(&object) {
         return None;
     }
+    let is_it = |v: Value| f.object_of(v) == object;
     let found = |v: Value| {
-        Some(match &f.insts[v].op {
+        let inst = &f.insts[v];
+        Some(match &inst.op {
             Op::Incref | Op::Decref => Use::Count,
-            Op::StoreSlot(_) | Op::VirtualTuple => Use::Name,
-            Op::GuardType(ty) | Op::Refine(ty) if f.ty(tuple) <= *ty => Use::Alias,
+            Op::StoreSlot(_) => Use::Name,
+            op if op.is_virtual_aggregate() => Use::Name,
+            Op::GuardType(ty) | Op::Refine(ty) if f.ty(object) <= *ty => Use::Alias,
             Op::GuardBound => Use::Alias,
             Op::TupleLen => Use::Length,
-            Op::TupleGet => Use::Item(constant_offset(f, tuple, count, f.arg(v, 1))?),
+            Op::TupleGet => Use::Item(constant_offset(f, object, count, f.arg(v, 1))?),
+            Op::Is => Use::Is(inst.args.iter().all(|a| is_it(*a))),
+            Op::Check(call) | Op::Load(call) | Op::Store(call) | Op::StoreQuiet(call) => {
+                if inst
+                    .args
+                    .get(1)
+                    .is_some_and(|a| is_it(*a) || !is_object(f, *a))
+                {
+                    return None;
+                }
+                Use::Access(world.world.instance_access(f.ty(object), call)?)
+            }
             _ => return None,
         })
     };
-    let users = world.users[&tuple].iter();
+    let users = world.users[&object].iter();
     users.map(|&v| Some((v, found(v)?))).collect()
 }
 
@@ -333,152 +530,4 @@ fn constant_offset(f: &Function, tuple: Value, count: usize, offset: Value) -> O
         _ => return None,
     };
     usize::try_from(place).ok().filter(|n| *n < count)
-}
-
-/// How a frame state names the tuple.
-#[derive(Clone, Copy, PartialEq)]
-enum Mention {
-    Itself,
-    InAnother,
-}
-
-type Dominators = SecondaryMap<Block, PackedOption<Block>>;
-
-/// The references to the tuple, counted along all paths.
-struct Flow<'a> {
-    f: &'a Function,
-    tuple: Value,
-    items: &'a [Value],
-    uses: HashMap<Value, Use>,
-    containers: HashSet<Value>,
-    deaths: HashSet<Value>,
-    /// What may still be looked at, for all tuples together.
-    steps: &'a mut usize,
-}
-
-impl Flow<'_> {
-    /// From behind the tuple, at `start` in `home`; `None` if something forbids that it is virtual.
-    fn run(&mut self, home: Block, start: usize, idom: &Dominators) -> Option<()> {
-        let f = self.f;
-        let mut counts: HashMap<Block, usize> = HashMap::new();
-        let mut work = vec![(home, start, 1)];
-        while let Some((b, from, count)) = work.pop() {
-            let count = self.block(b, from, count)?;
-            for edge in f.blocks[b].term.edges() {
-                let next = edge.block;
-                let is_landing_of_tuple = f.landing(b) == Some((self.tuple, next));
-                if is_landing_of_tuple {
-                    continue;
-                }
-                if !self.dominates(home, next, idom)? {
-                    // Where the tuple is not known, nobody could drop it.
-                    if count > 0 {
-                        return None;
-                    }
-                    continue;
-                }
-                match counts.get(&next) {
-                    Some(known) if *known != count => return None,
-                    Some(_) => {}
-                    None => {
-                        counts.insert(next, count);
-                        work.push((next, 0, count));
-                    }
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// Whether `b` is behind `home` on every path; `None` if that takes too long to find out.
-    fn dominates(&mut self, home: Block, mut b: Block, idom: &Dominators) -> Option<bool> {
-        if b == home {
-            return Some(false);
-        }
-        while b != home {
-            *self.steps = self.steps.checked_sub(1)?;
-            match idom[b].expand() {
-                Some(up) if up != b => b = up,
-                _ => return Some(false),
-            }
-        }
-        Some(true)
-    }
-
-    /// The number of references at the end of a block.
-    fn block(&mut self, b: Block, from: usize, mut count: usize) -> Option<usize> {
-        let f = self.f;
-        for &v in &f.blocks[b].insts[from..] {
-            *self.steps = self.steps.checked_sub(1)?;
-            let inst = &f.insts[v];
-            let counted = self.uses.get(&v) == Some(&Use::Count);
-            match (&inst.op, counted) {
-                (Op::Incref, true) => count += 1,
-                (_, true) => {
-                    count = count.checked_sub(1)?;
-                    if count == 0 {
-                        self.deaths.insert(v);
-                    }
-                }
-                _ => {}
-            }
-            let Some(state) = inst.state.map(|s| &f.states[s]) else {
-                continue;
-            };
-            // A frame that is suspended holds objects.
-            if matches!(inst.op, Op::Yield(_)) && self.is_named(state) {
-                return None;
-            }
-            let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
-            if leaves && self.is_named(state) != (count > 0) {
-                return None;
-            }
-            let shown = inst.op.raises() || f.may_run_host_code(v);
-            if shown && !(counted && count > 0) {
-                self.seen(&state.locals, count > 0)?;
-            }
-        }
-        let data = &f.blocks[b];
-        if let Term::Return(_) = data.term {
-            let held = self.seen(&data.out_locals, count > 0)?;
-            // The frame's end drops what slots hold, in their order; these are in none.
-            if held != count || count > 0 && !self.items.iter().all(|v| is_uncounted(f, *v)) {
-                return None;
-            }
-        }
-        Some(count)
-    }
-
-    fn is_named(&self, state: &FrameState) -> bool {
-        state.values().any(|v| self.mention(v).is_some())
-    }
-
-    fn mention(&self, v: Value) -> Option<Mention> {
-        let v = self.f.object_of(v);
-        if v == self.tuple {
-            return Some(Mention::Itself);
-        }
-        self.containers.contains(&v).then_some(Mention::InAnother)
-    }
-
-    /// Others may look at these locals: the number of those that hold the tuple, if it can be shown in them.
-    fn seen(&self, locals: &[Value], alive: bool) -> Option<usize> {
-        let mut held = 0;
-        for &local in locals {
-            match self.mention(local) {
-                None => {}
-                Some(Mention::Itself) if alive && self.can_be_seen() => held += 1,
-                Some(_) => return None,
-            }
-        }
-        Some(held)
-    }
-
-    fn can_be_seen(&self) -> bool {
-        self.items.len() <= SEEN_ITEMS
-            && self.items.iter().all(|v| {
-                let op = self.f.op(self.f.object_of(*v));
-                !matches!(op, Op::VirtualTuple | Op::BoxIntIf | Op::BoxFloatIf)
-            })
-    }
 }

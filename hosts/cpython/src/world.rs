@@ -12,6 +12,7 @@ mod attributes;
 mod callees;
 pub(crate) mod classes;
 pub(crate) mod dictionaries;
+pub(crate) mod instances;
 mod natives;
 pub(crate) mod operators;
 pub(crate) mod raw_items;
@@ -26,8 +27,8 @@ use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::{Assumption, RawItems};
 use cladonia::host::{
-    AccessKind, AttrPlan, Callee, Global, Host, Inlinee, IntrinsicCall, IntrinsicId, NativeCall,
-    Operator, OperatorPlan, RawEntry, StorePlan, World,
+    AccessKind, AttrPlan, Callee, Global, Host, Inlinee, InstanceAccess, IntrinsicCall,
+    IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
@@ -281,6 +282,10 @@ impl World for CPythonWorld<'_> {
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {
         check == self.ids.check_shared_keys
+    }
+
+    fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
+        self.find_instance_access(instance, call)
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

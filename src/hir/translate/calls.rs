@@ -480,10 +480,22 @@ impl Builder<'_> {
     /// since they are proved where it is inlined.
     fn is_instance(&mut self, base: usize) -> bool {
         let (object, class) = (self.stack[base + 2].value, self.stack[base + 3].value);
-        let denoted = self.ty(class).as_object().and_then(|o| o.denotes());
-        let Some(class) = denoted.filter(|c| is_builtin_exact(Type::from_class_exact(*c))) else {
+        let Some(class) = self.ty(class).as_object().and_then(|o| o.denotes()) else {
             return false;
         };
+        let exact = Type::from_class_exact(class);
+        if !is_builtin_exact(exact) {
+            // Its own instances are some whatever its metaclass says, which is not asked.
+            let is_own = self.ty(object) <= exact && !self.ty(object).is_bottom();
+            if is_own {
+                self.own_operands(4);
+                self.guard_type(self.stack[base + 2].value, exact);
+                let v = self.emit(Op::ConstBool(true), vec![], Type::CBOOL);
+                self.drop_top(4);
+                self.push_bool(v);
+            }
+            return is_own;
+        }
         let mut ty = self.ty(object);
         if self.inlined.is_some() && !is_builtin_exact(ty) {
             ty = self.hints.get(&object).copied().unwrap_or(ty);

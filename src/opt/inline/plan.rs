@@ -269,7 +269,7 @@ pub(super) fn insts(f: &Function) -> impl Iterator<Item = Value> + '_ {
 /// An object that may never be made, or none.
 fn is_unmade(f: &Function, root: Value) -> bool {
     let op = f.op(root);
-    op.is_box() || matches!(op, Op::VirtualTuple | Op::Null)
+    op.is_box() || op.is_virtual_aggregate() || *op == Op::Null
 }
 
 /// Whether somebody had to take a reference to hold the value.
@@ -429,7 +429,8 @@ fn is_quiet(body: &Function, v: Value) -> bool {
         | Op::CheckQuiet
         | Op::NameGet(_)
         | Op::NameGetRaw(..)
-        | Op::VirtualTuple => false,
+        | Op::VirtualTuple
+        | Op::VirtualInstance(..) => false,
         _ => {
             let effects = inst.op.effects();
             !inst.op.raises() && !effects.writes && !effects.runs_host_code && !effects.raises

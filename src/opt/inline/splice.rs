@@ -91,7 +91,12 @@ fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
             // An object of a quiet class dies without touching others.
             Op::Decref if !f.drop_runs_host_code(inst.args[0]) && !is_it(f) => {}
             // Has taken over the reference that was taken.
-            Op::VirtualTuple if inst.args.iter().any(|a| f.object_of(*a) == root) => break,
+            ref op
+                if op.is_virtual_aggregate()
+                    && inst.args.iter().any(|a| f.object_of(*a) == root) =>
+            {
+                break;
+            }
             Op::Param => break,
             _ => {
                 let effects = inst.op.effects();
@@ -323,10 +328,10 @@ impl<'a> Copier<'a> {
                     pc: self.plan.waiting.pc,
                 };
                 let param = self.f.insts.push(param);
-                let place = match self.plan.is_operator() {
-                    // The operator's instruction goes on with it.
-                    true => Place::Inlined,
-                    false => Place::Stack(depth),
+                let place = match self.plan.awaited {
+                    Awaited::Result => Place::Stack(depth),
+                    // The instruction goes on with it.
+                    Awaited::Constructed | Awaited::Operator(_) => Place::Inlined,
                 };
                 self.f.blocks[after].params = vec![(param, place)];
                 param

@@ -3,6 +3,7 @@
 //! All of these are exported by every 3.13 library; most are private by name and stable inside a minor version.
 
 use super::abi;
+use cladonia::host::LOCAL_WORDS;
 use pyo3_ffi::*;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -222,15 +223,15 @@ impl CodeShape {
             .wrapping_offset(abi::code::ADAPTIVE as isize)
     }
 
-    /// Words that a native frame has behind the interpreter's: a shadow for each local, whether it is bound (for
-    /// those that may not be), which copy of an instruction runs, and the unit's token.
+    /// Words that a native frame has behind the interpreter's: for each local what compiled code has of it
+    /// ([`LOCAL_WORDS`]), which copy of an instruction runs, and the unit's token.
     pub fn extra_words(&self) -> i32 {
-        2 * self.nlocalsplus + 2
+        LOCAL_WORDS as i32 * self.nlocalsplus + 2
     }
 
     /// Byte offset in those words of the number of the copy of an instruction that runs.
     pub fn copy(&self) -> i32 {
-        8 * 2 * self.nlocalsplus
+        8 * LOCAL_WORDS as i32 * self.nlocalsplus
     }
 
     /// Byte offset in the frame of the words behind it.
@@ -240,7 +241,7 @@ impl CodeShape {
 
     /// Byte offset of the unit's token in those words.
     pub fn token(&self) -> i32 {
-        8 * (2 * self.nlocalsplus + 1)
+        8 * (LOCAL_WORDS as i32 * self.nlocalsplus + 1)
     }
 
     /// Byte offset in the frame of the last slot of its operand stack.

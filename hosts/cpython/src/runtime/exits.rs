@@ -397,7 +397,7 @@ impl<'a> Values<'a> {
             for &field in &object.fields {
                 fields.push(self.of(field, std::ptr::null_mut()));
             }
-            let made = frames::virtual_of(object.kind, &fields);
+            let made = frames::virtual_of(&object.kind, &fields);
             if made.is_null() {
                 self.orphans.extend(fields);
             }

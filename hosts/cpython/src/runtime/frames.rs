@@ -19,6 +19,7 @@ use super::abi;
 use super::capi::*;
 use super::units::{Busy, UnitRef, UnitState};
 use crate::helpers::{range_iter, seq_iter_at};
+use crate::world::instances::make_instance;
 use abi::{frame as f, thread as t};
 use cladonia::engine::RawMap;
 use cladonia::exits::{Source, VirtualKind};
@@ -558,7 +559,7 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
                 }
             }
             let made = match fields.len() == object.fields.len() {
-                true => virtual_of(object.kind, &fields),
+                true => virtual_of(&object.kind, &fields),
                 false => std::ptr::null_mut(),
             };
             if made.is_null() {
@@ -646,12 +647,15 @@ unsafe fn tuple_of(items: &[Object]) -> Object {
 ///
 /// # Safety
 /// The fields are objects, such as the kind has.
-pub unsafe fn virtual_of(kind: VirtualKind, fields: &[Object]) -> Object {
+pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
         let made = match (kind, fields) {
             (VirtualKind::RangeIter, &[next, end, step]) => range_iter(next, end, step),
             (VirtualKind::SeqIter, &[seq, next]) => seq_iter_at(seq, next),
+            (VirtualKind::Instance { class, places }, _) => {
+                return make_instance(*class as Object, places, fields);
+            }
             _ => return tuple_of(fields),
         };
         if !made.is_null() {

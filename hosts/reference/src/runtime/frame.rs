@@ -1,13 +1,14 @@
 //! Frames, and the thread they are on. Compiled code makes and reads them: the layouts are `repr(C)`.
 //!
-//! A frame's words are its locals, its operand stack, then for each local two words in which compiled code keeps raw
-//! values while it calls out. Each local and stack word is an owned reference or null.
+//! A frame's words are its locals, its operand stack, then for each local the words ([`LOCAL_WORDS`]) in which compiled code
+//! keeps raw values while it calls out. Each local and stack word is an owned reference or null.
 
 use super::code::CodeData;
 use super::error::{self, Raised, raise};
 use super::heap::{Obj, Ref};
 use super::{Result, rt};
 use cladonia::bytecode::Pc;
+use cladonia::host::LOCAL_WORDS;
 use std::cell::Cell;
 use std::mem::{offset_of, size_of};
 use std::ptr::{NonNull, null_mut};
@@ -84,7 +85,7 @@ pub mod layout {
 
 /// How many bytes a frame of a code takes.
 pub fn size(code: &cladonia::bytecode::Code) -> usize {
-    size_of::<Frame>() + 8 * (3 * code.locals.len() + code.stacksize as usize)
+    size_of::<Frame>() + 8 * ((1 + LOCAL_WORDS) * code.locals.len() + code.stacksize as usize)
 }
 
 /// A frame that is on the stack.

@@ -529,6 +529,9 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Ref> {
                 [seq, next] => iter::seq_iter_at(seq, next).expect("an iterator of a sequence"),
                 _ => unreachable!("a sequence and an offset"),
             },
+            VirtualKind::Instance { .. } => {
+                unreachable!("`World::instance_access` knows no instance here")
+            }
         });
     }
     virtuals

@@ -1,0 +1,133 @@
+//! What plans do with instances that compiled code has made and nobody else has seen, which need not be there for it.
+
+use super::classes::{Storage, storage};
+use super::{CPythonWorld, class_of};
+use crate::abi;
+use crate::capi::Obj;
+use crate::objects;
+use cladonia::host::{InstanceAccess, IntrinsicCall};
+use cladonia::types::Type;
+use pyo3_ffi::*;
+use std::sync::OnceLock;
+
+impl CPythonWorld<'_> {
+    pub(super) fn find_instance_access(
+        &self,
+        instance: Type,
+        call: &IntrinsicCall,
+    ) -> Option<InstanceAccess> {
+        let class = class_of(instance.runtime_class_in(objects::host())?)?;
+        let place = |offset: i64| u32::try_from(offset).ok();
+        // SAFETY: a live class; see the module's contract.
+        let values = match unsafe { storage(class) } {
+            Storage::Inline(values) => Some(values),
+            _ => None,
+        };
+        let ids = &self.ids;
+        Some(match (call.id, &call.imms[..]) {
+            // SAFETY: the same.
+            (id, _) if id == ids.new_instance && unsafe { ends_silently(class) } => {
+                InstanceAccess::New(class as u64)
+            }
+            (id, _) if id == ids.check_inline_values => InstanceAccess::Holds,
+            (id, [_, count]) if id == ids.check_shared_keys => {
+                InstanceAccess::LacksFrom(place(values?.place(*count))?)
+            }
+            // No dictionary is made for it.
+            (id, [offset]) if id == ids.check_null && *offset < 0 => InstanceAccess::Holds,
+            (id, [offset]) if id == ids.check_null => InstanceAccess::Lacks(place(*offset)?),
+            (id, [offset]) if id == ids.check_quiet_slot => InstanceAccess::Quiet(place(*offset)?),
+            (id, [offset]) if id == ids.load_field => InstanceAccess::Load(place(*offset)?),
+            (id, [offset]) if id == ids.store_slot => InstanceAccess::Store(place(*offset)?),
+            (id, [_, index]) if id == ids.store_inline_value => {
+                InstanceAccess::Store(place(values?.place(*index))?)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Whether an instance that nobody refers to any more just lets go of its attributes, in the order of their offsets.
+unsafe fn ends_silently(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class, whose bases live.
+    unsafe {
+        let Some(usual) = usual_dealloc() else {
+            return false;
+        };
+        if (*class).tp_finalize.is_some() || (*class).tp_del.is_some() {
+            return false;
+        }
+        let (mut base, mut with_slots) = (class, 0);
+        while base != &raw mut PyBaseObject_Type {
+            if base.is_null() || (*base).tp_dealloc.map(|f| f as usize) != Some(usual) {
+                return false;
+            }
+            // A derived class's slots are cleared before those of its base, which lie before them.
+            with_slots += usize::from(Py_SIZE(base.cast()) > 0);
+            base = (*base).tp_base;
+        }
+        with_slots <= 1
+    }
+}
+
+/// How instances of classes end that a `class` statement has made: the address of a function that has no name outside.
+fn usual_dealloc() -> Option<usize> {
+    static FOUND: OnceLock<Option<usize>> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        // SAFETY: the lock is held while a world is asked; the module's class is such a one.
+        unsafe {
+            let module = PyImport_ImportModule(c"_frozen_importlib".as_ptr());
+            let class = match module.is_null() {
+                true => module,
+                false => PyObject_GetAttrString(module, c"ModuleSpec".as_ptr()),
+            };
+            Py_XDECREF(module);
+            if class.is_null() {
+                PyErr_Clear();
+                return None;
+            }
+            let dealloc = match PyType_Check(class) {
+                0 => None,
+                _ => (*class.cast::<PyTypeObject>()).tp_dealloc,
+            };
+            Py_DECREF(class);
+            dealloc.map(|f| f as usize)
+        }
+    })
+}
+
+/// An instance as its `__init__` would have left it that assigned these values in this order, each of which is at its place; it takes
+/// them over. Null with an exception, and nothing taken over, if there is no memory.
+///
+/// # Safety
+/// `class` is one of which [`World::instance_access`](cladonia::host::World::instance_access) has said so, with these places.
+pub(crate) unsafe fn make_instance(class: Obj, places: &[u32], values: &[Obj]) -> Obj {
+    // SAFETY: the caller's promise: a new instance has these places, and nothing in them.
+    unsafe {
+        let made = crate::helpers::new_instance(class);
+        if made.is_null() {
+            PyErr_NoMemory();
+            return made;
+        }
+        let inline = match storage(class.cast()) {
+            Storage::Inline(values) => Some(values),
+            _ => None,
+        };
+        for (&place, &value) in places.iter().zip(values) {
+            let object = made.cast::<u8>();
+            object.add(place as usize).cast::<Obj>().write(value);
+            if let Some(inline) = inline
+                && let Ok(bytes) = usize::try_from(i64::from(place) - inline.place(0))
+            {
+                // Its index goes to the end of the order of insertion, an array of bytes behind the values.
+                let header = object.add(inline.offset as usize);
+                let capacity = header.add(abi::dict_values::CAPACITY as usize).read();
+                let used = header.add(abi::dict_values::USED as usize);
+                let order = header.add(abi::dict_values::VALUES as usize + 8 * capacity as usize);
+                order.add(used.read() as usize).write((bytes / 8) as u8);
+                used.write(used.read() + 1);
+            }
+        }
+        made
+    }
+}
