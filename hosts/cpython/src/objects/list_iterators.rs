@@ -3,13 +3,13 @@
 
 use super::spares::Spares;
 use super::tracking;
-use crate::abi::list_iter;
+use crate::abi::{list_iter, thread};
 use crate::capi::Obj;
-use crate::runtime::capi::{_Py_NewReference, get, put};
+use crate::runtime::capi::{_Py_NewReference, current_thread, get, put};
 use pyo3_ffi::*;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// What is only used with the GIL held.
+/// What is only used with the main interpreter's GIL held.
 struct Locked(Spares);
 
 // SAFETY: as above.
@@ -19,6 +19,9 @@ static SPARES: Locked = Locked(Spares::new());
 
 /// The class's own function, once it was replaced.
 static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
+
+/// The main interpreter: others, which share the class, have locks and memory of their own.
+static MAIN: AtomicUsize = AtomicUsize::new(0);
 
 /// `iter(list)`.
 ///
@@ -39,13 +42,14 @@ pub unsafe fn make(list: Obj) -> Obj {
     }
 }
 
-/// What the class's own function does, but for the memory.
+/// What the class's own function does, but for the memory in the main interpreter.
 unsafe extern "C" fn dealloc(iterator: Obj) {
     // SAFETY: a slot's promises.
     unsafe {
         tracking::untrack(iterator);
         Py_XDECREF(get(iterator.cast(), list_iter::SEQ));
-        if !SPARES.0.keep(iterator) {
+        let interpreter: usize = get(current_thread(), thread::INTERP);
+        if interpreter != MAIN.load(Relaxed) || !SPARES.0.keep(iterator) {
             PyObject_GC_Del(iterator.cast());
         }
     }
@@ -61,6 +65,7 @@ pub unsafe fn interpose() {
         if let Some(own) = PyListIter_Type.tp_dealloc
             && own as usize != dealloc as *const () as usize
         {
+            MAIN.store(PyInterpreterState_Main() as usize, Relaxed);
             ORIGINAL.store(own as usize, Relaxed);
             PyListIter_Type.tp_dealloc = Some(dealloc);
         }
