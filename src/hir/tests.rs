@@ -1,6 +1,6 @@
 use super::*;
-use crate::bytecode::{Document, GeneralOp as G};
-use crate::facts::World;
+use crate::bytecode::{Document, GeneralOp as G, Met};
+use crate::facts::{Operator, OperatorPlan, World};
 use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -261,4 +261,74 @@ fn only_a_generators_frames_are_resumed() {
     let start = Start::Resume(&[]);
     let refused = build(&code, start, &Nothing, &avoid, &met, None).expect_err("no generator");
     assert_eq!(refused.what, "a generator");
+}
+
+/// A world in which floats are always true: a class of a program's would do.
+struct TrueFloats;
+
+impl World for TrueFloats {
+    fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
+        match (operator, operands) {
+            (Operator::Truth, [ty]) if *ty <= Type::FLOAT_EXACT => OperatorPlan::True {
+                assumptions: Vec::new(),
+            },
+            _ => OperatorPlan::General,
+        }
+    }
+}
+
+/// The operations of `return not not x`, whose first half has met objects of these classes, in blocks.
+fn truth_of(seen: &[Type]) -> Vec<&'static str> {
+    let text = r#"
+code "f" {
+  params 1
+  stack 1
+  local x
+  @0 resume 0 at 0
+  @1 load_fast x at 1
+  @2 to_bool at 2
+  @3 unary_not at 3
+  @4 return_value at 4
+}
+"#;
+    let document = Document::parse(text).expect("a document");
+    let code = Arc::new(document.codes[0].clone());
+    let met = Met {
+        seen: seen.to_vec(),
+        ..Met::default()
+    };
+    let met = HashMap::from([(Pc(2), met)]);
+    let start = Start::Function(&[]);
+    let f = build(&code, start, &TrueFloats, &HashSet::new(), &met, None).expect("compiled");
+    verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
+    let all = f.order.iter().flat_map(|&block| ops(&f, block));
+    all.filter(|op| {
+        [
+            "is_class",
+            "check_classes",
+            "guard_type",
+            "const_bool",
+            "truth",
+        ]
+        .contains(op)
+    })
+    .collect()
+}
+
+#[test]
+fn none_is_told_from_what_is_always_true_without_a_question() {
+    let told = ["is_class", "const_bool", "is_class", "const_bool", "truth"];
+    assert_eq!(truth_of(&[Type::FLOAT_EXACT, Type::NONE_TYPE]), told);
+}
+
+#[test]
+fn what_says_nothing_of_its_truth_is_asked_if_it_is_not_none() {
+    let told = ["is_class", "const_bool", "truth"];
+    assert_eq!(truth_of(&[Type::DICT_EXACT, Type::NONE_TYPE]), told);
+    assert_eq!(truth_of(&[Type::DICT_EXACT, Type::SET_EXACT]), ["truth"]);
+}
+
+#[test]
+fn the_truth_of_one_class_is_no_matter_of_several() {
+    assert_eq!(truth_of(&[Type::NONE_TYPE]), ["truth"]);
 }

@@ -219,6 +219,10 @@ impl Lower<'_> {
             return self.b.bconst(false);
         }
         let (p, _) = self.object(a);
+        if types == [Type::NONE_TYPE] {
+            let none = self.b.pconst(self.host.none);
+            return self.b.icmp(IntCond::Eq, p, none);
+        }
         let found = self.intrinsic(names::CLASS_OF, &[p])[0];
         let tests: Vec<lir::Value> = types
             .iter()

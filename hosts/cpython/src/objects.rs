@@ -7,9 +7,12 @@
 //! which is also what makes the one table behind a mutex free of waiting: nothing under the lock runs Python code.
 
 pub mod collector;
+pub mod list_iterators;
 mod release;
+pub mod spares;
 #[cfg(test)]
 mod tests;
+pub mod tracking;
 
 use collector::{Held, Units};
 pub use release::{Reach, hold, let_go, release_unused, unhold};

@@ -1,7 +1,7 @@
 //! Sites that meet several classes: where one plan serves them all, one check of the class; else tests that branch to
 //! the plan of each, the general operation for the rest, and join again.
 
-use crate::bytecode::{Instr, Met, Pc, Reason};
+use crate::bytecode::{Instr, Met, Op as B, Pc, Reason};
 use crate::facts::{AttrPlan, IntrinsicCall, StorePlan, World};
 use crate::hir::Op;
 use crate::hir::build::{Builder, is_builtin_exact};
@@ -223,12 +223,15 @@ impl Builder<'_> {
         types
     }
 
-    /// What another instruction has met that expected this class: the receiver is often the same.
+    /// What another instruction has met that expected this class: the receiver is often the same. What was asked for its truth
+    /// says nothing: whoever asks expects None, but only there.
     fn met_elsewhere(&self, ty: Type) -> Option<&Met> {
         let expected = |(pc, met): &(&Pc, &Met)| {
-            self.code.instr(**pc).hint.last() == Some(&ty)
+            let instr = self.code.instr(**pc);
+            let expects = instr.hint.last() == Some(&ty)
                 || met.seen.contains(&ty)
-                || met.related.contains(&ty)
+                || met.related.contains(&ty);
+            expects && instr.op != B::ToBool
         };
         let found = self.met.iter().filter(expected);
         found.min_by_key(|(pc, _)| **pc).map(|(_, met)| met)

@@ -1,11 +1,30 @@
 //! Operators, comparisons and truth.
 
 use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr};
-use crate::facts::Operator;
-use crate::hir::Unsupported;
+use crate::facts::{Assumption, Operator, OperatorPlan, World};
 use crate::hir::build::Builder;
+use crate::hir::function::Value;
+use crate::hir::translate::dispatch::{Merge, Site, site};
 use crate::hir::translate::overloads::Wanted;
+use crate::hir::{Op, Unsupported};
 use crate::types::Type;
+
+/// The truth that all objects of a class have.
+#[derive(Clone)]
+struct ClassTruth {
+    is_true: bool,
+    assumptions: Vec<Assumption>,
+}
+
+impl Merge for ClassTruth {
+    fn merge(&self, other: &ClassTruth, _: &dyn World) -> Option<ClassTruth> {
+        let mut both = self.clone();
+        let more = other.assumptions.iter();
+        both.assumptions
+            .extend(more.filter(|a| !self.assumptions.contains(a)).cloned());
+        (self.is_true == other.is_true).then_some(both)
+    }
+}
 
 impl Builder<'_> {
     pub(super) fn unary(&mut self, op: G, operator: Operator, instr: &Instr) {
@@ -67,7 +86,10 @@ impl Builder<'_> {
 
     pub(super) fn test_truth(&mut self, instr: &Instr) {
         self.own_operands(1);
-        if self.overloaded(Operator::Truth, instr, 1, Wanted::Object) {
+        let v = self.stack[self.stack.len() - 1].value;
+        if self.truth_by_class(v, instr)
+            || self.overloaded(Operator::Truth, instr, 1, Wanted::Object)
+        {
             return;
         }
         self.bet_operands(instr, 1);
@@ -77,5 +99,66 @@ impl Builder<'_> {
         }
         let t = self.general_on_stack(G::Truth, [0, 0], 1);
         self.push_bool(t);
+    }
+
+    /// The truth of the top of the stack where it is expected to be of one of several classes that say it, such as None's and one of
+    /// the program's; false, and nothing done, if it is not.
+    fn truth_by_class(&mut self, v: Value, instr: &Instr) -> bool {
+        let mut types = self.receiver_types(v, instr);
+        if types.len() < 2 {
+            return false;
+        }
+        // None is told without a look at the object.
+        types.sort_by_key(|expected| !(expected.ty <= Type::NONE_TYPE));
+        let plans = types.into_iter();
+        let plans = plans.map(|expected| (expected, self.truth_of_class(expected.ty)));
+        match site(plans.collect(), self.world) {
+            Site::General => return false,
+            Site::One(types, truth) => {
+                let g = self.check_receivers(v, types);
+                self.f.rely_on(g);
+                self.push_truth_of_class(truth);
+            }
+            Site::Several(arms) => {
+                let general = |b: &mut Self| {
+                    let t = b.general_on_stack(G::Truth, [0, 0], 1);
+                    b.push_bool(t);
+                };
+                let result = [Type::BOOL];
+                self.dispatch(v, arms, &result, Self::push_truth_of_class, general);
+            }
+        }
+        true
+    }
+
+    /// The truth of all objects of a type, if it is one class that says it.
+    fn truth_of_class(&self, ty: Type) -> Option<ClassTruth> {
+        if ty <= Type::NONE_TYPE {
+            return Some(ClassTruth {
+                is_true: false,
+                assumptions: Vec::new(),
+            });
+        }
+        match self.world.operator(Operator::Truth, &[ty]) {
+            OperatorPlan::True { assumptions } => Some(ClassTruth {
+                is_true: true,
+                assumptions,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Put the truth in place of the top of the stack, whose class says it.
+    fn push_truth_of_class(&mut self, truth: ClassTruth) {
+        self.assume(truth.assumptions);
+        if !truth.is_true {
+            let top = self.stack.len() - 1;
+            let v = self.stack[top].value;
+            self.stack[top].value =
+                self.emit(Op::Refine(Type::NONE_TYPE), vec![v], Type::NONE_TYPE);
+        }
+        let v = self.emit(Op::ConstBool(truth.is_true), vec![], Type::CBOOL);
+        self.drop_top(1);
+        self.push_bool(v);
     }
 }

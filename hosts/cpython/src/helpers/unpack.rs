@@ -6,11 +6,15 @@
 use super::calls;
 use crate::abi;
 use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field, interned};
+use crate::objects::list_iterators;
 use crate::runtime::generators;
 use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn get_iter(thread: Thread, a: Obj) -> Obj {
+    if PyList_CheckExact(a) != 0 {
+        return list_iterators::make(a);
+    }
     let Some(iterator) = special(thread, a, interned!("__iter__")) else {
         return PyObject_GetIter(a);
     };

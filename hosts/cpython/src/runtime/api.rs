@@ -8,7 +8,7 @@ use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
 use super::{Options, frames, generators, is_started, rt, stats};
 use crate::accesses;
-use crate::objects::{self, collector};
+use crate::objects::{self, collector, list_iterators};
 use cladonia::engine::Execution;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
@@ -337,6 +337,7 @@ unsafe fn ready() -> Result<(), ()> {
         frames::interpose_getter();
         generators::slots::interpose();
         collector::interpose();
+        list_iterators::interpose();
         static mut HOOKED: bool = false;
         if HOOKED {
             return Ok(());
@@ -436,6 +437,7 @@ unsafe fn undo() {
         frames::restore_getter();
         generators::slots::restore();
         collector::restore();
+        list_iterators::restore();
         units::reclaim();
         objects::release_unused();
     }
@@ -681,6 +683,7 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
             Monitor::stop();
             generators::slots::restore();
             collector::restore();
+            list_iterators::restore();
         }
         none()
     })

@@ -37,6 +37,7 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
                     .to_owned(),
             );
         }
+        objects::tracking::find()?;
         generators::start()?;
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);

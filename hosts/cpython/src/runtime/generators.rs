@@ -34,6 +34,7 @@ use super::compiling::{self, Refusal};
 use super::function_state;
 use super::rt;
 use super::units::{Busy, Kind, UnitRef};
+use crate::objects::spares::Spares;
 use abi::{frame as f, generator as g};
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -92,7 +93,7 @@ pub struct ResumeCell {
     entry: Cell<usize>,
     /// The unit's cell with the eval-breaker word that it need not ask about; that of another word if there is no unit.
     pending: Cell<*const u64>,
-    spares: make::Spares,
+    spares: Spares,
 }
 
 /// No eval breaker is ever this: the place of events is full, that of the version not.
@@ -271,7 +272,7 @@ impl Default for GeneratorState {
             cell: Box::new(ResumeCell {
                 entry: Cell::new(recompile as *const () as usize),
                 pending: Cell::new(&raw const NO_UNIT),
-                spares: make::Spares::default(),
+                spares: Spares::new(),
             }),
         }
     }

@@ -7,7 +7,7 @@ use super::{abi, function_state, rt, sampling, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::classes::{Storage, is_versioned, storage};
-use crate::world::dictionaries;
+use crate::world::{dictionaries, operators};
 use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
 use cladonia::types::Type;
@@ -164,8 +164,8 @@ unsafe fn learn(unit: UnitRef) {
     }
 }
 
-/// Remember the class of the object on top of the stack, where an attribute's instruction leaves because of it, or because
-/// the object has a dictionary of its own.
+/// Remember the class of the object on top of the stack, where an attribute's instruction, or one that asks for its truth, leaves
+/// because of it, or because the object has a dictionary of its own.
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
@@ -180,9 +180,13 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
         let (teaches, shape) = (&(&(*unit)).teaches, (*unit).shape);
         let top: i32 = get(frame, abi::frame::STACKTOP);
         let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
-        match teaches.get(record.pc.0 as usize) {
-            Some(Teaches::Class) if record.reason != Reason::Domain => {}
-            Some(Teaches::Numbers) => {
+        let Some(&teaches) = teaches.get(record.pc.0 as usize) else {
+            return;
+        };
+        match teaches {
+            Teaches::Class if record.reason != Reason::Domain => {}
+            Teaches::Truth if record.reason == Reason::Type => {}
+            Teaches::Numbers => {
                 let other: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
                 let state = function_state::state_of(shape.code);
                 let operands = state.operands.entry(record.pc).or_default();
@@ -206,7 +210,11 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             }
             return;
         }
-        if !is_versioned(class) {
+        let is_news = match teaches {
+            Teaches::Truth => operators::says_truth(class),
+            _ => true,
+        };
+        if !is_versioned(class) || !is_news {
             return;
         }
         let version: u32 = get(class.cast(), abi::type_::VERSION_TAG);

@@ -13,6 +13,7 @@ use crate::capi::Obj;
 use crate::feedback::{LiveClass, class_of_version};
 use crate::objects;
 use crate::world::classes::is_versioned;
+use crate::world::operators;
 use crate::world::raw_items;
 use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
 use cladonia::exits::Reason;
@@ -103,7 +104,9 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         let operands = match (teaches[pc.0 as usize], operands) {
             (Teaches::Class, [.., receiver]) => [*receiver, ptr::null_mut()],
             (Teaches::Numbers | Teaches::Operands, [a, b]) => [*a, *b],
-            (Teaches::Operands | Teaches::Length, [only]) => [*only, ptr::null_mut()],
+            (Teaches::Operands | Teaches::Truth | Teaches::Length, [only]) => {
+                [*only, ptr::null_mut()]
+            }
             _ => return,
         };
         let pair = operands.map(|operand| version_of(operand));
@@ -223,11 +226,20 @@ fn is_number(ty: &Type) -> bool {
     *ty <= Type::LONG_EXACT || *ty <= Type::FLOAT_EXACT
 }
 
+/// A class that alone says whether its objects are true.
+fn says_truth(ty: &Type) -> bool {
+    // SAFETY: the caller holds the classes that the types are of.
+    class_of(ty).is_some_and(|class| unsafe { operators::says_truth(class) })
+}
+
+fn class_of(ty: &Type) -> Option<*mut PyTypeObject> {
+    ty.runtime_class_in(objects::host()).map(objects::class_ptr)
+}
+
 /// A class that may define operators.
 fn is_of_program(ty: &Type) -> bool {
-    let class = ty.runtime_class_in(objects::host()).map(objects::class_ptr);
     // SAFETY: the caller holds the classes that the types are of.
-    class.is_some_and(|class| unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 })
+    class_of(ty).is_some_and(|class| unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 })
 }
 
 impl Sampled {
@@ -236,6 +248,9 @@ impl Sampled {
         if teaches == Teaches::Length {
             let has_items = |ty: &Type| *ty <= Type::LIST_EXACT || *ty <= Type::TUPLE_EXACT;
             return matches!(pairs, [pair] if pair.iter().all(has_items));
+        }
+        if teaches == Teaches::Truth && pairs.len() > 1 {
+            return pairs.iter().flatten().all(says_truth);
         }
         let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
         all_numbers
@@ -299,6 +314,9 @@ pub unsafe fn tell(
                 };
                 met.entry(pc).or_default().numbers = Some(numbers);
             }
+            _ if instr.op == Op::ToBool => {
+                met.entry(pc).or_default().seen = pairs.concat();
+            }
             _ => continue,
         }
         all_held.extend(held);
@@ -313,7 +331,8 @@ pub fn teaches(op: Op) -> Teaches {
         Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
         Op::BinarySubscr | Op::StoreSubscr => Teaches::Operands,
         Op::Call => Teaches::Length,
-        Op::ToBool | Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
+        Op::ToBool => Teaches::Truth,
+        Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
         _ => Teaches::Nothing,
     }
 }

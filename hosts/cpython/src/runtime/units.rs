@@ -125,6 +125,8 @@ pub enum Teaches {
     Numbers,
     /// Their classes, but only where the general operation looks.
     Operands,
+    /// The class of the top of the stack, whose truth is asked for.
+    Truth,
     /// The class of a call's only argument, where the callable is `len` and the general operation looks.
     Length,
 }

@@ -179,6 +179,15 @@ unsafe fn is_of_program(class: *mut PyTypeObject) -> bool {
     unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 }
 }
 
+/// Whether the class alone says whether its objects are true.
+///
+/// # Safety
+/// A live class; the lock is held.
+pub unsafe fn says_truth(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's promise; None's class is static.
+    unsafe { class == Py_TYPE(Py_None()) || is_of_program(class) && is_always_true(class) }
+}
+
 /// Whether no class knows of operands of the other: then its own C code declines.
 unsafe fn is_number(class: *mut PyTypeObject) -> bool {
     class == &raw mut PyLong_Type || class == &raw mut PyFloat_Type

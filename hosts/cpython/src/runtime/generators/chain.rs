@@ -56,8 +56,10 @@ const SEND_TO_RESUME: usize = 6;
 /// Let the frames of generators that wait for each other run, each at its `SEND`, as far as the next can be resumed in
 /// place of it; gives the first that is not linked.
 ///
-/// Each value costs a turn for each of the generators, so a turn looks at each field once: that a generator waits for another
-/// is known from the turn before.
+/// Each value costs a turn for each of the generators, so a turn looks at each field once, and does little more: that a generator
+/// waits for another is known from the turn before, and mostly the next one is of the same class and code, and waits too. What a
+/// generator handles is not linked: one that handles nothing adds nothing to what is handled further in, and one that handles
+/// something is not linked itself.
 unsafe fn link_chain(
     ts: Thread,
     outermost: Object,
@@ -69,16 +71,18 @@ unsafe fn link_chain(
     unsafe {
         let quiet: u64 = get(ts, t::EVAL_BREAKER);
         let mut frame_above: Frame = get(ts, t::CURRENT_FRAME);
-        let mut handled: *mut u8 = get(ts, t::EXC_INFO);
         let mut left: i32 = get(ts, t::PY_RECURSION_REMAINING);
         let (mut generator, mut cell) = (outermost, cell);
+        let class = Py_TYPE(generator);
         let mut code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         let mut depth: i32 = get(generator.cast(), g::FRAME + f::STACKTOP);
-        let mut goes_on = *cell.pending.get() == quiet && left > 1;
-        while goes_on {
+        let mut waits = *cell.pending.get() == quiet;
+        while waits && left > 1 {
             let base = generator.cast::<u8>();
             let frame = base.add(g::FRAME as usize);
-            if !get::<Object>(frame, f::FRAME_OBJ).is_null() {
+            let object: usize = get(frame, f::FRAME_OBJ);
+            let handled: usize = get(base, g::EXC_STATE);
+            if object | handled != 0 {
                 break;
             }
             let top: i32 = get(frame, f::STACKTOP);
@@ -87,36 +91,34 @@ unsafe fn link_chain(
                 depth = std::hint::black_box(top);
             }
             let inner: Object = get(frame, f::LOCALSPLUS + 8 * (depth - 1));
-            if !is_resumable(inner) {
+            if Py_TYPE(inner) != class && !is_resumable(inner) {
                 break;
             }
-            let state: i8 = get(inner.cast(), g::FRAME_STATE);
+            let mut its_cell = cell;
             let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
-            if state != g::STATE_DELEGATING as i8 || its_code != code {
+            if its_code != code {
+                let Some(its) = cell_of(inner) else { break };
+                (code, its_cell) = (its_code, its);
+                waits = *its.pending.get() == quiet;
+            }
+            let state: i8 = get(inner.cast(), g::FRAME_STATE);
+            if state != g::STATE_DELEGATING as i8 {
                 if state >= g::STATE_EXECUTING as i8
                     || state == g::STATE_CREATED as i8 && value != Py_None()
                 {
                     break;
                 }
-                if its_code != code {
-                    let Some(its) = cell_of(inner) else { break };
-                    (code, cell) = (its_code, its);
-                }
-                goes_on = state == g::STATE_DELEGATING as i8 && *cell.pending.get() == quiet;
+                waits = false;
             }
-            put(base, g::EXC_PREVIOUS, handled);
-            handled = base.add(g::EXC_STATE as usize);
             put(frame, f::PREVIOUS, frame_above);
             frame_above = frame;
             put::<i8>(base, g::FRAME_STATE, g::STATE_EXECUTING as i8);
             let at: *const u8 = get(frame, f::INSTR_PTR);
             put(frame, f::INSTR_PTR, at.sub(SEND_TO_RESUME));
             left -= 1;
-            generator = inner;
-            goes_on &= left > 1;
+            (generator, cell) = (inner, its_cell);
         }
         put(ts, t::CURRENT_FRAME, frame_above);
-        put(ts, t::EXC_INFO, handled);
         put(ts, t::PY_RECURSION_REMAINING, left);
         (generator, cell)
     }
@@ -131,8 +133,6 @@ unsafe fn unlink_chain(ts: Thread, outermost: Object) {
         loop {
             let base = frame.sub(g::FRAME as usize);
             let above: Frame = get(frame, f::PREVIOUS);
-            let handled: *mut u8 = get(base, g::EXC_PREVIOUS);
-            put(base, g::EXC_PREVIOUS, std::ptr::null_mut::<u8>());
             put(frame, f::PREVIOUS, std::ptr::null_mut::<u8>());
             put::<i8>(base, g::FRAME_STATE, g::STATE_DELEGATING as i8);
             let send: *const u8 = get(frame, f::INSTR_PTR);
@@ -140,7 +140,6 @@ unsafe fn unlink_chain(ts: Thread, outermost: Object) {
             left += 1;
             if base == outermost.cast::<u8>() {
                 put(ts, t::CURRENT_FRAME, above);
-                put(ts, t::EXC_INFO, handled);
                 put(ts, t::PY_RECURSION_REMAINING, left);
                 return;
             }
@@ -153,8 +152,12 @@ unsafe fn unlink_chain(ts: Thread, outermost: Object) {
 #[cold]
 unsafe fn raise_at_send(ts: Thread, frame: Frame) -> Object {
     let _busy = Busy::new();
-    // SAFETY: the frame is the innermost one, and complete but for what was sent, which is dropped with the stack.
+    // SAFETY: the frame is the innermost one, and complete but for what was sent, which is dropped with the stack, and for
+    // what it handles.
     unsafe {
+        let base = frame.sub(g::FRAME as usize);
+        put::<*mut u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
+        put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
         let shape = CodeShape::of(get(frame, f::EXECUTABLE));
         let at: *const u8 = get(frame, f::INSTR_PTR);
         let pos = (at as usize - shape.units() as usize) / 2;

@@ -197,6 +197,18 @@ unsafe fn clear(ts: Thread, generator: *mut u8, frame: Frame) {
         put::<i8>(generator, g::FRAME_STATE, g::STATE_CLEARED as i8);
         put::<*mut u8>(ts, t::EXC_INFO, get(generator, g::EXC_PREVIOUS));
         put::<*mut u8>(generator, g::EXC_PREVIOUS, std::ptr::null_mut());
+        clear_slots(frame);
+    }
+}
+
+/// Drop what the frame of a generator that has ended holds, but for its code.
+///
+/// # Safety
+/// Nobody looks into the frame any more: its slots are not emptied.
+#[inline(always)]
+pub(super) unsafe fn clear_slots(frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
         let slots: i32 = get(frame, f::STACKTOP);
         put::<i32>(frame, f::STACKTOP, 0);
         for slot in 0..slots {

@@ -4,53 +4,12 @@
 use super::super::capi::*;
 use super::super::entries;
 use super::super::function_state::CodeState;
+use super::frames::clear_slots;
 use super::{ResumeCell, abi, cell_of_code};
+use crate::objects::tracking;
 use abi::opcodes::{COPY_FREE_VARS, RETURN_GENERATOR};
 use abi::{frame as f, function, generator as g, thread as t};
 use pyo3_ffi::*;
-use std::cell::Cell;
-
-/// How many ended generators of one code object keep their memory.
-const MOST_SPARES: usize = 16;
-
-/// The memory of generators of one code object that have ended: objects without references, which no collector knows.
-#[derive(Default)]
-pub(super) struct Spares {
-    count: Cell<usize>,
-    memory: Cell<[usize; MOST_SPARES]>,
-}
-
-impl Spares {
-    fn slots(&self) -> &[Cell<usize>; MOST_SPARES] {
-        self.memory.as_array_of_cells()
-    }
-
-    fn take(&self) -> Option<Object> {
-        let count = self.count.get().checked_sub(1)?;
-        self.count.set(count);
-        Some(self.slots()[count].get() as Object)
-    }
-
-    /// Keep an object's memory, if there is room.
-    fn keep(&self, object: Object) -> bool {
-        let count = self.count.get();
-        let Some(slot) = self.slots().get(count) else {
-            return false;
-        };
-        slot.set(object as usize);
-        self.count.set(count + 1);
-        true
-    }
-}
-
-impl Drop for Spares {
-    fn drop(&mut self) {
-        while let Some(object) = self.take() {
-            // SAFETY: memory of an object that the collector does not know; the GIL is held.
-            unsafe { PyObject_GC_Del(object.cast()) };
-        }
-    }
-}
 
 /// The instruction after `RETURN_GENERATOR`, and how many variables are copied before it, if nothing else is.
 unsafe fn prologue(code: Object) -> Option<(*const u8, i32)> {
@@ -121,7 +80,7 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
         }
         put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_CREATED as i8);
         if spare.is_some() {
-            PyObject_GC_Track(generator.cast());
+            tracking::track(generator);
         }
         Some(generator)
     }
@@ -174,8 +133,8 @@ unsafe fn renew(memory: Object, func: Object) -> Object {
     }
 }
 
-/// Free a generator or coroutine that has ended, as its class does, but for its memory, which is kept. False, and nothing
-/// happens, if there is more to do or no room.
+/// Free a generator or coroutine that has ended, or waits at a `yield` or to begin, as its class does, but for its memory, which
+/// is kept. False if there is more to do, or no room; then the class does it, from where this has come to.
 ///
 /// # Safety
 /// The object is one, with no references.
@@ -185,8 +144,7 @@ pub(super) unsafe fn retire(generator: Object) -> bool {
     // with it, goes last.
     unsafe {
         let base = generator.cast::<u8>();
-        let is_bare = get::<i8>(base, g::FRAME_STATE) == g::STATE_CLEARED as i8
-            && get::<Object>(base, g::WEAK_REFERENCES).is_null()
+        let is_bare = get::<Object>(base, g::WEAK_REFERENCES).is_null()
             && get::<Object>(base, g::EXC_STATE).is_null()
             && (Py_TYPE(generator) == &raw mut PyGen_Type
                 || get::<Object>(base, g::ORIGIN).is_null());
@@ -197,13 +155,78 @@ pub(super) unsafe fn retire(generator: Object) -> bool {
         let Some(ResumeCell { spares, .. }) = cell_of_code(code) else {
             return false;
         };
+        let state: i8 = get(base, g::FRAME_STATE);
+        if state != g::STATE_CLEARED as i8 {
+            return state < g::STATE_EXECUTING as i8
+                && spares.has_room()
+                && retire_waiting(generator);
+        }
         if !spares.keep(generator) {
             return false;
         }
-        PyObject_GC_UnTrack(generator.cast());
+        tracking::untrack(generator);
         Py_DECREF(get(base, g::NAME));
         Py_DECREF(get(base, g::QUALNAME));
         Py_DECREF(code);
         true
+    }
+}
+
+/// [`retire`] for one that has not ended.
+#[inline(never)]
+unsafe fn retire_waiting(generator: Object) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        match end_waiting(generator) {
+            Ended::Wholly => {}
+            Ended::Not => return false,
+            Ended::Alive => return true,
+        }
+        let base = generator.cast::<u8>();
+        Py_DECREF(get(base, g::NAME));
+        Py_DECREF(get(base, g::QUALNAME));
+        let code: Object = get(base, g::FRAME + f::EXECUTABLE);
+        // Code of the program may have run: it may have taken the room, or the cell.
+        if !cell_of_code(code).is_some_and(|cell| cell.spares.keep(generator)) {
+            PyObject_GC_Del(generator.cast());
+        }
+        Py_DECREF(code);
+        true
+    }
+}
+
+/// What became of a generator that nobody refers to.
+enum Ended {
+    /// It is unknown to the collector, and its frame holds nothing any more.
+    Wholly,
+    /// It was closed at most.
+    Not,
+    /// Somebody refers to it again.
+    Alive,
+}
+
+/// End a generator that waits, and handles nothing.
+unsafe fn end_waiting(generator: Object) -> Ended {
+    // SAFETY: the caller's.
+    unsafe {
+        let base = generator.cast::<u8>();
+        let frame = base.offset(g::FRAME as isize);
+        // Its class calls the finaliser only once.
+        if PyObject_CallFinalizerFromDealloc(generator) < 0 {
+            return Ended::Alive;
+        }
+        let is_bare = get::<Object>(base, g::WEAK_REFERENCES).is_null()
+            && get::<Object>(base, g::EXC_STATE).is_null()
+            && get::<Object>(frame, f::FRAME_OBJ).is_null()
+            && get::<Object>(frame, f::LOCALS).is_null();
+        if !is_bare {
+            return Ended::Not;
+        }
+        tracking::untrack(generator);
+        if get::<i8>(base, g::FRAME_STATE) != g::STATE_CLEARED as i8 {
+            put::<i8>(base, g::FRAME_STATE, g::STATE_CLEARED as i8);
+            clear_slots(frame);
+        }
+        Ended::Wholly
     }
 }
