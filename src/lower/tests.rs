@@ -261,6 +261,7 @@ fn immediates(host: &Host) -> Vec<String> {
         "LongExact",
         "overflow",
         "0x10",
+        "0x10 [8]",
         "[0]",
         "[0, 0]",
         "(int) -> int cell 0x10 boxed 0x18 2",
