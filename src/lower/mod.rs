@@ -3,7 +3,7 @@
 //! # One instruction at a time
 //! `dispatch` says which lowering an op has; each is a method of the `HighLevelOp` in `hop`, in the file of the kind of value that it is
 //! about (`numbers`, `objects`, `attributes`, `containers`, `namespace`, `calls`, `pending`, `closed` for raw calls). What belongs to the
-//! function and not to one instruction is [`Lower`]'s: representations (`repr`), references, edges, exits, what others see of the frame.
+//! function and not to one instruction is `Lower`'s: representations (`repr`), references, edges, exits, what others see of the frame.
 //! What goes wrong in that is a [`Fault`], not a panic: the function is refused.
 //!
 //! # How values are represented

@@ -771,7 +771,8 @@ fn with_getter(change: impl FnOnce(&mut PyGetSetDef)) {
     }
 }
 
-/// Whether native frames may be made at all: the words behind a frame must fit a chunk.
+/// Whether native frames may be made at all: the words behind a frame must fit a chunk, which those of any function do that is
+/// small enough for the compiler.
 pub fn fits(shape: &CodeShape) -> bool {
-    shape.extra_words() < 900
+    shape.extra_words() < 1700
 }
