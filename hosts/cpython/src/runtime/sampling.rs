@@ -36,7 +36,7 @@ const SOME: u32 = 2;
 const MOST_PAIRS: usize = 4;
 
 /// Units of one code given up for what was sampled.
-const MOST_TAUGHT: u32 = 4;
+const MOST_TAUGHT: u32 = 12;
 
 /// The classes that an instruction's operands had.
 #[derive(Default)]
