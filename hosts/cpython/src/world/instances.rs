@@ -3,7 +3,7 @@
 use super::classes::{Storage, storage};
 use super::{CPythonWorld, class_of};
 use crate::abi;
-use crate::capi::Obj;
+use crate::capi::{Obj, interned};
 use crate::objects;
 use cladonia::host::{InstanceAccess, IntrinsicCall};
 use cladonia::types::Type;
@@ -74,9 +74,10 @@ unsafe fn ends_silently(class: *mut PyTypeObject) -> bool {
 fn usual_dealloc() -> Option<usize> {
     static FOUND: OnceLock<Option<usize>> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        // SAFETY: the lock is held while a world is asked; the module's class is such a one.
+        // SAFETY: the lock is held while a world is asked; the module's class is such a one. An import could ask the program's own
+        // `__import__`: the module is there since the interpreter has started.
         unsafe {
-            let module = PyImport_ImportModule(c"_frozen_importlib".as_ptr());
+            let module = PyImport_GetModule(interned!("_frozen_importlib"));
             let class = match module.is_null() {
                 true => module,
                 false => PyObject_GetAttrString(module, c"ModuleSpec".as_ptr()),
