@@ -167,14 +167,24 @@ impl<'a> Reader<'a> {
     /// `[owned 2, int 3]`
     fn list(&mut self) -> Parsed<Vec<Source>> {
         self.expect("[", "`[`")?;
-        let mut sources = Vec::new();
-        while !self.eat("]") {
-            if !sources.is_empty() {
-                self.expect(",", "`,` or `]`")?;
+        self.items("]", "`,` or `]`", Self::source)
+    }
+
+    /// Items with commas between them, up to what closes them; `expected` is what may come after one.
+    fn items<T>(
+        &mut self,
+        close: &str,
+        expected: &'static str,
+        item: impl Fn(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.eat(close) {
+            if !items.is_empty() {
+                self.expect(",", expected)?;
             }
-            sources.push(self.source()?);
+            items.push(item(self)?);
         }
-        Ok(sources)
+        Ok(items)
     }
 
     fn assignment(&mut self) -> Parsed<(u32, Source)> {
@@ -198,13 +208,7 @@ impl<'a> Reader<'a> {
             None => return start.expected("a kind of virtual object"),
         };
         self.expect("(", "`(`")?;
-        let mut fields = Vec::new();
-        while !self.eat(")") {
-            if !fields.is_empty() {
-                self.expect(",", "`,` or `)`")?;
-            }
-            fields.push(self.source()?);
-        }
+        let fields = self.items(")", "`,` or `)`", Self::source)?;
         Ok(VirtualObject { kind, fields })
     }
 
@@ -212,13 +216,7 @@ impl<'a> Reader<'a> {
     fn instance(&mut self) -> Parsed<VirtualKind> {
         let class = self.digits("a class")?;
         self.expect("[", "`[`")?;
-        let mut places = Vec::new();
-        while !self.eat("]") {
-            if !places.is_empty() {
-                self.expect(",", "`,` or `]`")?;
-            }
-            places.push(self.number()?);
-        }
+        let places = self.items("]", "`,` or `]`", Self::number)?;
         Ok(VirtualKind::Instance { class, places })
     }
 

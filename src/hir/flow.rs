@@ -5,7 +5,6 @@ use super::Op;
 use super::build::{Builder, Unsupported, is_builtin_exact};
 use super::function::{Block, Edge, FrameState, Inst, Place, Term, Value};
 use crate::bytecode::{ArgKind, Code, Handler, Op as B, Pc, Reason};
-use crate::facts::Source;
 use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 
@@ -275,14 +274,10 @@ impl Builder<'_> {
     }
 
     pub(super) fn param(&mut self, block: Block, from: Value, place: Place) -> Value {
-        let v = self.f.insts.push(Inst {
-            op: Op::Param,
-            args: vec![],
-            ty: Type::OBJECT.opt(),
-            source: Source::Proved,
-            state: None,
-            pc: self.pc,
-        });
+        let v = self
+            .f
+            .insts
+            .push(Inst::proved(Op::Param, vec![], Type::OBJECT.opt(), self.pc));
         let hint = self
             .hints
             .get(&from)

@@ -114,6 +114,20 @@ pub struct Inst {
     pub pc: Pc,
 }
 
+impl Inst {
+    /// An instruction without a frame state, whose type is proved.
+    pub fn proved(op: Op, args: Vec<Value>, ty: Type, pc: Pc) -> Inst {
+        Inst {
+            op,
+            args,
+            ty,
+            source: Source::Proved,
+            state: None,
+            pc,
+        }
+    }
+}
+
 /// A block and the values for its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Edge {

@@ -534,6 +534,8 @@ impl Op {
         !e.reads
             && !e.writes
             && !e.runs_host_code
+            && !self.is_box()
+            && !self.is_virtual()
             && !matches!(
                 self,
                 Op::Param
@@ -541,15 +543,6 @@ impl Op {
                     | Op::ResumePoint
                     | Op::Sent
                     | Op::Output(_)
-                    | Op::BoxInt
-                    | Op::BoxFloat
-                    | Op::BoxBool
-                    | Op::BoxIntIf
-                    | Op::BoxFloatIf
-                    | Op::VirtualTuple
-                    | Op::VirtualInstance(..)
-                    | Op::VirtualRangeIter
-                    | Op::VirtualSeqIter
                     | Op::Borrowed
                     | Op::RangeAt(_)
                     | Op::New(_)

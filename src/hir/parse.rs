@@ -296,14 +296,7 @@ impl Parser<'_> {
     fn finish(mut self, start: &Line) -> Parsed<Function> {
         let (values, blocks) = (self.values.finish()?, self.blocks.finish()?);
         let mut f = self.f;
-        let filler = Inst {
-            op: Op::Null,
-            args: Vec::new(),
-            ty: Type::NULLPTR,
-            source: Source::Proved,
-            state: None,
-            pc: Pc(0),
-        };
+        let filler = Inst::proved(Op::Null, Vec::new(), Type::NULLPTR, Pc(0));
         f.insts.extend(std::iter::repeat_n(filler, values));
         let mut placed = Vec::with_capacity(self.insts.len());
         for (number, inst) in self.insts {

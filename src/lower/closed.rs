@@ -160,14 +160,7 @@ impl HighLevelOp<'_, '_> {
             self.exception_cannot_occur();
             return self.call_in_closed(closed, entry, consumed, &operands);
         }
-        let (status, value) = call_cell(self.b(), entry, &operands);
-        let done = self.b().icmp_imm(IntCond::Eq, status, VALUE);
-        let (left, go) = (self.b().cold_block(), self.b().block());
-        let result = self.b().param(go, raw_type(entry.signature.result));
-        self.b().br(done, go, &[value], left, &[]);
-
-        self.b().switch_to(left);
-        let exiting = self.b().icmp_imm(IntCond::Eq, status, EXITING);
+        let (exiting, go, result) = self.call_entry(entry, &operands);
         let before = self.lower.published();
         self.publish();
         let [resume, other, got] = [(); 3].map(|()| self.b().cold_block());
@@ -222,20 +215,30 @@ impl HighLevelOp<'_, '_> {
             lower.b.func.order.pop();
             return lower.call_inside(body, operands, wait);
         }
-        let (status, value) = call_cell(self.b(), entry, operands);
-        let done = self.b().icmp_imm(IntCond::Eq, status, VALUE);
-        let (left, go) = (self.b().cold_block(), self.b().block());
-        let result = self.b().param(go, raw_type(entry.signature.result));
-        self.b().br(done, go, &[value], left, &[]);
-
-        self.b().switch_to(left);
-        let exiting = self.b().icmp_imm(IntCond::Eq, status, EXITING);
+        let (exiting, go, result) = self.call_entry(entry, operands);
         let lower = &mut *self.lower;
         let wait = lower.exit_at_call(waits, observed, state, consumed, None);
         let again = lower.exit_block(ExitKind::Resume, observed, state);
         self.b().br(exiting, wait, &[], again, &[]);
         self.b().switch_to(go);
         result
+    }
+
+    /// Call a raw entry. Gives, in a cold block where the call has no value, whether the callee left; and the block where that value, the
+    /// last that is given, is there.
+    fn call_entry(
+        &mut self,
+        entry: &RawEntry,
+        operands: &[lir::Value],
+    ) -> (lir::Value, lir::Block, lir::Value) {
+        let b = self.b();
+        let (status, value) = call_cell(b, entry, operands);
+        let done = b.icmp_imm(IntCond::Eq, status, VALUE);
+        let (left, go) = (b.cold_block(), b.block());
+        let result = b.param(go, raw_type(entry.signature.result));
+        b.br(done, go, &[value], left, &[]);
+        b.switch_to(left);
+        (b.icmp_imm(IntCond::Eq, status, EXITING), go, result)
     }
 
     /// Call the entry for objects instead, and go on at `got` with what it returns.

@@ -11,7 +11,6 @@
 
 use super::Context;
 use crate::bytecode::{ConstValue, GeneralOp};
-use crate::facts::Source;
 use crate::hir::{Block, Cmp, Edge, FrameState, Function, Inst, Op, Place, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -268,14 +267,7 @@ impl Loop {
     /// A new instruction, at the loop's head.
     pub fn add(&self, f: &mut Function, op: Op, args: Vec<Value>, ty: Type) -> Value {
         let pc = f.insts[self.next].pc;
-        f.insts.push(Inst {
-            op,
-            args,
-            ty,
-            source: Source::Proved,
-            state: None,
-            pc,
-        })
+        f.insts.push(Inst::proved(op, args, ty, pc))
     }
 }
 

@@ -5,7 +5,6 @@
 //! copied, once for each type that comes in (tail duplication, Mueller and Whalley 1995), if it is small.
 
 use super::Context;
-use crate::facts::Source;
 use crate::hir::{
     Block, BlockData, Edge, Function, Inst, Op, Proved, StateId, Term, Value, general_type,
     is_builtin_exact,
@@ -209,14 +208,12 @@ fn refine(f: &mut Function, op: Value, index: usize, ty: Type) -> Option<String>
     let mut places =
         block.filter_map(|b| Some((b, f.blocks[b].insts.iter().position(|v| *v == op)?)));
     let (block, at) = places.next()?;
-    let refined = f.insts.push(Inst {
-        op: Op::Refine(ty),
-        args: vec![operand],
+    let refined = f.insts.push(Inst::proved(
+        Op::Refine(ty),
+        vec![operand],
         ty,
-        source: Source::Proved,
-        state: None,
-        pc: f.insts[op].pc,
-    });
+        f.insts[op].pc,
+    ));
     f.blocks[block].insts.insert(at, refined);
     f.insts[op].args[index] = refined;
     Some(format!("type of {operand} but {ty} in {op}"))

@@ -13,7 +13,6 @@
 
 use super::Context;
 use crate::bytecode::{GeneralOp as G, Pc};
-use crate::facts::Source;
 use crate::hir::{Block, Function, Inst, Op, Term, Value};
 use crate::types::Type;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -29,7 +28,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         }
     }
     let ways = caught.iter().map(|&(b, i, _)| Way::of(f, b, i + 1));
-    let ways: Vec<Found> = ways.collect();
+    let ways = Vec::from_iter(ways);
     let popped: BTreeSet<Value> = ways.iter().flat_map(|way| &way.popped).copied().collect();
     let (mut seen, mut unbound) = (BTreeSet::new(), BTreeMap::new());
     let mut changed = false;
@@ -70,14 +69,12 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
 }
 
 fn general(f: &mut Function, op: G, args: Vec<Value>, pc: Pc) -> Value {
-    f.insts.push(Inst {
-        op: Op::General(op, [0, 0]),
+    f.insts.push(Inst::proved(
+        Op::General(op, [0, 0]),
         args,
-        ty: Type::BOTTOM,
-        source: Source::Proved,
-        state: None,
+        Type::BOTTOM,
         pc,
-    })
+    ))
 }
 
 /// Where an exception that was caught may be seen.

@@ -131,14 +131,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 Op::BoxFloatIf
             };
         }
-        let boxed = f.insts.push(Inst {
-            op: boxing,
-            args,
-            ty,
-            source: crate::facts::Source::Proved,
-            state: None,
-            pc,
-        });
+        let boxed = f.insts.push(Inst::proved(boxing, args, ty, pc));
         let slot = f.blocks[b]
             .params
             .iter_mut()
@@ -292,14 +285,7 @@ fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: 
 
 fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
     let pc = f.blocks[block].entry_state.pc;
-    let v = f.insts.push(Inst {
-        op,
-        args: vec![],
-        ty,
-        source: crate::facts::Source::Proved,
-        state: None,
-        pc,
-    });
+    let v = f.insts.push(Inst::proved(op, vec![], ty, pc));
     f.blocks[block].insts.push(v);
     v
 }
@@ -356,14 +342,9 @@ fn unbox_on_edge(
     f.blocks[pred].term.edges_mut()[n].args[index] = v;
     // What the slot of a local holds stays there; a stack entry's reference has nobody any more.
     if matches!(f.blocks[target].params[index].1, Place::Stack(_)) {
-        let dropped = f.insts.push(Inst {
-            op: Op::Decref,
-            args: vec![arg],
-            ty: Type::BOTTOM,
-            source: crate::facts::Source::Proved,
-            state: None,
-            pc,
-        });
+        let dropped = f
+            .insts
+            .push(Inst::proved(Op::Decref, vec![arg], Type::BOTTOM, pc));
         f.blocks[pred].insts.push(dropped);
     }
     new

@@ -340,14 +340,12 @@ impl Plan {
                     let (version, old) = self.found.stores[&v];
                     let mut instead = Vec::new();
                     let old = old.unwrap_or_else(|| {
-                        let null = f.insts.push(Inst {
-                            op: Op::Null,
-                            args: Vec::new(),
-                            ty: Type::NULLPTR,
-                            source: Source::Proved,
-                            state: None,
-                            pc: f.insts[v].pc,
-                        });
+                        let null = f.insts.push(Inst::proved(
+                            Op::Null,
+                            Vec::new(),
+                            Type::NULLPTR,
+                            f.insts[v].pc,
+                        ));
                         instead.push(null);
                         null
                     });

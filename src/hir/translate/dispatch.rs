@@ -293,14 +293,10 @@ impl Builder<'_> {
         self.stack[..base].copy_from_slice(&before[..base]);
         let mut values = Vec::new();
         for (i, &ty) in results.iter().enumerate() {
-            let v = self.f.insts.push(Inst {
-                op: Op::Param,
-                args: vec![],
-                ty,
-                source: crate::facts::Source::Proved,
-                state: None,
-                pc: self.pc,
-            });
+            let v = self
+                .f
+                .insts
+                .push(Inst::proved(Op::Param, vec![], ty, self.pc));
             let place = Place::Stack((base + i) as u32);
             self.f.blocks[join].params.push((v, place));
             self.stack[base + i].value = v;

@@ -146,14 +146,12 @@ impl<'a> Copier<'a> {
         );
         let inner = plan.body.inlined.clone();
         let codes = inner.into_iter().map(|inner| number(f, inner)).collect();
-        let null = f.insts.push(Inst {
-            op: Op::Null,
-            args: Vec::new(),
-            ty: Type::NULLPTR,
-            source: Source::Proved,
-            state: None,
-            pc: plan.waiting.pc,
-        });
+        let null = f.insts.push(Inst::proved(
+            Op::Null,
+            Vec::new(),
+            Type::NULLPTR,
+            plan.waiting.pc,
+        ));
         Copier {
             f,
             plan,
@@ -319,14 +317,12 @@ impl<'a> Copier<'a> {
             }
             _ => {
                 let types = self.results.iter().map(|v| self.f.ty(*v));
-                let param = Inst {
-                    op: Op::Param,
-                    args: Vec::new(),
-                    ty: types.fold(Type::BOTTOM, |all, ty| all | ty),
-                    source: Source::Proved,
-                    state: None,
-                    pc: self.plan.waiting.pc,
-                };
+                let param = Inst::proved(
+                    Op::Param,
+                    Vec::new(),
+                    types.fold(Type::BOTTOM, |all, ty| all | ty),
+                    self.plan.waiting.pc,
+                );
                 let param = self.f.insts.push(param);
                 let place = match self.plan.awaited {
                     Awaited::Result => Place::Stack(depth),
