@@ -92,6 +92,16 @@ impl Replay {
         if let Some(table) = parts.force_table {
             let _ = writeln!(out, "  force {table:#x}");
         }
+        if let Some(announcement) = &parts.announcement {
+            let (word, hook) = (announcement.word, announcement.hook);
+            let _ = writeln!(out, "  announce {word:#x} {hook:#x}");
+            for name in &announcement.exempt_helpers {
+                let _ = writeln!(out, "  exempt helper {}", Quoted(name));
+            }
+            for address in &announcement.exempt {
+                let _ = writeln!(out, "  exempt {address:#x}");
+            }
+        }
         if let Some(namespace) = &parts.namespace {
             let (address, notes) = (namespace.address, namespace.notes);
             let _ = writeln!(out, "  namespace {address:#x} {notes}");

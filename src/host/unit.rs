@@ -3,7 +3,7 @@
 use super::ClosedParts;
 use crate::bytecode::Pc;
 use crate::exits::{Source, VirtualObject};
-use crate::lir::Func;
+use crate::lir::{Announcement, Func};
 use crate::types::Type;
 
 /// Where compiled code begins.
@@ -40,6 +40,8 @@ pub struct UnitParts {
     /// suspended at the resume point of that number, with its stack given up to the unit, and fails for any other. `words`
     /// is where the unit keeps what else would lie behind the frame, [`LOCAL_WORDS`](crate::facts::LOCAL_WORDS) a local and two more.
     pub suspend: Option<Func>,
+    /// What the unit does before it calls what may look at other frames than its own, if the host puts something off till then.
+    pub announcement: Option<Announcement>,
     /// Address of the host's code object: instruction positions are `code_base + 2 * pos` (or the host's unit).
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
@@ -66,6 +68,7 @@ impl UnitParts {
             enter,
             leave,
             suspend: None,
+            announcement: None,
             position_base: 0,
             position_scale: 1,
             closed: None,

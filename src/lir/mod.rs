@@ -10,6 +10,7 @@
 //! - `Fail` stands only in intrinsics, `Exit` only in units.
 //! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper calls.
 
+mod announce;
 mod borders;
 mod cfg;
 mod counts;
@@ -30,6 +31,7 @@ mod text;
 mod tidy;
 mod verify;
 
+pub use announce::Announcement;
 pub use borders::separate_loops;
 pub use cfg::{Cfg, NaturalLoop};
 pub use counts::derive_counts;

@@ -229,6 +229,9 @@ fn finish_with(
         return Err(Faults(faults));
     }
     lir::tidy(&mut func);
+    if let Some(announcement) = &parts.announcement {
+        func.announce_calls(announcement, &host.helpers);
+    }
     lir::rotate_loops(&mut func);
     lir::derive_counts(&mut func, parts.loop_counter);
     lir::separate_loops(&mut func);

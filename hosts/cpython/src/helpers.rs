@@ -45,7 +45,7 @@ pub use overloads::operator_rest;
 pub use unpack::seq_iter_at;
 
 use cladonia::bytecode::GeneralOp;
-use cladonia::host::MATH;
+use cladonia::host::{FREE_LEAF, MATH};
 
 /// Whether `CALL_INTRINSIC_1` with this number can be compiled.
 pub fn intrinsic1_supported(number: u32) -> bool {
@@ -55,6 +55,20 @@ pub fn intrinsic1_supported(number: u32) -> bool {
 /// Whether `CALL_INTRINSIC_2` with this number can be compiled.
 pub fn intrinsic2_supported(number: u32) -> bool {
     (1..=5).contains(&number)
+}
+
+/// Helpers before which nothing need be [announced](crate::runtime::generators::announce): nobody looks at frames while they run, or they
+/// do it themselves.
+pub fn announced() -> impl Iterator<Item = &'static str> {
+    use GeneralOp as G;
+    let general = GeneralOp::ALL.iter().filter(|op| {
+        let does_it = matches!(op, G::GetIter | G::IterNext | G::GetYieldFromIter | G::Send);
+        does_it || op.info().quiet
+    });
+    general
+        .map(|op| op.info().name)
+        .chain(MATH.iter().map(|row| row.0))
+        .chain([FREE_LEAF, "free_int", "box_int", "box_float"])
 }
 
 /// Every helper the core asks for, but for the exit hook, which is the runtime's.

@@ -21,6 +21,7 @@ use crate::abi;
 use crate::capi::{self, Obj, field, set_field};
 use crate::helpers;
 use crate::objects;
+use crate::runtime::generators;
 use cladonia::facts::Effects;
 use cladonia::host::{FREE_LEAF, Host, HostBuilder, HostError};
 use cladonia::lir::{Builder, Func, HelperId, Signature, Value};
@@ -159,6 +160,9 @@ pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
         if class == &raw mut PyLong_Type {
             free_int(object);
             return 1;
+        }
+        if class == &raw mut pyo3_ffi::PyGen_Type {
+            return generators::free_ended(object) as i64;
         }
         if class != &raw mut PyFloat_Type
             && class != &raw mut PyUnicode_Type

@@ -5,7 +5,7 @@ use crate::bytecode::{Document, Met, Numbers, Pc, Reason, Section, parse_code};
 use crate::facts::{Effects, Snapshot};
 use crate::host::inlinee::read_answer;
 use crate::host::{ClosedParts, Entry, Host, HostBuilder, Namespace, UnitParts};
-use crate::lir::{self, Func, Helper, HelperId, Mode, Signature};
+use crate::lir::{self, Announcement, Func, Helper, HelperId, Mode, Signature};
 use crate::ll::{Field, Ty, Width};
 use crate::types::{Hierarchy, Line, Lines, Parsed, Scope, TextError, Type};
 use cranelift_entity::PrimaryMap;
@@ -168,6 +168,7 @@ struct Builder {
     cells: [u64; 3],
     positions: (u64, u32),
     force: Option<u64>,
+    announcement: Option<Announcement>,
     namespace: Option<Namespace>,
     funcs: HashMap<&'static str, Func>,
     closed: Option<(u64, u64)>,
@@ -276,6 +277,25 @@ impl Builder {
                 self.positions = (line.hexadecimal()?, line.number()?);
             }
             () if line.eat_word("force") => self.force = Some(line.hexadecimal()?),
+            () if line.eat_word("announce") => {
+                self.announcement = Some(Announcement {
+                    word: line.hexadecimal()?,
+                    hook: line.hexadecimal()?,
+                    exempt_helpers: Vec::new(),
+                    exempt: Vec::new(),
+                });
+            }
+            () if self.announcement.is_some() && line.eat_word("exempt") => {
+                let (mut helper, mut address) = (None, None);
+                match line.eat_word("helper") {
+                    true => helper = Some(line.quoted("the name of a helper")?),
+                    false => address = Some(line.hexadecimal()?),
+                }
+                if let Some(announcement) = &mut self.announcement {
+                    announcement.exempt_helpers.extend(helper);
+                    announcement.exempt.extend(address);
+                }
+            }
             () if line.eat_word("namespace") => {
                 self.namespace = Some(Namespace {
                     address: line.hexadecimal()?,
@@ -355,6 +375,7 @@ impl Builder {
                 enter,
                 leave,
                 suspend,
+                announcement: self.announcement,
                 position_base: self.positions.0,
                 position_scale: self.positions.1,
                 closed,

@@ -170,6 +170,7 @@ pub(super) unsafe fn call_special(thread: Thread, object: Obj, name: Obj) -> Opt
     if made.is_some() {
         return made;
     }
+    generators::announce();
     let result = call_function(thread, Py_NewRef(function), &receiver, 1, ptr::null_mut());
     if result.is_none() {
         Py_DECREF(function);

@@ -7,7 +7,7 @@ use super::unpack::get_iter;
 use crate::abi;
 use crate::capi::{Frame, Obj, Thread, field, interned};
 use crate::runtime::capi::{_Py_MakeCoro, _PyGen_FetchStopIterationValue, put};
-use crate::runtime::generators::{fill, is_resumable, is_suspended, resume};
+use crate::runtime::generators::{announce, fill, is_resumable, is_suspended, resume};
 use abi::{code, frame as f, generator as g};
 use pyo3_ffi::*;
 use std::ptr;
@@ -63,6 +63,7 @@ pub unsafe extern "C" fn send(thread: Thread, receiver: Obj, value: Obj, out: *m
         *out = result;
         return is_suspended(receiver) as i64;
     }
+    announce();
     let next = (*Py_TYPE(receiver)).tp_iternext;
     let result = match next {
         Some(next) if value == Py_None() => next(receiver),

@@ -15,7 +15,11 @@ pub unsafe extern "C" fn get_iter(thread: Thread, a: Obj) -> Obj {
     if PyList_CheckExact(a) != 0 {
         return list_iterators::make(a);
     }
+    if Py_TYPE(a) == &raw mut PyGen_Type {
+        return Py_NewRef(a);
+    }
     let Some(iterator) = special(thread, a, interned!("__iter__")) else {
+        generators::announce();
         return PyObject_GetIter(a);
     };
     if !iterator.is_null() && PyIter_Check(iterator) == 0 {
@@ -57,6 +61,7 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
         Py_DECREF(item);
         return 0;
     }
+    generators::announce();
     let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
         // `for` over the hidden argument of a generator expression that was called by hand.
         PyErr_Format(

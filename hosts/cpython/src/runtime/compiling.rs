@@ -359,6 +359,7 @@ pub(super) unsafe fn compile_unit(
         enter,
         leave,
         suspend,
+        announcement: (kind == Kind::Generator).then(generators::announcement),
         position_base: shape.units() as u64,
         position_scale: 2,
         namespace,

@@ -221,6 +221,7 @@ macro_rules! fallbacks {
                 // SAFETY: a native call's promises.
                 unsafe {
                     generators::make(ts, func, &args).unwrap_or_else(|| {
+                        generators::announce();
                         call_in_place(ts, func, args.as_mut_ptr(), args.len() as i64)
                     })
                 }
@@ -236,6 +237,11 @@ macro_rules! fallbacks {
         pub fn maker(arity: usize) -> Option<u64> {
             const ALL: &[fn() -> u64] = &[$(|| $maker as *const () as u64),*];
             ALL.get(arity).map(|address| address())
+        }
+
+        /// Whether an address is one of those.
+        pub fn is_maker(address: u64) -> bool {
+            [$($maker as *const () as u64),*].contains(&address)
         }
     };
 }

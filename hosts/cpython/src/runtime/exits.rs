@@ -7,7 +7,7 @@ use super::capi::*;
 use super::entries::EVENTS;
 use super::rebuilt::{self, Rebuilt};
 use super::units::{Kind, UnitRef, UnitState};
-use super::{abi, frames, healing};
+use super::{abi, frames, generators, healing};
 use crate::helpers::traceback;
 use abi::{frame as f, thread as t};
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
@@ -54,6 +54,7 @@ fn unit_count(shape: &CodeShape) -> i64 {
 /// # Safety
 /// Called by a unit with its own token, one of its exits, and that exit's words.
 pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Object {
+    generators::announce();
     // SAFETY: the unit is running, so its state is alive; `activations` keeps it so until the hook returns.
     unsafe {
         let unit = token as UnitRef;

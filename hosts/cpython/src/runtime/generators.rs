@@ -25,8 +25,9 @@ mod frames;
 mod make;
 pub mod slots;
 
+pub use chain::{announce, announcement};
 pub use frames::{enter, leave, suspend};
-pub use make::{fill, make, maker};
+pub use make::{fill, free_ended, make, maker};
 
 use super::abi;
 use super::capi::*;
@@ -199,6 +200,7 @@ unsafe fn resume_in_place(generator: Object, value: Object) -> Object {
 
 /// In place of a unit that was lost: make another, and let the generator go on.
 unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> Object {
+    announce();
     // SAFETY: as for a unit.
     unsafe {
         let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);

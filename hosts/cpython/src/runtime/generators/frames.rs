@@ -4,12 +4,12 @@ use super::super::capi::*;
 use super::super::entries::entry_check;
 use super::super::frames::{self, C_RECURSION_RESERVE, NATIVE};
 use super::super::units::{Busy, UnitState};
-use super::NO_POINT;
 use super::abi;
+use super::{NO_POINT, chain};
 use abi::{frame as f, generator as g, thread as t};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
-use pyo3_ffi::{Py_DECREF, Py_XDECREF};
+use pyo3_ffi::{Py_DECREF, Py_REFCNT, Py_XDECREF};
 
 /// LIR that resumes a frame: see [`UnitParts::suspend`](cladonia::engine::UnitParts::suspend).
 pub fn enter(unit: &UnitState) -> Func {
@@ -166,13 +166,18 @@ pub fn leave() -> Func {
 }
 
 /// Unlink and clear the frame of a generator that has returned.
-unsafe extern "C" fn end(ts: Thread, frame: Frame) {
+pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
     let _busy = Busy::new();
     // SAFETY: the frame is the innermost one, its stack empty. Its generator lives: who resumed it holds it.
     unsafe {
         let generator = frame.offset(-(g::FRAME as isize));
         let object: Object = get(frame, f::FRAME_OBJ);
         let handled: Object = get(generator, g::EXC_STATE);
+        if !chain::is_announced()
+            && (!object.is_null() || !handled.is_null() || holds_the_last(frame))
+        {
+            chain::announce();
+        }
         if !object.is_null() {
             frames::keep_locals(frame);
         }
@@ -187,6 +192,17 @@ unsafe extern "C" fn end(ts: Thread, frame: Frame) {
             _PyEval_FrameClearAndPop(ts, frame);
         }
         put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
+    }
+}
+
+/// Whether something ends if a frame is cleared.
+unsafe fn holds_the_last(frame: Frame) -> bool {
+    // SAFETY: the caller's: slots hold objects or null.
+    unsafe {
+        let slots: i32 = get(frame, f::STACKTOP);
+        let mut held = (0..slots).map(|slot| get::<Object>(frame, f::LOCALSPLUS + 8 * slot));
+        held.any(|object| !object.is_null() && Py_REFCNT(object) == 1)
+            || Py_REFCNT(get(frame, f::FUNCOBJ)) == 1
     }
 }
 

@@ -172,6 +172,19 @@ pub(super) unsafe fn retire(generator: Object) -> bool {
     }
 }
 
+/// Free a generator without references if it has ended and nothing that it holds ends with it; says if that was done.
+///
+/// # Safety
+/// The object is one, with no references.
+pub unsafe fn free_ended(generator: Object) -> bool {
+    // SAFETY: the caller's promise. The end of names runs no code of the program.
+    unsafe {
+        let state: i8 = get(generator.cast(), g::FRAME_STATE);
+        let code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
+        state == g::STATE_CLEARED as i8 && Py_REFCNT(code) > 1 && retire(generator)
+    }
+}
+
 /// [`retire`] for one that has not ended.
 #[inline(never)]
 unsafe fn retire_waiting(generator: Object) -> bool {

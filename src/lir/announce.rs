@@ -1,0 +1,411 @@
+//! Calls that others may see are announced.
+//!
+//! A host may put off what only somebody can see who looks beyond the unit's own frame (the frames of generators that wait for the
+//! unit's, say), if it hears before anything is called that may look. Mostly nothing is: such a unit runs from one suspension to the
+//! next without a call. So the announcement stands at the first call on each path, and asks a word of memory whether there is
+//! anything to do; what is called later has been announced.
+
+use super::cfg::Cfg;
+use super::graph::{Block, BlockCall, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value};
+use super::ops::{IntCond, Opcode};
+use crate::ll::{Ty, Width};
+use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
+use std::collections::HashSet;
+
+/// What a unit does before it calls what may look beyond its frame.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Announcement {
+    /// Address of a word that is 0 while there is nothing to do.
+    pub word: u64,
+    /// Address of what is called otherwise, `(callee) -> ()`, with null or the address of a function that is not known beforehand:
+    /// the host knows some that need no announcement. It may be called while there is nothing to do.
+    pub hook: u64,
+    /// Helpers that need no announcement, by name.
+    pub exempt_helpers: Vec<String>,
+    /// Addresses of other functions that need none.
+    pub exempt: Vec<u64>,
+}
+
+/// A call that is to be announced: its place in its block, and what is called if only the host can tell whether it needs that.
+type Place = (usize, Option<Value>);
+
+impl Func {
+    /// Announce the calls of a function in which nothing has been announced at the entry.
+    pub fn announce_calls(
+        &mut self,
+        announcement: &Announcement,
+        helpers: &PrimaryMap<HelperId, Helper>,
+    ) {
+        let cfg = Cfg::new(self);
+        let (mut constants, mut exempt) = (HashSet::new(), HashSet::new());
+        for inst in cfg.order().iter().flat_map(|b| &self.blocks[*b].insts) {
+            if let Imm::Addr(address) = inst.imm {
+                constants.extend(inst.results.iter().copied());
+                if announcement.exempt.contains(&address) {
+                    exempt.extend(inst.results.iter().copied());
+                }
+            }
+        }
+        // What is called: `None` of what needs no announcement, or is no call.
+        let called = |inst: &Inst| -> Option<Option<Value>> {
+            match inst.imm {
+                Imm::Helper(id) => {
+                    let mut names = announcement.exempt_helpers.iter();
+                    let helper = helpers.get(id);
+                    helper
+                        .is_none_or(|helper| names.all(|name| name != helper.name))
+                        .then_some(None)
+                }
+                Imm::Sig(_) => {
+                    let callee = inst.args[0];
+                    let unknown = Some(callee).filter(|v| !constants.contains(v));
+                    (!exempt.contains(&callee)).then_some(unknown)
+                }
+                _ => inst.op.is_call().then_some(None),
+            }
+        };
+        let mut places = SecondaryMap::<Block, Vec<Place>>::new();
+        let mut announces = EntitySet::new();
+        for &b in cfg.order() {
+            for (i, inst) in self.blocks[b].insts.iter().enumerate() {
+                if let Some(callee) = called(inst) {
+                    places[b].push((i, callee));
+                    if callee.is_none() {
+                        announces.insert(b);
+                        break;
+                    }
+                }
+            }
+        }
+        for b in unannounced(&cfg, &announces) {
+            // From the last to the first: what comes after one is another block then.
+            for &place in places[b].iter().rev() {
+                self.announce_at(b, place, announcement);
+            }
+        }
+    }
+
+    /// Put an announcement before an instruction.
+    fn announce_at(&mut self, block: Block, (at, callee): Place, announcement: &Announcement) {
+        let sig = self.sig(Signature::new(&[Ty::Ptr], &[]));
+        let mut call = Vec::new();
+        let callee = callee.unwrap_or_else(|| self.constant(&mut call, 0));
+        let hook = self.constant(&mut call, announcement.hook);
+        call.push(Inst {
+            op: Opcode::CallIndirect,
+            args: vec![hook, callee],
+            imm: Imm::Sig(sig),
+            results: Vec::new(),
+        });
+        if self.blocks[block].cold {
+            self.blocks[block].insts.splice(at..at, call);
+            return;
+        }
+        let mut asked = Vec::new();
+        let word = self.constant(&mut asked, announcement.word);
+        let (width, offset) = (Width::Ptr, 0);
+        let found = self.values.push(width.ty());
+        asked.push(Inst {
+            op: Opcode::Load,
+            args: vec![word],
+            imm: Imm::Mem { width, offset },
+            results: vec![found],
+        });
+        let null = self.constant(&mut asked, 0);
+        let cond = self.values.push(Ty::Bool);
+        asked.push(Inst {
+            op: Opcode::Icmp,
+            args: vec![found, null],
+            imm: Imm::IntCond(IntCond::Eq),
+            results: vec![cond],
+        });
+        let (loud, rest) = (self.make_block(), self.make_block());
+        let data = &mut self.blocks[block];
+        let insts = data.insts.split_off(at);
+        data.insts.extend(asked);
+        let branch = Term::Br {
+            cond,
+            then: BlockCall::new(rest, Vec::new()),
+            els: BlockCall::new(loud, Vec::new()),
+        };
+        let term = data.term.replace(branch);
+        let data = &mut self.blocks[rest];
+        (data.insts, data.term) = (insts, term);
+        let data = &mut self.blocks[loud];
+        data.cold = true;
+        data.insts = call;
+        data.term = Some(Term::Jump(BlockCall::new(rest, Vec::new())));
+        let place = self.order.iter().position(|b| *b == block);
+        let place = place.expect("a block of the layout") + 1;
+        self.order.insert(place, rest);
+        self.order.push(loud);
+    }
+
+    /// A constant address, appended to `insts`.
+    fn constant(&mut self, insts: &mut Vec<Inst>, address: u64) -> Value {
+        let value = self.values.push(Ty::Ptr);
+        insts.push(Inst {
+            op: Opcode::Pconst,
+            args: Vec::new(),
+            imm: Imm::Addr(address),
+            results: vec![value],
+        });
+        value
+    }
+}
+
+/// The blocks that some path reaches without an announcement; `announces` are those that make one, whatever they call. (A forward
+/// analysis: what holds at a block's start holds on all its edges.)
+fn unannounced(cfg: &Cfg, announces: &EntitySet<Block>) -> Vec<Block> {
+    let mut found = EntitySet::new();
+    let entry = cfg.order()[0];
+    found.insert(entry);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in &cfg.order()[1..] {
+            let is_quiet = |p: &Block| found.contains(*p) && !announces.contains(*p);
+            if !found.contains(b) && cfg.predecessors(b).iter().any(is_quiet) {
+                found.insert(b);
+                changed = true;
+            }
+        }
+    }
+    let order = cfg.order().iter().copied();
+    order.filter(|b| found.contains(*b)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random;
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn announced(func: &mut Func) {
+        let announcement = Announcement {
+            word: 0x10,
+            hook: 0x20,
+            exempt_helpers: vec!["list.new".to_owned()],
+            exempt: vec![0x30],
+        };
+        func.announce_calls(&announcement, &random::helpers());
+    }
+
+    fn check(text: &str, expect: Expect) {
+        expect.assert_eq(&random::after(announced, text));
+    }
+
+    #[test]
+    fn the_first_call_on_each_path_is_announced() {
+        check(
+            "(bool) {\n  sig0 ()\nblock0(v0: bool):\n  br v0, block1, block2\nblock1:\n  call nothing()\n  call nothing()\n  jump block3\n\
+             block2:\n  jump block3\nblock3:\n  v1 = pconst 0x40\n  call_indirect sig0 v1()\n  call nothing()\n  br v0, block4, block5\n\
+             block4:\n  call nothing()\n  jump block5\nblock5:\n  return\n}",
+            expect![[r#"
+                function "test"(bool) {
+                  sig0 ()
+                  sig1 (ptr)
+
+                block0(v0: bool):
+                  br v0, block1, block2
+
+                block1:
+                  v4 = pconst 0x10
+                  v5 = load.ptr v4
+                  v6 = pconst 0x0
+                  v7 = icmp eq v5, v6
+                  br v7, block7, block6
+
+                block7:
+                  call nothing()
+                  call nothing()
+                  jump block3
+
+                block2:
+                  jump block3
+
+                block3:
+                  v1 = pconst 0x40
+                  v10 = pconst 0x10
+                  v11 = load.ptr v10
+                  v12 = pconst 0x0
+                  v13 = icmp eq v11, v12
+                  br v13, block9, block8
+
+                block9:
+                  call_indirect sig0 v1()
+                  call nothing()
+                  br v0, block4, block5
+
+                block4:
+                  call nothing()
+                  jump block5
+
+                block5:
+                  return
+
+                block6 cold:
+                  v2 = pconst 0x0
+                  v3 = pconst 0x20
+                  call_indirect sig1 v3(v2)
+                  jump block7
+
+                block8 cold:
+                  v8 = pconst 0x0
+                  v9 = pconst 0x20
+                  call_indirect sig1 v9(v8)
+                  jump block9
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_exempt_is_not_announced() {
+        check(
+            "(i64) {\n  sig0 ()\nblock0(v0: i64):\n  v1 = pconst 0x30\n  call_indirect sig0 v1()\n  v2 = call list.new(v0)\n  return\n}",
+            expect![[r#"
+                function "test"(i64) {
+                  sig0 ()
+
+                block0(v0: i64):
+                  v1 = pconst 0x30
+                  call_indirect sig0 v1()
+                  v2 = call list.new(v0)
+                  return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_host_is_asked_about_what_is_only_known_when_it_is_called() {
+        check(
+            "(ptr) {\n  sig0 ()\nblock0(v0: ptr):\n  call_indirect sig0 v0()\n  call_indirect sig0 v0()\n  call nothing()\n  \
+             call_indirect sig0 v0()\n  return\n}",
+            expect![[r#"
+                function "test"(ptr) {
+                  sig0 ()
+                  sig1 (ptr)
+
+                block0(v0: ptr):
+                  v13 = pconst 0x10
+                  v14 = load.ptr v13
+                  v15 = pconst 0x0
+                  v16 = icmp eq v14, v15
+                  br v16, block6, block5
+
+                block6:
+                  call_indirect sig0 v0()
+                  v8 = pconst 0x10
+                  v9 = load.ptr v8
+                  v10 = pconst 0x0
+                  v11 = icmp eq v9, v10
+                  br v11, block4, block3
+
+                block4:
+                  call_indirect sig0 v0()
+                  v3 = pconst 0x10
+                  v4 = load.ptr v3
+                  v5 = pconst 0x0
+                  v6 = icmp eq v4, v5
+                  br v6, block2, block1
+
+                block2:
+                  call nothing()
+                  call_indirect sig0 v0()
+                  return
+
+                block1 cold:
+                  v1 = pconst 0x0
+                  v2 = pconst 0x20
+                  call_indirect sig1 v2(v1)
+                  jump block2
+
+                block3 cold:
+                  v7 = pconst 0x20
+                  call_indirect sig1 v7(v0)
+                  jump block4
+
+                block5 cold:
+                  v12 = pconst 0x20
+                  call_indirect sig1 v12(v0)
+                  jump block6
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_loop_asks_in_each_turn_unless_that_was_done_before_it() {
+        check(
+            "(bool) {\nblock0(v0: bool):\n  jump block1\nblock1:\n  call nothing()\n  br v0, block1, block2\nblock2:\n  jump block3\n\
+             block3:\n  call nothing()\n  br v0, block3, block4\nblock4:\n  return\n}",
+            expect![[r#"
+                function "test"(bool) {
+                  sig0 (ptr)
+
+                block0(v0: bool):
+                  jump block1
+
+                block1:
+                  v3 = pconst 0x10
+                  v4 = load.ptr v3
+                  v5 = pconst 0x0
+                  v6 = icmp eq v4, v5
+                  br v6, block6, block5
+
+                block6:
+                  call nothing()
+                  br v0, block1, block2
+
+                block2:
+                  jump block3
+
+                block3:
+                  call nothing()
+                  br v0, block3, block4
+
+                block4:
+                  return
+
+                block5 cold:
+                  v1 = pconst 0x0
+                  v2 = pconst 0x20
+                  call_indirect sig0 v2(v1)
+                  jump block6
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn cold_code_does_not_ask() {
+        check(
+            "(bool) {\nblock0(v0: bool):\n  br v0, block1, block2\nblock1 cold:\n  call nothing()\n  jump block2\nblock2:\n  return\n}",
+            expect![[r#"
+                function "test"(bool) {
+                  sig0 (ptr)
+
+                block0(v0: bool):
+                  br v0, block1, block2
+
+                block1 cold:
+                  v1 = pconst 0x0
+                  v2 = pconst 0x20
+                  call_indirect sig0 v2(v1)
+                  call nothing()
+                  jump block2
+
+                block2:
+                  return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn every_function_stays_well_formed() {
+        random::stays_well_formed(announced);
+    }
+}
