@@ -302,6 +302,8 @@ pub(super) unsafe fn compile_unit(
     let mut code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
+    // SAFETY: the caller's promise.
+    let made_functions = unsafe { generators::make_functions(&mut code, globals, builtins) };
     if rt().options.threshold > 0 && state.reached_late < MOST_REACHED_LATE {
         // SAFETY: the caller's promise.
         unsafe { mark_unreached(&mut code, &shape, kind) };
@@ -393,12 +395,13 @@ pub(super) unsafe fn compile_unit(
     }));
     rt().engine = Some(engine);
     rt().totals.compile_ns += started.elapsed().as_nanos() as u64;
-    let compiled = made
+    let mut compiled = made
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
             Refusal::Lasting(e.to_string())
         })?;
+    compiled.assumptions.extend(made_functions);
     rt().totals.compiled(&compiled);
     unit.finish(compiled);
     drop((held, sampled));

@@ -11,6 +11,7 @@
 //! | file | owns |
 //! | --- | --- |
 //! | here | units: made, published, withdrawn |
+//! | `expressions` | functions of generator expressions |
 //! | `chain` | generators that wait for each other |
 //! | `frames` | LIR to resume, suspend and end a frame |
 //! | `make` | generators made and freed |
@@ -21,11 +22,13 @@
 //! last slot of the frame's operand stack, which is empty meanwhile, says where.
 
 mod chain;
+mod expressions;
 mod frames;
 mod make;
 pub mod slots;
 
 pub use chain::{announce, announcement};
+pub use expressions::make_functions;
 pub use frames::{enter, leave, suspend};
 pub use make::{fill, free_ended, make, maker};
 
