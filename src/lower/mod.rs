@@ -366,19 +366,28 @@ impl<'a> Lower<'a> {
             let insts = &self.f.blocks[block].insts;
             let mut i = 0;
             while i < insts.len() {
-                let check = insts.get(i + 1).copied();
-                self.check_after = check.filter(|next| {
-                    *self.f.op(*next) == Op::CheckValid
+                // What only says more of a value is nothing in LIR, so a check may come after that too.
+                let mut next = i + 1;
+                while insts.get(next).is_some_and(|v| {
+                    matches!(self.f.op(*v), Op::Refine(_)) && self.f.arg(*v, 0) != insts[i]
+                }) {
+                    next += 1;
+                }
+                let check = insts.get(next).copied();
+                self.check_after = check.filter(|check| {
+                    *self.f.op(*check) == Op::CheckValid
                         && !dirty[i]
                         && self.parts.force_table.is_none()
                 });
+                if self.check_after.is_none() {
+                    next = i + 1;
+                }
+                for &v in &insts[i + 1..next] {
+                    self.inst(v);
+                }
                 self.inst(insts[i]);
                 // Whoever made the check where something has run takes it.
-                i += if check.is_some() && self.checked.take() == check {
-                    2
-                } else {
-                    1
-                };
+                i = next + usize::from(check.is_some() && self.checked.take() == check);
             }
             self.lowered = None;
             self.terminator(block);
