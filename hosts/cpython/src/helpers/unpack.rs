@@ -48,9 +48,11 @@ unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
 }
 
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
-    if Py_TYPE(iter) == &raw mut PyGen_Type
-        && let Some(item) = generators::resume(thread, iter, Py_None())
-    {
+    let is_generator = Py_TYPE(iter) == &raw mut PyGen_Type;
+    if is_generator && generators::has_ended(iter) {
+        return 0;
+    }
+    if is_generator && let Some(item) = generators::resume(thread, iter, Py_None()) {
         if item.is_null() {
             return -1;
         }

@@ -4,6 +4,7 @@
 
 use super::capi::*;
 use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
+use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, generators, healing, monitoring, rt, sampling, watchers};
 use crate::feedback;
@@ -326,6 +327,7 @@ pub(super) unsafe fn compile_unit(
         let units: isize = unsafe { get(shape.code.cast(), abi::object::VAR_SIZE) };
         let table = generators::resume_table(&code, units as usize).map_err(Refusal::Lasting)?;
         unit.points = Some(table);
+        unit.forwards = Forward::table(&code, units as usize);
     }
     // SAFETY: the caller's promise.
     let namespace = unsafe {

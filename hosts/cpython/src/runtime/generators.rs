@@ -13,6 +13,7 @@
 //! | here | units: made, published, withdrawn |
 //! | `expressions` | functions of generator expressions |
 //! | `chain` | generators that wait for each other |
+//! | `forward` | loops that hand on what another generator yields |
 //! | `frames` | LIR to resume, suspend and end a frame |
 //! | `make` | generators made and freed |
 //! | `slots` | the slots of the classes |
@@ -23,12 +24,14 @@
 
 mod chain;
 mod expressions;
+mod forward;
 mod frames;
 mod make;
 pub mod slots;
 
 pub use chain::{announce, announcement};
 pub use expressions::make_functions;
+pub use forward::Forward;
 pub use frames::{enter, leave, suspend};
 pub use make::{fill, free_ended, make, maker};
 
@@ -56,6 +59,7 @@ pub struct GeneratorState {
     /// Units made.
     pub versions: u32,
     cell: Box<ResumeCell>,
+    forwards: Option<Box<[Forward]>>,
 }
 
 /// A table of resume points has this where there is none.
@@ -97,6 +101,8 @@ pub struct ResumeCell {
     entry: Cell<usize>,
     /// The unit's cell with the eval-breaker word that it need not ask about; that of another word if there is no unit.
     pending: Cell<*const u64>,
+    /// For each code unit the [`Forward`] that waits there, if some do; else null.
+    forwards: Cell<*const Forward>,
     spares: Spares,
 }
 
@@ -157,6 +163,9 @@ pub unsafe fn resume(ts: Thread, generator: Object, value: Object) -> Option<Obj
         match get::<i8>(generator.cast(), g::FRAME_STATE) as i32 {
             g::STATE_CREATED if value != Py_None() => None,
             g::STATE_DELEGATING => Some(chain::resume(ts, generator, cell, value)),
+            g::STATE_SUSPENDED if chain::forwards(generator, cell) => {
+                Some(chain::resume(ts, generator, cell, value))
+            }
             _ => Some(enter_unit(ts, generator, cell, Py_NewRef(value))),
         }
     }
@@ -274,9 +283,11 @@ impl Default for GeneratorState {
         GeneratorState {
             unit: None,
             versions: 0,
+            forwards: None,
             cell: Box::new(ResumeCell {
                 entry: Cell::new(recompile as *const () as usize),
                 pending: Cell::new(&raw const NO_UNIT),
+                forwards: Cell::new(std::ptr::null()),
                 spares: Spares::new(),
             }),
         }
@@ -319,6 +330,12 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
             func,
         )?;
         let state = &mut function_state::state_of(code).generator;
+        state.forwards = std::mem::take(&mut (*unit).forwards);
+        let forwards = state
+            .forwards
+            .as_ref()
+            .map_or(std::ptr::null(), |all| all.as_ptr());
+        state.cell.forwards.set(forwards);
         state.unit = Some(unit);
         state.versions += 1;
         state.cell.entry.set((*unit).entry() as usize);
@@ -326,6 +343,16 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
         publish(code, Some(&state.cell));
         Ok(())
     }
+}
+
+/// Whether a generator has ended.
+///
+/// # Safety
+/// The object is a generator or a coroutine.
+#[inline(always)]
+pub unsafe fn has_ended(generator: Object) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { get::<i8>(generator.cast(), g::FRAME_STATE) > g::STATE_EXECUTING as i8 }
 }
 
 /// For each code unit, the number of the resume point there, or [`NO_POINT`].

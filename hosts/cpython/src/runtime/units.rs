@@ -11,6 +11,7 @@
 
 use super::abi;
 use super::capi::{CodeShape, Frame, Object, get};
+use super::generators::Forward;
 use super::{frames, rt};
 use crate::namespace::NameCell;
 use crate::objects;
@@ -83,6 +84,8 @@ pub struct UnitState {
     pub cells: Option<Box<[NameCell]>>,
     /// Of a generator's: see [`super::generators::resume_table`].
     pub points: Option<Box<[u8]>>,
+    /// Of a generator's: what its resume points hand on, until the code's cell has it.
+    pub forwards: Option<Box<[Forward]>>,
     /// The number of its first guard, of all guards in the process.
     pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
@@ -169,6 +172,7 @@ impl UnitState {
             at_top: false,
             cells: None,
             points: None,
+            forwards: None,
             first_guard: 0,
             force: None,
         })

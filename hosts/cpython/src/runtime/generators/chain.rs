@@ -1,8 +1,8 @@
-//! Generators that wait for each other, by `yield from` or `await`.
+//! Generators that wait for each other, by `yield from` or `await`, or in loops that [only hand on](super::forward) what they get.
 //!
 //! # Frames that are linked late
 //! Where a generator waits for another one, which waits for a third and so on, each value comes from the innermost, and the frames in
-//! between only stand in the chain of frames meanwhile. Whoever looks must find them there, running, each at its `SEND`; but hardly
+//! between only stand in the chain of frames meanwhile. Whoever looks must find them there, running, each where it waits; but hardly
 //! anybody looks: compiled code mostly runs from one `yield` to the next without a call. So the innermost frame is entered as if the
 //! others were not there, and they are linked when [something is called](announcement) that may look. Who is not announced is another
 //! process, and C code that is called where code of the program can't be, as tracemalloc is at an allocation.
@@ -11,10 +11,12 @@ use super::super::capi::*;
 use super::super::units::Busy;
 use super::super::{entries, exits};
 use super::abi;
+use super::forward::Forward;
 use super::{ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
 use abi::{frame as f, generator as g, thread as t};
 use cladonia::lir::Announcement;
 use pyo3_ffi::*;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -24,6 +26,9 @@ static UNLINKED: AtomicPtr<Chain> = AtomicPtr::new(ptr::null_mut());
 
 /// So many of the innermost generators that wait are noted.
 const NOTED: usize = 8;
+
+/// So many generators of a chain may hand on what they get.
+const MOST_FORWARDS: usize = 32;
 
 /// Generators that wait for each other, each for the next, and the one that does not, which runs or is about to.
 struct Chain {
@@ -35,6 +40,10 @@ struct Chain {
     noted: [Object; NOTED],
     /// How many of those are still noted.
     known: usize,
+    /// Where those that hand on what they get keep it, from the outermost.
+    forwards: [MaybeUninit<*mut Object>; MOST_FORWARDS],
+    /// How many of them there are.
+    kept: usize,
     /// The one that does not wait.
     running: Object,
     /// Whether the frames of those that wait are linked.
@@ -92,6 +101,8 @@ pub(super) unsafe fn resume(
         length: 0,
         noted: [ptr::null_mut(); NOTED],
         known: 0,
+        forwards: [const { MaybeUninit::uninit() }; MOST_FORWARDS],
+        kept: 0,
         running: outermost,
         is_linked: false,
     };
@@ -104,20 +115,97 @@ pub(super) unsafe fn resume(
             if chain.is_linked {
                 return leave_linked(ts, outermost, chain.running, result);
             }
-            if chain.length == 0 || !result.is_null() && is_suspended(chain.running) {
+            if chain.length == 0 {
                 return result;
             }
-            // Who raises has announced it, so null does not come here without a link; but nothing would be wrong then.
-            if result.is_null() || chain.known == 0 {
-                chain.link();
-                return leave_linked(ts, outermost, chain.running, result);
+            if result.is_null() {
+                // Who raises has announced it, so this is not to be; but nothing is wrong yet.
+            } else if is_suspended(chain.running) {
+                if chain.hand_on(result) {
+                    return result;
+                }
+            } else if let Some(next) = chain.step_out(result) {
+                (cell, sent) = (cell_of(chain.running), next);
+                continue;
             }
-            chain.step_out();
-            let frame = frame_of(chain.running);
-            let at: *const u8 = get(frame, f::INSTR_PTR);
-            put(frame, f::INSTR_PTR, after_send(at.sub(SEND_TO_RESUME)));
-            (cell, sent) = (cell_of(chain.running), result);
+            chain.link();
+            return leave_linked(ts, outermost, chain.running, result);
         }
+    }
+}
+
+/// Whether a generator that waits for the next item hands on what another one yields.
+///
+/// # Safety
+/// It waits at a `yield`; the cell is of its code.
+#[inline(always)]
+pub(super) unsafe fn forwards(generator: Object, cell: &ResumeCell) -> bool {
+    // SAFETY: the caller's promise; what a loop asks is on top of the stack.
+    unsafe {
+        forward_of(generator, cell).is_some() && Py_TYPE(awaited(generator)) == &raw mut PyGen_Type
+    }
+}
+
+/// What a generator that waits at a `yield` hands on.
+#[inline(always)]
+unsafe fn forward_of(generator: Object, cell: &ResumeCell) -> Forward {
+    let table = cell.forwards.get();
+    if table.is_null() {
+        return Forward::default();
+    }
+    // SAFETY: the caller's: the generator's place is in its code, whose units the table has, two bytes each.
+    unsafe {
+        let frame = frame_of(generator);
+        let code: *const u8 = get(frame, f::EXECUTABLE);
+        let first = code.offset(abi::code::ADAPTIVE as isize);
+        let at: *const u8 = get(frame, f::INSTR_PTR);
+        *table.byte_offset(at.offset_from(first))
+    }
+}
+
+/// What a generator waits for that does nothing else: one that handles an exception does, and somebody may have changed one whose
+/// frame object is there. `depth` is that of the stack of another one.
+#[inline(always)]
+unsafe fn waits_for(generator: Object, depth: &mut i32) -> Option<Object> {
+    // SAFETY: the caller's: a generator that waits for what is on top of its stack.
+    unsafe {
+        let frame = frame_of(generator);
+        let object: usize = get(frame, f::FRAME_OBJ);
+        let handled: usize = get(generator.cast(), g::EXC_STATE);
+        if object | handled != 0 {
+            return None;
+        }
+        let top: i32 = get(frame, f::STACKTOP);
+        if top != *depth {
+            // Mostly they are equal, so that the next load need not wait for this one. The compiler must not see it.
+            *depth = std::hint::black_box(top);
+        }
+        Some(get(frame, f::LOCALSPLUS + 8 * (*depth - 1)))
+    }
+}
+
+/// What a generator that waits has on top of its stack.
+#[inline(always)]
+unsafe fn awaited(generator: Object) -> Object {
+    // SAFETY: the caller's: its stack is not empty.
+    unsafe {
+        let frame = frame_of(generator);
+        let depth: i32 = get(frame, f::STACKTOP);
+        get(frame, f::LOCALSPLUS + 8 * (depth - 1))
+    }
+}
+
+/// Whether the end of a reference is that of an object, and may run code of the program.
+#[inline(always)]
+unsafe fn may_be_mourned(object: Object) -> bool {
+    // SAFETY: the caller's: a live object.
+    unsafe {
+        let class = Py_TYPE(object);
+        let is_leaf = class == &raw mut PyLong_Type
+            || class == &raw mut PyFloat_Type
+            || class == &raw mut PyUnicode_Type
+            || class == &raw mut PyBytes_Type;
+        Py_REFCNT(object) == 1 && !is_leaf
     }
 }
 
@@ -154,46 +242,65 @@ impl Chain {
             let class = Py_TYPE(generator);
             let mut code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
             let mut depth: i32 = get(generator.cast(), g::FRAME + f::STACKTOP);
+            let mut state: i8 = get(generator.cast(), g::FRAME_STATE);
             let mut is_quiet = *cell.pending.get() == quiet;
-            let mut length = 0;
-            while is_quiet && (length as isize) < most {
-                let frame = frame_of(generator);
-                let object: usize = get(frame, f::FRAME_OBJ);
-                let handled: usize = get(generator.cast(), g::EXC_STATE);
-                if object | handled != 0 {
+            let (mut length, mut kept) = (0, 0);
+            // Mostly all of them delegate, and are of one code.
+            while is_quiet && state == g::STATE_DELEGATING as i8 && (length as isize) < most {
+                let Some(inner) = waits_for(generator, &mut depth) else {
                     break;
-                }
-                let top: i32 = get(frame, f::STACKTOP);
-                if top != depth {
-                    // Mostly they are equal, so that the next load need not wait for this one. The compiler must not see it.
-                    depth = std::hint::black_box(top);
-                }
-                let inner: Object = get(frame, f::LOCALSPLUS + 8 * (depth - 1));
-                let mut its_cell = cell;
-                if Py_TYPE(inner) != class && !is_resumable(inner) {
+                };
+                if Py_TYPE(inner) != class {
                     break;
                 }
                 let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
-                if its_code != code {
-                    let Some(its) = cell_of(inner) else { break };
-                    (code, its_cell) = (its_code, its);
-                    is_quiet = *its.pending.get() == quiet;
-                }
-                let state: i8 = get(inner.cast(), g::FRAME_STATE);
-                let waits = state == g::STATE_DELEGATING as i8;
-                if !waits
-                    && (state >= g::STATE_EXECUTING as i8
-                        || state == g::STATE_CREATED as i8 && value != Py_None())
-                {
+                let its_state: i8 = get(inner.cast(), g::FRAME_STATE);
+                if its_code != code || its_state != state {
                     break;
                 }
                 self.noted[length % NOTED] = generator;
                 length += 1;
-                (generator, cell) = (inner, its_cell);
-                if !waits {
+                generator = inner;
+            }
+            while is_quiet && (length as isize) < most {
+                let delegates = state == g::STATE_DELEGATING as i8;
+                if !delegates {
+                    let asks = state == g::STATE_SUSPENDED as i8 && value == Py_None();
+                    if !asks || kept == MOST_FORWARDS || !forwards(generator, cell) {
+                        break;
+                    }
+                    let slot = forward_of(generator, cell).slot();
+                    let place = (f::LOCALSPLUS + 8 * slot) as isize;
+                    self.forwards[kept].write(frame_of(generator).offset(place).cast());
+                }
+                let Some(inner) = waits_for(generator, &mut depth) else {
+                    break;
+                };
+                if Py_TYPE(inner) != class && !is_resumable(inner) {
                     break;
                 }
+                let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
+                let mut its_cell = cell;
+                if its_code != code {
+                    let Some(its) = cell_of(inner) else { break };
+                    its_cell = its;
+                }
+                let its_state: i8 = get(inner.cast(), g::FRAME_STATE);
+                if its_state >= g::STATE_EXECUTING as i8
+                    || its_state == g::STATE_CREATED as i8 && value != Py_None()
+                {
+                    break;
+                }
+                if its_code != code {
+                    code = its_code;
+                    is_quiet = *its_cell.pending.get() == quiet;
+                }
+                kept += usize::from(!delegates);
+                self.noted[length % NOTED] = generator;
+                length += 1;
+                (generator, cell, state) = (inner, its_cell, its_state);
             }
+            self.kept = kept;
             self.length = length;
             self.known = length.min(NOTED);
             self.running = generator;
@@ -221,15 +328,53 @@ impl Chain {
         result
     }
 
-    /// The one that ran has ended: the last of those that wait is to run. It must be noted.
+    /// Let those that hand on what they get keep a value that the innermost has yielded. False if what one of them held may run code
+    /// when it ends: then the frames must be linked, and all be done again.
     #[inline(always)]
-    fn step_out(&mut self) {
-        self.length -= 1;
-        self.known -= 1;
-        self.running = self.noted[self.length % NOTED];
+    unsafe fn hand_on(&mut self, value: Object) -> bool {
+        // SAFETY: the caller's promise: places of those that wait, which hold objects or null.
+        unsafe {
+            for place in self.forwards[..self.kept].iter().rev() {
+                let place = place.assume_init();
+                let old = *place;
+                if !old.is_null() && may_be_mourned(old) {
+                    return false;
+                }
+                *place = Py_NewRef(value);
+                Py_XDECREF(old);
+            }
+            true
+        }
     }
 
-    /// Let the frames of those that wait run, each at its `SEND`, inside of what resumes the outermost.
+    /// The one that ran has ended, and the last of those that wait is to run: gives what it is sent. Nothing happens if it is not
+    /// noted, or drops what may run code when it ends.
+    #[inline(always)]
+    unsafe fn step_out(&mut self, result: Object) -> Option<Object> {
+        let known = self.known.checked_sub(1)?;
+        let waits = self.noted[(self.length - 1) % NOTED];
+        // SAFETY: the caller's promise.
+        let sent = unsafe {
+            if get::<i8>(waits.cast(), g::FRAME_STATE) == g::STATE_DELEGATING as i8 {
+                let frame = frame_of(waits);
+                let at: *const u8 = get(frame, f::INSTR_PTR);
+                put(frame, f::INSTR_PTR, after_send(at.sub(SEND_TO_RESUME)));
+                result
+            } else if may_be_mourned(result) {
+                return None;
+            } else {
+                // Its loop asks the one that has ended once more.
+                Py_DECREF(result);
+                self.kept -= 1;
+                Py_NewRef(Py_None())
+            }
+        };
+        (self.length, self.known) = (self.length - 1, known);
+        self.running = waits;
+        Some(sent)
+    }
+
+    /// Let the frames of those that wait run, each where it waits, inside of what resumes the outermost.
     unsafe fn link(&mut self) {
         UNLINKED.store(ptr::null_mut(), Ordering::Relaxed);
         self.is_linked = true;
@@ -248,11 +393,21 @@ impl Chain {
                 let frame = frame_of(generator);
                 put(frame, f::PREVIOUS, above);
                 above = frame;
+                let state: i8 = get(generator.cast(), g::FRAME_STATE);
+                let forward = match cell_of(generator) {
+                    Some(cell) if state == g::STATE_SUSPENDED as i8 => forward_of(generator, cell),
+                    _ => Forward::default(),
+                };
+                let back = match forward.is_some() {
+                    true => forward.back(),
+                    false => SEND_TO_RESUME,
+                };
+                // The interpreter has a use for this only while a frame is called that it runs itself.
+                put(frame, f::RETURN_OFFSET, forward.bits());
                 put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_EXECUTING as i8);
                 let at: *const u8 = get(frame, f::INSTR_PTR);
-                put(frame, f::INSTR_PTR, at.sub(SEND_TO_RESUME));
-                let depth: i32 = get(frame, f::STACKTOP);
-                generator = get(frame, f::LOCALSPLUS + 8 * (depth - 1));
+                put(frame, f::INSTR_PTR, at.sub(back));
+                generator = awaited(generator);
             }
             match runs {
                 true => put(innermost, f::PREVIOUS, above),
@@ -279,18 +434,25 @@ unsafe fn leave_linked(
     unsafe {
         while last != outermost {
             if !result.is_null() && is_suspended(last) {
-                unlink(ts, outermost);
+                unlink(ts, outermost, result);
                 return result;
             }
             let frame: Frame = get(ts, t::CURRENT_FRAME);
             last = frame.sub(g::FRAME as usize).cast();
             if result.is_null() {
-                result = raise_at_send(ts, frame);
+                result = raise_at_wait(ts, frame);
                 continue;
             }
-            let send: *const u8 = get(frame, f::INSTR_PTR);
-            unlink(ts, last);
-            put(frame, f::INSTR_PTR, after_send(send));
+            let asks_again = Forward::of_bits(get(frame, f::RETURN_OFFSET)).is_some();
+            if asks_again {
+                Py_DECREF(result);
+                result = Py_NewRef(Py_None());
+            }
+            let at: *const u8 = get(frame, f::INSTR_PTR);
+            unlink(ts, last, ptr::null_mut());
+            if !asks_again {
+                put(frame, f::INSTR_PTR, after_send(at));
+            }
             result = match cell_of(last) {
                 Some(cell) => enter_unit(ts, last, cell, result),
                 None => resume_in_place(last, result),
@@ -300,38 +462,55 @@ unsafe fn leave_linked(
     }
 }
 
-/// Undo [`Chain::link`] from the innermost frame that waits to that of a generator.
-unsafe fn unlink(ts: Thread, outermost: Object) {
-    // SAFETY: the frames from there inwards are those of generators that were linked.
+/// Bytes from `FOR_ITER`, with its cache, to the instruction that keeps the item.
+const NEXT_TO_STORE: usize = 4;
+
+/// Undo [`Chain::link`] from the innermost frame that waits to that of a generator; those that hand on what they get keep `value`, if
+/// there is one.
+unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
+    // SAFETY: the frames from there inwards are those of generators that were linked. Each is the current one, and all around it are
+    // linked, when what it held may end.
     unsafe {
-        let mut frame: Frame = get(ts, t::CURRENT_FRAME);
-        let mut left: i32 = get(ts, t::PY_RECURSION_REMAINING);
         loop {
+            let frame: Frame = get(ts, t::CURRENT_FRAME);
             let base = frame.sub(g::FRAME as usize);
+            let forward = Forward::of_bits(get(frame, f::RETURN_OFFSET));
+            let at: *const u8 = get(frame, f::INSTR_PTR);
+            let (back, state) = match forward.is_some() {
+                true => (forward.back(), g::STATE_SUSPENDED),
+                false => (SEND_TO_RESUME, g::STATE_DELEGATING),
+            };
+            if forward.is_some() && !value.is_null() {
+                put(frame, f::INSTR_PTR, at.add(NEXT_TO_STORE));
+                let place = f::LOCALSPLUS + 8 * forward.slot();
+                let old: Object = get(frame, place);
+                put(frame, place, Py_NewRef(value));
+                Py_XDECREF(old);
+            }
+            put::<u16>(frame, f::RETURN_OFFSET, 0);
+            put(frame, f::INSTR_PTR, at.add(back));
+            put::<i8>(base, g::FRAME_STATE, state as i8);
             let above: Frame = get(frame, f::PREVIOUS);
             put(frame, f::PREVIOUS, ptr::null_mut::<u8>());
-            put::<i8>(base, g::FRAME_STATE, g::STATE_DELEGATING as i8);
-            let send: *const u8 = get(frame, f::INSTR_PTR);
-            put(frame, f::INSTR_PTR, send.add(SEND_TO_RESUME));
-            left += 1;
+            put(ts, t::CURRENT_FRAME, above);
+            let left: i32 = get(ts, t::PY_RECURSION_REMAINING);
+            put(ts, t::PY_RECURSION_REMAINING, left + 1);
             if base == outermost.cast::<u8>() {
-                put(ts, t::CURRENT_FRAME, above);
-                put(ts, t::PY_RECURSION_REMAINING, left);
                 return;
             }
-            frame = above;
         }
     }
 }
 
-/// Let the pending exception be raised by the `SEND` at which a linked frame stands; gives what the frame comes to.
+/// Let the pending exception be raised where a linked frame waits; gives what the frame comes to.
 #[cold]
-unsafe fn raise_at_send(ts: Thread, frame: Frame) -> Object {
+unsafe fn raise_at_wait(ts: Thread, frame: Frame) -> Object {
     let _busy = Busy::new();
     // SAFETY: the frame is the innermost one, and complete but for what was sent, which is dropped with the stack, and for
     // what it handles.
     unsafe {
         let base = frame.sub(g::FRAME as usize);
+        put::<u16>(frame, f::RETURN_OFFSET, 0);
         put::<*mut u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
         put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
         let shape = CodeShape::of(get(frame, f::EXECUTABLE));
