@@ -17,7 +17,7 @@ impl Forward {
     /// That of a local, with the loop so many code units before.
     fn new(slot: u32, back: u32) -> Option<Forward> {
         let fits = slot < 1 << SLOT_BITS && back < u32::from(SOME) >> SLOT_BITS;
-        fits.then(|| Forward(SOME | (back << SLOT_BITS | slot) as u16))
+        fits.then_some(Forward(SOME | (back << SLOT_BITS | slot) as u16))
     }
 
     /// As kept by [`Forward::bits`].
