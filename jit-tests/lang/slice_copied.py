@@ -306,13 +306,29 @@ class Attributes:
         self.items[k:] = self.items[:-k]
 
 
+def use(thing, n):
+    for k in range(n):
+        thing.turn(k % 12)
+        thing.shift(k % 5 + 1)
+        thing.items[12:] = []
+        thing.size = len(thing.items)
+
+
 thing = Attributes(12)
-for k in range(200):
-    thing.turn(k % 12)
-    thing.shift(k % 5 + 1)
-    thing.items[thing.size:] = []
-    thing.size = len(thing.items)
+use(thing, 1500)
 print(thing.items, thing.size)
+# What is replaced is the last reference to an object; then the attribute is no list, and then the bound no int.
+thing.items = [Noisy(str(i)) for i in range(12)]
+Noisy.log.clear()
+use(thing, 3)
+print(len(thing.items), Noisy.log)
+thing.items = bytearray(range(12))
+use(thing, 3)
+print(thing.items)
+thing.items = list(range(12))
+thing.turn(True)
+print(thing.items)
+print(attempt(thing.turn, "x"), attempt(thing.turn, 2**70), len(thing.items))
 shared = list(range(6))
 for k in range(300):
     shared[k % 5:] = shared[k % 3:k % 3 + 4]

@@ -56,11 +56,16 @@ fn find(f: &Function, cx: &Context<'_>, block: Block, slice: Value) -> Option<Co
     if cx.avoid.iter().any(|(pc, _)| *pc == at_slice.pc) {
         return None;
     }
-    let had = owned(f, at_slice, slice);
+    let mut had = owned(f, at_slice, slice);
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for &v in between {
         let op = f.op(v);
-        if *op == Op::Incref || op.is_box() {
+        if op.is_box() || matches!(op, Op::Incref | Op::Decref) {
+            match f.insts[v].args.first().and_then(|a| f.counted(*a)) {
+                Some(object) if *op == Op::Incref => *had.entry(object).or_insert(0) += 1,
+                Some(_) if *op == Op::Decref => return None,
+                _ => {}
+            }
             after.push(v);
             continue;
         }

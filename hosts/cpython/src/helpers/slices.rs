@@ -9,11 +9,13 @@
 use crate::abi;
 use crate::capi::{Obj, field, set_field};
 use crate::intrinsics::{free_leaf, is_leaf};
+use crate::runtime::sampling;
 use pyo3_ffi::*;
 use smallvec::SmallVec;
 use std::ptr;
 
 pub unsafe extern "C" fn get_slice(a: Obj, start: Obj, stop: Obj) -> Obj {
+    sampling::count([a, start, stop]);
     let cut: Option<unsafe extern "C" fn(Obj, Py_ssize_t, Py_ssize_t) -> Obj> =
         if PyList_CheckExact(a) != 0 {
             Some(PyList_GetSlice)
@@ -39,6 +41,7 @@ pub unsafe extern "C" fn get_slice(a: Obj, start: Obj, stop: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn set_slice(a: Obj, start: Obj, stop: Obj, value: Obj) -> i64 {
+    sampling::count([a, start, stop]);
     // What is not a sequence of one of these has its own ways to fail.
     if PyList_CheckExact(a) != 0
         && (PyList_CheckExact(value) != 0 || PyTuple_CheckExact(value) != 0)
