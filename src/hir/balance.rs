@@ -106,30 +106,8 @@ struct Audit<'a> {
 }
 
 impl<'a> Audit<'a> {
-    /// The value whose references are counted for `v`, if any are.
-    fn counted(&self, v: Value) -> Option<Value> {
-        let f = self.f;
-        if *f.op(f.resolve(v)) == Op::Borrowed {
-            return None;
-        }
-        let root = f.object_of(v);
-        let op = f.op(root);
-        let is_object = |v: Value| {
-            let ty = f.ty(v);
-            ty.is_bottom() || !(ty <= Type::PRIMITIVE || ty <= Type::NULLPTR)
-        };
-        let is_immortal = matches!(op, Op::Const(object) if object.is_immortal());
-        let none = op.is_box() || op.is_virtual() || *op == Op::Null || is_immortal;
-        (!none && is_object(root) && !self.is_immortal_type(v)).then_some(root)
-    }
-
-    fn is_immortal_type(&self, v: Value) -> bool {
-        let ty = self.f.ty(v);
-        !ty.is_bottom() && ty <= (Type::BOOL | Type::NONE_TYPE)
-    }
-
     fn add(&self, counts: &mut Counts, v: Value, n: i64) {
-        if let Some(root) = self.counted(v) {
+        if let Some(root) = self.f.counted(v) {
             let count = counts.entry(root).or_insert(0);
             *count += n;
             if *count == 0 {
@@ -179,7 +157,7 @@ impl<'a> Audit<'a> {
                 at.counts = expected;
             }
         }
-        if inst.op.gives_operand() && self.is_immortal_type(v) {
+        if inst.op.gives_operand() && f.is_immortal_type(v) {
             at.immortal.insert(f.object_of(v));
         }
         if let Op::GuardTrue(_) = inst.op
@@ -292,6 +270,29 @@ impl<'a> Audit<'a> {
                 self.add(counts, p, 1);
             }
         }
+    }
+}
+
+impl Function {
+    /// The value whose references are counted for `v`, if any are.
+    pub(crate) fn counted(&self, v: Value) -> Option<Value> {
+        if *self.op(v) == Op::Borrowed {
+            return None;
+        }
+        let root = self.object_of(v);
+        let op = self.op(root);
+        let is_object = |v: Value| {
+            let ty = self.ty(v);
+            ty.is_bottom() || !(ty <= Type::PRIMITIVE || ty <= Type::NULLPTR)
+        };
+        let is_immortal = matches!(op, Op::Const(object) if object.is_immortal());
+        let none = op.is_box() || op.is_virtual() || *op == Op::Null || is_immortal;
+        (!none && is_object(root) && !self.is_immortal_type(v)).then_some(root)
+    }
+
+    fn is_immortal_type(&self, v: Value) -> bool {
+        let ty = self.ty(v);
+        !ty.is_bottom() && ty <= (Type::BOOL | Type::NONE_TYPE)
     }
 }
 

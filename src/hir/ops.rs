@@ -307,6 +307,13 @@ hir_ops! {
     ListGet = "list_get", Some(2);
     /// Replace an item (list, offset, object): takes over the object, gives the old item, owned.
     ListSet = "list_set", Some(3);
+    /// The items of a list from an offset to another, as indices of a slice with this step say that: a new list, owned. Exits where
+    /// there is no memory.
+    ListSlice(step: i64 as Integer) = "list_slice", Some(3);
+    /// Put items of a list in place of a list's: the list, the indices of the slice of it that is replaced, the other list, which may be
+    /// the same, and the indices of the slice of that, which has this step. Exits, and nothing has happened, where there is no
+    /// memory, and where what is replaced ends in a way that the program may notice.
+    ListCopySlice(step: i64 as Integer) = "list_copy_slice", Some(6);
     /// How many raw items an object has ([`RawItems`](crate::facts::RawItems)).
     RawLen(call: IntrinsicCall as Intrinsic) = "raw_len", Some(1);
     /// The raw item of an object at an offset in range.
@@ -447,6 +454,8 @@ impl Op {
             | Op::Store(_)
             | Op::StoreQuiet(_)
             | Op::ListAppend
+            | Op::ListSlice(_)
+            | Op::ListCopySlice(_)
             | Op::DropShared => Reason::Shape,
             _ => return None,
         })
@@ -499,6 +508,7 @@ impl Op {
             },
             Op::ListSet
             | Op::ListAppend
+            | Op::ListCopySlice(_)
             | Op::CellSet
             | Op::RangeNext
             | Op::ListIterNext
@@ -514,6 +524,7 @@ impl Op {
             | Op::NameGetRaw(..)
             | Op::ListLen
             | Op::ListGet
+            | Op::ListSlice(_)
             | Op::RawLen(_)
             | Op::RawGet(_)
             | Op::CellGet
@@ -580,6 +591,7 @@ impl Op {
             Op::CallDirect(_)
             | Op::CallNative(_)
             | Op::New(_)
+            | Op::ListSlice(_)
             | Op::Sent
             | Op::BoxInt
             | Op::BoxFloat

@@ -203,6 +203,7 @@ impl Builder<'_> {
             }
             B::BinarySlice => {
                 self.own_operands(3);
+                self.bet_operands(instr, 3);
                 let args = self.top_values(3);
                 let types: Vec<Type> = args.iter().map(|&a| self.ty(a)).collect();
                 let v = self.general(
@@ -216,6 +217,7 @@ impl Builder<'_> {
             }
             B::StoreSlice => {
                 self.own_operands(4);
+                self.bet_operands(instr, 4);
                 let n = self.stack.len();
                 let args = [n - 3, n - 2, n - 1, n - 4]
                     .map(|i| self.stack[i].value)

@@ -218,6 +218,7 @@ impl Checker<'_> {
             Op::BoxFloat | Op::BoxFloatIf => Some(Type::CDOUBLE),
             Op::BoxBool | Op::BoolNot | Op::GuardTrue(_) => Some(Type::CBOOL),
             Op::ListLen | Op::ListGet | Op::ListSet | Op::ListAppend => Some(Type::LIST_EXACT),
+            Op::ListSlice(_) | Op::ListCopySlice(_) => Some(Type::LIST_EXACT),
             Op::TupleLen | Op::TupleGet => Some(Type::TUPLE_EXACT),
             _ => None,
         };

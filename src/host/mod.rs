@@ -121,6 +121,13 @@ pub mod names {
         LIST_SET = "list_set" (Ptr, I64, Ptr) -> (Ptr);
         /// Append to a list, taking over the reference; fails if the list must grow.
         LIST_APPEND = "list_append" (Ptr, Ptr) -> ();
+        /// A new list of a list's items: start, stop and step are those of a slice, no step 0. What they leave open is the least or the
+        /// greatest integer. Fails where there is no memory, without an exception.
+        LIST_SLICE = "list_slice" (Ptr, I64, I64, I64) -> (Ptr);
+        /// Put items of a list in place of a list's: the list, start and stop of the slice that is replaced, the other list (or the same),
+        /// start, stop and step of the slice of that. It runs no code of the program: it fails, and has done nothing, where an end of
+        /// what is replaced does, and where there is no memory.
+        LIST_COPY_SLICE = "list_copy_slice" (Ptr, I64, I64, Ptr, I64, I64, I64) -> ();
         /// Length of a tuple.
         TUPLE_LEN = "tuple_len" (Ptr) -> (I64);
         /// Item of a tuple, borrowed; the index is in range.

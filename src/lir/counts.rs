@@ -297,9 +297,14 @@ impl Counter {
                 _ => None,
             }
         };
+        let passed = passed_on(func, cfg, found);
         let params = func.blocks[found.header].params.iter().enumerate();
         let mut counters = params.filter_map(|(i, &param)| {
-            let mut steps = back.iter().map(|call| step(param, call.args[i]));
+            let source = |call: &BlockCall| {
+                let next = call.args[i];
+                passed.get(&next).copied().unwrap_or(next)
+            };
+            let mut steps = back.iter().map(|call| step(param, source(call)));
             let falls = steps.next()??;
             let first = enters.args[i];
             steps.all(|other| other == Some(falls)).then(|| Counter {
@@ -314,6 +319,30 @@ impl Counter {
         let better = counters.find(|counter| any.known.is_none() && counter.known.is_some());
         Some(better.unwrap_or(any))
     }
+}
+
+/// The parameters of a loop's blocks, but for the header, that are one value whichever way control comes: where several ways round the
+/// loop meet before its test, as what counts the turns does.
+fn passed_on(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> HashMap<Value, Value> {
+    let mut passed = HashMap::new();
+    for &b in cfg.order().iter().filter(|b| found.body.contains(**b)) {
+        if b == found.header {
+            continue;
+        }
+        for (i, &param) in func.blocks[b].params.iter().enumerate() {
+            let from = cfg.predecessors(b).iter();
+            let calls = from.flat_map(|from| func.blocks[*from].targets());
+            let mut values = calls.filter(|call| call.block == b).map(|call| {
+                let value = call.args[i];
+                passed.get(&value).copied().unwrap_or(value)
+            });
+            let first = values.next();
+            if let Some(first) = first.filter(|first| values.all(|other| other == *first)) {
+                passed.insert(param, first);
+            }
+        }
+    }
+    passed
 }
 
 #[cfg(test)]
@@ -371,6 +400,57 @@ mod tests {
                   store.i64 v20, v22
                   v12 = i2p v4
                   return v12
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_count_that_two_ways_bring_to_the_test_is_one() {
+        check(
+            "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v20 = iconst 0\n  jump block1(v20)\n\
+             block1(v2: i64):\n  v3 = iconst 1\n  v4 = iadd v2, v3\n  v5 = icmp slt v4, v1\n  br v5, block2, block3\n\
+             block2:\n  v6 = pconst 4096\n  v7 = load.i64 v6\n  v8 = iconst 1\n  v9 = iadd v7, v8\n  store.i64 v6, v9\n\
+             \x20 jump block4(v4)\n\
+             block3:\n  v11 = pconst 4096\n  v12 = load.i64 v11\n  v13 = iconst 1\n  v14 = iadd v12, v13\n\
+             \x20 store.i64 v11, v14\n  jump block4(v4)\n\
+             block4(v15: i64):\n  v16 = icmp slt v15, v0\n  br v16, block1(v15), block5\nblock5:\n  v17 = i2p v15\n\
+             \x20 return v17\n}",
+            expect![[r#"
+                function "test"(i64, i64) -> ptr {
+                block0(v0: i64, v1: i64):
+                  v20 = iconst 0
+                  jump block1(v20)
+
+                block1(v2: i64):
+                  v3 = iconst 1
+                  v4 = iadd v2, v3
+                  v5 = icmp slt v4, v1
+                  br v5, block2, block3
+
+                block2:
+                  v6 = pconst 0x1000
+                  v8 = iconst 1
+                  jump block4(v4)
+
+                block3:
+                  v11 = pconst 0x1000
+                  v13 = iconst 1
+                  jump block4(v4)
+
+                block4(v15: i64):
+                  v16 = icmp slt v15, v0
+                  br v16, block1(v15), block5
+
+                block5:
+                  v21 = iconst -1
+                  v22 = isub v2, v21
+                  v23 = pconst 0x1000
+                  v24 = load.i64 v23
+                  v25 = iadd v24, v22
+                  store.i64 v23, v25
+                  v17 = i2p v15
+                  return v17
                 }
             "#]],
         );

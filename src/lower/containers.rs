@@ -47,6 +47,25 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &[list, item], Some(exit));
     }
 
+    /// A new list of a list's items; leaves where there is no memory.
+    pub(super) fn list_slice(&mut self, step: i64) -> lir::Value {
+        let exit = self.exit();
+        let mut args = self.inputs(&[Ty::Ptr, Ty::I64, Ty::I64]);
+        args.push(self.b().iconst(step));
+        let id = self.lower.host.intrinsic(names::LIST_SLICE);
+        self.lower.perform(id, &args, Some(exit))[0]
+    }
+
+    /// Put items of a list in place of a list's; leaves where the host does not do that.
+    pub(super) fn copy_list_slice(&mut self, step: i64) {
+        let exit = self.exit();
+        let types = [Ty::Ptr, Ty::I64, Ty::I64, Ty::Ptr, Ty::I64, Ty::I64];
+        let mut args = self.inputs(&types);
+        args.push(self.b().iconst(step));
+        let id = self.lower.host.intrinsic(names::LIST_COPY_SLICE);
+        self.lower.perform(id, &args, Some(exit));
+    }
+
     /// What the host finds of an object's raw items.
     pub(super) fn raw_items(&mut self, call: &IntrinsicCall) -> lir::Value {
         let args = self.plan_inputs(call);

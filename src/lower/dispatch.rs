@@ -165,6 +165,11 @@ impl HighLevelOp<'_, '_> {
                 self.append_in_place();
                 return None;
             }
+            Op::ListSlice(step) => self.list_slice(*step),
+            Op::ListCopySlice(step) => {
+                self.copy_list_slice(*step);
+                return None;
+            }
             Op::RawLen(call) | Op::RawGet(call) => self.raw_items(call),
             Op::RawSet(call) => {
                 self.set_raw_item(call);

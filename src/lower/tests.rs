@@ -274,8 +274,8 @@ fn immediates(host: &Host) -> Vec<String> {
 /// An instruction with this op, and `end` behind it.
 fn example(name: &str, immediates: &[String], end: &str) -> Function {
     let found = immediates.iter().find_map(|immediates| {
-        (0..=4).rev().find_map(|count| {
-            let operands = ["v0", "v1", "v0", "v1"][..count].join(", ");
+        (0..=6).rev().find_map(|count| {
+            let operands = ["v0", "v1", "v0", "v1", "v0", "v1"][..count].join(", ");
             let f = read(&format!("v2 = {name} {immediates} {operands}"), end)?;
             let v = f.blocks[f.entry()].insts[2];
             f.op(v).takes(count).then_some(f)

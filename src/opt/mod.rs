@@ -19,6 +19,7 @@ mod ranges;
 mod refcounts;
 mod sequences;
 mod simplify;
+mod slices;
 mod specialise;
 mod split;
 #[cfg(test)]
@@ -92,6 +93,7 @@ pub const OPTIONAL: &[&str] = &[
     "number",
     "paths",
     "checks",
+    "slices",
     "sequences",
     "ranges",
 ];
@@ -135,6 +137,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("memory", memory::run),
     ("number", number::run),
     ("paths", paths::run),
+    ("slices", slices::run),
     ("bounds", bounds::run),
     ("sequences", sequences::run),
     ("ranges", ranges::run),
@@ -219,6 +222,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         }
     };
     settle(f, &mut step);
+    if step(f, "slices") {
+        settle(f, &mut step);
+    }
     // What ends facts about memory is mostly references that are dropped, of which there are as few as there will be; but
     // each fact may show that another one is dropped quietly.
     for _ in 0..MOST_ROUNDS {

@@ -3,6 +3,7 @@
 use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::hir::{Block, FrameState, Function, Op, StateId, Term, Value};
+use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -243,6 +244,8 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
             // Writes a number.
             Op::RawSet(_) => {}
             Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
+            // No list ends in it, though what a list holds may.
+            Op::ListCopySlice(_) if f.ty(v) <= Type::LIST_EXACT => {}
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v => {}
             // What it takes out may be the object itself, of which a local has another reference.
             Op::StoreQuiet(_)

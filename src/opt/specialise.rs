@@ -155,6 +155,7 @@ impl Rewriter<'_, '_> {
             }
             G::GetItem => self.get_item(),
             G::SetItem => self.set_item(),
+            G::GetSlice => self.get_slice(),
             _ => None,
         }
     }
@@ -313,6 +314,30 @@ impl Rewriter<'_, '_> {
         );
         self.emit(Op::Incref, vec![v], Type::BOTTOM);
         Some(v)
+    }
+
+    fn get_slice(&mut self) -> Option<Value> {
+        let is = |ty: Type, want: Type| !ty.is_bottom() && ty <= want;
+        let is_bound = |i| is(self.ty(i), Type::LONG_EXACT) || is(self.ty(i), Type::NONE_TYPE);
+        if !is(self.ty(0), Type::LIST_EXACT)
+            || !is_bound(1)
+            || !is_bound(2)
+            || self.avoids(Reason::Shape)
+            || self.avoids(Reason::IntTooLarge)
+        {
+            return None;
+        }
+        let list = self.arg(0);
+        let mut bound = |i, open| match is(self.ty(i), Type::LONG_EXACT) {
+            true => self.int(i),
+            false => {
+                self.f.rely_on(self.arg(i));
+                self.emit(Op::ConstInt(open), vec![], Type::CINT64)
+            }
+        };
+        let (start, stop) = (bound(1, i64::MIN), bound(2, i64::MAX));
+        let ends = vec![list, start, stop];
+        Some(self.emit(Op::ListSlice(1), ends, Type::LIST_EXACT))
     }
 
     fn set_item(&mut self) -> Option<Value> {

@@ -42,6 +42,7 @@ pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
 pub use operators::range_iter;
 pub use overloads::operator_rest;
+pub use slices::{list_copy_slice, list_slice};
 pub use unpack::seq_iter_at;
 
 use cladonia::bytecode::GeneralOp;

@@ -161,18 +161,28 @@ pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
             free_int(object);
             return 1;
         }
-        if class == &raw mut pyo3_ffi::PyGen_Type {
+        if class == &raw mut PyGen_Type {
             return generators::free_ended(object) as i64;
         }
-        if class != &raw mut PyFloat_Type
-            && class != &raw mut PyUnicode_Type
-            && class != &raw mut PyBytes_Type
-        {
+        if !is_leaf(object) {
             return 0;
         }
         capi::_Py_Dealloc(object);
         1
     }
+}
+
+/// Whether the end of an object runs no code of the program and needs none of the frame, as [`free_leaf`] knows.
+///
+/// # Safety
+/// The lock is held.
+pub(crate) unsafe fn is_leaf(object: Obj) -> bool {
+    // SAFETY: the caller's promise.
+    let class = unsafe { Py_TYPE(object) };
+    class == &raw mut PyLong_Type
+        || class == &raw mut PyFloat_Type
+        || class == &raw mut PyUnicode_Type
+        || class == &raw mut PyBytes_Type
 }
 
 /// What the intrinsics need to know of the running interpreter.
@@ -195,6 +205,10 @@ struct Context {
     dict_may_have: HelperId,
     /// `(dict, name, cell, value) -> object`: the old one, or null if nothing was done.
     replace_value: HelperId,
+    /// `(list, start, stop, step) -> object`, or null (and no exception) if there is no memory.
+    list_slice: HelperId,
+    /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done.
+    list_copy_slice: HelperId,
     /// `(callable, operands, count) -> object`, or null with an exception: a call of whatever it is.
     call_unknown: HelperId,
     /// `(thread, callable, result) -> object`: null, with the exception for a result that is none.
@@ -278,6 +292,11 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         replace_value: own(
             "replace_value",
             helpers::entry!(crate::namespace::replace_value, 4),
+        ),
+        list_slice: own("cut_list", helpers::entry!(helpers::list_slice, 4)),
+        list_copy_slice: own(
+            "copy_list_slice",
+            helpers::entry!(helpers::list_copy_slice, 7),
         ),
         call_unknown: own("call_unknown", helpers::entry!(helpers::call_unknown, 3)),
         unfit_result: own("unfit_result", helpers::entry!(helpers::unfit_result, 3)),

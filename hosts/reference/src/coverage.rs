@@ -100,6 +100,8 @@ const PRIMITIVE: &[&str] = &[
     "list_set",
     "tuple_get",
     "list_append",
+    "list_slice",
+    "list_copy_slice",
     "cell_get",
     "cell_set",
     "range_next",

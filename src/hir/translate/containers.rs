@@ -1,6 +1,6 @@
 //! Iteration, unpacking, and the making and filling of containers.
 
-use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc, Reason};
+use crate::bytecode::{ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Term, Value};
 use crate::hir::{Cmp, Op};
@@ -37,7 +37,7 @@ impl Builder<'_> {
                 .into_iter()
                 .find(|want| ty <= *want && !ty.is_bottom())
         };
-        let bounds: Vec<Value> = self.top_values(n);
+        let bounds = self.top_values(n);
         let Some(types) = bounds
             .iter()
             .map(|&v| bound_type(expected(self, v)))
@@ -51,8 +51,21 @@ impl Builder<'_> {
             self.guard_type(v, ty);
         }
         let container = self.stack[at].value;
+        let bounds = self.top_values(n);
+        if want == Type::LIST_EXACT
+            && let Some(step) = self.known_step(bounds.get(2).copied())
+        {
+            bounds.get(2).iter().for_each(|step| self.f.rely_on(**step));
+            let v = self.slice_list(container, bounds[0], bounds[1], step);
+            self.drop_top(n);
+            self.pc = next;
+            self.start_instr();
+            self.drop_top(1);
+            self.push_owned(v);
+            return true;
+        }
         let mut args = vec![container];
-        args.extend(self.top_values(n));
+        args.extend(bounds);
         args.resize(4, self.null);
         // Where it raises, the interpreter has the slice in the place of the bounds, which are gone with the call.
         self.forget_top(n);
@@ -64,6 +77,40 @@ impl Builder<'_> {
         self.drop_top(1);
         self.push_owned(v);
         true
+    }
+
+    /// A slice's step, if it is known and bounds of one machine word may be bet on here.
+    fn known_step(&self, step: Option<Value>) -> Option<i64> {
+        let bets = [Reason::Shape, Reason::IntTooLarge];
+        if bets.iter().any(|&bet| self.avoid.contains(&(self.pc, bet))) {
+            return None;
+        }
+        let Some(step) = step.filter(|step| !(self.ty(*step) <= Type::NONE_TYPE)) else {
+            return Some(1);
+        };
+        match self.world.value(self.ty(step).as_object()?) {
+            ConstValue::Int(0 | i64::MIN) => None,
+            ConstValue::Int(step) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// A slice of an exact list between bounds that are exact ints or None.
+    fn slice_list(&mut self, list: Value, start: Value, stop: Value, step: i64) -> Value {
+        let state = self.state();
+        let mut bound = |v: Value, open: i64| match self.ty(v) <= Type::NONE_TYPE {
+            true => {
+                self.f.rely_on(v);
+                self.emit(Op::ConstInt(open), vec![], Type::CINT64)
+            }
+            false => self.emit_with(Op::UnboxInt, vec![v], Type::CINT64, Some(state)),
+        };
+        let (first, last) = match step > 0 {
+            true => (i64::MIN, i64::MAX),
+            false => (i64::MAX, i64::MIN),
+        };
+        let ends = vec![list, bound(start, first), bound(stop, last)];
+        self.emit_with(Op::ListSlice(step), ends, Type::LIST_EXACT, Some(state))
     }
 
     pub(super) fn for_iter(&mut self, instr: &Instr) {

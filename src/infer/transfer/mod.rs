@@ -156,6 +156,8 @@ impl Engine<'_> {
                 self.replace_item(&args[0], &args[1]);
                 Outcome::Value(old)
             }
+            Op::ListSlice(_) => self.offspring(Kind::List, Type::LIST_EXACT, &[&args[0].facts]),
+            Op::ListCopySlice(_) => self.extend_from(v, &[args[0].clone(), args[3].clone()]),
             Op::CallDirect(_) => {
                 let callee = args.remove(0);
                 self.call(&callee, args)

@@ -8,10 +8,14 @@
 
 use crate::abi;
 use crate::capi::{Obj, field, set_field};
+use crate::intrinsics::{free_leaf, is_leaf};
+use crate::runtime::sampling;
 use pyo3_ffi::*;
+use smallvec::SmallVec;
 use std::ptr;
 
 pub unsafe extern "C" fn get_slice(a: Obj, start: Obj, stop: Obj) -> Obj {
+    sampling::count([a, start, stop]);
     let cut: Option<unsafe extern "C" fn(Obj, Py_ssize_t, Py_ssize_t) -> Obj> =
         if PyList_CheckExact(a) != 0 {
             Some(PyList_GetSlice)
@@ -37,6 +41,7 @@ pub unsafe extern "C" fn get_slice(a: Obj, start: Obj, stop: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn set_slice(a: Obj, start: Obj, stop: Obj, value: Obj) -> i64 {
+    sampling::count([a, start, stop]);
     // What is not a sequence of one of these has its own ways to fail.
     if PyList_CheckExact(a) != 0
         && (PyList_CheckExact(value) != 0 || PyTuple_CheckExact(value) != 0)
@@ -98,54 +103,195 @@ pub unsafe fn get_extended(a: Obj, slice: Obj) -> Obj {
 }
 
 unsafe fn cut_list(a: Obj, start: Obj, stop: Obj, step: Obj) -> Obj {
-    let length = Py_SIZE(a);
     let step = match word(step) {
         Some(Some(step)) if step != 0 && step != Py_ssize_t::MIN => step,
         Some(None) => 1,
         _ => return ptr::null_mut(),
     };
-    // With a negative step an end that is not given, or lies below the list, is one before the first item.
-    let (least, most, first, last) = if step > 0 {
-        (0, length, 0, length)
-    } else {
-        (-1, length - 1, length - 1, -1)
-    };
-    let limit = |bound: Option<Py_ssize_t>, none: Py_ssize_t| match bound {
-        None => none,
-        Some(n) if n < 0 => n.saturating_add(length).max(least),
-        Some(n) => n.min(most),
-    };
     let (Some(start), Some(stop)) = (word(start), word(stop)) else {
         return ptr::null_mut();
     };
-    let (start, stop) = (limit(start, first), limit(stop, last));
-    let span = if step > 0 { stop - start } else { start - stop };
-    let count = if span > 0 {
-        (span - 1) / step.abs() + 1
-    } else {
-        0
+    let (first, last) = match step > 0 {
+        true => (Py_ssize_t::MIN, Py_ssize_t::MAX),
+        false => (Py_ssize_t::MAX, Py_ssize_t::MIN),
     };
+    let (start, stop) = (start.unwrap_or(first), stop.unwrap_or(last));
+    cut(a, Extent::of(Py_SIZE(a), start, stop, step))
+}
+
+/// `a[start:stop:step]` of an exact list, where no step is 0, and a bound that is not given is the least or the greatest integer; null,
+/// and no exception, if there is no memory.
+pub unsafe extern "C" fn list_slice(a: Obj, start: i64, stop: i64, step: i64) -> Obj {
+    let [start, stop, step] = [start, stop, step].map(|n| n as Py_ssize_t);
+    cut(a, Extent::of(Py_SIZE(a), start, stop, step))
+}
+
+/// A new list of items of a list; null, and no exception, if there is no memory.
+unsafe fn cut(a: Obj, extent: Extent) -> Obj {
     let result = PyList_New(0);
     if result.is_null() {
         PyErr_Clear();
         return result;
     }
-    if count > 0 {
+    if extent.count > 0 {
         // Not zeroed: every item is stored at once.
-        let items = PyMem_Malloc(8 * count as usize).cast::<Obj>();
+        let items = PyMem_Malloc(8 * extent.count as usize).cast::<Obj>();
         if items.is_null() {
             Py_DECREF(result);
             return ptr::null_mut();
         }
-        let from: *const Obj = field(a, abi::list::ITEMS);
-        for i in 0..count {
-            *items.offset(i) = Py_NewRef(*from.offset(start + i * step));
+        for (i, item) in extent.items(a).enumerate() {
+            *items.add(i) = Py_NewRef(item);
         }
         set_field(result, abi::list::ITEMS, items);
-        set_field(result, abi::list::ALLOCATED, count);
-        set_field(result, abi::object::VAR_SIZE, count);
+        set_field(result, abi::list::ALLOCATED, extent.count);
+        set_field(result, abi::object::VAR_SIZE, extent.count);
     }
     result
+}
+
+/// `into[low:high] = from[start:stop:step]` of exact lists without the list between, the bounds as for [`list_slice`]. It runs no code of
+/// the program; says whether it was done. If not, nothing has happened: there is no memory, or what is replaced ends in a way that the
+/// program may notice.
+pub unsafe extern "C" fn list_copy_slice(
+    into: Obj,
+    low: i64,
+    high: i64,
+    from: Obj,
+    start: i64,
+    stop: i64,
+    step: i64,
+) -> i64 {
+    let [low, high, start, stop, step] = [low, high, start, stop, step].map(|n| n as Py_ssize_t);
+    let replaced = Extent::of(Py_SIZE(into), low, high, 1);
+    let copied = Extent::of(Py_SIZE(from), start, stop, step);
+    let done = match replaced.count == copied.count {
+        true if copied.count == 0 => true,
+        // What is in another order is had as often as before.
+        true if into == from && copied.is_reverse_of(&replaced) => {
+            replaced.of_list(into).reverse();
+            true
+        }
+        true => replace_items(replaced.of_list(into), copied.items(from)),
+        false => replace_slice(into, replaced, from, copied),
+    };
+    i64::from(done)
+}
+
+/// Which items of a sequence a slice has.
+struct Extent {
+    first: Py_ssize_t,
+    step: Py_ssize_t,
+    count: Py_ssize_t,
+}
+
+impl Extent {
+    /// In a sequence of a length. With a negative step an end that lies below the sequence is one before the first item.
+    fn of(length: Py_ssize_t, start: Py_ssize_t, stop: Py_ssize_t, step: Py_ssize_t) -> Extent {
+        let (least, most) = match step > 0 {
+            true => (0, length),
+            false => (-1, length - 1),
+        };
+        let limit = |bound: Py_ssize_t| match bound < 0 {
+            true => bound.saturating_add(length).max(least),
+            false => bound.min(most),
+        };
+        let (first, end) = (limit(start), limit(stop));
+        let span = if step > 0 { end - first } else { first - end };
+        let count = match span > 0 {
+            true if step.unsigned_abs() == 1 => span,
+            true => (span - 1) / step.abs() + 1,
+            false => 0,
+        };
+        Extent { first, step, count }
+    }
+
+    /// Whether it has the same items, the last one first, where there are some.
+    fn is_reverse_of(&self, other: &Extent) -> bool {
+        self.step == -1 && other.step == 1 && self.first == other.first + other.count - 1
+    }
+
+    /// The items in a list, borrowed from it.
+    unsafe fn items(&self, list: Obj) -> impl ExactSizeIterator<Item = Obj> {
+        let (first, step) = (self.first, self.step);
+        let items: *const Obj = field(list, abi::list::ITEMS);
+        (0..self.count as usize).map(move |i| *items.offset(first + i as isize * step))
+    }
+
+    /// The items in a list, of which there are some, one after the other.
+    unsafe fn of_list<'a>(&self, list: Obj) -> &'a mut [Obj] {
+        let items: *mut Obj = field(list, abi::list::ITEMS);
+        std::slice::from_raw_parts_mut(items.offset(self.first), self.count as usize)
+    }
+}
+
+/// Replace items by as many others, if none of them ends in a way that the program may notice; says whether that was done.
+unsafe fn replace_items(items: &mut [Obj], with: impl ExactSizeIterator<Item = Obj>) -> bool {
+    let new: Objects = with.map(|item| Py_NewRef(item)).collect();
+    let Some(ended) = drop_quietly(items) else {
+        new.into_iter().for_each(|item| Py_DECREF(item));
+        return false;
+    };
+    items.copy_from_slice(&new);
+    for object in ended {
+        free_leaf(object);
+    }
+    true
+}
+
+/// The same of lists, by more or fewer.
+unsafe fn replace_slice(into: Obj, replaced: Extent, from: Obj, copied: Extent) -> bool {
+    let list = cut(from, copied);
+    if list.is_null() {
+        return false;
+    }
+    let old: Objects = replaced.items(into).collect();
+    let is_quiet = drop_quietly(&old).is_some();
+    if is_quiet {
+        old.into_iter().for_each(|object| take(object));
+    }
+    let end = replaced.first + replaced.count;
+    let done = is_quiet && PyList_SetSlice(into, replaced.first, end, list) == 0;
+    if is_quiet && !done {
+        PyErr_Clear();
+    }
+    Py_DECREF(list);
+    done
+}
+
+/// Objects, on the native stack if they are few.
+type Objects = SmallVec<[Obj; 32]>;
+
+/// Drop a reference to each object, and give those of which it was the last one: who is given them ends them. None, and nothing is
+/// dropped, if the program may notice the end of one.
+unsafe fn drop_quietly(objects: &[Obj]) -> Option<Objects> {
+    let mut ended = Objects::new();
+    for (i, &object) in objects.iter().enumerate() {
+        let count: i32 = field(object, abi::object::REFCNT);
+        if count == 1 {
+            if !is_leaf(object) {
+                objects[..i].iter().for_each(|&object| take(object));
+                return None;
+            }
+            ended.push(object);
+        }
+        if !is_immortal(count) {
+            set_field(object, abi::object::REFCNT, count - 1);
+        }
+    }
+    Some(ended)
+}
+
+/// Take a reference to an object, also if it has none left.
+unsafe fn take(object: Obj) {
+    let count: i32 = field(object, abi::object::REFCNT);
+    if !is_immortal(count) {
+        set_field(object, abi::object::REFCNT, count + 1);
+    }
+}
+
+fn is_immortal(count: i32) -> bool {
+    count < 0
 }
 
 /// Items that are replaced one by one, on the native stack.

@@ -72,6 +72,37 @@ pub(super) fn define(set: &mut Set<'_>) {
         },
     );
     set.add(
+        names::LIST_SLICE,
+        &[PTR, Ty::I64, Ty::I64, Ty::I64],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, context| {
+            let no_memory = b.cold_block();
+            let list = b.call(context.list_slice, p, &[PTR])[0];
+            let null = b.is_null(list);
+            let made = b.op(Opcode::Bnot, &[null]);
+            b.guard(made, no_memory);
+            b.ret(&[list]);
+            b.switch_to(no_memory);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
+        names::LIST_COPY_SLICE,
+        &[PTR, Ty::I64, Ty::I64, PTR, Ty::I64, Ty::I64, Ty::I64],
+        &[],
+        Effects::WRITES,
+        |b, p, context| {
+            let undone = b.cold_block();
+            let status = b.call(context.list_copy_slice, p, &[Ty::I64])[0];
+            let done = b.icmp_imm(IntCond::Ne, status, 0);
+            b.guard(done, undone);
+            b.ret(&[]);
+            b.switch_to(undone);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
         names::TUPLE_GET,
         &[PTR, Ty::I64],
         &[PTR],

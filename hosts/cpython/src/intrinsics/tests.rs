@@ -376,6 +376,42 @@ fn lists_tuples_and_cells_are_read_and_written() {
 }
 
 #[test]
+fn slices_of_lists_are_made_and_copied() {
+    with_python(|| {
+        let mut m = Machine::new();
+        // SAFETY: live lists.
+        unsafe {
+            let (list, step) = (eval("[None, None, 99, 99, 99]"), (-1i64) as u64);
+            let cut = m.one(names::LIST_SLICE, &[list as u64, 3, 1, step]);
+            assert_eq!(shown_borrowed(cut), "[99, 99]");
+            let copy = |m: &mut Machine, into: Obj, low, high, from, ends: [i64; 3]| {
+                let [start, stop, step] = ends.map(|n| n as u64);
+                let args = [into as u64, low, high, from, start, stop, step];
+                m.run(names::LIST_COPY_SLICE, &args).is_some()
+            };
+            assert!(copy(&mut m, list, 0, 2, cut, [0, i64::MAX, 1]));
+            assert_eq!(shown_borrowed(list as u64), "[99, 99, 99, 99, 99]");
+            assert!(copy(&mut m, list, 1, 4, cut, [i64::MAX, i64::MIN, -1]));
+            assert_eq!(shown_borrowed(list as u64), "[99, 99, 99, 99]");
+            // An object whose end could be noticed stays, and so does all else.
+            let noticed = eval("[10**40, object(), 10**50]");
+            assert!(!copy(&mut m, noticed, 0, 2, cut, [0, 2, 1]));
+            assert!(!copy(&mut m, noticed, 0, 3, cut, [0, 2, 1]));
+            assert!(copy(
+                &mut m,
+                noticed,
+                0,
+                3,
+                noticed as u64,
+                [2, i64::MIN, -1]
+            ));
+            assert_eq!(Py_REFCNT(PyList_GetItem(noticed, 0)), 1);
+            assert_eq!(Py_REFCNT(PyList_GetItem(noticed, 1)), 1);
+        }
+    });
+}
+
+#[test]
 fn iterators_advance_and_end_as_their_own_next_does() {
     with_python(|| {
         let mut m = Machine::new();

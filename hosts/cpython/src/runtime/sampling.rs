@@ -32,8 +32,8 @@ const ENOUGH: u32 = 4;
 /// Samples of another instruction of the same code that are relied on when a unit is made.
 const SOME: u32 = 2;
 
-/// Pairs of classes remembered for an instruction.
-const MOST_PAIRS: usize = 4;
+/// Combinations of classes remembered for an instruction.
+const MOST_MET: usize = 4;
 
 /// Units of one code given up for what was sampled.
 const MOST_TAUGHT: u32 = 12;
@@ -42,7 +42,7 @@ const MOST_TAUGHT: u32 = 12;
 #[derive(Default)]
 pub struct Sampled {
     /// Their versions, the deeper operand's first; 0 where there is none.
-    pairs: Vec<[u32; 2]>,
+    met: Vec<[u32; 3]>,
     /// How raw items of the deeper operand lay, each way once.
     items: Vec<u64>,
     /// How many samples there were.
@@ -51,7 +51,8 @@ pub struct Sampled {
     told: bool,
 }
 
-static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD);
+/// How many are not looked at before the next one that is.
+static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD - 1);
 
 /// Called by a general operation that compiled code makes on these operands, the deeper one first; the last is the one that an
 /// attribute is asked of.
@@ -65,7 +66,7 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
         COUNTDOWN.store(left - 1, Ordering::Relaxed);
         return;
     }
-    COUNTDOWN.store(PERIOD, Ordering::Relaxed);
+    COUNTDOWN.store(PERIOD - 1, Ordering::Relaxed);
     // SAFETY: the caller's.
     unsafe { sample(&operands) }
 }
@@ -101,20 +102,20 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
     // SAFETY: the caller's.
     unsafe {
         let teaches = &(&(*unit)).teaches;
+        let none = ptr::null_mut();
         let operands = match (teaches[pc.0 as usize], operands) {
-            (Teaches::Class, [.., receiver]) => [*receiver, ptr::null_mut()],
-            (Teaches::Numbers | Teaches::Operands, [a, b]) => [*a, *b],
-            (Teaches::Operands | Teaches::Truth | Teaches::Length, [only]) => {
-                [*only, ptr::null_mut()]
-            }
+            (Teaches::Class, [.., receiver]) => [*receiver, none, none],
+            (Teaches::Numbers | Teaches::Operands, [a, b]) => [*a, *b, none],
+            (Teaches::Operands | Teaches::Truth | Teaches::Length, [only]) => [*only, none, none],
+            (Teaches::Sliced, [sequence, start, stop]) => [*sequence, *start, *stop],
             _ => return,
         };
-        let pair = operands.map(|operand| version_of(operand));
+        let met = operands.map(|operand| version_of(operand));
         let state = function_state::state_of((*unit).shape.code);
         let sampled = state.sampled.entry(pc).or_default();
         sampled.count += 1;
         let items = match operands {
-            [container, index] if !index.is_null() => raw_items::items_of(container),
+            [container, index, _] if !index.is_null() => raw_items::items_of(container),
             _ => None,
         };
         if let Some(items) = items
@@ -122,8 +123,8 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         {
             sampled.items.push(items);
         }
-        if !sampled.pairs.contains(&pair) && sampled.pairs.len() < MOST_PAIRS {
-            sampled.pairs.push(pair);
+        if !sampled.met.contains(&met) && sampled.met.len() < MOST_MET {
+            sampled.met.push(met);
         }
         if sampled.count < ENOUGH || sampled.told {
             return;
@@ -159,9 +160,9 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
 impl Sampled {
     /// The versions of the classes that an attribute was asked of.
     fn receivers(&self) -> impl Iterator<Item = u32> + '_ {
-        self.pairs
+        self.met
             .iter()
-            .map(|pair| pair[0])
+            .map(|met| met[0])
             .filter(|version| *version != 0)
     }
 }
@@ -205,9 +206,9 @@ unsafe fn version_of(object: Object) -> u32 {
 /// The GIL is held.
 unsafe fn classes_of(sampled: &Sampled) -> Option<(Vec<Vec<Type>>, Vec<LiveClass>)> {
     let (mut pairs, mut held) = (Vec::new(), Vec::new());
-    for pair in &sampled.pairs {
+    for met in &sampled.met {
         let mut types = Vec::new();
-        for &version in pair.iter().filter(|version| **version != 0) {
+        for &version in met.iter().filter(|version| **version != 0) {
             // SAFETY: the caller's; the class is alive.
             unsafe {
                 let class = class_of_version(version)?;
@@ -249,6 +250,11 @@ impl Sampled {
             let has_items = |ty: &Type| *ty <= Type::LIST_EXACT || *ty <= Type::TUPLE_EXACT;
             return matches!(pairs, [pair] if pair.iter().all(has_items));
         }
+        if teaches == Teaches::Sliced {
+            let is_bound = |ty: &Type| *ty <= Type::LONG_EXACT || *ty <= Type::NONE_TYPE;
+            return matches!(pairs, [all] if matches!(&all[..], [sequence, bounds @ ..]
+                if *sequence <= Type::LIST_EXACT && bounds.len() == 2 && bounds.iter().all(is_bound)));
+        }
         if teaches == Teaches::Truth && pairs.len() > 1 {
             return pairs.iter().flatten().all(says_truth);
         }
@@ -257,11 +263,12 @@ impl Sampled {
             || matches!(pairs, [pair] if self.is_item(pair) || pair.iter().any(is_of_program))
     }
 
-    /// A list, a tuple or what has raw items that always lie alike, and an index.
+    /// A list, a tuple or what has raw items that always lie alike, and an index; or a list and a slice.
     fn is_item(&self, pair: &[Type]) -> bool {
         matches!(*pair, [sequence, index]
             if index <= Type::LONG_EXACT
-                && (sequence <= Type::LIST_EXACT || sequence <= Type::TUPLE_EXACT || self.items.len() == 1))
+                && (sequence <= Type::LIST_EXACT || sequence <= Type::TUPLE_EXACT || self.items.len() == 1)
+                || index <= Type::SLICE && sequence <= Type::LIST_EXACT)
     }
 }
 
@@ -293,7 +300,7 @@ pub unsafe fn tell(
         match &mut pairs[..] {
             [pair] => {
                 instr.hint = std::mem::take(pair);
-                if instr.op == Op::StoreSubscr {
+                if matches!(instr.op, Op::StoreSubscr | Op::StoreSlice) {
                     // The value lies deeper.
                     instr.hint.insert(0, Type::OBJECT);
                 }
@@ -333,6 +340,7 @@ pub fn teaches(op: Op) -> Teaches {
         Op::Call => Teaches::Length,
         Op::ToBool => Teaches::Truth,
         Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
+        Op::BinarySlice | Op::StoreSlice => Teaches::Sliced,
         _ => Teaches::Nothing,
     }
 }

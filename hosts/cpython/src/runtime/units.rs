@@ -132,6 +132,8 @@ pub enum Teaches {
     Truth,
     /// The class of a call's only argument, where the callable is `len` and the general operation looks.
     Length,
+    /// The classes of what a slice is taken of, or replaced in, and of its bounds, where the general operation looks.
+    Sliced,
 }
 
 /// Exit records that a table of forced exits has room for.

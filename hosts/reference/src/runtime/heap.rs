@@ -443,7 +443,8 @@ impl Ref {
         self.0 == other.0
     }
 
-    fn head(&self) -> &Head {
+    /// What every object begins with.
+    pub(super) fn head(&self) -> &Head {
         // SAFETY: a reference keeps its object alive.
         unsafe { self.0.as_ref() }
     }

@@ -9,7 +9,7 @@
 use super::class;
 use super::error::{self, Raised};
 use super::frame::{Frame, FrameRef, Thread, give};
-use super::heap::{self, Obj, Ref, alloc, borrow};
+use super::heap::{self, List, Obj, Ref, alloc, borrow};
 use super::names;
 use super::number;
 use super::{Result, call, chaos, iter, ops, rt, units};
@@ -505,6 +505,30 @@ extern "C" fn dealloc(object: Obj) {
     unsafe { heap::destroy(object) }
 }
 
+/// A new list of a list's items.
+extern "C" fn list_slice(list: Obj, start: i64, stop: i64, step: i64) -> Obj {
+    let list = see(list);
+    let list = list.get::<List>().expect("a list");
+    alloc::list(ops::list_items(list, start, stop, step)).into_raw()
+}
+
+/// Put items of a list in place of a list's; 0 if that is left to the interpreter.
+extern "C" fn list_copy_slice(
+    into: Obj,
+    low: i64,
+    high: i64,
+    from: Obj,
+    start: i64,
+    stop: i64,
+    step: i64,
+) -> i64 {
+    let (into, from) = (see(into), see(from));
+    let from = from.get::<List>().expect("a list");
+    let into = into.get::<List>().expect("a list");
+    let new = ops::list_items(from, start, stop, step);
+    ops::copy_list_slice(into, [low, high], new).into()
+}
+
 /// Take the frame of a unit down, after its locals.
 pub(super) extern "C" fn leave(frame: F) {
     super::frame::pop(frame_of(frame));
@@ -561,6 +585,11 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
             box_float as *const () as usize,
             &[Ty::F64],
             &[Ty::Ptr],
+        ),
+        list_slice: host.define("cut_list", list_slice as extern "C" fn(_, _, _, _) -> _),
+        list_copy_slice: host.define(
+            "copy_list_slice",
+            list_copy_slice as extern "C" fn(_, _, _, _, _, _, _) -> _,
         ),
     }
 }

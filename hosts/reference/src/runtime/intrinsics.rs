@@ -27,6 +27,10 @@ pub(super) struct Called {
     pub box_int: HelperId,
     /// `(f64) -> object`
     pub box_float: HelperId,
+    /// `(list, start, stop, step) -> object`
+    pub list_slice: HelperId,
+    /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done
+    pub list_copy_slice: HelperId,
 }
 
 struct Set<'a> {
@@ -245,6 +249,31 @@ fn containers(set: &mut Set<'_>) {
             b.store(Width::I64, p[0], at::LIST_LEN, more);
             b.ret(&[]);
             b.switch_to(full);
+            b.terminate(Term::Fail);
+        },
+    );
+    set.add(
+        names::LIST_SLICE,
+        &[PTR, INT, INT, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, called| {
+            let list = b.call(called.list_slice, p, &[PTR]);
+            b.ret(&list);
+        },
+    );
+    set.add(
+        names::LIST_COPY_SLICE,
+        &[PTR, INT, INT, PTR, INT, INT, INT],
+        &[],
+        Effects::WRITES,
+        |b, p, called| {
+            let undone = b.cold_block();
+            let status = b.call(called.list_copy_slice, p, &[INT])[0];
+            let done = b.icmp_imm(IntCond::Ne, status, 0);
+            b.guard(done, undone);
+            b.ret(&[]);
+            b.switch_to(undone);
             b.terminate(Term::Fail);
         },
     );

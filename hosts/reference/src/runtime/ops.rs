@@ -508,6 +508,25 @@ fn slice_indexes(parts: &[Ref; 3], len: usize) -> Result<Vec<usize>> {
     if step == 0 {
         return raise(error::VALUE, "slice step cannot be zero");
     }
+    let (first, end) = open_ends(step);
+    Ok(indexes_between(
+        start.unwrap_or(first),
+        stop.unwrap_or(end),
+        step,
+        len,
+    ))
+}
+
+/// What stands for the bounds of a slice that are not given.
+fn open_ends(step: i64) -> (i64, i64) {
+    match step < 0 {
+        true => (i64::MAX, i64::MIN),
+        false => (i64::MIN, i64::MAX),
+    }
+}
+
+/// The indexes that bounds and a step, which is not 0, name in a sequence of a length.
+fn indexes_between(start: i64, stop: i64, step: i64, len: usize) -> Vec<usize> {
     let len = len as i64;
     let (low, high) = if step < 0 { (-1, len - 1) } else { (0, len) };
     let clamp = |value: i64| {
@@ -518,14 +537,40 @@ fn slice_indexes(parts: &[Ref; 3], len: usize) -> Result<Vec<usize>> {
         })
         .clamp(low, high)
     };
-    let (first, end) = if step < 0 { (high, low) } else { (low, high) };
-    let (mut at, stop) = (start.map_or(first, clamp), stop.map_or(end, clamp));
+    let (mut at, stop) = (clamp(start), clamp(stop));
     let mut indexes = Vec::new();
     while if step < 0 { at > stop } else { at < stop } {
         indexes.push(at as usize);
         at = at.saturating_add(step);
     }
-    Ok(indexes)
+    indexes
+}
+
+/// The items of a list between bounds, of which those that are not given are the least or the greatest integer.
+pub fn list_items(list: &List, start: i64, stop: i64, step: i64) -> Vec<Ref> {
+    let indexes = indexes_between(start, stop, step, list.len());
+    indexes.into_iter().filter_map(|i| list.item(i)).collect()
+}
+
+/// Put a list's items in place of a list's, if no end of an object can be noticed; says whether that was done.
+pub fn copy_list_slice(list: &List, [low, high]: [i64; 2], new: Vec<Ref>) -> bool {
+    let indexes = indexes_between(low, high, 1, list.len());
+    let from = match indexes.first() {
+        Some(first) => *first,
+        None => indexes_between(i64::MIN, low, 1, list.len()).len(),
+    };
+    let old: Vec<Ref> = indexes.iter().filter_map(|&i| list.item(i)).collect();
+    let ends = |item: &Ref| {
+        let replaced = old.iter().filter(|other| other.is(item)).count() as i64;
+        // What is looked at here has as many references more.
+        item.head().count.get() == 2 * replaced
+    };
+    let is_quiet = |item: &Ref| matches!(item.kind(), Kind::Int | Kind::Float | Kind::Str);
+    if old.iter().any(|item| ends(item) && !is_quiet(item)) {
+        return false;
+    }
+    list.with(|items| drop(items.splice(from..from + indexes.len(), new)));
+    true
 }
 
 /// `a[b:c:d]`

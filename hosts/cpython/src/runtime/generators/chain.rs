@@ -13,6 +13,7 @@ use super::super::{entries, exits};
 use super::abi;
 use super::forward::Forward;
 use super::{ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
+use crate::intrinsics::is_leaf;
 use abi::{frame as f, generator as g, thread as t};
 use cladonia::lir::Announcement;
 use pyo3_ffi::*;
@@ -199,14 +200,7 @@ unsafe fn awaited(generator: Object) -> Object {
 #[inline(always)]
 unsafe fn may_be_mourned(object: Object) -> bool {
     // SAFETY: the caller's: a live object.
-    unsafe {
-        let class = Py_TYPE(object);
-        let is_leaf = class == &raw mut PyLong_Type
-            || class == &raw mut PyFloat_Type
-            || class == &raw mut PyUnicode_Type
-            || class == &raw mut PyBytes_Type;
-        Py_REFCNT(object) == 1 && !is_leaf
-    }
+    unsafe { Py_REFCNT(object) == 1 && !is_leaf(object) }
 }
 
 /// Bytes from a `SEND`, with its cache and the `YIELD_VALUE` after it, to the `RESUME` at which a frame waits.
