@@ -38,6 +38,9 @@ SHAPES = {
     "nested loops": ["for i in r:", " for j in r:", "  for k in r: a = (a + i * j - k) & 1023"],
 }
 
+#: One of each, in turn, as a function that somebody has written has them.
+SHAPES["mixed"] = [line for lines in SHAPES.values() for line in lines]
+
 #: What a compiled copy of a function is called with; run in the measured process.
 PRELUDE = """
 def add(a, b):

@@ -45,6 +45,11 @@ class Point:
 
     def __init__(self):
         self.x = self.y = None
+        self.seen = []
+
+
+def taken(objects):
+    return objects.pop() if objects else None
 
 
 def make(n):
@@ -58,11 +63,15 @@ def make(n):
             " c, d = objects.pop() if objects else None, a",
             " p.y, c = c, p.y",
             " p.y = d",
+            # Two die in one instruction, and the unit ends with either: the limit is read anew.
+            " c, d = taken(objects), taken(objects)",
+            " c, d = t[1], t[1]",
+            " p.seen.append(p.limit)",
             f" if p.limit > 10000: a = {i}",
             " if c is p: del a; a = 1",
         ]
-    lines.append(" return a, d, p.x, p.limit")
-    space = {}
+    lines.append(" return a, d, p.x, p.limit, p.seen")
+    space = {"taken": taken}
     exec("\n".join(lines), space)
     return space["large"]
 
@@ -74,17 +83,18 @@ def objects(kinds, n):
 unraisable = []
 sys.unraisablehook = lambda hook: unraisable.append(str(hook.exc_value))
 
-KINDS = [[Loud], [str], [str, Loud], [Loud, Changing], [Tracing, str], [Raising, Loud], [Loud, Changing, Tracing, Raising]]
+# Of the first, the first object that is not a string dies together with a string, before that.
+KINDS = [[str, str, Changing, str], [Loud], [str], [str, Loud], [Loud, Changing], [Tracing, str], [Raising, Loud], [Loud, Changing, Tracing, Raising]]
 
-for n in (3, 40):
+for n in (40, 3):
     large = make(n)
     for turn in range(60):
         large(Point(), [None] * (turn % 4), (1, "two", 3.0))
     for kinds in KINDS:
         for turn in range(3):
-            Point.limit = 10
             things = objects(kinds, 30)
             print(n, large(Point(), things, (1, "two", (3, turn))), len(things))
             print(log, unraisable)
             log.clear()
             unraisable.clear()
+            Point.limit = 10

@@ -1,8 +1,11 @@
 //! Exits: one shared cold block for each shape of values, which fills the exit buffer and calls the hook.
+//!
+//! Nearly all exits of a function pass the same thread and the same frame. Those are no part of what goes to the shared block: it uses them
+//! where they are, since what all that leads to a block has, the block has too.
 
 use super::CodegenError;
 use super::emit::Emitter;
-use crate::exits::{EXITING, ExitId};
+use crate::exits::{CONTEXT_WORDS, EXITING, ExitId};
 use crate::lir::{Signature, Value};
 use crate::ll::Ty;
 use cranelift_codegen::cursor::Cursor;
@@ -20,39 +23,59 @@ const MOST_SHARING: usize = 32;
 /// Bytes of one value in the exit buffer.
 const WORD: u32 = 8;
 
-/// The shared blocks of a function. Integers and addresses are one to the machine, so they are one in a shape, unless
-/// the address is a reference that a collector must find.
+/// What an exit passes in one word of the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Word {
+    /// The function's thread or frame.
+    Context(ir::Value),
+    /// A value of its own, and whether it is a reference that a collector must find. (Integers and addresses are one to the machine,
+    /// so they are one in a shape.)
+    Passed(ir::Type, bool),
+}
+
+/// The shared blocks of a function.
 #[derive(Default)]
 pub(super) struct ExitBlocks {
-    by_shape: HashMap<Vec<(ir::Type, bool)>, (ir::Block, usize)>,
-    /// In the order they were made, so that the same input gives the same code, with the places of references.
-    blocks: Vec<(ir::Block, Vec<u32>)>,
+    /// The thread and the frame of the first exit.
+    context: Vec<ir::Value>,
+    by_shape: HashMap<Vec<Word>, (ir::Block, usize)>,
+    /// In the order they were made, so that the same input gives the same code.
+    blocks: Vec<(ir::Block, Vec<Word>)>,
 }
 
 impl Emitter<'_> {
     /// Leave by an exit: go to the block of the values' shape.
     pub(super) fn exit(&mut self, exit: ExitId, args: &[Value]) -> Result<(), CodegenError> {
-        let mut call = Vec::<BlockArg>::with_capacity(args.len() + 1);
+        let values = self.values(args)?;
+        if self.exits.context.is_empty() {
+            let context = values.iter().take(CONTEXT_WORDS as usize);
+            self.exits.context = context.copied().collect();
+        }
         let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
-        call.push(number.into());
+        let mut call = vec![BlockArg::from(number)];
         let mut shape = Vec::with_capacity(args.len());
-        for &arg in args {
-            let value = self.value(arg)?;
+        for (place, (&value, &arg)) in values.iter().zip(args).enumerate() {
             let is_ref = self.native_stack.is_some() && self.input.func.refs.values.contains(arg);
-            shape.push((self.cursor.func.dfg.value_type(value), is_ref));
+            if !is_ref && self.exits.context.get(place) == Some(&value) {
+                shape.push(Word::Context(value));
+                continue;
+            }
+            shape.push(Word::Passed(self.cursor.func.dfg.value_type(value), is_ref));
             call.push(value.into());
         }
         let func = &mut *self.cursor.func;
-        let ExitBlocks { by_shape, blocks } = &mut self.exits;
-        let mut make = |shape: &[(ir::Type, bool)]| {
+        let ExitBlocks {
+            by_shape, blocks, ..
+        } = &mut self.exits;
+        let mut make = |shape: &[Word]| {
             let block = func.dfg.make_block();
             func.dfg.append_block_param(block, types::I64);
-            for &(ty, _) in shape {
-                func.dfg.append_block_param(block, ty);
+            for word in shape {
+                if let Word::Passed(ty, _) = *word {
+                    func.dfg.append_block_param(block, ty);
+                }
             }
-            let refs = (0..).zip(shape).filter(|(_, (_, is_ref))| *is_ref);
-            let refs = refs.map(|(place, _)| place).collect();
-            blocks.push((block, refs));
+            blocks.push((block, shape.to_vec()));
             block
         };
         let shared = match by_shape.entry(shape) {
@@ -81,22 +104,32 @@ impl Emitter<'_> {
         let words = self.exits.by_shape.keys().map(Vec::len).max().unwrap_or(0) as u32;
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, words.max(1) * WORD, 3);
         let buffer = self.cursor.func.create_sized_stack_slot(data);
-        for (block, refs) in std::mem::take(&mut self.exits.blocks) {
+        for (block, shape) in std::mem::take(&mut self.exits.blocks) {
             self.cursor.func.layout.append_block(block);
             self.cursor.func.layout.set_cold(block);
             self.cursor.goto_bottom(block);
             let params = self.cursor.func.dfg.block_params(block).to_vec();
             let address = self.cursor.ins().stack_addr(types::I64, buffer, 0);
-            for (place, &param) in params[1..].iter().enumerate() {
-                let word = match self.cursor.func.dfg.value_type(param) {
-                    types::I8 => self.cursor.ins().uextend(types::I64, param),
-                    _ => param,
+            let mut passed = params[1..].iter().copied();
+            let mut refs = Vec::new();
+            for (place, word) in (0..).zip(&shape) {
+                let value = match *word {
+                    Word::Context(value) => Some(value),
+                    Word::Passed(_, is_ref) => {
+                        refs.extend(is_ref.then_some(place));
+                        passed.next()
+                    }
+                };
+                let value = value.expect("a parameter for each word that is passed");
+                let word = match self.cursor.func.dfg.value_type(value) {
+                    types::I8 => self.cursor.ins().uextend(types::I64, value),
+                    _ => value,
                 };
                 self.cursor.ins().store(
                     MemFlagsData::trusted(),
                     word,
                     address,
-                    (place as u32 * WORD) as i32,
+                    (place * WORD) as i32,
                 );
             }
             let unit = self

@@ -42,7 +42,11 @@ impl Routines {
         let Made {
             codegen, routines, ..
         } = &mut *self.made.try_lock().ok()?;
-        let func = || lower::routine(&self.host, routine);
+        let callee = routine.callee().and_then(|callee| {
+            let func = || lower::routine(&self.host, callee, None);
+            self.find(codegen, routines, callee, func, false)
+        });
+        let func = || lower::routine(&self.host, routine, callee);
         self.find(codegen, routines, routine, func, false)
     }
 

@@ -1,5 +1,6 @@
 //! Which lowering an op has: one row an op. What it does with operands of several representations is there.
 
+use super::Standing;
 use super::hop::HighLevelOp;
 use crate::facts::RawKind;
 use crate::hir::Op;
@@ -81,7 +82,10 @@ impl HighLevelOp<'_, '_> {
                 return None;
             }
             Op::CheckValid => {
-                let ok = self.lower.still_valid();
+                let ok = match self.lower.standing {
+                    Standing::Known(valid) => valid,
+                    Standing::Clean | Standing::Unknown => self.lower.still_valid(),
+                };
                 self.guard(ok);
                 return None;
             }

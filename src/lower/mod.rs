@@ -54,7 +54,7 @@ use crate::exits::ExitRecord;
 use crate::hir::{self, Function, GeneralOp, Op, Pc, Reason, StateId, Value};
 use crate::host::Host;
 use crate::host::{Entry, RawMap, UnitParts};
-use crate::lir::{self, Builder, Func, Signature};
+use crate::lir::{self, Builder, Func, Opcode, Signature};
 use crate::ll::{Ty, Width};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -79,6 +79,17 @@ struct Resumed {
 
 /// What raw value of a local was stored into the frame last.
 type Shadows = HashMap<u32, Value>;
+
+/// Whether a unit may go on, as it is known at a place in its code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Standing {
+    /// Nothing has run code of the program since that was looked at.
+    Clean,
+    /// What has was looked after, with this answer.
+    Known(lir::Value),
+    /// Something has.
+    Unknown,
+}
 
 pub(crate) struct Lower<'a> {
     f: &'a Function,
@@ -126,6 +137,12 @@ pub(crate) struct Lower<'a> {
     check_after: Option<Value>,
     /// That check, if the instruction has made it.
     checked: Option<Value>,
+    /// Whether the unit may go on, as far as that is known here.
+    standing: Standing,
+    /// Whether the next check of validity is to know what the instruction [says](Lower::account).
+    wants_answer: bool,
+    /// Whether it has said it, or runs nothing.
+    is_accounted: bool,
     /// The exit that was made last, with what it is for.
     last_exit: Option<(StateId, Reason, lir::Block)>,
     /// Which intrinsics are called.
@@ -302,6 +319,9 @@ impl<'a> Lower<'a> {
             planted,
             check_after: None,
             checked: None,
+            standing: Standing::Clean,
+            wants_answer: false,
+            is_accounted: false,
             last_exit: None,
             policy: Policy::new(f, routines),
             place: 0,
@@ -363,35 +383,83 @@ impl<'a> Lower<'a> {
             self.landing = self.f.landing(block);
             self.locals = self.f.blocks[block].entry_state.locals.clone();
             let dirty: Vec<bool> = validity.dirty_before(self.f, block).collect();
-            let insts = &self.f.blocks[block].insts;
-            let mut i = 0;
-            while i < insts.len() {
-                // What only says more of a value is nothing in LIR, so a check may come after that too.
-                let mut next = i + 1;
-                while insts.get(next).is_some_and(|v| {
-                    matches!(self.f.op(*v), Op::Refine(_)) && self.f.arg(*v, 0) != insts[i]
-                }) {
-                    next += 1;
-                }
-                let check = insts.get(next).copied();
-                self.check_after = check.filter(|check| {
-                    *self.f.op(*check) == Op::CheckValid
-                        && !dirty[i]
-                        && self.parts.force_table.is_none()
-                });
-                if self.check_after.is_none() {
-                    next = i + 1;
-                }
-                for &v in &insts[i + 1..next] {
-                    self.inst(v);
-                }
-                self.inst(insts[i]);
-                // Whoever made the check where something has run takes it.
-                i = next + usize::from(check.is_some() && self.checked.take() == check);
-            }
+            self.insts(block, &dirty);
             self.lowered = None;
             self.terminator(block);
         }
+    }
+
+    /// Lower the instructions of a block.
+    ///
+    /// A check of validity looks at the answers of what has run code of the program since the last one, where each of that gave one: a
+    /// dropped reference's routine looks itself where an object ends, and there alone.
+    fn insts(&mut self, block: hir::Block, dirty: &[bool]) {
+        let insts = &self.f.blocks[block].insts;
+        let is_forced = self.parts.force_table.is_some();
+        let wanted = self.answers_wanted(insts);
+        self.standing = Standing::Unknown;
+        let mut i = 0;
+        while i < insts.len() {
+            if !dirty[i] {
+                self.standing = Standing::Clean;
+            }
+            // What only says more of a value is nothing in LIR, so a check may come after that too.
+            let says_more =
+                |v: &Value| matches!(self.f.op(*v), Op::Refine(_)) && self.f.arg(*v, 0) != insts[i];
+            let more = insts[i + 1..].iter().take_while(|v| says_more(v)).count();
+            let mut next = i + 1 + more;
+            let check = insts.get(next).copied().filter(|check| {
+                *self.f.op(*check) == Op::CheckValid
+                    && self.standing == Standing::Clean
+                    && !is_forced
+            });
+            if check.is_none() {
+                next = i + 1;
+            }
+            for &v in &insts[i + 1..next] {
+                self.inst(v);
+            }
+            self.check_after = check;
+            self.wants_answer =
+                wanted[i] && check.is_none() && self.standing != Standing::Unknown && !is_forced;
+            self.is_accounted = false;
+            self.inst(insts[i]);
+            // Whoever made the check where something has run takes it.
+            if check.is_some() && self.checked.take() == check {
+                i = next + 1;
+                continue;
+            }
+            if !self.is_accounted && self.f.may_run_host_code(insts[i]) {
+                self.standing = Standing::Unknown;
+            }
+            i = next;
+        }
+    }
+
+    /// After each instruction of a block: whether nothing but dropped references runs code of the program before the next check of
+    /// validity.
+    fn answers_wanted(&self, insts: &[Value]) -> Vec<bool> {
+        let mut is_wanted = false;
+        let mut wanted = vec![false; insts.len()];
+        for (i, &v) in insts.iter().enumerate().rev() {
+            wanted[i] = is_wanted;
+            is_wanted = match self.f.op(v) {
+                Op::CheckValid => true,
+                Op::Decref => is_wanted,
+                _ => is_wanted && !self.f.may_run_host_code(v),
+            };
+        }
+        wanted
+    }
+
+    /// Say whether the unit may go on after what the instruction has run.
+    fn account(&mut self, valid: lir::Value) {
+        let valid = match self.standing {
+            Standing::Known(known) => self.b.op(Opcode::Band, &[known, valid]),
+            Standing::Clean | Standing::Unknown => valid,
+        };
+        self.standing = Standing::Known(valid);
+        self.is_accounted = true;
     }
 
     /// Make the frame, or run the call the slow way.

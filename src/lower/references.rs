@@ -35,6 +35,7 @@ impl Lower<'_> {
 
     pub(super) fn decref(&mut self, v: Value, dropped: Value) {
         if self.needs_no_count(dropped) {
+            self.is_accounted = true;
             return;
         }
         let p = self.object(dropped).0;
@@ -83,11 +84,7 @@ impl Lower<'_> {
         if !self.publishes_position_alone(v) {
             return false;
         }
-        let is_published = self.is_published(v) && self.check_after.is_none();
-        // So many operands cost more than the blocks that they save, but where it is cold.
-        if !is_published && !self.is_cold() {
-            return false;
-        }
+        let is_published = self.is_published(v) && self.check_after.is_none() && !self.wants_answer;
         let routine = match is_published {
             true => Routine::Drop,
             false => Routine::DropAt,
@@ -110,6 +107,8 @@ impl Lower<'_> {
             let exit = self.guard_exit(check);
             self.b.guard(valid, exit);
             self.checked = Some(check);
+        } else if self.wants_answer {
+            self.account(valid);
         }
         self.forget_published(before);
         true

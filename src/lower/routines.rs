@@ -22,6 +22,15 @@ pub enum Routine {
     /// The same where the frame does not say yet at which instruction it is; says whether the unit may go on. The operands are thread,
     /// frame, object, the position, and the unit's cells as `still_valid` has them.
     DropAt,
+    /// What `DropAt` does with the last reference to an object. By itself, so that the other does not save registers for it.
+    EndAt,
+}
+
+impl Routine {
+    /// The routine that this one calls, if that is to be had.
+    pub fn callee(self) -> Option<Routine> {
+        (self == Routine::DropAt).then_some(Routine::EndAt)
+    }
 }
 
 /// Where a routine is, if it is to be had.
@@ -85,13 +94,14 @@ fn size(func: &Func) -> usize {
     blocks.map(|&b| func.blocks[b].insts.len() + 1).sum()
 }
 
-/// A routine as a function; none for what must be copied.
-pub fn routine(host: &Host, routine: Routine) -> Option<Func> {
+/// A routine as a function; none for what must be copied. It is told where [its callee](Routine::callee) is.
+pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Func> {
     match routine {
         Routine::Intrinsic(id) => intrinsic(host, id),
         Routine::Release => host.lifetimes.are_counted().then(|| release(host)),
         Routine::Drop => host.lifetimes.are_counted().then(|| drop_object(host)),
-        Routine::DropAt => host.lifetimes.are_counted().then(|| drop_object_at(host)),
+        Routine::DropAt => (host.lifetimes.are_counted()).then(|| drop_object_at(host, callee)),
+        Routine::EndAt => host.lifetimes.are_counted().then(|| end_object_at(host)),
     }
 }
 
@@ -101,6 +111,7 @@ fn name(host: &Host, routine: Routine) -> String {
         Routine::Release => "release".to_owned(),
         Routine::Drop => "drop".to_owned(),
         Routine::DropAt => "drop at".to_owned(),
+        Routine::EndAt => "end at".to_owned(),
     }
 }
 
@@ -135,25 +146,65 @@ fn drop_signature() -> Signature {
     Signature::new(&[Ty::Ptr], &[])
 }
 
-fn drop_object_at(host: &Host) -> Func {
+fn drop_object_at(host: &Host, end_at: Option<u64>) -> Func {
     let mut func = Func::new(name(host, Routine::DropAt), drop_at_signature());
-    let &[thread, frame, p, position, state, pending] = func.params() else {
-        unreachable!("the signature has six parameters")
-    };
+    let params = func.params().to_vec();
+    let p = params[2];
     let mut b = Builder::new(&mut func);
-    let (done, last) = (b.block(), b.cold_block());
-    drop_if_there(&mut b, host, p, done, last);
+    let (done, some, last) = (b.block(), b.block(), b.cold_block());
+    let null = b.is_null(p);
+    b.br(null, done, &[], some, &[]);
+    b.switch_to(some);
+    let drop = &host.intrinsics[host.intrinsic(names::DROP)].func;
+    b.inline(drop, &[p], Some(last));
+    b.jump(done, &[]);
     b.switch_to(done);
     let valid = b.bconst(true);
     b.ret(&[valid]);
     b.switch_to(last);
+    match end_at {
+        Some(address) => {
+            let end_at = lir::RoutineRef {
+                name: name(host, Routine::EndAt),
+                address,
+                signature: drop_at_signature(),
+            };
+            let valid = b.call_routine(end_at, &params);
+            b.ret(&valid);
+        }
+        None => end_at_position(&mut b, host, &params),
+    }
+    func
+}
+
+fn end_object_at(host: &Host) -> Func {
+    let mut func = Func::new(name(host, Routine::EndAt), drop_at_signature());
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    end_at_position(&mut b, host, &params);
+    func
+}
+
+/// End an object, and return whether the unit may go on.
+fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
+    let &[thread, frame, p, position, state, pending] = params else {
+        unreachable!("the signature has six parameters")
+    };
+    let (done, seen) = (b.block(), b.block());
+    // What dies unseen needs no frame.
+    let freed = b.call(host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
+    let freed = b.icmp_imm(IntCond::Ne, freed, 0);
+    b.br(freed, done, &[], seen, &[]);
+    b.switch_to(done);
+    let valid = b.bconst(true);
+    b.ret(&[valid]);
+    b.switch_to(seen);
     let intrinsic = |name| &host.intrinsics[host.intrinsic(name)].func;
     b.inline(intrinsic(names::SET_POSITION), &[frame, position], None);
     b.call(host.helper(DEALLOC), &[p], &[]);
     let still_valid = intrinsic(names::STILL_VALID);
     let valid = b.inline(still_valid, &[thread, frame, state, pending], None);
     b.ret(&valid);
-    func
 }
 
 fn drop_at_signature() -> Signature {
@@ -302,7 +353,7 @@ impl Lower<'_> {
                 Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
                 Routine::Release => release_signature(),
                 Routine::Drop => drop_signature(),
-                Routine::DropAt => drop_at_signature(),
+                Routine::DropAt | Routine::EndAt => drop_at_signature(),
             },
         })
     }

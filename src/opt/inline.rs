@@ -40,7 +40,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     cx.inlines && run_within(f, cx, &[])
 }
 
-/// The same in a function that is itself to be inlined, in those before it.
+/// The same in a function that is itself to be inlined, in those before it. Aliases are left to the caller: applying them goes through the
+/// whole function, which is too much for each call.
 fn run_within(f: &mut Function, cx: &Context<'_>, within: &[ObjectHandle]) -> bool {
     let mut inserted = 0;
     let (mut bodies, mut refused) = (Bodies::default(), HashSet::new());

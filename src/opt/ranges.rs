@@ -54,6 +54,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         return false;
     }
     let mut changed = false;
+    let mut tree = Tree::of(f);
     for header in f.order.clone() {
         let asks = |cond: &Value| *f.op(*cond) == Op::RangeNext;
         // What only an exception of the range reached is gone.
@@ -63,33 +64,45 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         if !matches!(&f.blocks[header].term, Term::Branch { cond, .. } if asks(cond)) {
             continue;
         }
-        let tree = Tree(f.dominators());
         if let Some(found) = find_loop(f, &tree, header)
             && let Some(bounds) = asked_for(f, cx, &found)
             && is_private(f, &tree, &found, &[])
         {
             match bounds {
                 // Where a collector may move what an exit names, objects are not made there.
-                Some(bounds) if cx.lifetimes.are_counted() => unmake(f, &tree, &found, bounds),
+                Some(bounds) if cx.lifetimes.are_counted() => {
+                    unmake(f, &tree, &found, bounds);
+                    // A handler that only the iterator's making led to is gone.
+                    tree = Tree::of(f);
+                }
                 _ => keep_outside(f, &tree, &found, bounds),
             }
-            f.apply_aliases();
             changed = true;
         }
     }
     changed
 }
 
-/// The dominators.
-pub(super) struct Tree(pub SecondaryMap<Block, PackedOption<Block>>);
+/// The dominators, and the predecessors.
+pub(super) struct Tree {
+    idom: SecondaryMap<Block, PackedOption<Block>>,
+    preds: SecondaryMap<Block, Vec<Block>>,
+}
 
 impl Tree {
+    pub fn of(f: &Function) -> Tree {
+        Tree {
+            idom: f.dominators(),
+            preds: f.predecessors(),
+        }
+    }
+
     pub fn dominates(&self, a: Block, mut b: Block) -> bool {
         loop {
             if a == b {
                 return true;
             }
-            match self.0[b].expand() {
+            match self.idom[b].expand() {
                 Some(up) if up != b => b = up,
                 _ => return false,
             }
@@ -110,7 +123,7 @@ pub(super) fn find_loop(f: &Function, tree: &Tree, header: Block) -> Option<Loop
         return None;
     }
     let iter = f.arg(next, 0);
-    let preds = f.predecessors();
+    let preds = &tree.preds;
     let (back, outside): (Vec<Block>, Vec<Block>) = preds[header]
         .iter()
         .partition(|&&p| tree.dominates(body, p));
@@ -182,23 +195,22 @@ pub(super) enum Where {
 }
 
 impl Loop {
-    /// Where instruction `i` of a block stands.
-    fn place(&self, f: &Function, tree: &Tree, b: Block, i: usize) -> Where {
-        if tree.dominates(self.body, b) {
-            return Where::Turn;
+    /// Where the instructions of a block stand, by their places in it.
+    fn places(&self, f: &Function, tree: &Tree, b: Block) -> impl Fn(usize) -> Where + use<> {
+        let mut asks = f.blocks[b].insts.iter();
+        let (first, asks) = if tree.dominates(self.body, b) {
+            (Where::Turn, None)
+        } else if b == self.header {
+            (Where::Head, asks.position(|v| *v == self.next))
+        } else if tree.dominates(b, self.before) {
+            (Where::Before, None)
+        } else {
+            (Where::Outside, None)
+        };
+        move |i| match asks {
+            Some(asks) if i > asks => Where::Outside,
+            _ => first,
         }
-        if b == self.header {
-            let asks = f.blocks[b].insts.iter().position(|v| *v == self.next);
-            return if asks.is_some_and(|at| i <= at) {
-                Where::Head
-            } else {
-                Where::Outside
-            };
-        }
-        if tree.dominates(b, self.before) {
-            return Where::Before;
-        }
-        Where::Outside
     }
 }
 
@@ -208,6 +220,7 @@ pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value
     let names = |v: Value| f.object_of(v) == found.made;
     for &b in &f.order {
         let data = &f.blocks[b];
+        let place = found.places(f, tree, b);
         for (i, &v) in data.insts.iter().enumerate() {
             let inst = &f.insts[v];
             let is_known = match inst.op {
@@ -226,7 +239,7 @@ pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value
             let everywhere = state.values().filter(|v| names(*v)).count();
             if everywhere > 1
                 || everywhere != on_stack
-                || everywhere > 0 && found.place(f, tree, b, i) == Where::Outside
+                || everywhere > 0 && place(i) == Where::Outside
             {
                 return false;
             }
@@ -238,7 +251,7 @@ pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value
         if matches!(data.term, Term::Return(v) if names(v)) {
             return false;
         }
-        if found.place(f, tree, b, 0) == Where::Outside && data.entry_state.values().any(names) {
+        if place(0) == Where::Outside && data.entry_state.values().any(names) {
             return false;
         }
     }
@@ -423,26 +436,26 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
         Where::Outside => None,
     };
     for b in f.order.clone() {
+        let place = found.places(f, tree, b);
         for (i, v) in f.blocks[b].insts.clone().into_iter().enumerate() {
             let Some(state) = f.insts[v].state else {
                 continue;
             };
-            let Some(at) = name(found.place(f, tree, b, i)) else {
+            let Some(at) = name(place(i)) else {
                 continue;
             };
-            let mut state = f.states[state].clone();
-            if rename(f, &mut state, made, at) {
+            if let Some(state) = renamed(f, &f.states[state], made, at) {
                 f.insts[v].state = Some(f.states.push(state));
             }
         }
-        if let Some(at) = name(found.place(f, tree, b, 0)) {
-            let mut state = f.blocks[b].entry_state.clone();
-            rename(f, &mut state, made, at);
+        if let Some(at) = name(place(0))
+            && let Some(state) = renamed(f, &f.blocks[b].entry_state, made, at)
+        {
             f.blocks[b].entry_state = state;
         }
     }
 
-    let mut preds = f.predecessors()[header].clone();
+    let mut preds = tree.preds[header].clone();
     preds.dedup();
     for pred in preds {
         let values = match pred == before {
@@ -468,14 +481,19 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
     }
 }
 
-/// Let the stacks of a state name the iterator as it is there; says whether one has it.
-fn rename(f: &Function, state: &mut FrameState, made: Value, at: Value) -> bool {
-    let mut has = false;
+/// A state whose stacks name the iterator, with what it is there.
+fn renamed(f: &Function, state: &FrameState, made: Value, at: Value) -> Option<FrameState> {
+    let inlined = state.inlined.iter();
+    let inlined = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
+    let mut entries = state.stack.iter().chain(inlined);
+    if !entries.any(|entry| f.object_of(entry.value) == made) {
+        return None;
+    }
+    let mut state = state.clone();
     for entry in state.entries_mut() {
         if f.object_of(entry.value) == made {
             entry.value = at;
-            has = true;
         }
     }
-    has
+    Some(state)
 }

@@ -28,11 +28,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         if !matches!(&f.blocks[header].term, Term::Branch { cond, .. } if asks(cond)) {
             continue;
         }
-        let tree = Tree(f.dominators());
+        let tree = Tree::of(f);
         if let Some(found) = find(f, cx, &tree, header) {
             borrow(f, &found);
             // There are blocks on the ways out now.
-            let tree = Tree(f.dominators());
+            let tree = Tree::of(f);
             unmake(f, &tree, &found);
             f.apply_aliases();
             changed = true;

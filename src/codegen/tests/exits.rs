@@ -119,40 +119,50 @@ fn exits_of_one_shape_share_a_cold_block() {
             brif v6, block4, block2
 
         block2:
-            v13 = icmp.i64 eq v5, v3  ; v3 = 10
-            brif v13, block5, block6
+            v11 = icmp.i64 eq v5, v3  ; v3 = 10
+            brif v11, block5, block6
 
         block3 cold:
-            v17 = iconst.i64 0
-            jump block7(v17, v0, v1, v1, v2)  ; v17 = 0
+            v15 = iconst.i64 0
+            jump block9(v15, v0, v1, v1, v2)  ; v15 = 0
 
         block4 cold:
             v7 = iconst.i64 1
-            jump block7(v7, v1, v0, v0, v2)  ; v7 = 1
+            jump block7(v7, v0, v2)  ; v7 = 1
 
         block5 cold:
-            v14 = iconst.i64 2
-            jump block8(v14, v2)  ; v14 = 2
+            v12 = iconst.i64 2
+            jump block8(v12, v2)  ; v12 = 2
 
         block6:
             return v0
 
-        block7(v8: i64, v9: i64, v10: i64, v11: i64, v12: f64) cold:
-            v18 = stack_addr.i64 ss0
-            store notrap aligned v9, v18
-            store notrap aligned v10, v18+8
-            store notrap aligned v11, v18+16
-            store notrap aligned v12, v18+24
-            v19 = iconst.i64 77
-            v20 = call fn0(v19, v8, v18)  ; v19 = 77
-            return v20
-
-        block8(v15: i64, v16: f64) cold:
+        block7(v8: i64, v9: i64, v10: f64) cold:
             v21 = stack_addr.i64 ss0
-            store notrap aligned v16, v21
+            store.i64 notrap aligned v1, v21
+            store.i64 notrap aligned v0, v21+8
+            store notrap aligned v9, v21+16
+            store notrap aligned v10, v21+24
             v22 = iconst.i64 77
-            v23 = call fn0(v22, v15, v21)  ; v22 = 77
+            v23 = call fn0(v22, v8, v21)  ; v22 = 77
             return v23
+
+        block8(v13: i64, v14: f64) cold:
+            v24 = stack_addr.i64 ss0
+            store notrap aligned v14, v24
+            v25 = iconst.i64 77
+            v26 = call fn0(v25, v13, v24)  ; v25 = 77
+            return v26
+
+        block9(v16: i64, v17: i64, v18: i64, v19: i64, v20: f64) cold:
+            v27 = stack_addr.i64 ss0
+            store notrap aligned v17, v27
+            store notrap aligned v18, v27+8
+            store notrap aligned v19, v27+16
+            store notrap aligned v20, v27+24
+            v28 = iconst.i64 77
+            v29 = call fn0(v28, v16, v27)  ; v28 = 77
+            return v29
         }
     "#]]
     .assert_eq(code.clif().unwrap());

@@ -10,7 +10,7 @@ use crate::hir::{
 use crate::types::Type;
 use std::collections::{BTreeSet, HashMap};
 
-/// Carry a plan out.
+/// Carry a plan out. What used the call's result still names the call, until aliases are applied.
 pub(super) fn splice(f: &mut Function, plan: Plan) {
     let call = f.blocks[plan.block].insts[plan.at];
     let pc = plan.waiting.pc;
@@ -39,7 +39,6 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
     }
     let start = f.entry();
     f.compute_order(start);
-    f.apply_aliases();
 }
 
 /// Move what comes after the call into a block of its own; the result is not on the stack of its state yet.
