@@ -5,14 +5,7 @@ import sys
 import traceback
 import weakref
 
-
-def names(frame):
-    found = []
-    while frame is not None and frame.f_code.co_name != "<module>":
-        found.append((frame.f_code.co_name, frame.f_lineno, frame.f_lasti))
-        frame = frame.f_back
-    return found
-
+from support import names
 
 log = []
 

@@ -64,3 +64,12 @@ def hash_of(text):
     for c in text:
         n = (n * 31 + ord(c)) % 1000003
     return n
+
+
+def names(frame):
+    """The functions, lines and instructions from a frame outwards, as far as the program's top."""
+    found = []
+    while frame is not None and frame.f_code.co_name != "<module>":
+        found.append((frame.f_code.co_name, frame.f_lineno, frame.f_lasti))
+        frame = frame.f_back
+    return found
