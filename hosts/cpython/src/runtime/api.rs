@@ -671,20 +671,10 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
 unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
         rt().finished = true;
-        // Statistics may be asked for by handlers that were registered earlier and so run later: only entries and
-        // events are undone.
+        // What units hold must not outlive the modules that are taken down now. Statistics can still be asked for, by handlers that
+        // were registered earlier and so run later.
         // SAFETY: the GIL is held.
-        unsafe {
-            rt().on = false;
-            let functions: Vec<usize> = rt().functions.keys().copied().collect();
-            for func in functions {
-                function_state::uninstall(func as Object);
-            }
-            Monitor::stop();
-            generators::slots::restore();
-            collector::restore();
-            list_iterators::restore();
-        }
+        unsafe { undo() };
         none()
     })
 }
