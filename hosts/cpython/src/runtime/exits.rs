@@ -7,7 +7,7 @@ use super::capi::*;
 use super::entries::EVENTS;
 use super::rebuilt::{self, Rebuilt};
 use super::units::{Kind, UnitRef, UnitState};
-use super::{abi, frames, generators, healing};
+use super::{abi, frames, generators, healing, local_events};
 use crate::helpers::traceback;
 use abi::{frame as f, thread as t};
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
@@ -457,6 +457,8 @@ unsafe fn write_names(
 
 /// Let the interpreter go on at the frame's `instr_ptr`.
 unsafe fn go_on(ts: Thread, frame: Frame, kind: Kind, owned: bool) -> Object {
+    // SAFETY: the caller's: the frame is the thread's.
+    unsafe { local_events::renew(ts, frame) };
     match kind {
         Kind::Loop { .. } => GO_ON as Object,
         // SAFETY: the frame is complete and the innermost one of its thread.
@@ -489,9 +491,7 @@ pub(super) unsafe fn run_owned(ts: Thread, frame: Frame, shape: &CodeShape, resu
     // SAFETY: the caller's promise.
     unsafe {
         put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
-        take_c_recursion(ts);
-        unlink(ts, frame);
-        _PyEval_EvalFrameDefault(ts, frame, 0)
+        go_on_owned(ts, frame)
     }
 }
 
@@ -530,6 +530,18 @@ pub(super) unsafe fn raise_in_generator(
     unsafe {
         take_c_recursion(ts);
         raise(ts, frame, shape, Kind::Generator, pos, true)
+    }
+}
+
+/// Let the interpreter go on in a frame that is its own already.
+///
+/// # Safety
+/// As for [`run_owned`].
+pub(super) unsafe fn go_on_owned(ts: Thread, frame: Frame) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        take_c_recursion(ts);
+        go_on(ts, frame, Kind::Generator, true)
     }
 }
 

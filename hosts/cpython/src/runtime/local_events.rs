@@ -3,11 +3,15 @@
 //! CPython 3.13 gives monitoring a new version when events are asked for everywhere (and for tracing and profiling),
 //! which every unit compares. For one code object (`sys.monitoring.set_local_events`) it only rewrites the code. So
 //! the function in `sys.monitoring` is replaced, while the JIT is on, by one that calls it and then makes the code's
-//! units look.
+//! units look. And since that rewrites the code at once, it serves where native code leaves to code that has missed a change.
 
+use super::abi;
 use super::capi::*;
+use super::entries::EVENTS;
 use super::rt;
+use abi::{frame as f, thread as t};
 use pyo3_ffi::*;
+use std::ffi::c_int;
 use std::sync::OnceLock;
 
 struct Method(PyMethodDef);
@@ -101,5 +105,47 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
             }
         }
         result
+    }
+}
+
+/// An event that no tool of ours is called for.
+const UNHEARD: c_int = 1 << 3;
+
+/// Let the code of a frame be rewritten for the events that are asked for now, if they have changed since it was: the interpreter looks
+/// for that where a function begins or a generator goes on, and compiled code has come past there without it.
+///
+/// # Safety
+/// The frame is the thread's, and the interpreter is to go on in it.
+#[inline(always)]
+pub unsafe fn renew(ts: Thread, frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code: Object = get(frame, f::EXECUTABLE);
+        let made: u64 = get(code.cast(), abi::code::INSTRUMENTATION_VERSION);
+        if made != get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS {
+            rewrite(code);
+        }
+    }
+}
+
+/// Ask for an event of a code object, and then not.
+#[cold]
+unsafe fn rewrite(code: Object) {
+    let set = rt().original_set_local_events as Object;
+    let (Some(tool), false) = (rt().monitor.tool, set.is_null()) else {
+        return;
+    };
+    // SAFETY: the caller's promise; the function is kept while it is replaced. An exception may be pending.
+    unsafe {
+        let pending = PyErr_GetRaisedException();
+        for events in [UNHEARD, 0] {
+            let format = c"iOi".as_ptr();
+            let result = PyObject_CallFunction(set, format, c_int::from(tool), code, events);
+            if result.is_null() {
+                PyErr_Clear();
+            }
+            Py_XDECREF(result);
+        }
+        PyErr_SetRaisedException(pending);
     }
 }

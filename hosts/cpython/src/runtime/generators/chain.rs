@@ -8,6 +8,7 @@
 //! process, and C code that is called where code of the program can't be, as tracemalloc is at an allocation.
 
 use super::super::capi::*;
+use super::super::entries::EVENTS;
 use super::super::units::Busy;
 use super::super::{entries, exits};
 use super::abi;
@@ -34,6 +35,8 @@ const MOST_FORWARDS: usize = 32;
 /// Generators that wait for each other, each for the next, and the one that does not, which runs or is about to.
 struct Chain {
     ts: Thread,
+    /// The eval breaker at the beginning.
+    quiet: u64,
     outermost: Object,
     /// How many wait.
     length: usize,
@@ -98,6 +101,8 @@ pub(super) unsafe fn resume(
     announce();
     let mut chain = Chain {
         ts,
+        // SAFETY: the caller's promise: the current thread.
+        quiet: unsafe { get(ts, t::EVAL_BREAKER) },
         outermost,
         length: 0,
         noted: [ptr::null_mut(); NOTED],
@@ -114,7 +119,7 @@ pub(super) unsafe fn resume(
         loop {
             let result = chain.enter(cell, sent);
             if chain.is_linked {
-                return leave_linked(ts, outermost, chain.running, result);
+                return chain.leave_linked(result);
             }
             if chain.length == 0 {
                 return result;
@@ -130,7 +135,7 @@ pub(super) unsafe fn resume(
                 continue;
             }
             chain.link();
-            return leave_linked(ts, outermost, chain.running, result);
+            return chain.leave_linked(result);
         }
     }
 }
@@ -230,7 +235,7 @@ impl Chain {
         // SAFETY: the caller's promises; the top of the stack of a frame that waits is what it waits for. Nothing of the
         // program runs meanwhile.
         unsafe {
-            let quiet: u64 = get(self.ts, t::EVAL_BREAKER);
+            let quiet = self.quiet;
             let most = get::<i32>(self.ts, t::PY_RECURSION_REMAINING) as isize - 1;
             let (mut generator, mut cell) = (self.outermost, cell);
             let class = Py_TYPE(generator);
@@ -417,47 +422,107 @@ impl Chain {
     }
 }
 
-/// Go on where the one of a linked chain that ran, `last`, has come to `result`.
-unsafe fn leave_linked(
-    ts: Thread,
-    outermost: Object,
-    mut last: Object,
-    mut result: Object,
-) -> Object {
-    // SAFETY: the caller's promises: the frames from the current one to that of the outermost are those that wait.
-    unsafe {
-        while last != outermost {
-            if !result.is_null() && is_suspended(last) {
-                unlink(ts, outermost, result);
-                return result;
+impl Chain {
+    /// Go on where the one that ran, inside of those that are linked, has come to `result`.
+    unsafe fn leave_linked(&self, mut result: Object) -> Object {
+        let (ts, mut last) = (self.ts, self.running);
+        // SAFETY: the caller's promises: the frames from the current one to that of the outermost are those that wait.
+        unsafe {
+            while last != self.outermost {
+                let has_yielded = !result.is_null() && is_suspended(last);
+                if has_yielded && !self.is_watched() {
+                    unlink(ts, self.outermost, result);
+                    return result;
+                }
+                let frame: Frame = get(ts, t::CURRENT_FRAME);
+                last = frame.sub(g::FRAME as usize).cast();
+                if result.is_null() {
+                    result = raise_at_wait(ts, frame);
+                    continue;
+                }
+                if has_yielded {
+                    result = yield_interpreted(ts, frame, result);
+                    continue;
+                }
+                let asks_again = Forward::of_bits(get(frame, f::RETURN_OFFSET)).is_some();
+                if asks_again {
+                    Py_DECREF(result);
+                    if self.is_watched() {
+                        result = end_loop_interpreted(ts, frame);
+                        continue;
+                    }
+                    result = Py_NewRef(Py_None());
+                }
+                let at: *const u8 = get(frame, f::INSTR_PTR);
+                unlink(ts, last, ptr::null_mut());
+                if !asks_again {
+                    put(frame, f::INSTR_PTR, after_send(at));
+                }
+                result = match cell_of(last) {
+                    Some(cell) => enter_unit(ts, last, cell, result),
+                    None => resume_in_place(last, result),
+                };
             }
-            let frame: Frame = get(ts, t::CURRENT_FRAME);
-            last = frame.sub(g::FRAME as usize).cast();
-            if result.is_null() {
-                result = raise_at_wait(ts, frame);
-                continue;
-            }
-            let asks_again = Forward::of_bits(get(frame, f::RETURN_OFFSET)).is_some();
-            if asks_again {
-                Py_DECREF(result);
-                result = Py_NewRef(Py_None());
-            }
-            let at: *const u8 = get(frame, f::INSTR_PTR);
-            unlink(ts, last, ptr::null_mut());
-            if !asks_again {
-                put(frame, f::INSTR_PTR, after_send(at));
-            }
-            result = match cell_of(last) {
-                Some(cell) => enter_unit(ts, last, cell, result),
-                None => resume_in_place(last, result),
-            };
+            result
         }
-        result
+    }
+
+    /// Whether somebody asks for other events than at the beginning.
+    unsafe fn is_watched(&self) -> bool {
+        // SAFETY: the current thread.
+        let word: u64 = unsafe { get(self.ts, t::EVAL_BREAKER) };
+        (word ^ self.quiet) & !EVENTS != 0
     }
 }
 
-/// Bytes from `FOR_ITER`, with its cache, to the instruction that keeps the item.
-const NEXT_TO_STORE: usize = 4;
+/// Let the interpreter yield a value, which is taken over, from a linked frame that waited for it: it tells those who ask for that.
+#[cold]
+unsafe fn yield_interpreted(ts: Thread, frame: Frame, value: Object) -> Object {
+    let _busy = Busy::new();
+    // SAFETY: the frame is the innermost one, and complete but for what it handles. A `SEND` has given the value, or a `FOR_ITER`.
+    unsafe {
+        show_handled(ts, frame);
+        let depth: i32 = get(frame, f::STACKTOP);
+        put(frame, f::LOCALSPLUS + 8 * depth, value);
+        put::<i32>(frame, f::STACKTOP, depth + 1);
+        let at: *const u8 = get(frame, f::INSTR_PTR);
+        put(frame, f::INSTR_PTR, at.add(WAIT_TO_NEXT));
+        exits::go_on_owned(ts, frame)
+    }
+}
+
+/// Let the interpreter go on behind the loop of a linked frame that handed on what an inner generator yielded, since that has ended.
+#[cold]
+unsafe fn end_loop_interpreted(ts: Thread, frame: Frame) -> Object {
+    let _busy = Busy::new();
+    // SAFETY: the frame is the innermost one, at its `FOR_ITER`, and complete but for what it handles.
+    unsafe {
+        show_handled(ts, frame);
+        let depth = get::<i32>(frame, f::STACKTOP) - 1;
+        let inner: Object = get(frame, f::LOCALSPLUS + 8 * depth);
+        put(frame, f::STACKTOP, depth);
+        Py_DECREF(inner);
+        let at: *const u8 = get(frame, f::INSTR_PTR);
+        // Behind `END_FOR` and `POP_TOP`, as `FOR_ITER` goes on itself.
+        let behind = WAIT_TO_NEXT + 2 * (at.add(1).read() as usize + 2);
+        put(frame, f::INSTR_PTR, at.add(behind));
+        exits::go_on_owned(ts, frame)
+    }
+}
+
+/// Let what the generator of a linked frame handles be the innermost, as where it runs.
+unsafe fn show_handled(ts: Thread, frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let base = frame.sub(g::FRAME as usize);
+        put::<u16>(frame, f::RETURN_OFFSET, 0);
+        put::<*mut u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
+        put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
+    }
+}
+
+/// Bytes from `SEND` or `FOR_ITER`, with its cache, to the instruction that has the value.
+const WAIT_TO_NEXT: usize = 4;
 
 /// Undo [`Chain::link`] from the innermost frame that waits to that of a generator; those that hand on what they get keep `value`, if
 /// there is one.
@@ -475,7 +540,7 @@ unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
                 false => (SEND_TO_RESUME, g::STATE_DELEGATING),
             };
             if forward.is_some() && !value.is_null() {
-                put(frame, f::INSTR_PTR, at.add(NEXT_TO_STORE));
+                put(frame, f::INSTR_PTR, at.add(WAIT_TO_NEXT));
                 let place = f::LOCALSPLUS + 8 * forward.slot();
                 let old: Object = get(frame, place);
                 put(frame, place, Py_NewRef(value));
@@ -503,10 +568,7 @@ unsafe fn raise_at_wait(ts: Thread, frame: Frame) -> Object {
     // SAFETY: the frame is the innermost one, and complete but for what was sent, which is dropped with the stack, and for
     // what it handles.
     unsafe {
-        let base = frame.sub(g::FRAME as usize);
-        put::<u16>(frame, f::RETURN_OFFSET, 0);
-        put::<*mut u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
-        put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
+        show_handled(ts, frame);
         let shape = CodeShape::of(get(frame, f::EXECUTABLE));
         let at: *const u8 = get(frame, f::INSTR_PTR);
         let pos = (at as usize - shape.units() as usize) / 2;
