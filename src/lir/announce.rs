@@ -6,8 +6,7 @@
 //! anything to do; what is called later has been announced.
 
 use super::cfg::Cfg;
-use super::graph::{Block, BlockCall, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value};
-use super::ops::{IntCond, Opcode};
+use super::graph::{Block, Builder, Func, Helper, HelperId, Imm, Inst, Signature, Value};
 use crate::ll::{Ty, Width};
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use std::collections::HashSet;
@@ -87,70 +86,36 @@ impl Func {
 
     /// Put an announcement before an instruction.
     fn announce_at(&mut self, block: Block, (at, callee): Place, announcement: &Announcement) {
-        let sig = self.sig(Signature::new(&[Ty::Ptr], &[]));
-        let mut call = Vec::new();
-        let callee = callee.unwrap_or_else(|| self.constant(&mut call, 0));
-        let hook = self.constant(&mut call, announcement.hook);
-        call.push(Inst {
-            op: Opcode::CallIndirect,
-            args: vec![hook, callee],
-            imm: Imm::Sig(sig),
-            results: Vec::new(),
-        });
-        if self.blocks[block].cold {
-            self.blocks[block].insts.splice(at..at, call);
+        let data = &mut self.blocks[block];
+        let (is_cold, rest, term) = (data.cold, data.insts.split_off(at), data.term.take());
+        let mut b = Builder::new(self);
+        let call = |b: &mut Builder<'_>| {
+            let callee = callee.unwrap_or_else(|| b.pconst(0));
+            let hook = b.pconst(announcement.hook);
+            b.call_indirect(Signature::new(&[Ty::Ptr], &[]), hook, &[callee]);
+        };
+        if is_cold {
+            b.switch_to(block);
+            call(&mut b);
+            let data = &mut self.blocks[block];
+            data.insts.extend(rest);
+            data.term = term;
             return;
         }
-        let mut asked = Vec::new();
-        let word = self.constant(&mut asked, announcement.word);
-        let (width, offset) = (Width::Ptr, 0);
-        let found = self.values.push(width.ty());
-        asked.push(Inst {
-            op: Opcode::Load,
-            args: vec![word],
-            imm: Imm::Mem { width, offset },
-            results: vec![found],
-        });
-        let null = self.constant(&mut asked, 0);
-        let cond = self.values.push(Ty::Bool);
-        asked.push(Inst {
-            op: Opcode::Icmp,
-            args: vec![found, null],
-            imm: Imm::IntCond(IntCond::Eq),
-            results: vec![cond],
-        });
-        let (loud, rest) = (self.make_block(), self.make_block());
-        let data = &mut self.blocks[block];
-        let insts = data.insts.split_off(at);
-        data.insts.extend(asked);
-        let branch = Term::Br {
-            cond,
-            then: BlockCall::new(rest, Vec::new()),
-            els: BlockCall::new(loud, Vec::new()),
-        };
-        let term = data.term.replace(branch);
-        let data = &mut self.blocks[rest];
-        (data.insts, data.term) = (insts, term);
-        let data = &mut self.blocks[loud];
-        data.cold = true;
-        data.insts = call;
-        data.term = Some(Term::Jump(BlockCall::new(rest, Vec::new())));
+        let (loud, next) = (b.cold_block(), b.block());
+        b.switch_to(loud);
+        call(&mut b);
+        b.jump(next, &[]);
+        b.switch_to(block);
+        let word = b.pconst(announcement.word);
+        let found = b.load(Width::Ptr, word, 0);
+        let nothing = b.is_null(found);
+        b.br(nothing, next, &[], loud, &[]);
+        let data = &mut self.blocks[next];
+        (data.insts, data.term) = (rest, term);
         let place = self.order.iter().position(|b| *b == block);
         let place = place.expect("a block of the layout") + 1;
-        self.order.insert(place, rest);
-        self.order.push(loud);
-    }
-
-    /// A constant address, appended to `insts`.
-    fn constant(&mut self, insts: &mut Vec<Inst>, address: u64) -> Value {
-        let value = self.values.push(Ty::Ptr);
-        insts.push(Inst {
-            op: Opcode::Pconst,
-            args: Vec::new(),
-            imm: Imm::Addr(address),
-            results: vec![value],
-        });
-        value
+        self.order.insert(place, next);
     }
 }
 

@@ -163,7 +163,7 @@ pub unsafe fn resume(ts: Thread, generator: Object, value: Object) -> Option<Obj
         match get::<i8>(generator.cast(), g::FRAME_STATE) as i32 {
             g::STATE_CREATED if value != Py_None() => None,
             g::STATE_DELEGATING => Some(chain::resume(ts, generator, cell, value)),
-            g::STATE_SUSPENDED if chain::forwards(generator, cell) => {
+            g::STATE_SUSPENDED if chain::forwards(generator, cell).is_some() => {
                 Some(chain::resume(ts, generator, cell, value))
             }
             _ => Some(enter_unit(ts, generator, cell, Py_NewRef(value))),

@@ -140,15 +140,17 @@ pub(super) unsafe fn resume(
     }
 }
 
-/// Whether a generator that waits for the next item hands on what another one yields.
+/// What a generator that waits to be asked for the next item hands on, if it has that from another one.
 ///
 /// # Safety
 /// It waits at a `yield`; the cell is of its code.
 #[inline(always)]
-pub(super) unsafe fn forwards(generator: Object, cell: &ResumeCell) -> bool {
+pub(super) unsafe fn forwards(generator: Object, cell: &ResumeCell) -> Option<Forward> {
     // SAFETY: the caller's promise; what a loop asks is on top of the stack.
     unsafe {
-        forward_of(generator, cell).is_some() && Py_TYPE(awaited(generator)) == &raw mut PyGen_Type
+        let forward = forward_of(generator, cell);
+        let some = forward.is_some() && Py_TYPE(awaited(generator)) == &raw mut PyGen_Type;
+        some.then_some(forward)
     }
 }
 
@@ -265,11 +267,13 @@ impl Chain {
                 let delegates = state == g::STATE_DELEGATING as i8;
                 if !delegates {
                     let asks = state == g::STATE_SUSPENDED as i8 && value == Py_None();
-                    if !asks || kept == MOST_FORWARDS || !forwards(generator, cell) {
+                    if !asks || kept == MOST_FORWARDS {
                         break;
                     }
-                    let slot = forward_of(generator, cell).slot();
-                    let place = (f::LOCALSPLUS + 8 * slot) as isize;
+                    let Some(forward) = forwards(generator, cell) else {
+                        break;
+                    };
+                    let place = (f::LOCALSPLUS + 8 * forward.slot()) as isize;
                     self.forwards[kept].write(frame_of(generator).offset(place).cast());
                 }
                 let Some(inner) = waits_for(generator, &mut depth) else {
@@ -420,9 +424,7 @@ impl Chain {
             );
         }
     }
-}
 
-impl Chain {
     /// Go on where the one that ran, inside of those that are linked, has come to `result`.
     unsafe fn leave_linked(&self, mut result: Object) -> Object {
         let (ts, mut last) = (self.ts, self.running);
