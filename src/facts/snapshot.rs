@@ -2,8 +2,8 @@
 //! without the host. What is not in it is not known.
 
 use super::{
-    AccessKind, Assumption, AttrPlan, Callee, Global, Inlinee, InstanceAccess, IntrinsicCall,
-    IntrinsicId, NativeCall, Operator, OperatorPlan, RawItems, StorePlan, World,
+    AccessKind, Assumption, AttrPlan, Callee, FieldAccess, Global, Inlinee, InstanceAccess,
+    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawItems, StorePlan, World,
 };
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
@@ -26,6 +26,8 @@ pub enum Answer {
     OfClass(IntrinsicId),
     /// What an intrinsic does with an instance that nobody else has seen.
     Instance(Type, IntrinsicCall, InstanceAccess),
+    /// What an intrinsic reads or writes of an object.
+    Field(IntrinsicCall, FieldAccess),
     /// What an operator does for operands.
     Operator(Operator, Vec<Type>, OperatorPlan),
     /// What a call does.
@@ -57,6 +59,8 @@ pub enum Question {
     OfClass(IntrinsicId),
     /// [`World::instance_access`]: of a type, by an intrinsic.
     Instance(Type, IntrinsicCall),
+    /// [`World::field_access`]: by an intrinsic.
+    Field(IntrinsicCall),
     /// [`World::operator`]: of operands.
     Operator(Operator, Vec<Type>),
     /// [`World::callee`]
@@ -89,6 +93,7 @@ impl Question {
             Question::Instance(ty, call) => {
                 recorder.instance_access(*ty, call);
             }
+            Question::Field(call) => drop(recorder.field_access(call)),
             Question::Operator(operator, operands) => {
                 drop(recorder.operator(*operator, operands));
             }
@@ -104,7 +109,7 @@ impl Question {
     /// The types that it is about.
     pub fn subjects(&self) -> Vec<Type> {
         match self {
-            Question::Global(..) | Question::OfClass(_) => Vec::new(),
+            Question::Global(..) | Question::OfClass(_) | Question::Field(_) => Vec::new(),
             Question::LoadAttr(receiver, _)
             | Question::LoadSuper(_, receiver, _)
             | Question::StoreAttr(receiver, _)
@@ -161,6 +166,7 @@ impl Answer {
             | Answer::RawItems(..)
             | Answer::OfClass(_)
             | Answer::Instance(..)
+            | Answer::Field(..)
             | Answer::Operator(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
             Answer::Callee(object, Callee::Class { init, .. }) => (*object, init.as_slice()),
@@ -214,6 +220,7 @@ impl Answer {
             Answer::RawItems(ty, way, _) => Question::RawItems(*ty, *way),
             Answer::OfClass(check) => Question::OfClass(*check),
             Answer::Instance(ty, call, _) => Question::Instance(*ty, call.clone()),
+            Answer::Field(call, _) => Question::Field(call.clone()),
             Answer::Operator(operator, operands, _) => {
                 Question::Operator(*operator, operands.clone())
             }
@@ -298,6 +305,13 @@ impl World for Snapshot {
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         match self.find(Question::Instance(instance, call.clone()))? {
             Answer::Instance(_, _, access) => Some(*access),
+            _ => None,
+        }
+    }
+
+    fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        match self.find(Question::Field(call.clone()))? {
+            Answer::Field(_, access) => Some(access.clone()),
             _ => None,
         }
     }
@@ -423,6 +437,12 @@ impl World for Recorder<'_> {
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         let access = self.world.instance_access(instance, call)?;
         self.note(Answer::Instance(instance, call.clone(), access));
+        Some(access)
+    }
+
+    fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        let access = self.world.field_access(call)?;
+        self.note(Answer::Field(call.clone(), access.clone()));
         Some(access)
     }
 

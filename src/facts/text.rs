@@ -21,9 +21,9 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Binds, Builtin, Callee, Global, InstanceAccess, IntrinsicCall,
-    IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, RawItems, RawKind, RawSignature,
-    StorePlan,
+    Assumption, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, InstanceAccess,
+    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, RawItems, RawKind,
+    RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -254,6 +254,32 @@ impl InstanceAccess {
     }
 }
 
+impl Display for FieldAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FieldAccess::Apart => write!(f, "apart"),
+            FieldAccess::Reads(place) => write!(f, "reads {place}"),
+            FieldAccess::Writes { place, load } => write!(f, "writes {place} load {load}"),
+        }
+    }
+}
+
+impl FieldAccess {
+    fn read(line: &mut Line) -> Parsed<FieldAccess> {
+        Ok(match () {
+            () if line.eat_word("apart") => FieldAccess::Apart,
+            () if line.eat_word("reads") => FieldAccess::Reads(line.number()?),
+            () if line.eat_word("writes") => {
+                let place = line.number()?;
+                line.expect("load")?;
+                let load = IntrinsicCall::read(line)?;
+                FieldAccess::Writes { place, load }
+            }
+            () => return line.expected("what is read or written of an object"),
+        })
+    }
+}
+
 impl Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -345,6 +371,7 @@ impl Display for Answer {
             Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
             Answer::OfClass(check) => write!(f, "of_class {check}"),
             Answer::Instance(ty, call, access) => write!(f, "instance {ty} {call} = {access}"),
+            Answer::Field(call, access) => write!(f, "field {call} = {access}"),
             Answer::Operator(operator, operands, plan) => {
                 let operands: Vec<String> = operands.iter().map(Type::to_string).collect();
                 write!(f, "operator {operator} [{}] = {plan}", operands.join(", "))
@@ -467,6 +494,11 @@ impl Snapshot {
                 let (ty, call) = (scope.ty(line)?, IntrinsicCall::read(line)?);
                 line.expect("=")?;
                 Answer::Instance(ty, call, InstanceAccess::read(line)?)
+            }
+            () if line.eat_word("field") => {
+                let call = IntrinsicCall::read(line)?;
+                line.expect("=")?;
+                Answer::Field(call, FieldAccess::read(line)?)
             }
             () if line.eat_word("operator") => {
                 let operator = Operator::read(line)?;

@@ -407,6 +407,23 @@ pub enum InstanceAccess {
     Quiet(u32),
 }
 
+/// What an intrinsic of a plan reads or writes of what a store of a plan may change. Places tell words of objects apart: those of
+/// one object at different places are different.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FieldAccess {
+    /// Reads nothing that such a store writes.
+    Apart,
+    /// Reads, of its object, what stands at a place, and nothing else that such a store writes.
+    Reads(u32),
+    /// Stores its second operand at a place of its first, and gives what stood there.
+    Writes {
+        /// The place.
+        place: u32,
+        /// What loads it from there, for as long as nobody has changed it.
+        load: IntrinsicCall,
+    },
+}
+
 /// The program's state as one compile sees it. What a host does not answer is not known: the general operation, the
 /// general call.
 pub trait World {
@@ -447,6 +464,12 @@ pub trait World {
     /// an object must be there for it.
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         let _ = (instance, call);
+        None
+    }
+    /// What an intrinsic of a plan reads or writes of an object, of whatever class; nothing if any store of a plan may change what it
+    /// finds, and it may change what any check or load finds.
+    fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        let _ = call;
         None
     }
     /// Address of a 64-bit word that compiled code adds one to at each access that a plan makes in this way, where the host wants

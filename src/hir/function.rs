@@ -442,6 +442,12 @@ impl Function {
         !(ty.unspecialized() <= quiet) && !held
     }
 
+    /// Whether a local holds an object while the instruction runs.
+    pub fn is_in_local(&self, inst: Value, object: Value) -> bool {
+        let state = self.insts[inst].state.map(|s| &self.states[s]);
+        state.is_some_and(|s| s.locals.iter().any(|l| self.object_of(*l) == object))
+    }
+
     /// Whether the instruction may run code of the program.
     pub fn may_run_host_code(&self, v: Value) -> bool {
         let inst = self.inst(v);

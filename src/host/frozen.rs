@@ -9,9 +9,9 @@
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
-    Answer, Assumption, AttrPlan, Callee, Global, Inlinee, InstanceAccess, IntrinsicCall,
-    IntrinsicId, NativeCall, Operator, OperatorPlan, Question, RawItems, Snapshot, StorePlan,
-    World,
+    Answer, Assumption, AttrPlan, Callee, FieldAccess, Global, Inlinee, InstanceAccess,
+    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, Question, RawItems, Snapshot,
+    StorePlan, World,
 };
 use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
@@ -213,6 +213,10 @@ impl World for FrozenWorld {
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         self.after(Question::Instance(instance, call.clone()))
             .instance_access(instance, call)
+    }
+
+    fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        self.after(Question::Field(call.clone())).field_access(call)
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

@@ -30,9 +30,9 @@ pub(crate) mod tests;
 mod unit;
 
 pub use crate::facts::{
-    AccessKind, Answer, AttrPlan, Binds, Builtin, Callee, Global, Inlinee, InstanceAccess,
-    IntrinsicCall, IntrinsicId, LOCAL_WORDS, MOST_INLINED, NativeCall, Operator, OperatorPlan,
-    Question, RawEntry, RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
+    AccessKind, Answer, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, Inlinee,
+    InstanceAccess, IntrinsicCall, IntrinsicId, LOCAL_WORDS, MOST_INLINED, NativeCall, Operator,
+    OperatorPlan, Question, RawEntry, RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;

@@ -7,13 +7,15 @@
 //!
 //! # What is told apart
 //! Objects are known by their values in HIR, and two values may be one object. A store into a list ends what is known of
-//! the same place of all lists, but for constant places that differ; it is known then what is in its own. A store of the
-//! host's ends all its loads and checks (what is stored may hide what a class has); it changes no class, and writes neither
-//! into lists nor into cells.
+//! the same place of all lists, but for constant places that differ; it is known then what is in its own. So does a store of
+//! the host's, as far as the host says what it and others touch ([`World::field_access`]); else it ends all loads and checks
+//! (what is stored may hide what a class has). It changes no class, and writes neither into lists nor into cells.
+//!
+//! A class is known to be one of several: by a check of them, or of fewer, or as a branch has found out.
 //!
 //! # What a store takes out
-//! It is what was known to be there, and of that value's class: where that is builtin, dropping it runs no code of the
-//! program, which would end all that is known.
+//! It is what was known to be there, and of that value's class: where that is builtin, or where a local holds the object
+//! too, dropping it runs no code of the program, which would end all that is known.
 //!
 //! # Facts as checks
 //! With [`Context::check_facts`] nothing goes: what is known to hold is found out again, and the process ends where it does
@@ -22,10 +24,11 @@
 use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::bytecode::Reason;
-use crate::facts::Source;
-use crate::hir::{Block, Cmp, Function, Inst, Op, Value, is_builtin_exact};
+use crate::facts::{FieldAccess, IntrinsicCall, Source, World};
+use crate::hir::{Block, Cmp, Function, Inst, Op, Term, Value, is_builtin_exact};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
@@ -64,7 +67,7 @@ impl Facts {
 
 /// Drop what is known already.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let mut analysis = Analysis::default();
+    let mut analysis = Analysis::new(cx.world);
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
     at_entry[f.entry()] = Some(Facts::default());
     let mut changed = true;
@@ -77,8 +80,17 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 analysis.step(f, v, &mut facts);
             }
             facts.limit();
-            for edge in f.blocks[b].term.edges() {
-                changed |= meet(&mut at_entry[edge.block], &facts);
+            match analysis.by_class(f, b, &facts) {
+                Some(sides) => {
+                    for (block, facts) in &sides {
+                        changed |= meet(&mut at_entry[*block], facts);
+                    }
+                }
+                None => {
+                    for edge in f.blocks[b].term.edges() {
+                        changed |= meet(&mut at_entry[edge.block], &facts);
+                    }
+                }
             }
         }
     }
@@ -93,6 +105,20 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             let old = analysis.old_type(f, v, &facts);
             if let Some(ty) = old {
                 (f.insts[v].ty, f.insts[v].source) = (ty, Source::Guarded);
+                rewritten = true;
+            } else if !cx.check_facts && analysis.takes_out_held(f, v, &facts) {
+                let Op::Store(store) = f.op(v).clone() else {
+                    unreachable!("no store")
+                };
+                f.insts[v].op = Op::StoreQuiet(store);
+                rewritten = true;
+            }
+            if !cx.check_facts
+                && let Some(is) = analysis.known_class(f, v, &facts)
+            {
+                let inst = &mut f.insts[v];
+                (inst.op, inst.source) = (Op::ConstBool(is), Source::Guarded);
+                inst.args.clear();
                 rewritten = true;
             }
             let known = analysis.step(f, v, &mut facts);
@@ -161,21 +187,33 @@ fn meet_known(facts: &mut Known, other: &Known) -> bool {
     changed
 }
 
-#[derive(Default)]
-struct Analysis {
+struct Analysis<'a> {
+    world: &'a dyn World,
     keys: HashMap<(Op, Vec<Value>), Key>,
     ops: Vec<(Op, Vec<Value>)>,
     /// The guards on the class of each object.
     guards: HashMap<Value, Vec<Key>>,
+    /// What each intrinsic touches.
+    fields: RefCell<HashMap<IntrinsicCall, Option<FieldAccess>>>,
 }
 
-impl Analysis {
+impl<'a> Analysis<'a> {
+    fn new(world: &'a dyn World) -> Analysis<'a> {
+        Analysis {
+            world,
+            keys: HashMap::new(),
+            ops: Vec::new(),
+            guards: HashMap::new(),
+            fields: RefCell::default(),
+        }
+    }
+
     /// The number of a fact.
     fn number(&mut self, op: Op, args: Vec<Value>) -> Key {
         let next = self.ops.len() as Key;
         let key = *self.keys.entry((op.clone(), args.clone())).or_insert(next);
         if key == next {
-            if let (Op::GuardType(_), [object]) = (&op, &args[..]) {
+            if let (Op::GuardType(_) | Op::CheckClasses(_), [object]) = (&op, &args[..]) {
                 self.guards.entry(*object).or_default().push(key);
             }
             self.ops.push((op, args));
@@ -222,6 +260,11 @@ impl Analysis {
 
     /// Go past an instruction. If it finds out what is known, the value that has it, as far as it is one on all paths.
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
+        if let Op::CheckClasses(types) = f.op(v)
+            && self.is_one_of(f.object_of(f.arg(v, 0)), types, facts)
+        {
+            return Some(None);
+        }
         if let Some(key) = self.key(f, v) {
             // A value that depends on the path is found out here once more, for all that follows.
             let needs_value = !is_only_check(f.op(v));
@@ -271,8 +314,24 @@ impl Analysis {
                 });
             }
             Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
-            Op::Store(_) | Op::StoreQuiet(_) => {
-                keep(facts, &|op, _| !matches!(op, Op::Load(_) | Op::Check(_)))
+            Op::Store(store) | Op::StoreQuiet(store) => {
+                let Some(FieldAccess::Writes { place, load }) = self.field(store) else {
+                    keep(facts, &|op, _| !matches!(op, Op::Load(_) | Op::Check(_)));
+                    return None;
+                };
+                keep(facts, &|op, _| match op {
+                    Op::Load(call) | Op::Check(call) => match self.field(call) {
+                        Some(FieldAccess::Apart) => true,
+                        Some(FieldAccess::Reads(other)) => other != place,
+                        Some(FieldAccess::Writes { .. }) | None => false,
+                    },
+                    _ => true,
+                });
+                let value = f.resolve(inst.args[1]);
+                if !f.op(f.object_of(value)).is_box() {
+                    let key = self.number(Op::Load(load), vec![f.object_of(inst.args[0])]);
+                    self.add(facts, key, value);
+                }
             }
             op if op.effects().writes => keep(facts, &|op, _| {
                 !matches!(
@@ -291,15 +350,102 @@ impl Analysis {
         None
     }
 
-    /// The class of what a store takes out of a list, if that is known and news.
-    fn old_type(&mut self, f: &Function, v: Value, facts: &Facts) -> Option<Type> {
-        let inst = f.inst(v);
-        if inst.op != Op::ListSet {
+    /// What an intrinsic touches.
+    fn field(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        let mut fields = self.fields.borrow_mut();
+        if let Some(known) = fields.get(call) {
+            return known.clone();
+        }
+        let found = self.world.field_access(call);
+        fields.insert(call.clone(), found.clone());
+        found
+    }
+
+    /// The classes that an object has one of, as far as is known: what each check has left.
+    fn classes<'b>(&'b self, object: Value, facts: &'b Facts) -> impl Iterator<Item = &'b [Type]> {
+        let guards = self.guards.get(&object).into_iter().flatten();
+        let known = guards.filter(|key| facts.get(**key).is_some());
+        known.filter_map(|key| match &self.ops[*key as usize].0 {
+            Op::GuardType(ty) => Some(std::slice::from_ref(ty)),
+            Op::CheckClasses(types) => Some(&types[..]),
+            _ => None,
+        })
+    }
+
+    fn is_one_of(&self, object: Value, types: &[Type], facts: &Facts) -> bool {
+        self.classes(object, facts)
+            .any(|known| known.iter().all(|ty| types.contains(ty)))
+    }
+
+    /// Whether the class that an instruction asks for is one of those, if that is known.
+    fn known_class(&self, f: &Function, v: Value, facts: &Facts) -> Option<bool> {
+        let Op::IsClass(types) = f.op(v) else {
+            return None;
+        };
+        let object = f.object_of(f.arg(v, 0));
+        if self.is_one_of(object, types, facts) {
+            return Some(true);
+        }
+        let apart = |known: &[Type]| known.iter().all(|ty| !types.contains(ty));
+        self.classes(object, facts).any(apart).then_some(false)
+    }
+
+    /// What holds on both sides of a branch on an object's class.
+    fn by_class(&mut self, f: &Function, b: Block, facts: &Facts) -> Option<[(Block, Facts); 2]> {
+        let Term::Branch { cond, then, els } = &f.blocks[b].term else {
+            return None;
+        };
+        let cond = f.resolve(*cond);
+        let Op::IsClass(types) = f.op(cond) else {
+            return None;
+        };
+        // Found out right here: nothing has run since.
+        if !f.blocks[b].insts.ends_with(&[cond]) {
             return None;
         }
-        let place = vec![f.object_of(inst.args[0]), f.resolve(inst.args[1])];
-        let key = self.keys.get(&(Op::ListGet, place))?;
-        let item = f.object_of(facts.get(*key)??);
+        let object = f.object_of(f.arg(cond, 0));
+        let rest = self.classes(object, facts).min_by_key(|known| known.len());
+        let rest = rest.map(|known| {
+            let rest = known.iter().filter(|ty| !types.contains(ty));
+            rest.copied().collect::<Vec<_>>()
+        });
+        let (mut is, mut is_not) = (facts.clone(), facts.clone());
+        let key = self.number(Op::CheckClasses(types.clone()), vec![object]);
+        is.memory.insert(key, None);
+        if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
+            let key = self.number(Op::CheckClasses(rest), vec![object]);
+            is_not.memory.insert(key, None);
+        }
+        Some([(then.block, is), (els.block, is_not)])
+    }
+
+    /// What a store takes out, if that is known.
+    fn taken_out(&self, f: &Function, v: Value, facts: &Facts) -> Option<Value> {
+        let inst = f.inst(v);
+        let object = f.object_of(*inst.args.first()?);
+        let key = match &inst.op {
+            Op::ListSet => (Op::ListGet, vec![object, f.resolve(inst.args[1])]),
+            Op::Store(store) => match self.field(store)? {
+                FieldAccess::Writes { load, .. } => (Op::Load(load), vec![object]),
+                FieldAccess::Apart | FieldAccess::Reads(_) => return None,
+            },
+            _ => return None,
+        };
+        Some(f.object_of(facts.get(*self.keys.get(&key)?)??))
+    }
+
+    /// Whether a store takes out what a local holds as well, so that it does not end.
+    fn takes_out_held(&self, f: &Function, v: Value, facts: &Facts) -> bool {
+        matches!(f.op(v), Op::Store(_))
+            && self
+                .taken_out(f, v, facts)
+                .is_some_and(|item| f.is_in_local(v, item))
+    }
+
+    /// The class of what a store takes out, if that is known and news.
+    fn old_type(&self, f: &Function, v: Value, facts: &Facts) -> Option<Type> {
+        let item = self.taken_out(f, v, facts)?;
+        let inst = f.inst(v);
         let guards = self.guards.get(&item).into_iter().flatten();
         let guards = guards.filter(|key| facts.get(**key).is_some());
         let guards = guards.filter_map(|key| match self.ops[*key as usize].0 {

@@ -243,14 +243,14 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
             Op::Param => return Undone::Never,
             // Writes a number.
             Op::RawSet(_) => {}
-            Op::ListSet if f.object_of(f.insts[inst].args[2]) != v => {}
+            Op::ListSet if f.object_of(f.insts[inst].args[2]) != v && !takes_out(f, inst, v) => {}
             // No list ends in it, though what a list holds may.
             Op::ListCopySlice(_) if f.ty(v) <= Type::LIST_EXACT => {}
-            Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v => {}
+            Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v && !takes_out(f, inst, v) => {}
             // What it takes out may be the object itself, of which a local has another reference.
             Op::StoreQuiet(_)
-                if f.object_of(f.insts[inst].args[1]) != v && is_local(f, inst, v) => {}
-            Op::Decref if is_local(f, inst, v) => crossed = true,
+                if f.object_of(f.insts[inst].args[1]) != v && f.is_in_local(inst, v) => {}
+            Op::Decref if f.is_in_local(inst, v) => crossed = true,
             op if (op.effects().writes || op.effects().runs_host_code)
                 && !is_planted(Fault::Refcounts) =>
             {
@@ -265,11 +265,9 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
     }
 }
 
-/// Whether a local holds the object while `inst` runs.
-fn is_local(f: &Function, inst: Value, v: Value) -> bool {
-    f.insts[inst]
-        .state
-        .is_some_and(|s| f.states[s].locals.iter().any(|l| f.object_of(*l) == v))
+/// Whether what a store takes out, and whose end nobody will notice, may be the object, of which no local has a reference.
+fn takes_out(f: &Function, store: Value, v: Value) -> bool {
+    !f.drop_runs_host_code(store) && f.ty(store).could_be(f.ty(v)) && !f.is_in_local(store, v)
 }
 
 pub(super) fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {

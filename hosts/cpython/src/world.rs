@@ -27,8 +27,8 @@ use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::{Assumption, RawItems};
 use cladonia::host::{
-    AccessKind, AttrPlan, Callee, Global, Host, Inlinee, InstanceAccess, IntrinsicCall,
-    IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, StorePlan, World,
+    AccessKind, AttrPlan, Callee, FieldAccess, Global, Host, Inlinee, InstanceAccess,
+    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
@@ -286,6 +286,10 @@ impl World for CPythonWorld<'_> {
 
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         self.find_instance_access(instance, call)
+    }
+
+    fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        self.find_field_access(call)
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

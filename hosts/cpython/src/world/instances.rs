@@ -5,7 +5,7 @@ use super::{CPythonWorld, class_of};
 use crate::abi;
 use crate::capi::{Obj, interned};
 use crate::objects;
-use cladonia::host::{InstanceAccess, IntrinsicCall};
+use cladonia::host::{FieldAccess, InstanceAccess, IntrinsicCall};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::sync::OnceLock;
@@ -44,6 +44,34 @@ impl CPythonWorld<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// Places are offsets. A store of a slot or value changes neither which keys there are nor where values are kept.
+    pub(super) fn find_field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        let ids = &self.ids;
+        let place = |offset: i64| u32::try_from(offset).ok();
+        let writes = |offset: i64| {
+            let load = IntrinsicCall {
+                id: ids.load_field,
+                imms: vec![offset],
+            };
+            place(offset).map(|place| FieldAccess::Writes { place, load })
+        };
+        match (call.id, &call.imms[..]) {
+            (id, _) if id == ids.check_inline_values || id == ids.check_shared_keys => {
+                Some(FieldAccess::Apart)
+            }
+            // A dictionary's pointer lies before the object.
+            (id, [offset]) if id == ids.check_null && *offset < 0 => Some(FieldAccess::Apart),
+            (id, [offset]) if id == ids.check_null || id == ids.load_field => {
+                place(*offset).map(FieldAccess::Reads)
+            }
+            (id, [offset]) if id == ids.store_slot => writes(*offset),
+            (id, [values, index]) if id == ids.store_inline_value => {
+                writes(values + i64::from(abi::dict_values::VALUES) + 8 * index)
+            }
+            _ => None,
+        }
     }
 }
 
