@@ -24,6 +24,8 @@ pub enum Answer {
     RawItems(Type, u64, RawItems),
     /// That a check reads nothing of its object.
     OfClass(IntrinsicId),
+    /// The check that takes the place of two.
+    Both(IntrinsicCall, IntrinsicCall, IntrinsicCall),
     /// What an intrinsic does with an instance that nobody else has seen.
     Instance(Type, IntrinsicCall, InstanceAccess),
     /// What an intrinsic reads or writes of an object.
@@ -57,6 +59,8 @@ pub enum Question {
     RawItems(Type, u64),
     /// [`World::is_of_class`]
     OfClass(IntrinsicId),
+    /// [`World::check_of_both`]
+    Both(IntrinsicCall, IntrinsicCall),
     /// [`World::instance_access`]: of a type, by an intrinsic.
     Instance(Type, IntrinsicCall),
     /// [`World::field_access`]: by an intrinsic.
@@ -93,6 +97,7 @@ impl Question {
             Question::Instance(ty, call) => {
                 recorder.instance_access(*ty, call);
             }
+            Question::Both(a, b) => drop(recorder.check_of_both(a, b)),
             Question::Field(call) => drop(recorder.field_access(call)),
             Question::Operator(operator, operands) => {
                 drop(recorder.operator(*operator, operands));
@@ -109,7 +114,10 @@ impl Question {
     /// The types that it is about.
     pub fn subjects(&self) -> Vec<Type> {
         match self {
-            Question::Global(..) | Question::OfClass(_) | Question::Field(_) => Vec::new(),
+            Question::Global(..)
+            | Question::OfClass(_)
+            | Question::Both(..)
+            | Question::Field(_) => Vec::new(),
             Question::LoadAttr(receiver, _)
             | Question::LoadSuper(_, receiver, _)
             | Question::StoreAttr(receiver, _)
@@ -166,6 +174,7 @@ impl Answer {
             | Answer::RawItems(..)
             | Answer::OfClass(_)
             | Answer::Instance(..)
+            | Answer::Both(..)
             | Answer::Field(..)
             | Answer::Operator(..) => return Vec::new(),
             Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
@@ -220,6 +229,7 @@ impl Answer {
             Answer::RawItems(ty, way, _) => Question::RawItems(*ty, *way),
             Answer::OfClass(check) => Question::OfClass(*check),
             Answer::Instance(ty, call, _) => Question::Instance(*ty, call.clone()),
+            Answer::Both(a, b, _) => Question::Both(a.clone(), b.clone()),
             Answer::Field(call, _) => Question::Field(call.clone()),
             Answer::Operator(operator, operands, _) => {
                 Question::Operator(*operator, operands.clone())
@@ -305,6 +315,13 @@ impl World for Snapshot {
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         match self.find(Question::Instance(instance, call.clone()))? {
             Answer::Instance(_, _, access) => Some(*access),
+            _ => None,
+        }
+    }
+
+    fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
+        match self.find(Question::Both(a.clone(), b.clone()))? {
+            Answer::Both(_, _, check) => Some(check.clone()),
             _ => None,
         }
     }
@@ -438,6 +455,12 @@ impl World for Recorder<'_> {
         let access = self.world.instance_access(instance, call)?;
         self.note(Answer::Instance(instance, call.clone(), access));
         Some(access)
+    }
+
+    fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
+        let check = self.world.check_of_both(a, b)?;
+        self.note(Answer::Both(a.clone(), b.clone(), check.clone()));
+        Some(check)
     }
 
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {

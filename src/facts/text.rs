@@ -371,6 +371,7 @@ impl Display for Answer {
             Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
             Answer::OfClass(check) => write!(f, "of_class {check}"),
             Answer::Instance(ty, call, access) => write!(f, "instance {ty} {call} = {access}"),
+            Answer::Both(a, b, check) => write!(f, "both {a} {b} = {check}"),
             Answer::Field(call, access) => write!(f, "field {call} = {access}"),
             Answer::Operator(operator, operands, plan) => {
                 let operands: Vec<String> = operands.iter().map(Type::to_string).collect();
@@ -494,6 +495,11 @@ impl Snapshot {
                 let (ty, call) = (scope.ty(line)?, IntrinsicCall::read(line)?);
                 line.expect("=")?;
                 Answer::Instance(ty, call, InstanceAccess::read(line)?)
+            }
+            () if line.eat_word("both") => {
+                let (a, b) = (IntrinsicCall::read(line)?, IntrinsicCall::read(line)?);
+                line.expect("=")?;
+                Answer::Both(a, b, IntrinsicCall::read(line)?)
             }
             () if line.eat_word("field") => {
                 let call = IntrinsicCall::read(line)?;

@@ -39,15 +39,25 @@ pub struct Unsupported {
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
-    /// The same where the function's code is to stand in place of a call, which has shown these types, as long as no code of the
-    /// program runs; and the cells that its closure holds.
-    Inlined(&'a [Type], &'a [ObjectHandle]),
+    /// The same where the function's code is to stand in place of a call.
+    Inlined(Shown<'a>),
     /// At the start of a closed unit: what it takes and gives, and where its own function is called.
     Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
     Loop(Pc, &'a [Type]),
     /// At each of the code's resume points, in a frame that is suspended there; types of the locals at the first.
     Resume(&'a [Type]),
+}
+
+/// What a call shows of the arguments, as long as no code of the program runs, and its callee's closure.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// Types of the arguments.
+    pub types: &'a [Type],
+    /// For each argument the classes that it is checked to be one of, if it is.
+    pub classes: &'a [Vec<Type>],
+    /// The cells that the closure holds.
+    pub cells: &'a [ObjectHandle],
 }
 
 /// Limits on what is compiled.
@@ -95,8 +105,8 @@ pub(super) struct Builder<'a> {
     pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
     pub(super) closed: Option<&'a RawEntry>,
-    /// If the code is to stand in place of a call, the cells of its closure: what it does must be seen by nobody.
-    pub(super) inlined: Option<&'a [ObjectHandle]>,
+    /// If the code is to stand in place of a call, what that shows: what it does must be seen by nobody.
+    pub(super) inlined: Option<Shown<'a>>,
 }
 
 /// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in registers.
@@ -160,7 +170,7 @@ pub fn build(
         enters: !matches!(start, Start::Loop(..)),
         resumption: matches!(start, Start::Resume(_)).then(Resumption::default),
         inlined: match start {
-            Start::Inlined(_, cells) => Some(cells),
+            Start::Inlined(shown) => Some(shown),
             _ => None,
         },
         closed: match start {
@@ -235,7 +245,7 @@ impl Builder<'_> {
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
         match *start {
-            Start::Function(types) | Start::Inlined(types, _) => {
+            Start::Function(types) | Start::Inlined(Shown { types, .. }) => {
                 for k in 0..nlocals {
                     let v = if k < self.code.arity() {
                         // What is proved of the argument is proved of the parameter.

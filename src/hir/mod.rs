@@ -45,7 +45,7 @@ mod verify;
 pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
 pub use balance::check_balance;
 pub(crate) use build::is_builtin_exact;
-pub use build::{MAX_INSTRS, Start, Unsupported, build};
+pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
     Proved, StateId, Term, Value,

@@ -16,7 +16,7 @@ mod supers;
 pub(super) use resume::Resumption;
 
 use super::Op;
-use super::build::{Builder, Unsupported};
+use super::build::{Builder, Shown, Unsupported};
 use super::function::Term;
 use super::typing;
 use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
@@ -141,7 +141,7 @@ impl Builder<'_> {
                 self.general(G::MakeCell, [arg as i64, 0], vec![], Type::BOTTOM);
                 self.locals[arg] = self.emit(Op::LoadSlot(instr.arg), vec![], Type::CELL);
             }
-            B::CopyFreeVars if let Some(cells) = self.inlined => {
+            B::CopyFreeVars if let Some(Shown { cells, .. }) = self.inlined => {
                 // As long as the function is what it was, which its caller relies on, so is its closure.
                 let first = self.code.locals.len() - arg;
                 if cells.len() != arg {

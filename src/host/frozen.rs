@@ -215,6 +215,11 @@ impl World for FrozenWorld {
             .instance_access(instance, call)
     }
 
+    fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
+        self.after(Question::Both(a.clone(), b.clone()))
+            .check_of_both(a, b)
+    }
+
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
         self.after(Question::Field(call.clone())).field_access(call)
     }

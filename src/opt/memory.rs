@@ -227,7 +227,6 @@ impl<'a> Analysis<'a> {
         let object = |i: usize| f.object_of(inst.args[i]);
         let args = match &inst.op {
             Op::GuardType(_)
-            | Op::Check(_)
             | Op::CheckClasses(_)
             | Op::Load(_)
             | Op::ListLen
@@ -236,6 +235,8 @@ impl<'a> Analysis<'a> {
             | Op::TupleLen
             | Op::UnboxInt => vec![object(0)],
             Op::CheckThread(_) => Vec::new(),
+            Op::Check(call) if self.world.is_of_class(call.id) => Vec::new(),
+            Op::Check(_) => vec![object(0)],
             Op::ListGet | Op::TupleGet | Op::RawGet(_) => vec![object(0), f.resolve(inst.args[1])],
             // Of raw values: what is known of memory shows that they are the same.
             Op::Index | Op::IntCmp(_) | Op::GuardTrue(_) => {
@@ -260,9 +261,12 @@ impl<'a> Analysis<'a> {
 
     /// Go past an instruction. If it finds out what is known, the value that has it, as far as it is one on all paths.
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
-        if let Op::CheckClasses(types) = f.op(v)
-            && self.is_one_of(f.object_of(f.arg(v, 0)), types, facts)
-        {
+        let is_implied = match f.op(v) {
+            Op::CheckClasses(types) => self.is_one_of(f.object_of(f.arg(v, 0)), types, facts),
+            Op::Check(call) if self.world.is_of_class(call.id) => self.is_checked(call, facts),
+            _ => false,
+        };
+        if is_implied {
             return Some(None);
         }
         if let Some(key) = self.key(f, v) {
@@ -377,6 +381,17 @@ impl<'a> Analysis<'a> {
             .any(|known| known.iter().all(|ty| types.contains(ty)))
     }
 
+    /// Whether a check that reads nothing of its object is known to hold.
+    fn is_checked(&self, call: &IntrinsicCall, facts: &Facts) -> bool {
+        let mut checks = facts.memory.keys().map(|key| &self.ops[*key as usize]);
+        checks.any(|(op, args)| match op {
+            Op::Check(known) if args.is_empty() => {
+                known == call || self.world.check_of_both(known, call).as_ref() == Some(known)
+            }
+            _ => false,
+        })
+    }
+
     /// Whether the class that an instruction asks for is one of those, if that is known.
     fn known_class(&self, f: &Function, v: Value, facts: &Facts) -> Option<bool> {
         let Op::IsClass(types) = f.op(v) else {
@@ -390,12 +405,21 @@ impl<'a> Analysis<'a> {
         self.classes(object, facts).any(apart).then_some(false)
     }
 
-    /// What holds on both sides of a branch on an object's class.
+    /// What holds on both sides of a branch on an object's class, or on whether it is None.
     fn by_class(&mut self, f: &Function, b: Block, facts: &Facts) -> Option<[(Block, Facts); 2]> {
         let Term::Branch { cond, then, els } = &f.blocks[b].term else {
             return None;
         };
         let cond = f.resolve(*cond);
+        if *f.op(cond) == Op::IsNone {
+            let (mut is, is_not) = (facts.clone(), facts.clone());
+            let key = self.number(
+                Op::GuardType(Type::NONE_TYPE),
+                vec![f.object_of(f.arg(cond, 0))],
+            );
+            is.lasting.insert(key, None);
+            return Some([(then.block, is), (els.block, is_not)]);
+        }
         let Op::IsClass(types) = f.op(cond) else {
             return None;
         };

@@ -41,7 +41,7 @@ struct PlanIds {
     check_class: IntrinsicId,
     check_inline_values: IntrinsicId,
     check_null: IntrinsicId,
-    check_shared_keys: IntrinsicId,
+    check_shared_keys: [IntrinsicId; plan::CHECK_SHARED_KEYS.len()],
     load_field: IntrinsicId,
     store_slot: IntrinsicId,
     check_quiet_slot: IntrinsicId,
@@ -97,7 +97,7 @@ impl<'a> CPythonWorld<'a> {
             check_class: host.intrinsic(plan::CHECK_CLASS),
             check_inline_values: host.intrinsic(plan::CHECK_INLINE_VALUES),
             check_null: host.intrinsic(plan::CHECK_NULL),
-            check_shared_keys: host.intrinsic(plan::CHECK_SHARED_KEYS),
+            check_shared_keys: plan::CHECK_SHARED_KEYS.map(|name| host.intrinsic(name)),
             load_field: host.intrinsic(plan::LOAD_FIELD),
             store_slot: host.intrinsic(plan::STORE_SLOT),
             check_quiet_slot: host.intrinsic(plan::CHECK_QUIET_SLOT),
@@ -281,7 +281,11 @@ impl World for CPythonWorld<'_> {
     }
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {
-        check == self.ids.check_shared_keys
+        self.ids.check_shared_keys.contains(&check)
+    }
+
+    fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
+        self.merged_check(a, b)
     }
 
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {

@@ -30,7 +30,17 @@ fn checks_of_both(
     let fits = a.iter().chain(&b).all(shared);
     fits.then(|| {
         let mut both = a.to_vec();
-        extend(&mut both, b);
+        for check in b {
+            let merged = both.iter().enumerate().find_map(|(i, known)| {
+                let is_shared = *known == check;
+                let merged = is_shared.then(|| check.clone());
+                Some((i, merged.or_else(|| world.check_of_both(known, &check))?))
+            });
+            match merged {
+                Some((i, merged)) => both[i] = merged,
+                None => both.push(check),
+            }
+        }
         both
     })
 }
@@ -189,6 +199,12 @@ impl Builder<'_> {
         if ty.as_object().is_some() || is_one_class(ty) {
             return vec![expect(ty, false)];
         }
+        if let Some(classes) = self.shown_classes(v) {
+            let classes = classes.iter().enumerate();
+            return classes
+                .map(|(i, &ty)| expect(ty, i >= MOST_CLASSES))
+                .collect();
+        }
         let failed = |reason: &Reason| self.avoid.contains(&(self.pc, *reason));
         if [Reason::Type, Reason::Shape, Reason::Identity]
             .iter()
@@ -221,6 +237,15 @@ impl Builder<'_> {
             }
         }
         types
+    }
+
+    /// The classes that the call has checked an argument to be one of, in whose place the code is to stand.
+    fn shown_classes(&self, v: Value) -> Option<&[Type]> {
+        let Op::Arg(k) = self.f.op(self.f.object_of(v)) else {
+            return None;
+        };
+        let classes = self.inlined?.classes.get(*k as usize)?;
+        (!classes.is_empty()).then_some(classes)
     }
 
     /// What another instruction has met that expected this class: the receiver is often the same. What was asked for its truth

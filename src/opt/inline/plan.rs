@@ -2,7 +2,7 @@
 
 use crate::bytecode::{self, Awaited, Code, Instr, LocalKind, Operation, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
-use crate::hir::{self, Block, FrameState, Function, Op, Start, Term, Value};
+use crate::hir::{self, Block, FrameState, Function, Op, Shown, Start, Term, Value};
 use crate::host::code_of;
 use crate::opt::{Context, run_pass};
 use crate::types::{ObjectHandle, Type};
@@ -24,7 +24,10 @@ pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 
 /// The callees' code for arguments of certain types, of those that were asked for in one function; none of what can't be built.
 #[derive(Default)]
-pub(super) struct Bodies(HashMap<(ObjectHandle, Vec<Type>), Option<Arc<Function>>>);
+pub(super) struct Bodies(HashMap<(ObjectHandle, Arguments), Option<Arc<Function>>>);
+
+/// What is known of the arguments of a call: the type of each, and the classes that it has been checked to be one of.
+type Arguments = (Vec<Type>, Vec<Vec<Type>>);
 
 /// A call, and what is to stand in its place.
 pub(super) struct Plan {
@@ -132,10 +135,10 @@ impl Plan {
         if is_own || !is_small(&code) || args.len() != code.argcount as usize {
             return None;
         }
-        let args = checked(f, block, at, args);
-        let types: Vec<Type> = args.iter().map(|a| f.ty(*a)).collect();
+        let (args, classes) = checked(f, block, at, args);
+        let types = args.iter().map(|a| f.ty(*a)).collect();
         let within = [within, &[object]].concat();
-        let key = (object, types);
+        let key = (object, (types, classes));
         let body = match bodies.0.get(&key) {
             Some(known) => known.clone(),
             None => {
@@ -231,15 +234,29 @@ fn operation(
     (args == operands).then_some(it)
 }
 
-/// The arguments of a call, each as the check of it that tells most of its class, of those since code of the program ran last.
-fn checked(f: &Function, mut block: Block, at: usize, args: &[Value]) -> Vec<Value> {
+/// The arguments of a call, each as the check of it that tells most of its class, of those since code of the program ran last; and
+/// the classes that those have found each to be one of.
+fn checked(
+    f: &Function,
+    mut block: Block,
+    at: usize,
+    args: &[Value],
+) -> (Vec<Value>, Vec<Vec<Type>>) {
     let mut args: Vec<Value> = args.iter().map(|a| f.resolve(*a)).collect();
+    let mut classes = vec![Vec::new(); args.len()];
     let mut insts = &f.blocks[block].insts[..at];
     let mut preds = None;
     loop {
         for &v in insts.iter().rev() {
             if f.may_run_host_code(v) {
-                return args;
+                return (args, classes);
+            }
+            if let Op::CheckClasses(types) = f.op(v) {
+                let root = f.object_of(v);
+                let of_it = args.iter().zip(&mut classes);
+                let of_it =
+                    of_it.filter(|(arg, known)| f.object_of(**arg) == root && known.is_empty());
+                of_it.for_each(|(_, known)| known.clone_from(types));
             }
             if !matches!(f.op(v), Op::GuardType(_)) {
                 continue;
@@ -253,7 +270,7 @@ fn checked(f: &Function, mut block: Block, at: usize, args: &[Value]) -> Vec<Val
         let preds = preds.get_or_insert_with(|| f.predecessors());
         match preds[block][..] {
             [before] if block != f.entry() => block = before,
-            _ => return args,
+            _ => return (args, classes),
         }
         insts = &f.blocks[block].insts;
     }
@@ -320,13 +337,17 @@ fn is_small(code: &Code) -> bool {
 /// The callee for arguments of these types, after the passes that make general operations primitive.
 fn optimised(
     code: &Arc<Code>,
-    types: &[Type],
+    (types, classes): &Arguments,
     cells: &[ObjectHandle],
     cx: &Context<'_>,
     within: &[ObjectHandle],
 ) -> Option<Function> {
     let avoid = HashSet::new();
-    let start = Start::Inlined(types, cells);
+    let start = Start::Inlined(Shown {
+        types,
+        classes,
+        cells,
+    });
     let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
     let mut body = body.ok()?;
     for v in insts(&body).collect::<Vec<_>>() {

@@ -16,9 +16,16 @@ pub const CHECK_CLASS: &str = "check_class";
 pub const CHECK_INLINE_VALUES: &str = "check_inline_values";
 /// `(object, place)`: the word at the offset is null: an inline value that is not set, or a dictionary not made.
 pub const CHECK_NULL: &str = "check_null";
-/// `(object, keys, count)`: the keys that the class's instances share have not grown, so that a name that was not
-/// among them is on no instance with inline values.
-pub const CHECK_SHARED_KEYS: &str = "check_shared_keys";
+/// `(object, (keys, count)...)`: the keys that the instances of each of so many classes share have not grown (there are never fewer: it
+/// is enough to look at how many there are together), so that a name that was not among them is on no instance with inline values.
+pub const CHECK_SHARED_KEYS: [&str; 6] = [
+    "check_shared_keys",
+    "check_shared_keys2",
+    "check_shared_keys3",
+    "check_shared_keys4",
+    "check_shared_keys5",
+    "check_shared_keys6",
+];
 /// `(object, place) -> value`: a slot or inline value; fails if it is not set.
 pub const LOAD_FIELD: &str = "load_field";
 /// `(object, value, place) -> old`: store a slot; the old value may be null.
@@ -62,18 +69,27 @@ pub(super) fn define(set: &mut Set<'_>) {
         let none = b.is_null(word);
         check(b, none);
     });
-    set.add(
-        CHECK_SHARED_KEYS,
-        &[PTR, INT, INT],
-        &[],
-        Effects::READS,
-        |b, p, _| {
-            let keys = b.op(Opcode::I2p, &[p[1]]);
-            let count = b.load(Width::I64, keys, dict_keys::NENTRIES);
-            let same = b.icmp(IntCond::Eq, count, p[2]);
+    for (more, name) in CHECK_SHARED_KEYS.into_iter().enumerate() {
+        let mut params = vec![PTR, INT, INT];
+        params.extend([INT, INT].repeat(more));
+        set.add(name, &params, &[], Effects::READS, |b, p, _| {
+            let mut sums: Option<(Value, Value)> = None;
+            for pair in p[1..].chunks(2) {
+                let keys = b.op(Opcode::I2p, &[pair[0]]);
+                let count = b.load(Width::I64, keys, dict_keys::NENTRIES);
+                sums = Some(match sums {
+                    None => (count, pair[1]),
+                    Some((found, expected)) => (
+                        b.op(Opcode::Iadd, &[found, count]),
+                        b.op(Opcode::Iadd, &[expected, pair[1]]),
+                    ),
+                });
+            }
+            let (found, expected) = sums.expect("a class");
+            let same = b.icmp(IntCond::Eq, found, expected);
             check(b, same);
-        },
-    );
+        });
+    }
     set.add(
         LOAD_FIELD,
         &[PTR, INT],

@@ -16,6 +16,7 @@ use cladonia::facts::Assumption;
 use cladonia::host::{AttrPlan, Binds, IntrinsicCall, StorePlan};
 use cladonia::types::{ClassHandle, Type};
 use pyo3_ffi::*;
+use std::collections::BTreeMap;
 use std::ptr;
 
 impl CPythonWorld<'_> {
@@ -184,7 +185,10 @@ impl CPythonWorld<'_> {
                 Storage::Inline(values) => {
                     let lacks = match values.index_of(name.0) {
                         Some(index) => call(self.ids.check_null, &[values.place(index)]),
-                        None => call(self.ids.check_shared_keys, &[values.keys(), values.count()]),
+                        None => call(
+                            self.ids.check_shared_keys[0],
+                            &[values.keys(), values.count()],
+                        ),
                     };
                     Some(vec![
                         call(self.ids.check_inline_values, &[values.valid()]),
@@ -194,6 +198,30 @@ impl CPythonWorld<'_> {
                 Storage::Other => None,
             }
         }
+    }
+
+    /// A check of the shared keys of all the classes that either check is of, as long as there are few.
+    pub(super) fn merged_check(
+        &self,
+        a: &IntrinsicCall,
+        b: &IntrinsicCall,
+    ) -> Option<IntrinsicCall> {
+        let ids = &self.ids.check_shared_keys;
+        if ![a, b].iter().all(|check| ids.contains(&check.id)) {
+            return None;
+        }
+        let mut pairs = BTreeMap::new();
+        for pair in a.imms.chunks(2).chain(b.imms.chunks(2)) {
+            let &[keys, count] = pair else {
+                return None;
+            };
+            if *pairs.entry(keys).or_insert(count) != count {
+                return None;
+            }
+        }
+        let id = *ids.get(pairs.len() - 1)?;
+        let imms: Vec<i64> = pairs.into_iter().flat_map(<[i64; 2]>::from).collect();
+        Some(call(id, &imms))
     }
 
     fn module_attribute(&self, module: Obj, name: &str) -> Option<AttrPlan> {

@@ -30,7 +30,7 @@ impl CPythonWorld<'_> {
                 InstanceAccess::New(class as u64)
             }
             (id, _) if id == ids.check_inline_values => InstanceAccess::Holds,
-            (id, [_, count]) if id == ids.check_shared_keys => {
+            (id, [_, count]) if id == ids.check_shared_keys[0] => {
                 InstanceAccess::LacksFrom(place(values?.place(*count))?)
             }
             // No dictionary is made for it.
@@ -58,7 +58,7 @@ impl CPythonWorld<'_> {
             place(offset).map(|place| FieldAccess::Writes { place, load })
         };
         match (call.id, &call.imms[..]) {
-            (id, _) if id == ids.check_inline_values || id == ids.check_shared_keys => {
+            (id, _) if id == ids.check_inline_values || ids.check_shared_keys.contains(&id) => {
                 Some(FieldAccess::Apart)
             }
             // A dictionary's pointer lies before the object.
