@@ -14,6 +14,8 @@ use std::collections::HashMap;
 pub enum Answer {
     /// The value of a global of a namespace.
     Global(u64, String, Global),
+    /// How a global of a namespace is loaded that is not relied on.
+    GlobalGet(u64, String, IntrinsicCall),
     /// How an attribute of a receiver is loaded.
     LoadAttr(Type, String, AttrPlan),
     /// How an attribute of `super` of a class is loaded for a receiver.
@@ -49,6 +51,8 @@ pub enum Answer {
 pub enum Question {
     /// [`World::global`]: of a namespace, a name.
     Global(u64, String),
+    /// [`World::global_get`]: of a namespace, a name.
+    GlobalGet(u64, String),
     /// [`World::load_attr`]: of a receiver, a name.
     LoadAttr(Type, String),
     /// [`World::load_super`]: of a class and a receiver, a name.
@@ -85,6 +89,9 @@ impl Question {
         let recorder = Recorder::new(world);
         match self {
             Question::Global(namespace, name) => drop(recorder.global(*namespace, name)),
+            Question::GlobalGet(namespace, name) => {
+                drop(recorder.global_get(*namespace, name));
+            }
             Question::LoadAttr(receiver, name) => drop(recorder.load_attr(*receiver, name)),
             Question::LoadSuper(class, receiver, name) => {
                 drop(recorder.load_super(*class, *receiver, name));
@@ -115,6 +122,7 @@ impl Question {
     pub fn subjects(&self) -> Vec<Type> {
         match self {
             Question::Global(..)
+            | Question::GlobalGet(..)
             | Question::OfClass(_)
             | Question::Both(..)
             | Question::Field(_) => Vec::new(),
@@ -174,6 +182,7 @@ impl Answer {
             | Answer::RawItems(..)
             | Answer::OfClass(_)
             | Answer::Instance(..)
+            | Answer::GlobalGet(..)
             | Answer::Both(..)
             | Answer::Field(..)
             | Answer::Operator(..) => return Vec::new(),
@@ -223,6 +232,7 @@ impl Answer {
     fn question(&self) -> Question {
         match self {
             Answer::Global(namespace, name, _) => Question::Global(*namespace, name.clone()),
+            Answer::GlobalGet(namespace, name, _) => Question::GlobalGet(*namespace, name.clone()),
             Answer::LoadAttr(ty, name, _) => Question::LoadAttr(*ty, name.clone()),
             Answer::LoadSuper(class, ty, name, _) => Question::LoadSuper(*class, *ty, name.clone()),
             Answer::StoreAttr(ty, name, _) => Question::StoreAttr(*ty, name.clone()),
@@ -276,6 +286,13 @@ impl World for Snapshot {
     fn global(&self, namespace: u64, name: &str) -> Option<Global> {
         match self.find(Question::Global(namespace, name.to_owned()))? {
             Answer::Global(_, _, global) => Some(global.clone()),
+            _ => None,
+        }
+    }
+
+    fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
+        match self.find(Question::GlobalGet(namespace, name.to_owned()))? {
+            Answer::GlobalGet(_, _, load) => Some(load.clone()),
             _ => None,
         }
     }
@@ -406,6 +423,12 @@ impl World for Recorder<'_> {
         let global = self.world.global(namespace, name)?;
         self.note(Answer::Global(namespace, name.to_owned(), global.clone()));
         Some(global)
+    }
+
+    fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
+        let load = self.world.global_get(namespace, name)?;
+        self.note(Answer::GlobalGet(namespace, name.to_owned(), load.clone()));
+        Some(load)
     }
 
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {

@@ -339,6 +339,9 @@ impl Display for OperatorPlan {
 impl Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Answer::GlobalGet(namespace, name, load) => {
+                write!(f, "global_get {namespace} {} = {load}", Quoted(name))
+            }
             Answer::Global(namespace, name, Global { value, assumptions }) => {
                 let value = Type::from_object(*value);
                 write!(f, "global {namespace} {} = {value}", Quoted(name))?;
@@ -459,6 +462,11 @@ impl Snapshot {
     /// Read an answer without code in it, if one stands on the line.
     pub(crate) fn read(&mut self, line: &mut Line, scope: &Scope) -> Parsed<bool> {
         let answer = match () {
+            () if line.eat_word("global_get") => {
+                let (namespace, name) = (line.number()?, line.quoted("the name")?);
+                line.expect("=")?;
+                Answer::GlobalGet(namespace, name, IntrinsicCall::read(line)?)
+            }
             () if line.eat_word("global") => {
                 let (namespace, name) = (line.number()?, line.quoted("the name")?);
                 line.expect("=")?;

@@ -433,6 +433,12 @@ pub trait World {
         let _ = (namespace, name);
         None
     }
+    /// What gives the value of global `name` in that namespace, borrowed, where it may not be relied on: `(imms...) -> value`, which
+    /// fails if the namespace has none by then.
+    fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
+        let _ = (namespace, name);
+        None
+    }
     /// How to load attribute `name` of an object of type `receiver` (one exact class, or one object).
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
         let _ = (receiver, name);

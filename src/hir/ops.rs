@@ -352,6 +352,8 @@ hir_ops! {
     Check(call: IntrinsicCall as Intrinsic) = "check", Some(1);
     /// A load of the host's from an object, borrowed; exits with `Reason::Shape`.
     Load(call: IntrinsicCall as Intrinsic) = "load", Some(1);
+    /// What a namespace of the program has under a name, borrowed; exits with `Reason::Name` if that is nothing.
+    GlobalGet(call: IntrinsicCall as Intrinsic) = "global_get", Some(0);
     /// A new instance of a class of the program, owned; exits where there is no memory.
     New(call: IntrinsicCall as Intrinsic) = "new", Some(0);
     /// A store of the host's into an object (object, value): takes over the value, gives the old one or null.
@@ -437,7 +439,7 @@ impl Op {
             Op::GuardTrue(reason) => *reason,
             Op::CheckValid => Reason::Invalidated,
             Op::CheckPending | Op::CheckQuiet => Reason::Observed,
-            Op::NameGet(_) | Op::NameGetRaw(..) => Reason::Name,
+            Op::NameGet(_) | Op::NameGetRaw(..) | Op::GlobalGet(_) => Reason::Name,
             Op::UnboxInt => Reason::IntTooLarge,
             Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntNeg => Reason::Overflow,
             Op::IntFloorDiv | Op::IntMod | Op::IntTrueDiv | Op::IntShr | Op::IntToDoubleExact => {
@@ -534,6 +536,7 @@ impl Op {
             | Op::IsClass(_)
             | Op::ClassOf
             | Op::NumberOf(_)
+            | Op::GlobalGet(_)
             | Op::Load(_) => Effects::READS,
             _ => Effects::NONE,
         }
@@ -575,6 +578,7 @@ impl Op {
                 | Op::CheckQuiet
                 | Op::NameGet(_)
                 | Op::NameGetRaw(..)
+                | Op::GlobalGet(_)
         )
     }
 

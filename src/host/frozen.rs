@@ -186,6 +186,11 @@ impl World for FrozenWorld {
             .global(namespace, name)
     }
 
+    fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
+        self.after(Question::GlobalGet(namespace, name.to_owned()))
+            .global_get(namespace, name)
+    }
+
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
         self.after(Question::LoadAttr(receiver, name.to_owned()))
             .load_attr(receiver, name)

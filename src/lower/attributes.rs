@@ -37,10 +37,11 @@ impl HighLevelOp<'_, '_> {
         self.lower.host_call(call, vec![thread], Some(exit));
     }
 
-    pub(super) fn new_instance(&mut self, call: &IntrinsicCall) -> lir::Value {
+    /// An intrinsic that takes no object and gives one.
+    pub(super) fn without_object(&mut self, call: &IntrinsicCall) -> lir::Value {
         let exit = self.exit();
-        let made = self.lower.host_call(call, Vec::new(), Some(exit));
-        made.expect("an instance is made")
+        let object = self.lower.host_call(call, Vec::new(), Some(exit));
+        object.expect("an object")
     }
 }
 

@@ -199,7 +199,7 @@ impl HighLevelOp<'_, '_> {
                 self.check_thread(call);
                 return None;
             }
-            Op::New(call) => self.new_instance(call),
+            Op::New(call) | Op::GlobalGet(call) => self.without_object(call),
             Op::Load(call) | Op::Store(call) | Op::StoreQuiet(call) => {
                 self.access(call).expect("a value, or the old one")
             }

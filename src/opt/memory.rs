@@ -234,7 +234,7 @@ impl<'a> Analysis<'a> {
             | Op::CellGet
             | Op::TupleLen
             | Op::UnboxInt => vec![object(0)],
-            Op::CheckThread(_) => Vec::new(),
+            Op::CheckThread(_) | Op::GlobalGet(_) => Vec::new(),
             Op::Check(call) if self.world.is_of_class(call.id) => Vec::new(),
             Op::Check(_) => vec![object(0)],
             Op::ListGet | Op::TupleGet | Op::RawGet(_) => vec![object(0), f.resolve(inst.args[1])],
@@ -320,7 +320,9 @@ impl<'a> Analysis<'a> {
             Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
             Op::Store(store) | Op::StoreQuiet(store) => {
                 let Some(FieldAccess::Writes { place, load }) = self.field(store) else {
-                    keep(facts, &|op, _| !matches!(op, Op::Load(_) | Op::Check(_)));
+                    keep(facts, &|op, _| {
+                        !matches!(op, Op::Load(_) | Op::Check(_) | Op::GlobalGet(_))
+                    });
                     return None;
                 };
                 keep(facts, &|op, _| match op {
@@ -347,6 +349,7 @@ impl<'a> Analysis<'a> {
                         | Op::CellGet
                         | Op::Load(_)
                         | Op::Check(_)
+                        | Op::GlobalGet(_)
                 )
             }),
             _ => {}
@@ -501,6 +504,7 @@ fn is_memory(op: &Op) -> bool {
         | Op::CheckThread(_)
         | Op::CheckClasses(_)
         | Op::Load(_)
+        | Op::GlobalGet(_)
         | Op::ListLen
         | Op::ListGet
         | Op::RawLen(_)
@@ -543,11 +547,10 @@ impl Checks<'_> {
             (Op::ListLen | Op::TupleLen | Op::RawLen(_), Some(known)) => {
                 (Op::IntCmp(Cmp::Eq), known)
             }
-            (Op::Load(_) | Op::ListGet | Op::TupleGet | Op::CellGet, Some(known))
-                if is_made(known) =>
-            {
-                (Op::Is, known)
-            }
+            (
+                Op::Load(_) | Op::GlobalGet(_) | Op::ListGet | Op::TupleGet | Op::CellGet,
+                Some(known),
+            ) if is_made(known) => (Op::Is, known),
             _ => return,
         };
         let same = self.emit(same, vec![v, known], Type::CBOOL);

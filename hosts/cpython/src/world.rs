@@ -52,6 +52,7 @@ struct PlanIds {
     check_instance_lacks: IntrinsicId,
     check_instance_keys: IntrinsicId,
     load_dict_value: IntrinsicId,
+    load_global_value: IntrinsicId,
     load_instance_value: IntrinsicId,
     store_dict_value: IntrinsicId,
     store_instance_value: IntrinsicId,
@@ -108,6 +109,7 @@ impl<'a> CPythonWorld<'a> {
             check_instance_lacks: host.intrinsic(in_dict::CHECK_INSTANCE_LACKS),
             check_instance_keys: host.intrinsic(in_dict::CHECK_INSTANCE_KEYS),
             load_dict_value: host.intrinsic(in_dict::LOAD_DICT_VALUE),
+            load_global_value: host.intrinsic(in_dict::LOAD_GLOBAL_VALUE),
             load_instance_value: host.intrinsic(in_dict::LOAD_INSTANCE_VALUE),
             store_dict_value: host.intrinsic(in_dict::STORE_DICT_VALUE),
             store_instance_value: host.intrinsic(in_dict::STORE_INSTANCE_VALUE),
@@ -120,6 +122,14 @@ impl<'a> CPythonWorld<'a> {
             builtins,
             known,
             others: RefCell::default(),
+        }
+    }
+
+    /// A namespace's globals and builtins.
+    fn namespace(&self, token: u64) -> Option<(Obj, Obj)> {
+        match token {
+            0 => Some((self.globals, self.builtins)),
+            other => self.others.borrow().get(&other).copied(),
         }
     }
 
@@ -237,10 +247,7 @@ fn may_be_held(value: ObjectHandle) -> bool {
 
 impl World for CPythonWorld<'_> {
     fn global(&self, namespace: u64, name: &str) -> Option<Global> {
-        let (globals, builtins) = match namespace {
-            0 => (self.globals, self.builtins),
-            other => *self.others.borrow().get(&other)?,
-        };
+        let (globals, builtins) = self.namespace(namespace)?;
         let (found, here) = self.look_up(globals, name).ok()?;
         if let Some(value) = found {
             if !may_be_held(value) {
@@ -256,6 +263,22 @@ impl World for CPythonWorld<'_> {
             value,
             assumptions: vec![here, builtin],
         })
+    }
+
+    fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
+        let (globals, _) = self.namespace(namespace)?;
+        // SAFETY: the lock is held while a world is asked; a dictionary and a string that live.
+        unsafe {
+            let name = Name::new(name)?;
+            if PyDict_CheckExact(globals) == 0 || PyDict_GetItemWithError(globals, name.0).is_null()
+            {
+                PyErr_Clear();
+                return None;
+            }
+            let cell = dictionaries::cell(globals.cast(), name.0);
+            let imms = [globals as i64, name.0 as i64, cell];
+            Some(call(self.ids.load_global_value, &imms))
+        }
     }
 
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {

@@ -19,8 +19,21 @@ impl Builder<'_> {
             true => None,
             false => self.world.global(self.code.globals, name),
         };
-        match known {
-            Some(global) => self.push_global(global),
+        if let Some(global) = known {
+            return self.push_global(global);
+        }
+        let load = match self.avoid.contains(&(self.pc, Reason::Name)) {
+            true => None,
+            false => self.world.global_get(self.code.globals, name),
+        };
+        match load {
+            Some(load) => {
+                let state = self.state();
+                let op = Op::GlobalGet(load);
+                let v = self.emit_with(op, Vec::new(), Type::OBJECT, Some(state));
+                self.emit(Op::Incref, vec![v], Type::BOTTOM);
+                self.push_owned(v);
+            }
             None => self.push_general(G::LoadGlobal, [instr.arg as i64, 0], 0),
         }
     }

@@ -164,9 +164,12 @@ impl Engine<'_> {
             }
             Op::General(op, imms) => self.general(v, *op, *imms, args),
             _ if inst.op.effects().runs_host_code => self.unknown(v, &args),
-            Op::Load(_) | Op::Store(_) | Op::StoreQuiet(_) | Op::NameGet(_) | Op::NameSet(_) => {
-                self.unknown(v, &args)
-            }
+            Op::Load(_)
+            | Op::Store(_)
+            | Op::StoreQuiet(_)
+            | Op::GlobalGet(_)
+            | Op::NameGet(_)
+            | Op::NameSet(_) => self.unknown(v, &args),
             _ if inst.ty.is_bottom() => Outcome::Nothing,
             _ => self.derived(Facts::of_type(inst.ty), &args),
         }

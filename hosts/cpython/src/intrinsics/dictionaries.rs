@@ -21,6 +21,8 @@ pub const CHECK_INSTANCE_LACKS: &str = "check_instance_lacks";
 pub const CHECK_INSTANCE_KEYS: &str = "check_instance_keys";
 /// `(object, dict, name, cell) -> value`: what the dictionary at the offset has; fails if that is nothing.
 pub const LOAD_DICT_VALUE: &str = "load_dict_value";
+/// `(dict, name, cell) -> value`: what this dictionary has; fails if that is nothing.
+pub const LOAD_GLOBAL_VALUE: &str = "load_global_value";
 /// `(object, valid, place, name, cell) -> value`: the inline value at `place` if those are in use, else what the dictionary
 /// has; fails if that is nothing.
 pub const LOAD_INSTANCE_VALUE: &str = "load_instance_value";
@@ -67,6 +69,18 @@ pub(super) fn define(set: &mut Set<'_>) {
     set.add(LOAD_DICT_VALUE, &params, &[PTR], reads, |b, p, context| {
         load_dict(b, p[0], p[1], p[2], p[3], context);
     });
+    let params = [INT, INT, INT];
+    set.add(
+        LOAD_GLOBAL_VALUE,
+        &params,
+        &[PTR],
+        reads,
+        |b, p, context| {
+            let unset = fail(b);
+            let dict = b.op(Opcode::I2p, &[p[0]]);
+            value_in(b, dict, (p[1], p[2]), unset, context);
+        },
+    );
     let params = [PTR, INT, INT, INT, INT];
     set.add(LOAD_INSTANCE_VALUE, &params, &[PTR], reads, load_instance);
     let params = [PTR, PTR, INT, INT, INT];
@@ -145,8 +159,20 @@ fn load_dict(
     cell: Value,
     context: &Context,
 ) {
-    let (unset, slow) = (fail(b), b.cold_block());
+    let unset = fail(b);
     let dict = the_dict(b, owner, offset, unset);
+    value_in(b, dict, (name, cell), unset, context);
+}
+
+/// Give what a dictionary has by a name, by the name's cell.
+fn value_in(
+    b: &mut Builder<'_>,
+    dict: Value,
+    (name, cell): (Value, Value),
+    unset: Block,
+    context: &Context,
+) {
+    let slow = b.cold_block();
     let name = b.op(Opcode::I2p, &[name]);
     let cell = b.op(Opcode::I2p, &[cell]);
     let p = [dict, name, cell];
