@@ -98,6 +98,11 @@ class Ended:
         return f"CRASH {self.crash}" if self.crash else f"exit code {self.code}"
 
 
+# A shell's background jobs ignore SIGINT, and what they start would too: the suites have cases that send it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def run(command, *, env, timeout, cwd=None, stats: Path | None = None, stdin=None) -> Ended:
     """Run a child in a process group of its own, so that running out of time ends its children too."""
     started = time.monotonic()

@@ -30,6 +30,8 @@ pub enum Answer {
     Both(IntrinsicCall, IntrinsicCall, IntrinsicCall),
     /// What an intrinsic does with an instance that nobody else has seen.
     Instance(Type, IntrinsicCall, InstanceAccess),
+    /// How what a store does is done to an instance that has attributes at these places so far.
+    FirstStore(Type, IntrinsicCall, Vec<u32>, IntrinsicCall),
     /// What an intrinsic reads or writes of an object.
     Field(IntrinsicCall, FieldAccess),
     /// What an operator does for operands.
@@ -67,6 +69,8 @@ pub enum Question {
     Both(IntrinsicCall, IntrinsicCall),
     /// [`World::instance_access`]: of a type, by an intrinsic.
     Instance(Type, IntrinsicCall),
+    /// [`World::first_store`]: of a type, by an intrinsic, after those at these places.
+    FirstStore(Type, IntrinsicCall, Vec<u32>),
     /// [`World::field_access`]: by an intrinsic.
     Field(IntrinsicCall),
     /// [`World::operator`]: of operands.
@@ -105,6 +109,9 @@ impl Question {
                 recorder.instance_access(*ty, call);
             }
             Question::Both(a, b) => drop(recorder.check_of_both(a, b)),
+            Question::FirstStore(ty, store, stored) => {
+                drop(recorder.first_store(*ty, store, stored));
+            }
             Question::Field(call) => drop(recorder.field_access(call)),
             Question::Operator(operator, operands) => {
                 drop(recorder.operator(*operator, operands));
@@ -130,6 +137,7 @@ impl Question {
             | Question::LoadSuper(_, receiver, _)
             | Question::StoreAttr(receiver, _)
             | Question::Instance(receiver, _)
+            | Question::FirstStore(receiver, ..)
             | Question::RawItems(receiver, _) => vec![*receiver],
             Question::Operator(_, operands) => operands.clone(),
             Question::Callee(object)
@@ -149,6 +157,7 @@ impl Answer {
             | Answer::LoadSuper(_, receiver, ..)
             | Answer::StoreAttr(receiver, ..)
             | Answer::Instance(receiver, ..)
+            | Answer::FirstStore(receiver, ..)
             | Answer::RawItems(receiver, ..) => std::slice::from_ref(receiver),
             Answer::Operator(_, operands, _) => operands,
             _ => &[],
@@ -182,6 +191,7 @@ impl Answer {
             | Answer::RawItems(..)
             | Answer::OfClass(_)
             | Answer::Instance(..)
+            | Answer::FirstStore(..)
             | Answer::GlobalGet(..)
             | Answer::Both(..)
             | Answer::Field(..)
@@ -240,6 +250,9 @@ impl Answer {
             Answer::OfClass(check) => Question::OfClass(*check),
             Answer::Instance(ty, call, _) => Question::Instance(*ty, call.clone()),
             Answer::Both(a, b, _) => Question::Both(a.clone(), b.clone()),
+            Answer::FirstStore(ty, store, stored, _) => {
+                Question::FirstStore(*ty, store.clone(), stored.clone())
+            }
             Answer::Field(call, _) => Question::Field(call.clone()),
             Answer::Operator(operator, operands, _) => {
                 Question::Operator(*operator, operands.clone())
@@ -339,6 +352,19 @@ impl World for Snapshot {
     fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
         match self.find(Question::Both(a.clone(), b.clone()))? {
             Answer::Both(_, _, check) => Some(check.clone()),
+            _ => None,
+        }
+    }
+
+    fn first_store(
+        &self,
+        instance: Type,
+        store: &IntrinsicCall,
+        stored: &[u32],
+    ) -> Option<IntrinsicCall> {
+        let question = Question::FirstStore(instance, store.clone(), stored.to_vec());
+        match self.find(question)? {
+            Answer::FirstStore(.., first) => Some(first.clone()),
             _ => None,
         }
     }
@@ -484,6 +510,18 @@ impl World for Recorder<'_> {
         let check = self.world.check_of_both(a, b)?;
         self.note(Answer::Both(a.clone(), b.clone(), check.clone()));
         Some(check)
+    }
+
+    fn first_store(
+        &self,
+        instance: Type,
+        store: &IntrinsicCall,
+        stored: &[u32],
+    ) -> Option<IntrinsicCall> {
+        let first = self.world.first_store(instance, store, stored)?;
+        let (of, places) = (store.clone(), stored.to_vec());
+        self.note(Answer::FirstStore(instance, of, places, first.clone()));
+        Some(first)
     }
 
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {

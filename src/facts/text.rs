@@ -375,6 +375,14 @@ impl Display for Answer {
             Answer::OfClass(check) => write!(f, "of_class {check}"),
             Answer::Instance(ty, call, access) => write!(f, "instance {ty} {call} = {access}"),
             Answer::Both(a, b, check) => write!(f, "both {a} {b} = {check}"),
+            Answer::FirstStore(ty, store, stored, first) => {
+                let places: Vec<String> = stored.iter().map(u32::to_string).collect();
+                write!(
+                    f,
+                    "first_store {ty} {store} after [{}] = {first}",
+                    places.join(", ")
+                )
+            }
             Answer::Field(call, access) => write!(f, "field {call} = {access}"),
             Answer::Operator(operator, operands, plan) => {
                 let operands: Vec<String> = operands.iter().map(Type::to_string).collect();
@@ -508,6 +516,14 @@ impl Snapshot {
                 let (a, b) = (IntrinsicCall::read(line)?, IntrinsicCall::read(line)?);
                 line.expect("=")?;
                 Answer::Both(a, b, IntrinsicCall::read(line)?)
+            }
+            () if line.eat_word("first_store") => {
+                let (ty, store) = (scope.ty(line)?, IntrinsicCall::read(line)?);
+                line.expect("after")?;
+                line.expect("[")?;
+                let stored = line.list("]", |line| line.number())?;
+                line.expect("=")?;
+                Answer::FirstStore(ty, store, stored, IntrinsicCall::read(line)?)
             }
             () if line.eat_word("field") => {
                 let call = IntrinsicCall::read(line)?;

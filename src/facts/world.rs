@@ -483,6 +483,17 @@ pub trait World {
         let _ = call;
         None
     }
+    /// The same store for an instance that has had attributes put at these places so far, in this order, and nobody else has seen:
+    /// none at the store's place. It gives null and does not fail.
+    fn first_store(
+        &self,
+        instance: Type,
+        store: &IntrinsicCall,
+        stored: &[u32],
+    ) -> Option<IntrinsicCall> {
+        let _ = (instance, store, stored);
+        None
+    }
     /// Address of a 64-bit word that compiled code adds one to at each access that a plan makes in this way, where the host wants
     /// them counted. (General operations are the host's own, which count for themselves.)
     fn access_counter(&self, kind: AccessKind) -> Option<u64> {

@@ -225,6 +225,16 @@ impl World for FrozenWorld {
             .check_of_both(a, b)
     }
 
+    fn first_store(
+        &self,
+        instance: Type,
+        store: &IntrinsicCall,
+        stored: &[u32],
+    ) -> Option<IntrinsicCall> {
+        let question = Question::FirstStore(instance, store.clone(), stored.to_vec());
+        self.after(question).first_store(instance, store, stored)
+    }
+
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
         self.after(Question::Field(call.clone())).field_access(call)
     }

@@ -11,6 +11,8 @@
 //! the host's, as far as the host says what it and others touch ([`World::field_access`]); else it ends all loads and checks
 //! (what is stored may hide what a class has). It changes no class, and writes neither into lists nor into cells.
 //!
+//! Of an instance that is made here and nobody else has seen it is known what it has not: what is stored into it takes nothing out.
+//!
 //! A class is known to be one of several: by a check of them, or of fewer, or as a branch has found out.
 //!
 //! # What a store takes out
@@ -24,7 +26,7 @@
 use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::bytecode::Reason;
-use crate::facts::{FieldAccess, IntrinsicCall, Source, World};
+use crate::facts::{Callee, FieldAccess, InstanceAccess, IntrinsicCall, Source, World};
 use crate::hir::{Block, Cmp, Function, Inst, Op, Term, Value, is_builtin_exact};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -46,6 +48,8 @@ type Known = BTreeMap<Key, Option<Value>>;
 struct Facts {
     lasting: Known,
     memory: Known,
+    /// Instances that are made here and nobody else has seen, with the places of the attributes stored into them, in order.
+    fresh: BTreeMap<Value, Vec<u32>>,
 }
 
 impl Facts {
@@ -121,6 +125,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 inst.args.clear();
                 rewritten = true;
             }
+            if !cx.check_facts
+                && let Some(store) = analysis.first_store(f, v, &facts)
+            {
+                let inst = &mut f.insts[v];
+                (inst.op, inst.ty) = (Op::StoreQuiet(store), Type::NULLPTR);
+                rewritten = true;
+            }
             let known = analysis.step(f, v, &mut facts);
             let gone = match known {
                 Some(known) if !cx.check_facts => {
@@ -171,7 +182,11 @@ fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
         return true;
     };
     let lasting = meet_known(&mut facts.lasting, &other.lasting);
-    meet_known(&mut facts.memory, &other.memory) || lasting
+    let fresh = facts.fresh.len();
+    facts
+        .fresh
+        .retain(|v, stored| other.fresh.get(v) == Some(stored));
+    meet_known(&mut facts.memory, &other.memory) || lasting || facts.fresh.len() != fresh
 }
 
 fn meet_known(facts: &mut Known, other: &Known) -> bool {
@@ -263,6 +278,7 @@ impl<'a> Analysis<'a> {
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
         let is_implied = match f.op(v) {
             Op::CheckClasses(types) => self.is_one_of(f.object_of(f.arg(v, 0)), types, facts),
+            Op::Check(call) if self.holds_of_fresh(f, f.arg(v, 0), call, facts) => true,
             Op::Check(call) if self.world.is_of_class(call.id) => self.is_checked(call, facts),
             _ => false,
         };
@@ -282,6 +298,10 @@ impl<'a> Analysis<'a> {
         if is_planted(Fault::Memory) {
             return None;
         }
+        if self.drops_class_of_fresh(f, v, facts) {
+            return None;
+        }
+        self.follow_fresh(f, v, facts);
         let keep = |facts: &mut Facts, keeps: &dyn Fn(&Op, &[Value]) -> bool| {
             facts.memory.retain(|key, _| {
                 let (op, args) = &self.ops[*key as usize];
@@ -444,6 +464,93 @@ impl<'a> Analysis<'a> {
             is_not.memory.insert(key, None);
         }
         Some([(then.block, is), (els.block, is_not)])
+    }
+
+    /// Whether a check holds of an instance because it is new.
+    fn holds_of_fresh(&self, f: &Function, v: Value, call: &IntrinsicCall, facts: &Facts) -> bool {
+        let object = f.object_of(v);
+        let Some(stored) = facts.fresh.get(&object) else {
+            return false;
+        };
+        match self.world.instance_access(f.ty(object), call) {
+            Some(InstanceAccess::Holds) => true,
+            Some(InstanceAccess::Lacks(place) | InstanceAccess::Quiet(place)) => {
+                !stored.contains(&place)
+            }
+            Some(InstanceAccess::LacksFrom(place)) => stored.iter().all(|p| *p < place),
+            _ => false,
+        }
+    }
+
+    /// Where a store puts the attribute of an instance that is new.
+    fn place_in_fresh(&self, f: &Function, v: Value, facts: &Facts) -> Option<(Value, u32)> {
+        let (Op::Store(store) | Op::StoreQuiet(store)) = f.op(v) else {
+            return None;
+        };
+        let object = f.object_of(f.arg(v, 0));
+        facts.fresh.get(&object)?;
+        match self.world.instance_access(f.ty(object), store)? {
+            InstanceAccess::Store(place) => Some((object, place)),
+            _ => None,
+        }
+    }
+
+    /// What a store is to an instance that is new, and has nothing at its place.
+    fn first_store(&self, f: &Function, v: Value, facts: &Facts) -> Option<IntrinsicCall> {
+        let (object, place) = self.place_in_fresh(f, v, facts)?;
+        let (Op::Store(store) | Op::StoreQuiet(store)) = f.op(v) else {
+            return None;
+        };
+        let stored = &facts.fresh[&object];
+        if stored.contains(&place) || f.ty(v) == Type::NULLPTR {
+            return None;
+        }
+        self.world.first_store(f.ty(object), store, stored)
+    }
+
+    /// Whether an instruction drops a reference to the class of an instance that is new, which holds its class.
+    fn drops_class_of_fresh(&self, f: &Function, v: Value, facts: &Facts) -> bool {
+        if *f.op(v) != Op::Decref || facts.fresh.is_empty() {
+            return false;
+        }
+        let class = f.ty(f.object_of(f.arg(v, 0))).as_object();
+        match class.map(|class| self.world.callee(class)) {
+            Some(Callee::Class { class, .. }) => {
+                let mut fresh = facts.fresh.keys();
+                fresh.any(|instance| f.ty(*instance).runtime_class() == Some(class))
+            }
+            _ => false,
+        }
+    }
+
+    /// Which instances nobody else has seen, past an instruction that finds nothing out.
+    fn follow_fresh(&self, f: &Function, v: Value, facts: &mut Facts) {
+        let inst = f.inst(v);
+        if let Some((object, place)) = self.place_in_fresh(f, v, facts) {
+            let stored = facts.fresh.get_mut(&object).expect("it is there");
+            if !stored.contains(&place) {
+                stored.push(place);
+            }
+            facts.fresh.remove(&f.object_of(inst.args[1]));
+            return;
+        }
+        match &inst.op {
+            Op::New(call) => {
+                if let Some(InstanceAccess::New(_)) = self.world.instance_access(inst.ty, call) {
+                    facts.fresh.insert(v, Vec::new());
+                }
+            }
+            // Nobody but the frame has it so.
+            Op::Incref | Op::StoreSlot(_) | Op::Refine(_) => {}
+            _ if f.may_run_host_code(v) => facts.fresh.clear(),
+            Op::Decref => {}
+            op if op.effects().writes => facts.fresh.clear(),
+            _ => {
+                for arg in &inst.args {
+                    facts.fresh.remove(&f.object_of(*arg));
+                }
+            }
+        }
     }
 
     /// What a store takes out, if that is known.

@@ -214,6 +214,8 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
     // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
     // while a local keeps the object alive: then it could as well have been dropped before.
     let mut crossed = false;
+    // A new instance takes the reference over, and has it as long as nothing takes that out again.
+    let mut stored = false;
     for (j, &inst) in insts.iter().enumerate() {
         if j == MOST_BETWEEN {
             return Undone::Never;
@@ -246,6 +248,14 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
             Op::ListSet if f.object_of(f.insts[inst].args[2]) != v && !takes_out(f, inst, v) => {}
             // No list ends in it, though what a list holds may.
             Op::ListCopySlice(_) if f.ty(v) <= Type::LIST_EXACT => {}
+            Op::StoreQuiet(_) if f.ty(inst) == Type::NULLPTR => {
+                let takes = f.object_of(f.insts[inst].args[1]) == v;
+                if takes && stored {
+                    return Undone::Never;
+                }
+                stored |= takes;
+            }
+            Op::Store(_) | Op::StoreQuiet(_) if stored => return Undone::Never,
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v && !takes_out(f, inst, v) => {}
             // What it takes out may be the object itself, of which a local has another reference.
             Op::StoreQuiet(_)
@@ -259,7 +269,7 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
             _ => {}
         }
     }
-    match crossed {
+    match crossed || stored {
         true => Undone::Never,
         false => Undone::NotHere,
     }

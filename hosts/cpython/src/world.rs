@@ -46,6 +46,7 @@ struct PlanIds {
     store_slot: IntrinsicId,
     check_quiet_slot: IntrinsicId,
     store_inline_value: IntrinsicId,
+    store_first_value: IntrinsicId,
     frame_room: IntrinsicId,
     new_instance: IntrinsicId,
     check_dict_lacks: IntrinsicId,
@@ -103,6 +104,7 @@ impl<'a> CPythonWorld<'a> {
             store_slot: host.intrinsic(plan::STORE_SLOT),
             check_quiet_slot: host.intrinsic(plan::CHECK_QUIET_SLOT),
             store_inline_value: host.intrinsic(plan::STORE_INLINE_VALUE),
+            store_first_value: host.intrinsic(plan::STORE_FIRST_VALUE),
             frame_room: host.intrinsic(thread::FRAME_ROOM),
             new_instance: host.intrinsic(plan::NEW_INSTANCE),
             check_dict_lacks: host.intrinsic(in_dict::CHECK_DICT_LACKS),
@@ -313,6 +315,15 @@ impl World for CPythonWorld<'_> {
 
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         self.find_instance_access(instance, call)
+    }
+
+    fn first_store(
+        &self,
+        instance: Type,
+        store: &IntrinsicCall,
+        stored: &[u32],
+    ) -> Option<IntrinsicCall> {
+        self.find_first_store(instance, store, stored)
     }
 
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {

@@ -252,7 +252,7 @@ fn checked(
                 return (args, classes);
             }
             if let Op::CheckClasses(types) = f.op(v) {
-                let root = f.object_of(v);
+                let root = f.object_of(f.arg(v, 0));
                 let of_it = args.iter().zip(&mut classes);
                 let of_it =
                     of_it.filter(|(arg, known)| f.object_of(**arg) == root && known.is_empty());

@@ -37,6 +37,10 @@ pub const CHECK_QUIET_SLOT: &str = "check_quiet_slot";
 /// if the values are not in use or the object has a dictionary.
 pub const STORE_INLINE_VALUE: &str = "store_inline_value";
 
+/// `(object, value, values, index, position) -> null`: store the inline value of a name that a new object has none of; it has as many
+/// values as `position` says.
+pub const STORE_FIRST_VALUE: &str = "store_first_value";
+
 /// `(class) -> object`: a new instance of a class of the program that makes them as `object` does; fails where there is no
 /// memory.
 pub const NEW_INSTANCE: &str = "new_instance";
@@ -181,6 +185,20 @@ pub(super) fn define(set: &mut Set<'_>) {
             store_inline_value(b, p[0], p[1], p[2], p[3]);
         },
     );
+    set.add(
+        STORE_FIRST_VALUE,
+        &[PTR, PTR, INT, INT, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let values = b.op(Opcode::Padd, &[p[0], p[2]]);
+            let place = value_place(b, values, p[3]);
+            b.store(Width::Ptr, place, dict_values::VALUES, p[1]);
+            put_in_order(b, values, p[4], p[3]);
+            let null = b.pconst(0);
+            b.ret(&[null]);
+        },
+    );
 }
 
 /// Go on if `cond` holds, and end the intrinsic both ways.
@@ -207,28 +225,36 @@ pub(super) fn store_inline_value(
     let valid = b.load(Width::U8, values, dict_values::VALID);
     let is_valid = b.icmp_imm(IntCond::Ne, valid, 0);
     b.guard(is_valid, fail);
-    let three = b.iconst(3);
-    let bytes = b.op(Opcode::Ishl, &[index, three]);
-    let place = b.op(Opcode::Padd, &[values, bytes]);
+    let place = value_place(b, values, index);
     let old = b.load(Width::Ptr, place, dict_values::VALUES);
     b.store(Width::Ptr, place, dict_values::VALUES, value);
     let is_first = b.is_null(old);
     b.br(is_first, first, &[], done, &[]);
     b.switch_to(done);
     b.ret(&[old]);
-    // The first value of this name: its index goes to the end of the order of insertion, an array of bytes behind
-    // the values.
     b.switch_to(first);
-    let capacity = b.load(Width::U8, values, dict_values::CAPACITY);
     let used = b.load(Width::U8, values, dict_values::USED);
-    let order = b.op(Opcode::Ishl, &[capacity, three]);
-    let order = b.op(Opcode::Padd, &[values, order]);
+    put_in_order(b, values, used, index);
+    b.jump(done, &[]);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
+}
+
+/// Where an inline value is, less the header.
+fn value_place(b: &mut Builder<'_>, values: Value, index: Value) -> Value {
+    let three = b.iconst(3);
+    let bytes = b.op(Opcode::Ishl, &[index, three]);
+    b.op(Opcode::Padd, &[values, bytes])
+}
+
+/// The first value of a name: its index goes to the end of the order of insertion, an array of bytes behind the values, of which
+/// `used` are used.
+fn put_in_order(b: &mut Builder<'_>, values: Value, used: Value, index: Value) {
+    let capacity = b.load(Width::U8, values, dict_values::CAPACITY);
+    let order = value_place(b, values, capacity);
     let end = b.op(Opcode::Padd, &[order, used]);
     b.store(Width::U8, end, dict_values::VALUES, index);
     let one = b.iconst(1);
     let more = b.op(Opcode::Iadd, &[used, one]);
     b.store(Width::U8, values, dict_values::USED, more);
-    b.jump(done, &[]);
-    b.switch_to(fail);
-    b.terminate(Term::Fail);
 }

@@ -39,10 +39,39 @@ impl CPythonWorld<'_> {
             (id, [offset]) if id == ids.check_quiet_slot => InstanceAccess::Quiet(place(*offset)?),
             (id, [offset]) if id == ids.load_field => InstanceAccess::Load(place(*offset)?),
             (id, [offset]) if id == ids.store_slot => InstanceAccess::Store(place(*offset)?),
-            (id, [_, index]) if id == ids.store_inline_value => {
+            (id, [_, index] | [_, index, _])
+                if id == ids.store_inline_value || id == ids.store_first_value =>
+            {
                 InstanceAccess::Store(place(values?.place(*index))?)
             }
             _ => return None,
+        })
+    }
+
+    pub(super) fn find_first_store(
+        &self,
+        instance: Type,
+        store: &IntrinsicCall,
+        stored: &[u32],
+    ) -> Option<IntrinsicCall> {
+        let &[values, index] = &store.imms[..] else {
+            return (store.id == self.ids.store_slot).then(|| store.clone());
+        };
+        let class = class_of(instance.runtime_class_in(objects::host())?)?;
+        // SAFETY: a live class; see the module's contract.
+        let Storage::Inline(of_class) = (unsafe { storage(class) }) else {
+            return None;
+        };
+        if store.id != self.ids.store_inline_value || of_class.offset != values {
+            return None;
+        }
+        // Slots lie before the values.
+        let first = of_class.place(0);
+        let used = stored.iter().filter(|place| i64::from(**place) >= first);
+        let position = used.count() as i64;
+        Some(IntrinsicCall {
+            id: self.ids.store_first_value,
+            imms: vec![values, index, position],
         })
     }
 
@@ -67,7 +96,9 @@ impl CPythonWorld<'_> {
                 place(*offset).map(FieldAccess::Reads)
             }
             (id, [offset]) if id == ids.store_slot => writes(*offset),
-            (id, [values, index]) if id == ids.store_inline_value => {
+            (id, [values, index] | [values, index, _])
+                if id == ids.store_inline_value || id == ids.store_first_value =>
+            {
                 writes(values + i64::from(abi::dict_values::VALUES) + 8 * index)
             }
             _ => None,
