@@ -235,58 +235,22 @@ impl Analysis {
         if is_planted(Fault::Memory) {
             return None;
         }
-        let keep = |facts: &mut Facts, keeps: &dyn Fn(&Op, &[Value]) -> bool| {
-            facts.memory.retain(|key, _| {
+        let changes = Changes::of(f, v);
+        match changes {
+            Changes::Nothing => {}
+            Changes::All => facts.memory.clear(),
+            _ => facts.memory.retain(|key, _| {
                 let (op, args) = &self.ops[*key as usize];
-                keeps(op, args)
-            });
-        };
-        let inst = f.inst(v);
-        match &inst.op {
-            _ if f.may_run_host_code(v) => facts.memory.clear(),
-            // Counts, slots and iterators are read by nothing that is known here.
-            Op::Incref
-            | Op::Decref
-            | Op::StoreSlot(_)
-            | Op::RangeNext
-            | Op::ListIterNext
-            | Op::TupleIterNext => {}
-            Op::ListSet => {
-                let (list, place) = (f.object_of(inst.args[0]), f.resolve(inst.args[1]));
-                keep(facts, &|op, args| {
-                    *op != Op::ListGet || are_apart(f, args[1], place)
-                });
-                let item = f.resolve(inst.args[2]);
-                // The object of a raw value is another one wherever it is made.
-                if !f.op(f.object_of(item)).is_box() {
-                    let key = self.number(Op::ListGet, vec![list, place]);
-                    self.add(facts, key, item);
-                }
-            }
-            // Raw items lie in memory of their own.
-            Op::RawSet(_) => {
-                let place = f.resolve(inst.args[1]);
-                keep(facts, &|op, args| {
-                    !matches!(op, Op::RawGet(_)) || are_apart(f, args[1], place)
-                });
-            }
-            Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
-            Op::Store(_) | Op::StoreQuiet(_) => {
-                keep(facts, &|op, _| !matches!(op, Op::Load(_) | Op::Check(_)))
-            }
-            op if op.effects().writes => keep(facts, &|op, _| {
-                !matches!(
-                    op,
-                    Op::ListLen
-                        | Op::ListGet
-                        | Op::RawLen(_)
-                        | Op::RawGet(_)
-                        | Op::CellGet
-                        | Op::Load(_)
-                        | Op::Check(_)
-                )
+                changes.keep(f, op, args)
             }),
-            _ => {}
+        }
+        if let Changes::Item(list, place) = changes {
+            let item = f.arg(v, 2);
+            // The object of a raw value is another one wherever it is made.
+            if !f.op(f.object_of(item)).is_box() {
+                let key = self.number(Op::ListGet, vec![list, place]);
+                self.add(facts, key, item);
+            }
         }
         None
     }
@@ -311,6 +275,70 @@ impl Analysis {
     }
 }
 
+/// What an instruction changes of what ops [find out of memory](is_memory).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Changes {
+    /// Nothing: counts, slots and iterators are read by none of them.
+    Nothing,
+    /// The item of this list at this place.
+    Item(Value, Value),
+    /// A raw item at this place of some object: those lie in memory of their own.
+    RawItem(Value),
+    /// What some cell holds.
+    Cell,
+    /// An attribute, with which others may be hidden.
+    Attribute,
+    /// All that can be written, but no class.
+    Written,
+    /// All.
+    All,
+}
+
+impl Changes {
+    /// What `v` changes.
+    pub(super) fn of(f: &Function, v: Value) -> Changes {
+        let inst = f.inst(v);
+        match &inst.op {
+            _ if f.may_run_host_code(v) => Changes::All,
+            Op::Incref
+            | Op::Decref
+            | Op::StoreSlot(_)
+            | Op::RangeNext
+            | Op::ListIterNext
+            | Op::TupleIterNext => Changes::Nothing,
+            Op::ListSet => Changes::Item(f.object_of(inst.args[0]), f.resolve(inst.args[1])),
+            Op::RawSet(_) => Changes::RawItem(f.resolve(inst.args[1])),
+            Op::CellSet => Changes::Cell,
+            Op::Store(_) | Op::StoreQuiet(_) => Changes::Attribute,
+            op if op.effects().writes => Changes::Written,
+            _ => Changes::Nothing,
+        }
+    }
+
+    /// Whether what `op` has found out of `args` still holds.
+    pub(super) fn keep(self, f: &Function, op: &Op, args: &[Value]) -> bool {
+        match self {
+            Changes::Nothing => true,
+            Changes::Item(_, place) => *op != Op::ListGet || are_apart(f, args[1], place),
+            Changes::RawItem(place) => !matches!(op, Op::RawGet(_)) || are_apart(f, args[1], place),
+            Changes::Cell => *op != Op::CellGet,
+            Changes::Attribute => !matches!(op, Op::Load(_) | Op::Check(_)),
+            Changes::Written => !matches!(
+                op,
+                Op::ListLen
+                    | Op::ListGet
+                    | Op::ListItems
+                    | Op::RawLen(_)
+                    | Op::RawGet(_)
+                    | Op::CellGet
+                    | Op::Load(_)
+                    | Op::Check(_)
+            ),
+            Changes::All => !is_memory(op),
+        }
+    }
+}
+
 /// Whether the op gives its operand, or nothing.
 fn is_only_check(op: &Op) -> bool {
     matches!(
@@ -324,7 +352,7 @@ fn is_only_check(op: &Op) -> bool {
 }
 
 /// Whether code of the program may change what the op finds out.
-fn is_memory(op: &Op) -> bool {
+pub(super) fn is_memory(op: &Op) -> bool {
     match op {
         Op::GuardType(ty) => !is_builtin_exact(*ty),
         Op::Check(_)
@@ -333,6 +361,7 @@ fn is_memory(op: &Op) -> bool {
         | Op::Load(_)
         | Op::ListLen
         | Op::ListGet
+        | Op::ListItems
         | Op::RawLen(_)
         | Op::RawGet(_)
         | Op::CellGet => true,
