@@ -251,6 +251,7 @@ fn finish_with(
     }
     lir::rotate_loops(&mut func);
     lir::derive_counts(&mut func, parts.loop_counter);
+    lir::carry_cell(&mut func, parts.pending_cell);
     lir::separate_loops(&mut func);
     lir::sink_sums(&mut func);
     Ok(Lowered {
