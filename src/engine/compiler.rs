@@ -439,6 +439,7 @@ impl Compiler {
             avoid: request.avoid,
             lifetimes: self.host.lifetimes,
             inlines,
+            item_arrays: self.host.has_item_arrays(),
             check_facts: self.check_facts,
             without: &self.without,
             log: RefCell::default(),

@@ -57,7 +57,7 @@ impl Plan {
         self.through.extend(f.unsteady_names.iter().copied());
         for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
             let inst = f.inst(v);
-            let checks = matches!(inst.op, Op::CheckPending | Op::CheckValid);
+            let checks = matches!(inst.op, Op::CheckPending | Op::DoPending | Op::CheckValid);
             if !checks && f.may_run_host_code(v) && !f.settled.contains(&v) {
                 // What is translated together is one instruction.
                 let first = f.fused.iter().find(|(pc, _)| *pc == inst.pc);

@@ -170,6 +170,10 @@ hir_ops! {
     CheckPending = "check_pending", Some(0);
     /// Exit if any work is pending or tracing was switched on.
     CheckQuiet = "check_quiet", Some(0);
+    /// Whether no work is pending and the unit need not give way: where a [`CheckPending`](Op::CheckPending) was taken apart.
+    Quiet = "quiet", Some(0);
+    /// Do the work that is pending; exit if the unit must give way.
+    DoPending = "do_pending", Some(0);
 
     /// Add one to a word of the host's, for its statistics.
     Count(word: u64 as Address) = "count", Some(0);
@@ -307,6 +311,12 @@ hir_ops! {
     ListGet = "list_get", Some(2);
     /// Replace an item (list, offset, object): takes over the object, gives the old item, owned.
     ListSet = "list_set", Some(3);
+    /// Where the items of a list lie, until it is changed in length: an address, as a C integer.
+    ListItems = "list_items", Some(1);
+    /// Item at an offset in range from such an address, borrowed from the list.
+    ItemGet = "item_get", Some(2);
+    /// Replace an item (address, offset, object): takes over the object, gives the old item, owned.
+    ItemSet = "item_set", Some(3);
     /// The items of a list from an offset to another, as indices of a slice with this step say that: a new list, owned. Exits where
     /// there is no memory.
     ListSlice(step: i64 as Integer) = "list_slice", Some(3);
@@ -438,7 +448,7 @@ impl Op {
             Op::GuardBound => Reason::Unbound,
             Op::GuardTrue(reason) => *reason,
             Op::CheckValid => Reason::Invalidated,
-            Op::CheckPending | Op::CheckQuiet => Reason::Observed,
+            Op::CheckPending | Op::DoPending | Op::CheckQuiet => Reason::Observed,
             Op::NameGet(_) | Op::NameGetRaw(..) | Op::GlobalGet(_) => Reason::Name,
             Op::UnboxInt => Reason::IntTooLarge,
             Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntNeg => Reason::Overflow,
@@ -484,6 +494,7 @@ impl Op {
             | Op::CallNative(_)
             | Op::CallRaw(..)
             | Op::CheckPending
+            | Op::DoPending
             | Op::NameSet(_) => true,
             _ => false,
         }
@@ -501,6 +512,7 @@ impl Op {
             | Op::CallNative(_)
             | Op::CallRaw(..)
             | Op::CheckPending
+            | Op::DoPending
             | Op::CheckValid
             | Op::Yield(_)
             | Op::Decref => Effects::ANY,
@@ -509,6 +521,7 @@ impl Op {
                 ..Effects::NONE
             },
             Op::ListSet
+            | Op::ItemSet
             | Op::ListAppend
             | Op::ListCopySlice(_)
             | Op::CellSet
@@ -518,6 +531,7 @@ impl Op {
             Op::Store(_) | Op::StoreQuiet(_) | Op::RawSet(_) | Op::NameSet(_) => Effects::WRITES,
             Op::LoadSlot(_)
             | Op::CheckQuiet
+            | Op::Quiet
             | Op::IterMore
             | Op::RangeStart
             | Op::RangeStep
@@ -526,6 +540,8 @@ impl Op {
             | Op::NameGetRaw(..)
             | Op::ListLen
             | Op::ListGet
+            | Op::ListItems
+            | Op::ItemGet
             | Op::ListSlice(_)
             | Op::RawLen(_)
             | Op::RawGet(_)
@@ -602,7 +618,12 @@ impl Op {
             | Op::BoxBool
             | Op::BoxIntIf
             | Op::BoxFloatIf => true,
-            Op::ListSet | Op::CellSet | Op::Store(_) | Op::StoreQuiet(_) | Op::NameSet(_) => true,
+            Op::ListSet
+            | Op::ItemSet
+            | Op::CellSet
+            | Op::Store(_)
+            | Op::StoreQuiet(_)
+            | Op::NameSet(_) => true,
             _ => false,
         }
     }
@@ -612,7 +633,7 @@ impl Op {
         match self {
             Op::Decref | Op::DropShared | Op::NameSet(_) | Op::Yield(_) => 0..1,
             Op::CellSet | Op::ListAppend | Op::Store(_) | Op::StoreQuiet(_) => 1..2,
-            Op::ListSet => 2..3,
+            Op::ListSet | Op::ItemSet => 2..3,
             Op::CallDirect(_) => 1..count,
             Op::CallNative(_) => 0..count,
             Op::General(op, _) if op.info().variadic => op.info().operands as usize..count,

@@ -217,7 +217,10 @@ impl Checker<'_> {
             Op::BoxInt | Op::BoxIntIf => Some(Type::CINT64),
             Op::BoxFloat | Op::BoxFloatIf => Some(Type::CDOUBLE),
             Op::BoxBool | Op::BoolNot | Op::GuardTrue(_) => Some(Type::CBOOL),
-            Op::ListLen | Op::ListGet | Op::ListSet | Op::ListAppend => Some(Type::LIST_EXACT),
+            Op::ListLen | Op::ListGet | Op::ListSet | Op::ListItems | Op::ListAppend => {
+                Some(Type::LIST_EXACT)
+            }
+            Op::ItemGet | Op::ItemSet => Some(Type::CINT64),
             Op::ListSlice(_) | Op::ListCopySlice(_) => Some(Type::LIST_EXACT),
             Op::TupleLen | Op::TupleGet => Some(Type::TUPLE_EXACT),
             _ => None,

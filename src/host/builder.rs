@@ -289,6 +289,7 @@ impl HostBuilder {
         let mut standard = names::STANDARD
             .iter()
             .chain(names::NAMESPACE)
+            .chain(names::ITEMS)
             .chain(names::CLOSED);
         match standard.find(|row| row.0 == name) {
             Some(row) => row.0,
@@ -371,16 +372,18 @@ impl HostBuilder {
     /// The core's intrinsics are there, with their signatures.
     fn check_intrinsics(&mut self) -> Result<(), HostError> {
         let has = |row: &&(&str, _, _)| self.host.intrinsic_names.contains_key(row.0);
-        let namespace = match names::NAMESPACE.iter().find(has) {
-            Some(_) => names::NAMESPACE,
+        let group = |names: &'static [names::Row]| match names.iter().find(has) {
+            Some(_) => names,
             None => &[],
         };
+        let (namespace, items) = (group(names::NAMESPACE), group(names::ITEMS));
         let lifetimes = self.host.lifetimes;
         let closed = match self.host.helper_names.contains_key(RECORD_EXIT) {
             true => names::CLOSED,
             false => &[],
         };
-        let rows = names::STANDARD.iter().chain(namespace).chain(closed);
+        let rows = names::STANDARD.iter().chain(namespace);
+        let rows = rows.chain(items).chain(closed);
         for &(name, params, results) in rows.filter(|row| lifetimes.needs(row.0)) {
             if let Some(id) = self.host.intrinsic_names.get(name) {
                 let found = &self.host.intrinsics[*id].func.signature;

@@ -78,11 +78,18 @@ impl Intrinsic {
 /// The standard intrinsics: those that the core itself asks for, by name. A host may have more, which its access
 /// plans name by [`IntrinsicId`].
 pub mod names {
+    /// An intrinsic's name, operands and results.
+    pub type Row = (
+        &'static str,
+        &'static [crate::ll::Ty],
+        &'static [crate::ll::Ty],
+    );
+
     macro_rules! names {
         ($(#[$table_doc:meta])* $table:ident: $($(#[$doc:meta])* $id:ident = $name:literal ($($p:ident),*) -> ($($r:ident),*);)*) => {
             $($(#[$doc])* pub const $id: &str = $name;)*
             $(#[$table_doc])*
-            pub const $table: &[(&str, &[crate::ll::Ty], &[crate::ll::Ty])] =
+            pub const $table: &[Row] =
                 &[$(($name, &[$(crate::ll::Ty::$p),*], &[$(crate::ll::Ty::$r),*])),*];
         };
     }
@@ -174,6 +181,16 @@ pub mod names {
         NAME_SET = "name_set" (Ptr, Ptr, Ptr, Ptr, I64) -> (Ptr);
     }
     names! {
+        /// What a host may give besides whose lists have their items in an array: all of them, or none.
+        ITEMS:
+        /// Where a list's items lie until it is changed in length.
+        LIST_ITEMS = "list_items" (Ptr) -> (I64);
+        /// Item at an offset in range of what lies there, borrowed from the list.
+        ITEM_GET = "item_get" (I64, I64) -> (Ptr);
+        /// Replace it: takes over the reference, gives the old item.
+        ITEM_SET = "item_set" (I64, I64, Ptr) -> (Ptr);
+    }
+    names! {
         /// What a host needs besides if it has closed units ([`RECORD_EXIT`](super::RECORD_EXIT)).
         CLOSED:
         /// How many calls there may be in each other from here on before the thread's limit is reached: the room of a
@@ -248,6 +265,11 @@ impl Host {
     /// Whether the host has closed units: see [`RawEntry`]. Where objects are traced there are none.
     pub fn has_closed_units(&self) -> bool {
         self.helper_names.contains_key(RECORD_EXIT) && self.lifetimes.are_counted()
+    }
+
+    /// Whether compiled code may keep where a list's items lie. Where objects are traced, they move.
+    pub fn has_item_arrays(&self) -> bool {
+        self.intrinsic_names.contains_key(names::LIST_ITEMS) && self.lifetimes.are_counted()
     }
 
     /// The intrinsic of this name.

@@ -6,11 +6,13 @@
 //! part is allocated by itself. (Loop-closed form, as in LLVM's and GCC's loop passes, with copies in place of the parameters.)
 //!
 //! Addresses and floating-point constants that are used in each turn are made before the loop too: the code generator would
-//! make them anew for each use.
+//! make them anew for each use. So are addresses that something is compared with, as the class of an object, where registers are left:
+//! else each comparison loads its own from memory.
 
 use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
+use crate::ll::Ty;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,6 +21,9 @@ const MOST_COPIED: usize = 24;
 
 /// The most constants that are made before a loop.
 const MOST_CONSTANTS: usize = 6;
+
+/// Where a loop holds so many words and addresses all the time, the rest of the registers is for what a turn computes.
+const MOST_HELD: usize = 10;
 
 /// Copy what goes into and out of innermost loops that make no calls but in cold blocks.
 pub fn separate_loops(func: &mut Func) {
@@ -110,20 +115,39 @@ fn anew(func: &mut Func, block: Block, v: Value, constants: &HashMap<Value, Inst
 
 /// The addresses that blocks load from or store to, and their floating-point numbers.
 fn places_and_numbers(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
-    let insts = || blocks.iter().flat_map(|b| &func.blocks[*b].insts);
-    let accesses = insts().filter(|inst| matches!(inst.op, Opcode::Load | Opcode::Store));
+    let insts = blocks.iter().flat_map(|b| &func.blocks[*b].insts);
+    let accesses = insts.filter(|inst| matches!(inst.op, Opcode::Load | Opcode::Store));
     let places: BTreeSet<Value> = accesses
         .filter_map(|inst| inst.args.first().copied())
         .collect();
-    let made = insts().filter_map(|inst| {
-        let &[result] = &inst.results[..] else {
-            return None;
-        };
-        let is_worth_it = match inst.op {
-            Opcode::Pconst => places.contains(&result),
-            op => op == Opcode::Fconst,
-        };
-        is_worth_it.then(|| (result, inst.clone()))
+    made_by(func, blocks, |op, result| match op {
+        Opcode::Pconst => places.contains(&result),
+        op => op == Opcode::Fconst,
+    })
+}
+
+/// The addresses that blocks compare with, but for those that fit into an instruction.
+fn compared(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
+    let insts = blocks.iter().flat_map(|b| &func.blocks[*b].insts);
+    let compared = insts.filter(|inst| inst.op == Opcode::Icmp);
+    let operands: BTreeSet<Value> = compared.flat_map(|inst| &inst.args).copied().collect();
+    let mut made = made_by(func, blocks, |op, result| {
+        op == Opcode::Pconst && operands.contains(&result)
+    });
+    made.retain(|(_, inst)| !matches!(inst.imm, Imm::Addr(0..=0x7fff_ffff)));
+    made
+}
+
+/// The instructions of blocks that have one result and are wanted, with that.
+fn made_by(
+    func: &Func,
+    blocks: &[Block],
+    is_wanted: impl Fn(Opcode, Value) -> bool,
+) -> Vec<(Value, Inst)> {
+    let insts = blocks.iter().flat_map(|b| &func.blocks[*b].insts);
+    let made = insts.filter_map(|inst| match inst.results[..] {
+        [result] if is_wanted(inst.op, result) => Some((result, inst.clone())),
+        _ => None,
     });
     made.collect()
 }
@@ -151,6 +175,7 @@ fn enter(
 ) {
     let hot: Vec<Block> = found.body.iter().filter(|b| hot.contains(*b)).collect();
     let needed = places_and_numbers(func, &hot);
+    let compared = compared(func, &hot);
     let used: BTreeSet<Value> = hot
         .iter()
         .flat_map(|b| func.blocks[*b].uses())
@@ -161,22 +186,29 @@ fn enter(
         return;
     };
     let mut given = call;
+    let header = given.block;
     for arg in &mut given.args {
         *arg = anew(func, found.before, *arg, constants);
     }
     func.blocks[found.before].term = Some(Term::Jump(given));
+    let params = &func.blocks[header].params;
+    let carried = params.iter().chain(&used);
+    let mut held = carried.filter(|v| func.values[**v] != Ty::F64).count();
     let mut copies = BTreeMap::new();
     for v in used {
         copies.insert(v, copy(func, found.before, v));
     }
     let mut made: Vec<(Imm, Value)> = Vec::new();
-    for (v, inst) in needed {
+    let needed = needed.into_iter().map(|constant| (constant, true));
+    let needed = needed.chain(compared.into_iter().map(|constant| (constant, false)));
+    for ((v, inst), is_place) in needed {
         let known = made.iter().find(|(imm, _)| *imm == inst.imm);
         let constant = match known {
             Some((_, constant)) => *constant,
-            None if made.len() == MOST_CONSTANTS => continue,
+            None if made.len() == MOST_CONSTANTS || !is_place && held >= MOST_HELD => continue,
             None => {
                 let imm = inst.imm;
+                held += usize::from(inst.op == Opcode::Pconst);
                 let constant = constant(func, found.before, inst);
                 let constant = copy(func, found.before, constant);
                 made.push((imm, constant));

@@ -12,6 +12,7 @@
 
 mod announce;
 mod borders;
+mod cells;
 mod cfg;
 mod counts;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod verify;
 
 pub use announce::Announcement;
 pub use borders::separate_loops;
+pub use cells::carry_cell;
 pub use cfg::{Cfg, NaturalLoop};
 pub use counts::derive_counts;
 pub use graph::{

@@ -97,6 +97,11 @@ impl HighLevelOp<'_, '_> {
                 self.check_quiet();
                 return None;
             }
+            Op::Quiet => self.quiet(),
+            Op::DoPending => {
+                self.do_pending();
+                return None;
+            }
             Op::Count(word) => {
                 self.lower.count_at(*word);
                 return None;
@@ -165,6 +170,9 @@ impl HighLevelOp<'_, '_> {
             Op::ListGet => self.plain_intrinsic(names::LIST_GET),
             Op::TupleGet => self.plain_intrinsic(names::TUPLE_GET),
             Op::ListSet => self.plain_intrinsic(names::LIST_SET),
+            Op::ListItems => self.plain_intrinsic(names::LIST_ITEMS),
+            Op::ItemGet => self.plain_intrinsic(names::ITEM_GET),
+            Op::ItemSet => self.plain_intrinsic(names::ITEM_SET),
             Op::ListAppend => {
                 self.append_in_place();
                 return None;

@@ -251,6 +251,7 @@ fn finish_with(
     }
     lir::rotate_loops(&mut func);
     lir::derive_counts(&mut func, parts.loop_counter);
+    lir::carry_cell(&mut func, parts.pending_cell);
     lir::separate_loops(&mut func);
     lir::sink_sums(&mut func);
     Ok(Lowered {
@@ -350,8 +351,10 @@ impl<'a> Lower<'a> {
             .iter()
             .filter_map(|&b| self.f.landing(b).map(|l| l.1))
             .collect();
+        let is_rare = |&v: &Value| *self.f.op(v) == Op::DoPending;
         for &block in &self.f.order[1..] {
-            let lb = if landings.contains(&block) {
+            let insts = &self.f.blocks[block].insts;
+            let lb = if landings.contains(&block) || insts.first().is_some_and(is_rare) {
                 self.b.cold_block()
             } else {
                 self.b.block()

@@ -12,13 +12,37 @@ impl HighLevelOp<'_, '_> {
         if self.lower.f.is_back_edge(self.pc()) {
             self.lower.count_iteration();
         }
+        // Looked at in each turn where exits are forced.
         let exit = self.exit();
+        let shadows = self.lower.shadows.clone();
         let cell = self.pending_cell();
         let quiet = self.nothing_pending(cell);
         let (slow, go) = (self.b().cold_block(), self.b().block());
         self.b().br(quiet, go, &[], slow, &[]);
         self.b().switch_to(slow);
-        let (_, shadows) = self.lower.published();
+        self.handle_pending(cell, go, exit);
+        self.lower.shadows = shadows;
+    }
+
+    /// Whether nothing is pending; a turn of a loop is counted.
+    pub(super) fn quiet(&mut self) -> lir::Value {
+        if self.lower.f.is_back_edge(self.pc()) {
+            self.lower.count_iteration();
+        }
+        let cell = self.pending_cell();
+        self.nothing_pending(cell)
+    }
+
+    /// Do the work that is pending; leave if the unit must give way.
+    pub(super) fn do_pending(&mut self) {
+        let exit = self.exit();
+        let cell = self.pending_cell();
+        let go = self.b().cold_block();
+        self.handle_pending(cell, go, exit);
+    }
+
+    /// Do the work that is pending, and go on at `go`, or at `exit` if the unit must give way.
+    fn handle_pending(&mut self, cell: lir::Value, go: lir::Block, exit: lir::Block) {
         self.publish();
         let thread = self.lower.thread;
         let status = self.call("handle_pending", &[thread])[0];
@@ -34,7 +58,7 @@ impl HighLevelOp<'_, '_> {
         let valid = self.lower.still_valid();
         self.b().br(valid, go, &[], exit, &[]);
         self.b().switch_to(go);
-        (self.lower.position, self.lower.shadows) = (None, shadows);
+        self.lower.position = None;
     }
 
     /// Leave if any work is pending.

@@ -23,7 +23,8 @@ fn everything() -> Host {
             for row in closed_helpers() {
                 host.helper(row.name, ADDRESS(), &row.params, &row.results);
             }
-            for &(name, params, results) in names::NAMESPACE.iter().chain(names::CLOSED) {
+            let rows = names::NAMESPACE.iter().chain(names::ITEMS);
+            for &(name, params, results) in rows.chain(names::CLOSED) {
                 host.intrinsic(name, Effects::ANY, constant(name, params, results));
             }
         },

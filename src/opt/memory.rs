@@ -208,8 +208,7 @@ struct Analysis<'a> {
     ops: Vec<(Op, Vec<Value>)>,
     /// The guards on the class of each object.
     guards: HashMap<Value, Vec<Key>>,
-    /// What each intrinsic touches.
-    fields: RefCell<HashMap<IntrinsicCall, Option<FieldAccess>>>,
+    fields: Fields<'a>,
 }
 
 impl<'a> Analysis<'a> {
@@ -219,7 +218,7 @@ impl<'a> Analysis<'a> {
             keys: HashMap::new(),
             ops: Vec::new(),
             guards: HashMap::new(),
-            fields: RefCell::default(),
+            fields: Fields::new(world),
         }
     }
 
@@ -302,90 +301,31 @@ impl<'a> Analysis<'a> {
             return None;
         }
         self.follow_fresh(f, v, facts);
-        let keep = |facts: &mut Facts, keeps: &dyn Fn(&Op, &[Value]) -> bool| {
-            facts.memory.retain(|key, _| {
+        let changes = Changes::of(f, v, &self.fields);
+        match &changes {
+            Changes::Nothing => {}
+            Changes::All => facts.memory.clear(),
+            _ => facts.memory.retain(|key, _| {
                 let (op, args) = &self.ops[*key as usize];
-                keeps(op, args)
-            });
-        };
-        let inst = f.inst(v);
-        match &inst.op {
-            _ if f.may_run_host_code(v) => facts.memory.clear(),
-            // Counts, slots and iterators are read by nothing that is known here.
-            Op::Incref
-            | Op::Decref
-            | Op::StoreSlot(_)
-            | Op::RangeNext
-            | Op::ListIterNext
-            | Op::TupleIterNext => {}
-            Op::ListSet => {
-                let (list, place) = (f.object_of(inst.args[0]), f.resolve(inst.args[1]));
-                keep(facts, &|op, args| {
-                    *op != Op::ListGet || are_apart(f, args[1], place)
-                });
-                let item = f.resolve(inst.args[2]);
-                // The object of a raw value is another one wherever it is made.
-                if !f.op(f.object_of(item)).is_box() {
-                    let key = self.number(Op::ListGet, vec![list, place]);
-                    self.add(facts, key, item);
-                }
-            }
-            // Raw items lie in memory of their own.
-            Op::RawSet(_) => {
-                let place = f.resolve(inst.args[1]);
-                keep(facts, &|op, args| {
-                    !matches!(op, Op::RawGet(_)) || are_apart(f, args[1], place)
-                });
-            }
-            Op::CellSet => keep(facts, &|op, _| *op != Op::CellGet),
-            Op::Store(store) | Op::StoreQuiet(store) => {
-                let Some(FieldAccess::Writes { place, load }) = self.field(store) else {
-                    keep(facts, &|op, _| {
-                        !matches!(op, Op::Load(_) | Op::Check(_) | Op::GlobalGet(_))
-                    });
-                    return None;
-                };
-                keep(facts, &|op, _| match op {
-                    Op::Load(call) | Op::Check(call) => match self.field(call) {
-                        Some(FieldAccess::Apart) => true,
-                        Some(FieldAccess::Reads(other)) => other != place,
-                        Some(FieldAccess::Writes { .. }) | None => false,
-                    },
-                    _ => true,
-                });
-                let value = f.resolve(inst.args[1]);
-                if !f.op(f.object_of(value)).is_box() {
-                    let key = self.number(Op::Load(load), vec![f.object_of(inst.args[0])]);
-                    self.add(facts, key, value);
-                }
-            }
-            op if op.effects().writes => keep(facts, &|op, _| {
-                !matches!(
-                    op,
-                    Op::ListLen
-                        | Op::ListGet
-                        | Op::RawLen(_)
-                        | Op::RawGet(_)
-                        | Op::CellGet
-                        | Op::Load(_)
-                        | Op::Check(_)
-                        | Op::GlobalGet(_)
-                )
+                changes.keep(f, op, args, &self.fields)
             }),
-            _ => {}
+        }
+        let now = match changes {
+            Changes::Item(list, place) => Some((Op::ListGet, vec![list, place], f.arg(v, 2))),
+            Changes::Attribute(Some((_, load))) => {
+                let object = f.object_of(f.arg(v, 0));
+                Some((Op::Load(load), vec![object], f.arg(v, 1)))
+            }
+            _ => None,
+        };
+        // The object of a raw value is another one wherever it is made.
+        if let Some((op, args, value)) = now
+            && !f.op(f.object_of(value)).is_box()
+        {
+            let key = self.number(op, args);
+            self.add(facts, key, value);
         }
         None
-    }
-
-    /// What an intrinsic touches.
-    fn field(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
-        let mut fields = self.fields.borrow_mut();
-        if let Some(known) = fields.get(call) {
-            return known.clone();
-        }
-        let found = self.world.field_access(call);
-        fields.insert(call.clone(), found.clone());
-        found
     }
 
     /// The classes that an object has one of, as far as is known: what each check has left.
@@ -559,7 +499,7 @@ impl<'a> Analysis<'a> {
         let object = f.object_of(*inst.args.first()?);
         let key = match &inst.op {
             Op::ListSet => (Op::ListGet, vec![object, f.resolve(inst.args[1])]),
-            Op::Store(store) => match self.field(store)? {
+            Op::Store(store) => match self.fields.access(store)? {
                 FieldAccess::Writes { load, .. } => (Op::Load(load), vec![object]),
                 FieldAccess::Apart | FieldAccess::Reads(_) => return None,
             },
@@ -591,6 +531,112 @@ impl<'a> Analysis<'a> {
     }
 }
 
+/// What the host's intrinsics touch, each asked for once.
+pub(super) struct Fields<'a> {
+    world: &'a dyn World,
+    known: RefCell<HashMap<IntrinsicCall, Option<FieldAccess>>>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(world: &'a dyn World) -> Fields<'a> {
+        let known = RefCell::default();
+        Fields { world, known }
+    }
+
+    fn access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        let mut known = self.known.borrow_mut();
+        if let Some(access) = known.get(call) {
+            return access.clone();
+        }
+        let access = self.world.field_access(call);
+        known.insert(call.clone(), access.clone());
+        access
+    }
+}
+
+/// What an instruction changes of what ops [find out of memory](is_memory).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Changes {
+    /// Nothing: counts, slots and iterators are read by none of them.
+    Nothing,
+    /// The item of this list at this place.
+    Item(Value, Value),
+    /// A raw item at this place of some object: those lie in memory of their own.
+    RawItem(Value),
+    /// What some cell holds.
+    Cell,
+    /// The attribute at a place of some object, which this loads from there, if the host tells them apart; else any, with which others
+    /// may be hidden.
+    Attribute(Option<(u32, IntrinsicCall)>),
+    /// All that can be written, but no class.
+    Written,
+    /// All.
+    All,
+}
+
+impl Changes {
+    /// What `v` changes.
+    pub(super) fn of(f: &Function, v: Value, fields: &Fields<'_>) -> Changes {
+        let inst = f.inst(v);
+        match &inst.op {
+            _ if f.may_run_host_code(v) => Changes::All,
+            Op::Incref
+            | Op::Decref
+            | Op::StoreSlot(_)
+            | Op::RangeNext
+            | Op::ListIterNext
+            | Op::TupleIterNext => Changes::Nothing,
+            Op::ListSet => Changes::Item(f.object_of(inst.args[0]), f.resolve(inst.args[1])),
+            Op::RawSet(_) => Changes::RawItem(f.resolve(inst.args[1])),
+            Op::CellSet => Changes::Cell,
+            Op::Store(store) | Op::StoreQuiet(store) => match fields.access(store) {
+                Some(FieldAccess::Writes { place, load }) => {
+                    Changes::Attribute(Some((place, load)))
+                }
+                Some(FieldAccess::Apart | FieldAccess::Reads(_)) | None => Changes::Attribute(None),
+            },
+            op if op.effects().writes => Changes::Written,
+            _ => Changes::Nothing,
+        }
+    }
+
+    /// Whether what `op` has found out of `args` still holds.
+    pub(super) fn keep(&self, f: &Function, op: &Op, args: &[Value], fields: &Fields<'_>) -> bool {
+        match self {
+            Changes::Nothing => true,
+            Changes::Item(_, place) => *op != Op::ListGet || are_apart(f, args[1], *place),
+            Changes::RawItem(place) => {
+                !matches!(op, Op::RawGet(_)) || are_apart(f, args[1], *place)
+            }
+            Changes::Cell => *op != Op::CellGet,
+            Changes::Attribute(None) => {
+                !matches!(op, Op::Load(_) | Op::Check(_) | Op::GlobalGet(_))
+            }
+            Changes::Attribute(Some((place, _))) => match op {
+                Op::Load(call) | Op::Check(call) => match fields.access(call) {
+                    Some(FieldAccess::Apart) => true,
+                    Some(FieldAccess::Reads(other)) => other != *place,
+                    Some(FieldAccess::Writes { .. }) | None => false,
+                },
+                _ => true,
+            },
+            Changes::Written => !matches!(
+                op,
+                Op::ListLen
+                    | Op::ListGet
+                    | Op::ListItems
+                    | Op::RawLen(_)
+                    | Op::RawGet(_)
+                    | Op::CellGet
+                    | Op::Load(_)
+                    | Op::Check(_)
+                    | Op::GlobalGet(_)
+            ),
+            Changes::All => !is_memory(op),
+        }
+    }
+}
+
 /// Whether the op gives its operand, or nothing.
 fn is_only_check(op: &Op) -> bool {
     matches!(
@@ -604,7 +650,7 @@ fn is_only_check(op: &Op) -> bool {
 }
 
 /// Whether code of the program may change what the op finds out.
-fn is_memory(op: &Op) -> bool {
+pub(super) fn is_memory(op: &Op) -> bool {
     match op {
         Op::GuardType(ty) => !is_builtin_exact(*ty),
         Op::Check(_)
@@ -614,6 +660,7 @@ fn is_memory(op: &Op) -> bool {
         | Op::GlobalGet(_)
         | Op::ListLen
         | Op::ListGet
+        | Op::ListItems
         | Op::RawLen(_)
         | Op::RawGet(_)
         | Op::CellGet => true,

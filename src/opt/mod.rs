@@ -15,6 +15,7 @@ mod merge;
 mod number;
 mod paths;
 mod plant;
+mod preload;
 mod ranges;
 mod refcounts;
 mod sequences;
@@ -49,6 +50,8 @@ pub struct Context<'a> {
     pub lifetimes: Lifetimes,
     /// Whether calls may be replaced by their callee's code, as far as the world gives that.
     pub inlines: bool,
+    /// Whether compiled code may keep where a list's items lie.
+    pub item_arrays: bool,
     /// Whether facts about memory become checks that end the process where they are false; else they are relied on.
     pub check_facts: bool,
     /// Passes that [`run`] leaves out.
@@ -96,6 +99,7 @@ pub const OPTIONAL: &[&str] = &[
     "slices",
     "sequences",
     "ranges",
+    "preload",
 ];
 
 /// A pass that there is not, or that can't be left out.
@@ -141,6 +145,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("bounds", bounds::run),
     ("sequences", sequences::run),
     ("ranges", ranges::run),
+    ("preload", preload::run),
     ("dce", dce::run),
     ("tracebacks", tracebacks::run),
 ];
@@ -241,6 +246,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "checks");
     }
     step(f, "ranges");
+    // What loops read is what it will be.
+    step(f, "preload");
     step(f, "dce");
     step(f, "tracebacks");
 }

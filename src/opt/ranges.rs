@@ -97,6 +97,11 @@ impl Tree {
         }
     }
 
+    /// The blocks that lead to a block, once for each edge.
+    pub fn predecessors(&self, b: Block) -> &[Block] {
+        &self.preds[b]
+    }
+
     pub fn dominates(&self, a: Block, mut b: Block) -> bool {
         loop {
             if a == b {

@@ -15,7 +15,7 @@ impl Engine<'_> {
         let facts = args.first().map(|arg| &arg.facts);
         match (op, facts) {
             // That the unit is valid and nothing is pending is not followed.
-            (Op::CheckValid | Op::CheckPending | Op::CheckQuiet, _) => false,
+            (Op::CheckValid | Op::CheckPending | Op::DoPending | Op::CheckQuiet, _) => false,
             (Op::GuardType(ty), Some(facts)) => !facts.is(*ty),
             (Op::GuardBound, Some(facts)) => facts.ty.could_be(Type::NULLPTR),
             (Op::GuardTrue(_), Some(facts)) => facts.as_truth() != Some(true),

@@ -60,6 +60,7 @@ impl Engine<'_> {
             | Op::StoreSlot(_)
             | Op::CheckValid
             | Op::CheckPending
+            | Op::DoPending
             | Op::CheckQuiet
             | Op::CheckClasses(_)
             | Op::Check(_)

@@ -50,6 +50,41 @@ pub(super) fn define(set: &mut Set<'_>) {
         },
     );
     set.add(
+        names::LIST_ITEMS,
+        &[PTR],
+        &[Ty::I64],
+        Effects::READS,
+        |b, p, _| {
+            let items = b.load(Width::I64, p[0], list::ITEMS);
+            b.ret(&[items]);
+        },
+    );
+    set.add(
+        names::ITEM_GET,
+        &[Ty::I64, Ty::I64],
+        &[PTR],
+        Effects::READS,
+        |b, p, _| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = element(b, items, p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        },
+    );
+    set.add(
+        names::ITEM_SET,
+        &[Ty::I64, Ty::I64, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = element(b, items, p[1]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[2]);
+            b.ret(&[old]);
+        },
+    );
+    set.add(
         names::LIST_APPEND,
         &[PTR, PTR],
         &[],

@@ -230,6 +230,37 @@ fn containers(set: &mut Set<'_>) {
             b.ret(&[old]);
         },
     );
+    set.field(
+        names::LIST_ITEMS,
+        Width::I64,
+        at::LIST_ITEMS,
+        Effects::READS,
+    );
+    set.add(
+        names::ITEM_GET,
+        &[INT, INT],
+        &[PTR],
+        Effects::READS,
+        |b, p, _| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = element(b, items, p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        },
+    );
+    set.add(
+        names::ITEM_SET,
+        &[INT, INT, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = element(b, items, p[1]);
+            let old = b.load(Width::Ptr, place, 0);
+            b.store(Width::Ptr, place, 0, p[2]);
+            b.ret(&[old]);
+        },
+    );
     set.add(
         names::LIST_APPEND,
         &[PTR, PTR],

@@ -1,0 +1,302 @@
+//! A word of memory that only callees change, in a register.
+//!
+//! Each turn of a loop compares the host's word for pending work with the one that the unit expects. That lies at an address of its own,
+//! which nothing in the unit writes: it changes, if at all, while something else runs. So an innermost loop that calls nothing in its hot
+//! blocks loads it before the first turn, and again behind the calls of its cold ones. (Partial redundancy elimination of one load, whose
+//! address is good everywhere.)
+
+use super::cfg::{Cfg, NaturalLoop};
+use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
+use super::ops::Opcode;
+use crate::ll::{Ty, Width};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is loaded at the address.
+const WORD: Imm = Imm::Mem {
+    width: Width::I64,
+    offset: 0,
+};
+
+/// Carry the word at `cell` through innermost loops that load it in each turn. Nothing but callees may change it.
+pub fn carry_cell(func: &mut Func, cell: u64) {
+    let cfg = Cfg::new(func);
+    let found = cfg.innermost_loops();
+    if found.is_empty() {
+        return;
+    }
+    let mut work = Work {
+        hot: func.hot_blocks(),
+        addresses: addresses(func, &cfg, cell),
+        func,
+        cfg: &cfg,
+        cell,
+        known: BTreeMap::new(),
+    };
+    for found in &found {
+        if found.is_quiet(work.func, &work.hot)
+            && let Some(before) = work.entered_from(found)
+            && work.is_only_read(found)
+        {
+            work.carry(found, before);
+        }
+    }
+    let known = work.known;
+    if !known.is_empty() {
+        for &b in cfg.order() {
+            func.blocks[b].rename(&known);
+        }
+    }
+}
+
+/// The values that are an address.
+fn addresses(func: &Func, cfg: &Cfg, address: u64) -> BTreeSet<Value> {
+    let insts = cfg.order().iter().flat_map(|b| &func.blocks[*b].insts);
+    let same = insts.filter(|inst| inst.op == Opcode::Pconst && inst.imm == Imm::Addr(address));
+    same.map(|inst| inst.results[0]).collect()
+}
+
+struct Work<'a> {
+    func: &'a mut Func,
+    cfg: &'a Cfg,
+    hot: EntitySet<Block>,
+    cell: u64,
+    addresses: BTreeSet<Value>,
+    /// What loads gave, by what stands for it.
+    known: BTreeMap<Value, Value>,
+}
+
+impl Work<'_> {
+    /// The one block that leads into a loop, by a jump.
+    fn entered_from(&self, found: &NaturalLoop) -> Option<Block> {
+        let from = self.cfg.predecessors(found.header).iter().copied();
+        let mut outside = from.filter(|b| !found.body.contains(*b));
+        let (before, None) = (outside.next()?, outside.next()) else {
+            return None;
+        };
+        matches!(self.func.blocks[before].term, Some(Term::Jump(_))).then_some(before)
+    }
+
+    fn is_load(&self, inst: &Inst) -> bool {
+        inst.op == Opcode::Load && inst.imm == WORD && self.addresses.contains(&inst.args[0])
+    }
+
+    /// Whether hot blocks of a loop load the word, and none of its blocks stores there.
+    fn is_only_read(&self, found: &NaturalLoop) -> bool {
+        let insts = |b: Block| self.func.blocks[b].insts.iter();
+        let mut hot = found.body.iter().filter(|b| self.hot.contains(*b));
+        let is_store =
+            |inst: &Inst| inst.op == Opcode::Store && self.addresses.contains(&inst.args[0]);
+        hot.any(|b| insts(b).any(|inst| self.is_load(inst)))
+            && !found.body.iter().any(|b| insts(b).any(is_store))
+    }
+
+    /// Let a loop carry the word.
+    fn carry(&mut self, found: &NaturalLoop, before: Block) {
+        let first = self.load(before);
+        let param = self.param(found.header);
+        // The word at the ends of blocks.
+        let mut ends = SecondaryMap::<Block, Option<Value>>::new();
+        let blocks = self.cfg.order().iter().copied();
+        let blocks: Vec<Block> = blocks.filter(|b| found.body.contains(*b)).collect();
+        for &b in &blocks {
+            let held = match b == found.header {
+                true => param,
+                false => self.arriving(b, &ends),
+            };
+            if self.hot.contains(b) {
+                self.use_held(b, held);
+            }
+            // What is called may change it.
+            ends[b] = Some(match self.func.blocks[b].has_calls() {
+                true => self.load(b),
+                false => held,
+            });
+        }
+        ends[before] = Some(first);
+        self.bring(found.header, &ends);
+    }
+
+    /// The word where a block begins whose predecessors are known: a parameter, if they differ.
+    fn arriving(&mut self, b: Block, ends: &SecondaryMap<Block, Option<Value>>) -> Value {
+        let held = |from: &Block| ends[*from].expect("a loop without others in it");
+        let mut from = self.cfg.predecessors(b).iter();
+        let one = held(from.next().expect("a block of a loop"));
+        if from.all(|from| held(from) == one) {
+            return one;
+        }
+        let param = self.param(b);
+        self.bring(b, ends);
+        param
+    }
+
+    /// Give a block's last parameter to it on all edges.
+    fn bring(&mut self, to: Block, ends: &SecondaryMap<Block, Option<Value>>) {
+        let mut from = self.cfg.predecessors(to).to_vec();
+        // A block that comes twice has two edges.
+        from.sort_unstable();
+        from.dedup();
+        for from in from {
+            let held = ends[from].expect("a block before it");
+            let term = self.func.blocks[from].term.iter_mut();
+            let edges = term.flat_map(Term::targets_mut);
+            edges
+                .filter(|edge: &&mut BlockCall| edge.block == to)
+                .for_each(|edge| edge.args.push(held));
+        }
+    }
+
+    fn param(&mut self, b: Block) -> Value {
+        let param = self.func.values.push(Ty::I64);
+        self.func.blocks[b].params.push(param);
+        param
+    }
+
+    /// Load the word at the end of a block.
+    fn load(&mut self, b: Block) -> Value {
+        let address = self.func.values.push(Ty::Ptr);
+        let word = self.func.values.push(Ty::I64);
+        let insts = &mut self.func.blocks[b].insts;
+        insts.push(Inst {
+            op: Opcode::Pconst,
+            args: Vec::new(),
+            imm: Imm::Addr(self.cell),
+            results: vec![address],
+        });
+        insts.push(Inst {
+            op: Opcode::Load,
+            args: vec![address],
+            imm: WORD,
+            results: vec![word],
+        });
+        word
+    }
+
+    /// Let a block use what is held in place of what it loads.
+    fn use_held(&mut self, b: Block, held: Value) {
+        let insts = std::mem::take(&mut self.func.blocks[b].insts);
+        let (loads, rest): (Vec<Inst>, Vec<Inst>) =
+            insts.into_iter().partition(|inst| self.is_load(inst));
+        self.func.blocks[b].insts = rest;
+        let loaded = loads.iter().map(|inst| (inst.results[0], held));
+        self.known.extend(loaded);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random;
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expect: Expect) {
+        expect.assert_eq(&random::after(|func| carry_cell(func, 0x1000), text));
+    }
+
+    #[test]
+    fn the_word_is_loaded_before_the_loop_and_behind_what_may_change_it() {
+        check(
+            "(ptr, i64) {\n  sig0 () -> bool\nblock0(v0: ptr, v1: i64):\n  jump block1(v1)\n\
+             block1(v2: i64):\n  v3 = pconst 4096\n  v4 = load.i64 v0+24\n  v5 = load.i64 v3\n  v6 = icmp eq v4, v5\n\
+             \x20 br v6, block4, block2\nblock2 cold:\n  v7 = pconst 8192\n  v8 = call_indirect sig0 v7()\n  br v8, block3, block5\n\
+             block3 cold:\n  v9 = load.i64 v3\n  v10 = icmp eq v9, v4\n  br v10, block4, block5\n\
+             block4:\n  v11 = iadd v2, v1\n  jump block1(v11)\nblock5 cold:\n  return\n}",
+            expect![[r#"
+                function "test"(ptr, i64) {
+                  sig0 () -> bool
+
+                block0(v0: ptr, v1: i64):
+                  v12 = pconst 0x1000
+                  v13 = load.i64 v12
+                  jump block1(v1, v13)
+
+                block1(v2: i64, v14: i64):
+                  v3 = pconst 0x1000
+                  v4 = load.i64 v0+24
+                  v6 = icmp eq v4, v14
+                  br v6, block4(v14), block2
+
+                block2 cold:
+                  v7 = pconst 0x2000
+                  v8 = call_indirect sig0 v7()
+                  v15 = pconst 0x1000
+                  v16 = load.i64 v15
+                  br v8, block3, block5
+
+                block3 cold:
+                  v9 = load.i64 v3
+                  v10 = icmp eq v9, v4
+                  br v10, block4(v16), block5
+
+                block4(v17: i64):
+                  v11 = iadd v2, v1
+                  jump block1(v11, v17)
+
+                block5 cold:
+                  return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_loop_that_calls_loads_it_in_each_turn() {
+        check(
+            "(ptr) {\n  sig0 () -> bool\nblock0(v0: ptr):\n  jump block1\n\
+             block1:\n  v1 = pconst 4096\n  v2 = load.i64 v1\n  v3 = load.i64 v0\n  v4 = icmp eq v2, v3\n  br v4, block2, block3\n\
+             block2:\n  v5 = call_indirect sig0 v0()\n  br v5, block1, block3\nblock3:\n  return\n}",
+            expect![[r#"
+                function "test"(ptr) {
+                  sig0 () -> bool
+
+                block0(v0: ptr):
+                  jump block1
+
+                block1:
+                  v1 = pconst 0x1000
+                  v2 = load.i64 v1
+                  v3 = load.i64 v0
+                  v4 = icmp eq v2, v3
+                  br v4, block2, block3
+
+                block2:
+                  v5 = call_indirect sig0 v0()
+                  br v5, block1, block3
+
+                block3:
+                  return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_loop_that_stores_there_is_left_alone() {
+        check(
+            "(i64) {\nblock0(v0: i64):\n  jump block1(v0)\nblock1(v1: i64):\n  v2 = pconst 4096\n  v3 = load.i64 v2\n\
+             \x20 v4 = iadd v3, v1\n  store.i64 v2, v4\n  v5 = icmp slt v4, v0\n  br v5, block1(v4), block2\nblock2:\n  return\n}",
+            expect![[r#"
+                function "test"(i64) {
+                block0(v0: i64):
+                  jump block1(v0)
+
+                block1(v1: i64):
+                  v2 = pconst 0x1000
+                  v3 = load.i64 v2
+                  v4 = iadd v3, v1
+                  store.i64 v2, v4
+                  v5 = icmp slt v4, v0
+                  br v5, block1(v4), block2
+
+                block2:
+                  return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn every_function_stays_well_formed() {
+        random::stays_well_formed(|func| carry_cell(func, 0x1000));
+    }
+}
