@@ -30,6 +30,8 @@ pub struct LiveObject {
     pub kind: VirtualKind,
     /// What it holds. A virtual object among them stands before this one.
     pub fields: Vec<Live>,
+    /// What is meant instead: the object is not to be made, and what its fields own is to be let go.
+    pub instead: Option<Live>,
 }
 
 /// A frame within the unit's, which is to be made. See [`super::InlinedFrame`].
@@ -80,9 +82,14 @@ impl ExitRecord {
         };
         let object = |object: &super::VirtualObject| {
             let fields = object.fields.iter().map(|&field| live(field));
+            let instead = match object.instead {
+                Some((flag, source)) if *words.get(flag as usize)? & 1 == 0 => Some(live(source)?),
+                _ => None,
+            };
             Some(LiveObject {
                 kind: object.kind.clone(),
                 fields: fields.collect::<Option<_>>()?,
+                instead,
             })
         };
         let all = |sources: &[Source]| sources.iter().map(|&s| live(s)).collect::<Option<_>>();
@@ -184,6 +191,7 @@ mod tests {
         let tuple = |fields| LiveObject {
             kind: VirtualKind::Tuple,
             fields,
+            instead: None,
         };
         assert_eq!(
             frame.virtuals,
@@ -197,6 +205,20 @@ mod tests {
         let mut cycle = record;
         cycle.virtuals[0].fields[0] = Source::Virtual(1);
         assert_eq!(cycle.read(&[1, 2, 3, 0x40]), None);
+    }
+
+    #[test]
+    fn what_is_meant_instead_of_a_virtual_object_is_read_where_its_word_says_so() {
+        let text = "resume @1 type, virtual 0 = tuple (owned 3) if 2 else borrowed 4, local 0 = virtual 0, stack []";
+        let record = ExitRecord::parse(text).expect("a record");
+        assert_eq!(record.to_string(), text);
+        let instead = |flag, field| {
+            let mut frame = record.read(&[1, 2, flag, field, 0x50]).expect("a frame");
+            frame.virtuals.remove(0).instead
+        };
+        assert_eq!(instead(1, 0x40), None);
+        assert_eq!(instead(0, 0), Some(Live::Borrowed(0x50)));
+        assert_eq!(record.words, 5);
     }
 
     #[test]

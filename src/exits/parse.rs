@@ -1,7 +1,7 @@
 //! Reads the text form of an exit record back.
 //!
 //! ```text
-//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" made "(" [ source { "," source } ] ")" } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER awaited list list }
+//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" made "(" [ source { "," source } ] ")" [ "if" NUMBER "else" source ] } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER awaited list list }
 //! made   := "tuple" | "range_iter" | "seq_iter" | "instance" NUMBER "[" [ NUMBER { "," NUMBER } ] "]"
 //! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "reraise"
@@ -209,7 +209,17 @@ impl<'a> Reader<'a> {
         };
         self.expect("(", "`(`")?;
         let fields = self.items(")", "`,` or `)`", Self::source)?;
-        Ok(VirtualObject { kind, fields })
+        let mut instead = None;
+        if self.eat("if") {
+            let flag = self.number()?;
+            self.expect("else", "`else`")?;
+            instead = Some((flag, self.source()?));
+        }
+        Ok(VirtualObject {
+            kind,
+            fields,
+            instead,
+        })
     }
 
     /// `4096 [24, 32]`: a class, and the places of attributes.
@@ -305,21 +315,30 @@ mod tests {
         })
     }
 
+    fn any_object() -> impl Strategy<Value = VirtualObject> {
+        let fields = prop::collection::vec(any_source(), 0..4);
+        let instead = prop::option::of((0..1000u32, any_source()));
+        let all = (any_kind(), fields, instead);
+        all.prop_map(|(kind, fields, instead)| VirtualObject {
+            kind,
+            fields,
+            instead,
+        })
+    }
+
     proptest! {
         #[test]
         fn records_read_back(
             kind in prop::sample::select(vec![ExitKind::Resume, ExitKind::Raise, ExitKind::Await, ExitKind::Reraise]),
             reason in prop::sample::select(Reason::ALL.to_vec()),
             pc in any::<u32>(),
-            virtuals in prop::collection::vec((any_kind(), prop::collection::vec(any_source(), 0..4)), 0..3),
+            virtuals in prop::collection::vec(any_object(), 0..3),
             locals in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             names in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             stack in prop::collection::vec(any_source(), 0..4),
             inlined in prop::collection::vec(any_frame(), 0..3),
         ) {
             let names: Vec<NameWrite> = names.into_iter().map(|(name, source)| NameWrite { name, source }).collect();
-            let object = |(kind, fields)| VirtualObject { kind, fields };
-            let virtuals = virtuals.into_iter().map(object).collect();
             let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, inlined, words: CONTEXT_WORDS };
             let last = record.sources().flat_map(Source::words).max();
             record.words = last.map_or(CONTEXT_WORDS, |word| CONTEXT_WORDS.max(word + 1));

@@ -61,12 +61,19 @@ pub struct VirtualObject {
     pub kind: VirtualKind,
     /// What it holds, each an object.
     pub fields: Vec<Source>,
+    /// A word of the exit buffer, and what is meant instead where that is 0: then the object is not made, and nobody has what its
+    /// fields own (a field may be null then).
+    pub instead: Option<(u32, Source)>,
 }
 
 impl fmt::Display for VirtualObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields: Vec<String> = self.fields.iter().map(Source::to_string).collect();
-        write!(f, "{} ({})", self.kind, fields.join(", "))
+        write!(f, "{} ({})", self.kind, fields.join(", "))?;
+        match self.instead {
+            Some((flag, source)) => write!(f, " if {flag} else {source}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -110,9 +117,12 @@ pub enum RecordFault {
 impl ExitRecord {
     /// Every source of the record, those in virtual objects first.
     pub fn sources(&self) -> impl Iterator<Item = Source> + '_ {
-        let fields = self.virtuals.iter().flat_map(|object| &object.fields);
+        let fields = self.virtuals.iter().flat_map(|object| {
+            let instead = object.instead.into_iter();
+            let instead = instead.flat_map(|(flag, source)| [Source::Bool(flag), source]);
+            object.fields.iter().copied().chain(instead)
+        });
         fields
-            .copied()
             .chain(self.locals.iter().map(|(_, source)| *source))
             .chain(self.names.iter().map(|name| name.source))
             .chain(self.stack.iter().copied())
@@ -130,6 +140,7 @@ impl ExitRecord {
                     Source::Virtual(n) if n >= object => {
                         return Err(RecordFault::Order { object, field: n });
                     }
+                    Source::Null if made.instead.is_some() => {}
                     Source::Keep | Source::Null => {
                         return Err(RecordFault::NoObject { object, field });
                     }

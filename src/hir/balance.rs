@@ -133,7 +133,11 @@ impl<'a> Audit<'a> {
             let root = f.object_of(v);
             if f.op(root).is_virtual() {
                 if made.insert(root) {
-                    work.extend(&f.inst(root).args);
+                    let args = &f.inst(root).args[..];
+                    work.extend(match f.op(root) {
+                        Op::VirtualIf => &args[1..2],
+                        _ => args,
+                    });
                 }
                 continue;
             }
@@ -262,7 +266,7 @@ impl<'a> Audit<'a> {
         for (&(p, place), &a) in target.params.iter().zip(&edge.args) {
             let is_owned = match place {
                 Place::Stack(k) => state.stack[k as usize].owned,
-                Place::Inlined => true,
+                Place::Inlined | Place::Field => true,
                 Place::Local(_) | Place::Bound(_) | Place::Name(_) | Place::Carried => false,
             };
             if is_owned {

@@ -205,6 +205,8 @@ pub enum Place {
     Carried,
     /// A place in the frame of an inlined call: always an object, with a reference of its own.
     Inlined,
+    /// None: what an object holds that nobody has made; with a reference of its own.
+    Field,
 }
 
 /// A block.

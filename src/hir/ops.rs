@@ -207,6 +207,9 @@ hir_ops! {
     /// unless an exit is taken: nothing but frame states, slots of locals, virtual tuples and other such instances may name
     /// it. It owns references to its attributes' values, which whoever lets it go drops, in the order of the places.
     VirtualInstance(class: u64 as Address, places: Vec<u32> as Places) = "virtual_instance", None;
+    /// The virtual tuple or instance that is the second operand where the first one, a C truth value, holds; else the third one, a
+    /// constant or null, of which it owns no reference. What owns the second one's items has them either way. The same may name it.
+    VirtualIf = "virtual_if", Some(3);
     /// An iterator of a range, of C integers: the next value, where it ends, and the step. It is never made unless an exit is
     /// taken: nothing but the stacks of frame states may name it.
     VirtualRangeIter = "virtual_range_iter", Some(3);
@@ -412,13 +415,20 @@ impl Op {
     pub fn is_virtual(&self) -> bool {
         matches!(
             self,
-            Op::VirtualTuple | Op::VirtualInstance(..) | Op::VirtualRangeIter | Op::VirtualSeqIter
+            Op::VirtualTuple
+                | Op::VirtualInstance(..)
+                | Op::VirtualIf
+                | Op::VirtualRangeIter
+                | Op::VirtualSeqIter
         )
     }
 
     /// Whether the op gives an object that only an exit makes, and that slots of locals and other such objects may name.
     pub fn is_virtual_aggregate(&self) -> bool {
-        matches!(self, Op::VirtualTuple | Op::VirtualInstance(..))
+        matches!(
+            self,
+            Op::VirtualTuple | Op::VirtualInstance(..) | Op::VirtualIf
+        )
     }
 
     /// The op that makes an object of a raw value.

@@ -362,7 +362,7 @@ impl Parser<'_> {
     }
 
     fn place(&mut self, line: &mut Line) -> Parsed<Place> {
-        for word in ["stack", "name", "bound", "inlined", "carried"] {
+        for word in ["stack", "name", "bound", "inlined", "carried", "field"] {
             let mut ahead = line.clone();
             if !ahead.eat_word(word) || !ahead.eat_here("(") {
                 continue;
@@ -373,6 +373,7 @@ impl Parser<'_> {
                 "name" => Place::Name(self.name(line)?),
                 "inlined" => Place::Inlined,
                 "carried" => Place::Carried,
+                "field" => Place::Field,
                 _ => Place::Bound(self.local(line)?),
             };
             line.expect(")")?;

@@ -173,6 +173,7 @@ impl Printer<'_> {
             Place::Bound(k) => format!("bound({})", locals.word(k)),
             Place::Inlined => "inlined()".to_owned(),
             Place::Carried => "carried()".to_owned(),
+            Place::Field => "field()".to_owned(),
         };
         let inst = &self.f.insts[v];
         write!(self.out, "{v}: {} {place}", inst.ty)?;

@@ -157,9 +157,12 @@ impl Checker<'_> {
         if inst.op.is_virtual() {
             let holds = match inst.op {
                 Op::VirtualRangeIter => Type::CINT64,
-                _ => Type::OBJECT,
+                Op::VirtualSeqIter => Type::OBJECT,
+                // What is not there where something else is meant.
+                _ => Type::OBJECT.opt(),
             };
             let fields = match inst.op {
+                Op::VirtualIf => &[],
                 Op::VirtualSeqIter => &inst.args[..1],
                 _ => &inst.args[..],
             };
@@ -167,6 +170,16 @@ impl Checker<'_> {
                 let ty = f.ty(item);
                 self.faults
                     .push(format!("{b}: {v} = {name} has {item} in it, a {ty}"));
+            }
+        }
+        if inst.op == Op::VirtualIf {
+            let [flag, made, other] = [0, 1, 2].map(|i| f.resolve(inst.args[i]));
+            let is_made = matches!(f.op(made), Op::VirtualTuple | Op::VirtualInstance(..));
+            let is_constant = matches!(f.op(other), Op::Const(_) | Op::Null);
+            if !(f.ty(flag) <= Type::CBOOL && is_made && is_constant) {
+                self.faults.push(format!(
+                    "{b}: {v} = {name} of {flag}, {made} and {other}, which are not such"
+                ));
             }
         }
         if let Op::VirtualInstance(_, places) = &inst.op

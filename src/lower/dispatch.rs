@@ -27,6 +27,7 @@ impl HighLevelOp<'_, '_> {
             | Op::BoxFloatIf
             | Op::VirtualTuple
             | Op::VirtualInstance(..)
+            | Op::VirtualIf
             | Op::VirtualRangeIter
             | Op::VirtualSeqIter
             | Op::Borrowed

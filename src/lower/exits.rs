@@ -199,7 +199,12 @@ impl Lower<'_> {
         if let Some(i) = words.virtuals.iter().position(|(made, _)| *made == v) {
             return Source::Virtual(i as u32);
         }
-        let items = self.f.inst(v).args.clone();
+        let (aggregate, instead) = self.parts_of(v);
+        let items = self.f.inst(aggregate).args.clone();
+        let instead = instead.map(|(flag, other)| {
+            let flag = self.word(words, flag);
+            (flag, self.source(words, other, false))
+        });
         let (kind, fields) = match self.f.op(v) {
             Op::VirtualRangeIter => {
                 let word = |raw| Source::Int(self.word(words, raw));
@@ -218,11 +223,27 @@ impl Lower<'_> {
                 let owned = self.closed.is_none();
                 let item = |item| self.source(words, item, owned);
                 let fields = items.into_iter().map(item).collect();
-                (aggregate_kind(self.f.op(v)), fields)
+                (aggregate_kind(self.f.op(aggregate)), fields)
             }
         };
-        words.virtuals.push((v, VirtualObject { kind, fields }));
+        let object = VirtualObject {
+            kind,
+            fields,
+            instead,
+        };
+        words.virtuals.push((v, object));
         Source::Virtual(words.virtuals.len() as u32 - 1)
+    }
+
+    /// What is to be made of a virtual object, and, if that is not certain, where it is and what is meant else.
+    fn parts_of(&self, v: Value) -> (Value, Option<(Value, Value)>) {
+        match self.f.op(v) {
+            Op::VirtualIf => {
+                let [flag, made, other] = [0, 1, 2].map(|i| self.f.arg(v, i));
+                (made, Some((flag, other)))
+            }
+            _ => (self.f.resolve(v), None),
+        }
     }
 
     /// The place of a raw value among the words.
@@ -446,20 +467,41 @@ impl Lower<'_> {
         if let Some(i) = virtuals.iter().position(|(made, _)| *made == v) {
             return Source::Virtual(i as u32);
         }
-        let items = self.f.inst(v).args.clone();
+        let (aggregate, instead) = self.parts_of(v);
+        let items = self.f.inst(aggregate).args.clone();
+        let is_shown = |other: Value| self.repr(other) != Repr::Null;
+        let words = instead.map_or(0, |(_, other)| 1 + usize::from(is_shown(other)));
         assert!(
-            items.len() <= LOCAL_WORDS,
+            items.len() + words <= LOCAL_WORDS,
             "{v} has too many items to be seen"
         );
         // The words are not those of a raw local any more.
         self.shadows.remove(&k);
+        let word = |i: usize| k + (i * self.f.code.locals.len()) as u32;
+        let instead = instead.map(|(flag, other)| {
+            let shown = word(items.len());
+            self.store_shadow(shown, Source::Bool(shown), flag);
+            let source = match self.repr(other) {
+                Repr::Null => Source::Null,
+                _ => {
+                    let (p, shown) = (self.object(other).0, word(items.len() + 1));
+                    self.store_word(Width::Ptr, shown, p);
+                    Source::Borrowed(shown)
+                }
+            };
+            (shown, source)
+        });
         let mut fields = Vec::new();
-        for (i, item) in (0u32..).zip(items) {
-            let word = k + i * self.f.code.locals.len() as u32;
+        for (i, item) in items.into_iter().enumerate() {
+            let word = word(i);
             let (source, raw) = match self.repr(item) {
                 Repr::Int(raw) => (Source::Int(word), raw),
                 Repr::Double(raw) => (Source::Float(word), raw),
                 Repr::Bool(raw) => (Source::Bool(word), raw),
+                Repr::Null => {
+                    fields.push(Source::Null);
+                    continue;
+                }
                 Repr::Object => {
                     let p = self.object(item).0;
                     self.store_word(Width::Ptr, word, p);
@@ -471,8 +513,12 @@ impl Lower<'_> {
             self.store_shadow(word, source, raw);
             fields.push(source);
         }
-        let kind = aggregate_kind(self.f.op(v));
-        virtuals.push((v, VirtualObject { kind, fields }));
+        let object = VirtualObject {
+            kind: aggregate_kind(self.f.op(aggregate)),
+            fields,
+            instead,
+        };
+        virtuals.push((v, object));
         Source::Virtual(virtuals.len() as u32 - 1)
     }
 }

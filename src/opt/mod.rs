@@ -216,7 +216,12 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     // `unbox` drops the boxes that it leaves behind.
     step(f, "lifetimes");
     // More items are raw by now, and what the frame's end would have to drop is less.
-    step(f, "virtuals");
+    if step(f, "virtuals") {
+        step(f, "types");
+        step(f, "simplify");
+        step(f, "unbox");
+        step(f, "simplify");
+    }
     // A reference less to drop is a check of validity less, and that stands between other pairs of references.
     let settle = |f: &mut Function, step: &mut dyn FnMut(&mut Function, &'static str) -> bool| {
         for _ in 0..MOST_ROUNDS {

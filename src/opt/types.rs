@@ -46,7 +46,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
 }
 
 /// A parameter does not keep single values: they would only be widened one by one.
-fn widen(ty: Type) -> Type {
+pub(super) fn widen(ty: Type) -> Type {
     if ty.has_value_spec()
         && ty <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::PRIMITIVE)
     {

@@ -76,18 +76,39 @@ fn predecessors(f: &Function) -> Predecessors {
 
 /// Unbox parameters.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let mut preds = predecessors(f);
+    let preds = predecessors(f);
     let chosen = choose(f, cx, &preds);
     if chosen.is_empty() {
         return false;
     }
+    unbox(f, preds, &chosen);
+    true
+}
+
+/// Make these parameters raw, which [can be](can_be_raw).
+pub(super) fn make_raw(f: &mut Function, params: &[(Block, Value)]) {
+    if params.is_empty() {
+        return;
+    }
+    let chosen = params.iter().map(|&(block, param)| Chosen {
+        block,
+        param,
+        kind: Kind::of(f.ty(param) - Type::NULLPTR).expect("a parameter that can be raw"),
+        maybe: false,
+    });
+    let chosen: Vec<Chosen> = chosen.collect();
+    let preds = predecessors(f);
+    unbox(f, preds, &chosen);
+}
+
+fn unbox(f: &mut Function, mut preds: Predecessors, chosen: &[Chosen]) {
     // First every parameter gets its raw twin and a box for its uses, so that edges between them need nothing.
     for &Chosen {
         block: b,
         param: p,
         kind,
         maybe,
-    } in &chosen
+    } in chosen
     {
         let (mut boxing, _, raw_ty, mut ty) = kind.boxing();
         let pc = f.insts[p].pc;
@@ -141,12 +162,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         f.blocks[b].insts.insert(0, boxed);
         f.replace(p, boxed);
     }
+    let mut dropped = Vec::new();
     for &Chosen {
         block: target,
         param,
         kind,
         maybe,
-    } in &chosen
+    } in chosen
     {
         let raw = f.arg(param, 0);
         let bound = maybe.then(|| f.arg(param, 1));
@@ -156,46 +178,72 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                     if let Some(bound) = bound {
                         bound_on_edge(f, pred, n, target, bound);
                     }
-                    preds[target].extend(unbox_on_edge(f, pred, n, target, raw, kind));
+                    let edge = (pred, n);
+                    let new = unbox_on_edge(f, edge, target, raw, kind, &mut dropped);
+                    preds[target].extend(new);
                 }
             }
         }
     }
+    // Until all that may exit has, an exit's object has it.
+    for (block, v) in dropped {
+        f.blocks[block].insts.push(v);
+    }
     f.apply_aliases();
     let entry = f.entry();
     f.compute_order(entry);
-    true
+}
+
+/// The parameter as one to be made raw, if it may be.
+fn choosable(
+    f: &Function,
+    cx: &Context<'_>,
+    block: Block,
+    param: Value,
+    place: Place,
+) -> Option<Chosen> {
+    // What is raw of these is so from the start; the others are objects that the namespace holds, or that a frame
+    // has which there is not.
+    if matches!(place, Place::Name(_) | Place::Inlined) {
+        return None;
+    }
+    let ty = f.ty(param);
+    let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
+    let kind = Kind::of(if maybe { ty - Type::NULLPTR } else { ty })?;
+    // Whether there is an object that has the field is told by another parameter.
+    let maybe = maybe && place != Place::Field;
+    if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_))) {
+        return None;
+    }
+    let pc = f.blocks[block].entry_state.pc;
+    if kind == Kind::Int && cx.avoid.contains(&(pc, Reason::IntTooLarge)) {
+        return None;
+    }
+    Some(Chosen {
+        block,
+        param,
+        kind,
+        maybe,
+    })
+}
+
+/// Whether a parameter may be made raw.
+pub(super) fn can_be_raw(
+    f: &Function,
+    cx: &Context<'_>,
+    block: Block,
+    param: Value,
+    place: Place,
+) -> bool {
+    choosable(f, cx, block, param, place).is_some()
 }
 
 fn choose(f: &Function, cx: &Context<'_>, preds: &Predecessors) -> Vec<Chosen> {
     let mut candidate: SecondaryMap<Value, Option<Kind>> = SecondaryMap::new();
     let mut list = Vec::new();
     for &b in &f.order {
-        let pc = f.blocks[b].entry_state.pc;
-        for &(p, place) in &f.blocks[b].params {
-            // What is raw of these is so from the start; the others are objects that the namespace holds, or that a frame
-            // has which there is not.
-            if matches!(place, Place::Name(_) | Place::Inlined) {
-                continue;
-            }
-            let ty = f.ty(p);
-            let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
-            let Some(kind) = Kind::of(if maybe { ty - Type::NULLPTR } else { ty }) else {
-                continue;
-            };
-            if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_))) {
-                continue;
-            }
-            if kind == Kind::Int && cx.avoid.contains(&(pc, Reason::IntTooLarge)) {
-                continue;
-            }
-            list.push(Chosen {
-                block: b,
-                param: p,
-                kind,
-                maybe,
-            });
-        }
+        let params = f.blocks[b].params.iter();
+        list.extend(params.filter_map(|&(p, place)| choosable(f, cx, b, p, place)));
     }
     let mut changed = true;
     while changed {
@@ -283,21 +331,23 @@ fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: 
     f.blocks[pred].term.edges_mut()[n].args[index] = flag;
 }
 
-fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
+/// A constant at the end of a block.
+pub(super) fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
     let pc = f.blocks[block].entry_state.pc;
     let v = f.insts.push(Inst::proved(op, vec![], ty, pc));
     f.blocks[block].insts.push(v);
     v
 }
 
-/// Bring the parameter `raw` its number on an edge; gives the block that the edge was split by, if it was.
+/// Bring the parameter `raw` its number on an edge; gives the block that the edge was split by, if it was. What a field's object is
+/// dropped by, and where, goes into `dropped`.
 fn unbox_on_edge(
     f: &mut Function,
-    pred: Block,
-    n: usize,
+    (pred, n): (Block, usize),
     target: Block,
     raw: Value,
     kind: Kind,
+    dropped: &mut Vec<(Block, Value)>,
 ) -> Option<Block> {
     let index = f.blocks[target]
         .params
@@ -313,10 +363,10 @@ fn unbox_on_edge(
     }
     if matches!(f.op(arg), Op::Null) {
         // Never read: the local is not bound.
-        let op = if kind == Kind::Float {
-            Op::ConstDouble(0)
-        } else {
-            Op::ConstInt(0)
+        let op = match kind {
+            Kind::Float => Op::ConstDouble(0),
+            Kind::Int => Op::ConstInt(0),
+            Kind::Bool => Op::ConstBool(false),
         };
         let nothing = append_constant(f, pred, op, raw_ty);
         f.blocks[pred].term.edges_mut()[n].args[index] = nothing;
@@ -340,12 +390,16 @@ fn unbox_on_edge(
     });
     f.blocks[pred].insts.push(v);
     f.blocks[pred].term.edges_mut()[n].args[index] = v;
-    // What the slot of a local holds stays there; a stack entry's reference has nobody any more.
-    if matches!(f.blocks[target].params[index].1, Place::Stack(_)) {
-        let dropped = f
+    // What the slot of a local holds stays there; the reference of a stack entry, or of a field, has nobody any more.
+    let place = f.blocks[target].params[index].1;
+    if matches!(place, Place::Stack(_) | Place::Field) {
+        let decref = f
             .insts
             .push(Inst::proved(Op::Decref, vec![arg], Type::BOTTOM, pc));
-        f.blocks[pred].insts.push(dropped);
+        match place {
+            Place::Field => dropped.push((pred, decref)),
+            _ => f.blocks[pred].insts.push(decref),
+        }
     }
     new
 }

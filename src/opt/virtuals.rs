@@ -10,8 +10,12 @@
 //! another [`Op::VirtualInstance`], and states and slots name the one that is it there. It drops what its attributes hold in the
 //! order of their places. Where paths meet it must be the same one.
 //!
+//! A local that is such an object on every path into a block, each time another one, is one there that nobody has made either
+//! (`carried.rs`): what it holds comes with the edges, as parameters of the block ([`crate::hir::Place::Field`]). On some edges the
+//! local may be unbound, or a constant tuple: another parameter tells ([`Op::VirtualIf`]).
+//!
 //! Where an object dies must be known: the references to it are counted along every path, and it stays where the count
-//! is not the same on all paths to a block, where it would travel as a block's parameter, or where an exit can be taken
+//! is not the same on all paths to a block, where it would travel as another block's parameter, or where an exit can be taken
 //! that does not name it while it lives. Whoever looks at the frame's locals during a call-out (or after a return, through
 //! a frame object) must find the object too, so there it may have no more items than there are words for; and then no stack
 //! may name it, since what was made for the local is another object than what an exit makes for the stack.
@@ -19,15 +23,17 @@
 //! (Escape analysis with virtual objects in frame states: Stadler, Würthinger, Mössenböck, "Partial Escape Analysis and
 //! Scalar Replacement for Java", 2014; here without the partial, and with reference counts.)
 
+mod carried;
 mod flow;
 
 use super::Context;
-use crate::bytecode::GeneralOp;
+use crate::bytecode::{GeneralOp, Reason};
 use crate::facts::{InstanceAccess, Source, World};
 use crate::hir::{Block, Function, Inst, Op, StateId, Term, Value};
 use crate::types::Type;
+use carried::{Fields, Group, Maybe};
 use flow::{Dominators, Flow, Found};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Objects in objects in objects: so many at most.
 const MOST_LEVELS: usize = 8;
@@ -47,19 +53,27 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             break;
         };
         let idom = f.dominators();
-        let size: usize = f.order.iter().map(|&b| f.blocks[b].insts.len()).sum();
+        let size: usize = f.order.iter().map(|&b| size_of(f, b)).sum();
         let mut steps = STEPS_AN_INST * size;
-        let mut gone = HashMap::new();
+        let mut gone = Gone::default();
         let mut items: HashSet<Value> = HashSet::new();
+        let mut raw: Vec<(Block, Value)> = Vec::new();
         let mut found = false;
-        for candidate in &world.candidates {
+        for group in &world.groups {
             // Of what is in an object of this round, not all uses are known.
-            if !items.contains(&candidate.object)
-                && let Some(plan) = Plan::of(f, &world, &idom, &mut steps, candidate)
-            {
-                let held = plan.found.versions.iter().flat_map(|all| &all.values);
-                items.extend(held.map(|item| f.object_of(*item)));
-                plan.carry_out(f, &mut gone);
+            if group.members.iter().any(|c| items.contains(&c.object)) {
+                continue;
+            }
+            if let Some((plans, fields)) = plan(f, &world, cx, &idom, &mut steps, group) {
+                for plan in &plans {
+                    let held = plan.found.versions.iter().flat_map(|all| &all.values);
+                    items.extend(held.map(|item| f.object_of(*item)));
+                }
+                gone.first.extend(fields.travel(f, cx, &plans));
+                for plan in &plans {
+                    plan.carry_out(f, &mut gone);
+                }
+                raw.extend(fields.raw);
                 found = true;
             }
         }
@@ -67,13 +81,42 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             break;
         }
         sweep(f, gone);
+        super::unbox::make_raw(f, &raw);
         changed = true;
     }
     changed
 }
 
+/// The instructions of a round that go.
+#[derive(Default)]
+struct Gone {
+    /// What comes in place of each.
+    instead: HashMap<Value, Vec<Value>>,
+    /// Of those where an object ends, what is dropped there.
+    dropped: Vec<(Value, Vec<Value>)>,
+    /// What comes at the start of blocks. (Until then, instructions stand where they stood.)
+    first: Vec<(Block, Vec<Value>)>,
+}
+
+/// What there is to be looked at in a block.
+fn size_of(f: &Function, b: Block) -> usize {
+    let data = &f.blocks[b];
+    let args = data.term.edges().into_iter().map(|edge| edge.args.len());
+    data.insts.len() + args.sum::<usize>()
+}
+
 /// Put into the blocks what stands for the references to objects that were taken and dropped, and for what was done with them.
-fn sweep(f: &mut Function, mut gone: HashMap<Value, Vec<Value>>) {
+fn sweep(f: &mut Function, gone: Gone) {
+    let Gone {
+        instead: mut gone,
+        dropped,
+        first,
+    } = gone;
+    // Only now do all states say what is named where an object ends.
+    for (death, items) in dropped {
+        let drops = drops(f, death, items);
+        gone.insert(death, drops);
+    }
     let mut fewer_edges = false;
     for b in f.order.clone() {
         let old = std::mem::take(&mut f.blocks[b].insts);
@@ -92,6 +135,9 @@ fn sweep(f: &mut Function, mut gone: HashMap<Value, Vec<Value>>) {
             fewer_edges = true;
         }
     }
+    for (b, insts) in first {
+        f.blocks[b].insts.splice(0..0, insts);
+    }
     f.apply_aliases();
     if fewer_edges {
         let entry = f.entry();
@@ -99,16 +145,20 @@ fn sweep(f: &mut Function, mut gone: HashMap<Value, Vec<Value>>) {
     }
 }
 
-/// An object that may become virtual.
+/// An object that may become virtual: one that is made, or a parameter that nothing else comes to.
+#[derive(Clone, Copy)]
 struct Candidate {
     object: Value,
     /// Where it has just been made: a block, and the number of its instructions up to there.
     place: (Block, usize),
-    kind: Kind,
+    /// `None` for a parameter: it is what comes to it.
+    kind: Option<Kind>,
+    /// A constant tuple, or null, that a parameter may be as well.
+    other: Option<Value>,
 }
 
 /// What kind of object it is.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Tuple,
     /// An instance of a class of the program, by the host's token.
@@ -118,11 +168,10 @@ enum Kind {
 /// The objects that are made, and who uses them.
 struct Uses<'a> {
     world: &'a dyn World,
-    candidates: Vec<Candidate>,
+    /// Those that become virtual together or not at all, each in the order of the blocks.
+    groups: Vec<Group>,
     /// The instructions that use each.
     users: HashMap<Value, Vec<Value>>,
-    /// Those that travel to another block as a parameter, or are returned.
-    carried: HashSet<Value>,
     /// The virtual objects in which a value is.
     holders: HashMap<Value, Vec<Value>>,
 }
@@ -130,25 +179,29 @@ struct Uses<'a> {
 impl<'a> Uses<'a> {
     /// `None` if no object is made.
     fn of(f: &Function, world: &'a dyn World) -> Option<Uses<'a>> {
-        let mut candidates = Vec::new();
+        let mut made = Vec::new();
         for &b in &f.order {
             for (i, &object) in f.blocks[b].insts.iter().enumerate() {
-                candidates.extend(candidate(f, world, object).map(|kind| Candidate {
+                made.extend(candidate(f, world, object).map(|kind| Candidate {
                     object,
                     place: (b, i + 1),
-                    kind,
+                    kind: Some(kind),
+                    other: None,
                 }));
             }
         }
-        if candidates.is_empty() {
+        if made.is_empty() {
             return None;
         }
-        let mut users: HashMap<Value, Vec<Value>> =
-            candidates.iter().map(|c| (c.object, Vec::new())).collect();
-        let (mut carried, mut holders) = (HashSet::new(), HashMap::<Value, Vec<Value>>::new());
+        let groups = carried::groups(f, world, made);
+        let mut users: HashMap<Value, Vec<Value>> = groups
+            .iter()
+            .flat_map(|group| &group.members)
+            .map(|c| (c.object, Vec::new()))
+            .collect();
+        let mut holders = HashMap::<Value, Vec<Value>>::new();
         for &b in &f.order {
-            let data = &f.blocks[b];
-            for &v in &data.insts {
+            for &v in &f.blocks[b].insts {
                 let inst = &f.insts[v];
                 for object in inst.args.iter().map(|a| f.object_of(*a)) {
                     if let Some(users) = users.get_mut(&object)
@@ -161,17 +214,11 @@ impl<'a> Uses<'a> {
                     }
                 }
             }
-            let edges = data.term.edges().into_iter();
-            carried.extend(edges.flat_map(|e| &e.args).map(|a| f.object_of(*a)));
-            if let Term::Return(v) = data.term {
-                carried.insert(f.object_of(v));
-            }
         }
         Some(Uses {
             world,
-            candidates,
+            groups,
             users,
-            carried,
             holders,
         })
     }
@@ -219,6 +266,8 @@ enum Use {
     Count,
     /// The object itself, of which more is known.
     Alias,
+    /// The same, if it is bound.
+    Bound,
     /// A tuple's length.
     Length,
     /// A tuple's item.
@@ -240,6 +289,14 @@ struct Contents {
 }
 
 impl Contents {
+    /// What a tuple holds, or an instance without attributes.
+    fn of_items(values: Vec<Value>) -> Contents {
+        Contents {
+            places: Vec::new(),
+            values,
+        }
+    }
+
     /// The attribute at a place.
     fn get(&self, place: u32) -> Option<Value> {
         let at = self.places.iter().position(|known| *known == place)?;
@@ -275,48 +332,91 @@ impl Contents {
 struct Plan {
     object: Value,
     kind: Kind,
+    maybe: Option<Maybe>,
     uses: Vec<(Value, Use)>,
     found: Found,
 }
 
-impl Plan {
-    fn of(
-        f: &Function,
-        world: &Uses<'_>,
-        idom: &Dominators,
-        steps: &mut usize,
-        candidate: &Candidate,
-    ) -> Option<Plan> {
+/// How the objects of a group become virtual, and what those hold that are parameters.
+fn plan(
+    f: &mut Function,
+    world: &Uses<'_>,
+    cx: &Context<'_>,
+    idom: &Dominators,
+    steps: &mut usize,
+    group: &Group,
+) -> Option<(Vec<Plan>, Fields)> {
+    let mut fields = Fields::new(group);
+    let mut plans = Vec::new();
+    // What a parameter holds is known once something has come to it.
+    let (made, params): (Vec<_>, Vec<_>) = group.members.iter().partition(|c| c.kind.is_some());
+    let mut work: VecDeque<&Candidate> = made.into_iter().chain(params).collect();
+    let mut put_off = 0;
+    while let Some(candidate) = work.pop_front() {
+        if candidate.kind.is_none() && fields.held_by(candidate.object).is_none() {
+            work.push_back(candidate);
+            put_off += 1;
+            if put_off > work.len() {
+                return None;
+            }
+            continue;
+        }
+        put_off = 0;
         let &Candidate {
             object,
             place,
             kind,
+            ..
         } = candidate;
-        let args = f.insts[object].args.iter();
-        let made = Contents {
-            places: Vec::new(),
-            values: args.map(|a| f.resolve(*a)).collect(),
+        let (kind, made, maybe) = match kind {
+            Some(kind) => {
+                let args = f.insts[object].args.iter();
+                let values = args.map(|a| f.resolve(*a)).collect();
+                (kind, Contents::of_items(values), None)
+            }
+            None => fields.held_by(object)?,
         };
-        let uses = uses(f, world, object, made.values.len())?;
+        let uses = uses(f, world, candidate, made.values.len())?;
         let containers = world.containers(object)?;
-        let flow = Flow::new(f, object, made, &uses, containers, steps);
+        let flow = Flow::new(f, object, made, &uses, containers, &fields, steps);
         let found = flow.run(place, idom)?;
-        Some(Plan {
+        for passed in &found.passed {
+            let contents = &found.versions[passed.version];
+            fields.receive(f, passed.param, kind, contents)?;
+        }
+        plans.push(Plan {
             object,
             kind,
+            maybe,
             uses,
             found,
-        })
+        });
     }
+    fields.settle(f, cx, &plans)?;
+    Some((plans, fields))
+}
 
+impl Plan {
     /// Change all but what takes and drops references, or assigns: what becomes of those, `gone` gets.
-    fn carry_out(&self, f: &mut Function, gone: &mut HashMap<Value, Vec<Value>>) {
+    fn carry_out(&self, f: &mut Function, gone: &mut Gone) {
         let object = self.object;
         let versions = self.versions(f);
         self.name_versions(f, &versions);
         for &(v, u) in &self.uses {
             match u {
                 Use::Alias => f.replace(v, object),
+                Use::Bound => {
+                    if let Some(maybe) = &self.maybe {
+                        let check = f.insts.push(Inst {
+                            op: Op::GuardTrue(Reason::Unbound),
+                            args: vec![maybe.is_made],
+                            ty: Type::BOTTOM,
+                            ..f.insts[v].clone()
+                        });
+                        gone.instead.insert(v, vec![check]);
+                    }
+                    f.replace(v, object);
+                }
                 Use::Item(i) => {
                     // The place is known to be one of the tuple's.
                     let offset = f.arg(v, 1);
@@ -351,18 +451,20 @@ impl Plan {
                     });
                     instead.push(versions[version]);
                     f.replace(v, old);
-                    gone.insert(v, instead);
+                    gone.instead.insert(v, instead);
                 }
                 Use::Access(_) => {
-                    gone.insert(v, Vec::new());
+                    gone.instead.insert(v, Vec::new());
                 }
-                Use::Count => {
-                    let instead = match self.found.deaths.get(&v) {
-                        Some(version) => self.drops(f, v, &self.found.versions[*version]),
-                        None => Vec::new(),
-                    };
-                    gone.insert(v, instead);
-                }
+                Use::Count => match self.found.deaths.get(&v) {
+                    Some(version) => {
+                        let contents = &self.found.versions[*version];
+                        gone.dropped.push((v, contents.dropped(self.kind)));
+                    }
+                    None => {
+                        gone.instead.insert(v, Vec::new());
+                    }
+                },
                 Use::Name => {}
             }
         }
@@ -374,14 +476,26 @@ impl Plan {
 
     /// The object from each assignment on; the first is itself.
     fn versions(&self, f: &mut Function) -> Vec<Value> {
+        let first = &self.found.versions[0];
         let inst = &mut f.insts[self.object];
         (inst.state, inst.source) = (None, Source::Proved);
+        inst.args.clone_from(&first.values);
+        inst.op = match self.kind {
+            Kind::Tuple => Op::VirtualTuple,
+            Kind::Instance(class) => Op::VirtualInstance(class, first.places.clone()),
+        };
+        let made = Inst {
+            ty: inst.ty - Type::NULLPTR,
+            ..inst.clone()
+        };
+        if let Some(maybe) = &self.maybe {
+            inst.op = Op::VirtualIf;
+            inst.args = vec![maybe.is_made, maybe.made, maybe.other];
+            f.insts[maybe.made] = made.clone();
+        }
         let Kind::Instance(class) = self.kind else {
-            inst.op = Op::VirtualTuple;
             return vec![self.object];
         };
-        inst.op = Op::VirtualInstance(class, Vec::new());
-        let made = inst.clone();
         let mut versions = vec![self.object; self.found.versions.len()];
         for (store, &(version, _)) in &self.found.stores {
             let contents = &self.found.versions[version];
@@ -441,25 +555,25 @@ impl Plan {
             f.blocks[b].out_locals = locals;
         }
     }
+}
 
-    /// What the object's end does, in place of `death`.
-    fn drops(&self, f: &mut Function, death: Value, contents: &Contents) -> Vec<Value> {
-        let mut drops = Vec::new();
-        for item in contents.dropped(self.kind) {
-            if is_uncounted(f, item) {
-                continue;
-            }
-            let dropped = f.insts.push(Inst {
-                args: vec![item],
-                ..f.insts[death].clone()
-            });
-            if f.settled.contains(&death) {
-                f.settled.insert(dropped);
-            }
-            drops.push(dropped);
+/// What an object's end does, in place of `death`.
+fn drops(f: &mut Function, death: Value, items: Vec<Value>) -> Vec<Value> {
+    let mut drops = Vec::new();
+    for item in items {
+        if is_uncounted(f, item) {
+            continue;
         }
-        drops
+        let dropped = f.insts.push(Inst {
+            args: vec![item],
+            ..f.insts[death].clone()
+        });
+        if f.settled.contains(&death) {
+            f.settled.insert(dropped);
+        }
+        drops.push(dropped);
     }
+    drops
 }
 
 /// Whether the value holds no reference that could be dropped: a box that is not made, or an object that stays.
@@ -476,21 +590,33 @@ fn is_box(f: &Function, v: Value) -> bool {
 }
 
 /// What every instruction that uses the object wants of it; `None` if one of them needs it to be there.
-fn uses(f: &Function, world: &Uses<'_>, object: Value, count: usize) -> Option<Vec<(Value, Use)>> {
-    if world.carried.contains(&object) {
-        return None;
-    }
+fn uses(
+    f: &Function,
+    world: &Uses<'_>,
+    candidate: &Candidate,
+    count: usize,
+) -> Option<Vec<(Value, Use)>> {
+    let &Candidate { object, other, .. } = candidate;
+    let ty = f.ty(object) - Type::NULLPTR;
+    let may_be_constant = other.is_some_and(|other| *f.op(other) != Op::Null);
     let is_it = |v: Value| f.object_of(v) == object;
     let found = |v: Value| {
         let inst = &f.insts[v];
+        let is_bound = |v: Value| f.ty(v) <= Type::OBJECT;
         Some(match &inst.op {
             Op::Incref | Op::Decref => Use::Count,
             Op::StoreSlot(_) => Use::Name,
+            // It would have to be the second operand.
+            Op::VirtualIf => return None,
             op if op.is_virtual_aggregate() => Use::Name,
-            Op::GuardType(ty) | Op::Refine(ty) if f.ty(object) <= *ty => Use::Alias,
-            Op::GuardBound => Use::Alias,
+            Op::Refine(known) if ty <= *known => Use::Alias,
+            Op::GuardBound => Use::Bound,
+            // Whether it is there was not looked at.
+            _ if inst.args.iter().any(|a| is_it(*a) && !is_bound(*a)) => return None,
+            Op::GuardType(known) if ty <= *known => Use::Alias,
             Op::TupleLen => Use::Length,
             Op::TupleGet => Use::Item(constant_offset(f, object, count, f.arg(v, 1))?),
+            Op::Is if may_be_constant => return None,
             Op::Is => Use::Is(inst.args.iter().all(|a| is_it(*a))),
             Op::Check(call) | Op::Load(call) | Op::Store(call) | Op::StoreQuiet(call) => {
                 if inst
@@ -500,7 +626,7 @@ fn uses(f: &Function, world: &Uses<'_>, object: Value, count: usize) -> Option<V
                 {
                     return None;
                 }
-                Use::Access(world.world.instance_access(f.ty(object), call)?)
+                Use::Access(world.world.instance_access(ty, call)?)
             }
             _ => return None,
         })

@@ -451,7 +451,8 @@ fn is_quiet(body: &Function, v: Value) -> bool {
         | Op::NameGet(_)
         | Op::NameGetRaw(..)
         | Op::VirtualTuple
-        | Op::VirtualInstance(..) => false,
+        | Op::VirtualInstance(..)
+        | Op::VirtualIf => false,
         _ => {
             let effects = inst.op.effects();
             !inst.op.raises() && !effects.writes && !effects.runs_host_code && !effects.raises

@@ -1,8 +1,9 @@
 //! Where an object dies that may become virtual, and what it holds at each place: the references to it, counted along all paths.
 
-use super::{Contents, Use, is_object, is_uncounted};
+use super::carried::Fields;
+use super::{Contents, Use, is_object};
 use crate::facts::{InstanceAccess, LOCAL_WORDS};
-use crate::hir::{Block, FrameState, Function, Op, Term, Value};
+use crate::hir::{Block, Edge, FrameState, Function, Op, Term, Value};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,6 +24,20 @@ pub(super) struct Found {
     pub named: Vec<(Value, usize)>,
     /// The blocks where it is known, with the versions at their start and end.
     pub blocks: Vec<(Block, usize, usize)>,
+    /// The edges on which it becomes a parameter.
+    pub passed: Vec<Passed>,
+    /// What it holds at the function's end, where nobody could drop that.
+    pub kept: Vec<Value>,
+    /// What must be of a class whose objects can be dropped without anybody noticing.
+    pub quiet: Vec<Value>,
+}
+
+/// An edge on which the object becomes a parameter: the block it comes from, and the number of the edge there.
+pub(super) struct Passed {
+    pub edge: (Block, usize),
+    pub param: Value,
+    /// The version that it is there.
+    pub version: usize,
 }
 
 /// How a frame state names the object.
@@ -45,6 +60,7 @@ pub(super) struct Flow<'a> {
     object: Value,
     uses: HashMap<Value, Use>,
     containers: HashSet<Value>,
+    fields: &'a Fields,
     found: Found,
     /// What may still be looked at, for all objects together.
     steps: &'a mut usize,
@@ -57,6 +73,7 @@ impl<'a> Flow<'a> {
         made: Contents,
         uses: &[(Value, Use)],
         containers: HashSet<Value>,
+        fields: &'a Fields,
         steps: &'a mut usize,
     ) -> Flow<'a> {
         Flow {
@@ -64,6 +81,7 @@ impl<'a> Flow<'a> {
             object,
             uses: uses.iter().copied().collect(),
             containers,
+            fields,
             found: Found {
                 versions: vec![made],
                 ..Found::default()
@@ -84,8 +102,9 @@ impl<'a> Flow<'a> {
         while let Some((b, from, at)) = work.pop() {
             let end = self.block(b, from, at)?;
             self.found.blocks.push((b, at.version, end.version));
-            for edge in f.blocks[b].term.edges() {
+            for (n, edge) in f.blocks[b].term.edges().into_iter().enumerate() {
                 let next = edge.block;
+                let end = self.pass((b, n), edge, end)?;
                 let is_landing_of_it = f.landing(b) == Some((self.object, next));
                 if is_landing_of_it {
                     continue;
@@ -108,6 +127,30 @@ impl<'a> Flow<'a> {
             }
         }
         Some(self.found)
+    }
+
+    /// What is known of the object on an edge: nothing refers to it any more if it becomes a parameter there.
+    fn pass(&mut self, from: (Block, usize), edge: &Edge, at: At) -> Option<At> {
+        let f = self.f;
+        *self.steps = self.steps.checked_sub(edge.args.len())?;
+        let mut passed = (0..edge.args.len()).filter(|i| f.object_of(edge.args[*i]) == self.object);
+        let Some(index) = passed.next() else {
+            return Some(at);
+        };
+        let (param, _) = f.blocks[edge.block].params[index];
+        // Two parameters would be one object, and another reference has nobody any more who could be named.
+        if passed.next().is_some() || at.count != 1 || !self.fields.is_holder(param) {
+            return None;
+        }
+        self.found.passed.push(Passed {
+            edge: from,
+            param,
+            version: at.version,
+        });
+        Some(At {
+            count: 0,
+            version: 0,
+        })
     }
 
     /// Whether `b` is behind `home` on every path; `None` if that takes too long to find out.
@@ -148,6 +191,8 @@ impl<'a> Flow<'a> {
                     }
                 }
                 Some(Use::Access(access)) => at.version = self.access(v, access, at.version)?,
+                // Two objects of which both live are not one; of others nothing is known.
+                Some(Use::Is(_)) if at.count == 0 => return None,
                 _ => {}
             }
             let Some(state) = state else {
@@ -170,12 +215,15 @@ impl<'a> Flow<'a> {
             }
         }
         let data = &f.blocks[b];
-        if let Term::Return(_) = data.term {
+        if let Term::Return(v) = data.term {
             let held = self.seen(&data.out_locals, at)?;
-            // The frame's end drops what slots hold, in their order; these are in none.
-            let items = &self.found.versions[at.version].values;
-            if held != at.count || at.count > 0 && !items.iter().all(|v| is_uncounted(f, *v)) {
+            if held != at.count || f.object_of(v) == self.object {
                 return None;
+            }
+            // The frame's end drops what slots hold, in their order; these are in none.
+            if at.count > 0 {
+                let items = &self.found.versions[at.version].values;
+                self.found.kept.extend(items);
             }
         }
         Some(at)
@@ -209,8 +257,8 @@ impl<'a> Flow<'a> {
             InstanceAccess::Lacks(place) => contents.get(place).is_none(),
             InstanceAccess::LacksFrom(place) => contents.places.iter().all(|p| *p < place),
             InstanceAccess::Quiet(place) => {
-                let old = contents.get(place);
-                old.is_none_or(|old| !f.drop_runs_host_code(old))
+                self.found.quiet.extend(contents.get(place));
+                true
             }
         };
         holds.then_some(version)
@@ -250,7 +298,11 @@ impl<'a> Flow<'a> {
 
     fn can_be_seen(&self, version: usize) -> bool {
         let items = &self.found.versions[version].values;
-        items.len() <= LOCAL_WORDS
+        let maybe = self.fields.maybe(self.object);
+        let words = maybe
+            .filter(|_| version == 0)
+            .map_or(0, |maybe| maybe.words(self.f));
+        items.len() + words <= LOCAL_WORDS
             && items.iter().all(|v| {
                 let op = self.f.op(self.f.object_of(*v));
                 !(op.is_virtual_aggregate() || matches!(op, Op::BoxIntIf | Op::BoxFloatIf))

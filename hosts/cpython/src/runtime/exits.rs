@@ -309,6 +309,16 @@ unsafe fn raise_again(ts: Thread, exception: Object) {
     }
 }
 
+/// A word of an exit buffer.
+///
+/// # Safety
+/// The buffer has it.
+unsafe fn word(buffer: *const u64, n: u32) -> u64 {
+    debug_assert!(n >= CONTEXT_WORDS, "a source in the context words");
+    // SAFETY: the caller's promise.
+    unsafe { *buffer.add(n as usize) }
+}
+
 /// The objects that an exit's record describes, as far as somebody has asked for them.
 pub(super) struct Values<'a> {
     record: &'a ExitRecord,
@@ -340,11 +350,8 @@ impl<'a> Values<'a> {
     /// Words that the record calls objects are objects or null; each owned one is asked for once.
     pub(super) unsafe fn of(&mut self, source: Source, current: Object) -> Object {
         let buffer = self.buffer;
-        let word = |n: u32| {
-            debug_assert!(n >= CONTEXT_WORDS, "a source in the context words");
-            // SAFETY: the record's words are in the buffer.
-            unsafe { *buffer.add(n as usize) }
-        };
+        // SAFETY: the record's words are in the buffer.
+        let word = |n: u32| unsafe { word(buffer, n) };
         // SAFETY: the caller's promise.
         let value = unsafe {
             match source {
@@ -394,6 +401,11 @@ impl<'a> Values<'a> {
                 return Py_NewRef(self.made[n]);
             }
             let object = &self.record.virtuals[n];
+            if let Some((flag, other)) = object.instead
+                && word(self.buffer, flag) & 1 == 0
+            {
+                return self.of(other, std::ptr::null_mut());
+            }
             let mut fields = Vec::with_capacity(object.fields.len());
             for &field in &object.fields {
                 fields.push(self.of(field, std::ptr::null_mut()));

@@ -551,6 +551,14 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
         // Made before any slot changes: each once, however many locals hold it.
         let mut virtuals: Vec<Object> = Vec::new();
         for object in &map.virtuals {
+            if let Some((flag, other)) = object.instead
+                && get::<u64>(words(frame, &unit.shape), 8 * flag as i32) == 0
+            {
+                // Null, or an object that there is: nothing has to be made.
+                let other = shadowed(frame, &unit.shape, other, &virtuals);
+                virtuals.push(other.unwrap_or(std::ptr::null_mut()));
+                continue;
+            }
             let mut fields = Vec::with_capacity(object.fields.len());
             for &field in &object.fields {
                 match shadowed(frame, &unit.shape, field, &virtuals) {
@@ -576,7 +584,7 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
         for &(slot, source) in &map.locals {
             let Ok(object) = shadowed(frame, &unit.shape, source, &virtuals) else {
                 let error = PyErr_GetRaisedException();
-                virtuals.into_iter().for_each(|o| Py_DECREF(o));
+                virtuals.into_iter().for_each(|o| Py_XDECREF(o));
                 PyErr_SetRaisedException(error);
                 return -1;
             };
@@ -588,7 +596,7 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
             put(frame, place, object);
             Py_XDECREF(old);
         }
-        virtuals.into_iter().for_each(|o| Py_DECREF(o));
+        virtuals.into_iter().for_each(|o| Py_XDECREF(o));
         put(frame, f::RETURN_OFFSET, MATERIALISED);
         0
     }
@@ -614,7 +622,11 @@ unsafe fn shadowed(
             Source::Float(n) | Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
             Source::Bool(n) => PyBool_FromLong((word(n) != 0) as _),
             Source::Borrowed(n) => Py_NewRef(word(n) as Object),
-            Source::Virtual(n) => Py_NewRef(virtuals[n as usize]),
+            // None where a virtual object stands for an unbound local.
+            Source::Virtual(n) => {
+                Py_XINCREF(virtuals[n as usize]);
+                return Ok(virtuals[n as usize]);
+            }
             Source::Keep | Source::Null | Source::Owned(_) => return Ok(std::ptr::null_mut()),
         }
     };

@@ -33,7 +33,7 @@ impl Within {
     pub(super) fn make(
         inlined: Vec<LiveInlined>,
         function: impl Fn(u32) -> ObjectHandle,
-        virtuals: &[Ref],
+        virtuals: &[Option<Ref>],
     ) -> Option<Within> {
         if inlined.is_empty() {
             return None;

@@ -508,18 +508,22 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
 }
 
 /// Make the objects that compiled code did not make.
-fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Ref> {
-    let mut virtuals: Vec<Ref> = Vec::new();
+fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Option<Ref>> {
+    let mut virtuals: Vec<Option<Ref>> = Vec::new();
     for object in objects {
         // Each is made, because each is named; what is in it stands before it.
         let fields = object
             .fields
             .into_iter()
             .map(|value| object_of(value, &virtuals));
-        let fields = fields
-            .collect::<Option<Vec<Ref>>>()
-            .expect("fields are objects");
-        virtuals.push(match object.kind {
+        let fields: Vec<Option<Ref>> = fields.collect();
+        if let Some(other) = object.instead {
+            virtuals.push(object_of(other, &virtuals));
+            continue;
+        }
+        let fields = fields.into_iter().collect::<Option<Vec<Ref>>>();
+        let fields = fields.expect("fields are objects");
+        virtuals.push(Some(match object.kind {
             VirtualKind::Tuple => alloc::tuple(fields),
             VirtualKind::RangeIter => {
                 let bounds = fields.try_into().expect("a range has three bounds");
@@ -532,13 +536,13 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Ref> {
             VirtualKind::Instance { .. } => {
                 unreachable!("`World::instance_access` knows no instance here")
             }
-        });
+        }));
     }
     virtuals
 }
 
 /// Write what an exit left into the frame; gives the locals' old values.
-fn complete(frame: FrameRef, live: LiveFrame, virtuals: &[Ref]) -> Vec<Option<Ref>> {
+fn complete(frame: FrameRef, live: LiveFrame, virtuals: &[Option<Ref>]) -> Vec<Option<Ref>> {
     let mut old = Vec::new();
     for (slot, value) in live.locals {
         old.push(frame.replace_local(slot as usize, object_of(value, virtuals)));
@@ -550,8 +554,8 @@ fn complete(frame: FrameRef, live: LiveFrame, virtuals: &[Ref]) -> Vec<Option<Re
     old
 }
 
-/// A value of a frame as an object, `virtuals` being those that were made for the frame.
-pub(super) fn object_of(value: Live, virtuals: &[Ref]) -> Option<Ref> {
+/// A value of a frame as an object, `virtuals` being those that were made for the frame, or what is meant instead.
+pub(super) fn object_of(value: Live, virtuals: &[Option<Ref>]) -> Option<Ref> {
     Some(match value {
         Live::Null => return None,
         // SAFETY: words that an exit calls objects are objects, with a reference or without.
@@ -561,6 +565,6 @@ pub(super) fn object_of(value: Live, virtuals: &[Ref]) -> Option<Ref> {
         Live::Int(value) => alloc::int(value),
         Live::Float(value) => alloc::float(value),
         Live::Bool(truth) => rt().bool(truth),
-        Live::Virtual(n) => virtuals[n as usize].clone(),
+        Live::Virtual(n) => return virtuals[n as usize].clone(),
     })
 }
