@@ -4,7 +4,7 @@ use super::function::{Block, FrameState, Function, InlinedState, Term, Value};
 use super::ops::Op;
 use crate::bytecode;
 use crate::types::Type;
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use std::fmt;
 
 /// Faults found, each as place and message.
@@ -29,6 +29,7 @@ pub fn verify(f: &Function) -> Result<(), VerifierErrors> {
         f,
         faults: Vec::new(),
         place: SecondaryMap::new(),
+        maybe: EntitySet::new(),
         depth: SecondaryMap::new(),
     };
     checker.run();
@@ -44,6 +45,8 @@ struct Checker<'a> {
     faults: Vec<String>,
     /// Block and index (parameters are 0) of each definition.
     place: SecondaryMap<Value, Option<(Block, usize)>>,
+    /// The virtual objects that something else may be meant instead of: what they hold is null then.
+    maybe: EntitySet<Value>,
     depth: SecondaryMap<Block, u32>,
 }
 
@@ -63,6 +66,9 @@ impl Checker<'_> {
                     self.faults.push(format!("{b}: {v} stands twice"));
                 }
                 self.place[v] = Some((b, i + 1));
+                if *f.op(v) == Op::VirtualIf {
+                    self.maybe.insert(f.arg(v, 1));
+                }
             }
         }
         let idom = f.dominators();
@@ -157,9 +163,8 @@ impl Checker<'_> {
         if inst.op.is_virtual() {
             let holds = match inst.op {
                 Op::VirtualRangeIter => Type::CINT64,
-                Op::VirtualSeqIter => Type::OBJECT,
-                // What is not there where something else is meant.
-                _ => Type::OBJECT.opt(),
+                _ if self.maybe.contains(v) => Type::OBJECT.opt(),
+                _ => Type::OBJECT,
             };
             let fields = match inst.op {
                 Op::VirtualIf => &[],

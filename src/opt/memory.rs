@@ -84,17 +84,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 analysis.step(f, v, &mut facts);
             }
             facts.limit();
-            match analysis.by_class(f, b, &facts) {
-                Some(sides) => {
-                    for (block, facts) in &sides {
-                        changed |= meet(&mut at_entry[*block], facts);
-                    }
-                }
-                None => {
-                    for edge in f.blocks[b].term.edges() {
-                        changed |= meet(&mut at_entry[edge.block], &facts);
-                    }
-                }
+            let sides = analysis.by_class(f, b, &facts);
+            for (n, edge) in f.blocks[b].term.edges().into_iter().enumerate() {
+                let facts = sides.as_ref().map_or(&facts, |sides| &sides[n]);
+                changed |= meet(&mut at_entry[edge.block], facts);
             }
         }
     }
@@ -110,10 +103,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             if let Some(ty) = old {
                 (f.insts[v].ty, f.insts[v].source) = (ty, Source::Guarded);
                 rewritten = true;
-            } else if !cx.check_facts && analysis.takes_out_held(f, v, &facts) {
-                let Op::Store(store) = f.op(v).clone() else {
-                    unreachable!("no store")
-                };
+            } else if !cx.check_facts
+                && let Some(store) = analysis.quiet_store(f, v, &facts)
+            {
                 f.insts[v].op = Op::StoreQuiet(store);
                 rewritten = true;
             }
@@ -369,8 +361,8 @@ impl<'a> Analysis<'a> {
     }
 
     /// What holds on both sides of a branch on an object's class, or on whether it is None.
-    fn by_class(&mut self, f: &Function, b: Block, facts: &Facts) -> Option<[(Block, Facts); 2]> {
-        let Term::Branch { cond, then, els } = &f.blocks[b].term else {
+    fn by_class(&mut self, f: &Function, b: Block, facts: &Facts) -> Option<[Facts; 2]> {
+        let Term::Branch { cond, .. } = &f.blocks[b].term else {
             return None;
         };
         let cond = f.resolve(*cond);
@@ -381,7 +373,7 @@ impl<'a> Analysis<'a> {
                 vec![f.object_of(f.arg(cond, 0))],
             );
             is.lasting.insert(key, None);
-            return Some([(then.block, is), (els.block, is_not)]);
+            return Some([is, is_not]);
         }
         let Op::IsClass(types) = f.op(cond) else {
             return None;
@@ -403,7 +395,7 @@ impl<'a> Analysis<'a> {
             let key = self.number(Op::CheckClasses(rest), vec![object]);
             is_not.memory.insert(key, None);
         }
-        Some([(then.block, is), (els.block, is_not)])
+        Some([is, is_not])
     }
 
     /// Whether a check holds of an instance because it is new.
@@ -422,25 +414,27 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Where a store puts the attribute of an instance that is new.
-    fn place_in_fresh(&self, f: &Function, v: Value, facts: &Facts) -> Option<(Value, u32)> {
+    /// A store into an instance that is new: that, the place, and what stores.
+    fn store_in_fresh<'f>(
+        &self,
+        f: &'f Function,
+        v: Value,
+        facts: &Facts,
+    ) -> Option<(Value, u32, &'f IntrinsicCall)> {
         let (Op::Store(store) | Op::StoreQuiet(store)) = f.op(v) else {
             return None;
         };
         let object = f.object_of(f.arg(v, 0));
         facts.fresh.get(&object)?;
         match self.world.instance_access(f.ty(object), store)? {
-            InstanceAccess::Store(place) => Some((object, place)),
+            InstanceAccess::Store(place) => Some((object, place, store)),
             _ => None,
         }
     }
 
     /// What a store is to an instance that is new, and has nothing at its place.
     fn first_store(&self, f: &Function, v: Value, facts: &Facts) -> Option<IntrinsicCall> {
-        let (object, place) = self.place_in_fresh(f, v, facts)?;
-        let (Op::Store(store) | Op::StoreQuiet(store)) = f.op(v) else {
-            return None;
-        };
+        let (object, place, store) = self.store_in_fresh(f, v, facts)?;
         let stored = &facts.fresh[&object];
         if stored.contains(&place) || f.ty(v) == Type::NULLPTR {
             return None;
@@ -466,7 +460,7 @@ impl<'a> Analysis<'a> {
     /// Which instances nobody else has seen, past an instruction that finds nothing out.
     fn follow_fresh(&self, f: &Function, v: Value, facts: &mut Facts) {
         let inst = f.inst(v);
-        if let Some((object, place)) = self.place_in_fresh(f, v, facts) {
+        if let Some((object, place, _)) = self.store_in_fresh(f, v, facts) {
             let stored = facts.fresh.get_mut(&object).expect("it is there");
             if !stored.contains(&place) {
                 stored.push(place);
@@ -508,12 +502,13 @@ impl<'a> Analysis<'a> {
         Some(f.object_of(facts.get(*self.keys.get(&key)?)??))
     }
 
-    /// Whether a store takes out what a local holds as well, so that it does not end.
-    fn takes_out_held(&self, f: &Function, v: Value, facts: &Facts) -> bool {
-        matches!(f.op(v), Op::Store(_))
-            && self
-                .taken_out(f, v, facts)
-                .is_some_and(|item| f.is_in_local(v, item))
+    /// A store that takes out what a local holds as well, so that this does not end.
+    fn quiet_store(&self, f: &Function, v: Value, facts: &Facts) -> Option<IntrinsicCall> {
+        let Op::Store(store) = f.op(v) else {
+            return None;
+        };
+        let item = self.taken_out(f, v, facts)?;
+        f.is_in_local(v, item).then(|| store.clone())
     }
 
     /// The class of what a store takes out, if that is known and news.
