@@ -26,6 +26,8 @@ pub enum Reason {
     Length,
     /// A name of the namespace has no value, or not one of the class that was bet on.
     Name,
+    /// An object ended that was bet not to, and its end may have run code of the program.
+    Ended,
     /// Something the unit assumed was changed.
     Invalidated,
     /// Tracing or monitoring was switched on, or the frame was opened to others.
@@ -40,7 +42,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 15] = [
+    pub const ALL: [Reason; 16] = [
         Reason::Type,
         Reason::IntTooLarge,
         Reason::Overflow,
@@ -51,6 +53,7 @@ impl Reason {
         Reason::Shape,
         Reason::Length,
         Reason::Name,
+        Reason::Ended,
         Reason::Invalidated,
         Reason::Observed,
         Reason::Unreached,
@@ -71,6 +74,7 @@ impl Reason {
             Reason::Shape => "shape",
             Reason::Length => "length",
             Reason::Name => "name",
+            Reason::Ended => "ended",
             Reason::Invalidated => "invalidated",
             Reason::Observed => "observed",
             Reason::Unreached => "unreached",

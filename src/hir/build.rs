@@ -18,7 +18,7 @@ use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
 use super::translate::Resumption;
 use super::{Block, Op};
-use crate::bytecode::{Code, GeneralOp, Met, Pc, Reason};
+use crate::bytecode::{Code, GeneralOp, Instr, Met, Pc, Reason};
 use crate::facts::Source;
 use crate::facts::{RawEntry, World};
 use crate::types::{ObjectHandle, Type};
@@ -332,12 +332,7 @@ impl Builder<'_> {
             self.pc = pc;
             self.state = None;
             let instr = self.code.instr(pc);
-            if self.unchecked && instr.resumable {
-                self.unchecked = false;
-                self.start_instr();
-                let state = self.state();
-                self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
-            }
+            self.look_at_validity(instr);
             self.settle_for_handler();
             self.start_instr();
             if instr.is_unreached() && !self.avoid.contains(&(pc, Reason::Unreached)) {
@@ -369,6 +364,16 @@ impl Builder<'_> {
                 self.jump_to(pc, false);
                 return Ok(());
             }
+        }
+    }
+
+    /// Before an instruction: look whether the unit may go on, where code of the program may have run.
+    pub(super) fn look_at_validity(&mut self, instr: &Instr) {
+        if self.unchecked && instr.resumable {
+            self.unchecked = false;
+            self.start_instr();
+            let state = self.state();
+            self.emit_with(Op::CheckValid, vec![], Type::BOTTOM, Some(state));
         }
     }
 

@@ -444,6 +444,23 @@ impl Function {
         !(ty.unspecialized() <= quiet) && !held
     }
 
+    /// The drops after which the unit leaves if they have run code of the program.
+    pub fn unseen_drops(&self) -> HashSet<Value> {
+        let mut drops = HashSet::new();
+        for &b in &self.order {
+            let mut last = None;
+            for &v in &self.blocks[b].insts {
+                match self.op(v) {
+                    Op::Refine(_) => {}
+                    Op::CheckUnseen => drops.extend(last.take()),
+                    Op::Decref => last = Some(v),
+                    _ => last = None,
+                }
+            }
+        }
+        drops
+    }
+
     /// Whether a local holds an object while the instruction runs.
     pub fn is_in_local(&self, inst: Value, object: Value) -> bool {
         let state = self.insts[inst].state.map(|s| &self.states[s]);

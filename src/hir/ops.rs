@@ -166,6 +166,8 @@ hir_ops! {
     Refine(ty: Type as Single) = "refine", Some(1);
     /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
     CheckValid = "check_valid", Some(0);
+    /// Exit if the [`Decref`](Op::Decref) right before this has ended an object whose end may run code of the program.
+    CheckUnseen = "check_unseen", Some(0);
     /// Do pending work; exit if the unit must give way.
     CheckPending = "check_pending", Some(0);
     /// Exit if any work is pending or tracing was switched on.
@@ -458,6 +460,7 @@ impl Op {
             Op::GuardBound => Reason::Unbound,
             Op::GuardTrue(reason) => *reason,
             Op::CheckValid => Reason::Invalidated,
+            Op::CheckUnseen => Reason::Ended,
             Op::CheckPending | Op::DoPending | Op::CheckQuiet => Reason::Observed,
             Op::NameGet(_) | Op::NameGetRaw(..) | Op::GlobalGet(_) => Reason::Name,
             Op::UnboxInt => Reason::IntTooLarge,
@@ -540,6 +543,7 @@ impl Op {
             | Op::TupleIterNext => Effects::WRITES,
             Op::Store(_) | Op::StoreQuiet(_) | Op::RawSet(_) | Op::NameSet(_) => Effects::WRITES,
             Op::LoadSlot(_)
+            | Op::CheckUnseen
             | Op::CheckQuiet
             | Op::Quiet
             | Op::IterMore
@@ -601,6 +605,7 @@ impl Op {
                 | Op::New(_)
                 | Op::CheckClasses(_)
                 | Op::CheckValid
+                | Op::CheckUnseen
                 | Op::CheckQuiet
                 | Op::NameGet(_)
                 | Op::NameGetRaw(..)

@@ -5,6 +5,7 @@ mod calls;
 mod containers;
 mod dispatch;
 mod exceptions;
+mod methods;
 mod numbers;
 mod operators;
 mod overloads;
@@ -252,7 +253,7 @@ impl Builder<'_> {
                 }
                 self.push_bool(v);
             }
-            B::LoadAttr => self.load_attr(instr),
+            B::LoadAttr => self.load_attr(instr)?,
             B::StoreAttr => self.store_attr(instr),
             B::DeleteAttr => self.effect(G::DeleteAttr, [arg as i64, 0], 1),
             B::LoadSuperAttr => self.load_super_attr(instr),

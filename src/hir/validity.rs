@@ -45,7 +45,9 @@ impl Validity {
 fn after(f: &Function, v: Value, dirty: bool) -> bool {
     match f.op(v) {
         // The last two look themselves after the pending work, or the call, is done.
-        Op::CheckValid | Op::CheckPending | Op::DoPending | Op::CallRaw(..) => false,
+        Op::CheckValid | Op::CheckUnseen | Op::CheckPending | Op::DoPending | Op::CallRaw(..) => {
+            false
+        }
         _ => dirty || f.may_run_host_code(v),
     }
 }

@@ -90,6 +90,10 @@ impl HighLevelOp<'_, '_> {
                 self.guard(ok);
                 return None;
             }
+            Op::CheckUnseen => {
+                self.lower.check_unseen(self.v);
+                return None;
+            }
             Op::CheckPending => {
                 self.check_pending();
                 return None;

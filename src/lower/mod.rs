@@ -411,10 +411,11 @@ impl<'a> Lower<'a> {
                 |v: &Value| matches!(self.f.op(*v), Op::Refine(_)) && self.f.arg(*v, 0) != insts[i];
             let more = insts[i + 1..].iter().take_while(|v| says_more(v)).count();
             let mut next = i + 1 + more;
-            let check = insts.get(next).copied().filter(|check| {
-                *self.f.op(*check) == Op::CheckValid
-                    && self.standing == Standing::Clean
-                    && !is_forced
+            let check = insts.get(next).copied();
+            let check = check.filter(|check| match self.f.op(*check) {
+                Op::CheckValid => self.standing == Standing::Clean && !is_forced,
+                Op::CheckUnseen => *self.f.op(insts[i]) == Op::Decref,
+                _ => false,
             });
             if check.is_none() {
                 next = i + 1;

@@ -1,6 +1,6 @@
 //! References of objects: taken, dropped, and what happens where the last one goes.
 
-use super::{Lower, Repr, Routine};
+use super::{Lower, Repr, Routine, Standing};
 use crate::hir::{Op, Value};
 use crate::host::{DEALLOC, FREE_LEAF, names};
 use crate::lir::{self, IntCond};
@@ -87,6 +87,7 @@ impl Lower<'_> {
         let is_published = self.is_published(v) && self.check_after.is_none() && !self.wants_answer;
         let routine = match is_published {
             true => Routine::Drop,
+            false if self.is_to_be_unseen() => Routine::DropUnseen,
             false => Routine::DropAt,
         };
         let Some(routine) = self.called(routine, usize::MAX) else {
@@ -99,9 +100,11 @@ impl Lower<'_> {
             return true;
         }
         let position = self.b.pconst(position);
-        let cells = [self.parts.state_cell, self.parts.pending_cell];
-        let [state, pending] = cells.map(|cell| self.b.pconst(cell));
-        let operands = [self.thread, self.frame, p, position, state, pending];
+        let mut operands = vec![self.thread, self.frame, p, position];
+        if !self.is_to_be_unseen() {
+            let cells = [self.parts.state_cell, self.parts.pending_cell];
+            operands.extend(cells.map(|cell| self.b.pconst(cell)));
+        }
         let valid = self.b.call_routine(routine, &operands)[0];
         if let Some(check) = self.check_after {
             let exit = self.guard_exit(check);
@@ -124,6 +127,14 @@ impl Lower<'_> {
         self.publish(v);
         self.b.call(self.host.helper(DEALLOC), &[p], &[]);
         match self.check_after {
+            Some(check) if self.is_to_be_unseen() => {
+                let exit = self.guard_exit(check);
+                self.b.jump(exit, &[]);
+                self.checked = Some(check);
+                self.b.switch_to(go);
+                (self.position, self.shadows) = before;
+                return;
+            }
             Some(check) => {
                 let valid = self.still_valid();
                 let exit = self.guard_exit(check);
@@ -134,6 +145,20 @@ impl Lower<'_> {
         }
         self.b.switch_to(go);
         self.forget_published(before);
+    }
+
+    /// Whether the check that follows what is dropped leaves if that runs code of the program.
+    fn is_to_be_unseen(&self) -> bool {
+        let check = self.check_after;
+        check.is_some_and(|check| *self.f.op(check) == Op::CheckUnseen)
+    }
+
+    /// Leave if anything may have run that was dropped right before, and that did not itself see to it.
+    pub(super) fn check_unseen(&mut self, v: Value) {
+        if self.standing != Standing::Clean {
+            let no = self.b.bconst(false);
+            self.guard(v, no);
+        }
     }
 
     /// Drop a reference, and exit if it is the last one, before that.

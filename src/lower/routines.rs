@@ -24,12 +24,20 @@ pub enum Routine {
     DropAt,
     /// What `DropAt` does with the last reference to an object. By itself, so that the other does not save registers for it.
     EndAt,
+    /// What `DropAt` does, but says whether nobody has seen it: no code of the program has run. Without the cells.
+    DropUnseen,
+    /// What `DropUnseen` does with the last reference to an object.
+    EndUnseen,
 }
 
 impl Routine {
     /// The routine that this one calls, if that is to be had.
     pub fn callee(self) -> Option<Routine> {
-        (self == Routine::DropAt).then_some(Routine::EndAt)
+        match self {
+            Routine::DropAt => Some(Routine::EndAt),
+            Routine::DropUnseen => Some(Routine::EndUnseen),
+            _ => None,
+        }
     }
 }
 
@@ -96,13 +104,16 @@ fn size(func: &Func) -> usize {
 
 /// A routine as a function; none for what must be copied. It is told where [its callee](Routine::callee) is.
 pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Func> {
-    match routine {
-        Routine::Intrinsic(id) => intrinsic(host, id),
-        Routine::Release => host.lifetimes.are_counted().then(|| release(host)),
-        Routine::Drop => host.lifetimes.are_counted().then(|| drop_object(host)),
-        Routine::DropAt => (host.lifetimes.are_counted()).then(|| drop_object_at(host, callee)),
-        Routine::EndAt => host.lifetimes.are_counted().then(|| end_object_at(host)),
+    if let Routine::Intrinsic(id) = routine {
+        return intrinsic(host, id);
     }
+    host.lifetimes.are_counted().then(|| match routine {
+        Routine::Intrinsic(_) => unreachable!("it is made above"),
+        Routine::Release => release(host),
+        Routine::Drop => drop_object(host),
+        Routine::DropAt | Routine::DropUnseen => drop_object_at(host, routine, callee),
+        Routine::EndAt | Routine::EndUnseen => end_object_at(host, routine),
+    })
 }
 
 fn name(host: &Host, routine: Routine) -> String {
@@ -112,6 +123,8 @@ fn name(host: &Host, routine: Routine) -> String {
         Routine::Drop => "drop".to_owned(),
         Routine::DropAt => "drop at".to_owned(),
         Routine::EndAt => "end at".to_owned(),
+        Routine::DropUnseen => "drop unseen".to_owned(),
+        Routine::EndUnseen => "end unseen".to_owned(),
     }
 }
 
@@ -146,8 +159,8 @@ fn drop_signature() -> Signature {
     Signature::new(&[Ty::Ptr], &[])
 }
 
-fn drop_object_at(host: &Host, end_at: Option<u64>) -> Func {
-    let mut func = Func::new(name(host, Routine::DropAt), drop_at_signature());
+fn drop_object_at(host: &Host, routine: Routine, end: Option<u64>) -> Func {
+    let mut func = Func::new(name(host, routine), drop_at_signature(routine));
     let params = func.params().to_vec();
     let p = params[2];
     let mut b = Builder::new(&mut func);
@@ -162,33 +175,33 @@ fn drop_object_at(host: &Host, end_at: Option<u64>) -> Func {
     let valid = b.bconst(true);
     b.ret(&[valid]);
     b.switch_to(last);
-    match end_at {
-        Some(address) => {
-            let end_at = lir::RoutineRef {
-                name: name(host, Routine::EndAt),
+    match (end, routine.callee()) {
+        (Some(address), Some(callee)) => {
+            let end = lir::RoutineRef {
+                name: name(host, callee),
                 address,
-                signature: drop_at_signature(),
+                signature: drop_at_signature(routine),
             };
-            let valid = b.call_routine(end_at, &params);
+            let valid = b.call_routine(end, &params);
             b.ret(&valid);
         }
-        None => end_at_position(&mut b, host, &params),
+        _ => end_at_position(&mut b, host, &params),
     }
     func
 }
 
-fn end_object_at(host: &Host) -> Func {
-    let mut func = Func::new(name(host, Routine::EndAt), drop_at_signature());
+fn end_object_at(host: &Host, routine: Routine) -> Func {
+    let mut func = Func::new(name(host, routine), drop_at_signature(routine));
     let params = func.params().to_vec();
     let mut b = Builder::new(&mut func);
     end_at_position(&mut b, host, &params);
     func
 }
 
-/// End an object, and return whether the unit may go on.
+/// End an object, and return whether the unit may go on: without its cells, if nobody has seen that.
 fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
-    let &[thread, frame, p, position, state, pending] = params else {
-        unreachable!("the signature has six parameters")
+    let &[thread, frame, p, position, ref cells @ ..] = params else {
+        unreachable!("the signature has four parameters or more")
     };
     let (done, seen) = (b.block(), b.block());
     // What dies unseen needs no frame.
@@ -202,13 +215,22 @@ fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
     let intrinsic = |name| &host.intrinsics[host.intrinsic(name)].func;
     b.inline(intrinsic(names::SET_POSITION), &[frame, position], None);
     b.call(host.helper(DEALLOC), &[p], &[]);
-    let still_valid = intrinsic(names::STILL_VALID);
-    let valid = b.inline(still_valid, &[thread, frame, state, pending], None);
+    let valid = match *cells {
+        [state, pending] => {
+            let still_valid = intrinsic(names::STILL_VALID);
+            b.inline(still_valid, &[thread, frame, state, pending], None)
+        }
+        _ => vec![b.bconst(false)],
+    };
     b.ret(&valid);
 }
 
-fn drop_at_signature() -> Signature {
-    Signature::new(&[Ty::Ptr; 6], &[Ty::Bool])
+fn drop_at_signature(routine: Routine) -> Signature {
+    let params = match routine {
+        Routine::DropUnseen | Routine::EndUnseen => 4,
+        _ => 6,
+    };
+    Signature::new(&[Ty::Ptr; 6][..params], &[Ty::Bool])
 }
 
 /// Drop a reference to what may be no object: on at `last` if it is to be ended, else at `done`.
@@ -353,7 +375,9 @@ impl Lower<'_> {
                 Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
                 Routine::Release => release_signature(),
                 Routine::Drop => drop_signature(),
-                Routine::DropAt | Routine::EndAt => drop_at_signature(),
+                Routine::DropAt | Routine::EndAt | Routine::DropUnseen | Routine::EndUnseen => {
+                    drop_at_signature(routine)
+                }
             },
         })
     }

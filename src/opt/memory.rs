@@ -32,7 +32,7 @@ use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most facts that are carried from block to block, and that are known of memory at a time: more would cost more than they bring.
 const MOST_FACTS: usize = 96;
@@ -71,7 +71,7 @@ impl Facts {
 
 /// Drop what is known already.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let mut analysis = Analysis::new(cx.world);
+    let mut analysis = Analysis::new(f, cx.world);
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
     at_entry[f.entry()] = Some(Facts::default());
     let mut changed = true;
@@ -204,13 +204,13 @@ struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    fn new(world: &'a dyn World) -> Analysis<'a> {
+    fn new(f: &Function, world: &'a dyn World) -> Analysis<'a> {
         Analysis {
             world,
             keys: HashMap::new(),
             ops: Vec::new(),
             guards: HashMap::new(),
-            fields: Fields::new(world),
+            fields: Fields::new(f, world),
         }
     }
 
@@ -389,10 +389,10 @@ impl<'a> Analysis<'a> {
             rest.copied().collect::<Vec<_>>()
         });
         let (mut is, mut is_not) = (facts.clone(), facts.clone());
-        let key = self.number(Op::CheckClasses(types.clone()), vec![object]);
+        let key = self.number(is_one_of(types), vec![object]);
         is.memory.insert(key, None);
         if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
-            let key = self.number(Op::CheckClasses(rest), vec![object]);
+            let key = self.number(is_one_of(&rest), vec![object]);
             is_not.memory.insert(key, None);
         }
         Some([is, is_not])
@@ -476,7 +476,7 @@ impl<'a> Analysis<'a> {
             }
             // Nobody but the frame has it so.
             Op::Incref | Op::StoreSlot(_) | Op::Refine(_) => {}
-            _ if f.may_run_host_code(v) => facts.fresh.clear(),
+            _ if self.fields.may_run_host_code(f, v) => facts.fresh.clear(),
             Op::Decref => {}
             op if op.effects().writes => facts.fresh.clear(),
             _ => {
@@ -526,16 +526,25 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// What the host's intrinsics touch, each asked for once.
+/// What the host's intrinsics touch, each asked for once, and which drops nobody has seen where the unit goes on.
 pub(super) struct Fields<'a> {
     world: &'a dyn World,
     known: RefCell<HashMap<IntrinsicCall, Option<FieldAccess>>>,
+    unseen: HashSet<Value>,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(world: &'a dyn World) -> Fields<'a> {
-        let known = RefCell::default();
-        Fields { world, known }
+    pub(super) fn new(f: &Function, world: &'a dyn World) -> Fields<'a> {
+        Fields {
+            world,
+            known: RefCell::default(),
+            unseen: f.unseen_drops(),
+        }
+    }
+
+    /// Whether code of the program may have run where the unit goes on after an instruction.
+    fn may_run_host_code(&self, f: &Function, v: Value) -> bool {
+        f.may_run_host_code(v) && !self.unseen.contains(&v)
     }
 
     fn access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
@@ -574,7 +583,7 @@ impl Changes {
     pub(super) fn of(f: &Function, v: Value, fields: &Fields<'_>) -> Changes {
         let inst = f.inst(v);
         match &inst.op {
-            _ if f.may_run_host_code(v) => Changes::All,
+            _ if fields.may_run_host_code(f, v) => Changes::All,
             Op::Incref
             | Op::Decref
             | Op::StoreSlot(_)
@@ -629,6 +638,14 @@ impl Changes {
             ),
             Changes::All => !is_memory(op),
         }
+    }
+}
+
+/// What checks that an object is of one of these classes.
+fn is_one_of(types: &[Type]) -> Op {
+    match types {
+        [ty] => Op::GuardType(*ty),
+        _ => Op::CheckClasses(types.to_vec()),
     }
 }
 

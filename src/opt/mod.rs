@@ -8,6 +8,7 @@ mod bounds;
 mod checks;
 pub mod closed;
 mod dce;
+mod ends;
 mod inline;
 mod lifetimes;
 mod memory;
@@ -88,6 +89,7 @@ impl Log {
 
 /// The passes that may be left out: code is right without them, and slower.
 pub const OPTIONAL: &[&str] = &[
+    "types",
     "split",
     "inline",
     "virtuals",
@@ -97,6 +99,7 @@ pub const OPTIONAL: &[&str] = &[
     "paths",
     "checks",
     "slices",
+    "ends",
     "sequences",
     "ranges",
     "preload",
@@ -142,6 +145,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("number", number::run),
     ("paths", paths::run),
     ("slices", slices::run),
+    ("ends", ends::run),
     ("bounds", bounds::run),
     ("sequences", sequences::run),
     ("ranges", ranges::run),
@@ -168,7 +172,7 @@ pub fn run_pass(name: &str, f: &mut Function, cx: &Context<'_>) -> Option<bool> 
 /// The passes in order, by name; `after` is called after each one that changed something.
 pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
     let mut step = |f: &mut Function, name: &'static str| -> bool {
-        if cx.without.contains(&name) {
+        if cx.without.contains(&name) && name != "types" {
             return false;
         }
         let started = Instant::now();
@@ -237,6 +241,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     }
     // What ends facts about memory is mostly references that are dropped, of which there are as few as there will be; but
     // each fact may show that another one is dropped quietly.
+    step(f, "ends");
     for _ in 0..MOST_ROUNDS {
         if !step(f, "memory") || cx.check_facts {
             break;

@@ -267,7 +267,7 @@ impl Plan {
         users: &SecondaryMap<Value, u32>,
         found: &Innermost,
     ) -> Option<Plan> {
-        let fields = Fields::new(cx.world);
+        let fields = Fields::new(f, cx.world);
         let mut changes = Vec::new();
         let mut inside = BTreeSet::new();
         for &b in &found.body {

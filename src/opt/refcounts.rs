@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Block, FrameState, Function, Op, StateId, Term, Value};
+use crate::hir::{Block, FrameState, Function, Inst, Op, StateId, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,13 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How far apart the two may stand: the way between is walked for each `incref`.
 const MOST_BETWEEN: usize = 1000;
 
+/// How many branches a reference is looked for behind.
+const MOST_BRANCHES: usize = 6;
+
 /// How many blocks may lie between an `incref` and those that undo it.
 const MOST_BLOCKS: usize = 12;
 
 /// `incref v ... decref v` go when no instruction between may drop references to objects of other kinds or run host code: within a
 /// block, and where each path from the first comes to one of the others. Exits between then take a new reference of their own.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
-    let mut changed = sink(f);
+    let mut changed = sink(f) | sink_into_joins(f);
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
         let mut gone = vec![false; insts.len()];
@@ -143,9 +146,7 @@ impl Region {
             borrow_in_state(f, state, self.v);
         }
         for &(b, ..) in self.between.iter().filter(|(b, ..)| *b != first) {
-            let mut state = f.blocks[b].entry_state.clone();
-            give_up_one(f, &mut state, self.v);
-            f.blocks[b].entry_state = state;
+            give_up_at_entry(f, b, self.v);
         }
     }
 }
@@ -155,28 +156,20 @@ fn sink(f: &mut Function) -> bool {
     let preds = f.predecessors();
     let mut changed = false;
     for b in f.order.clone() {
-        let Term::Branch { then, els, .. } = &f.blocks[b].term else {
+        let Some(sides) = sides(f, &preds, b) else {
             continue;
         };
-        let sides = [then.block, els.block];
-        let is_side = |side: &Block| preds[*side].len() == 1 && f.blocks[*side].params.is_empty();
-        if !sides.iter().all(is_side) {
-            continue;
-        }
         while let Some(at) = last_taken(f, b) {
             let incref = f.blocks[b].insts[at];
-            let is_undone = |side: &Block| {
-                let mut insts = vec![incref];
-                insts.extend(&f.blocks[*side].insts);
-                matching_decref(f, &insts, &vec![false; insts.len()], 0).is_some()
-            };
-            if !sides.iter().any(is_undone) {
+            if !is_undone_on_a_side(f, &preds, incref, sides, MOST_BRANCHES) {
                 break;
             }
             f.blocks[b].insts.remove(at);
+            let v = f.object_of(f.arg(incref, 0));
             for side in sides {
                 let copy = f.insts.push(f.insts[incref].clone());
                 f.blocks[side].insts.insert(0, copy);
+                give_up_at_entry(f, side, v);
             }
             changed = true;
         }
@@ -184,12 +177,105 @@ fn sink(f: &mut Function) -> bool {
     changed
 }
 
+/// Where a block branches to, if nothing else leads there.
+fn sides(f: &Function, preds: &SecondaryMap<Block, Vec<Block>>, b: Block) -> Option<[Block; 2]> {
+    let Term::Branch { then, els, .. } = &f.blocks[b].term else {
+        return None;
+    };
+    let sides = [then.block, els.block];
+    let is_side = |side: &Block| preds[*side].len() == 1 && f.blocks[*side].params.is_empty();
+    sides.iter().all(is_side).then_some(sides)
+}
+
+/// Whether a reference is dropped again in one of two blocks, or behind some more branches that nothing stands before.
+fn is_undone_on_a_side(
+    f: &Function,
+    preds: &SecondaryMap<Block, Vec<Block>>,
+    incref: Value,
+    blocks: [Block; 2],
+    most: usize,
+) -> bool {
+    blocks.iter().any(|&side| {
+        let mut insts = vec![incref];
+        insts.extend(&f.blocks[side].insts);
+        let is_undone = matching_decref(f, &insts, &vec![false; insts.len()], 0).is_some();
+        let only_branches = || f.blocks[side].insts.iter().all(|v| is_apart(f, *v));
+        is_undone
+            || most > 0
+                && only_branches()
+                && sides(f, preds, side)
+                    .is_some_and(|next| is_undone_on_a_side(f, preds, incref, next, most - 1))
+    })
+}
+
+/// Take what each way into a join takes of the value that it passes on, right before that, in the join itself, if it is undone there.
+fn sink_into_joins(f: &mut Function) -> bool {
+    let preds = f.predecessors();
+    let mut changed = false;
+    for b in f.order.clone() {
+        let is_join = preds[b].len() > 1 && !f.blocks[b].is_loop_header;
+        for place in 0..f.blocks[b].params.len() * usize::from(is_join) {
+            let p = f.blocks[b].params[place].0;
+            if !(f.ty(p) <= Type::OBJECT) || f.ty(p).is_bottom() {
+                continue;
+            }
+            let taken: Option<Vec<_>> = preds[b]
+                .iter()
+                .map(|pred| taken_for(f, *pred, place))
+                .collect();
+            let Some(taken) = taken else { continue };
+            let incref = Inst::proved(
+                Op::Incref,
+                vec![p],
+                Type::BOTTOM,
+                f.blocks[b].entry_state.pc,
+            );
+            let incref = f.insts.push(incref);
+            let mut insts = vec![incref];
+            insts.extend(&f.blocks[b].insts);
+            if matching_decref(f, &insts, &vec![false; insts.len()], 0).is_none() {
+                continue;
+            }
+            for (pred, at) in preds[b].iter().zip(taken) {
+                if let Some(at) = at {
+                    f.blocks[*pred].insts.remove(at);
+                }
+            }
+            f.blocks[b].insts = insts;
+            give_up_at_entry(f, b, p);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The place of the `incref` for what a block passes to a parameter of the only block after it; none if it is not counted. Nothing if
+/// there is neither.
+fn taken_for(f: &Function, pred: Block, place: usize) -> Option<Option<usize>> {
+    let Term::Jump(edge) = &f.blocks[pred].term else {
+        return None;
+    };
+    let arg = f.object_of(edge.args[place]);
+    if matches!(f.op(arg), Op::Const(object) if object.is_immortal()) {
+        return Some(None);
+    }
+    let at = last_taken(f, pred)?;
+    let is_it = f.object_of(f.arg(f.blocks[pred].insts[at], 0)) == arg;
+    is_it.then_some(Some(at))
+}
+
 /// The place of the last `incref` of a block, if what comes after it needs no state.
 fn last_taken(f: &Function, b: Block) -> Option<usize> {
     let insts = f.blocks[b].insts.iter().enumerate().rev();
-    let mut insts = insts.skip_while(|(_, v)| f.op(**v).is_pure() && f.insts[**v].state.is_none());
+    let mut insts = insts.skip_while(|(_, v)| is_apart(f, **v));
     let (at, v) = insts.next()?;
     matches!(f.op(*v), Op::Incref).then_some(at)
+}
+
+/// Whether references may be taken behind the instruction as well as before it.
+fn is_apart(f: &Function, v: Value) -> bool {
+    let is_quiet = f.op(v).is_pure() || matches!(f.op(v), Op::IsClass(_));
+    is_quiet && f.insts[v].state.is_none()
 }
 
 fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) -> Option<usize> {
@@ -257,9 +343,11 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
             }
             Op::Store(_) | Op::StoreQuiet(_) if stored => return Undone::Never,
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v && !takes_out(f, inst, v) => {}
-            // What it takes out may be the object itself, of which a local has another reference.
+            // What it takes out may be the object itself: then a local has another reference, or somebody does, as nothing that
+            // attributes are stored into ends unseen.
             Op::StoreQuiet(_)
-                if f.object_of(f.insts[inst].args[1]) != v && f.is_in_local(inst, v) => {}
+                if f.object_of(f.insts[inst].args[1]) != v
+                    && (f.is_in_local(inst, v) || f.object_of(f.insts[inst].args[0]) == v) => {}
             Op::Decref if f.is_in_local(inst, v) => crossed = true,
             op if (op.effects().writes || op.effects().runs_host_code)
                 && !is_planted(Fault::Refcounts) =>
@@ -285,6 +373,13 @@ pub(super) fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {
     if give_up_one(f, &mut state, v) {
         f.states[id] = state;
     }
+}
+
+/// A reference is taken only behind the start of a block.
+fn give_up_at_entry(f: &mut Function, b: Block, v: Value) {
+    let mut state = f.blocks[b].entry_state.clone();
+    give_up_one(f, &mut state, v);
+    f.blocks[b].entry_state = state;
 }
 
 /// One reference was taken: one entry gives it up, of the innermost frame that has one.

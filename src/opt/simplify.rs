@@ -3,7 +3,7 @@
 use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::bytecode::{ConstValue, GeneralOp};
-use crate::hir::{Edge, Function, Op, Term, Value};
+use crate::hir::{Edge, Function, Op, Term, Value, is_builtin_exact};
 use crate::types::Type;
 
 /// Simplify every instruction once, in dominance order.
@@ -101,6 +101,15 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             }
             _ => false,
         },
+        Op::IsClass(types) => {
+            let (t, a) = (ty(0), arg(0));
+            if !is_builtin_exact(t) || !types.iter().all(|ty| is_builtin_exact(*ty)) {
+                return false;
+            }
+            let is = types.iter().any(|ty| t <= *ty);
+            f.rely_on(a);
+            become_constant(f, v, Op::ConstBool(is))
+        }
         Op::IsNone => {
             let t = ty(0);
             let a = arg(0);

@@ -7,7 +7,8 @@ use crate::types::Type;
 use cranelift_entity::EntityRef;
 
 /// Recompute all types.
-pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let is_off = cx.without.contains(&"types");
     let before: Vec<Type> = f.insts.values().map(|i| i.ty).collect();
     for b in f.order.clone() {
         for (p, _) in f.blocks[b].params.clone() {
@@ -33,7 +34,10 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
                     if is_planted(Fault::Types) && !known.is_bottom() {
                         continue;
                     }
-                    let new = known.join(widen(f.ty(arg)));
+                    let mut new = known.join(widen(f.ty(arg)));
+                    if is_off && !(new <= Type::PRIMITIVE) {
+                        new = new.join(Type::OBJECT);
+                    }
                     if new != f.insts[p].ty {
                         f.insts[p].ty = new;
                         changed = true;

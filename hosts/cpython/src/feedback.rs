@@ -11,7 +11,7 @@ mod tests;
 use crate::abi::{self, function, interp, opcodes as oc, type_};
 use crate::objects;
 use crate::owned::Owned;
-use crate::world::classes::{self, Descriptor};
+use crate::world::classes::{self, Descriptor, Storage, storage};
 use crate::world::dictionaries;
 use cladonia::types::Type;
 use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
@@ -275,14 +275,20 @@ pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
 }
 
 /// The classes that share the class's base, with the base, if that is a class of the program with few below it: where
-/// instances of one have been seen, those of the others are likely.
+/// instances of one have been seen, those of the others are likely. Not those of which no instance has ever had an attribute, if some of
+/// the class have: there may be none.
 ///
 /// # Safety
 /// The GIL is held; `class` is a live class.
 pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
     let mut found: Vec<LiveClass> = Vec::new();
-    // SAFETY: a live class and its base; `type.__subclasses__` runs no Python code.
+    // SAFETY: live classes, and a class's base; `type.__subclasses__` runs no Python code.
     unsafe {
+        let has_attributes = |class| match storage(class) {
+            Storage::Inline(values) => values.count() > 0,
+            _ => true,
+        };
+        let expects_attributes = has_attributes(class);
         let base = (*class).tp_base;
         if base.is_null() || ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) == 0 {
             return found;
@@ -296,12 +302,16 @@ pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
             return found;
         };
         let mut todo: Vec<Owned> = Owned::borrow(base.cast()).into_iter().collect();
+        let mut passed = 0;
         while let Some(class) = todo.pop() {
-            if found.len() == MOST_RELATIVES {
+            if passed == MOST_RELATIVES {
                 return Vec::new();
             }
+            passed += 1;
             let list = ffi::PyObject_CallOneArg(subclasses.as_ptr(), class.as_ptr());
-            found.push(LiveClass(class));
+            if !expects_attributes || has_attributes(class.as_ptr().cast()) {
+                found.push(LiveClass(class));
+            }
             let Some(list) = Owned::take(list) else {
                 ffi::PyErr_Clear();
                 continue;

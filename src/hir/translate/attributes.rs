@@ -6,7 +6,7 @@ use crate::facts::{
     AccessKind, Assumption, AttrPlan, Binds, Callee, Global, IntrinsicCall, StorePlan,
 };
 use crate::hir::Op;
-use crate::hir::build::Builder;
+use crate::hir::build::{Builder, Unsupported};
 use crate::hir::function::{Entry, Value};
 use crate::hir::translate::dispatch::{Expected, Site, is_one_class, site};
 use crate::types::{ObjectHandle, Type};
@@ -71,7 +71,7 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn load_attr(&mut self, instr: &Instr) {
+    pub(super) fn load_attr(&mut self, instr: &Instr) -> Result<(), Unsupported> {
         let as_method = instr.arg2 != 0;
         self.own_operands(1);
         let receiver = self.stack[self.stack.len() - 1].value;
@@ -105,6 +105,9 @@ impl Builder<'_> {
                 }
                 self.load_by_plan(g, plan, as_method);
             }
+            Site::Several(arms) if let Some(call) = self.call_ahead().filter(|_| as_method) => {
+                self.load_and_call(instr, receiver, arms, call)?;
+            }
             Site::Several(arms) => {
                 let methods = arms
                     .iter()
@@ -122,15 +125,19 @@ impl Builder<'_> {
                     receiver,
                     arms,
                     &both[..1 + as_method as usize],
-                    |b, plan| {
-                        b.count_access(AccessKind::Polymorphic);
-                        b.load_by_plan(receiver, plan, as_method);
-                    },
+                    |b, plan| b.load_polymorphic(receiver, plan, as_method),
                     |b| b.load_generally(instr, receiver),
                 );
                 self.candidates.insert(results[0], methods);
             }
         }
+        Ok(())
+    }
+
+    /// Load in the arm for some of several classes.
+    pub(super) fn load_polymorphic(&mut self, receiver: Value, plan: AttrPlan, as_method: bool) {
+        self.count_access(AccessKind::Polymorphic);
+        self.load_by_plan(receiver, plan, as_method);
     }
 
     /// Count an access that a plan makes, if the host counts them.
@@ -240,7 +247,7 @@ impl Builder<'_> {
         }
     }
 
-    fn load_generally(&mut self, instr: &Instr, receiver: Value) {
+    pub(super) fn load_generally(&mut self, instr: &Instr, receiver: Value) {
         let imms = [instr.arg as i64, 0];
         if instr.arg2 == 0 {
             let v = self.general_on_stack(G::LoadAttr, imms, 1);

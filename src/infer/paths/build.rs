@@ -75,11 +75,12 @@ const TELLING: [Type; 7] = [
     Type::DICT_EXACT,
 ];
 
-/// How many operands of a general operation decide what it can become.
+/// How many operands decide what an operation can become: a general one, or one that takes numbers as they come.
 fn deciding_operands(op: &Op) -> usize {
     match op {
         Op::General(G::Binary | G::CompareBool | G::GetItem | G::SetItem, _) => 2,
-        Op::General(G::Truth | G::Negative | G::Invert, _) => 1,
+        Op::General(G::Truth | G::Negative | G::Invert, _) | Op::UnboxNumber => 1,
+        Op::IsClass(types) if types.iter().all(|ty| is_builtin_exact(*ty)) => 1,
         _ => 0,
     }
 }

@@ -14,8 +14,15 @@ impl Engine<'_> {
     pub(super) fn may_leave(&self, op: &Op, args: &[Arg]) -> bool {
         let facts = args.first().map(|arg| &arg.facts);
         match (op, facts) {
-            // That the unit is valid and nothing is pending is not followed.
-            (Op::CheckValid | Op::CheckPending | Op::DoPending | Op::CheckQuiet, _) => false,
+            // That the unit is valid, nothing is pending and nobody has looked is not followed.
+            (
+                Op::CheckValid
+                | Op::CheckUnseen
+                | Op::CheckPending
+                | Op::DoPending
+                | Op::CheckQuiet,
+                _,
+            ) => false,
             (Op::GuardType(ty), Some(facts)) => !facts.is(*ty),
             (Op::GuardBound, Some(facts)) => facts.ty.could_be(Type::NULLPTR),
             (Op::GuardTrue(_), Some(facts)) => facts.as_truth() != Some(true),

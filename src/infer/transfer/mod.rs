@@ -59,6 +59,7 @@ impl Engine<'_> {
             | Op::Decref
             | Op::StoreSlot(_)
             | Op::CheckValid
+            | Op::CheckUnseen
             | Op::CheckPending
             | Op::DoPending
             | Op::CheckQuiet

@@ -252,11 +252,7 @@ fn checked(
                 return (args, classes);
             }
             if let Op::CheckClasses(types) = f.op(v) {
-                let root = f.object_of(f.arg(v, 0));
-                let of_it = args.iter().zip(&mut classes);
-                let of_it =
-                    of_it.filter(|(arg, known)| f.object_of(**arg) == root && known.is_empty());
-                of_it.for_each(|(_, known)| known.clone_from(types));
+                note(f, &args, &mut classes, f.arg(v, 0), types);
             }
             if !matches!(f.op(v), Op::GuardType(_)) {
                 continue;
@@ -268,11 +264,29 @@ fn checked(
             }
         }
         let preds = preds.get_or_insert_with(|| f.predecessors());
+        let side = block;
         match preds[block][..] {
             [before] if block != f.entry() => block = before,
             _ => return (args, classes),
         }
         insts = &f.blocks[block].insts;
+        if let Term::Branch { cond, then, .. } = &f.blocks[block].term
+            && let Op::IsClass(types) = f.op(*cond)
+            && then.block == side
+            && insts.last().map(|last| f.resolve(*last)) == Some(f.resolve(*cond))
+        {
+            note(f, &args, &mut classes, f.arg(*cond, 0), types);
+        }
+    }
+}
+
+/// Note of which classes the arguments are that are this object, where nothing is noted yet.
+fn note(f: &Function, args: &[Value], classes: &mut [Vec<Type>], object: Value, types: &[Type]) {
+    let root = f.object_of(object);
+    for (arg, known) in args.iter().zip(classes) {
+        if f.object_of(*arg) == root && known.is_empty() {
+            *known = types.to_vec();
+        }
     }
 }
 

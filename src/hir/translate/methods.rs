@@ -1,0 +1,100 @@
+//! A method of one of several classes, loaded and called: each class's arm has the call in it, with all that was found out of the
+//! receiver. Behind a join only the callable's identity would tell which it is.
+
+use crate::bytecode::{Instr, Op as B, Pc};
+use crate::facts::AttrPlan;
+use crate::hir::build::{Builder, Unsupported};
+use crate::hir::function::Term;
+use crate::hir::{Edge, Op, Value};
+use crate::types::Type;
+
+/// The most instructions, that of the call included, which are repeated in each arm.
+const MOST_AHEAD: u32 = 4;
+
+impl Builder<'_> {
+    /// The instruction that calls what the current one loads, if only a few arguments stand between that are loaded as simply.
+    pub(super) fn call_ahead(&self) -> Option<Pc> {
+        // Names that are held back are told apart by single instructions.
+        if self.names.is_some() {
+            return None;
+        }
+        let mut arguments = 0;
+        for pc in (self.pc.0 + 1..=self.pc.0 + MOST_AHEAD).map(Pc) {
+            let instr = self.code.instrs.get(pc.0 as usize)?;
+            let is_straight = !self.is_leader(pc)
+                && !instr.is_unreached()
+                && (self.handler(pc)).is_none_or(|h| self.handler(self.pc) == Some(h));
+            match instr.op {
+                _ if !is_straight => return None,
+                B::LoadFast | B::LoadConst => arguments += 1,
+                B::LoadAttr if instr.arg2 == 0 && arguments > 0 => {}
+                B::Call if instr.arg == arguments => return Some(pc),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Load a method by the plan for each group of classes, and call it: all instructions up to the `call`, in each arm and in the
+    /// general one. The result is on the stack.
+    pub(super) fn load_and_call(
+        &mut self,
+        instr: &Instr,
+        receiver: Value,
+        arms: Vec<(Vec<Type>, AttrPlan)>,
+        call: Pc,
+    ) -> Result<(), Unsupported> {
+        let load = std::mem::replace(&mut self.pc, call);
+        let join = self.inner_block();
+        self.pc = load;
+        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
+        let (locals, unchecked) = (self.locals.clone(), self.unchecked);
+        let mut may_have_run = unchecked;
+        let arms = arms.into_iter().map(Some).chain([None]);
+        for arm in arms {
+            let next = match arm {
+                Some((types, plan)) => {
+                    let is = self.emit(Op::IsClass(types), vec![receiver], Type::CBOOL);
+                    let next = self.fork(is);
+                    self.load_polymorphic(receiver, plan, true);
+                    Some(next)
+                }
+                None => {
+                    self.load_generally(instr, receiver);
+                    None
+                }
+            };
+            if self.run_to(call)? {
+                self.own(self.stack.len() - 1);
+                let args = self.top_values(1);
+                self.end_block(Term::Jump(Edge { block: join, args }));
+            }
+            may_have_run |= self.unchecked;
+            let Some(next) = next else { break };
+            (self.pc, self.cur) = (load, next);
+            self.restart(&start_stack);
+            (self.stack, self.locals) = (stack.clone(), locals.clone());
+            self.unchecked = unchecked;
+        }
+        self.pc = call;
+        self.locals = locals;
+        self.stack.truncate(stack.len());
+        self.enter_join(join, &[Type::OBJECT], &stack);
+        self.unchecked = may_have_run;
+        Ok(())
+    }
+
+    /// Translate the instructions after the current one, up to this one; says whether that can be reached.
+    fn run_to(&mut self, last: Pc) -> Result<bool, Unsupported> {
+        for pc in (self.pc.0 + 1..=last.0).map(Pc) {
+            self.pc = pc;
+            let instr = self.code.instr(pc);
+            self.look_at_validity(instr);
+            self.start_instr();
+            if self.translate(instr)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

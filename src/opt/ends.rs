@@ -1,0 +1,97 @@
+//! Bets that what is dropped does not end, or that nobody sees it end.
+//!
+//! Dropping the last reference to an object may run code of the program, after which nothing is known of memory any more. What a
+//! store takes out, or somebody else holds, mostly lives on or is a number. So such a drop is followed by a check that leaves where it
+//! ended an object whose end may have been seen ([`Op::CheckUnseen`]): it is made only there, and what is known before the drop is known
+//! behind the check. A bet that was lost is not made again, and where several were, none is.
+
+use super::Context;
+use crate::bytecode::Reason;
+use crate::hir::{Function, Op, Validity, Value};
+use std::collections::{HashMap, HashSet};
+
+/// When so many bets of a function were lost, there are no more in it: each costs a unit.
+const MOST_LOST: usize = 4;
+
+/// Make checks of validity that only a drop precedes checks that it was not seen.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let lost = cx.avoid.iter().filter(|bet| bet.1 == Reason::Ended);
+    if lost.count() >= MOST_LOST {
+        return false;
+    }
+    let validity = Validity::of(f);
+    let incoming = incoming(f);
+    let mut checks = Vec::new();
+    for &b in &f.order {
+        let mut last = None;
+        let dirty = validity.dirty_before(f, b);
+        for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
+            match f.op(v) {
+                Op::Refine(_) => {}
+                Op::Decref if !is_dirty && is_worth_a_bet(f, &incoming, f.arg(v, 0)) => {
+                    last = Some(v)
+                }
+                Op::CheckValid => checks.extend(last.take().map(|_| v)),
+                _ => last = None,
+            }
+        }
+    }
+    checks.retain(|check| {
+        let state = f.insts[*check].state.map(|state| &f.states[state]);
+        state.is_some_and(|state| !cx.avoid.contains(&(state.pc, Reason::Ended)))
+    });
+    for check in &checks {
+        f.insts[*check].op = Op::CheckUnseen;
+    }
+    !checks.is_empty()
+}
+
+/// What the edges bring each block parameter.
+fn incoming(f: &Function) -> HashMap<Value, Vec<Value>> {
+    let mut incoming: HashMap<Value, Vec<Value>> = HashMap::new();
+    for &b in &f.order {
+        for edge in f.blocks[b].term.edges() {
+            let params = f.blocks[edge.block].params.iter();
+            for ((param, _), arg) in params.zip(&edge.args) {
+                let arg = f.object_of(*arg);
+                incoming.entry(*param).or_default().push(arg);
+            }
+        }
+    }
+    incoming
+}
+
+/// Whether dropping the value may run code of the program, but mostly does not: on every way it was stored somewhere for some time, or
+/// still is, or the caller has it.
+fn is_worth_a_bet(f: &Function, incoming: &HashMap<Value, Vec<Value>>, v: Value) -> bool {
+    let mut left = vec![f.object_of(v)];
+    let mut seen = HashSet::new();
+    while let Some(v) = left.pop() {
+        let is_kept = match f.op(v) {
+            Op::Store(_)
+            | Op::ListSet
+            | Op::ItemSet
+            | Op::CellSet
+            | Op::Load(_)
+            | Op::GlobalGet(_)
+            | Op::ListGet
+            | Op::TupleGet
+            | Op::ItemGet
+            | Op::CellGet
+            | Op::Arg(_)
+            | Op::Const(_)
+            | Op::Null => true,
+            Op::Param => {
+                if seen.insert(v) {
+                    left.extend(incoming.get(&v).into_iter().flatten());
+                }
+                true
+            }
+            _ => false,
+        };
+        if !is_kept {
+            return false;
+        }
+    }
+    f.drop_runs_host_code(v)
+}
