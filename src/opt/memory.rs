@@ -11,6 +11,8 @@
 //! the host's, as far as the host says what it and others touch ([`World::field_access`]); else it ends all loads and checks
 //! (what is stored may hide what a class has). It changes no class, and writes neither into lists nor into cells.
 //!
+//! A drop that is bet not to be seen ([`super::ends`]) ends nothing: where it was seen, the unit leaves.
+//!
 //! Of an instance that is made here and nobody else has seen it is known what it has not: what is stored into it takes nothing out.
 //!
 //! A class is known to be one of several: by a check of them, or of fewer, or as a branch has found out.
