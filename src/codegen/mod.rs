@@ -325,9 +325,11 @@ impl Codegen {
             JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
         builder.memory_provider(Box::new(provider));
         let mut names = Vec::with_capacity(declared.len());
-        for &callee in &declared {
+        let mut callees = Vec::with_capacity(declared.len());
+        for callee in declared {
             let (name, address) = callee.of(input)?;
             names.push(name);
+            callees.push((callee, pages.reaches(address)));
             builder.symbol(callee.symbol(), std::ptr::with_exposed_provenance(address));
         }
         let mut module = JITModule::new(builder);
@@ -338,7 +340,7 @@ impl Codegen {
         let mut emitter = Emitter::new(input, &mut module, &mut context.func, &mut self.scratch);
         emitter.planted = self.planted;
         emitter.native_stack = self.native_stack;
-        emitter.emit(&declared)?;
+        emitter.emit(&callees)?;
         if self.native_stack.is_some() {
             let mut builder = FunctionBuilder::new(&mut context.func, &mut self.safepoints);
             for value in self.scratch.references(input.func) {
