@@ -8,7 +8,7 @@
 //!
 //! # Exits
 //! All exits with the same types of values share one cold block. Its parameters are the exit's number and the values, without the
-//! thread and the frame, which are the same for nearly all; it stores the values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a compare, a
+//! thread and the frame, which are the same for nearly all, and without what is only loaded from those, which it loads itself; it stores the values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a compare, a
 //! branch, and in the cold part the moves of its values.
 //!
 //! # References
