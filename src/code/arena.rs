@@ -9,6 +9,13 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// How far a near call goes at least.
+const REACH: usize = if cfg!(target_arch = "x86_64") {
+    1 << 31
+} else {
+    1 << 27
+};
+
 /// One reservation.
 pub(super) struct Arena {
     page: usize,
@@ -92,6 +99,15 @@ impl Arena {
         protect(base, bytes, Access::None).map_err(failed)?;
         state.mapping = Some(mapping);
         Ok(base)
+    }
+
+    /// Whether a near call from anywhere in this arena comes to an address.
+    pub(super) fn reaches(&self, address: usize) -> bool {
+        let Ok(base) = self.reserve() else {
+            return false;
+        };
+        let end = base + self.limit();
+        address.abs_diff(base).max(address.abs_diff(end)) < REACH
     }
 
     pub(super) fn used(&self) -> usize {

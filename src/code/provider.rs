@@ -50,6 +50,11 @@ impl UnitPages {
         self.pages.arena.map_frames(code.addr(), maps);
     }
 
+    /// Whether a near call from any code of the unit comes to an address.
+    pub fn reaches(&self, address: usize) -> bool {
+        self.pages.arena.reaches(address)
+    }
+
     /// Bytes of the unit's pages.
     pub fn size(&self) -> usize {
         self.pages.lock().iter().map(|(placed, _)| placed.len).sum()

@@ -1,9 +1,9 @@
 //! One LIR function into Cranelift IR: the walk, the blocks, the terminators. Ops are in `ops`.
 
-use super::exits::ExitBlocks;
+use super::exits::{ExitBlocks, loads_for_exit};
 use super::{CodegenError, Input, malformed};
 use crate::lir::{
-    Block, BlockCall, BlockData, Cfg, Func, HelperId, Imm, NaturalLoop, RoutineId, SigId,
+    Block, BlockCall, BlockData, Cfg, Func, HelperId, Imm, Inst, NaturalLoop, RoutineId, SigId,
     Signature, Term, Value,
 };
 use crate::ll::Ty;
@@ -218,8 +218,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Translate the function, whose blocks [`Scratch::walk`] has ordered.
-    pub(super) fn emit(mut self, declared: &[Declared]) -> Result<(), CodegenError> {
+    /// Translate the function, whose blocks [`Scratch::walk`] has ordered. What it calls comes with whether a near call gets there.
+    pub(super) fn emit(mut self, declared: &[(Declared, bool)]) -> Result<(), CodegenError> {
         let func = self.input.func;
         let name: String = func
             .name
@@ -244,10 +244,16 @@ impl<'a> Emitter<'a> {
             let target = self.block(block)?;
             self.cursor.goto_bottom(target);
             self.is_sheltered = self.scratch.sheltered.contains(block);
-            for inst in &func.blocks[block].insts {
+            let data = &func.blocks[block];
+            // A collector is told what an exit passes.
+            let loads = match self.native_stack {
+                Some(_) => &[],
+                None => loads_for_exit(data),
+            };
+            for inst in &data.insts[..data.insts.len() - loads.len()] {
                 self.inst(inst)?;
             }
-            self.term(block)?;
+            self.term(block, loads)?;
         }
         self.scratch.cfg = cfg;
         self.emit_exit_blocks()
@@ -265,14 +271,14 @@ impl<'a> Emitter<'a> {
         result
     }
 
-    fn declare(&mut self, declared: &[Declared]) -> Result<(), CodegenError> {
+    fn declare(&mut self, declared: &[(Declared, bool)]) -> Result<(), CodegenError> {
         self.scratch.helpers.clear();
         self.scratch.routines.clear();
         self.scratch.guarded.clear();
         self.scratch.sigs.clear();
         self.scratch.slots.clear();
         self.scratch.ref_slots.clear();
-        for &callee in declared {
+        for &(callee, is_near) in declared {
             let signature = match callee {
                 Declared::Helper(id) => self.signature(&self.input.helpers[id].signature),
                 Declared::Routine(id) => self.signature(&self.input.func.routines[id].signature),
@@ -283,6 +289,7 @@ impl<'a> Emitter<'a> {
                 .declare_function(&callee.symbol(), Linkage::Import, &signature)
                 .map_err(|e| super::from_module_error(self.input.func, e))?;
             let reference = self.module.declare_func_in_func(import, self.cursor.func);
+            self.cursor.func.dfg.ext_funcs[reference].colocated = is_near;
             match callee {
                 Declared::Helper(id) => self.scratch.helpers[id] = reference.into(),
                 Declared::Routine(id) => self.scratch.routines[id] = reference.into(),
@@ -325,7 +332,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn term(&mut self, block: Block) -> Result<(), CodegenError> {
+    fn term(&mut self, block: Block, loads: &[Inst]) -> Result<(), CodegenError> {
         let func = self.input.func;
         match func.blocks[block]
             .term
@@ -359,7 +366,7 @@ impl<'a> Emitter<'a> {
                 let values = self.values(values)?;
                 self.cursor.ins().return_(&values);
             }
-            Term::Exit { exit, args } => self.exit(*exit, args)?,
+            Term::Exit { exit, args } => self.exit(*exit, args, loads)?,
             Term::Unreachable => {
                 self.cursor.ins().trap(UNREACHABLE);
             }

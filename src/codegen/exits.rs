@@ -1,13 +1,14 @@
 //! Exits: one shared cold block for each shape of values, which fills the exit buffer and calls the hook.
 //!
 //! Nearly all exits of a function pass the same thread and the same frame. Those are no part of what goes to the shared block: it uses them
-//! where they are, since what all that leads to a block has, the block has too.
+//! where they are, since what all that leads to a block has, the block has too. What an exit only loads from where the frame has it, the
+//! shared block loads.
 
 use super::CodegenError;
 use super::emit::Emitter;
 use crate::exits::{CONTEXT_WORDS, EXITING, ExitId};
-use crate::lir::{Signature, Value};
-use crate::ll::Ty;
+use crate::lir::{BlockData, Imm, Inst, Opcode, Signature, Term, Value};
+use crate::ll::{Ty, Width};
 use cranelift_codegen::cursor::Cursor;
 use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types,
@@ -28,6 +29,8 @@ const WORD: u32 = 8;
 enum Word {
     /// The function's thread or frame.
     Context(ir::Value),
+    /// What is at an offset from the function's thread or frame.
+    Held(ir::Value, i32),
     /// A value of its own, and whether it is a reference that a collector must find. (Integers and addresses are one to the machine,
     /// so they are one in a shape.)
     Passed(ir::Type, bool),
@@ -43,18 +46,54 @@ pub(super) struct ExitBlocks {
     blocks: Vec<(ir::Block, Vec<Word>)>,
 }
 
+/// The instructions at the end of a block that only load words of the thread or the frame for its exit.
+pub(super) fn loads_for_exit(data: &BlockData) -> &[Inst] {
+    let Some(Term::Exit { args, .. }) = &data.term else {
+        return &[];
+    };
+    let context = &args[..args.len().min(CONTEXT_WORDS as usize)];
+    let is_load = |inst: &&Inst| {
+        let is_word = matches!(
+            inst.imm,
+            Imm::Mem {
+                width: Width::Ptr | Width::I64,
+                ..
+            }
+        );
+        let is_load = inst.op == Opcode::Load && is_word;
+        is_load && context.contains(&inst.args[0]) && !context.contains(&inst.results[0])
+    };
+    let count = data.insts.iter().rev().take_while(is_load).count();
+    &data.insts[data.insts.len() - count..]
+}
+
 impl Emitter<'_> {
-    /// Leave by an exit: go to the block of the values' shape.
-    pub(super) fn exit(&mut self, exit: ExitId, args: &[Value]) -> Result<(), CodegenError> {
-        let values = self.values(args)?;
+    /// Leave by an exit: go to the block of the values' shape. The `loads` have not been made: the shared block makes them.
+    pub(super) fn exit(
+        &mut self,
+        exit: ExitId,
+        args: &[Value],
+        loads: &[Inst],
+    ) -> Result<(), CodegenError> {
         if self.exits.context.is_empty() {
-            let context = values.iter().take(CONTEXT_WORDS as usize);
-            self.exits.context = context.copied().collect();
+            let context = args.iter().take(CONTEXT_WORDS as usize);
+            self.exits.context = context.map(|v| self.value(*v)).collect::<Result<_, _>>()?;
         }
         let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
         let mut call = vec![BlockArg::from(number)];
         let mut shape = Vec::with_capacity(args.len());
-        for (place, (&value, &arg)) in values.iter().zip(args).enumerate() {
+        for (place, &arg) in args.iter().enumerate() {
+            let load = loads.iter().find(|load| load.results[0] == arg);
+            if let Some(&Inst {
+                imm: Imm::Mem { offset, .. },
+                args: ref from,
+                ..
+            }) = load
+            {
+                shape.push(Word::Held(self.value(from[0])?, offset));
+                continue;
+            }
+            let value = self.value(arg)?;
             let is_ref = self.native_stack.is_some() && self.input.func.refs.values.contains(arg);
             if !is_ref && self.exits.context.get(place) == Some(&value) {
                 shape.push(Word::Context(value));
@@ -115,6 +154,10 @@ impl Emitter<'_> {
             for (place, word) in (0..).zip(&shape) {
                 let value = match *word {
                     Word::Context(value) => Some(value),
+                    Word::Held(at, offset) => {
+                        let flags = MemFlagsData::trusted();
+                        Some(self.cursor.ins().load(types::I64, flags, at, offset))
+                    }
                     Word::Passed(_, is_ref) => {
                         refs.extend(is_ref.then_some(place));
                         passed.next()

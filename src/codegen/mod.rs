@@ -8,8 +8,9 @@
 //!
 //! # Exits
 //! All exits with the same types of values share one cold block. Its parameters are the exit's number and the values, without the
-//! thread and the frame, which are the same for nearly all; it stores the values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a compare, a
-//! branch, and in the cold part the moves of its values.
+//! thread and the frame, which are the same for nearly all, and without what is only loaded from those, which it loads itself; it stores
+//! the values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a compare, a branch, and in the cold part
+//! the moves of its values.
 //!
 //! # References
 //! For a host whose objects are traced ([`Codegen::with_stack_maps`]), the values of [`lir::Refs`] are declared to
@@ -325,9 +326,11 @@ impl Codegen {
             JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
         builder.memory_provider(Box::new(provider));
         let mut names = Vec::with_capacity(declared.len());
-        for &callee in &declared {
+        let mut callees = Vec::with_capacity(declared.len());
+        for callee in declared {
             let (name, address) = callee.of(input)?;
             names.push(name);
+            callees.push((callee, pages.reaches(address)));
             builder.symbol(callee.symbol(), std::ptr::with_exposed_provenance(address));
         }
         let mut module = JITModule::new(builder);
@@ -338,7 +341,7 @@ impl Codegen {
         let mut emitter = Emitter::new(input, &mut module, &mut context.func, &mut self.scratch);
         emitter.planted = self.planted;
         emitter.native_stack = self.native_stack;
-        emitter.emit(&declared)?;
+        emitter.emit(&callees)?;
         if self.native_stack.is_some() {
             let mut builder = FunctionBuilder::new(&mut context.func, &mut self.safepoints);
             for value in self.scratch.references(input.func) {

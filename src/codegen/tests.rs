@@ -156,6 +156,7 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
                 codegen.isa.clone(),
                 cranelift_module::default_libcall_names(),
             ));
+            let called: Vec<_> = called.into_iter().map(|callee| (callee, false)).collect();
             Emitter::new(
                 &input,
                 &mut module,

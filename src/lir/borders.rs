@@ -13,8 +13,8 @@ use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
 use crate::ll::Ty;
-use cranelift_entity::{EntitySet, SecondaryMap};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use cranelift_entity::{EntityRef, EntitySet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most values that are copied at one border: a loop has not more registers.
 const MOST_COPIED: usize = 24;
@@ -31,14 +31,9 @@ pub fn separate_loops(func: &mut Func) {
         return;
     }
     let cfg = Cfg::new(func);
-    let found = cfg.innermost_loops();
-    if found.is_empty() {
-        return;
-    }
     let hot = func.hot_blocks();
-    let loops: Vec<Loop> = found
-        .into_iter()
-        .filter(|found| hot.contains(found.header) && found.is_quiet(func, &hot))
+    let loops: Vec<Loop> = (cfg.quiet_loops(func, &hot).into_iter())
+        .filter(|found| hot.contains(found.header))
         .filter_map(|NaturalLoop { header, body }| {
             let from = cfg.predecessors(header);
             let mut outside = from.iter().filter(|p| !body.contains(**p));
@@ -52,30 +47,45 @@ pub fn separate_loops(func: &mut Func) {
     if loops.is_empty() {
         return;
     }
-    let mut defined = SecondaryMap::<Value, Option<Block>>::new();
-    let mut constants: HashMap<Value, Inst> = HashMap::new();
-    for &b in cfg.order() {
-        let data = &func.blocks[b];
-        for &p in &data.params {
-            defined[p] = Some(b);
-        }
-        for inst in &data.insts {
-            for &result in &inst.results {
-                defined[result] = Some(b);
-                if inst.args.is_empty() && inst.op.info().effects.is_pure() {
-                    constants.insert(result, inst.clone());
-                }
-            }
-        }
-    }
-    for found in &loops {
-        // Copies that were made for other loops are neither.
-        let is_inside = |v: Value| defined[v].is_some_and(|b| found.body.contains(b));
-        let is_outside = |v: Value| defined[v].is_some_and(|b| !found.body.contains(b));
-        let is_brought = |v: Value| !constants.contains_key(&v) && is_outside(v);
+    let constants = constants(func, &cfg, &loops);
+    let inside: Vec<EntitySet<Value>> = loops.iter().map(|found| defined(func, found)).collect();
+    let mut given_out = EntitySet::new();
+    given_out.extend(inside.iter().flat_map(EntitySet::iter));
+    let users = cfg.users(func, &given_out);
+    let known = func.values.len();
+    for (found, inside) in loops.iter().zip(&inside) {
+        // Copies that were made for other loops are neither inside nor brought.
+        let is_brought =
+            |v: Value| v.index() < known && !inside.contains(v) && !constants.contains_key(&v);
         enter(func, &cfg, found, &hot, &is_brought, &constants);
-        leave(func, &cfg, found, &is_inside, &constants);
+        leave(func, &cfg, found, inside, &users, &constants);
     }
+}
+
+/// What the blocks of a loop define.
+fn defined(func: &Func, found: &Loop) -> EntitySet<Value> {
+    let mut defined = EntitySet::new();
+    for data in found.body.iter().map(|b| &func.blocks[b]) {
+        let results = data.insts.iter().flat_map(|inst| &inst.results);
+        defined.extend(data.params.iter().chain(results).copied());
+    }
+    defined
+}
+
+/// What makes the constants that loops use or define, or that they are entered with.
+fn constants(func: &Func, cfg: &Cfg, loops: &[Loop]) -> BTreeMap<Value, Inst> {
+    let mut asked = EntitySet::new();
+    for found in loops {
+        asked.extend(found.body.iter().flat_map(|b| func.blocks[b].uses()));
+        let targets = func.blocks[found.before].targets();
+        asked.extend(targets.flat_map(|call| &call.args).copied());
+        asked.extend(defined(func, found).iter());
+    }
+    let insts = cfg.order().iter().flat_map(|b| &func.blocks[*b].insts);
+    let made = insts.filter(|inst| inst.args.is_empty() && inst.op.info().effects.is_pure());
+    let made = made.flat_map(|inst| inst.results.iter().map(move |result| (*result, inst)));
+    let made = made.filter(|(result, _)| asked.contains(*result));
+    made.map(|(result, inst)| (result, inst.clone())).collect()
 }
 
 struct Loop {
@@ -106,7 +116,7 @@ fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
 }
 
 /// Append what gives a value anew: a constant itself, anything else as a copy.
-fn anew(func: &mut Func, block: Block, v: Value, constants: &HashMap<Value, Inst>) -> Value {
+fn anew(func: &mut Func, block: Block, v: Value, constants: &BTreeMap<Value, Inst>) -> Value {
     match constants.get(&v) {
         Some(inst) => constant(func, block, inst.clone()),
         None => copy(func, block, v),
@@ -171,7 +181,7 @@ fn enter(
     found: &Loop,
     hot: &EntitySet<Block>,
     is_brought: &dyn Fn(Value) -> bool,
-    constants: &HashMap<Value, Inst>,
+    constants: &BTreeMap<Value, Inst>,
 ) {
     let hot: Vec<Block> = found.body.iter().filter(|b| hot.contains(*b)).collect();
     let needed = places_and_numbers(func, &hot);
@@ -227,8 +237,9 @@ fn leave(
     func: &mut Func,
     cfg: &Cfg,
     found: &Loop,
-    is_inside: &dyn Fn(Value) -> bool,
-    constants: &HashMap<Value, Inst>,
+    inside: &EntitySet<Value>,
+    users: &BTreeMap<Value, BTreeSet<Block>>,
+    constants: &BTreeMap<Value, Inst>,
 ) {
     for from in found.body.iter() {
         let targets = func.blocks[from].targets();
@@ -246,14 +257,21 @@ fn leave(
             let args = std::mem::take(&mut edge.args);
             edge.block = border;
             let mut copies = BTreeMap::new();
-            let mut behind = Vec::new();
+            // Of what the loop defines, that and no more is used there.
+            let mut used: BTreeSet<Value> = args.iter().copied().collect();
+            used.retain(|v| inside.contains(*v));
+            let mut behind = BTreeSet::new();
             if cfg.predecessors(to).len() == 1 {
-                let dominated = cfg.order().iter().filter(|b| cfg.dominates(to, **b));
-                behind.extend(dominated.copied());
+                for v in inside.iter() {
+                    let users = users.get(&v).into_iter().flatten().copied();
+                    let users = users.filter(|b| cfg.dominates(to, *b));
+                    for b in users {
+                        behind.insert(b);
+                        used.insert(v);
+                    }
+                }
             }
-            let used = behind.iter().flat_map(|b| func.blocks[*b].uses());
-            let used: BTreeSet<Value> = used.chain(args.iter().copied()).collect();
-            for v in used.into_iter().filter(|v| is_inside(*v)).take(MOST_COPIED) {
+            for v in used.into_iter().take(MOST_COPIED) {
                 copies.insert(v, anew(func, border, v, constants));
             }
             for b in behind {

@@ -21,21 +21,21 @@ const WORD: Imm = Imm::Mem {
 /// Carry the word at `cell` through innermost loops that load it in each turn. Nothing but callees may change it.
 pub fn carry_cell(func: &mut Func, cell: u64) {
     let cfg = Cfg::new(func);
-    let found = cfg.innermost_loops();
-    if found.is_empty() {
+    let hot = func.hot_blocks();
+    let quiet = cfg.quiet_loops(func, &hot);
+    if quiet.is_empty() {
         return;
     }
     let mut work = Work {
-        hot: func.hot_blocks(),
+        hot,
         addresses: addresses(func, &cfg, cell),
         func,
         cfg: &cfg,
         cell,
         known: BTreeMap::new(),
     };
-    for found in &found {
-        if found.is_quiet(work.func, &work.hot)
-            && let Some(before) = work.entered_from(found)
+    for found in &quiet {
+        if let Some(before) = work.entered_from(found)
             && work.is_only_read(found)
         {
             work.carry(found, before);

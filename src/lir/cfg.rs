@@ -1,8 +1,9 @@
 //! Control flow: the order that puts definitions before uses, predecessors, dominators and loops.
 
-use super::graph::{Block, Func};
+use super::graph::{Block, Func, Value};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Func {
     /// Blocks that the entry reaches without passing a cold one.
@@ -45,8 +46,10 @@ pub struct Cfg {
     order: Vec<Block>,
     /// Place in `order`, plus one; zero for a block that is not reachable.
     place: SecondaryMap<Block, u32>,
-    /// From which blocks a reachable block is entered, once for each edge.
-    predecessors: SecondaryMap<Block, Vec<Block>>,
+    /// From which blocks reachable blocks are entered, once for each edge: those of one block in a row.
+    predecessors: Vec<Block>,
+    /// Where the row of a block begins and ends.
+    rows: SecondaryMap<Block, (u32, u32)>,
     /// The nearest block that dominates a reachable block; none for the entry.
     idom: SecondaryMap<Block, PackedOption<Block>>,
     /// In the dominator tree, in preorder: a block's place, and the first place after what it dominates.
@@ -57,6 +60,10 @@ impl Cfg {
     /// Walk a function.
     pub fn new(func: &Func) -> Cfg {
         let mut cfg = Cfg::default();
+        let blocks = func.blocks.len();
+        cfg.place.resize(blocks);
+        cfg.idom.resize(blocks);
+        cfg.span.resize(blocks);
         cfg.walk(func);
         cfg.connect(func);
         cfg.dominators();
@@ -82,7 +89,8 @@ impl Cfg {
 
     /// The blocks that a reachable block is entered from, once for each edge.
     pub fn predecessors(&self, block: Block) -> &[Block] {
-        &self.predecessors[block]
+        let (start, end) = self.rows[block];
+        &self.predecessors[start as usize..end as usize]
     }
 
     /// The natural loops, one for each header, outer ones before those in them.
@@ -117,6 +125,28 @@ impl Cfg {
         found
     }
 
+    /// The innermost loops that make no calls but in cold blocks.
+    pub fn quiet_loops(&self, func: &Func, hot: &EntitySet<Block>) -> Vec<NaturalLoop> {
+        let mut found = self.innermost_loops();
+        found.retain(|found| found.is_quiet(func, hot));
+        found
+    }
+
+    /// The blocks that use each of some values.
+    pub fn users(
+        &self,
+        func: &Func,
+        values: &EntitySet<Value>,
+    ) -> BTreeMap<Value, BTreeSet<Block>> {
+        let mut users = BTreeMap::<Value, BTreeSet<Block>>::new();
+        for &b in &self.order {
+            for v in func.blocks[b].uses().filter(|v| values.contains(*v)) {
+                users.entry(v).or_default().insert(b);
+            }
+        }
+        users
+    }
+
     fn walk(&mut self, func: &Func) {
         let mut seen = SecondaryMap::<Block, bool>::new();
         let mut stack: Vec<(Block, bool)> = func
@@ -144,11 +174,37 @@ impl Cfg {
     }
 
     fn connect(&mut self, func: &Func) {
-        for &block in &self.order {
-            for call in func.blocks[block].targets() {
-                self.predecessors[call.block].push(block);
-            }
+        let edges = || {
+            let blocks = self.order.iter();
+            blocks.flat_map(|&from| {
+                let targets = func.blocks[from].targets();
+                targets.map(move |call| (from, call.block))
+            })
+        };
+        let edges = || edges().filter(|(_, to)| self.place[*to] != 0);
+        let mut rows = SecondaryMap::<Block, (u32, u32)>::with_capacity(func.blocks.len());
+        for (_, to) in edges() {
+            rows[to].1 += 1;
         }
+        let mut start = 0;
+        for &block in &self.order {
+            let row = &mut rows[block];
+            let end = start + row.1;
+            // The end moves as the row is filled.
+            *row = (start, start);
+            start = end;
+        }
+        let Some(&entry) = self.order.first() else {
+            return;
+        };
+        let mut predecessors = vec![entry; start as usize];
+        for (from, to) in edges() {
+            let row = &mut rows[to];
+            predecessors[row.1 as usize] = from;
+            row.1 += 1;
+        }
+        self.predecessors = predecessors;
+        self.rows = rows;
     }
 
     /// The algorithm of Cooper, Harvey and Kennedy: intersect over predecessors until nothing changes.
@@ -161,7 +217,8 @@ impl Cfg {
         while changed {
             changed = false;
             for &block in &self.order[1..] {
-                let known = self.predecessors[block]
+                let known = self
+                    .predecessors(block)
                     .iter()
                     .copied()
                     .filter(|&p| self.idom[p].is_some());

@@ -16,17 +16,15 @@ use std::collections::{BTreeMap, HashMap};
 /// may read the cell before the loop is left.
 pub fn derive_counts(func: &mut Func, cell: u64) {
     let cfg = Cfg::new(func);
-    let found = cfg.innermost_loops();
-    if found.is_empty() {
+    let hot = func.hot_blocks();
+    let mut quiet = cfg.quiet_loops(func, &hot);
+    quiet.retain(|found| hot.contains(found.header));
+    if quiet.is_empty() {
         return;
     }
-    let hot = func.hot_blocks();
     let known = Known::of(func);
-    for found in found {
-        if hot.contains(found.header)
-            && found.is_quiet(func, &hot)
-            && let Some(counted) = Counted::find(func, &cfg, &found, &known, cell)
-        {
+    for found in quiet {
+        if let Some(counted) = Counted::find(func, &cfg, &found, &known, cell) {
             counted.rewrite(func, &cfg, &found, cell);
         }
     }
@@ -34,16 +32,17 @@ pub fn derive_counts(func: &mut Func, cell: u64) {
 
 /// What is looked up of values.
 struct Known {
-    constants: HashMap<Value, u64>,
+    constants: SecondaryMap<Value, Option<u64>>,
     /// How often each value is used.
     uses: SecondaryMap<Value, u32>,
 }
 
 impl Known {
     fn of(func: &Func) -> Known {
+        let values = func.values.len();
         let mut known = Known {
-            constants: HashMap::new(),
-            uses: SecondaryMap::new(),
+            constants: SecondaryMap::with_capacity(values),
+            uses: SecondaryMap::with_capacity(values),
         };
         for data in func.order.iter().map(|b| &func.blocks[*b]) {
             for inst in &data.insts {
@@ -52,7 +51,7 @@ impl Known {
                     Imm::Addr(at) if inst.op == Opcode::Pconst => at,
                     _ => continue,
                 };
-                known.constants.insert(inst.results[0], constant);
+                known.constants[inst.results[0]] = Some(constant);
             }
             data.uses().for_each(|v| known.uses[v] += 1);
         }
@@ -60,7 +59,7 @@ impl Known {
     }
 
     fn is(&self, v: Value, n: u64) -> bool {
-        self.constants.get(&v) == Some(&n)
+        self.constants[v] == Some(n)
     }
 
     /// What adds one to the cell in a block, and serves nothing else: a load, a sum and a store.
@@ -310,7 +309,7 @@ impl Counter {
             steps.all(|other| other == Some(falls)).then(|| Counter {
                 param,
                 first,
-                known: known.constants.get(&first).map(|n| n.cast_signed()),
+                known: known.constants[first].map(u64::cast_signed),
                 falls,
             })
         });

@@ -11,7 +11,7 @@
 use super::cfg::Cfg;
 use super::graph::{Block, BlockCall, Func, Term, Value};
 use super::tidy::merge_blocks;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The most instructions of a test that is copied.
@@ -52,8 +52,15 @@ pub fn rotate_loops(func: &mut Func) {
         return;
     }
     let cfg = Cfg::new(func);
+    let mut tested = EntitySet::new();
+    tested.extend(
+        rotated
+            .iter()
+            .flat_map(|rotated| rotated.copies.keys().copied()),
+    );
+    let users = cfg.users(func, &tested);
     for rotated in rotated {
-        rotated.repair(func, &cfg);
+        rotated.repair(func, &cfg, &users);
     }
     merge_blocks(func);
 }
@@ -114,7 +121,7 @@ impl Rotated {
     }
 
     /// Give each use the definition that reaches it.
-    fn repair(self, func: &mut Func, cfg: &Cfg) {
+    fn repair(self, func: &mut Func, cfg: &Cfg, users: &BTreeMap<Value, BTreeSet<Block>>) {
         let is_behind = |b: &Block| *b != self.first && cfg.dominates(self.first, *b);
         let region: Vec<Block> = cfg.order().iter().copied().filter(is_behind).collect();
         let reaching = self.reaching(cfg, &region);
@@ -125,7 +132,10 @@ impl Rotated {
             params: BTreeMap::new(),
             wanted: VecDeque::new(),
         };
-        for b in region.into_iter().filter(|b| *b != self.copy) {
+        let users = self.copies.keys().filter_map(|v| users.get(v)).flatten();
+        let users: BTreeSet<Block> = users.copied().collect();
+        let region = region.into_iter().filter(|b| users.contains(b));
+        for b in region.filter(|b| *b != self.copy) {
             let uses = definitions.func.blocks[b].uses();
             let uses: BTreeSet<Value> = uses.filter(|v| self.copies.contains_key(v)).collect();
             let known: BTreeMap<Value, Value> = uses

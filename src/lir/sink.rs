@@ -13,7 +13,7 @@ use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockData, Func, Imm, Inst, Value};
 use super::ops::Opcode;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A sum is made in so many hot blocks at most.
 const MOST_PLACES: usize = 3;
@@ -21,22 +21,19 @@ const MOST_PLACES: usize = 3;
 /// Sink sums into innermost loops' cold blocks, and undo them there.
 pub fn sink_sums(func: &mut Func) {
     let cfg = Cfg::new(func);
-    let found = cfg.innermost_loops();
-    if found.is_empty() {
+    let hot = func.hot_blocks();
+    let quiet = cfg.quiet_loops(func, &hot);
+    if quiet.is_empty() {
         return;
     }
-    let hot = func.hot_blocks();
     let mut work = Work {
-        users: users(func, &cfg),
-        defined: definitions(func, &cfg),
+        users: cfg.users(func, &operands_and_sums(func, &hot, &quiet)),
+        defined: definitions(func, &quiet),
         func,
         cfg: &cfg,
         hot: &hot,
     };
-    for found in &found {
-        if !found.is_quiet(work.func, &hot) {
-            continue;
-        }
+    for found in &quiet {
         let order = cfg.order().iter().copied();
         let blocks: Vec<Block> = order
             .filter(|b| found.body.contains(*b) && hot.contains(*b))
@@ -55,21 +52,29 @@ pub fn sink_sums(func: &mut Func) {
     }
 }
 
-/// The blocks that use each value.
-fn users(func: &Func, cfg: &Cfg) -> SecondaryMap<Value, BTreeSet<Block>> {
-    let mut users = SecondaryMap::<Value, BTreeSet<Block>>::new();
-    for &b in cfg.order() {
-        for v in func.blocks[b].uses() {
-            users[v].insert(b);
-        }
-    }
-    users
+fn is_sum(inst: &Inst) -> bool {
+    matches!(inst.op, Opcode::Iadd | Opcode::Isub)
 }
 
-/// Where each value is defined; constants are nowhere, since the code generator makes them where they are used.
-fn definitions(func: &Func, cfg: &Cfg) -> SecondaryMap<Value, Option<Block>> {
-    let mut defined = SecondaryMap::<Value, Option<Block>>::new();
-    for &b in cfg.order() {
+/// The sums in hot blocks of loops, and what they are made of.
+fn operands_and_sums(
+    func: &Func,
+    hot: &EntitySet<Block>,
+    loops: &[NaturalLoop],
+) -> EntitySet<Value> {
+    let blocks = loops.iter().flat_map(|found| found.body.iter());
+    let blocks = blocks.filter(|b| hot.contains(*b));
+    let insts = blocks.flat_map(|b| &func.blocks[b].insts);
+    let sums = insts.filter(|inst| is_sum(inst));
+    let mut values = EntitySet::new();
+    values.extend(sums.flat_map(|inst| inst.args.iter().chain(&inst.results).copied()));
+    values
+}
+
+/// Where what loops define is defined; constants are nowhere, since the code generator makes them where they are used.
+fn definitions(func: &Func, loops: &[NaturalLoop]) -> SecondaryMap<Value, Option<Block>> {
+    let mut defined = SecondaryMap::<Value, Option<Block>>::with_capacity(func.values.len());
+    for b in loops.iter().flat_map(|found| found.body.iter()) {
         let data = &func.blocks[b];
         let insts = data.insts.iter().filter(|inst| !inst.args.is_empty());
         let results = insts.flat_map(|inst| &inst.results);
@@ -84,7 +89,8 @@ struct Work<'a> {
     func: &'a mut Func,
     cfg: &'a Cfg,
     hot: &'a EntitySet<Block>,
-    users: SecondaryMap<Value, BTreeSet<Block>>,
+    /// Of sums, and of what they are made of.
+    users: BTreeMap<Value, BTreeSet<Block>>,
     defined: SecondaryMap<Value, Option<Block>>,
 }
 
@@ -98,7 +104,7 @@ impl Work<'_> {
     /// The sums of a block.
     fn sums(&self, b: Block) -> Vec<Sum> {
         let insts = self.func.blocks[b].insts.iter();
-        let sums = insts.filter(|inst| matches!(inst.op, Opcode::Iadd | Opcode::Isub));
+        let sums = insts.filter(|inst| is_sum(inst));
         let sum = |inst: &Inst| Sum {
             value: inst.results[0],
             inst: inst.clone(),
@@ -115,12 +121,17 @@ impl Work<'_> {
         found.body.contains(b) && self.hot.contains(b)
     }
 
+    /// Whether a block uses a sum, or what one is made of.
+    fn uses(&self, b: Block, v: Value) -> bool {
+        self.users.get(&v).is_some_and(|users| users.contains(&b))
+    }
+
     /// Let a sum of a value and what is the same in each turn go down to its uses.
     fn sink(&mut self, found: &NaturalLoop, b: Block, sum: &Sum) {
         if !sum.inst.args.iter().any(|v| self.is_steady(found, *v)) {
             return;
         }
-        let users = self.users[sum.value].clone();
+        let users = self.users.get(&sum.value).cloned().unwrap_or_default();
         if users.contains(&b) {
             let data = &mut self.func.blocks[b];
             let at = position(data, sum.value);
@@ -175,9 +186,9 @@ impl Work<'_> {
             if operand == other || self.is_steady(found, operand) {
                 continue;
             }
-            let (hot, cold): (Vec<Block>, Vec<Block>) = self.users[operand]
-                .iter()
-                .partition(|b| self.is_hot(found, **b));
+            let users = self.users.get(&operand).into_iter().flatten();
+            let (hot, cold): (Vec<Block>, Vec<Block>) =
+                users.partition(|b| self.is_hot(found, **b));
             let data = &self.func.blocks[b];
             let rest = &data.insts[position(data, sum.value) + 1..];
             let is_used_on = rest.iter().any(|inst| inst.args.contains(&operand))
@@ -187,8 +198,7 @@ impl Work<'_> {
                 .filter(|c| self.cfg.dominates(b, *c))
                 .collect();
             let is_over = hot.iter().all(|h| *h == b || self.cfg.dominates(*h, b));
-            let has_other =
-                |c: &Block| self.is_steady(found, other) || self.users[other].contains(c);
+            let has_other = |c: &Block| self.is_steady(found, other) || self.uses(*c, other);
             if is_used_on || !is_over || behind.is_empty() || !behind.iter().all(has_other) {
                 continue;
             }
@@ -216,7 +226,7 @@ impl Work<'_> {
         self.func.blocks[b].insts.insert(at, inst);
         self.defined[result] = Some(b);
         for v in args {
-            self.users[*v].insert(b);
+            self.users.entry(*v).or_default().insert(b);
         }
         result
     }
@@ -228,14 +238,18 @@ impl Work<'_> {
                 *v = new;
             }
         });
-        self.users[old].remove(&b);
-        self.users[new].insert(b);
+        if let Some(users) = self.users.get_mut(&old) {
+            users.remove(&b);
+        }
+        self.users.entry(new).or_default().insert(b);
     }
 
     /// Note that a block may use a value no more.
     fn forget(&mut self, v: Value, b: Block) {
-        if !self.func.blocks[b].uses().any(|used| used == v) {
-            self.users[v].remove(&b);
+        if !self.func.blocks[b].uses().any(|used| used == v)
+            && let Some(users) = self.users.get_mut(&v)
+        {
+            users.remove(&b);
         }
     }
 }

@@ -206,45 +206,24 @@ fn finish(
     routines: Routines<'_>,
 ) -> Result<Lowered, Faults> {
     let mut copied = BTreeSet::new();
-    loop {
-        let start = func.clone();
-        let lowered = finish_with(
-            start, f, host, parts, entry, closed, planted, routines, &copied,
-        )?;
-        let maps = lowered.raw_maps.windows(2);
-        let several = maps.filter(|pair| pair[0].pc == pair[1].pc);
-        let several: BTreeSet<Pc> = several.map(|pair| pair[0].pc).collect();
+    let (mut func, exits, raw_maps) = loop {
+        let mut start = func.clone();
+        let mut lower = Lower::new(
+            &mut start, f, host, parts, entry, closed, planted, routines, &copied,
+        );
+        lower.run();
+        let (exits, raw_maps, faults) = (lower.exits, lower.raw_maps, lower.faults);
+        if !faults.is_empty() {
+            return Err(Faults(faults));
+        }
+        let several = raw_maps.iter().filter(|(_, maps)| maps.len() > 1);
+        let several: BTreeSet<Pc> = several.map(|(pc, _)| *pc).collect();
         // Copies of an instruction that have raw locals in different places say which of them runs, once that is known.
         if several.is_subset(&copied) {
-            return Ok(lowered);
+            break (start, exits, raw_maps);
         }
         copied.extend(several);
-    }
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what `finish` was given, and what it has found out"
-)]
-fn finish_with(
-    mut func: Func,
-    f: &Function,
-    host: &Host,
-    parts: &UnitParts,
-    entry: Entry,
-    closed: Option<Closed<'_>>,
-    planted: bool,
-    routines: Routines<'_>,
-    copied: &BTreeSet<Pc>,
-) -> Result<Lowered, Faults> {
-    let mut lower = Lower::new(
-        &mut func, f, host, parts, entry, closed, planted, routines, copied,
-    );
-    lower.run();
-    let (exits, raw_maps, faults) = (lower.exits, lower.raw_maps, lower.faults);
-    if !faults.is_empty() {
-        return Err(Faults(faults));
-    }
+    };
     lir::tidy(&mut func);
     if let Some(announcement) = &parts.announcement {
         func.announce_calls(announcement, &host.helpers);
@@ -405,6 +384,11 @@ impl<'a> Lower<'a> {
         while i < insts.len() {
             if !dirty[i] {
                 self.standing = Standing::Clean;
+            }
+            let taken = self.incref_all(&insts[i..]);
+            if taken > 0 {
+                i += taken;
+                continue;
             }
             // What only says more of a value is nothing in LIR, so a check may come after that too.
             let says_more =

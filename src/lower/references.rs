@@ -1,5 +1,6 @@
 //! References of objects: taken, dropped, and what happens where the last one goes.
 
+use super::routines::{MOST_TAKEN, size};
 use super::{Lower, Repr, Routine, Standing};
 use crate::hir::{Op, Value};
 use crate::host::{DEALLOC, FREE_LEAF, names};
@@ -31,6 +32,33 @@ impl Lower<'_> {
         }
         let p = self.object(v).0;
         self.unless_null(v, p, |s| s.count(names::INCREF, p));
+    }
+
+    /// Take the references that these instructions take one after the other, as far as that is one call; gives how many of the
+    /// instructions that does.
+    pub(super) fn incref_all(&mut self, insts: &[Value]) -> usize {
+        let mut taken = Vec::new();
+        for &v in insts.iter().take(MOST_TAKEN) {
+            let object = match self.f.op(v) {
+                Op::Incref => self.f.arg(v, 0),
+                _ => break,
+            };
+            if self.needs_no_count(object) || !(self.f.ty(object) <= Type::OBJECT) {
+                break;
+            }
+            taken.push(object);
+        }
+        if taken.len() < 2 {
+            return 0;
+        }
+        let incref = &self.host.intrinsics[self.host.intrinsic(names::INCREF)];
+        let copied = taken.len() * size(&incref.func);
+        let Some(routine) = self.called(Routine::IncrefAll(taken.len()), copied) else {
+            return 0;
+        };
+        let operands: Vec<lir::Value> = taken.iter().map(|v| self.object(*v).0).collect();
+        self.b.call_routine(routine, &operands);
+        taken.len()
     }
 
     pub(super) fn decref(&mut self, v: Value, dropped: Value) {

@@ -15,6 +15,8 @@ use crate::ll::Ty;
 pub enum Routine {
     /// An intrinsic.
     Intrinsic(IntrinsicId),
+    /// Take a reference to each of so many objects.
+    IncrefAll(usize),
     /// Drop a reference to an object; says whether that is all. If not, it was the last one, and `dealloc` ends the object.
     Release,
     /// Drop a reference to what may be no object, and end the object if that was the last one. The frame is true for whoever looks.
@@ -49,6 +51,9 @@ const SMALL: usize = 300;
 
 /// The LIR instructions that copies in the loops of a larger function may come to.
 const MOST_COPIED: usize = 3000;
+
+/// The references that one call takes at most: operands in registers.
+pub(super) const MOST_TAKEN: usize = 6;
 
 /// Intrinsics of fewer LIR instructions are always copied: a call is no less.
 const WORTH_A_CALL: usize = 9;
@@ -97,7 +102,7 @@ impl<'a> Policy<'a> {
 }
 
 /// How many instructions a function has, terminators included.
-fn size(func: &Func) -> usize {
+pub(super) fn size(func: &Func) -> usize {
     let blocks = func.order.iter();
     blocks.map(|&b| func.blocks[b].insts.len() + 1).sum()
 }
@@ -109,6 +114,7 @@ pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Fun
     }
     host.lifetimes.are_counted().then(|| match routine {
         Routine::Intrinsic(_) => unreachable!("it is made above"),
+        Routine::IncrefAll(count) => incref_all(host, count),
         Routine::Release => release(host),
         Routine::Drop => drop_object(host),
         Routine::DropAt | Routine::DropUnseen => drop_object_at(host, routine, callee),
@@ -119,6 +125,7 @@ pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Fun
 fn name(host: &Host, routine: Routine) -> String {
     match routine {
         Routine::Intrinsic(id) => format!("intrinsic {}", host.intrinsics[id].name),
+        Routine::IncrefAll(count) => format!("incref {count}"),
         Routine::Release => "release".to_owned(),
         Routine::Drop => "drop".to_owned(),
         Routine::DropAt => "drop at".to_owned(),
@@ -126,6 +133,23 @@ fn name(host: &Host, routine: Routine) -> String {
         Routine::DropUnseen => "drop unseen".to_owned(),
         Routine::EndUnseen => "end unseen".to_owned(),
     }
+}
+
+fn incref_all(host: &Host, count: usize) -> Func {
+    let routine = Routine::IncrefAll(count);
+    let mut func = Func::new(name(host, routine), incref_all_signature(count));
+    let params = func.params().to_vec();
+    let mut b = Builder::new(&mut func);
+    let incref = &host.intrinsics[host.intrinsic(names::INCREF)].func;
+    for p in params {
+        b.inline(incref, &[p], None);
+    }
+    b.ret(&[]);
+    func
+}
+
+fn incref_all_signature(count: usize) -> Signature {
+    Signature::new(&vec![Ty::Ptr; count], &[])
 }
 
 fn release(host: &Host) -> Func {
@@ -373,6 +397,7 @@ impl Lower<'_> {
             address,
             signature: match routine {
                 Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
+                Routine::IncrefAll(count) => incref_all_signature(count),
                 Routine::Release => release_signature(),
                 Routine::Drop => drop_signature(),
                 Routine::DropAt | Routine::EndAt | Routine::DropUnseen | Routine::EndUnseen => {
