@@ -14,6 +14,8 @@
 //!
 //! Innermost loops only: what an outer loop reads outside of inner ones is not hot.
 
+mod limits;
+
 use super::Context;
 use super::memory::{Changes, Fields, is_memory};
 use super::ranges::Tree;
@@ -213,7 +215,7 @@ struct Step {
     use_: Use,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Operand {
     /// Of before the loop.
     Outside(Value),
@@ -236,6 +238,8 @@ struct Plan {
     steps: Vec<Step>,
     /// Accesses to items, each with the step that finds them.
     items: Vec<(Value, usize)>,
+    /// Checks of bounds that steps make for all turns, each with its place.
+    needless: Vec<(Value, Value)>,
     /// The frame where the loop begins, if a step may leave there.
     state: Option<FrameState>,
     /// What is made for that state.
@@ -302,15 +306,18 @@ impl Plan {
             may_leave: state.is_some(),
         };
         let accesses = planner.look();
+        let needless = planner.limits();
         let mut steps = planner.steps;
         if !steps.iter().any(|step| is_memory(&step.op)) {
             return None;
         }
-        decide(f, users, !found.pending.is_empty(), &mut steps, &accesses)?;
+        let has_pending = !found.pending.is_empty();
+        decide(f, users, has_pending, &mut steps, &accesses, &needless)?;
         let leaves = steps.iter().any(|step| step.op.exit_reason().is_some());
         Some(Plan {
             steps,
             items: accesses,
+            needless,
             state: state.filter(|_| leaves),
             made,
         })
@@ -395,6 +402,9 @@ impl Plan {
                 _ => Op::ItemSet,
             };
             inst.args[0] = given[n];
+        }
+        for &(check, place) in &self.needless {
+            f.replace(check, place);
         }
         for (n, step) in self.steps.iter().enumerate() {
             if let Some(v) = step.of {
@@ -637,11 +647,12 @@ fn decide(
     has_pending: bool,
     steps: &mut [Step],
     accesses: &[(Value, usize)],
+    needless: &[(Value, Value)],
 ) -> Option<()> {
-    // What the steps and what is made of them name themselves goes with them.
+    // What the steps, what is made of them and what is needless name themselves goes with them.
     let mut own: BTreeMap<Value, u32> = BTreeMap::new();
     let moved = steps.iter().filter_map(|step| step.of);
-    for v in moved {
+    for v in moved.chain(needless.iter().map(|(v, _)| *v)) {
         let inst = f.inst(v);
         let state = inst.state.map(|state| &f.states[state]);
         let named = state.iter().flat_map(|s| s.values());

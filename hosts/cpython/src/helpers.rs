@@ -34,8 +34,8 @@ mod unpack;
 
 pub use c_functions::unfit_result;
 pub use calls::{
-    MATERIALIZE_FRAME, ORIGINAL_VECTORCALL, after_call, call_original, call_unknown,
-    find_frame_readers, init_result, interpret, is_frame_reader, new_instance,
+    ORIGINAL_VECTORCALL, after_call, call_original, call_unknown, find_frame_readers, init_result,
+    interpret, is_frame_reader, new_instance,
 };
 pub use native::Entry;
 pub(crate) use native::entry;

@@ -4,7 +4,7 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use super::calls::before_frame_reader;
+use super::calls::{Given, with_locals_read};
 use crate::abi::thread as t;
 use crate::capi::{_Py_CheckFunctionResult, Obj, Thread, field, set_field};
 use pyo3_ffi::*;
@@ -80,6 +80,11 @@ unsafe fn by_flavour(
 ) -> Option<Obj> {
     let meth = (*method).ml_meth.PyCFunction as *const ();
     let given = positional as Py_ssize_t;
+    let passed = Given {
+        args,
+        positional,
+        keywords: !kwnames.is_null(),
+    };
     let result = match (*method).ml_flags & FLAVOUR {
         METH_O if positional == 1 && kwnames.is_null() => {
             let left = one_deeper(thread)?;
@@ -89,11 +94,9 @@ unsafe fn by_flavour(
         }
         METH_NOARGS if positional == 0 && kwnames.is_null() => {
             let left = one_deeper(thread)?;
-            let result = if before_frame_reader(thread, callable) {
+            let result = with_locals_read(thread, callable, passed, || {
                 std::mem::transmute::<*const (), One>(meth)(receiver, ptr::null_mut())
-            } else {
-                ptr::null_mut()
-            };
+            });
             set_field(thread, t::C_RECURSION_REMAINING, left);
             result
         }
@@ -102,10 +105,10 @@ unsafe fn by_flavour(
             std::mem::transmute::<*const (), Fast>(meth)(receiver, args, given)
         }
         FAST_WITH_KEYWORDS => {
-            if !before_frame_reader(thread, callable) {
-                return Some(ptr::null_mut());
-            }
-            std::mem::transmute::<*const (), FastWithKeywords>(meth)(receiver, args, given, kwnames)
+            let function = std::mem::transmute::<*const (), FastWithKeywords>(meth);
+            with_locals_read(thread, callable, passed, || {
+                function(receiver, args, given, kwnames)
+            })
         }
         _ => return None,
     };

@@ -11,21 +11,21 @@ use crate::capi::{
     VectorCall, field,
 };
 use crate::runtime::capi::GENERATORS;
-use crate::runtime::{entries, generators};
+use crate::runtime::{entries, frames, generators};
 use pyo3_ffi::*;
 use smallvec::SmallVec;
+use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The interpreter's `_PyFunction_Vectorcall`, which is not exported: the runtime reads it from a fresh function.
 pub static ORIGINAL_VECTORCALL: AtomicUsize = AtomicUsize::new(0);
-/// Called before a builtin that reads the caller's locals, or 0: `extern "C" fn(thread, frame)` turns the frame's raw
-/// locals into objects; negative with an exception if there is no memory.
-pub static MATERIALIZE_FRAME: AtomicUsize = AtomicUsize::new(0);
 
-type Materialize = unsafe extern "C" fn(Thread, Frame) -> i32;
-
-/// The builtins that read their caller's frame: the function objects, borrowed from `builtins` for ever.
+/// The builtins that may read their caller's frame.
+const FRAME_READER_NAMES: [&CStr; 5] = [c"locals", c"vars", c"dir", c"eval", c"exec"];
+/// How many of them do so where they get no argument. The others do where they get no namespace.
+const WITHOUT_ARGUMENTS: usize = 3;
+/// The function objects, borrowed from `builtins` for ever.
 static FRAME_READERS: [AtomicPtr<PyObject>; 5] = [const { AtomicPtr::new(ptr::null_mut()) }; 5];
 
 /// Find the builtins that read their caller's frame.
@@ -34,10 +34,7 @@ static FRAME_READERS: [AtomicPtr<PyObject>; 5] = [const { AtomicPtr::new(ptr::nu
 /// The interpreter's lock is held.
 pub unsafe fn find_frame_readers() {
     let builtins = PyEval_GetBuiltins();
-    for (place, name) in FRAME_READERS
-        .iter()
-        .zip([c"locals", c"vars", c"dir", c"eval", c"exec"])
-    {
+    for (place, name) in FRAME_READERS.iter().zip(FRAME_READER_NAMES) {
         let found = PyDict_GetItemString(builtins, name.as_ptr());
         if !found.is_null()
             && PyCFunction_CheckExact(found) != 0
@@ -49,30 +46,60 @@ pub unsafe fn find_frame_readers() {
     }
 }
 
-/// Whether a C function reads its caller's locals.
+/// Whether a C function may read its caller's locals.
 pub fn is_frame_reader(function: Obj) -> bool {
-    FRAME_READERS
-        .iter()
-        .any(|reader| reader.load(Ordering::Relaxed) == function)
+    reader_index(function).is_some()
 }
 
-/// Before a call; false with an exception if the callable reads its caller's locals and they can't be made.
+fn reader_index(function: Obj) -> Option<usize> {
+    let is_it = |reader: &AtomicPtr<PyObject>| reader.load(Ordering::Relaxed) == function;
+    FRAME_READERS.iter().position(is_it)
+}
+
+/// What a call passes to a callable.
+#[derive(Clone, Copy)]
+pub(super) struct Given {
+    /// The positional arguments.
+    pub args: *const Obj,
+    /// How many they are.
+    pub positional: usize,
+    /// Whether there are others.
+    pub keywords: bool,
+}
+
+/// Whether a callable reads its caller's locals if it gets these.
 #[inline]
-pub(super) unsafe fn before_frame_reader(thread: Thread, callable: Obj) -> bool {
-    if Py_TYPE(callable) == &raw mut PyCFunction_Type && is_frame_reader(callable) {
-        return materialize(thread);
+unsafe fn reads_frame(callable: Obj, given: Given) -> bool {
+    if Py_TYPE(callable) != &raw mut PyCFunction_Type {
+        return false;
     }
-    true
+    match reader_index(callable) {
+        None => false,
+        Some(_) if given.keywords => true,
+        Some(index) if index < WITHOUT_ARGUMENTS => given.positional == 0,
+        Some(_) => given.positional < 2 || *given.args.add(1) == Py_None(),
+    }
 }
 
-#[cold]
-unsafe fn materialize(thread: Thread) -> bool {
-    let hook = MATERIALIZE_FRAME.load(Ordering::Relaxed);
-    if hook == 0 {
-        return true;
+/// Make a call, the caller's raw locals being in their slots meanwhile if the callable reads them; null with an exception if they
+/// can't be made.
+#[inline]
+pub(super) unsafe fn with_locals_read(
+    thread: Thread,
+    callable: Obj,
+    given: Given,
+    call: impl FnOnce() -> Obj,
+) -> Obj {
+    let opened =
+        reads_frame(callable, given).then(|| field::<Frame>(thread, abi::thread::CURRENT_FRAME));
+    if opened.is_some_and(|frame| frames::open(frame) < 0) {
+        return ptr::null_mut();
     }
-    let hook = std::mem::transmute::<usize, Materialize>(hook);
-    hook(thread, field(thread, abi::thread::CURRENT_FRAME)) >= 0
+    let result = call();
+    if let Some(frame) = opened {
+        frames::close(frame);
+    }
+    result
 }
 
 /// The interpreter's generic `CALL` and `CALL_KW`: array of callable, self or null, arguments.
@@ -118,15 +145,19 @@ unsafe fn call_object(
     positional: usize,
     kwnames: Obj,
 ) -> Obj {
-    if !before_frame_reader(thread, callable) {
-        return ptr::null_mut();
-    }
     let left: i32 = field(thread, abi::thread::C_RECURSION_REMAINING);
     if kwnames.is_null() && left > 0 && exceptions::makes_plainly(callable) {
         return exceptions::new_plainly(callable, args, positional);
     }
+    let given = Given {
+        args,
+        positional,
+        keywords: !kwnames.is_null(),
+    };
     let nargsf = positional | PY_VECTORCALL_ARGUMENTS_OFFSET;
-    PyObject_Vectorcall(callable, args, nargsf, kwnames)
+    with_locals_read(thread, callable, given, || {
+        PyObject_Vectorcall(callable, args, nargsf, kwnames)
+    })
 }
 
 /// A call without keywords of what may not be called by its flavour here and now.
@@ -313,11 +344,14 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
     if let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs) {
         return result;
     }
-    let result = if before_frame_reader(thread, callable) {
-        PyObject_Call(callable, tuple, kwargs)
-    } else {
-        ptr::null_mut()
+    let given = Given {
+        args: (*tuple.cast::<PyTupleObject>()).ob_item.as_ptr(),
+        positional: Py_SIZE(tuple) as usize,
+        keywords: !kwargs.is_null(),
     };
+    let result = with_locals_read(thread, callable, given, || {
+        PyObject_Call(callable, tuple, kwargs)
+    });
     for object in [callable, tuple, kwargs] {
         Py_XDECREF(object);
     }

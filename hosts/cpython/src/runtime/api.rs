@@ -6,7 +6,7 @@ use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
-use super::{Options, frames, generators, is_started, rt, stats};
+use super::{Options, generators, is_started, locals_proxy, rt, stats};
 use crate::accesses;
 use crate::objects::{self, collector, list_iterators};
 use cladonia::engine::Execution;
@@ -334,7 +334,7 @@ unsafe fn ready() -> Result<(), ()> {
             raise(PyExc_RuntimeError, &format!("no {kind} watcher is free"));
             return Err(());
         }
-        frames::interpose_getter();
+        locals_proxy::interpose();
         generators::slots::interpose();
         collector::interpose();
         list_iterators::interpose();
@@ -434,7 +434,7 @@ unsafe fn undo() {
         }
         Monitor::stop();
         rt().watches.stop();
-        frames::restore_getter();
+        locals_proxy::restore();
         generators::slots::restore();
         collector::restore();
         list_iterators::restore();

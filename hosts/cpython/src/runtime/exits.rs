@@ -85,7 +85,14 @@ unsafe fn leave(
         let (pos, resume) = state.positions[record.pc.0 as usize];
         // Others see the frame from here on.
         traceback::complete(ts);
-        if record.kind.raises() && is_raised_out(state, record, ts, frame, pos) {
+        let is_open = frames::is_materialised(frame);
+        let raised_out = record.kind.raises() && !is_open && is_raised_out(state, record, ts, pos);
+        // What the slots hold from here on is the interpreter's.
+        frames::unmark(frame);
+        if is_open {
+            healing::count_opened(unit);
+        }
+        if raised_out {
             healing::count_exit(unit, number as usize, record);
             return raise_out(ts, frame, state, record, buffer, pos);
         }
@@ -101,7 +108,7 @@ unsafe fn leave(
         }
         let mut drops = Vec::new();
         let mut values = Values::new(record, buffer);
-        if !frames::is_materialised(frame) {
+        if !is_open {
             for &(slot, source) in &record.locals {
                 let place = f::LOCALSPLUS + 8 * slot as i32;
                 let value = values.of(source, get(frame, place));
@@ -119,10 +126,6 @@ unsafe fn leave(
                     drops.push(*buffer.add(n as usize) as Object);
                 }
             }
-        }
-        if kind == Kind::Generator {
-            // The stack may need the slot that says where the words are.
-            put::<u16>(frame, f::RETURN_OFFSET, 0);
         }
         let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
         for (index, &source) in record.stack.iter().enumerate() {
@@ -181,13 +184,7 @@ unsafe fn leave(
 
 /// Whether an exit does no more than to leave the frame with the exception that is pending: nobody in it handles that, nobody is
 /// told, and there is nothing to make but boxes.
-unsafe fn is_raised_out(
-    unit: &UnitState,
-    record: &ExitRecord,
-    ts: Thread,
-    frame: Frame,
-    pos: u32,
-) -> bool {
+unsafe fn is_raised_out(unit: &UnitState, record: &ExitRecord, ts: Thread, pos: u32) -> bool {
     // SAFETY: the exit hook's promises.
     unsafe {
         let word: u64 = get(ts, t::EVAL_BREAKER);
@@ -196,7 +193,6 @@ unsafe fn is_raised_out(
             && record.virtuals.is_empty()
             && record.inlined.is_empty()
             && word & !EVENTS == unit.pending.get()
-            && !frames::is_materialised(frame)
             && handler_of(&unit.shape, pos).is_none()
     }
 }

@@ -17,7 +17,7 @@
 
 use super::abi;
 use super::capi::*;
-use super::units::{Busy, UnitRef, UnitState};
+use super::units::{Busy, UnitState};
 use crate::helpers::{range_iter, seq_iter_at};
 use crate::world::instances::make_instance;
 use abi::{frame as f, thread as t};
@@ -26,12 +26,21 @@ use cladonia::exits::{Source, VirtualKind};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
-use std::ffi::CStr;
 
 /// `return_offset` of a native frame.
 pub const NATIVE: u16 = 0xC1AD;
-/// The same of one whose raw locals were put into their slots, which are the truth from then on.
+/// The same of one whose raw locals were put into their slots, which are the truth as long as it is marked so.
 pub const MATERIALISED: u16 = 0xC1AE;
+/// Where a materialised frame counts who reads or sets its slots: the byte behind `owner`, which nothing else uses.
+const READERS: i32 = f::OWNER + 1;
+/// The count of readers of a frame that stays materialised when all of them are gone.
+const FOR_GOOD: u8 = u8::MAX;
+/// `f_frame` of a frame object.
+pub const FRAME_OBJECT_FRAME: i32 = 24;
+/// `f_trace` of a frame object.
+pub const FRAME_OBJECT_TRACE: i32 = 32;
+/// `f_extra_locals` of a frame object.
+pub const FRAME_OBJECT_EXTRA: i32 = 48;
 /// C recursion left to other code: native calls deeper than this run interpreted.
 pub const C_RECURSION_RESERVE: i32 = 4500;
 /// Up to this many locals are cleared and dropped by unrolled code.
@@ -44,13 +53,23 @@ const UNROLLED: i32 = 16;
 pub unsafe fn native_token(frame: Frame) -> Option<u64> {
     // SAFETY: a linked frame has these fields; a marked one was made by a unit or lent to one.
     unsafe {
-        let mark: u16 = get(frame, f::RETURN_OFFSET);
-        let owner: u8 = get(frame, f::OWNER);
-        if !is_activation(owner) || (mark != NATIVE && mark != MATERIALISED) {
+        if !is_native(frame) {
             return None;
         }
         let shape = CodeShape::of(get(frame, f::EXECUTABLE));
         Some(get(words(frame, &shape), shape.token()))
+    }
+}
+
+/// Whether a unit runs in a frame, be that materialised or not.
+///
+/// # Safety
+/// `frame` is a frame.
+pub unsafe fn is_native(frame: Frame) -> bool {
+    // SAFETY: a frame has these fields.
+    unsafe {
+        let mark: u16 = get(frame, f::RETURN_OFFSET);
+        is_activation(get(frame, f::OWNER)) && (mark == NATIVE || mark == MATERIALISED)
     }
 }
 
@@ -90,7 +109,7 @@ pub unsafe fn is_unheld(object: Object) -> bool {
 /// `frame` is a frame.
 pub unsafe fn is_materialised(frame: Frame) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { get::<u16>(frame, f::RETURN_OFFSET) == MATERIALISED }
+    unsafe { is_native(frame) && get::<u16>(frame, f::RETURN_OFFSET) == MATERIALISED }
 }
 
 /// The word with `stacktop`, `return_offset` and `owner` of a new native frame.
@@ -526,28 +545,116 @@ unsafe extern "C" fn push_chunk(ts: Thread, func: Object) -> Frame {
     }
 }
 
-/// Put the raw locals of a native frame into their slots, so that others can see and set them. Gives a negative status
-/// with an exception if there is no memory.
+/// Take its mark from a native frame whose slots are about to be the interpreter's: nobody who looks at it finds raw locals.
+///
+/// # Safety
+/// `frame` is a native frame; the caller keeps its unit.
+pub unsafe fn unmark(frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe { put::<u16>(frame, f::RETURN_OFFSET, 0) };
+}
+
+/// Put the raw locals of a native frame into their slots for somebody who is going to read or set them until he [`close`]s it. Gives a
+/// negative status with an exception, and nothing is to be closed, if there is no memory.
 ///
 /// # Safety
 /// `frame` is linked in a thread.
-pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
-    // SAFETY: a marked frame carries its unit's token; shadows of the locals in the raw map were stored before the
-    // call-out that led here.
+pub unsafe fn open(frame: Frame) -> i32 {
+    // SAFETY: the caller's promise.
     unsafe {
-        let Some(token) = native_token(frame) else {
-            return 0;
-        };
+        let status = materialise(frame);
+        if status >= 0 && is_materialised(frame) {
+            let readers: u8 = get(frame, READERS);
+            put(frame, READERS, readers.saturating_add(1));
+        }
+        status
+    }
+}
+
+/// Somebody for whom a frame was [`open`]ed is done with it. After the last one the unit goes on with its raw locals, if it has not left
+/// meanwhile and the slots still are as they were.
+///
+/// # Safety
+/// `frame` is a frame.
+pub unsafe fn close(frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !is_materialised(frame) {
+            return;
+        }
+        match get::<u8>(frame, READERS) {
+            0 | FOR_GOOD => {}
+            1 => restore(frame),
+            readers => put(frame, READERS, readers - 1),
+        }
+    }
+}
+
+/// The slots of a frame that was [`open`]ed have other values than the unit put there: it has to leave.
+///
+/// # Safety
+/// `frame` is a frame.
+pub unsafe fn keep_open(frame: Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if is_materialised(frame) {
+            put(frame, READERS, FOR_GOOD);
+        }
+    }
+}
+
+/// Undo [`materialise`], whose values are in the slots still.
+unsafe fn restore(frame: Frame) {
+    // SAFETY: the caller's frame is native and materialised, and its unit, which lives, has made sure that this can be undone. What is dropped are
+    // numbers.
+    unsafe {
+        let shape = CodeShape::of(get(frame, f::EXECUTABLE));
+        let words = words(frame, &shape);
+        let map: *const RawMap = get(words, shape.copy());
+        if !map.is_null() {
+            for &(slot, _) in &(*map).locals {
+                let place = f::LOCALSPLUS + 8 * slot as i32;
+                let object: Object = get(frame, place);
+                put::<Object>(frame, place, std::ptr::null_mut());
+                Py_XDECREF(object);
+            }
+            put(words, shape.copy(), (*map).copy);
+        }
+        put(frame, f::RETURN_OFFSET, NATIVE);
+    }
+}
+
+/// Mark a frame whose raw locals were put into their slots, all of them null before, as a map says; or say that nothing undoes that.
+unsafe fn mark_materialised(frame: Frame, unit: &UnitState, undo: Option<*const RawMap>) {
+    // SAFETY: the caller's frame is native, and the unit its own.
+    unsafe {
+        if let Some(map) = undo {
+            // Which copy of the instruction runs is not asked again before that is undone.
+            put(words(frame, &unit.shape), unit.shape.copy(), map);
+        }
+        put::<u8>(frame, READERS, if undo.is_some() { 0 } else { FOR_GOOD });
+        put(frame, f::RETURN_OFFSET, MATERIALISED);
+    }
+}
+
+/// Put the raw locals of a native frame into their slots, so that others can see and set them. Gives a negative status
+/// with an exception if there is no memory.
+unsafe fn materialise(frame: Frame) -> i32 {
+    // SAFETY: a linked frame; shadows of the locals in the raw map were stored before the call-out that led here.
+    unsafe {
         if is_materialised(frame) {
             return 0;
         }
-        let unit = &*(token as UnitRef);
-        let at: *mut u8 = get(frame, f::INSTR_PTR);
-        let pos = (at as isize - unit.shape.units() as isize) / 2;
-        let Some(map) = raw_locals(unit, pos as u32, frame) else {
-            put(frame, f::RETURN_OFFSET, MATERIALISED);
+        let Some(token) = native_token(frame) else {
             return 0;
         };
+        let unit = UnitState::of_token(token);
+        let Some(map) = raw_locals(unit, frame) else {
+            mark_materialised(frame, unit, Some(std::ptr::null()));
+            return 0;
+        };
+        // What others have seen stays what it is.
+        let mut is_undone = map.virtuals.is_empty();
         // Made before any slot changes: each once, however many locals hold it.
         let mut virtuals: Vec<Object> = Vec::new();
         for object in &map.virtuals {
@@ -593,11 +700,12 @@ pub unsafe extern "C" fn materialise(frame: Frame) -> i32 {
             }
             let place = f::LOCALSPLUS + 8 * slot as i32;
             let old: Object = get(frame, place);
+            is_undone &= old.is_null() && !matches!(source, Source::Borrowed(_));
             put(frame, place, object);
             Py_XDECREF(old);
         }
         virtuals.into_iter().for_each(|o| Py_XDECREF(o));
-        put(frame, f::RETURN_OFFSET, MATERIALISED);
+        mark_materialised(frame, unit, is_undone.then_some(map));
         0
     }
 }
@@ -677,110 +785,24 @@ pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
     }
 }
 
-/// [`materialise`] for a builtin that is about to read its caller's locals; negative with an exception if there is no memory.
-///
-/// # Safety
-/// `frame` is the innermost frame of the thread.
-pub unsafe extern "C" fn materialise_for_builtin(_ts: Thread, frame: Frame) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if native_token(frame).is_none() {
-            return 0;
-        }
-        // The unit must leave after the call, because the slots are the truth from here on: a frame object tells it.
-        if PyEval_GetFrame().is_null() {
-            // It has cleared the error that it met.
-            PyErr_NoMemory();
-            return -1;
-        }
-        materialise(frame)
-    }
-}
-
-/// The raw locals while the instruction at `pos` calls out.
+/// The raw locals of a native frame while it calls out.
 ///
 /// # Safety
 /// `frame` is a native frame of the unit, in such a call.
-unsafe fn raw_locals(unit: &UnitState, pos: u32, frame: Frame) -> Option<&RawMap> {
-    let at = |map: &&RawMap| {
-        unit.positions
-            .get(map.pc.0 as usize)
-            .is_some_and(|p| p.0 == pos)
-    };
-    let mut maps = unit.unit.as_ref()?.raw_maps.iter().filter(at);
-    let first = maps.next()?;
-    if maps.clone().next().is_none() {
-        return Some(first);
+unsafe fn raw_locals(unit: &UnitState, frame: Frame) -> Option<&RawMap> {
+    // SAFETY: the caller's promise.
+    let at: *mut u8 = unsafe { get(frame, f::INSTR_PTR) };
+    let pos = ((at as isize - unit.shape.units() as isize) / 2) as u32;
+    let maps = &unit.unit.as_ref()?.raw_maps;
+    let pos_of = |map: &RawMap| unit.positions[map.pc.0 as usize].0;
+    let first = maps.partition_point(|map| pos_of(map) < pos);
+    let mut here = maps[first..].iter().take_while(|map| pos_of(map) == pos);
+    if here.clone().nth(1).is_none() {
+        return here.next();
     }
     // SAFETY: where there are several, the code has stored which it is.
     let copy: u64 = unsafe { get(words(frame, &unit.shape), unit.shape.copy()) };
-    std::iter::once(first)
-        .chain(maps)
-        .find(|map| map.copy == copy)
-}
-
-static mut ORIGINAL_GETTER: Option<getter> = None;
-
-unsafe extern "C" fn f_locals(object: Object, closure: *mut std::ffi::c_void) -> Object {
-    // SAFETY: a frame object has its frame behind two pointers; it is null once the frame is cleared.
-    unsafe {
-        let frame: Frame = get(object.cast(), FRAME_OBJECT_FRAME);
-        if !frame.is_null() && is_activation(get(frame, f::OWNER)) && materialise(frame) < 0 {
-            return std::ptr::null_mut();
-        }
-        match ORIGINAL_GETTER {
-            Some(original) => original(object, closure),
-            None => std::ptr::null_mut(),
-        }
-    }
-}
-
-/// `f_frame` of a frame object.
-const FRAME_OBJECT_FRAME: i32 = 24;
-/// `f_trace` of a frame object.
-pub const FRAME_OBJECT_TRACE: i32 = 32;
-/// `f_extra_locals` of a frame object.
-pub const FRAME_OBJECT_EXTRA: i32 = 48;
-
-/// Let `frame.f_locals` see the raw locals of native frames; undone by [`restore_getter`].
-pub fn interpose_getter() {
-    with_getter(|row| {
-        // SAFETY: the GIL is held; descriptors refer to this row, so they see the new getter.
-        unsafe {
-            if (*(&raw const ORIGINAL_GETTER)).is_none() {
-                ORIGINAL_GETTER = row.get;
-                row.get = Some(f_locals);
-            }
-        }
-    });
-}
-
-/// Take the getter back out, unless somebody else has replaced it since.
-pub fn restore_getter() {
-    with_getter(|row| {
-        // SAFETY: as above.
-        unsafe {
-            if row
-                .get
-                .is_some_and(|g| g as usize == f_locals as *const () as usize)
-            {
-                row.get = (*(&raw mut ORIGINAL_GETTER)).take();
-            }
-        }
-    });
-}
-
-fn with_getter(change: impl FnOnce(&mut PyGetSetDef)) {
-    // SAFETY: the table of a static class ends with a row without a name.
-    unsafe {
-        let mut row = PyFrame_Type.tp_getset;
-        while !row.is_null() && !(*row).name.is_null() {
-            if CStr::from_ptr((*row).name) == c"f_locals" {
-                return change(&mut *row);
-            }
-            row = row.add(1);
-        }
-    }
+    here.find(|map| map.copy == copy)
 }
 
 /// Whether native frames may be made at all: the words behind a frame must fit a chunk, which those of any function do that is

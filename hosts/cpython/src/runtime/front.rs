@@ -41,10 +41,6 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
         generators::start()?;
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
-        helpers::MATERIALIZE_FRAME.store(
-            frames::materialise_for_builtin as *const () as usize,
-            Ordering::Relaxed,
-        );
         let exit = (
             EXIT_HOOK,
             exits::exit as *const () as usize,

@@ -2,7 +2,7 @@
 
 use super::capi::{Frame, Object, get};
 use super::function_state::{CodeState, Operands};
-use super::units::{Teaches, UnitRef, UnitState};
+use super::units::{Kind, Teaches, UnitRef, UnitState};
 use super::{abi, function_state, rt, sampling, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
@@ -114,6 +114,34 @@ pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
             learn(unit);
             units::invalidate(unit);
         }
+    }
+}
+
+/// Calls and turns of a loop for each exit from a frame that was kept open, below which a unit does not pay.
+const TURNS_PER_OPENING: u64 = 16;
+
+/// Count an exit from a frame whose slots somebody still reads or has set. A unit that leaves so again and again, and soon each time, is
+/// given up for good: whoever does that will go on with it.
+///
+/// # Safety
+/// The unit is alive and stays so: an exit of it is being served.
+pub unsafe fn count_opened(unit: UnitRef) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let opened = (*unit).opened.get() + 1;
+        (*unit).opened.set(opened);
+        let ran = (*unit).entries.get() + (*unit).iterations.get();
+        if opened < most_failures() || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
+            return;
+        }
+        let code = (*unit).shape.code;
+        if let Kind::Loop { pos, .. } = (*unit).kind {
+            let state = function_state::state_of(code);
+            state.loops.entry(pos).or_default().closed = true;
+        } else {
+            function_state::give_up(code, "others set its locals while it runs");
+        }
+        units::invalidate(unit);
     }
 }
 

@@ -43,6 +43,7 @@ pub mod function_state;
 pub mod generators;
 pub mod healing;
 pub mod local_events;
+pub mod locals_proxy;
 pub mod monitoring;
 pub mod rebuilt;
 pub mod sampling;
@@ -126,6 +127,8 @@ pub struct Runtime {
     pub recorded: Vec<rebuilt::Rebuilt>,
     /// Who watches what.
     pub watches: watchers::Watches,
+    /// Who looks into native frames.
+    pub proxies: locals_proxy::Proxies,
     /// The monitoring tool.
     pub monitor: monitoring::Monitor,
     /// `sys.monitoring.set_local_events` as it was, while it is replaced.
@@ -203,6 +206,7 @@ pub unsafe fn start(
         retired: Vec::new(),
         recorded: Vec::new(),
         watches: watchers::Watches::default(),
+        proxies: locals_proxy::Proxies::default(),
         monitor: monitoring::Monitor::default(),
         fallbacks: HashMap::new(),
         original_vectorcall,

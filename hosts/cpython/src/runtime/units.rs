@@ -50,6 +50,8 @@ pub struct UnitState {
     pub entries: Cell<u64>,
     /// How often it took a back edge.
     pub iterations: Cell<u64>,
+    /// How often it left because its frame was kept open.
+    pub opened: Cell<u64>,
     /// Of a closed unit: calls with an argument of another class.
     pub mismatches: Cell<u64>,
     /// Exits being served, and loops being entered.
@@ -157,6 +159,7 @@ impl UnitState {
             state: Cell::new(0),
             entries: Cell::new(0),
             iterations: Cell::new(0),
+            opened: Cell::new(0),
             mismatches: Cell::new(0),
             activations: Cell::new(0),
             shape,

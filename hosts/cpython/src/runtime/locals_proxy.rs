@@ -1,0 +1,299 @@
+//! Who looks into a native frame through `f_locals`.
+//!
+//! What `frame.f_locals` gives of a function's frame (PEP 667) reads and sets the frame's slots, whenever its holder likes. So the frame is
+//! [opened](frames::open) when such a proxy is made, and its unit leaves at its next check if that is still alive then. Mostly it is not
+//! (`sys._getframe(1).f_locals["name"]`): the end of the last one closes the frame, and its unit goes on as if nobody had looked.
+//! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on.
+
+use super::capi::*;
+use super::{frames, rt};
+use pyo3_ffi::*;
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
+
+/// `frame` of a proxy: the frame object, or null.
+const PROXY_FRAME: i32 = 16;
+
+/// Functions of the classes of frame objects and of proxies.
+#[derive(Clone, Copy)]
+struct Functions {
+    f_locals: getter,
+    set_item: objobjargproc,
+    merge: binaryfunc,
+    update: PyCFunction,
+    set_default: PyCFunctionFast,
+    dealloc: destructor,
+}
+
+const OURS: Functions = Functions {
+    f_locals,
+    set_item,
+    merge,
+    update,
+    set_default,
+    dealloc,
+};
+
+/// The classes' own, once they were replaced.
+static ORIGINALS: OnceLock<Functions> = OnceLock::new();
+
+impl Functions {
+    /// Their addresses.
+    fn words(&self) -> [usize; 6] {
+        [
+            self.f_locals as usize,
+            self.set_item as usize,
+            self.merge as usize,
+            self.update as usize,
+            self.set_default as usize,
+            self.dealloc as usize,
+        ]
+    }
+}
+
+fn originals() -> &'static Functions {
+    ORIGINALS.get().expect("they were replaced")
+}
+
+/// The frame of a frame object, if a unit may run in it.
+unsafe fn frame_of(object: Object) -> Option<Frame> {
+    // SAFETY: a frame object has its frame, which is null once the frame is cleared; a proxy may have lost its frame object.
+    unsafe {
+        if object.is_null() {
+            return None;
+        }
+        let frame: Frame = get(object.cast(), frames::FRAME_OBJECT_FRAME);
+        (!frame.is_null() && frames::is_native(frame)).then_some(frame)
+    }
+}
+
+/// The getter of `f_locals`.
+unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
+    // SAFETY: a descriptor's promises: a frame object.
+    unsafe {
+        let Some(frame) = frame_of(object) else {
+            return (originals().f_locals)(object, closure);
+        };
+        if frames::open(frame) < 0 {
+            return std::ptr::null_mut();
+        }
+        let result = (originals().f_locals)(object, closure);
+        let is_proxy = !result.is_null() && PyFrameLocalsProxy_Check(result) != 0;
+        if is_proxy && get::<Object>(result.cast(), PROXY_FRAME) == object {
+            rt().proxies.add(result);
+        } else {
+            // A namespace, which no frame keeps in its slots.
+            frames::close(frame);
+        }
+        result
+    }
+}
+
+/// Before something is set by a proxy: false with an exception if there is no memory for the raw locals.
+unsafe fn before_setting(proxy: Object) -> bool {
+    // SAFETY: the caller's: a proxy.
+    unsafe {
+        if let Some(frame) = frame_of(get(proxy.cast(), PROXY_FRAME)) {
+            // Not all proxies come from the getter.
+            if frames::open(frame) < 0 {
+                return false;
+            }
+            frames::keep_open(frame);
+        }
+        true
+    }
+}
+
+/// `proxy[name] = value`, and `del` without a value.
+unsafe extern "C" fn set_item(proxy: Object, name: Object, value: Object) -> c_int {
+    // SAFETY: a slot's promises.
+    unsafe {
+        match before_setting(proxy) {
+            true => (originals().set_item)(proxy, name, value),
+            false => -1,
+        }
+    }
+}
+
+/// `proxy |= values`.
+unsafe extern "C" fn merge(proxy: Object, values: Object) -> Object {
+    // SAFETY: a slot's promises.
+    unsafe {
+        match before_setting(proxy) {
+            true => (originals().merge)(proxy, values),
+            false => std::ptr::null_mut(),
+        }
+    }
+}
+
+/// `proxy.update(values)`.
+unsafe extern "C" fn update(proxy: Object, values: Object) -> Object {
+    // SAFETY: a method's promises.
+    unsafe {
+        match before_setting(proxy) {
+            true => (originals().update)(proxy, values),
+            false => std::ptr::null_mut(),
+        }
+    }
+}
+
+/// `proxy.setdefault(name, value)`.
+unsafe extern "C" fn set_default(proxy: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: a method's promises.
+    unsafe {
+        match before_setting(proxy) {
+            true => (originals().set_default)(proxy, args, count),
+            false => std::ptr::null_mut(),
+        }
+    }
+}
+
+unsafe extern "C" fn dealloc(proxy: Object) {
+    // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own, and no native frames.
+    unsafe {
+        // One that the collector has cleared has lost its frame, which stays open.
+        if let Some(frame) = frame_of(get(proxy.cast(), PROXY_FRAME)) {
+            if rt().proxies.remove(proxy) {
+                frames::close(frame);
+            }
+        } else if PyInterpreterState_Get() == PyInterpreterState_Main() {
+            rt().proxies.remove(proxy);
+        }
+        (originals().dealloc)(proxy);
+    }
+}
+
+/// The proxies that are alive and for which native frames were opened, by address.
+#[derive(Default)]
+pub struct Proxies {
+    /// The one that was made last, which mostly ends first; or null.
+    newest: usize,
+    others: AddressMap<()>,
+}
+
+impl Proxies {
+    fn add(&mut self, proxy: Object) {
+        let before = std::mem::replace(&mut self.newest, proxy as usize);
+        if before != 0 {
+            self.others.insert(before, ());
+        }
+    }
+
+    /// Forget one; whether it was there.
+    fn remove(&mut self, proxy: Object) -> bool {
+        if self.newest == proxy as usize {
+            self.newest = 0;
+            return true;
+        }
+        !self.others.is_empty() && self.others.remove(&(proxy as usize)).is_some()
+    }
+}
+
+/// Let native frames hear who looks into them; undone by [`restore`].
+pub fn interpose() {
+    // SAFETY: the GIL is held.
+    unsafe {
+        if ORIGINALS.get().is_none()
+            && let Some(own) = functions()
+        {
+            let _ = ORIGINALS.set(own);
+        }
+        if let Some(own) = ORIGINALS.get() {
+            exchange(own, &OURS);
+        }
+    }
+}
+
+/// Give the classes their own functions back, where nobody else has replaced ours since.
+pub fn restore() {
+    if let Some(own) = ORIGINALS.get() {
+        // SAFETY: the GIL is held.
+        unsafe { exchange(&OURS, own) };
+    }
+    // Nobody hears of the end of these any more.
+    rt().proxies = Proxies::default();
+}
+
+/// What the classes have, before anything was replaced.
+unsafe fn functions() -> Option<Functions> {
+    // SAFETY: the caller's: the GIL is held, the classes are static and complete.
+    unsafe {
+        let class = &raw mut PyFrameLocalsProxy_Type;
+        let (mapping, number) = ((*class).tp_as_mapping, (*class).tp_as_number);
+        let (update, set_default) = (
+            method(c"update", METH_O)?,
+            method(c"setdefault", METH_FASTCALL)?,
+        );
+        Some(Functions {
+            f_locals: (*getter_row()?).get?,
+            set_item: mapping.as_ref()?.mp_ass_subscript?,
+            merge: number.as_ref()?.nb_inplace_or?,
+            update: (*update).ml_meth.PyCFunction,
+            set_default: (*set_default).ml_meth.PyCFunctionFast,
+            dealloc: (*class).tp_dealloc?,
+        })
+    }
+}
+
+/// Put some functions where others are now. A slot's descriptors have its function too.
+unsafe fn exchange(from: &Functions, to: &Functions) {
+    // SAFETY: the caller's: the GIL is held; the classes are static and complete, and nothing compares these slots.
+    unsafe {
+        let class = &raw mut PyFrameLocalsProxy_Type;
+        let (mapping, number) = ((*class).tp_as_mapping, (*class).tp_as_number);
+        let mut places: Vec<*mut usize> = vec![
+            (&raw mut (*mapping).mp_ass_subscript).cast(),
+            (&raw mut (*number).nb_inplace_or).cast(),
+            (&raw mut (*class).tp_dealloc).cast(),
+        ];
+        places.extend(getter_row().map(|row| (&raw mut (*row).get).cast::<usize>()));
+        for (name, flags) in [(c"update", METH_O), (c"setdefault", METH_FASTCALL)] {
+            let row = method(name, flags);
+            places.extend(row.map(|row| (&raw mut (*row).ml_meth).cast::<usize>()));
+        }
+        let names = PyType_GetDict(class);
+        for name in [c"__setitem__", c"__delitem__", c"__ior__"] {
+            let descriptor = PyDict_GetItemString(names, name.as_ptr());
+            if !descriptor.is_null() && Py_TYPE(descriptor) == &raw mut PyWrapperDescr_Type {
+                let descriptor: *mut PyWrapperDescrObject = descriptor.cast();
+                places.push((&raw mut (*descriptor).d_wrapped).cast());
+            }
+        }
+        Py_DECREF(names);
+        for place in places {
+            if let Some(which) = from.words().iter().position(|word| *word == *place) {
+                *place = to.words()[which];
+            }
+        }
+    }
+}
+
+/// The row of a method of proxies that is called so.
+unsafe fn method(name: &CStr, flags: c_int) -> Option<*mut PyMethodDef> {
+    // SAFETY: the table of a static class ends with a row without a name.
+    unsafe {
+        let mut row = PyFrameLocalsProxy_Type.tp_methods;
+        while !row.is_null() && !(*row).ml_name.is_null() {
+            if CStr::from_ptr((*row).ml_name) == name && (*row).ml_flags == flags {
+                return Some(row);
+            }
+            row = row.add(1);
+        }
+        None
+    }
+}
+
+/// The row of `f_locals` among the getters of frame objects.
+unsafe fn getter_row() -> Option<*mut PyGetSetDef> {
+    // SAFETY: the table of a static class ends with a row without a name.
+    unsafe {
+        let mut row = PyFrame_Type.tp_getset;
+        while !row.is_null() && !(*row).name.is_null() {
+            if CStr::from_ptr((*row).name) == c"f_locals" {
+                return Some(row);
+            }
+            row = row.add(1);
+        }
+        None
+    }
+}
