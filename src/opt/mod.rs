@@ -250,6 +250,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "simplify");
         step(f, "lifetimes");
         settle(f, &mut step);
+        step(f, "ends");
     }
     step(f, "bounds");
     if step(f, "sequences") {

@@ -365,7 +365,13 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
 
 /// Whether what a store takes out, and whose end nobody will notice, may be the object, of which no local has a reference.
 fn takes_out(f: &Function, store: Value, v: Value) -> bool {
-    !f.drop_runs_host_code(store) && f.ty(store).could_be(f.ty(v)) && !f.is_in_local(store, v)
+    // What it stores into is known to be of the class that it needs.
+    let into = f.arg(store, 0);
+    let ty = match f.object_of(into) == v {
+        true => f.ty(into),
+        false => f.ty(v),
+    };
+    !f.drop_runs_host_code(store) && f.ty(store).could_be(ty) && !f.is_in_local(store, v)
 }
 
 pub(super) fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {
