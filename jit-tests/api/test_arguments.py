@@ -25,7 +25,7 @@ class Arguments(WithRecorder):
             cladonia.enable(oracle=1)
 
     def test_a_bad_pass_is_named(self):
-        for bad, kind in [(1, TypeError), ("", ValueError), ("paths,", ValueError), ("types", ValueError), ("paths split", ValueError)]:
+        for bad, kind in [(1, TypeError), ("", ValueError), ("paths,", ValueError), ("dce", ValueError), ("paths split", ValueError)]:
             with self.subTest(bad=bad), self.assertRaisesRegex(kind, "without"):
                 cladonia.enable(without=bad)
 

@@ -60,7 +60,7 @@ pub struct Input<'a> {
     pub exit_hook: Option<HelperId>,
     /// The token that the exit hook is given.
     pub unit: u64,
-    /// Whether to keep the text forms.
+    /// Whether to keep the text forms. The code calls nothing by a near call then: its text is the same wherever it lies.
     pub want_text: bool,
     /// Where a helper has a [guard of registers](guarded), if it has one.
     pub guarded: Option<Guards<'a>>,
@@ -330,7 +330,7 @@ impl Codegen {
         for callee in declared {
             let (name, address) = callee.of(input)?;
             names.push(name);
-            callees.push((callee, pages.reaches(address)));
+            callees.push((callee, !input.want_text && pages.reaches(address)));
             builder.symbol(callee.symbol(), std::ptr::with_exposed_provenance(address));
         }
         let mut module = JITModule::new(builder);

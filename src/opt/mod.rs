@@ -87,7 +87,8 @@ impl Log {
     }
 }
 
-/// The passes that may be left out: code is right without them, and slower.
+/// The passes that may be left out: code is right without them, and slower. Types are computed without `types` too, but nothing is known of
+/// what comes together in joins.
 pub const OPTIONAL: &[&str] = &[
     "types",
     "split",
@@ -172,6 +173,7 @@ pub fn run_pass(name: &str, f: &mut Function, cx: &Context<'_>) -> Option<bool> 
 /// The passes in order, by name; `after` is called after each one that changed something.
 pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
     let mut step = |f: &mut Function, name: &'static str| -> bool {
+        // That one leaves out itself what can be left out of it.
         if cx.without.contains(&name) && name != "types" {
             return false;
         }

@@ -6,9 +6,9 @@ use crate::hir::{Function, Op, Value, general_type};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
-/// Recompute all types.
+/// Recompute all types; where it is to be left out, without what joins tell of objects.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let is_off = cx.without.contains(&"types");
+    let joins_are_known = !cx.without.contains(&"types");
     let before: Vec<Type> = f.insts.values().map(|i| i.ty).collect();
     for b in f.order.clone() {
         for (p, _) in f.blocks[b].params.clone() {
@@ -35,7 +35,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                         continue;
                     }
                     let mut new = known.join(widen(f.ty(arg)));
-                    if is_off && !(new <= Type::PRIMITIVE) {
+                    if !joins_are_known && !(new <= Type::PRIMITIVE) {
                         new = new.join(Type::OBJECT);
                     }
                     if new != f.insts[p].ty {
