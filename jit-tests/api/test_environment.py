@@ -44,7 +44,7 @@ class Environment(InFolder):
 
     def test_a_wrong_variable_is_named_and_the_program_runs(self):
         for name, value in [("CLADONIA_THRESHOLD", "many"), ("CLADONIA_THRESHOLD", "-3"), ("CLADONIA_FORCE_EXIT", "often"),
-                            ("CLADONIA_WITHOUT", "types")]:
+                            ("CLADONIA_WITHOUT", "dce")]:
             for words in (["-c", "print(1)"], ["-m", "cladonia", "-c", "print(1)"]):
                 ended = child(*words, **{name: value})
                 with self.subTest(name=name, words=words):
