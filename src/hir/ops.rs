@@ -227,9 +227,9 @@ hir_ops! {
     UnboxInt = "unbox_int", Some(1);
     /// The value of an exact float.
     UnboxFloat = "unbox_float", Some(1);
-    /// The double that an exact float is, or an exact int up to 2^53; exits for anything else, and for an int if the second
-    /// operand is no float either.
-    UnboxNumber = "unbox_number", Some(2);
+    /// The double that an exact float is, or an exact int up to 2^53; exits for anything else, and for an int if there is a second
+    /// operand and that is no float: the same object is none.
+    UnboxNumber = "unbox_number", None;
     /// The value of a bool.
     UnboxBool = "unbox_bool", Some(1);
 

@@ -144,9 +144,9 @@ impl HighLevelOp<'_, '_> {
         }
     }
 
-    /// A float's value, or an int's where the other operand is a float or the int itself.
+    /// A float's value, or an int's where the other operand, if there is one, is a float.
     pub(super) fn unbox_number(&mut self) -> lir::Value {
-        let (a, other) = (self.arg(0), self.arg(1));
+        let (a, other) = (self.arg(0), self.lower.f.inst(self.v).args.get(1).copied());
         let is_float = |s: &Self, v| s.lower.f.ty(v) <= Type::FLOAT_EXACT;
         if is_float(self, a) {
             return self.unbox(RawKind::Float);
@@ -172,7 +172,9 @@ impl HighLevelOp<'_, '_> {
             let is_int = self.lower.is_class(a, &[Type::LONG_EXACT]);
             self.b().guard(is_int, exit);
         }
-        if other != a && !is_float(self, other) {
+        if let Some(other) = other
+            && !is_float(self, other)
+        {
             let is_float = self.lower.is_class(other, &[Type::FLOAT_EXACT]);
             self.b().guard(is_float, exit);
         }

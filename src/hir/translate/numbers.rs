@@ -44,7 +44,7 @@ impl Builder<'_> {
             return false;
         };
         let [a, b] = self.objects(operands);
-        let (x, y) = (self.as_double(a, a), self.as_double(b, b));
+        let (x, y) = (self.as_double(a, None), self.as_double(b, None));
         let v = self.emit(Op::FloatCmp(cmp), vec![x, y], Type::CBOOL);
         self.drop_numbers();
         self.push_bool(v);
@@ -71,7 +71,7 @@ impl Builder<'_> {
 
     /// At least one is a float.
     fn float_operator(&mut self, op: Op, a: Value, b: Value) {
-        let (x, y) = (self.as_double(a, b), self.as_double(b, a));
+        let (x, y) = (self.as_double(a, Some(b)), self.as_double(b, Some(a)));
         let state = op.exit_reason().map(|_| self.state());
         let r = self.emit_with(op, vec![x, y], Type::CDOUBLE, state);
         let v = self.emit(Op::BoxFloat, vec![r], Type::FLOAT_EXACT);
@@ -112,9 +112,11 @@ impl Builder<'_> {
         self.enter_join(join, &[number()], &stack);
     }
 
-    fn as_double(&mut self, v: Value, other: Value) -> Value {
+    /// A number as a float; if there is another operand, one of the two must be one.
+    fn as_double(&mut self, v: Value, other: Option<Value>) -> Value {
         let state = self.state();
-        self.emit_with(Op::UnboxNumber, vec![v, other], Type::CDOUBLE, Some(state))
+        let args = [v].into_iter().chain(other).collect();
+        self.emit_with(Op::UnboxNumber, args, Type::CDOUBLE, Some(state))
     }
 
     /// Drop the operands, which are numbers.
