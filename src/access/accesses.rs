@@ -5,7 +5,7 @@
 
 use super::text_of_tuple;
 use super::world::Name;
-use crate::hir::{Function, GeneralOp as G, Op, Pc, Value};
+use crate::hir::{Function, GeneralOp as G, Op, Passed, Pc, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What is done at the end of an access.
@@ -53,38 +53,10 @@ pub struct Access {
 
 /// The definitions that a value may come from, through the places where paths join.
 pub(super) fn roots(f: &Function, v: Value) -> BTreeSet<Value> {
-    let mut found = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    let mut work = vec![f.object_of(v)];
-    let mut incoming: Option<HashMap<Value, Vec<Value>>> = None;
-    while let Some(v) = work.pop() {
-        if !seen.insert(v) {
-            continue;
-        }
-        if !matches!(f.op(v), Op::Param) {
-            found.insert(v);
-            continue;
-        }
-        let incoming = incoming.get_or_insert_with(|| incoming_of(f));
-        match incoming.get(&v) {
-            Some(values) => work.extend(values.iter().map(|v| f.object_of(*v))),
-            None => drop(found.insert(v)),
-        }
+    match f.op(f.object_of(v)) {
+        Op::Param => Passed::of(f).roots(f, v),
+        _ => [f.object_of(v)].into(),
     }
-    found
-}
-
-fn incoming_of(f: &Function) -> HashMap<Value, Vec<Value>> {
-    let mut incoming: HashMap<Value, Vec<Value>> = HashMap::new();
-    for &block in &f.order {
-        for edge in f.blocks[block].term.edges() {
-            let params = &f.blocks[edge.block].params;
-            for ((param, _), arg) in params.iter().zip(&edge.args) {
-                incoming.entry(*param).or_default().push(*arg);
-            }
-        }
-    }
-    incoming
 }
 
 /// Every access of a function, in order.

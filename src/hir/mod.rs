@@ -33,6 +33,7 @@ mod names;
 mod ops;
 mod params;
 mod parse;
+mod passed;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
@@ -56,6 +57,7 @@ pub use params::remove_trivial_params;
 pub use parse::{parse, parse_section};
 #[cfg(test)]
 pub(crate) use parse::{parse_only, try_parse_only};
+pub use passed::Passed;
 pub use typing::{builtin as builtin_type, general as general_type, iterator_of};
 pub use validity::Validity;
 pub use verify::{VerifierErrors, verify};

@@ -7,8 +7,7 @@
 
 use super::Context;
 use crate::bytecode::Reason;
-use crate::hir::{Function, Op, Validity, Value};
-use std::collections::{HashMap, HashSet};
+use crate::hir::{Function, Op, Passed, Validity, Value};
 
 /// When so many bets of a function were lost, there are no more in it: each costs a unit.
 const MOST_LOST: usize = 4;
@@ -20,7 +19,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         return false;
     }
     let validity = Validity::of(f);
-    let incoming = incoming(f);
+    let passed = Passed::of(f);
     let mut checks = Vec::new();
     for &b in &f.order {
         let mut last = None;
@@ -28,7 +27,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
             match f.op(v) {
                 Op::Refine(_) => {}
-                Op::Decref if !is_dirty && is_worth_a_bet(f, &incoming, f.arg(v, 0)) => {
+                Op::Decref if !is_dirty && is_worth_a_bet(f, &passed, f.arg(v, 0)) => {
                     last = Some(v)
                 }
                 Op::CheckValid => checks.extend(last.take().map(|_| v)),
@@ -46,52 +45,26 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     !checks.is_empty()
 }
 
-/// What the edges bring each block parameter.
-fn incoming(f: &Function) -> HashMap<Value, Vec<Value>> {
-    let mut incoming: HashMap<Value, Vec<Value>> = HashMap::new();
-    for &b in &f.order {
-        for edge in f.blocks[b].term.edges() {
-            let params = f.blocks[edge.block].params.iter();
-            for ((param, _), arg) in params.zip(&edge.args) {
-                let arg = f.object_of(*arg);
-                incoming.entry(*param).or_default().push(arg);
-            }
-        }
-    }
-    incoming
-}
-
 /// Whether dropping the value may run code of the program, but mostly does not: on every way it was stored somewhere for some time, or
 /// still is, or the caller has it.
-fn is_worth_a_bet(f: &Function, incoming: &HashMap<Value, Vec<Value>>, v: Value) -> bool {
-    let mut left = vec![f.object_of(v)];
-    let mut seen = HashSet::new();
-    while let Some(v) = left.pop() {
-        let is_kept = match f.op(v) {
+fn is_worth_a_bet(f: &Function, passed: &Passed, v: Value) -> bool {
+    let is_kept = |root: &Value| {
+        matches!(
+            f.op(*root),
             Op::Store(_)
-            | Op::ListSet
-            | Op::ItemSet
-            | Op::CellSet
-            | Op::Load(_)
-            | Op::GlobalGet(_)
-            | Op::ListGet
-            | Op::TupleGet
-            | Op::ItemGet
-            | Op::CellGet
-            | Op::Arg(_)
-            | Op::Const(_)
-            | Op::Null => true,
-            Op::Param => {
-                if seen.insert(v) {
-                    left.extend(incoming.get(&v).into_iter().flatten());
-                }
-                true
-            }
-            _ => false,
-        };
-        if !is_kept {
-            return false;
-        }
-    }
-    f.drop_runs_host_code(v)
+                | Op::ListSet
+                | Op::ItemSet
+                | Op::CellSet
+                | Op::Load(_)
+                | Op::GlobalGet(_)
+                | Op::ListGet
+                | Op::TupleGet
+                | Op::ItemGet
+                | Op::CellGet
+                | Op::Arg(_)
+                | Op::Const(_)
+                | Op::Null
+        )
+    };
+    f.drop_runs_host_code(v) && passed.roots(f, v).iter().all(is_kept)
 }

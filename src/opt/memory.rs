@@ -33,8 +33,7 @@ use crate::hir::{Block, Cmp, Function, Inst, Op, Term, Value, is_builtin_exact};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The most facts that are carried from block to block, and that are known of memory at a time: more would cost more than they bring.
 const MOST_FACTS: usize = 96;

@@ -161,11 +161,11 @@ fn sink(f: &mut Function) -> bool {
         };
         while let Some(at) = last_taken(f, b) {
             let incref = f.blocks[b].insts[at];
-            if !is_undone_on_a_side(f, &preds, incref, sides, MOST_BRANCHES) {
+            let v = f.object_of(f.arg(incref, 0));
+            if !is_undone_on_a_side(f, &preds, v, sides, MOST_BRANCHES) {
                 break;
             }
             f.blocks[b].insts.remove(at);
-            let v = f.object_of(f.arg(incref, 0));
             for side in sides {
                 let copy = f.insts.push(f.insts[incref].clone());
                 f.blocks[side].insts.insert(0, copy);
@@ -187,24 +187,22 @@ fn sides(f: &Function, preds: &SecondaryMap<Block, Vec<Block>>, b: Block) -> Opt
     sides.iter().all(is_side).then_some(sides)
 }
 
-/// Whether a reference is dropped again in one of two blocks, or behind some more branches that nothing stands before.
+/// Whether a reference that is taken before two blocks is dropped again in one of them, or behind some more branches that nothing stands before.
 fn is_undone_on_a_side(
     f: &Function,
     preds: &SecondaryMap<Block, Vec<Block>>,
-    incref: Value,
+    v: Value,
     blocks: [Block; 2],
     most: usize,
 ) -> bool {
     blocks.iter().any(|&side| {
-        let mut insts = vec![incref];
-        insts.extend(&f.blocks[side].insts);
-        let is_undone = matching_decref(f, &insts, &vec![false; insts.len()], 0).is_some();
-        let only_branches = || f.blocks[side].insts.iter().all(|v| is_apart(f, *v));
-        is_undone
-            || most > 0
-                && only_branches()
-                && sides(f, preds, side)
-                    .is_some_and(|next| is_undone_on_a_side(f, preds, incref, next, most - 1))
+        let insts = &f.blocks[side].insts;
+        if is_undone_in(f, insts, v) {
+            return true;
+        }
+        let only_branches = most > 0 && insts.iter().all(|v| is_apart(f, *v));
+        let next = only_branches.then(|| sides(f, preds, side)).flatten();
+        next.is_some_and(|next| is_undone_on_a_side(f, preds, v, next, most - 1))
     })
 }
 
@@ -213,10 +211,13 @@ fn sink_into_joins(f: &mut Function) -> bool {
     let preds = f.predecessors();
     let mut changed = false;
     for b in f.order.clone() {
-        let is_join = preds[b].len() > 1 && !f.blocks[b].is_loop_header;
-        for place in 0..f.blocks[b].params.len() * usize::from(is_join) {
+        if preds[b].len() < 2 || f.blocks[b].is_loop_header {
+            continue;
+        }
+        for place in 0..f.blocks[b].params.len() {
             let p = f.blocks[b].params[place].0;
-            if !(f.ty(p) <= Type::OBJECT) || f.ty(p).is_bottom() {
+            let is_object = f.ty(p) <= Type::OBJECT && !f.ty(p).is_bottom();
+            if !is_object || !is_undone_in(f, &f.blocks[b].insts, p) {
                 continue;
             }
             let taken: Option<Vec<_>> = preds[b]
@@ -231,17 +232,12 @@ fn sink_into_joins(f: &mut Function) -> bool {
                 f.blocks[b].entry_state.pc,
             );
             let incref = f.insts.push(incref);
-            let mut insts = vec![incref];
-            insts.extend(&f.blocks[b].insts);
-            if matching_decref(f, &insts, &vec![false; insts.len()], 0).is_none() {
-                continue;
-            }
             for (pred, at) in preds[b].iter().zip(taken) {
                 if let Some(at) = at {
                     f.blocks[*pred].insts.remove(at);
                 }
             }
-            f.blocks[b].insts = insts;
+            f.blocks[b].insts.insert(0, incref);
             give_up_at_entry(f, b, p);
             changed = true;
         }
@@ -284,6 +280,11 @@ fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) ->
         Undone::At(n) => Some(from + 1 + n),
         Undone::NotHere | Undone::Never => None,
     }
+}
+
+/// Whether a reference that was taken to `v` before these instructions is dropped among them.
+fn is_undone_in(f: &Function, insts: &[Value], v: Value) -> bool {
+    matches!(undone(f, insts, &[], v), Undone::At(_))
 }
 
 /// Where a reference is dropped again.

@@ -6,7 +6,7 @@
 
 use super::Context;
 use crate::hir::{
-    Block, BlockData, Edge, Function, Inst, Op, Proved, StateId, Term, Value, general_type,
+    Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value, general_type,
     is_builtin_exact,
 };
 use crate::infer::paths::{Disagreement, Fact, Subjects, find};
@@ -80,7 +80,6 @@ struct Uses(HashSet<Value>);
 impl Uses {
     fn of(f: &Function) -> Uses {
         let mut work: Vec<Value> = f.relied_on.iter().map(|v| f.resolve(*v)).collect();
-        let mut passed: HashMap<Value, Vec<Value>> = HashMap::new();
         for &b in &f.order {
             let data = &f.blocks[b];
             for &v in &data.insts {
@@ -93,19 +92,14 @@ impl Uses {
             if let Term::Branch { cond, .. } = &data.term {
                 work.push(f.resolve(*cond));
             }
-            for edge in data.term.edges() {
-                let params = &f.blocks[edge.block].params;
-                for (&(param, _), &arg) in params.iter().zip(&edge.args) {
-                    passed.entry(param).or_default().push(f.resolve(arg));
-                }
-            }
         }
+        let passed = Passed::of(f);
         let mut relied = HashSet::new();
         while let Some(v) = work.pop() {
             if !relied.insert(v) {
                 continue;
             }
-            work.extend(passed.get(&v).into_iter().flatten());
+            work.extend(passed.values(v));
             let inst = f.inst(v);
             let follows = match inst.op {
                 // It checks for itself.

@@ -3,7 +3,7 @@
 use super::members::{MAX_TESTS, add, are_too_many, is_stable, may_fail, may_pass, split};
 use super::{BUDGET, Cost, Disagreement, Fact, Finding, MAX_QUESTIONS, QuestionCost, Subjects};
 use crate::bytecode::GeneralOp as G;
-use crate::hir::{Block, Cmp, Function, Op, Term, Value, is_builtin_exact};
+use crate::hir::{Block, Cmp, Function, Op, Passed, Term, Value, is_builtin_exact};
 use crate::host::World;
 use crate::typegraph::{Node, Program, Variable};
 use crate::types::Type;
@@ -94,7 +94,7 @@ pub(super) struct Graph<'a> {
     /// Equal computations.
     equal: HashMap<(Op, Vec<Value>), Value>,
     /// Parameters: the values that edges pass.
-    pub(super) passed: BTreeMap<Value, Vec<Value>>,
+    pub(super) passed: Passed,
     tests: BTreeMap<Value, Vec<Type>>,
     pub(super) members: BTreeMap<Value, Vec<Type>>,
     pub(super) sites: BTreeMap<Block, Vec<Site>>,
@@ -117,7 +117,7 @@ impl<'a> Graph<'a> {
             home: SecondaryMap::new(),
             rank: SecondaryMap::new(),
             equal: HashMap::new(),
-            passed: BTreeMap::new(),
+            passed: Passed::default(),
             tests: BTreeMap::new(),
             members: BTreeMap::new(),
             sites: BTreeMap::new(),
@@ -150,14 +150,7 @@ impl<'a> Graph<'a> {
                 self.home[v] = b.into();
             }
         }
-        for &b in &f.order {
-            for edge in f.blocks[b].term.edges() {
-                let params = &f.blocks[edge.block].params;
-                for (&(param, _), &arg) in params.iter().zip(&edge.args) {
-                    self.passed.entry(param).or_default().push(f.resolve(arg));
-                }
-            }
-        }
+        self.passed = Passed::of(f);
     }
 
     // ---- what is followed -------------------------------------------------------------------------------------------
@@ -238,7 +231,7 @@ impl<'a> Graph<'a> {
     /// What a value follows from: its operand, or what is passed for it.
     fn sources(&mut self, v: Value) -> Vec<Value> {
         if let Op::Param = self.f.op(v) {
-            let passed = self.passed.get(&v).cloned().unwrap_or_default();
+            let passed = self.passed.values(v).to_vec();
             return passed.into_iter().map(|arg| self.followed(arg)).collect();
         }
         match self.derived(v) {
@@ -387,7 +380,7 @@ impl<'a> Graph<'a> {
         while std::mem::take(&mut changed) {
             for &v in &followed {
                 let Op::Param = self.f.op(v) else { continue };
-                let passed = self.passed.get(&v).cloned().unwrap_or_default();
+                let passed = self.passed.values(v).to_vec();
                 let mut members = self.members[&v].clone();
                 for arg in passed {
                     for (member, _) in self.ways(arg) {
