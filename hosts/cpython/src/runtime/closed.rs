@@ -182,15 +182,13 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
 /// # Safety
 /// Called by native code on its thread, whose status was *exiting*; `token` is of a unit that is running.
 pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
-    // SAFETY: the caller's promise; `activations` keeps its unit.
+    // SAFETY: the caller's promise.
     unsafe {
-        let unit = token as UnitRef;
-        (*unit).activations.set((*unit).activations.get() + 1);
-        // The innermost one was recorded first.
-        let recorded = std::mem::take(&mut rt().recorded);
-        let result = rebuilt::run(ts, recorded.into_iter().rev().collect()).into_result();
-        (*unit).activations.set((*unit).activations.get() - 1);
-        result
+        units::keeping(token as UnitRef, || {
+            // The innermost one was recorded first.
+            let recorded = std::mem::take(&mut rt().recorded);
+            rebuilt::run(ts, recorded.into_iter().rev().collect()).into_result()
+        })
     }
 }
 

@@ -417,11 +417,8 @@ pub(super) unsafe fn compile_unit(
     // SAFETY: as before; those that relied on what the unit stores are alive.
     unsafe { super::watchers::announce_stores(unit) };
     // What is released may run code of the program, which may change what the unit relies on: then it is retired, but not reclaimed yet.
-    // SAFETY: only cells of a unit that is alive are written.
-    let activations = unsafe { &(*unit).activations };
-    activations.set(activations.get() + 1);
-    release();
-    activations.set(activations.get() - 1);
+    // SAFETY: the unit is alive.
+    unsafe { units::keeping(unit, release) };
     if !watched {
         // SAFETY: nobody has seen it yet.
         drop(unsafe { Box::from_raw(unit) });

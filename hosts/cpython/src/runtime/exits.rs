@@ -6,7 +6,7 @@
 use super::capi::*;
 use super::entries::EVENTS;
 use super::rebuilt::{self, Rebuilt};
-use super::units::{Kind, UnitRef, UnitState};
+use super::units::{self, Kind, UnitRef, UnitState};
 use super::{abi, frames, generators, healing, local_events};
 use crate::helpers::traceback;
 use abi::{frame as f, thread as t};
@@ -55,18 +55,15 @@ fn unit_count(shape: &CodeShape) -> i64 {
 /// Called by a unit with its own token, one of its exits, and that exit's words.
 pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Object {
     generators::announce();
-    // SAFETY: the unit is running, so its state is alive; `activations` keeps it so until the hook returns.
+    // SAFETY: the unit is running, so its state is alive, and stays so until the hook returns.
     unsafe {
         let unit = token as UnitRef;
-        (*unit).activations.set((*unit).activations.get() + 1);
         let ts = *buffer as Thread;
         let frame = *buffer.add(1) as Frame;
         // The record is shared with nobody who changes it: units are only ever replaced.
         let record: *const ExitRecord =
             &(&(*unit).unit).as_ref().expect("a running unit").exits[number as usize];
-        let result = leave(ts, frame, unit, &*record, number, buffer);
-        (*unit).activations.set((*unit).activations.get() - 1);
-        result
+        units::keeping(unit, || leave(ts, frame, unit, &*record, number, buffer))
     }
 }
 

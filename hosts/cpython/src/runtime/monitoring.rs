@@ -9,7 +9,7 @@ use super::compiling::{self, Refusal};
 use super::entries::EVENTS;
 use super::frames;
 use super::function_state::state_of;
-use super::units::{Kind, UnitRef, UnitState};
+use super::units::{self, Kind, UnitRef, UnitState};
 use super::{abi, exits, rt};
 use abi::opcodes::{RETURN_CONST, RETURN_VALUE};
 use abi::{frame as f, thread as t};
@@ -493,9 +493,8 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
 
 /// Run a loop unit on a frame that is fit for it, and leave the frame where the interpreter is to go on.
 unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
-    // SAFETY: the unit is valid and `activations` keeps it; the frame is lent to it until the call returns.
+    // SAFETY: the unit is valid, and kept while it runs; the frame is lent to it until the call returns.
     unsafe {
-        (*unit).activations.set((*unit).activations.get() + 1);
         (*unit).entries.set((*unit).entries.get() + 1);
         rt().totals.loop_entries += 1;
         (*unit)
@@ -521,16 +520,17 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
 
         let entry: unsafe extern "C" fn(Thread, Frame) -> Object =
             std::mem::transmute((*unit).entry());
-        let result = entry(ts, frame);
-
-        if result as usize != exits::GO_ON && !result.is_null() {
-            frames::keep_locals(frame);
-        }
+        let result = units::keeping(unit, || {
+            let result = entry(ts, frame);
+            if result as usize != exits::GO_ON && !result.is_null() {
+                frames::keep_locals(frame);
+            }
+            result
+        });
         put::<i32>(ts, t::TRACING, tracing);
         put::<i32>(ts, WHAT_EVENT, what);
         put::<u16>(frame, f::RETURN_OFFSET, return_offset);
         put(ts, t::DATASTACK_TOP, top);
-        (*unit).activations.set((*unit).activations.get() - 1);
         if result as usize == exits::GO_ON {
             return;
         }

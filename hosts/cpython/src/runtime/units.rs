@@ -339,6 +339,20 @@ pub unsafe fn invalidate(unit: UnitRef) {
     rt.retired.push(unit);
 }
 
+/// Do something that may retire and reclaim units, but does not reclaim this one.
+///
+/// # Safety
+/// The unit is alive.
+pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
+    // SAFETY: the caller's promise, and then that of the count.
+    unsafe {
+        (*unit).activations.set((*unit).activations.get() + 1);
+        let result = act();
+        (*unit).activations.set((*unit).activations.get() - 1);
+        result
+    }
+}
+
 /// Free the retired units that nothing runs in.
 pub fn reclaim() {
     if rt().retired.is_empty() && rt().buried.is_empty() || is_busy() {
