@@ -899,6 +899,19 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
             expect(
                 "PyThreadState.datastack_chunk",
                 chunk != 0 && chunk < current as usize,
+            )?;
+            let size = read::<usize, _>(chunk as *const u8, chunk::SIZE);
+            let limit = read::<usize, _>(tstate, thread::DATASTACK_LIMIT);
+            expect(
+                "_PyStackChunk.size",
+                size % chunk::USUAL_SIZE as usize == 0 && limit == chunk + size,
+            )?;
+            let below = read::<*const u8, _>(chunk as *const u8, chunk::PREVIOUS);
+            expect(
+                "_PyStackChunk.top",
+                below.is_null()
+                    || chunk::DATA as usize + 8 * read::<usize, _>(below, chunk::TOP)
+                        <= read::<usize, _>(below, chunk::SIZE),
             )
         })();
         let none = ffi::Py_None();
@@ -938,6 +951,8 @@ const FRAME_CHECKS: &[&str] = &[
     "PyThreadState.datastack_top",
     "PyThreadState.datastack_limit",
     "PyThreadState.datastack_chunk",
+    "_PyStackChunk.size",
+    "_PyStackChunk.top",
 ];
 
 struct Methods([ffi::PyMethodDef; 2]);

@@ -65,6 +65,15 @@ layout! {
         SIZE = 304, "Size of the struct.";
     }
 
+    /// `_PyStackChunk`: a block of the data stack.
+    chunk {
+        PREVIOUS = 0, "`previous`: the block below, or null.";
+        SIZE = 8, "`size`: its bytes.";
+        TOP = 16, "`top`: how many words of its data are taken, while it is not the topmost.";
+        DATA = 24, "`data`.";
+        USUAL_SIZE = 16384, "`DATA_STACK_CHUNK_SIZE`: the bytes of a block, unless a frame needs more.";
+    }
+
     /// `_PyErr_StackItem`: what is handled, of one generator or of what is outside of all.
     exc_info {
         VALUE = 0, "`exc_value`: an owned reference, or null.";

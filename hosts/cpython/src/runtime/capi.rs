@@ -28,8 +28,6 @@ unsafe extern "C" {
         argcount: usize,
         kwnames: Object,
     ) -> Frame;
-    /// Pop a frame off the data stack, with its chunk if it was the first there.
-    pub fn _PyThreadState_PopFrame(ts: Thread, frame: Frame);
     /// Tell monitoring tools of an exception.
     pub fn _PyEval_MonitorRaise(ts: Thread, frame: Frame, instr: *const u8);
     /// Do what the eval breaker asks for.

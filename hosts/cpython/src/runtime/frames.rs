@@ -17,6 +17,7 @@
 
 use super::abi;
 use super::capi::*;
+use super::chunks;
 use super::units::{Busy, UnitState};
 use crate::helpers::{range_iter, seq_iter_at};
 use crate::world::instances::make_instance;
@@ -146,18 +147,20 @@ pub fn enter(unit: &UnitState) -> Func {
     check_stack(&mut b, ts, fail);
     let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
     let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
-    let new_top = b.padd_imm(top, 8 * (shape.framesize + shape.extra_words()) as i64);
+    let words = (shape.framesize + shape.extra_words()) as i64;
+    let new_top = b.padd_imm(top, 8 * words);
     let fits = b.icmp(IntCond::Ult, new_top, limit);
     let (bump, grow, fill) = (b.block(), b.cold_block(), b.block());
     let frame = b.param(fill, Ty::Ptr);
     b.br(fits, bump, &[], grow, &[]);
 
     b.switch_to(grow);
+    let words = b.iconst(words);
     let pushed = call_host(
         &mut b,
-        push_chunk as *const () as usize,
-        &[ts, callee],
-        &[Ty::Ptr, Ty::Ptr],
+        chunks::push as *const () as usize,
+        &[ts, words],
+        &[Ty::Ptr, Ty::I64],
         &[Ty::Ptr],
     )[0];
     let none = b.is_null(pushed);
@@ -377,16 +380,16 @@ pub fn leave(unit: &UnitState) -> Func {
     }
     // The first frame of a chunk takes the chunk with it.
     let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
-    let first = b.padd_imm(chunk, CHUNK_DATA);
+    let first = b.padd_imm(chunk, abi::chunk::DATA.into());
     let is_first = b.icmp(IntCond::Eq, frame, first);
     let (pop_chunk, pop) = (b.cold_block(), b.block());
     b.br(is_first, pop_chunk, &[], pop, &[]);
     b.switch_to(pop_chunk);
     call_host(
         &mut b,
-        _PyThreadState_PopFrame as *const () as usize,
-        &[ts, frame],
-        &[Ty::Ptr, Ty::Ptr],
+        chunks::pop as *const () as usize,
+        &[ts],
+        &[Ty::Ptr],
         &[],
     );
     b.jump(done, &[]);
@@ -397,9 +400,6 @@ pub fn leave(unit: &UnitState) -> Func {
     b.ret(&[]);
     func
 }
-
-/// Bytes before the data of `_PyStackChunk`: previous, size, top.
-const CHUNK_DATA: i64 = 24;
 
 /// Drop the reference in a slot, if there is one.
 fn drop_slot(b: &mut Builder<'_>, frame: Value, offset: i32) {
@@ -490,58 +490,6 @@ pub unsafe fn own(frame: Frame) {
         Py_INCREF(get(frame, f::EXECUTABLE));
         Py_INCREF(get(frame, f::FUNCOBJ));
         put::<u16>(frame, f::RETURN_OFFSET, 0);
-    }
-}
-
-/// A frame in a new chunk of the data stack, because the old one is full; null (and no exception) if there is no
-/// memory.
-unsafe extern "C" fn push_chunk(ts: Thread, func: Object) -> Frame {
-    let _busy = Busy::new();
-    // SAFETY: called from `enter`, on the current thread. The arguments are immortal; the frame they end up in is
-    // about to be overwritten, and its two counted references are given back here.
-    unsafe {
-        let code: Object = get(func.cast(), abi::function::CODE);
-        let shape = CodeShape::of(code);
-        // Believing that the chunk is full makes the interpreter push another. It takes the limit from the chunk
-        // when it comes back to this one.
-        let limit: *mut u8 = get(ts, t::DATASTACK_LIMIT);
-        let top: *mut u8 = get(ts, t::DATASTACK_TOP);
-        put(ts, t::DATASTACK_LIMIT, top);
-        let none = Py_None();
-        let args = vec![none; shape.argcount as usize + 1];
-        Py_INCREF(func);
-        let count = if shape.is_plain() {
-            shape.argcount as usize
-        } else {
-            0
-        };
-        let frame = if shape.is_plain() {
-            _PyEvalFramePushAndInit(
-                ts,
-                func,
-                std::ptr::null_mut(),
-                args.as_ptr(),
-                count,
-                std::ptr::null_mut(),
-            )
-        } else {
-            Py_DECREF(func);
-            std::ptr::null_mut()
-        };
-        if frame.is_null() {
-            PyErr_Clear();
-            put(ts, t::DATASTACK_LIMIT, limit);
-            return std::ptr::null_mut();
-        }
-        Py_DECREF(code);
-        Py_DECREF(func);
-        let top: *mut u8 = get(ts, t::DATASTACK_TOP);
-        put(
-            ts,
-            t::DATASTACK_TOP,
-            top.add(8 * shape.extra_words() as usize),
-        );
-        frame
     }
 }
 

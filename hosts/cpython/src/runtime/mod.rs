@@ -33,6 +33,7 @@ pub use crate::abi;
 
 pub mod api;
 pub mod capi;
+pub mod chunks;
 pub mod closed;
 pub mod compiling;
 pub mod entries;
@@ -125,6 +126,8 @@ pub struct Runtime {
     pub retired: Vec<units::UnitRef>,
     /// Frames of closed units that are leaving, the innermost first.
     pub recorded: Vec<rebuilt::Rebuilt>,
+    /// Blocks of the data stack that native frames have left.
+    pub spare_chunks: Vec<*mut u8>,
     /// Who watches what.
     pub watches: watchers::Watches,
     /// Who looks into native frames.
@@ -205,6 +208,7 @@ pub unsafe fn start(
         stubs: entries::Stubs::new(),
         retired: Vec::new(),
         recorded: Vec::new(),
+        spare_chunks: Vec::new(),
         watches: watchers::Watches::default(),
         proxies: locals_proxy::Proxies::default(),
         monitor: monitoring::Monitor::default(),
