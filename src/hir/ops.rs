@@ -343,6 +343,8 @@ hir_ops! {
     CellGet = "cell_get", Some(1);
     /// Replace what a cell holds: takes over the object, gives the old content, owned, or null.
     CellSet = "cell_set", Some(2);
+    /// The start (0), the end (1) or the step (2) of a range, if it is an integer that [`UnboxInt`](Op::UnboxInt) takes.
+    RangeField(field: i64 as Integer) = "range_field", Some(1);
     /// Whether a range iterator had a next value; the value is output 0, a C integer.
     RangeNext = "range_next", Some(1);
     /// The value with which a range iterator goes on, if it has one left.
@@ -463,7 +465,7 @@ impl Op {
             Op::CheckUnseen => Reason::Ended,
             Op::CheckPending | Op::DoPending | Op::CheckQuiet => Reason::Observed,
             Op::NameGet(_) | Op::NameGetRaw(..) | Op::GlobalGet(_) => Reason::Name,
-            Op::UnboxInt => Reason::IntTooLarge,
+            Op::UnboxInt | Op::RangeField(_) => Reason::IntTooLarge,
             Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntNeg => Reason::Overflow,
             Op::IntFloorDiv | Op::IntMod | Op::IntTrueDiv | Op::IntShr | Op::IntToDoubleExact => {
                 Reason::Domain

@@ -309,6 +309,9 @@ impl Builder<'_> {
                     return Ok(false);
                 }
                 self.own_operands(1);
+                if self.iterate_range() {
+                    return Ok(false);
+                }
                 self.bet_sequence();
                 let ty = typing::iterator_of(self.ty(self.stack[self.stack.len() - 1].value));
                 let v = self.general_on_stack(G::GetIter, [0, 0], 1);

@@ -143,6 +143,12 @@ pub mod names {
         CELL_GET = "cell_get" (Ptr) -> (Ptr);
         /// Replace what a cell holds: takes over the reference, gives the old content (or null).
         CELL_SET = "cell_set" (Ptr, Ptr) -> (Ptr);
+        /// Start of a range; fails if it is not what [`INT_UNBOX`](self::INT_UNBOX) takes.
+        RANGE_FIRST = "range_first" (Ptr) -> (I64);
+        /// End of a range, in the same way.
+        RANGE_END = "range_end" (Ptr) -> (I64);
+        /// By how much the values of a range differ, in the same way.
+        RANGE_BY = "range_by" (Ptr) -> (I64);
         /// Next value of a range iterator, and whether there was one.
         RANGE_NEXT = "range_next" (Ptr) -> (I64, Bool);
         /// The next value of a range iterator, if it has one.

@@ -195,6 +195,7 @@ impl HighLevelOp<'_, '_> {
             Op::CellGet => self.plain_intrinsic(names::CELL_GET),
             Op::CellSet => self.plain_intrinsic(names::CELL_SET),
             Op::RangeNext => self.range_next(),
+            Op::RangeField(field) => self.range_field(*field),
             Op::RangeStart => self.plain_intrinsic(names::RANGE_START),
             Op::RangeStep => self.plain_intrinsic(names::RANGE_STEP),
             Op::RangeLeft => self.plain_intrinsic(names::RANGE_LEFT),

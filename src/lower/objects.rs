@@ -131,6 +131,20 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &[p], Some(exit))[0]
     }
 
+    /// What a range was made of, which leaves if that has too many digits.
+    pub(super) fn range_field(&mut self, field: i64) -> lir::Value {
+        let name = match field {
+            0 => names::RANGE_FIRST,
+            1 => names::RANGE_END,
+            2 => names::RANGE_BY,
+            _ => panic!("a range has no field {field}"),
+        };
+        let p = self.object(0);
+        let exit = self.exit();
+        let id = self.lower.host.intrinsic(name);
+        self.lower.perform(id, &[p], Some(exit))[0]
+    }
+
     /// The value of a float or a bool.
     pub(super) fn unbox(&mut self, kind: RawKind) -> lir::Value {
         match self.repr(0).raw_value() {

@@ -240,6 +240,7 @@ impl<'a> Analysis<'a> {
             | Op::RawLen(_)
             | Op::CellGet
             | Op::TupleLen
+            | Op::RangeField(_)
             | Op::UnboxInt => vec![object(0)],
             Op::CheckThread(_) | Op::GlobalGet(_) => Vec::new(),
             Op::Check(call) if self.world.is_of_class(call.id) => Vec::new(),

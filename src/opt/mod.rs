@@ -9,6 +9,7 @@ mod checks;
 pub mod closed;
 mod dce;
 mod ends;
+mod headers;
 mod inline;
 mod lifetimes;
 mod memory;
@@ -94,6 +95,7 @@ pub const OPTIONAL: &[&str] = &[
     "split",
     "inline",
     "virtuals",
+    "headers",
     "memory",
     "bounds",
     "number",
@@ -139,6 +141,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("inline", inline::run),
     ("virtuals", virtuals::run),
     ("merge", merge::run),
+    ("headers", headers::run),
     ("unbox", unbox::run),
     ("refcounts", refcounts::run),
     ("checks", checks::run),
@@ -204,6 +207,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "virtuals");
         step(f, "merge");
         step(f, "types");
+        if step(f, "headers") {
+            step(f, "types");
+        }
         step(f, "unbox");
         step(f, "simplify");
     }
@@ -258,7 +264,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     if step(f, "sequences") {
         step(f, "checks");
     }
-    step(f, "ranges");
+    if step(f, "ranges") {
+        // No iterator is made any more between a range that is taken and dropped again.
+        step(f, "refcounts");
+    }
     // What loops read is what it will be.
     step(f, "preload");
     step(f, "dce");

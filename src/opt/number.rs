@@ -1,7 +1,8 @@
 //! Value numbering over the dominator tree, and motion of invariant guards and computations out of loops.
 
 use super::Context;
-use crate::hir::{Block, Function, Op, Term, Value, is_builtin_exact};
+use super::ranges::Tree;
+use crate::hir::{Block, Function, Op, Value, is_builtin_exact};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::{HashMap, HashSet};
 
@@ -76,31 +77,18 @@ fn walk(
 
 /// Move invariant instructions to the block before their loop.
 fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
-    let idom = f.dominators();
-    let dominates = |a: Block, mut b: Block| loop {
-        if a == b {
-            return true;
-        }
-        match idom[b].expand() {
-            Some(up) if up != b => b = up,
-            _ => return false,
-        }
-    };
-    let preds = f.predecessors();
+    let tree = Tree::of(f);
     let mut changed = false;
     // Inner loops come later in the order: hoist from them first, then on from the outer ones.
     for header in f.order.clone().into_iter().rev() {
-        let (back, outside): (Vec<Block>, Vec<Block>) =
-            preds[header].iter().partition(|p| dominates(header, **p));
-        let [before] = outside[..] else { continue };
-        if back.is_empty() || !matches!(f.blocks[before].term, Term::Jump(_)) {
+        let Some((before, back)) = tree.ways_into(f, header) else {
             continue;
-        }
+        };
         let mut body: HashSet<Block> = HashSet::from([header]);
         let mut work = back.clone();
         while let Some(b) = work.pop() {
             if body.insert(b) {
-                work.extend(preds[b].iter().copied());
+                work.extend(tree.predecessors(b));
             }
         }
         let mut inside = vec![false; f.insts.len()];
@@ -118,7 +106,7 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
             if !body.contains(&b) {
                 continue;
             }
-            let always = back.iter().all(|e| dominates(b, *e));
+            let always = back.iter().all(|e| tree.dominates(b, *e));
             for v in f.blocks[b].insts.clone() {
                 let inst = &f.insts[v];
                 let movable = match inst.op.exit_reason() {
@@ -126,7 +114,10 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
                     None => is_stable(&inst.op) && !matches!(inst.op, Op::Refine(_)),
                     Some(reason) => {
                         always
-                            && matches!(inst.op, Op::GuardType(_) | Op::UnboxInt)
+                            && matches!(
+                                inst.op,
+                                Op::GuardType(_) | Op::UnboxInt | Op::RangeField(_)
+                            )
                             && is_stable(&inst.op)
                             && !cx.avoid.contains(&(pc, reason))
                     }

@@ -83,13 +83,7 @@ impl Innermost {
         if !f.blocks[header].is_loop_header {
             return None;
         }
-        let preds = tree.predecessors(header).iter().copied();
-        let (mut work, outside): (Vec<Block>, Vec<Block>) =
-            preds.partition(|p| tree.dominates(header, *p));
-        let &[before] = &outside[..] else { return None };
-        if work.is_empty() || !matches!(f.blocks[before].term, Term::Jump(_)) {
-            return None;
-        }
+        let (before, mut work) = tree.ways_into(f, header)?;
         let mut body = BTreeSet::from([header]);
         while let Some(b) = work.pop() {
             if body.insert(b) {

@@ -15,6 +15,7 @@ use crate::hir::{Block, Cmp, Edge, FrameState, Function, Inst, Op, Place, Term, 
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
+use std::collections::HashMap;
 
 /// A loop over an iterator that may be nobody else's.
 pub(super) struct Loop {
@@ -30,6 +31,8 @@ pub(super) struct Loop {
     pub before: Block,
     /// Where each turn begins.
     pub body: Block,
+    /// The blocks that name the object, which [`naming`] finds.
+    pub named: Vec<Block>,
 }
 
 /// The operands of a [`GeneralOp::RangeIter`].
@@ -53,27 +56,36 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if insts.any(|v| matches!(f.op(*v), Op::Yield(_) | Op::ResumePoint)) {
         return false;
     }
-    let mut changed = false;
+    let asks = |cond: &Value| *f.op(*cond) == Op::RangeNext;
+    let counts = |b: &Block| matches!(&f.blocks[*b].term, Term::Branch { cond, .. } if asks(cond));
+    let headers: Vec<Block> = f.order.iter().copied().filter(counts).collect();
+    if headers.is_empty() {
+        return false;
+    }
     let mut tree = Tree::of(f);
-    for header in f.order.clone() {
-        let asks = |cond: &Value| *f.op(*cond) == Op::RangeNext;
+    let found = headers
+        .iter()
+        .filter_map(|header| find_loop(f, &tree, *header));
+    let mut named = naming(f, found.map(|found| found.made));
+    let mut changed = false;
+    for header in headers {
         // What only an exception of the range reached is gone.
         if !f.order.contains(&header) {
             continue;
         }
-        if !matches!(&f.blocks[header].term, Term::Branch { cond, .. } if asks(cond)) {
+        let Some(mut found) = find_loop(f, &tree, header) else {
             continue;
-        }
-        if let Some(found) = find_loop(f, &tree, header)
-            && let Some(bounds) = asked_for(f, cx, &found)
+        };
+        found.named = named.remove(&found.made).unwrap_or_default();
+        if let Some(bounds) = asked_for(f, cx, &found)
             && is_private(f, &tree, &found, &[])
         {
             match bounds {
                 // Where a collector may move what an exit names, objects are not made there.
                 Some(bounds) if cx.lifetimes.are_counted() => {
-                    unmake(f, &tree, &found, bounds);
-                    // A handler that only the iterator's making led to is gone.
-                    tree = Tree::of(f);
+                    if unmake(f, &tree, &found, bounds) {
+                        tree = Tree::of(f);
+                    }
                 }
                 _ => keep_outside(f, &tree, &found, bounds),
             }
@@ -81,6 +93,48 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         }
     }
     changed
+}
+
+/// The blocks that name objects, or make them.
+fn naming(f: &Function, objects: impl IntoIterator<Item = Value>) -> HashMap<Value, Vec<Block>> {
+    let mut named: HashMap<Value, Vec<Block>> =
+        objects.into_iter().map(|v| (v, Vec::new())).collect();
+    // What stands for one of them.
+    let mut aliases: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
+        let object = f.object_of(v);
+        if named.contains_key(&object) {
+            aliases[v] = object.into();
+        }
+    }
+    for &b in &f.order {
+        let mut note = |v: Value| {
+            if let Some(object) = aliases[f.resolve(v)].expand() {
+                let blocks = named.get_mut(&object).expect("one of the objects");
+                if blocks.last() != Some(&b) {
+                    blocks.push(b);
+                }
+            }
+        };
+        let data = &f.blocks[b];
+        for &v in &data.insts {
+            let inst = &f.insts[v];
+            let state = inst.state.map(|state| &f.states[state]);
+            note(v);
+            inst.args.iter().copied().for_each(&mut note);
+            state
+                .iter()
+                .flat_map(|state| state.values())
+                .for_each(&mut note);
+        }
+        let carried = data.term.edges().into_iter().flat_map(|edge| &edge.args);
+        carried.chain(&data.out_locals).copied().for_each(&mut note);
+        data.entry_state.values().for_each(&mut note);
+        if let Term::Return(v) = data.term {
+            note(v);
+        }
+    }
+    named
 }
 
 /// The dominators, and the predecessors.
@@ -100,6 +154,24 @@ impl Tree {
     /// The blocks that lead to a block, once for each edge.
     pub fn predecessors(&self, b: Block) -> &[Block] {
         &self.preds[b]
+    }
+
+    /// The immediate dominator of a block; none of the entry.
+    pub fn dominator(&self, b: Block) -> Option<Block> {
+        self.idom[b].expand()
+    }
+
+    /// The one block that leads into a loop from outside, if there is one and it does nothing else, and those that lead back to its head.
+    pub fn ways_into(&self, f: &Function, header: Block) -> Option<(Block, Vec<Block>)> {
+        let preds = self.preds[header].iter();
+        let (back, outside): (Vec<Block>, Vec<Block>) =
+            preds.partition(|p| self.dominates(header, **p));
+        match outside[..] {
+            [before] if !back.is_empty() && matches!(f.blocks[before].term, Term::Jump(_)) => {
+                Some((before, back))
+            }
+            _ => None,
+        }
     }
 
     pub fn dominates(&self, a: Block, mut b: Block) -> bool {
@@ -134,8 +206,8 @@ pub(super) fn find_loop(f: &Function, tree: &Tree, header: Block) -> Option<Loop
         .partition(|&&p| tree.dominates(body, p));
     let [before] = outside[..] else { return None };
     let is_before = |v: Value| {
-        let mut blocks = f.order.iter().filter(|b| f.blocks[**b].insts.contains(&v));
-        blocks.next().is_some_and(|b| tree.dominates(*b, before))
+        let mut blocks = std::iter::successors(Some(before), |b| tree.dominator(*b));
+        blocks.any(|b| f.blocks[b].insts.contains(&v))
     };
     let is_one = !back.is_empty()
         && body != end
@@ -150,6 +222,7 @@ pub(super) fn find_loop(f: &Function, tree: &Tree, header: Block) -> Option<Loop
         made: f.object_of(iter),
         before,
         body,
+        named: Vec::new(),
     })
 }
 
@@ -223,7 +296,7 @@ impl Loop {
 /// is.
 pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value]) -> bool {
     let names = |v: Value| f.object_of(v) == found.made;
-    for &b in &f.order {
+    for &b in &found.named {
         let data = &f.blocks[b];
         let place = found.places(f, tree, b);
         for (i, &v) in data.insts.iter().enumerate() {
@@ -282,6 +355,12 @@ pub(super) struct Counting {
 }
 
 impl Loop {
+    /// Look for the blocks that name the object.
+    pub fn look(&mut self, f: &Function) {
+        let named = naming(f, [self.made]);
+        self.named = named.into_values().next().unwrap_or_default();
+    }
+
     /// A new instruction, at the loop's head.
     pub fn add(&self, f: &mut Function, op: Op, args: Vec<Value>, ty: Type) -> Value {
         let pc = f.insts[self.next].pc;
@@ -289,8 +368,8 @@ impl Loop {
     }
 }
 
-/// Let the loop count, without an iterator.
-fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) {
+/// Let the loop count, without an iterator; says whether an edge is gone.
+fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) -> bool {
     let int = Type::CINT64;
     let Bounds { start, end, step } = bounds;
     let mut instead = Vec::new();
@@ -327,13 +406,20 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) {
         at_turn,
     };
     rewrite(f, tree, found, counting);
-    remove(f, found, instead, None);
+    remove(f, found, instead, None)
 }
 
-/// Put something in the place of the iterator, which is not named any more; drop what it held where it was dropped.
-pub(super) fn remove(f: &mut Function, found: &Loop, instead: Vec<Value>, held: Option<Value>) {
+/// Put something in the place of the iterator, which is not named any more; drop what it held where it was dropped. Says whether an edge
+/// is gone: to the handler of what making it could raise.
+pub(super) fn remove(
+    f: &mut Function,
+    found: &Loop,
+    instead: Vec<Value>,
+    held: Option<Value>,
+) -> bool {
     let made = found.made;
-    for b in f.order.clone() {
+    let mut is_edge_gone = false;
+    for &b in &found.named {
         let mut insts = std::mem::take(&mut f.blocks[b].insts);
         if let Some(place) = insts.iter().position(|v| *v == made) {
             insts.splice(place..=place, instead.iter().copied());
@@ -358,10 +444,14 @@ pub(super) fn remove(f: &mut Function, found: &Loop, instead: Vec<Value>, held: 
             && *op == made
         {
             data.term = Term::Jump(next.clone());
+            is_edge_gone = true;
         }
     }
-    let entry = f.entry();
-    f.compute_order(entry);
+    if is_edge_gone {
+        let entry = f.entry();
+        f.compute_order(entry);
+    }
+    is_edge_gone
 }
 
 /// Let the loop count, with an iterator that only exits make true.
@@ -440,7 +530,7 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
         Where::Before => counting.at_before,
         Where::Outside => None,
     };
-    for b in f.order.clone() {
+    for &b in &found.named {
         let place = found.places(f, tree, b);
         for (i, v) in f.blocks[b].insts.clone().into_iter().enumerate() {
             let Some(state) = f.insts[v].state else {
@@ -479,7 +569,7 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
     f.blocks[header].insts.insert(0, counting.at_head);
     f.blocks[body].insts.splice(0..0, counting.turn);
     (f.insts[asks].op, f.insts[asks].args) = counting.more;
-    let outputs = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
+    let outputs = [header, body].into_iter().flat_map(|b| &f.blocks[b].insts);
     let outputs = outputs.filter(|v| *f.op(**v) == Op::Output(0) && f.arg(**v, 0) == asks);
     for output in outputs.copied().collect::<Vec<_>>() {
         f.replace(output, counting.value);

@@ -29,11 +29,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             continue;
         }
         let tree = Tree::of(f);
-        if let Some(found) = find(f, cx, &tree, header) {
+        if let Some(mut found) = find(f, cx, &tree, header) {
             borrow(f, &found);
+            found.over.look(f);
             // There are blocks on the ways out now.
             let tree = Tree::of(f);
             unmake(f, &tree, &found);
+            let entry = f.entry();
+            f.compute_order(entry);
             f.apply_aliases();
             changed = true;
         }
@@ -64,7 +67,7 @@ struct Quiet {
 
 /// The loop that a block begins, if it is such a one.
 fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Quiet> {
-    let over = find_loop(f, tree, header)?;
+    let mut over = find_loop(f, tree, header)?;
     let Loop { body, before, .. } = over;
     if !matches!(f.op(over.made), Op::General(GeneralOp::GetIter, _))
         || cx
@@ -165,6 +168,7 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Qu
         .collect();
     let mut known = ends.clone();
     known.push(item);
+    over.look(f);
     is_private(f, tree, &over, &known).then_some(Quiet {
         over,
         seq,

@@ -576,11 +576,17 @@ impl Builder<'_> {
         }
         let step = self.emit(Op::ConstInt(step), vec![], Type::CINT64);
         bounds.push(self.emit(Op::BoxInt, vec![step], Type::LONG_EXACT));
-        let v = self.general(G::RangeIter, [0, 0], bounds, Type::OBJECT);
-        self.hints.insert(v, Type::RANGE_ITER);
+        let v = self.range_iter(bounds);
         self.drop_top(n + 2);
         self.push_owned(v);
         true
+    }
+
+    /// The iterator of a range of these bounds, start, end and step.
+    pub(super) fn range_iter(&mut self, bounds: Vec<Value>) -> Value {
+        let v = self.general(G::RangeIter, [0, 0], bounds, Type::OBJECT);
+        self.hints.insert(v, Type::RANGE_ITER);
+        v
     }
 
     /// Whether what `len` is asked of here is a list or a tuple, as far as is known, or was observed of it or of this call.

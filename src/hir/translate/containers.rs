@@ -144,15 +144,54 @@ impl Builder<'_> {
         self.end_iteration(instr, more, then, |_, _| {});
     }
 
+    /// The class of the iterators that the loop behind this instruction has had, if they were of one.
+    fn iterators_met(&self) -> Option<Type> {
+        let next = self.code.instrs.get(self.pc.0 as usize + 1)?;
+        let met = next.hint.last().filter(|ty| !ty.is_bottom());
+        met.copied().filter(|_| next.op == B::ForIter)
+    }
+
+    /// What a loop is over, the topmost operand, mostly is a range if its iterators were of one; then it gives the iterator of a call of
+    /// `range` in that place, if it counts by ones.
+    pub(super) fn iterate_range(&mut self) -> bool {
+        let over = self.stack[self.stack.len() - 1].value;
+        let bets = [Reason::Type, Reason::IntTooLarge, Reason::Domain];
+        let failed = bets.iter().any(|bet| self.avoid.contains(&(self.pc, *bet)));
+        let is_range = self
+            .iterators_met()
+            .is_some_and(|ty| ty <= Type::RANGE_ITER);
+        if !is_range || failed || !self.ty(over).could_be(Type::RANGE) {
+            return false;
+        }
+        // A call with a step that was known to be 1 has given an iterator already.
+        let made = self.f.inst(self.f.object_of(over));
+        if matches!(made.op, Op::General(G::Call, _)) && made.args.len() > 5 {
+            return false;
+        }
+        let state = self.state();
+        let range = self.guard_type(over, Type::RANGE);
+        let mut field = |k| {
+            let op = Op::RangeField(k);
+            self.emit_with(op, vec![range], Type::CINT64, Some(state))
+        };
+        let (start, end, step) = (field(0), field(1), field(2));
+        let one = self.emit(Op::ConstInt(1), vec![], Type::CINT64);
+        let by_ones = self.emit(Op::IntCmp(Cmp::Eq), vec![step, one], Type::CBOOL);
+        let check = Op::GuardTrue(Reason::Domain);
+        self.emit_with(check, vec![by_ones], Type::BOTTOM, Some(state));
+        let mut boxed = |raw| self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT);
+        let bounds = vec![boxed(start), boxed(end), boxed(one)];
+        let iter = self.range_iter(bounds);
+        self.drop_top(1);
+        self.push_owned(iter);
+        true
+    }
+
     /// Bet that what a loop is over, the topmost operand, is what its iterators have been of, if that is a list or a tuple.
     pub(super) fn bet_sequence(&mut self) {
-        let Some(next) = self.code.instrs.get(self.pc.0 as usize + 1) else {
-            return;
-        };
-        let want = match next.hint.last() {
-            Some(&ty) if next.op != B::ForIter || ty.is_bottom() => return,
-            Some(&ty) if ty <= Type::LIST_ITER => Type::LIST_EXACT,
-            Some(&ty) if ty <= Type::TUPLE_ITER => Type::TUPLE_EXACT,
+        let want = match self.iterators_met() {
+            Some(ty) if ty <= Type::LIST_ITER => Type::LIST_EXACT,
+            Some(ty) if ty <= Type::TUPLE_ITER => Type::TUPLE_EXACT,
             _ => return,
         };
         let over = self.stack[self.stack.len() - 1].value;

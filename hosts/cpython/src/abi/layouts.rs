@@ -1,8 +1,8 @@
 //! The structures that the intrinsics read, as the core is told of them.
 
 use super::{
-    cell, code, dict, dict_keys, float, frame, interp, list, list_iter, long, object, range_iter,
-    thread, tuple, tuple_iter, type_,
+    cell, code, dict, dict_keys, float, frame, interp, list, list_iter, long, object, range,
+    range_iter, thread, tuple, tuple_iter, type_,
 };
 use cladonia::host::HostBuilder;
 use cladonia::ll::{Field, Width};
@@ -19,7 +19,7 @@ pub fn declare(host: &mut HostBuilder) {
     let head = host.layout("PyObject", None, &head);
     let sized = [field("ob_size", object::VAR_SIZE, I64)];
     let sized = host.layout("PyVarObject", Some(&head), &sized);
-    let objects: [(&str, &[Field]); 7] = [
+    let objects: [(&str, &[Field]); 8] = [
         (
             "PyLongObject",
             &[
@@ -36,6 +36,14 @@ pub fn declare(host: &mut HostBuilder) {
                 field("ma_version_tag", dict::VERSION_TAG, I64),
                 field("ma_keys", dict::KEYS, Ptr),
                 field("ma_values", dict::VALUES, Ptr),
+            ],
+        ),
+        (
+            "rangeobject",
+            &[
+                field("start", range::START, Ptr),
+                field("stop", range::STOP, Ptr),
+                field("step", range::STEP, Ptr),
             ],
         ),
         (

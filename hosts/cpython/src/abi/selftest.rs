@@ -386,7 +386,7 @@ unsafe fn first_entry(keys: *mut u8) -> *mut u8 {
 unsafe fn iterators() -> Checked {
     // SAFETY: see the module page.
     unsafe {
-        let range = made(
+        let numbers = made(
             "a range",
             ffi::PyObject_CallFunction(
                 (&raw mut ffi::PyRange_Type).cast(),
@@ -396,7 +396,10 @@ unsafe fn iterators() -> Checked {
                 4 as std::ffi::c_int,
             ),
         )?;
-        let iterator = made("an iterator", ffi::PyObject_GetIter(range.as_ptr()))?;
+        let fields = [range::START, range::STOP, range::STEP]
+            .map(|offset| ffi::PyLong_AsLong(read(numbers.as_ptr(), offset)));
+        expect("rangeobject", fields == [3, 30, 4])?;
+        let iterator = made("an iterator", ffi::PyObject_GetIter(numbers.as_ptr()))?;
         expect(
             "the class of range iterators",
             ffi::Py_TYPE(iterator.as_ptr()) == &raw mut ffi::PyRangeIter_Type,
@@ -414,7 +417,7 @@ unsafe fn iterators() -> Checked {
             read::<std::ffi::c_long, _>(iterator.as_ptr(), range_iter::LEN) == 6,
         )?;
 
-        let items = made("a tuple", ffi::PySequence_Tuple(range.as_ptr()))?;
+        let items = made("a tuple", ffi::PySequence_Tuple(numbers.as_ptr()))?;
         let iterator = made("an iterator", ffi::PyObject_GetIter(items.as_ptr()))?;
         drop(made("an item", ffi::PyIter_Next(iterator.as_ptr()))?);
         expect(
@@ -424,7 +427,7 @@ unsafe fn iterators() -> Checked {
         let seq = read::<*mut PyObject, _>(iterator.as_ptr(), tuple_iter::SEQ);
         expect("_PyTupleIterObject.it_seq", seq == items.as_ptr())?;
 
-        let items = made("a list", ffi::PySequence_List(range.as_ptr()))?;
+        let items = made("a list", ffi::PySequence_List(numbers.as_ptr()))?;
         let iterator = made("an iterator", ffi::PyObject_GetIter(items.as_ptr()))?;
         drop(made("an item", ffi::PyIter_Next(iterator.as_ptr()))?);
         expect(

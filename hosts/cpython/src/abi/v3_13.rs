@@ -281,6 +281,13 @@ layout! {
         FLAG_VALID_VERSION_TAG = 524288, "Flag: the version tag is in use.";
     }
 
+    /// `rangeobject`: exact ints.
+    range {
+        START = 16, "`start`.";
+        STOP = 24, "`stop`.";
+        STEP = 32, "`step`.";
+    }
+
     /// `_PyRangeIterObject`: C longs.
     range_iter {
         START = 16, "`start`.";

@@ -2,7 +2,8 @@
 
 use super::Set;
 use super::containers::element;
-use crate::abi::{list, list_iter, object, range_iter, tuple, tuple_iter};
+use super::numbers::int_unbox;
+use crate::abi::{list, list_iter, object, range, range_iter, tuple, tuple_iter};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Value};
@@ -34,6 +35,16 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[zero, no]);
         },
     );
+    for (name, offset) in [
+        (names::RANGE_FIRST, range::START),
+        (names::RANGE_END, range::STOP),
+        (names::RANGE_BY, range::STEP),
+    ] {
+        set.add(name, &[Ty::Ptr], &[Ty::I64], Effects::NONE, |b, p, _| {
+            let field = b.load(Width::Ptr, p[0], offset);
+            int_unbox(b, field);
+        });
+    }
     for (name, offset) in [
         (names::RANGE_START, range_iter::START),
         (names::RANGE_STEP, range_iter::STEP),

@@ -160,7 +160,8 @@ fn truth(value: bool) -> u64 {
     unsafe { (if value { Py_True() } else { Py_False() }) as u64 }
 }
 
-fn int_unbox(b: &mut Builder<'_>, p: Value) {
+/// Give the value of an int, or fail.
+pub(super) fn int_unbox(b: &mut Builder<'_>, p: Value) {
     let (one_digit, longer, two_digits, too_long) =
         (b.block(), b.cold_block(), b.cold_block(), b.cold_block());
     let done = b.block();

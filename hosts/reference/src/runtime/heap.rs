@@ -330,6 +330,9 @@ pub mod layout {
         LIST_LEN = List.len;
         LIST_CAPACITY = List.capacity;
         LIST_ITEMS = List.items;
+        RANGE_START = Range.start;
+        RANGE_STOP = Range.stop;
+        RANGE_STEP = Range.step;
         RANGE_ITER_NEXT = RangeIter.next;
         RANGE_ITER_STEP = RangeIter.step;
         RANGE_ITER_LEFT = RangeIter.left;
@@ -351,7 +354,7 @@ pub(super) fn declare(host: &mut HostBuilder) {
         field("class", at::CLASS, Ptr),
     ];
     let head = host.layout("Head", None, &head);
-    let layouts: [(&str, &[Field]); 8] = [
+    let layouts: [(&str, &[Field]); 9] = [
         (
             "Int",
             &[
@@ -373,6 +376,14 @@ pub(super) fn declare(host: &mut HostBuilder) {
                 field("len", at::LIST_LEN, I64),
                 field("capacity", at::LIST_CAPACITY, I64),
                 field("items", at::LIST_ITEMS, Ptr),
+            ],
+        ),
+        (
+            "Range",
+            &[
+                field("start", at::RANGE_START, I64),
+                field("stop", at::RANGE_STOP, I64),
+                field("step", at::RANGE_STEP, I64),
             ],
         ),
         (

@@ -354,6 +354,9 @@ fn iterators(set: &mut Set<'_>) {
         },
     );
     for (name, offset) in [
+        (names::RANGE_FIRST, at::RANGE_START),
+        (names::RANGE_END, at::RANGE_STOP),
+        (names::RANGE_BY, at::RANGE_STEP),
         (names::RANGE_START, at::RANGE_ITER_NEXT),
         (names::RANGE_STEP, at::RANGE_ITER_STEP),
         (names::RANGE_LEFT, at::RANGE_ITER_LEFT),

@@ -1,0 +1,100 @@
+//! What each turn checks of what it carries is checked where the loop begins.
+//!
+//! An accumulator that came in as an argument is of any class in the first turn, and of one in all others: what the loop computed. So a
+//! parameter of a loop's head that each turn begins with a check of, and that all ways back give a value of the class that is checked,
+//! is checked on the way in. Then it has that type in the whole loop, needs no check there, and may be carried unboxed. (The second
+//! turn's check of a peeled loop, without the copy.) A loop of no turns may leave at such a check needlessly, which is a bet like others.
+
+use super::Context;
+use super::ranges::Tree;
+use crate::hir::{Block, Function, Inst, Op, Value, is_builtin_exact};
+
+/// Check before loops.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let headers = f.order.iter().rev().copied();
+    let headers: Vec<Block> = headers.filter(|b| f.blocks[*b].is_loop_header).collect();
+    if headers.is_empty() {
+        return false;
+    }
+    let tree = Tree::of(f);
+    let mut changed = false;
+    // Inner loops come later in the order: what is checked before them is checked in the outer ones' turns.
+    for header in headers {
+        let Some((before, latches)) = tree.ways_into(f, header) else {
+            continue;
+        };
+        for guard in guards(f, &tree, header, &latches) {
+            changed |= check_before(f, cx, header, before, &latches, guard);
+        }
+    }
+    changed
+}
+
+/// The checks that each turn makes of parameters of the loop's head.
+fn guards(f: &Function, tree: &Tree, header: Block, latches: &[Block]) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut block = latches[0];
+    loop {
+        if latches.iter().all(|latch| tree.dominates(block, *latch)) {
+            let insts = f.blocks[block].insts.iter().copied();
+            found.extend(insts.filter(|v| match f.op(*v) {
+                Op::GuardType(ty) => is_builtin_exact(*ty) && place_of(f, header, *v).is_some(),
+                _ => false,
+            }));
+        }
+        match tree.dominator(block) {
+            Some(up) if block != header => block = up,
+            _ => return found,
+        }
+    }
+}
+
+/// Which parameter of a block an instruction is of.
+fn place_of(f: &Function, header: Block, v: Value) -> Option<usize> {
+    let of = f.arg(v, 0);
+    let mut params = f.blocks[header].params.iter();
+    params.position(|(param, _)| *param == of)
+}
+
+fn check_before(
+    f: &mut Function,
+    cx: &Context<'_>,
+    header: Block,
+    before: Block,
+    latches: &[Block],
+    guard: Value,
+) -> bool {
+    let place = place_of(f, header, guard).expect("a check of a parameter");
+    let param = f.arg(guard, 0);
+    let op = f.op(guard).clone();
+    let Op::GuardType(ty) = op else {
+        unreachable!("a check of a class")
+    };
+    let pc = f.blocks[header].entry_state.pc;
+    let reason = op.exit_reason().expect("a check may fail");
+    let passed = |from: Block| {
+        let edges = f.blocks[from].term.edges();
+        let args = edges.into_iter().filter(|edge| edge.block == header);
+        args.map(|edge| f.resolve(edge.args[place]))
+            .collect::<Vec<_>>()
+    };
+    let is_of = |v: Value| f.ty(v) <= ty && !f.ty(v).is_bottom();
+    let first = passed(before)[0];
+    let is_open = !is_of(first) && !(f.ty(first) & ty).is_bottom();
+    let mut back = latches.iter().flat_map(|latch| passed(*latch));
+    let gives_it = back.all(|v| f.object_of(v) == param || is_of(v));
+    if !is_open || !gives_it || cx.avoid.contains(&(pc, reason)) {
+        return false;
+    }
+    let state = super::unbox::edge_state(f, before, 0, header);
+    let checked = Inst {
+        args: vec![first],
+        state: Some(state),
+        ..f.insts[guard].clone()
+    };
+    let checked = f.insts.push(checked);
+    f.blocks[before].insts.push(checked);
+    f.blocks[before].term.edges_mut()[0].args[place] = checked;
+    f.insts[param].ty = f.ty(param) & ty;
+    true
+}
