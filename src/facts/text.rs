@@ -12,6 +12,7 @@
 //! operator compare 2 [ObjectUser[Point:Exact], NoneType] = identity assume class_unchanged ObjectUser[Point:Exact]
 //! operator truth [ObjectUser[Point:Exact]] = true assume class_unchanged ObjectUser[Point:Exact]
 //! callee FunctionExact[f] = function 2 [ImmortalLongExact[5]] cell 0x10 raw (int) -> int cell 0x18 boxed 0x10
+//! callee FunctionExact[g] = function 1 [] cell 0x20 kin intrinsic36[48, 64, 80]
 //! callee ImmortalObjectExact[len] = builtin len
 //! native ImmortalObjectExact[len] 1 = any intrinsic35[16, 32] gives LongExact
 //! inlinee FunctionExact[f] = check intrinsic34[]       and the code on the lines that follow
@@ -411,12 +412,16 @@ impl Display for Answer {
                         defaults,
                         entry_cell,
                         raw,
+                        kin,
                         assumptions,
                     } => {
                         let defaults = Objects(defaults);
                         write!(f, "function {argcount} {defaults} cell {entry_cell:#x}")?;
                         if let Some(raw) = raw {
                             write!(f, " raw {raw}")?;
+                        }
+                        if let Some(kin) = kin {
+                            write!(f, " kin {kin}")?;
                         }
                         write!(f, "{}", Each("assume", assumptions))
                     }
@@ -750,11 +755,16 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
         true => Some(RawEntry::read(line)?),
         false => None,
     };
+    let kin = match line.eat_word("kin") {
+        true => Some(IntrinsicCall::read(line)?),
+        false => None,
+    };
     Ok(Callee::Function {
         argcount,
         defaults,
         entry_cell,
         raw,
+        kin,
         assumptions: read_assumptions(line, scope)?,
     })
 }

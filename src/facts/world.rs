@@ -239,6 +239,10 @@ pub enum Callee {
         entry_cell: u64,
         /// Where it can be called with raw values, if it has a closed unit.
         raw: Option<RawEntry>,
+        /// `(function) -> ()` check of an exact function, which fails unless it has the same code in the same namespace, and thus the same
+        /// entry and parameters: for code that makes functions again and again. A host has it where the unit that is compiled keeps
+        /// that code alive.
+        kin: Option<IntrinsicCall>,
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },
@@ -266,6 +270,7 @@ impl Callee {
             defaults: Vec::new(),
             entry_cell,
             raw: None,
+            kin: None,
             assumptions: Vec::new(),
         }
     }

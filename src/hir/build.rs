@@ -85,6 +85,8 @@ pub(super) struct Builder<'a> {
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
     pub(super) hints: HashMap<Value, Type>,
+    /// What holds functions of one code, and one of them.
+    pub(super) kin: HashMap<Value, ObjectHandle>,
     pub(super) null: Value,
     pub(super) blocks: BTreeMap<Pc, Block>,
     pub(super) pred_count: HashMap<Pc, u32>,
@@ -157,6 +159,7 @@ pub fn build(
         state: None,
         unchecked: false,
         hints: HashMap::new(),
+        kin: HashMap::new(),
         null: Value::from_u32(0),
         blocks: BTreeMap::new(),
         pred_count: HashMap::new(),

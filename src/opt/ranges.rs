@@ -158,7 +158,7 @@ impl Tree {
 
     /// The immediate dominator of a block; none of the entry.
     pub fn dominator(&self, b: Block) -> Option<Block> {
-        self.idom[b].expand()
+        self.idom[b].expand().filter(|up| *up != b)
     }
 
     /// The one block that leads into a loop from outside, if there is one and it does nothing else, and those that lead back to its head.
@@ -179,9 +179,9 @@ impl Tree {
             if a == b {
                 return true;
             }
-            match self.idom[b].expand() {
-                Some(up) if up != b => b = up,
-                _ => return false,
+            match self.dominator(b) {
+                Some(up) => b = up,
+                None => return false,
             }
         }
     }

@@ -9,7 +9,7 @@
 //! used with the interpreter's lock held.
 
 mod attributes;
-mod callees;
+pub mod callees;
 pub(crate) mod classes;
 pub(crate) mod dictionaries;
 pub(crate) mod instances;
@@ -41,8 +41,10 @@ struct PlanIds {
     check_class: IntrinsicId,
     check_inline_values: IntrinsicId,
     check_null: IntrinsicId,
+    check_function: IntrinsicId,
     check_shared_keys: [IntrinsicId; plan::CHECK_SHARED_KEYS.len()],
     load_field: IntrinsicId,
+    load_item: IntrinsicId,
     store_slot: IntrinsicId,
     check_quiet_slot: IntrinsicId,
     store_inline_value: IntrinsicId,
@@ -64,6 +66,7 @@ pub struct CPythonWorld<'a> {
     ids: PlanIds,
     raw_ids: raw_items::RawIds,
     native_ids: natives::NativeIds,
+    code: Obj,
     globals: Obj,
     builtins: Obj,
     known: Known<'a>,
@@ -85,12 +88,13 @@ pub struct Known<'a> {
 }
 
 impl<'a> CPythonWorld<'a> {
-    /// The world of a function with these globals and builtins (as in its frame).
+    /// The world of a function with this code, and these globals and builtins (as in its frame).
     ///
     /// # Safety
-    /// The interpreter's lock is held, and both objects live, as long as this is used.
+    /// The interpreter's lock is held, and all three objects live, as long as this is used.
     pub unsafe fn new(
         host: &Host,
+        code: Obj,
         globals: Obj,
         builtins: Obj,
         known: Known<'a>,
@@ -99,8 +103,10 @@ impl<'a> CPythonWorld<'a> {
             check_class: host.intrinsic(plan::CHECK_CLASS),
             check_inline_values: host.intrinsic(plan::CHECK_INLINE_VALUES),
             check_null: host.intrinsic(plan::CHECK_NULL),
+            check_function: host.intrinsic(plan::CHECK_FUNCTION),
             check_shared_keys: plan::CHECK_SHARED_KEYS.map(|name| host.intrinsic(name)),
             load_field: host.intrinsic(plan::LOAD_FIELD),
+            load_item: host.intrinsic(plan::LOAD_ITEM),
             store_slot: host.intrinsic(plan::STORE_SLOT),
             check_quiet_slot: host.intrinsic(plan::CHECK_QUIET_SLOT),
             store_inline_value: host.intrinsic(plan::STORE_INLINE_VALUE),
@@ -120,6 +126,7 @@ impl<'a> CPythonWorld<'a> {
             ids,
             raw_ids: raw_items::RawIds::new(host),
             native_ids: natives::NativeIds::new(host),
+            code,
             globals,
             builtins,
             known,

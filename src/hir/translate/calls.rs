@@ -27,6 +27,9 @@ impl Builder<'_> {
             return;
         }
         self.own_operands(n + 2);
+        if names.is_none() && self.call_kin(instr, base, n) {
+            return;
+        }
         self.call_generally(base, n, names);
     }
 
@@ -82,6 +85,7 @@ impl Builder<'_> {
                 defaults,
                 entry_cell,
                 raw,
+                kin: _,
                 assumptions,
             } => {
                 let argcount = argcount as usize;
@@ -139,6 +143,46 @@ impl Builder<'_> {
             Callee::Builtin(builtin) if !bound && self.call_builtin(builtin, base, n) => true,
             callee => self.call_native(object, &callee, base, given),
         }
+    }
+
+    /// The call of a function of which only the code is known, where one that was bet on was another: code that makes functions makes
+    /// them again and again. False if that is not known either.
+    fn call_kin(&mut self, instr: &Instr, base: usize, n: usize) -> bool {
+        let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
+        let failed = |reason| self.avoid.contains(&(self.pc, reason));
+        let met = instr.hint.first().and_then(|ty| ty.as_object());
+        // What one call has met, another of the same is going to meet, which never came to it while the first one left.
+        let root = self.f.object_of(callable);
+        let source = match self.f.op(root) {
+            Op::CellGet => self.f.arg(root, 0),
+            _ => root,
+        };
+        let met = match failed(Reason::Identity) {
+            true => met,
+            false => self.kin.get(&source).copied(),
+        };
+        let Some(object) = met else { return false };
+        let Callee::Function {
+            argcount,
+            entry_cell,
+            kin: Some(kin),
+            ..
+        } = self.world.callee(object)
+        else {
+            return false;
+        };
+        let is_given = argcount as usize == n && self.ty(this) <= Type::NULLPTR;
+        if !is_given || failed(Reason::Type) || failed(Reason::Shape) {
+            return false;
+        }
+        self.start_instr();
+        let function = self.guard_type(callable, Type::FUNC);
+        let state = self.state();
+        let check = self.emit_with(Op::Check(kin), vec![function], Type::BOTTOM, Some(state));
+        self.f.insts[check].source = Source::Guarded;
+        self.kin.insert(source, object);
+        self.call_direct(function, entry_cell, base, n, n, &[]);
+        true
     }
 
     /// The call of a function of the host's with the last `given` entries of the stack; false if the host does not know how.

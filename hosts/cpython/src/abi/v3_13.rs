@@ -200,6 +200,12 @@ layout! {
         ITEMS = 24, "`ob_item`.";
     }
 
+    /// `_tuplegetterobject` of `_collections`.
+    tuple_getter {
+        INDEX = 16, "`index`.";
+        SIZE = 32, "Size of the struct.";
+    }
+
     /// `PyCellObject`.
     cell {
         CONTENT = 16, "`ob_ref`.";

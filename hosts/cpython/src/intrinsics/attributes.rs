@@ -4,7 +4,8 @@
 //! object's address. A check gives nothing and fails where the plan does not hold.
 
 use super::Set;
-use crate::abi::{dict_keys, dict_values, object};
+use super::containers::element;
+use crate::abi::{dict_keys, dict_values, function, object, tuple};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
@@ -28,6 +29,8 @@ pub const CHECK_SHARED_KEYS: [&str; 6] = [
 ];
 /// `(object, place) -> value`: a slot or inline value; fails if it is not set.
 pub const LOAD_FIELD: &str = "load_field";
+/// `(object, index) -> value`: an item of a tuple; fails if it has not so many.
+pub const LOAD_ITEM: &str = "load_item";
 /// `(object, value, place) -> old`: store a slot; the old value may be null.
 pub const STORE_SLOT: &str = "store_slot";
 /// `(object, place)`: what stands in a slot or inline value can be dropped without anybody noticing: nothing, an object that
@@ -44,6 +47,9 @@ pub const STORE_FIRST_VALUE: &str = "store_first_value";
 /// `(class) -> object`: a new instance of a class of the program that makes them as `object` does; fails where there is no
 /// memory.
 pub const NEW_INSTANCE: &str = "new_instance";
+
+/// `(function, code, globals, builtins) -> ()`: whether a function is of these.
+pub const CHECK_FUNCTION: &str = "check_function";
 
 const PTR: Ty = Ty::Ptr;
 const INT: Ty = Ty::I64;
@@ -67,6 +73,24 @@ pub(super) fn define(set: &mut Set<'_>) {
         let same = b.icmp(IntCond::Eq, class, expected);
         check(b, same);
     });
+    set.add(
+        CHECK_FUNCTION,
+        &[PTR, INT, INT, INT],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let fields = [function::CODE, function::GLOBALS, function::BUILTINS];
+            let differ = fields.into_iter().zip(&p[1..]).map(|(field, want)| {
+                let found = b.load(Width::I64, p[0], field);
+                b.op(Opcode::Ixor, &[found, *want])
+            });
+            let differ: Vec<Value> = differ.collect();
+            let some = b.op(Opcode::Ior, &[differ[0], differ[1]]);
+            let some = b.op(Opcode::Ior, &[some, differ[2]]);
+            let same = b.icmp_imm(IntCond::Eq, some, 0);
+            check(b, same);
+        },
+    );
     set.add(CHECK_NULL, &[PTR, INT], &[], Effects::READS, |b, p, _| {
         let place = b.op(Opcode::Padd, &[p[0], p[1]]);
         let word = b.load(Width::Ptr, place, 0);
@@ -94,6 +118,17 @@ pub(super) fn define(set: &mut Set<'_>) {
             check(b, same);
         });
     }
+    set.add(LOAD_ITEM, &[PTR, INT], &[PTR], Effects::READS, |b, p, _| {
+        let fail = b.cold_block();
+        let count = b.load(Width::I64, p[0], object::VAR_SIZE);
+        let has = b.icmp(IntCond::Ult, p[1], count);
+        b.guard(has, fail);
+        let place = element(b, p[0], p[1]);
+        let item = b.load(Width::Ptr, place, tuple::ITEMS);
+        b.ret(&[item]);
+        b.switch_to(fail);
+        b.terminate(Term::Fail);
+    });
     set.add(
         LOAD_FIELD,
         &[PTR, INT],

@@ -35,7 +35,8 @@ pub struct Front {
     /// The type of a live value (or of an empty slot).
     pub live_type: fn(value: Object) -> Type,
     /// The program as it is now, for code with these globals and builtins.
-    pub world: fn(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World>,
+    pub world:
+        fn(engine: &Engine, code: Object, globals: Object, builtins: Object) -> Box<dyn World>,
     /// Start code memory afresh in a forked child.
     pub after_fork: fn(engine: &mut Engine),
     /// Keep the text forms of what is compiled from now on, or not.
@@ -374,6 +375,8 @@ pub(super) unsafe fn compile_unit(
     let (mut met, held) = unsafe { healing::classes_met(state) };
     healing::numbers_met(state, &code, &mut met);
     // SAFETY: the caller's promise.
+    unsafe { healing::mark_kin(state, &mut code) };
+    // SAFETY: the caller's promise.
     let sampled = unsafe { sampling::tell(state, &mut code, &mut met) };
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
@@ -384,7 +387,7 @@ pub(super) unsafe fn compile_unit(
     engine.planted = planted();
     engine.check_facts = rt().options.check_facts;
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let world = (rt().front.world)(&engine, globals, builtins);
+        let world = (rt().front.world)(&engine, shape.code, globals, builtins);
         engine.compile(Request {
             code: &code,
             entry,

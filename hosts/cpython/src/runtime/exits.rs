@@ -139,6 +139,7 @@ unsafe fn leave(
         let mut within = Rebuilt::inlined(state, record, &mut values);
         let lost = values.finish(&mut drops);
         healing::note_class(unit, record, frame);
+        healing::note_function(unit, record, frame);
         healing::count_exit(unit, number as usize, record);
         for object in drops {
             Py_XDECREF(object);

@@ -106,11 +106,12 @@ fn is_unstable(namespace: u64, name: &str) -> bool {
     rt().watches.is_unstable(namespace, name)
 }
 
-fn world(engine: &Engine, globals: Object, builtins: Object) -> Box<dyn World> {
-    // SAFETY: the namespaces are alive as long as the function that is compiled.
+fn world(engine: &Engine, code: Object, globals: Object, builtins: Object) -> Box<dyn World> {
+    // SAFETY: the code and the namespaces are alive as long as the function that is compiled.
     Box::new(unsafe {
         CPythonWorld::new(
             engine.host(),
+            code,
             globals,
             builtins,
             Known {

@@ -45,6 +45,8 @@ pub struct CodeState {
     pub keys: HashMap<Pc, Keys>,
     /// Operands that were met where the numbers that were bet on were not.
     pub operands: HashMap<Pc, Operands>,
+    /// The code of functions that were met where another function was bet on, of what this code keeps alive.
+    pub kin: HashMap<Pc, Object>,
     /// What general operations have met.
     pub sampled: HashMap<Pc, Sampled>,
     /// Units that were given up for what was sampled.
@@ -220,6 +222,7 @@ impl CodeState {
             met: HashMap::new(),
             keys: HashMap::new(),
             operands: HashMap::new(),
+            kin: HashMap::new(),
             sampled: HashMap::new(),
             taught: 0,
             reached_late: 0,

@@ -6,12 +6,13 @@ use super::units::{Kind, Teaches, UnitRef, UnitState};
 use super::{abi, function_state, rt, sampling, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
+use crate::world::callees::keeps;
 use crate::world::classes::{Storage, is_versioned, storage};
 use crate::world::{dictionaries, operators};
 use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
 use cladonia::exits::{ExitKind, ExitRecord, Reason};
 use cladonia::types::Type;
-use pyo3_ffi::{Py_TYPE, PyFloat_Type, PyLong_Type};
+use pyo3_ffi::{Py_TYPE, PyFloat_Type, PyFunction_Type, PyLong_Type};
 use std::collections::HashMap;
 
 /// Failures after which a bet is not made again. One costs some interpreted instructions, a unit some thousand times as much;
@@ -251,6 +252,52 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             .entry(record.pc)
             .or_default();
         met.add(version);
+    }
+}
+
+/// Remember the code of the function that is called where another one was bet on: the topmost one on the stack of which there are
+/// others, made by the same code as this one.
+///
+/// # Safety
+/// The unit is alive; `frame` is complete for the exit.
+pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
+    let is_other = record.kind == ExitKind::Resume && record.reason == Reason::Identity;
+    if !is_other || !record.inlined.is_empty() {
+        return;
+    }
+    // SAFETY: the caller's promise; what stands on the stack is null or an object.
+    unsafe {
+        let shape = (*unit).shape;
+        let state = function_state::state_of(shape.code);
+        let top: i32 = get(frame, abi::frame::STACKTOP);
+        let first = shape.nlocalsplus.min(top);
+        for place in (first..top).rev() {
+            let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * place);
+            if object.is_null() || Py_TYPE(object) != &raw mut PyFunction_Type {
+                continue;
+            }
+            let (code, ..) = function_state::parts_of(object);
+            if keeps(shape.code, code) {
+                state.kin.insert(record.pc, code);
+                return;
+            }
+        }
+    }
+}
+
+/// Say of calls that have met several functions of one code which code that is, by one of them that is alive.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn mark_kin(state: &CodeState, code: &mut Code) {
+    let functions = &rt().functions;
+    for (pc, kin) in &state.kin {
+        let made = functions.iter().find(|(_, made)| made.code == *kin);
+        if let (Some((&function, _)), Some(instr)) = (made, code.instrs.get_mut(pc.0 as usize)) {
+            // SAFETY: functions in the table are alive.
+            let function = unsafe { objects::object_handle(function as Object) };
+            instr.hint = vec![Type::from_object(function)];
+        }
     }
 }
 

@@ -90,6 +90,11 @@ impl CPythonWorld<'_> {
                     assumptions,
                 }),
                 Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
+                Descriptor::Item(index) => Some(AttrPlan::Field {
+                    guards: Vec::new(),
+                    load: call(self.ids.load_item, &[index]),
+                    assumptions,
+                }),
                 Descriptor::Absent => self.own_attribute(class, name, assumptions.clone()),
                 Descriptor::Method(value) => {
                     self.class_constant(class, name, value, Binds::Receiver, assumptions)

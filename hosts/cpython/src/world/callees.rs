@@ -132,14 +132,35 @@ impl CPythonWorld<'_> {
                 }
             }
             let entry_cell = (self.known.entry_cell)(object);
+            let globals: Obj = field(object, abi::function::GLOBALS);
+            let builtins: Obj = field(object, abi::function::BUILTINS);
+            let is_own = (globals, builtins) == (self.globals, self.builtins);
+            let kin = (is_own && keeps(self.code, code)).then(|| {
+                let parts = [code, self.globals, self.builtins];
+                call(self.ids.check_function, &parts.map(|part| part as i64))
+            });
             (entry_cell != 0).then(|| Callee::Function {
                 argcount: argcount as u32,
                 defaults,
                 entry_cell,
                 raw: (self.known.raw_entry)(object),
+                kin,
                 assumptions: vec![Assumption::FunctionUnchanged(handle)],
             })
         }
+    }
+}
+
+/// Whether a code object keeps another alive: it is the same, or one of its constants.
+///
+/// # Safety
+/// The lock is held; both are live code objects.
+pub unsafe fn keeps(code: Obj, other: Obj) -> bool {
+    // SAFETY: the caller's; constants are a tuple.
+    unsafe {
+        let consts: Obj = field(code, abi::code::CONSTS);
+        let mut consts = (0..PyTuple_Size(consts)).map(|i| PyTuple_GetItem(consts, i));
+        code == other || consts.any(|object| object == other)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, PyUnstable_Type_AssignVersionTag, field, interned};
+use crate::owned::Owned;
 use pyo3_ffi::*;
+use std::ffi::CStr;
 use std::ptr;
 
 /// How a class attribute takes part in looking up an attribute of an instance.
@@ -16,6 +18,8 @@ pub(crate) enum Descriptor {
         /// Whether it may be stored to.
         writable: bool,
     },
+    /// An item of the instance, which is a tuple: a field of a `namedtuple`.
+    Item(i64),
     /// It decides itself, before the instance is asked.
     Data,
     /// A property whose getter is this function of the program; the getter is asked before the instance is.
@@ -38,6 +42,7 @@ impl Descriptor {
         matches!(
             self,
             Descriptor::Slot { .. }
+                | Descriptor::Item(_)
                 | Descriptor::Data
                 | Descriptor::Class
                 | Descriptor::Property(_)
@@ -85,7 +90,11 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
             if kind == &raw mut PyGetSetDescr_Type && found == own_class() {
                 return Descriptor::Class;
             }
-            return Descriptor::Data;
+            let is_tuple = PyType_IsSubtype(class, &raw mut PyTuple_Type) != 0;
+            return match item_getter(found).filter(|_| is_tuple) {
+                Some(index) => Descriptor::Item(index),
+                None => Descriptor::Data,
+            };
         }
         if PyType_HasFeature(kind, Py_TPFLAGS_METHOD_DESCRIPTOR) != 0 {
             return Descriptor::Method(found);
@@ -117,6 +126,32 @@ unsafe fn own_class() -> Obj {
         let found = PyDict_GetItemWithError(dict, name);
         Py_DECREF(dict);
         found
+    }
+}
+
+/// Which item of a tuple a descriptor of `collections` gives, if it is one of these. No program can make or change that class, and what
+/// the descriptor says of itself must be what lies in it.
+unsafe fn item_getter(found: Obj) -> Option<i64> {
+    // SAFETY: the caller's: a live object; what `__reduce__` gives is looked at as what it is.
+    unsafe {
+        let kind = Py_TYPE(found);
+        let is_getter = PyType_HasFeature(kind, Py_TPFLAGS_IMMUTABLETYPE) != 0
+            && CStr::from_ptr((*kind).tp_name) == c"collections._tuplegetter"
+            && (*kind).tp_basicsize == abi::tuple_getter::SIZE as Py_ssize_t;
+        if !is_getter {
+            return None;
+        }
+        let index: Py_ssize_t = field(found, abi::tuple_getter::INDEX);
+        let parts = Owned::take(PyObject_CallMethod(
+            found,
+            c"__reduce__".as_ptr(),
+            ptr::null(),
+        ))?;
+        let made_of = Owned::take(PySequence_GetItem(parts.as_ptr(), 1))?;
+        let first = Owned::take(PySequence_GetItem(made_of.as_ptr(), 0))?;
+        let said = PyLong_AsSsize_t(first.as_ptr());
+        PyErr_Clear();
+        (said == index && index >= 0).then_some(index as i64)
     }
 }
 

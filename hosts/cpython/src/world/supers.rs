@@ -50,6 +50,7 @@ impl CPythonWorld<'_> {
                     assumptions,
                 }),
                 Descriptor::Absent
+                | Descriptor::Item(_)
                 | Descriptor::Slot { .. }
                 | Descriptor::Data
                 | Descriptor::Class

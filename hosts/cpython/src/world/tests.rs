@@ -56,6 +56,7 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
         let world = unsafe {
             CPythonWorld::new(
                 &machine.host,
+                field(get(scope, "plain"), abi::function::CODE),
                 scope,
                 PyEval_GetBuiltins(),
                 Known {

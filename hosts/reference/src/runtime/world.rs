@@ -146,6 +146,7 @@ impl World for ReferenceWorld {
                 .unwrap_or_default();
             return Callee::Function {
                 raw: None,
+                kin: None,
                 argcount: code.code.argcount,
                 defaults: defaults.iter().map(|d| rt().handle_of(d)).collect(),
                 entry_cell: cell,
