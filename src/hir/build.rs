@@ -67,6 +67,14 @@ pub const MAX_INSTRS: usize = 12_000;
 /// in proportion.
 const MAX_NAMED: usize = 160_000;
 
+/// What has come so far to a block where paths meet.
+pub(super) struct Join {
+    /// The one object that all paths have brought for each local and each stack entry, if it is one.
+    pub same: Vec<Option<Value>>,
+    /// Whether the block was built for that.
+    pub is_built: bool,
+}
+
 pub(super) struct Builder<'a> {
     pub(super) f: Function,
     pub(super) code: &'a Code,
@@ -94,6 +102,8 @@ pub(super) struct Builder<'a> {
     /// Where the unit ends and the interpreter goes on.
     pub(super) ends: HashSet<Pc>,
     pub(super) entered: HashSet<Block>,
+    /// What has come to blocks where paths meet, but for loops' heads.
+    pub(super) joins: HashMap<Block, Join>,
     pub(super) unchecked_in: HashSet<Block>,
     /// For each instruction that may raise: the index of its handler.
     pub(super) handlers: Vec<Option<u32>>,
@@ -167,6 +177,7 @@ pub fn build(
         ends: HashSet::new(),
         names: names.map(Names::new),
         entered: HashSet::new(),
+        joins: HashMap::new(),
         unchecked_in: HashSet::new(),
         handlers: handlers_by_instr(code),
         expected: Vec::new(),
@@ -328,6 +339,7 @@ impl Builder<'_> {
         self.cur = block;
         self.locals = self.f.blocks[block].entry_state.locals.clone();
         self.stack = self.f.blocks[block].entry_state.stack.clone();
+        self.know_slots(block);
         self.unchecked = self.unchecked_in.contains(&block);
         self.names_at(block);
         let mut pc = pc;

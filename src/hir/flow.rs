@@ -2,7 +2,7 @@
 //! between them.
 
 use super::Op;
-use super::build::{Builder, Unsupported, is_builtin_exact};
+use super::build::{Builder, Join, Unsupported, is_builtin_exact};
 use super::function::{Block, Edge, FrameState, Inst, Place, Term, Value};
 use crate::bytecode::{ArgKind, Code, Handler, Op as B, Pc, Reason};
 use crate::types::Type;
@@ -256,21 +256,70 @@ impl Builder<'_> {
                 inlined: Vec::new(),
             };
         }
+        if joins && !self.headers.contains(&pc) && !self.meet_slots(block) {
+            return self.edge_out(pc);
+        }
         if self.unchecked {
             self.unchecked_in.insert(block);
         }
         let args = if joins {
             let names = self.name_args(pc);
-            self.locals[..self.code.locals.len()]
-                .iter()
-                .copied()
-                .chain(self.stack.iter().map(|e| e.value))
-                .chain(names)
-                .collect()
+            self.slots().chain(names).collect()
         } else {
             Vec::new()
         };
         Edge { block, args }
+    }
+
+    /// The values of locals and of the stack.
+    fn slots(&self) -> impl Iterator<Item = Value> {
+        let locals = &self.locals[..self.code.locals.len()];
+        let stack = self.stack.iter().map(|e| e.value);
+        locals.iter().copied().chain(stack)
+    }
+
+    /// Note what comes to a block where paths meet. False if the block was built for what had come before, and this is something else.
+    fn meet_slots(&mut self, block: Block) -> bool {
+        let f = &self.f;
+        let is_same = |known: Value, now: Value| f.object_of(known) == f.object_of(now);
+        let Some(join) = self.joins.get(&block) else {
+            let same = self.slots().map(Some).collect();
+            let is_built = false;
+            self.joins.insert(block, Join { same, is_built });
+            return true;
+        };
+        let pairs = join.same.iter().copied().zip(self.slots());
+        if join.is_built {
+            return pairs
+                .into_iter()
+                .all(|(known, now)| known.is_none_or(|known| is_same(known, now)));
+        }
+        let same = pairs.map(|(known, now)| {
+            let known = known.filter(|known| is_same(*known, now))?;
+            let is_all = f.resolve(known) == f.resolve(now);
+            Some(if is_all { known } else { f.object_of(known) })
+        });
+        let same = same.collect();
+        let is_built = false;
+        self.joins.insert(block, Join { same, is_built });
+        true
+    }
+
+    /// Take what all paths to a block have brought for what it is: more is known of it than of the block's parameter.
+    pub(super) fn know_slots(&mut self, block: Block) {
+        let Some(join) = self.joins.get_mut(&block) else {
+            return;
+        };
+        join.is_built = true;
+        let stack = self.stack.iter_mut().map(|entry| &mut entry.value);
+        let locals = self.locals[..self.code.locals.len()].iter_mut();
+        for (slot, same) in locals.chain(stack).zip(&join.same) {
+            let Some(same) = *same else { continue };
+            if let Some(hint) = self.hints.get(slot).copied() {
+                self.hints.entry(same).or_insert(hint);
+            }
+            *slot = same;
+        }
     }
 
     pub(super) fn param(&mut self, block: Block, from: Value, place: Place) -> Value {

@@ -7,7 +7,7 @@ use crate::types::{ObjectHandle, Type};
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A value, which is the instruction that defines it; printed `v12`.
@@ -280,6 +280,8 @@ pub struct Function {
     pub settled: HashSet<Value>,
     /// Guards of which it is known that they hold, and which are there to see that: where one does not, the process ends.
     pub asserted: HashSet<Value>,
+    /// Stores that are known to take out what was loaded from that place before: the load.
+    pub taken_out: HashMap<Value, Value>,
     /// What was removed by reasoning about paths.
     pub proved: Vec<Proved>,
     /// Instructions that were translated together with the one before them: each with the first of both.
@@ -304,6 +306,7 @@ impl Function {
             unsteady_names: Vec::new(),
             settled: HashSet::new(),
             asserted: HashSet::new(),
+            taken_out: HashMap::new(),
             proved: Vec::new(),
             fused: Vec::new(),
             inlined: Vec::new(),
@@ -411,6 +414,7 @@ impl Function {
         let mut seen = HashSet::new();
         self.relied_on.iter_mut().for_each(|v| *v = find(*v));
         self.relied_on.retain(|v| seen.insert(*v));
+        self.taken_out.values_mut().for_each(|v| *v = find(*v));
         let replaced: Vec<bool> = self.insts.keys().map(|v| aliases[v].is_some()).collect();
         for block in self.blocks.values_mut() {
             block.insts.retain(|v| !replaced[v.index()]);

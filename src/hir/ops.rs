@@ -335,6 +335,8 @@ hir_ops! {
     RawGet(call: IntrinsicCall as Intrinsic) = "raw_get", Some(2);
     /// Replace a raw item (object, offset in range, raw value); exits if the value does not fit.
     RawSet(call: IntrinsicCall as Intrinsic) = "raw_set", Some(3);
+    /// Let a number that one place holds, and nobody else, have another, raw value: says whether it has. Nothing may name the object after.
+    Reuse = "reuse", Some(2);
     /// Item of a tuple at an offset in range, borrowed.
     TupleGet = "tuple_get", Some(2);
     /// Append to a list (list, object): takes over the object.
@@ -537,6 +539,7 @@ impl Op {
             },
             Op::ListSet
             | Op::ItemSet
+            | Op::Reuse
             | Op::ListAppend
             | Op::ListCopySlice(_)
             | Op::CellSet

@@ -112,6 +112,11 @@ pub mod names {
         INT_UNBOX = "int_unbox" (Ptr) -> (I64);
         /// A new reference to the int of a value.
         INT_BOX = "int_box" (I64) -> (Ptr);
+        /// Let an exact int have another value, if nobody but one has it and none can tell: says whether it has. Without these two, it
+        /// is another object that is stored.
+        INT_REUSE = "int_reuse" (Ptr, I64) -> (Bool);
+        /// The same of an exact float.
+        FLOAT_REUSE = "float_reuse" (Ptr, F64) -> (Bool);
         /// Value of an exact float.
         FLOAT_UNBOX = "float_unbox" (Ptr) -> (F64);
         /// A new float.
@@ -276,6 +281,12 @@ impl Host {
     /// Whether compiled code may keep where a list's items lie. Where objects are traced, they move.
     pub fn has_item_arrays(&self) -> bool {
         self.intrinsic_names.contains_key(names::LIST_ITEMS) && self.lifetimes.are_counted()
+    }
+
+    /// Whether numbers that are about to end may become others. Only counts tell that nobody else has them.
+    pub fn has_reuse(&self) -> bool {
+        let mut both = [names::INT_REUSE, names::FLOAT_REUSE].into_iter();
+        both.all(|name| self.intrinsic_names.contains_key(name)) && self.lifetimes.are_counted()
     }
 
     /// The intrinsic of this name.

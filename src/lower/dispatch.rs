@@ -170,6 +170,7 @@ impl HighLevelOp<'_, '_> {
             Op::NumberOf(call) => self.number_of(call),
 
             Op::ListLen => self.plain_intrinsic(names::LIST_LEN),
+            Op::Reuse => self.reuse(),
             Op::TupleLen => self.plain_intrinsic(names::TUPLE_LEN),
             Op::Index => self.index(),
             Op::ListGet => self.plain_intrinsic(names::LIST_GET),

@@ -131,6 +131,17 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &[p], Some(exit))[0]
     }
 
+    /// Whether a number could be given another value.
+    pub(super) fn reuse(&mut self) -> lir::Value {
+        let (kind, name) = match self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
+            true => (RawKind::Float, names::FLOAT_REUSE),
+            false => (RawKind::Int, names::INT_REUSE),
+        };
+        let p = self.object(0);
+        let raw = self.input(1, Wanted::Raw(kind));
+        self.intrinsic(name, &[p, raw])
+    }
+
     /// What a range was made of, which leaves if that has too many digits.
     pub(super) fn range_field(&mut self, field: i64) -> lir::Value {
         let name = match field {

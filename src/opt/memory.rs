@@ -72,7 +72,7 @@ impl Facts {
 
 /// Drop what is known already.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let mut analysis = Analysis::new(f, cx.world);
+    let mut analysis = Analysis::new(f, cx);
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
     at_entry[f.entry()] = Some(Facts::default());
     let mut changed = true;
@@ -93,6 +93,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         }
     }
     let mut rewritten = false;
+    f.taken_out.clear();
     for b in f.order.clone() {
         let Some(mut facts) = at_entry[b].take() else {
             continue;
@@ -100,6 +101,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         let mut kept = Vec::with_capacity(insts.len());
         for v in insts {
+            if let Some(item) = analysis.taken_out(f, v, &facts) {
+                f.taken_out.insert(v, item);
+            }
             let old = analysis.old_type(f, v, &facts);
             if let Some(ty) = old {
                 (f.insts[v].ty, f.insts[v].source) = (ty, Source::Guarded);
@@ -202,12 +206,16 @@ struct Analysis<'a> {
     /// The guards on the class of each object.
     guards: HashMap<Value, Vec<Key>>,
     fields: Fields<'a>,
+    /// Whether numbers are known by what was stored, though they are other objects.
+    knows_numbers: bool,
 }
 
 impl<'a> Analysis<'a> {
-    fn new(f: &Function, world: &'a dyn World) -> Analysis<'a> {
+    fn new(f: &Function, cx: &Context<'a>) -> Analysis<'a> {
+        let world = cx.world;
         Analysis {
             world,
+            knows_numbers: !cx.check_facts,
             keys: HashMap::new(),
             ops: Vec::new(),
             guards: HashMap::new(),
@@ -273,6 +281,7 @@ impl<'a> Analysis<'a> {
             Op::CheckClasses(types) => self.is_one_of(f.object_of(f.arg(v, 0)), types, facts),
             Op::Check(call) if self.holds_of_fresh(f, f.arg(v, 0), call, facts) => true,
             Op::Check(call) if self.world.is_of_class(call.id) => self.is_checked(call, facts),
+            Op::Check(call) => self.is_of_number(f, f.arg(v, 0), call, facts),
             _ => false,
         };
         if is_implied {
@@ -283,6 +292,12 @@ impl<'a> Analysis<'a> {
             let needs_value = !is_only_check(f.op(v));
             let known = facts.get(key);
             let known = known.filter(|first| first.is_some() || !needs_value);
+            if let Some(Some(stored)) = known
+                && self.is_number_of(f, v, f.object_of(stored), facts)
+            {
+                self.add(facts, key, v);
+                return None;
+            }
             if !matches!(known, Some(Some(_))) {
                 self.add(facts, key, v);
             }
@@ -312,14 +327,53 @@ impl<'a> Analysis<'a> {
             }
             _ => None,
         };
-        // The object of a raw value is another one wherever it is made.
         if let Some((op, args, value)) = now
-            && !f.op(f.object_of(value)).is_box()
+            && (self.knows_numbers || !f.op(f.object_of(value)).is_box())
         {
             let key = self.number(op, args);
             self.add(facts, key, value);
         }
         None
+    }
+
+    /// Whether what was stored is a raw value, whose object is another one wherever it is made: then what is loaded is an object of that
+    /// class and value.
+    fn is_number_of(&mut self, f: &Function, v: Value, stored: Value, facts: &mut Facts) -> bool {
+        let unboxing = match f.op(stored) {
+            Op::BoxInt => Op::UnboxInt,
+            Op::BoxFloat => Op::UnboxFloat,
+            Op::BoxBool => Op::UnboxBool,
+            op => return op.is_box(),
+        };
+        let class = Op::GuardType(f.ty(stored).unspecialized().drop_mortality());
+        let class = self.number(class, vec![v]);
+        facts.lasting.insert(class, None);
+        let raw = self.number(unboxing, vec![v]);
+        facts.lasting.insert(raw, Some(f.arg(stored, 0)));
+        true
+    }
+
+    /// Whether a check asks of a place if what stands there can be dropped quietly, and that is a number.
+    fn is_of_number(&self, f: &Function, v: Value, call: &IntrinsicCall, facts: &Facts) -> bool {
+        let Some(FieldAccess::Reads(place)) = self.fields.access(call) else {
+            return false;
+        };
+        let object = f.object_of(v);
+        let is_number = |item: Value| {
+            let known = |ty: &Type| *ty <= Type::LONG_EXACT || *ty <= Type::FLOAT_EXACT;
+            let own = f.ty(item);
+            !own.is_bottom() && known(&own)
+                || self.classes(item, facts).any(|c| c.iter().all(known))
+        };
+        let mut loads = facts.memory.iter().filter_map(|(key, item)| {
+            let (op, args) = &self.ops[*key as usize];
+            let Op::Load(load) = op else { return None };
+            let reads =
+                args[..] == [object] && self.fields.access(load) == Some(FieldAccess::Reads(place));
+            item.filter(|_| reads)
+        });
+        loads.any(|item| is_number(f.object_of(item)))
+            && self.world.instance_access(f.ty(v), call) == Some(InstanceAccess::Quiet(place))
     }
 
     /// The classes that an object has one of, as far as is known: what each check has left.
@@ -495,7 +549,7 @@ impl<'a> Analysis<'a> {
         let object = f.object_of(*inst.args.first()?);
         let key = match &inst.op {
             Op::ListSet => (Op::ListGet, vec![object, f.resolve(inst.args[1])]),
-            Op::Store(store) => match self.fields.access(store)? {
+            Op::Store(store) | Op::StoreQuiet(store) => match self.fields.access(store)? {
                 FieldAccess::Writes { load, .. } => (Op::Load(load), vec![object]),
                 FieldAccess::Apart | FieldAccess::Reads(_) => return None,
             },
@@ -510,7 +564,8 @@ impl<'a> Analysis<'a> {
             return None;
         };
         let item = self.taken_out(f, v, facts)?;
-        f.is_in_local(v, item).then(|| store.clone())
+        let is_held = !f.op(item).is_box() && f.is_in_local(v, item);
+        is_held.then(|| store.clone())
     }
 
     /// The class of what a store takes out, if that is known and news.

@@ -20,6 +20,7 @@ mod plant;
 mod preload;
 mod ranges;
 mod refcounts;
+mod reuse;
 mod sequences;
 mod simplify;
 mod slices;
@@ -54,6 +55,8 @@ pub struct Context<'a> {
     pub inlines: bool,
     /// Whether compiled code may keep where a list's items lie.
     pub item_arrays: bool,
+    /// Whether numbers that are about to end may become others.
+    pub reuses: bool,
     /// Whether facts about memory become checks that end the process where they are false; else they are relied on.
     pub check_facts: bool,
     /// Passes that [`run`] leaves out.
@@ -106,6 +109,7 @@ pub const OPTIONAL: &[&str] = &[
     "sequences",
     "ranges",
     "preload",
+    "reuse",
 ];
 
 /// A pass that there is not, or that can't be left out.
@@ -154,6 +158,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("sequences", sequences::run),
     ("ranges", ranges::run),
     ("preload", preload::run),
+    ("reuse", reuse::run),
     ("dce", dce::run),
     ("tracebacks", tracebacks::run),
 ];
@@ -270,6 +275,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     }
     // What loops read is what it will be.
     step(f, "preload");
+    // Nothing is known of what numbers are in memory any more.
+    step(f, "reuse");
     step(f, "dce");
     step(f, "tracebacks");
 }

@@ -276,7 +276,7 @@ fn after_and_diff_show_what_a_pass_changed() {
 fn a_wrong_pass_is_told_from_one_that_changes_nothing() {
     let passes = "`lifetimes`, `simplify`, `types`, `split`, `specialise`, `inline`, `virtuals`, `merge`, `headers`, `unbox`, \
                   `refcounts`, `checks`, `memory`, `number`, `paths`, `slices`, `ends`, `bounds`, \
-                  `sequences`, `ranges`, `preload`, `dce`, `tracebacks`";
+                  `sequences`, `ranges`, `preload`, `reuse`, `dce`, `tracebacks`";
     assert_eq!(
         complaint(&["hir", "-", "--after", "unroll"], PROGRAM),
         format!("error: standard input: there is no pass `unroll`; there are {passes}\n")

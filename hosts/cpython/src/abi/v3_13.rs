@@ -175,6 +175,7 @@ layout! {
         SIGN_MASK = 3, "Bits of the tag that hold the sign; 0 is positive.";
         SIGN_ZERO = 1, "Sign: zero.";
         SIGN_NEGATIVE = 2, "Sign: negative.";
+        SMALL_INTS = 257, "Of the ints from 0 to below this, and of some below 0 that are nearer to it, there is one object each.";
     }
 
     /// `PyFloatObject`.

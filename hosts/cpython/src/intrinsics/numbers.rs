@@ -13,6 +13,29 @@ use pyo3_ffi::{Py_False, Py_True, PyFloat_Type, PyLong_Type};
 
 pub(super) fn define(set: &mut Set<'_>) {
     set.add(
+        names::INT_REUSE,
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::Bool],
+        Effects::WRITES,
+        |b, p, _| int_reuse(b, p[0], p[1]),
+    );
+    set.add(
+        names::FLOAT_REUSE,
+        &[Ty::Ptr, Ty::F64],
+        &[Ty::Bool],
+        Effects::WRITES,
+        |b, p, _| {
+            let (write, done) = (b.block(), b.block());
+            let own = is_ones(b, p[0]);
+            b.br(own, write, &[], done, &[]);
+            b.switch_to(write);
+            b.store(Width::F64, p[0], float::VALUE, p[1]);
+            b.jump(done, &[]);
+            b.switch_to(done);
+            b.ret(&[own]);
+        },
+    );
+    set.add(
         names::INT_UNBOX,
         &[Ty::Ptr],
         &[Ty::I64],
@@ -158,6 +181,44 @@ pub(super) fn define(set: &mut Set<'_>) {
 fn truth(value: bool) -> u64 {
     // SAFETY: the addresses of two statics.
     unsafe { (if value { Py_True() } else { Py_False() }) as u64 }
+}
+
+/// Whether one reference to an object is all there is.
+fn is_ones(b: &mut Builder<'_>, p: Value) -> Value {
+    let count = b.load(Width::I64, p, object::REFCNT);
+    b.icmp_imm(IntCond::Eq, count, 1)
+}
+
+/// Let an int have another value of one digit that is none of the ints of which there is one object each.
+fn int_reuse(b: &mut Builder<'_>, p: Value, value: Value) {
+    let (fits, write, done) = (b.block(), b.block(), b.block());
+    let result = b.param(done, Ty::Bool);
+    let no = b.bconst(false);
+    let own = is_ones(b, p);
+    b.br(own, fits, &[], done, &[no]);
+    b.switch_to(fits);
+    // 0 where the value is positive, -1 where it is negative.
+    let bits = b.iconst(63);
+    let negative = b.op(Opcode::Isshr, &[value, bits]);
+    let flipped = b.op(Opcode::Ixor, &[value, negative]);
+    let magnitude = b.op(Opcode::Isub, &[flipped, negative]);
+    let least = b.iconst(i64::from(long::SMALL_INTS));
+    let above = b.op(Opcode::Isub, &[magnitude, least]);
+    let most = (1 << long::DIGIT_BITS) - i64::from(long::SMALL_INTS);
+    let one_digit = b.icmp_imm(IntCond::Ult, above, most);
+    b.br(one_digit, write, &[], done, &[no]);
+    b.switch_to(write);
+    // The sign is 0 for positive, 2 for negative.
+    let two = b.iconst(2);
+    let sign = b.op(Opcode::Iand, &[negative, two]);
+    let one = b.iconst(i64::from(1 << long::NON_SIZE_BITS));
+    let tag = b.op(Opcode::Ior, &[sign, one]);
+    b.store(Width::I64, p, long::TAG, tag);
+    b.store(Width::U32, p, long::DIGITS, magnitude);
+    let yes = b.bconst(true);
+    b.jump(done, &[yes]);
+    b.switch_to(done);
+    b.ret(&[result]);
 }
 
 /// Give the value of an int, or fail.

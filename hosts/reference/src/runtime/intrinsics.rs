@@ -128,6 +128,20 @@ fn drop_reference(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<
     b.ret(&[]);
 }
 
+/// Change an object if there is one reference to it, and `may`; gives whether it was.
+fn reuse(b: &mut Builder<'_>, p: Value, may: Value, write: impl FnOnce(&mut Builder<'_>)) {
+    let (change, done) = (b.block(), b.block());
+    let count = b.load(Width::I64, p, at::COUNT);
+    let own = b.icmp_imm(IntCond::Eq, count, 1);
+    let is_free = b.op(Opcode::Band, &[own, may]);
+    b.br(is_free, change, &[], done, &[]);
+    b.switch_to(change);
+    write(b);
+    b.jump(done, &[]);
+    b.switch_to(done);
+    b.ret(&[is_free]);
+}
+
 fn numbers(set: &mut Set<'_>) {
     set.add(
         names::INT_UNBOX,
@@ -153,6 +167,36 @@ fn numbers(set: &mut Set<'_>) {
         |b, p, called| {
             let made = b.call(called.box_int, &[p[0]], &[PTR])[0];
             b.ret(&[made]);
+        },
+    );
+    set.add(
+        names::INT_REUSE,
+        &[PTR, INT],
+        &[Ty::Bool],
+        Effects::WRITES,
+        |b, p, _| {
+            let big = b.load(Width::Ptr, p[0], at::INT_BIG);
+            let is_small = b.is_null(big);
+            // Of the ints from -5 to 256 there is one object each.
+            let five = b.iconst(5);
+            let index = b.op(Opcode::Iadd, &[p[1], five]);
+            let is_other = b.icmp_imm(IntCond::Uge, index, 262);
+            let may = b.op(Opcode::Band, &[is_small, is_other]);
+            reuse(b, p[0], may, |b| {
+                b.store(Width::I64, p[0], at::INT_SMALL, p[1])
+            });
+        },
+    );
+    set.add(
+        names::FLOAT_REUSE,
+        &[PTR, Ty::F64],
+        &[Ty::Bool],
+        Effects::WRITES,
+        |b, p, _| {
+            let any = b.bconst(true);
+            reuse(b, p[0], any, |b| {
+                b.store(Width::F64, p[0], at::FLOAT_VALUE, p[1])
+            });
         },
     );
     set.field(

@@ -1,0 +1,185 @@
+//! A number that takes the place of another one becomes that one.
+//!
+//! `self.count += 1` and `l[i] = l[i] * 2.0` make a new number, store it, and let the old one end. Mostly nobody else has the old one, which
+//! is of the same class: then it may have the new value instead, which nobody can tell, and nothing is made, stored or ended
+//! ([`Op::Reuse`]). Where somebody else has it, all of this is done as before. (As in the reuse of cells whose reference is the last one:
+//! Reinking, Xie, de Moura and Leijen 2021.)
+//!
+//! # What must hold
+//! What the store takes out is known to be what was loaded from that place before in the same block, and is dropped at once. After the store
+//! nothing names the old object, which is then another number; and no pass relies on what it was.
+
+use super::Context;
+use crate::hir::{Block, BlockData, Edge, Function, Inst, Op, Term, Value};
+use crate::types::Type;
+use cranelift_entity::SecondaryMap;
+
+/// Let numbers become others.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    if !cx.reuses || cx.check_facts || f.taken_out.is_empty() {
+        return false;
+    }
+    let uses = uses(f);
+    let mut changed = false;
+    for mut b in f.order.clone() {
+        // What follows a store is another block.
+        while let Some(found) = find(f, &uses, b) {
+            b = take_apart(f, b, found);
+            changed = true;
+        }
+    }
+    if changed {
+        let entry = f.entry();
+        f.compute_order(entry);
+    }
+    changed
+}
+
+/// How often each object is named, by any of its names; what edges carry and what frames have at the ends of blocks included.
+fn uses(f: &Function) -> SecondaryMap<Value, u32> {
+    let mut uses = SecondaryMap::new();
+    let mut count = |v: Value| uses[f.object_of(v)] += 1;
+    for &b in &f.order {
+        let data = &f.blocks[b];
+        data.insts.iter().for_each(|v| named_by(f, *v, &mut count));
+        data.out_locals.iter().copied().for_each(&mut count);
+        data.entry_state.values().for_each(&mut count);
+        let edges = data.term.edges();
+        let args = edges.iter().flat_map(|edge| &edge.args);
+        args.copied().for_each(&mut count);
+        match data.term {
+            Term::Branch { cond, .. } => count(cond),
+            Term::Return(v) => count(v),
+            _ => {}
+        }
+    }
+    uses
+}
+
+/// What an instruction and its frame state name.
+fn named_by(f: &Function, v: Value, name: &mut impl FnMut(Value)) {
+    let inst = &f.insts[v];
+    inst.args.iter().copied().for_each(&mut *name);
+    if let Some(state) = inst.state {
+        f.states[state].values().for_each(&mut *name);
+    }
+}
+
+/// A store of a number in the place of another one.
+struct Found {
+    /// Its place in the block.
+    at: usize,
+    /// How many instructions it and the drop of what it takes out are, with what is between them.
+    len: usize,
+    /// The number that was there.
+    old: Value,
+    /// The raw value of the new one, and the object that is made of it.
+    raw: Value,
+    boxed: Value,
+}
+
+fn find(f: &Function, uses: &SecondaryMap<Value, u32>, b: Block) -> Option<Found> {
+    let insts = &f.blocks[b].insts;
+    insts.iter().enumerate().find_map(|(at, &store)| {
+        let place = match f.op(store) {
+            Op::ListSet | Op::ItemSet => 2,
+            Op::Store(_) | Op::StoreQuiet(_) => 1,
+            _ => return None,
+        };
+        let old = f.object_of(*f.taken_out.get(&store)?);
+        let is_loaded = matches!(f.op(old), Op::ListGet | Op::ItemGet | Op::Load(_));
+        let boxed = f.object_of(f.arg(store, place));
+        let class = match f.op(boxed) {
+            Op::BoxFloat => Type::FLOAT_EXACT,
+            Op::BoxInt => Type::LONG_EXACT,
+            _ => return None,
+        };
+        let ty = f.ty(store);
+        if !is_loaded || !(ty <= class) || ty.is_bottom() {
+            return None;
+        }
+        // References to what is only made where something needs it are none.
+        let is_idle = |v: &Value| {
+            matches!(f.op(*v), Op::Incref | Op::Decref) && f.op(f.object_of(f.arg(*v, 0))).is_box()
+        };
+        let behind = &insts[at + 1..];
+        let between = behind.iter().take_while(|v| is_idle(v)).count();
+        let dropped = *behind.get(between)?;
+        let is_dropped = *f.op(dropped) == Op::Decref && f.arg(dropped, 0) == f.resolve(store);
+        // Named nowhere but before the store, in this block.
+        let start = insts[..at].iter().position(|v| *v == old)?;
+        let mut before = 0;
+        for v in &insts[start..at] {
+            named_by(f, *v, &mut |v| before += u32::from(f.object_of(v) == old));
+        }
+        let only_there = before == uses[old] && uses[f.resolve(store)] == 1;
+        (is_dropped && only_there).then_some(Found {
+            at,
+            len: between + 2,
+            old,
+            raw: f.arg(boxed, 0),
+            boxed,
+        })
+    })
+}
+
+/// Take a block apart: gives the block of what follows.
+fn take_apart(f: &mut Function, b: Block, found: Found) -> Block {
+    let Found {
+        at,
+        len,
+        old,
+        raw,
+        boxed,
+    } = found;
+    let mut rest = f.blocks[b].insts.split_off(at);
+    let behind = rest.split_off(len);
+    let dropped = *rest.last().expect("the drop");
+    let Inst { state, pc, .. } = f.insts[dropped];
+    let state = match state {
+        Some(state) => f.states[state].clone(),
+        None => f.blocks[b].entry_state.clone(),
+    };
+    let end = f.blocks[b].end;
+    let out_locals = f.blocks[b].out_locals.clone();
+    let term = std::mem::replace(&mut f.blocks[b].term, Term::Unreachable);
+    let to = |block| Edge {
+        block,
+        args: Vec::new(),
+    };
+    let mut new = |insts, term, out_locals| {
+        f.blocks.push(BlockData {
+            insts,
+            term,
+            out_locals,
+            ..BlockData::new(state.clone(), end)
+        })
+    };
+    let go = new(behind, term, out_locals);
+    let slow = new(rest, Term::Jump(to(go)), state.locals.clone());
+    let fast = new(Vec::new(), Term::Jump(to(go)), state.locals.clone());
+    // What the store would have taken over, and the other references that are between it and the drop.
+    let mut counts: Vec<Inst> = Vec::new();
+    let drop = Inst::proved(Op::Decref, vec![boxed], Type::BOTTOM, pc);
+    counts.push(Inst {
+        state: f.insts[dropped].state,
+        ..drop
+    });
+    let between = &f.blocks[slow].insts[1..len - 1];
+    counts.extend(between.iter().map(|v| f.insts[*v].clone()));
+    for inst in counts {
+        let v = f.insts.push(inst);
+        f.blocks[fast].insts.push(v);
+    }
+    let reuse = Inst::proved(Op::Reuse, vec![old, raw], Type::CBOOL, pc);
+    let reuse = f.insts.push(reuse);
+    let data = &mut f.blocks[b];
+    data.insts.push(reuse);
+    data.out_locals = state.locals;
+    data.term = Term::Branch {
+        cond: reuse,
+        then: to(fast),
+        els: to(slow),
+    };
+    go
+}
