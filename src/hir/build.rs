@@ -71,6 +71,8 @@ const MAX_NAMED: usize = 160_000;
 pub(super) struct Join {
     /// The one object that all paths have brought for each local and each stack entry, if it is one.
     pub same: Vec<Option<Value>>,
+    /// How many paths that was.
+    pub paths: u32,
     /// Whether the block was built for that.
     pub is_built: bool,
 }
@@ -339,7 +341,7 @@ impl Builder<'_> {
         self.cur = block;
         self.locals = self.f.blocks[block].entry_state.locals.clone();
         self.stack = self.f.blocks[block].entry_state.stack.clone();
-        self.know_slots(block);
+        self.know_slots(block, pc);
         self.unchecked = self.unchecked_in.contains(&block);
         self.names_at(block);
         let mut pc = pc;

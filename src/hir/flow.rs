@@ -283,9 +283,12 @@ impl Builder<'_> {
         let f = &self.f;
         let is_same = |known: Value, now: Value| f.object_of(known) == f.object_of(now);
         let Some(join) = self.joins.get(&block) else {
-            let same = self.slots().map(Some).collect();
-            let is_built = false;
-            self.joins.insert(block, Join { same, is_built });
+            let join = Join {
+                same: self.slots().map(Some).collect(),
+                paths: 1,
+                is_built: false,
+            };
+            self.joins.insert(block, join);
             return true;
         };
         let pairs = join.same.iter().copied().zip(self.slots());
@@ -299,15 +302,20 @@ impl Builder<'_> {
             let is_all = f.resolve(known) == f.resolve(now);
             Some(if is_all { known } else { f.object_of(known) })
         });
-        let same = same.collect();
-        let is_built = false;
-        self.joins.insert(block, Join { same, is_built });
+        let join = Join {
+            same: same.collect(),
+            paths: join.paths + 1,
+            is_built: false,
+        };
+        self.joins.insert(block, join);
         true
     }
 
-    /// Take what all paths to a block have brought for what it is: more is known of it than of the block's parameter.
-    pub(super) fn know_slots(&mut self, block: Block) {
-        let Some(join) = self.joins.get_mut(&block) else {
+    /// Take what all paths to a block have brought for what it is: more is known of it than of the block's parameter. A handler may come
+    /// before a path to it does.
+    pub(super) fn know_slots(&mut self, block: Block, pc: Pc) {
+        let all = self.pred_count[&pc];
+        let Some(join) = self.joins.get_mut(&block).filter(|join| join.paths >= all) else {
             return;
         };
         join.is_built = true;

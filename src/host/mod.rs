@@ -148,7 +148,7 @@ pub mod names {
         CELL_GET = "cell_get" (Ptr) -> (Ptr);
         /// Replace what a cell holds: takes over the reference, gives the old content (or null).
         CELL_SET = "cell_set" (Ptr, Ptr) -> (Ptr);
-        /// Start of a range; fails if it is not what [`INT_UNBOX`](self::INT_UNBOX) takes.
+        /// Start of a range; fails if it is not what `INT_UNBOX` takes.
         RANGE_FIRST = "range_first" (Ptr) -> (I64);
         /// End of a range, in the same way.
         RANGE_END = "range_end" (Ptr) -> (I64);

@@ -29,6 +29,11 @@ typedef struct PyCodeObject Code;
 typedef struct _dictkeysobject Keys;
 typedef struct _dictvalues Values;
 
+/* What no header has, as the sources say it; the self-test and whoever reads them look at objects too. */
+typedef struct { PyObject_HEAD PyObject *start, *stop, *step, *length; } Range;
+typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *doc; } TupleGetter;
+#define DATA_STACK_CHUNK_SIZE (16 * 1024)
+
 int main(void)
 {
     O(object, REFCNT, PyObject, ob_refcnt);
@@ -69,6 +74,11 @@ int main(void)
     O(thread, DATASTACK_TOP, PyThreadState, datastack_top);
     O(thread, DATASTACK_LIMIT, PyThreadState, datastack_limit);
     S(thread, PyThreadState);
+    O(chunk, PREVIOUS, _PyStackChunk, previous);
+    O(chunk, SIZE, _PyStackChunk, size);
+    O(chunk, TOP, _PyStackChunk, top);
+    O(chunk, DATA, _PyStackChunk, data);
+    V(chunk, USUAL_SIZE, DATA_STACK_CHUNK_SIZE);
     O(exc_info, VALUE, _PyErr_StackItem, exc_value);
     O(exc_info, PREVIOUS, _PyErr_StackItem, previous_item);
 
@@ -146,6 +156,7 @@ int main(void)
     V(long, SIGN_MASK, SIGN_MASK);
     V(long, SIGN_ZERO, SIGN_ZERO);
     V(long, SIGN_NEGATIVE, SIGN_NEGATIVE);
+    V(long, SMALL_INTS, _PY_NSMALLPOSINTS);
 
     O(float, VALUE, PyFloatObject, ob_fval);
     S(float, PyFloatObject);
@@ -155,6 +166,8 @@ int main(void)
     S(list, PyListObject);
     O(bytearray, START, PyByteArrayObject, ob_start);
     O(tuple, ITEMS, PyTupleObject, ob_item);
+    O(tuple_getter, INDEX, TupleGetter, index);
+    S(tuple_getter, TupleGetter);
     O(cell, CONTENT, PyCellObject, ob_ref);
     O(slice, START, PySliceObject, start);
     O(slice, STOP, PySliceObject, stop);
@@ -207,6 +220,9 @@ int main(void)
     V(type_, FLAG_READY, Py_TPFLAGS_READY);
     V(type_, FLAG_VALID_VERSION_TAG, Py_TPFLAGS_VALID_VERSION_TAG);
 
+    O(range, START, Range, start);
+    O(range, STOP, Range, stop);
+    O(range, STEP, Range, step);
     O(range_iter, START, _PyRangeIterObject, start);
     O(range_iter, STEP, _PyRangeIterObject, step);
     O(range_iter, LEN, _PyRangeIterObject, len);

@@ -232,6 +232,39 @@ fn ints_go_to_raw_values_and_back() {
 }
 
 #[test]
+fn numbers_that_nobody_else_has_become_others() {
+    with_python(|| {
+        let mut m = Machine::new();
+        let int = m.one(names::INT_BOX, &[1000]);
+        let last = (1i64 << 30) - 1;
+        for value in [257, -257, 70000, last, -last, 300] {
+            assert_eq!(m.one(names::INT_REUSE, &[int, value as u64]), 1);
+            assert_eq!(shown_borrowed(int), value.to_string());
+        }
+        // Of some there is one object each, and others are longer.
+        for value in [0, 5, -5, 256, -256, last + 1, -last - 1, i64::MAX, i64::MIN] {
+            assert_eq!(m.one(names::INT_REUSE, &[int, value as u64]), 0);
+            assert_eq!(shown_borrowed(int), "300");
+        }
+        let long = eval("10 ** 30") as u64;
+        assert_eq!(m.one(names::INT_REUSE, &[long, 400]), 1);
+        assert_eq!(shown(long), "400");
+        let float = m.one(names::FLOAT_BOX, &[1.5f64.to_bits()]);
+        assert_eq!(m.one(names::FLOAT_REUSE, &[float, 2.5f64.to_bits()]), 1);
+        assert_eq!(shown_borrowed(float), "2.5");
+        for (name, object, value) in [
+            (names::INT_REUSE, int, 400),
+            (names::FLOAT_REUSE, float, 3.5f64.to_bits()),
+        ] {
+            m.run(names::INCREF, &[object]);
+            assert_eq!(m.one(name, &[object, value]), 0);
+            m.run(names::DROP, &[object]);
+        }
+        assert_eq!((shown(int), shown(float)), ("300".into(), "2.5".into()));
+    });
+}
+
+#[test]
 fn dead_ints_are_used_again() {
     with_python(|| {
         let mut m = Machine::new();
@@ -415,6 +448,15 @@ fn slices_of_lists_are_made_and_copied() {
 fn iterators_advance_and_end_as_their_own_next_does() {
     with_python(|| {
         let mut m = Machine::new();
+        let fields = [names::RANGE_FIRST, names::RANGE_END, names::RANGE_BY];
+        let range = eval("range(5, -4, -3)") as u64;
+        assert_eq!(fields.map(|name| m.one(name, &[range]) as i64), [5, -4, -3]);
+        let long = eval("range(10 ** 30, 10 ** 31, 10 ** 32)") as u64;
+        assert!(
+            fields
+                .into_iter()
+                .all(|name| m.run(name, &[long]).is_none())
+        );
         let range = eval("iter(range(5, -4, -3))") as u64;
         let values: Vec<_> = (0..5)
             .map(|_| m.run(names::RANGE_NEXT, &[range]).unwrap())

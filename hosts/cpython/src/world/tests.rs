@@ -1,7 +1,8 @@
 //! Plans are made for classes of a running interpreter, and carried out on their instances.
 
 use super::{CPythonWorld, Known};
-use crate::capi::Obj;
+use crate::abi;
+use crate::capi::{Obj, field};
 use crate::intrinsics::tests::{Machine, shown_borrowed};
 use crate::objects;
 use crate::testing::{get, run, with_python};
@@ -269,12 +270,19 @@ fn callees_are_known_by_what_they_are() {
             argcount: 2,
             defaults,
             entry_cell,
+            kin,
             assumptions,
             ..
         } = callee(get(scope, "plain"))
         else {
             panic!("no function");
         };
+        // The world is of this function's code, which keeps no other one's.
+        assert!(kin.is_some());
+        assert!(matches!(
+            callee(get(scope, "gen")),
+            Callee::Function { kin: None, .. }
+        ));
         assert_eq!(
             defaults
                 .iter()
