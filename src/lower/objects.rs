@@ -12,16 +12,19 @@ use crate::types::{ObjectHandle, Type};
 
 impl HighLevelOp<'_, '_> {
     pub(super) fn guard_type(&mut self, want: Type) {
-        if let Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) = self.repr(0) {
-            let ok = self.lower.raw(bound);
-            return self.guard(ok);
-        }
         let ty = self.lower.f.ty(self.arg(0));
         if self.repr(0).is_raw() {
-            // A box of the class is what it says; one of another class always leaves.
-            if !ty.could_be(want) {
-                let never = self.b().bconst(false);
-                self.guard(never);
+            // A box of the class is what it says, if it is bound; one of another class always leaves.
+            match self.repr(0) {
+                Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) if ty.could_be(want) => {
+                    let ok = self.lower.raw(bound);
+                    self.guard(ok);
+                }
+                _ if ty.could_be(want) => {}
+                _ => {
+                    let never = self.b().bconst(false);
+                    self.guard(never);
+                }
             }
             return;
         }
