@@ -316,6 +316,10 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
         {
             return Undone::Never;
         }
+        // What leaves here would drop the instance's reference and that of a local, which are one if this one is undone later.
+        if stored && !gives_up(f, inst, v) {
+            return Undone::Never;
+        }
         match f.op(inst) {
             Op::Decref if f.object_of(f.arg(inst, 0)) == v => return Undone::At(j),
             // An object of a quiet class dies without touching others.
@@ -362,6 +366,18 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
         true => Undone::Never,
         false => Undone::NotHere,
     }
+}
+
+/// Whether the frame where an instruction leaves, if it does, has a reference on a stack that it could do without.
+fn gives_up(f: &Function, inst: Value, v: Value) -> bool {
+    let Some(state) = f.insts[inst].state else {
+        return true;
+    };
+    let state = &f.states[state];
+    let inlined = state.inlined.iter();
+    let inlined = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
+    let mut entries = state.stack.iter().chain(inlined);
+    entries.any(|e| e.owned && f.object_of(e.value) == v)
 }
 
 /// Whether what a store takes out, and whose end nobody will notice, may be the object, of which no local has a reference.
