@@ -164,8 +164,8 @@ impl Builder<'_> {
             return false;
         }
         // A call with a step that was known to be 1 has given an iterator already.
-        let made = self.f.inst(self.f.object_of(over));
-        if matches!(made.op, Op::General(G::Call, _)) && made.args.len() > 5 {
+        let before = self.pc.0.checked_sub(1).map(|pc| self.code.instr(Pc(pc)));
+        if before.is_some_and(|made| made.op == B::Call && made.arg > 2) {
             return false;
         }
         let state = self.state();
