@@ -124,10 +124,7 @@ impl<'a> Audit<'a> {
         let mut work: Vec<Value> = Vec::new();
         let names = f.code.locals.len();
         let locals = state.locals.iter().take(names).copied();
-        let stack = state.stack.iter();
-        let inlined = state.inlined.iter();
-        let inlined = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
-        let entries = stack.chain(inlined).filter(|entry| entry.owned);
+        let entries = state.entries().filter(|entry| entry.owned);
         work.extend(locals.chain(entries.map(|entry| entry.value)));
         while let Some(v) = work.pop() {
             let root = f.object_of(v);

@@ -280,34 +280,31 @@ impl Builder<'_> {
 
     /// Note what comes to a block where paths meet. False if the block was built for what had come before, and this is something else.
     fn meet_slots(&mut self, block: Block) -> bool {
+        let now: Vec<Value> = self.slots().collect();
         let f = &self.f;
         let is_same = |known: Value, now: Value| f.object_of(known) == f.object_of(now);
-        let Some(join) = self.joins.get(&block) else {
+        let Some(join) = self.joins.get_mut(&block) else {
             let join = Join {
-                same: self.slots().map(Some).collect(),
+                same: now.into_iter().map(Some).collect(),
                 paths: 1,
                 is_built: false,
             };
             self.joins.insert(block, join);
             return true;
         };
-        let pairs = join.same.iter().copied().zip(self.slots());
+        let mut pairs = join.same.iter_mut().zip(now);
         if join.is_built {
-            return pairs
-                .into_iter()
-                .all(|(known, now)| known.is_none_or(|known| is_same(known, now)));
+            return pairs.all(|(known, now)| known.is_none_or(|known| is_same(known, now)));
         }
-        let same = pairs.map(|(known, now)| {
-            let known = known.filter(|known| is_same(*known, now))?;
-            let is_all = f.resolve(known) == f.resolve(now);
-            Some(if is_all { known } else { f.object_of(known) })
-        });
-        let join = Join {
-            same: same.collect(),
-            paths: join.paths + 1,
-            is_built: false,
-        };
-        self.joins.insert(block, join);
+        join.paths += 1;
+        for (known, now) in pairs {
+            *known = known.filter(|known| is_same(*known, now)).map(|known| {
+                match f.resolve(known) == f.resolve(now) {
+                    true => known,
+                    false => f.object_of(known),
+                }
+            });
+        }
         true
     }
 

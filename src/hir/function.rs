@@ -67,13 +67,18 @@ pub struct InlinedState {
 impl FrameState {
     /// Every value that the state names.
     pub fn values(&self) -> impl Iterator<Item = Value> + '_ {
-        let inlined = self.inlined.iter();
-        let entries = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
-        let entries = self.stack.iter().chain(entries).map(|entry| entry.value);
+        let entries = self.entries().map(|entry| entry.value);
         self.locals.iter().copied().chain(entries)
     }
 
-    /// Every entry that says whether it has a reference of its own, to change: the stack's, then those of inlined frames.
+    /// Every entry that says whether it has a reference of its own: the stack's, then those of inlined frames.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let inlined = self.inlined.iter();
+        let entries = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
+        self.stack.iter().chain(entries)
+    }
+
+    /// As [`FrameState::entries`], to change.
     pub fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         let inlined = self.inlined.iter_mut();
         let entries = inlined.flat_map(|frame| frame.locals.iter_mut().chain(&mut frame.stack));
@@ -375,6 +380,29 @@ impl Function {
             v = self.arg(v, 0);
         }
         v
+    }
+
+    /// What an instruction and its frame state name; not resolved.
+    pub fn named_by(&self, v: Value) -> impl Iterator<Item = Value> + '_ {
+        let inst = &self.insts[v];
+        let state = inst.state.map(|state| &self.states[state]);
+        let state = state.into_iter().flat_map(FrameState::values);
+        inst.args.iter().copied().chain(state)
+    }
+
+    /// What a block names: its instructions, and what it begins and ends with; not resolved.
+    pub fn named_in(&self, b: Block) -> impl Iterator<Item = Value> + '_ {
+        let data = &self.blocks[b];
+        let last = match data.term {
+            Term::Branch { cond: v, .. } | Term::Return(v) => Some(v),
+            _ => None,
+        };
+        let insts = data.insts.iter().flat_map(|v| self.named_by(*v));
+        let ends = data.entry_state.values().chain(last);
+        let passed = data.term.edges().into_iter().flat_map(|edge| &edge.args);
+        insts
+            .chain(ends)
+            .chain(data.out_locals.iter().chain(passed).copied())
     }
 
     /// Write the aliases into every use, and forget them. Where an instruction that might have raised was replaced by

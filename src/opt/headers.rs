@@ -23,23 +23,28 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let Some((before, latches)) = tree.ways_into(f, header) else {
             continue;
         };
-        for guard in guards(f, &tree, header, &latches) {
-            changed |= check_before(f, cx, header, before, &latches, guard);
+        for (guard, place) in guards(f, &tree, header, &latches) {
+            changed |= check_before(f, cx, [header, before], &latches, guard, place);
         }
     }
     changed
 }
 
-/// The checks that each turn makes of parameters of the loop's head.
-fn guards(f: &Function, tree: &Tree, header: Block, latches: &[Block]) -> Vec<Value> {
+/// The checks that each turn makes of parameters of the loop's head, each with the parameter's place.
+fn guards(f: &Function, tree: &Tree, header: Block, latches: &[Block]) -> Vec<(Value, usize)> {
+    let place_of = |guard: Value| {
+        let of = f.arg(guard, 0);
+        let mut params = f.blocks[header].params.iter();
+        params.position(|(param, _)| *param == of)
+    };
     let mut found = Vec::new();
     let mut block = latches[0];
     loop {
         if latches.iter().all(|latch| tree.dominates(block, *latch)) {
             let insts = f.blocks[block].insts.iter().copied();
-            found.extend(insts.filter(|v| match f.op(*v) {
-                Op::GuardType(ty) => is_builtin_exact(*ty) && place_of(f, header, *v).is_some(),
-                _ => false,
+            found.extend(insts.filter_map(|v| match f.op(v) {
+                Op::GuardType(ty) if is_builtin_exact(*ty) => Some((v, place_of(v)?)),
+                _ => None,
             }));
         }
         match tree.dominator(block) {
@@ -49,22 +54,14 @@ fn guards(f: &Function, tree: &Tree, header: Block, latches: &[Block]) -> Vec<Va
     }
 }
 
-/// Which parameter of a block an instruction is of.
-fn place_of(f: &Function, header: Block, v: Value) -> Option<usize> {
-    let of = f.arg(v, 0);
-    let mut params = f.blocks[header].params.iter();
-    params.position(|(param, _)| *param == of)
-}
-
 fn check_before(
     f: &mut Function,
     cx: &Context<'_>,
-    header: Block,
-    before: Block,
+    [header, before]: [Block; 2],
     latches: &[Block],
     guard: Value,
+    place: usize,
 ) -> bool {
-    let place = place_of(f, header, guard).expect("a check of a parameter");
     let param = f.arg(guard, 0);
     let op = f.op(guard).clone();
     let Op::GuardType(ty) = op else {
@@ -73,13 +70,12 @@ fn check_before(
     let pc = f.blocks[header].entry_state.pc;
     let reason = op.exit_reason().expect("a check may fail");
     let passed = |from: Block| {
-        let edges = f.blocks[from].term.edges();
-        let args = edges.into_iter().filter(|edge| edge.block == header);
-        args.map(|edge| f.resolve(edge.args[place]))
-            .collect::<Vec<_>>()
+        let edges = f.blocks[from].term.edges().into_iter();
+        let back = edges.filter(|edge| edge.block == header);
+        back.map(|edge| f.resolve(edge.args[place]))
     };
     let is_of = |v: Value| f.ty(v) <= ty && !f.ty(v).is_bottom();
-    let first = passed(before)[0];
+    let first = passed(before).next().expect("an edge into the loop");
     let is_open = !is_of(first) && !(f.ty(first) & ty).is_bottom();
     let mut back = latches.iter().flat_map(|latch| passed(*latch));
     let gives_it = back.all(|v| f.object_of(v) == param || is_of(v));

@@ -101,18 +101,19 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         let mut kept = Vec::with_capacity(insts.len());
         for v in insts {
+            let mut old = None;
             if let Some(item) = analysis.taken_out(f, v, &facts) {
                 f.taken_out.insert(v, item);
-            }
-            let old = analysis.old_type(f, v, &facts);
-            if let Some(ty) = old {
-                (f.insts[v].ty, f.insts[v].source) = (ty, Source::Guarded);
-                rewritten = true;
-            } else if !cx.check_facts
-                && let Some(store) = analysis.quiet_store(f, v, &facts)
-            {
-                f.insts[v].op = Op::StoreQuiet(store);
-                rewritten = true;
+                old = analysis.old_type(f, v, item, &facts);
+                if let Some(ty) = old {
+                    (f.insts[v].ty, f.insts[v].source) = (ty, Source::Guarded);
+                    rewritten = true;
+                } else if !cx.check_facts
+                    && let Some(store) = quiet_store(f, v, item)
+                {
+                    f.insts[v].op = Op::StoreQuiet(store);
+                    rewritten = true;
+                }
             }
             if !cx.check_facts
                 && let Some(is) = analysis.known_class(f, v, &facts)
@@ -558,19 +559,8 @@ impl<'a> Analysis<'a> {
         Some(f.object_of(facts.get(*self.keys.get(&key)?)??))
     }
 
-    /// A store that takes out what a local holds as well, so that this does not end.
-    fn quiet_store(&self, f: &Function, v: Value, facts: &Facts) -> Option<IntrinsicCall> {
-        let Op::Store(store) = f.op(v) else {
-            return None;
-        };
-        let item = self.taken_out(f, v, facts)?;
-        let is_held = !f.op(item).is_box() && f.is_in_local(v, item);
-        is_held.then(|| store.clone())
-    }
-
-    /// The class of what a store takes out, if that is known and news.
-    fn old_type(&self, f: &Function, v: Value, facts: &Facts) -> Option<Type> {
-        let item = self.taken_out(f, v, facts)?;
+    /// The class of the item that a store takes out, if that is known and news.
+    fn old_type(&self, f: &Function, v: Value, item: Value, facts: &Facts) -> Option<Type> {
         let inst = f.inst(v);
         let guards = self.guards.get(&item).into_iter().flatten();
         let guards = guards.filter(|key| facts.get(**key).is_some());
@@ -581,6 +571,15 @@ impl<'a> Analysis<'a> {
         let mut types = guards.chain([f.ty(item)]);
         types.find(|ty| is_builtin_exact(*ty) && *ty != inst.ty && *ty <= inst.ty)
     }
+}
+
+/// A store that takes out an item that a local holds as well, so that this does not end.
+fn quiet_store(f: &Function, v: Value, item: Value) -> Option<IntrinsicCall> {
+    let Op::Store(store) = f.op(v) else {
+        return None;
+    };
+    let is_held = !f.op(item).is_box() && f.is_in_local(v, item);
+    is_held.then(|| store.clone())
 }
 
 /// What the host's intrinsics touch, each asked for once, and which drops nobody has seen where the unit goes on.

@@ -174,25 +174,8 @@ fn straight(f: &Function, body: &BTreeSet<Block>, header: Block) -> Vec<Block> {
 /// How often each value is named.
 fn users(f: &Function) -> SecondaryMap<Value, u32> {
     let mut users = SecondaryMap::new();
-    let mut count = |v: Value| users[f.resolve(v)] += 1;
     for &b in &f.order {
-        let data = &f.blocks[b];
-        for &v in &data.insts {
-            let inst = &f.insts[v];
-            inst.args.iter().copied().for_each(&mut count);
-            let state = inst.state.map(|state| &f.states[state]);
-            state.iter().flat_map(|s| s.values()).for_each(&mut count);
-        }
-        data.out_locals.iter().copied().for_each(&mut count);
-        data.entry_state.values().for_each(&mut count);
-        let edges = data.term.edges();
-        let args = edges.iter().flat_map(|edge| &edge.args);
-        args.copied().for_each(&mut count);
-        match data.term {
-            Term::Branch { cond, .. } => count(cond),
-            Term::Return(v) => count(v),
-            _ => {}
-        }
+        f.named_in(b).for_each(|v| users[f.resolve(v)] += 1);
     }
     users
 }
@@ -647,10 +630,7 @@ fn decide(
     let mut own: BTreeMap<Value, u32> = BTreeMap::new();
     let moved = steps.iter().filter_map(|step| step.of);
     for v in moved.chain(needless.iter().map(|(v, _)| *v)) {
-        let inst = f.inst(v);
-        let state = inst.state.map(|state| &f.states[state]);
-        let named = state.iter().flat_map(|s| s.values());
-        for v in inst.args.iter().copied().chain(named) {
+        for v in f.named_by(f.resolve(v)) {
             *own.entry(f.resolve(v)).or_default() += 1;
         }
     }

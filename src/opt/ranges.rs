@@ -11,7 +11,7 @@
 
 use super::Context;
 use crate::bytecode::{ConstValue, GeneralOp};
-use crate::hir::{Block, Cmp, Edge, FrameState, Function, Inst, Op, Place, Term, Value};
+use crate::hir::{Block, Cmp, Edge, Entry, FrameState, Function, Inst, Op, Place, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -116,23 +116,8 @@ fn naming(f: &Function, objects: impl IntoIterator<Item = Value>) -> HashMap<Val
                 }
             }
         };
-        let data = &f.blocks[b];
-        for &v in &data.insts {
-            let inst = &f.insts[v];
-            let state = inst.state.map(|state| &f.states[state]);
-            note(v);
-            inst.args.iter().copied().for_each(&mut note);
-            state
-                .iter()
-                .flat_map(|state| state.values())
-                .for_each(&mut note);
-        }
-        let carried = data.term.edges().into_iter().flat_map(|edge| &edge.args);
-        carried.chain(&data.out_locals).copied().for_each(&mut note);
-        data.entry_state.values().for_each(&mut note);
-        if let Term::Return(v) = data.term {
-            note(v);
-        }
+        f.blocks[b].insts.iter().copied().for_each(&mut note);
+        f.named_in(b).for_each(&mut note);
     }
     named
 }
@@ -578,10 +563,8 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
 
 /// A state whose stacks name the iterator, with what it is there.
 fn renamed(f: &Function, state: &FrameState, made: Value, at: Value) -> Option<FrameState> {
-    let inlined = state.inlined.iter();
-    let inlined = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
-    let mut entries = state.stack.iter().chain(inlined);
-    if !entries.any(|entry| f.object_of(entry.value) == made) {
+    let names = |entry: &Entry| f.object_of(entry.value) == made;
+    if !state.entries().any(names) {
         return None;
     }
     let mut state = state.clone();

@@ -373,10 +373,7 @@ fn gives_up(f: &Function, inst: Value, v: Value) -> bool {
     let Some(state) = f.insts[inst].state else {
         return true;
     };
-    let state = &f.states[state];
-    let inlined = state.inlined.iter();
-    let inlined = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
-    let mut entries = state.stack.iter().chain(inlined);
+    let mut entries = f.states[state].entries();
     entries.any(|e| e.owned && f.object_of(e.value) == v)
 }
 

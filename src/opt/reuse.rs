@@ -36,33 +36,12 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 }
 
 /// How often each object is named, by any of its names; what edges carry and what frames have at the ends of blocks included.
-fn uses(f: &Function) -> SecondaryMap<Value, u32> {
+fn uses(f: &Function) -> SecondaryMap<Value, usize> {
     let mut uses = SecondaryMap::new();
-    let mut count = |v: Value| uses[f.object_of(v)] += 1;
     for &b in &f.order {
-        let data = &f.blocks[b];
-        data.insts.iter().for_each(|v| named_by(f, *v, &mut count));
-        data.out_locals.iter().copied().for_each(&mut count);
-        data.entry_state.values().for_each(&mut count);
-        let edges = data.term.edges();
-        let args = edges.iter().flat_map(|edge| &edge.args);
-        args.copied().for_each(&mut count);
-        match data.term {
-            Term::Branch { cond, .. } => count(cond),
-            Term::Return(v) => count(v),
-            _ => {}
-        }
+        f.named_in(b).for_each(|v| uses[f.object_of(v)] += 1);
     }
     uses
-}
-
-/// What an instruction and its frame state name.
-fn named_by(f: &Function, v: Value, name: &mut impl FnMut(Value)) {
-    let inst = &f.insts[v];
-    inst.args.iter().copied().for_each(&mut *name);
-    if let Some(state) = inst.state {
-        f.states[state].values().for_each(&mut *name);
-    }
 }
 
 /// A store of a number in the place of another one.
@@ -78,7 +57,7 @@ struct Found {
     boxed: Value,
 }
 
-fn find(f: &Function, uses: &SecondaryMap<Value, u32>, b: Block) -> Option<Found> {
+fn find(f: &Function, uses: &SecondaryMap<Value, usize>, b: Block) -> Option<Found> {
     let insts = &f.blocks[b].insts;
     insts.iter().enumerate().find_map(|(at, &store)| {
         let place = match f.op(store) {
@@ -108,10 +87,8 @@ fn find(f: &Function, uses: &SecondaryMap<Value, u32>, b: Block) -> Option<Found
         let is_dropped = *f.op(dropped) == Op::Decref && f.arg(dropped, 0) == f.resolve(store);
         // Named nowhere but before the store, in this block.
         let start = insts[..at].iter().position(|v| *v == old)?;
-        let mut before = 0;
-        for v in &insts[start..at] {
-            named_by(f, *v, &mut |v| before += u32::from(f.object_of(v) == old));
-        }
+        let named = insts[start..at].iter().flat_map(|v| f.named_by(*v));
+        let before = named.filter(|v| f.object_of(*v) == old).count();
         let only_there = before == uses[old] && uses[f.resolve(store)] == 1;
         (is_dropped && only_there).then_some(Found {
             at,

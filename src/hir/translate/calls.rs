@@ -392,8 +392,7 @@ impl Builder<'_> {
             els: plain_edge(general),
         });
         self.cur = chain;
-        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
-        let (locals, names) = (self.locals.clone(), self.names_here());
+        let before = self.before_arms();
         for (method, argcount, defaults, entry_cell, assumptions) in arms {
             self.assume(assumptions);
             let function = self.assumed(method);
@@ -404,18 +403,13 @@ impl Builder<'_> {
                 self.emit(Op::Refine(Type::OBJECT), vec![this], Type::OBJECT);
             self.call_direct(function, entry_cell, base, n + 1, argcount, &defaults);
             self.end_call(join);
-            self.cur = next;
-            self.restart(&start_stack);
-            (self.stack, self.locals) = (stack.clone(), locals.clone());
-            self.restore_names(&names);
+            self.next_arm(next, &before);
         }
         self.end_block(Term::Jump(plain_edge(general)));
         self.cur = general;
         self.call_generally(base, n, None);
         self.end_call(join);
-        self.locals = locals;
-        self.restore_names(&names);
-        self.enter_join(join, &[Type::OBJECT], &stack);
+        self.enter_join(join, &[Type::OBJECT], before);
         self.unchecked = true;
         true
     }

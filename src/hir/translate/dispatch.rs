@@ -6,6 +6,7 @@ use crate::facts::{AttrPlan, IntrinsicCall, StorePlan, World};
 use crate::hir::Op;
 use crate::hir::build::{Builder, is_builtin_exact};
 use crate::hir::function::{Block, BlockData, Edge, Entry, FrameState, Inst, Place, Term, Value};
+use crate::hir::names::Known;
 use crate::types::Type;
 
 /// Classes that one site is compiled for; the others are left to the general operation.
@@ -163,6 +164,15 @@ impl Expected {
     }
 }
 
+/// What is known where arms begin: each of them, and what follows them all, goes on with it.
+pub(super) struct BeforeArms {
+    pub(super) stack: Vec<Entry>,
+    start_stack: Vec<Entry>,
+    locals: Vec<Value>,
+    names: Option<Known>,
+    unchecked: bool,
+}
+
 /// Choose how a site with these plans, one a type, is compiled.
 pub(super) fn site<P: Merge>(plans: Vec<(Expected, Option<P>)>, world: &dyn World) -> Site<P> {
     let seen = plans.iter().filter(|p| !p.0.guess);
@@ -285,37 +295,52 @@ impl Builder<'_> {
         general: impl FnOnce(&mut Self),
     ) -> Vec<Value> {
         let join = self.inner_block();
-        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
-        let (locals, unchecked) = (self.locals.clone(), self.unchecked);
-        let names = self.names_here();
+        let before = self.before_arms();
         for (types, plan) in arms {
             let is = self.emit(Op::IsClass(types), vec![receiver], Type::CBOOL);
             let next = self.fork(is);
             fast(self, plan);
             self.end_arm(join, results.len());
-            self.cur = next;
-            self.restart(&start_stack);
-            (self.stack, self.locals) = (stack.clone(), locals.clone());
-            self.restore_names(&names);
-            self.unchecked = unchecked;
+            self.next_arm(next, &before);
         }
         general(self);
         self.end_arm(join, results.len());
-        self.locals = locals;
-        self.restore_names(&names);
-        self.enter_join(join, results, &stack)
+        self.enter_join(join, results, before)
+    }
+
+    /// What is known here, where arms begin.
+    pub(super) fn before_arms(&self) -> BeforeArms {
+        BeforeArms {
+            stack: self.stack.clone(),
+            start_stack: self.start_stack.clone(),
+            locals: self.locals.clone(),
+            names: self.names_here(),
+            unchecked: self.unchecked,
+        }
+    }
+
+    /// Go on in the block of the next arm.
+    pub(super) fn next_arm(&mut self, arm: Block, before: &BeforeArms) {
+        self.cur = arm;
+        self.restart(&before.start_stack);
+        self.stack.clone_from(&before.stack);
+        self.locals.clone_from(&before.locals);
+        self.restore_names(&before.names);
+        self.unchecked = before.unchecked;
     }
 
     /// Go on where arms meet, whose results are on top of the stack; gives them as the block's parameters. What is below them is what
-    /// was there `before` the arms: an arm may know more of it, for itself.
+    /// was there before the arms: an arm may know more of it, for itself.
     pub(super) fn enter_join(
         &mut self,
         join: Block,
         results: &[Type],
-        before: &[Entry],
+        before: BeforeArms,
     ) -> Vec<Value> {
+        self.locals = before.locals;
+        self.restore_names(&before.names);
         let base = self.stack.len() - results.len();
-        self.stack[..base].copy_from_slice(&before[..base]);
+        self.stack[..base].copy_from_slice(&before.stack[..base]);
         let mut values = Vec::new();
         for (i, &ty) in results.iter().enumerate() {
             let v = self

@@ -47,9 +47,8 @@ impl Builder<'_> {
         let load = std::mem::replace(&mut self.pc, call);
         let join = self.inner_block();
         self.pc = load;
-        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
-        let (locals, unchecked) = (self.locals.clone(), self.unchecked);
-        let mut may_have_run = unchecked;
+        let before = self.before_arms();
+        let mut may_have_run = self.unchecked;
         let arms = arms.into_iter().map(Some).chain([None]);
         for arm in arms {
             let next = match arm {
@@ -71,15 +70,12 @@ impl Builder<'_> {
             }
             may_have_run |= self.unchecked;
             let Some(next) = next else { break };
-            (self.pc, self.cur) = (load, next);
-            self.restart(&start_stack);
-            (self.stack, self.locals) = (stack.clone(), locals.clone());
-            self.unchecked = unchecked;
+            self.pc = load;
+            self.next_arm(next, &before);
         }
         self.pc = call;
-        self.locals = locals;
-        self.stack.truncate(stack.len());
-        self.enter_join(join, &[Type::OBJECT], &stack);
+        self.stack.truncate(before.stack.len());
+        self.enter_join(join, &[Type::OBJECT], before);
         self.unchecked = may_have_run;
         Ok(())
     }

@@ -82,8 +82,7 @@ impl Builder<'_> {
     /// Two ints go one way, and all else another.
     fn either_operator(&mut self, instr: &Instr, op: Op, a: Value, b: Value) {
         let (join, floats) = (self.inner_block(), self.inner_block());
-        let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
-        let (locals, names, unchecked) = (self.locals.clone(), self.names_here(), self.unchecked);
+        let before = self.before_arms();
         for v in [a, b] {
             let is = self.emit(Op::IsClass(vec![Type::LONG_EXACT]), vec![v], Type::CBOOL);
             let ints = self.inner_block();
@@ -100,16 +99,10 @@ impl Builder<'_> {
         let v = self.general_on_stack(G::Binary, [instr.arg as i64, 0], 2);
         self.push_owned(v);
         self.end_arm(join, 1);
-        self.cur = floats;
-        self.restart(&start_stack);
-        (self.stack, self.locals) = (stack.clone(), locals.clone());
-        self.restore_names(&names);
-        self.unchecked = unchecked;
+        self.next_arm(floats, &before);
         self.float_operator(op, a, b);
         self.end_arm(join, 1);
-        self.locals = locals;
-        self.restore_names(&names);
-        self.enter_join(join, &[number()], &stack);
+        self.enter_join(join, &[number()], before);
     }
 
     /// A number as a float; if there is another operand, one of the two must be one.
