@@ -7,6 +7,7 @@ use crate::types::{ObjectHandle, Type};
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
+use smallvec::{SmallVec, smallvec};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -175,22 +176,22 @@ pub enum Term {
 
 impl Term {
     /// The edges out.
-    pub fn edges(&self) -> Vec<&Edge> {
+    pub fn edges(&self) -> SmallVec<[&Edge; 2]> {
         match self {
-            Term::Jump(e) => vec![e],
-            Term::Branch { then, els, .. } => vec![then, els],
-            Term::MayRaise { next, raised, .. } => vec![next, raised],
-            _ => vec![],
+            Term::Jump(e) => smallvec![e],
+            Term::Branch { then, els, .. } => smallvec![then, els],
+            Term::MayRaise { next, raised, .. } => smallvec![next, raised],
+            _ => smallvec![],
         }
     }
 
     /// The edges out, to change.
-    pub fn edges_mut(&mut self) -> Vec<&mut Edge> {
+    pub fn edges_mut(&mut self) -> SmallVec<[&mut Edge; 2]> {
         match self {
-            Term::Jump(e) => vec![e],
-            Term::Branch { then, els, .. } => vec![then, els],
-            Term::MayRaise { next, raised, .. } => vec![next, raised],
-            _ => vec![],
+            Term::Jump(e) => smallvec![e],
+            Term::Branch { then, els, .. } => smallvec![then, els],
+            Term::MayRaise { next, raised, .. } => smallvec![next, raised],
+            _ => smallvec![],
         }
     }
 }
@@ -409,6 +410,9 @@ impl Function {
     /// others, nothing raises any more.
     pub fn apply_aliases(&mut self) {
         let aliases = std::mem::take(&mut self.aliases);
+        if aliases.values().len() == 0 {
+            return;
+        }
         let find = |mut v: Value| {
             while let Some(next) = aliases[v].expand() {
                 v = next;

@@ -25,6 +25,7 @@
 
 mod balance;
 mod build;
+mod expressions;
 mod flow;
 mod function;
 mod immediates;
@@ -47,6 +48,7 @@ pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
 pub use balance::check_balance;
 pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};
+pub(crate) use expressions::{Expressions, Operands};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
     Proved, StateId, Term, Value,

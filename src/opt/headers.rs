@@ -77,8 +77,10 @@ fn check_before(
     let is_of = |v: Value| f.ty(v) <= ty && !f.ty(v).is_bottom();
     let first = passed(before).next().expect("an edge into the loop");
     let is_open = !is_of(first) && !(f.ty(first) & ty).is_bottom();
-    let mut back = latches.iter().flat_map(|latch| passed(*latch));
-    let gives_it = back.all(|v| f.object_of(v) == param || is_of(v));
+    let gives_it = latches
+        .iter()
+        .flat_map(|latch| passed(*latch))
+        .all(|v| f.object_of(v) == param || is_of(v));
     if !is_open || !gives_it || cx.avoid.contains(&(pc, reason)) {
         return false;
     }

@@ -29,11 +29,15 @@ use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::bytecode::Reason;
 use crate::facts::{Callee, FieldAccess, InstanceAccess, IntrinsicCall, Source, World};
-use crate::hir::{Block, Cmp, Function, Inst, Op, Term, Value, is_builtin_exact};
+use crate::hir::{
+    Block, Cmp, Expressions, Function, Inst, Op, Operands, Term, Value, is_builtin_exact,
+};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// The most facts that are carried from block to block, and that are known of memory at a time: more would cost more than they bring.
 const MOST_FACTS: usize = 96;
@@ -41,8 +45,45 @@ const MOST_FACTS: usize = 96;
 /// A fact: the op and the objects that it was asked of, by number.
 type Key = u32;
 
-/// What is available: by fact the value that has it, or none if that depends on the path.
-type Known = BTreeMap<Key, Option<Value>>;
+/// What is available: by fact, ascending, the value that has it, or none if that depends on the path. Mostly what is new is the last.
+#[derive(Clone, Default)]
+struct Known(Vec<(Key, Option<Value>)>);
+
+impl Known {
+    fn get(&self, key: Key) -> Option<Option<Value>> {
+        let place = self.0.binary_search_by_key(&key, |known| known.0);
+        Some(self.0[place.ok()?].1)
+    }
+
+    fn insert(&mut self, key: Key, value: Option<Value>) {
+        if self.0.last().is_none_or(|last| last.0 < key) {
+            self.0.push((key, value));
+            return;
+        }
+        match self.0.binary_search_by_key(&key, |known| known.0) {
+            Ok(place) => self.0[place].1 = value,
+            Err(place) => self.0.insert(place, (key, value)),
+        }
+    }
+
+    /// Keep what others know too; says whether less is known than before.
+    fn meet(&mut self, others: &Known) -> bool {
+        let mut others = others.0.iter().peekable();
+        let (before, mut changed) = (self.0.len(), false);
+        self.0.retain_mut(|(key, value)| {
+            while others.next_if(|other| other.0 < *key).is_some() {}
+            let Some((_, other)) = others.next_if(|other| other.0 == *key) else {
+                return false;
+            };
+            if value.is_some() && value != other {
+                *value = None;
+                changed = true;
+            }
+            true
+        });
+        changed || self.0.len() != before
+    }
+}
 
 /// What is available, what code of the program may change apart from the rest: that is dropped often, and looked through for it.
 #[derive(Clone, Default)]
@@ -55,18 +96,13 @@ struct Facts {
 
 impl Facts {
     fn get(&self, key: Key) -> Option<Option<Value>> {
-        let known = self.lasting.get(&key).or_else(|| self.memory.get(&key));
-        known.copied()
+        self.lasting.get(key).or_else(|| self.memory.get(key))
     }
 
     /// Keep what is known to what may be carried on, the oldest first.
     fn limit(&mut self) {
-        while self.lasting.len() > MOST_FACTS {
-            self.lasting.pop_last();
-        }
-        while self.memory.len() > MOST_FACTS - self.lasting.len().min(MOST_FACTS) {
-            self.memory.pop_last();
-        }
+        self.lasting.0.truncate(MOST_FACTS);
+        self.memory.0.truncate(MOST_FACTS - self.lasting.0.len());
     }
 }
 
@@ -75,12 +111,16 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut analysis = Analysis::new(f, cx);
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
     at_entry[f.entry()] = Some(Facts::default());
+    // The blocks of which the entry's facts are news.
+    let mut is_pending: SecondaryMap<Block, bool> = SecondaryMap::new();
+    is_pending[f.entry()] = true;
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &b in &f.order {
-            let Some(mut facts) = at_entry[b].clone() else {
+            if !std::mem::take(&mut is_pending[b]) {
                 continue;
-            };
+            }
+            let mut facts = at_entry[b].clone().expect("a block that was reached");
             for &v in &f.blocks[b].insts {
                 analysis.step(f, v, &mut facts);
             }
@@ -88,7 +128,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             let sides = analysis.by_class(f, b, &facts);
             for (n, edge) in f.blocks[b].term.edges().into_iter().enumerate() {
                 let facts = sides.as_ref().map_or(&facts, |sides| &sides[n]);
-                changed |= meet(&mut at_entry[edge.block], facts);
+                if meet(&mut at_entry[edge.block], facts) {
+                    is_pending[edge.block] = true;
+                    changed = true;
+                }
             }
         }
     }
@@ -179,33 +222,19 @@ fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
         *known = Some(other.clone());
         return true;
     };
-    let lasting = meet_known(&mut facts.lasting, &other.lasting);
+    let lasting = facts.lasting.meet(&other.lasting);
     let fresh = facts.fresh.len();
     facts
         .fresh
         .retain(|v, stored| other.fresh.get(v) == Some(stored));
-    meet_known(&mut facts.memory, &other.memory) || lasting || facts.fresh.len() != fresh
-}
-
-fn meet_known(facts: &mut Known, other: &Known) -> bool {
-    let before = facts.len();
-    facts.retain(|key, _| other.contains_key(key));
-    let mut changed = facts.len() != before;
-    for (key, value) in facts {
-        if value.is_some() && other[key] != *value {
-            *value = None;
-            changed = true;
-        }
-    }
-    changed
+    facts.memory.meet(&other.memory) || lasting || facts.fresh.len() != fresh
 }
 
 struct Analysis<'a> {
     world: &'a dyn World,
-    keys: HashMap<(Op, Vec<Value>), Key>,
-    ops: Vec<(Op, Vec<Value>)>,
+    expressions: Expressions,
     /// The guards on the class of each object.
-    guards: HashMap<Value, Vec<Key>>,
+    guards: SecondaryMap<Value, SmallVec<[Key; 2]>>,
     fields: Fields<'a>,
     /// Whether numbers are known by what was stored, though they are other objects.
     knows_numbers: bool,
@@ -217,22 +246,20 @@ impl<'a> Analysis<'a> {
         Analysis {
             world,
             knows_numbers: !cx.check_facts,
-            keys: HashMap::new(),
-            ops: Vec::new(),
-            guards: HashMap::new(),
+            expressions: Expressions::default(),
+            guards: SecondaryMap::new(),
             fields: Fields::new(f, world),
         }
     }
 
     /// The number of a fact.
-    fn number(&mut self, op: Op, args: Vec<Value>) -> Key {
-        let next = self.ops.len() as Key;
-        let key = *self.keys.entry((op.clone(), args.clone())).or_insert(next);
-        if key == next {
-            if let (Op::GuardType(_) | Op::CheckClasses(_), [object]) = (&op, &args[..]) {
-                self.guards.entry(*object).or_default().push(key);
-            }
-            self.ops.push((op, args));
+    fn number(&mut self, op: &Op, args: &[Value]) -> Key {
+        let next = self.expressions.count() as Key;
+        let key = self.expressions.number(op, args);
+        if key == next
+            && let (Op::GuardType(_) | Op::CheckClasses(_), [object]) = (op, args)
+        {
+            self.guards[*object].push(key);
         }
         key
     }
@@ -241,7 +268,7 @@ impl<'a> Analysis<'a> {
     fn key(&mut self, f: &Function, v: Value) -> Option<Key> {
         let inst = f.inst(v);
         let object = |i: usize| f.object_of(inst.args[i]);
-        let args = match &inst.op {
+        let args: Operands = match &inst.op {
             Op::GuardType(_)
             | Op::CheckClasses(_)
             | Op::Load(_)
@@ -250,29 +277,31 @@ impl<'a> Analysis<'a> {
             | Op::CellGet
             | Op::TupleLen
             | Op::RangeField(_)
-            | Op::UnboxInt => vec![object(0)],
-            Op::CheckThread(_) | Op::GlobalGet(_) => Vec::new(),
-            Op::Check(call) if self.world.is_of_class(call.id) => Vec::new(),
-            Op::Check(_) => vec![object(0)],
-            Op::ListGet | Op::TupleGet | Op::RawGet(_) => vec![object(0), f.resolve(inst.args[1])],
+            | Op::UnboxInt => smallvec![object(0)],
+            Op::CheckThread(_) | Op::GlobalGet(_) => smallvec![],
+            Op::Check(call) if self.world.is_of_class(call.id) => smallvec![],
+            Op::Check(_) => smallvec![object(0)],
+            Op::ListGet | Op::TupleGet | Op::RawGet(_) => {
+                smallvec![object(0), f.resolve(inst.args[1])]
+            }
             // Of raw values: what is known of memory shows that they are the same.
             Op::Index | Op::IntCmp(_) | Op::GuardTrue(_) => {
                 inst.args.iter().map(|a| f.resolve(*a)).collect()
             }
             _ => return None,
         };
-        Some(self.number(inst.op.clone(), args))
+        Some(self.number(&inst.op, &args))
     }
 
     /// `v` has found out a fact. The oldest goes where there are too many that may change.
     fn add(&self, facts: &mut Facts, key: Key, v: Value) {
-        if !is_memory(&self.ops[key as usize].0) {
+        if !is_memory(self.expressions.get(key).0) {
             facts.lasting.insert(key, Some(v));
             return;
         }
         facts.memory.insert(key, Some(v));
-        if facts.memory.len() > MOST_FACTS {
-            facts.memory.pop_first();
+        if facts.memory.0.len() > MOST_FACTS {
+            facts.memory.0.remove(0);
         }
     }
 
@@ -314,24 +343,24 @@ impl<'a> Analysis<'a> {
         let changes = Changes::of(f, v, &self.fields);
         match &changes {
             Changes::Nothing => {}
-            Changes::All => facts.memory.clear(),
-            _ => facts.memory.retain(|key, _| {
-                let (op, args) = &self.ops[*key as usize];
+            Changes::All => facts.memory.0.clear(),
+            _ => facts.memory.0.retain(|(key, _)| {
+                let (op, args) = self.expressions.get(*key);
                 changes.keep(f, op, args, &self.fields)
             }),
         }
         let now = match changes {
-            Changes::Item(list, place) => Some((Op::ListGet, vec![list, place], f.arg(v, 2))),
+            Changes::Item(list, place) => Some((Op::ListGet, [list, place].into(), f.arg(v, 2))),
             Changes::Attribute(Some((_, load))) => {
                 let object = f.object_of(f.arg(v, 0));
-                Some((Op::Load(load), vec![object], f.arg(v, 1)))
+                Some((Op::Load(load), Operands::from_slice(&[object]), f.arg(v, 1)))
             }
             _ => None,
         };
         if let Some((op, args, value)) = now
             && (self.knows_numbers || !f.op(f.object_of(value)).is_box())
         {
-            let key = self.number(op, args);
+            let key = self.number(&op, &args);
             self.add(facts, key, value);
         }
         None
@@ -347,9 +376,9 @@ impl<'a> Analysis<'a> {
             op => return op.is_box(),
         };
         let class = Op::GuardType(f.ty(stored).unspecialized().drop_mortality());
-        let class = self.number(class, vec![v]);
+        let class = self.number(&class, &[v]);
         facts.lasting.insert(class, None);
-        let raw = self.number(unboxing, vec![v]);
+        let raw = self.number(&unboxing, &[v]);
         facts.lasting.insert(raw, Some(f.arg(stored, 0)));
         true
     }
@@ -366,11 +395,11 @@ impl<'a> Analysis<'a> {
             !own.is_bottom() && known(&own)
                 || self.classes(item, facts).any(|c| c.iter().all(known))
         };
-        let mut loads = facts.memory.iter().filter_map(|(key, item)| {
-            let (op, args) = &self.ops[*key as usize];
+        let mut loads = facts.memory.0.iter().filter_map(|(key, item)| {
+            let (op, args) = self.expressions.get(*key);
             let Op::Load(load) = op else { return None };
             let reads =
-                args[..] == [object] && self.fields.access(load) == Some(FieldAccess::Reads(place));
+                args == [object] && self.fields.access(load) == Some(FieldAccess::Reads(place));
             item.filter(|_| reads)
         });
         loads.any(|item| is_number(f.object_of(item)))
@@ -379,9 +408,9 @@ impl<'a> Analysis<'a> {
 
     /// The classes that an object has one of, as far as is known: what each check has left.
     fn classes<'b>(&'b self, object: Value, facts: &'b Facts) -> impl Iterator<Item = &'b [Type]> {
-        let guards = self.guards.get(&object).into_iter().flatten();
+        let guards = self.guards[object].iter();
         let known = guards.filter(|key| facts.get(**key).is_some());
-        known.filter_map(|key| match &self.ops[*key as usize].0 {
+        known.filter_map(|key| match self.expressions.get(*key).0 {
             Op::GuardType(ty) => Some(std::slice::from_ref(ty)),
             Op::CheckClasses(types) => Some(&types[..]),
             _ => None,
@@ -395,7 +424,8 @@ impl<'a> Analysis<'a> {
 
     /// Whether a check that reads nothing of its object is known to hold.
     fn is_checked(&self, call: &IntrinsicCall, facts: &Facts) -> bool {
-        let mut checks = facts.memory.keys().map(|key| &self.ops[*key as usize]);
+        let known = facts.memory.0.iter();
+        let mut checks = known.map(|(key, _)| self.expressions.get(*key));
         checks.any(|(op, args)| match op {
             Op::Check(known) if args.is_empty() => {
                 known == call || self.world.check_of_both(known, call).as_ref() == Some(known)
@@ -425,10 +455,8 @@ impl<'a> Analysis<'a> {
         let cond = f.resolve(*cond);
         if *f.op(cond) == Op::IsNone {
             let (mut is, is_not) = (facts.clone(), facts.clone());
-            let key = self.number(
-                Op::GuardType(Type::NONE_TYPE),
-                vec![f.object_of(f.arg(cond, 0))],
-            );
+            let object = f.object_of(f.arg(cond, 0));
+            let key = self.number(&Op::GuardType(Type::NONE_TYPE), &[object]);
             is.lasting.insert(key, None);
             return Some([is, is_not]);
         }
@@ -446,10 +474,10 @@ impl<'a> Analysis<'a> {
             rest.copied().collect::<Vec<_>>()
         });
         let (mut is, mut is_not) = (facts.clone(), facts.clone());
-        let key = self.number(is_one_of(types), vec![object]);
+        let key = self.number(&is_one_of(types), &[object]);
         is.memory.insert(key, None);
         if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
-            let key = self.number(is_one_of(&rest), vec![object]);
+            let key = self.number(&is_one_of(&rest), &[object]);
             is_not.memory.insert(key, None);
         }
         Some([is, is_not])
@@ -549,22 +577,27 @@ impl<'a> Analysis<'a> {
         let inst = f.inst(v);
         let object = f.object_of(*inst.args.first()?);
         let key = match &inst.op {
-            Op::ListSet => (Op::ListGet, vec![object, f.resolve(inst.args[1])]),
+            Op::ListSet => {
+                let place = f.resolve(inst.args[1]);
+                self.expressions.find(&Op::ListGet, &[object, place])
+            }
             Op::Store(store) | Op::StoreQuiet(store) => match self.fields.access(store)? {
-                FieldAccess::Writes { load, .. } => (Op::Load(load), vec![object]),
-                FieldAccess::Apart | FieldAccess::Reads(_) => return None,
+                FieldAccess::Writes { load, .. } => {
+                    self.expressions.find(&Op::Load(load), &[object])
+                }
+                FieldAccess::Apart | FieldAccess::Reads(_) => None,
             },
-            _ => return None,
+            _ => None,
         };
-        Some(f.object_of(facts.get(*self.keys.get(&key)?)??))
+        Some(f.object_of(facts.get(key?)??))
     }
 
     /// The class of the item that a store takes out, if that is known and news.
     fn old_type(&self, f: &Function, v: Value, item: Value, facts: &Facts) -> Option<Type> {
         let inst = f.inst(v);
-        let guards = self.guards.get(&item).into_iter().flatten();
+        let guards = self.guards[item].iter();
         let guards = guards.filter(|key| facts.get(**key).is_some());
-        let guards = guards.filter_map(|key| match self.ops[*key as usize].0 {
+        let guards = guards.filter_map(|key| match *self.expressions.get(*key).0 {
             Op::GuardType(ty) => Some(ty),
             _ => None,
         });
@@ -585,7 +618,7 @@ fn quiet_store(f: &Function, v: Value, item: Value) -> Option<IntrinsicCall> {
 /// What the host's intrinsics touch, each asked for once, and which drops nobody has seen where the unit goes on.
 pub(super) struct Fields<'a> {
     world: &'a dyn World,
-    known: RefCell<HashMap<IntrinsicCall, Option<FieldAccess>>>,
+    known: RefCell<FxHashMap<IntrinsicCall, Option<FieldAccess>>>,
     unseen: HashSet<Value>,
 }
 

@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::ranges::Tree;
-use crate::hir::{Block, Function, Op, Value, is_builtin_exact};
+use crate::hir::{Block, Expressions, Function, Op, Operands, Value, is_builtin_exact};
 use cranelift_entity::{EntityRef, SecondaryMap};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Hoist, then number.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
@@ -27,8 +27,7 @@ fn number(f: &mut Function) -> bool {
         children[idom[b].expect("a reachable block")].push(b);
     }
     let mut changed = false;
-    let mut table: HashMap<(Op, Vec<Value>), Value> = HashMap::new();
-    walk(f, f.entry(), &children, &mut table, &mut changed);
+    walk(f, f.entry(), &children, &mut changed);
     changed
 }
 
@@ -36,35 +35,42 @@ fn walk(
     f: &mut Function,
     b: Block,
     children: &SecondaryMap<Block, Vec<Block>>,
-    table: &mut HashMap<(Op, Vec<Value>), Value>,
     changed: &mut bool,
 ) {
     // An explicit stack of scopes: generated code may be deep.
     enum Step {
         Enter(Block),
-        Leave(Vec<(Op, Vec<Value>)>),
+        Leave(Vec<u32>),
     }
+    let mut expressions = Expressions::default();
+    // What is known in the scope, by the expressions' numbers.
+    let mut known: Vec<Option<Value>> = Vec::new();
     let mut work = vec![Step::Enter(b)];
     while let Some(step) = work.pop() {
         match step {
-            Step::Leave(keys) => {
-                for key in keys {
-                    table.remove(&key);
+            Step::Leave(added) => {
+                for number in added {
+                    known[number as usize] = None;
                 }
             }
             Step::Enter(b) => {
                 let mut added = Vec::new();
                 for v in f.blocks[b].insts.clone() {
-                    let op = f.insts[v].op.clone();
-                    let args: Vec<Value> = f.insts[v].args.iter().map(|a| f.resolve(*a)).collect();
-                    if is_stable(&op) {
-                        let key = (op, args);
-                        if let Some(&first) = table.get(&key) {
+                    let inst = &f.insts[v];
+                    if !is_stable(&inst.op) {
+                        continue;
+                    }
+                    let args: Operands = inst.args.iter().map(|a| f.resolve(*a)).collect();
+                    let number = expressions.number(&inst.op, &args);
+                    known.resize(expressions.count(), None);
+                    match known[number as usize] {
+                        Some(first) => {
                             f.replace(v, first);
                             *changed = true;
-                        } else {
-                            table.insert(key.clone(), v);
-                            added.push(key);
+                        }
+                        None => {
+                            known[number as usize] = Some(v);
+                            added.push(number);
                         }
                     }
                 }

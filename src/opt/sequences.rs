@@ -274,8 +274,10 @@ fn borrow(f: &mut Function, found: &Quiet) {
 
     // What leaves takes a reference along.
     for &b in &found.blocks {
-        for n in 0..f.blocks[b].term.edges().len() {
-            if found.blocks.contains(&f.blocks[b].term.edges()[n].block) {
+        let ways = f.blocks[b].term.edges().len();
+        for n in 0..ways {
+            let target = f.blocks[b].term.edges()[n].block;
+            if found.blocks.contains(&target) {
                 continue;
             }
             let held = f.object_of(f.blocks[b].out_locals[local]);

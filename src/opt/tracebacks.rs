@@ -15,6 +15,7 @@ use super::Context;
 use crate::bytecode::{GeneralOp as G, Pc};
 use crate::hir::{Block, Function, Inst, Op, Term, Value};
 use crate::types::Type;
+use smallvec::smallvec;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Put entries off where that may pay.
@@ -167,7 +168,7 @@ impl Way<'_> {
                     continue;
                 }
                 // Where it raises, it has shown the exception.
-                Term::MayRaise { next, .. } => vec![next],
+                Term::MayRaise { next, .. } => smallvec![next],
                 term => term.edges(),
             };
             for edge in edges {

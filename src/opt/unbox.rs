@@ -173,8 +173,10 @@ fn unbox(f: &mut Function, mut preds: Predecessors, chosen: &[Chosen]) {
         let raw = f.arg(param, 0);
         let bound = maybe.then(|| f.arg(param, 1));
         for pred in preds[target].clone() {
-            for n in 0..f.blocks[pred].term.edges().len() {
-                if f.blocks[pred].term.edges()[n].block == target {
+            let ways = f.blocks[pred].term.edges().len();
+            for n in 0..ways {
+                let to = f.blocks[pred].term.edges()[n].block;
+                if to == target {
                     if let Some(bound) = bound {
                         bound_on_edge(f, pred, n, target, bound);
                     }
@@ -373,7 +375,8 @@ fn unbox_on_edge(
         return None;
     }
     // An unboxing that may exit must not run where the edge is not taken.
-    let new = (f.blocks[pred].term.edges().len() > 1).then(|| split(f, pred, n));
+    let ways = f.blocks[pred].term.edges().len();
+    let new = (ways > 1).then(|| split(f, pred, n));
     let (pred, n) = match new {
         Some(new) => (new, 0),
         None => (pred, n),

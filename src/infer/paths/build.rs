@@ -3,13 +3,16 @@
 use super::members::{MAX_TESTS, add, are_too_many, is_stable, may_fail, may_pass, split};
 use super::{BUDGET, Cost, Disagreement, Fact, Finding, MAX_QUESTIONS, QuestionCost, Subjects};
 use crate::bytecode::GeneralOp as G;
-use crate::hir::{Block, Cmp, Function, Op, Passed, Term, Value, is_builtin_exact};
+use crate::hir::{
+    Block, Cmp, Expressions, Function, Op, Operands, Passed, Term, Value, is_builtin_exact,
+};
 use crate::host::World;
 use crate::typegraph::{Node, Program, Variable};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// How a value follows from another.
@@ -92,7 +95,9 @@ pub(super) struct Graph<'a> {
     pub(super) home: SecondaryMap<Value, PackedOption<Block>>,
     pub(super) rank: SecondaryMap<Block, u32>,
     /// Equal computations.
-    equal: HashMap<(Op, Vec<Value>), Value>,
+    equal: Expressions,
+    /// The first of them, by number.
+    firsts: Vec<Value>,
     /// Parameters: the values that edges pass.
     pub(super) passed: Passed,
     tests: BTreeMap<Value, Vec<Type>>,
@@ -101,7 +106,7 @@ pub(super) struct Graph<'a> {
     pub(super) program: Program<Type>,
     pub(super) variables: BTreeMap<Value, Variable>,
     /// Where a guard is about to be executed, where a block begins, and where it ends.
-    pub(super) before: HashMap<Value, Node>,
+    pub(super) before: FxHashMap<Value, Node>,
     pub(super) first: SecondaryMap<Block, PackedOption<Node>>,
     pub(super) last: SecondaryMap<Block, PackedOption<Node>>,
     questions: Vec<Question>,
@@ -116,14 +121,15 @@ impl<'a> Graph<'a> {
             world,
             home: SecondaryMap::new(),
             rank: SecondaryMap::new(),
-            equal: HashMap::new(),
+            equal: Expressions::default(),
+            firsts: Vec::new(),
             passed: Passed::default(),
             tests: BTreeMap::new(),
             members: BTreeMap::new(),
             sites: BTreeMap::new(),
             program: Program::new(Type::TOP),
             variables: BTreeMap::new(),
-            before: HashMap::new(),
+            before: FxHashMap::default(),
             first: SecondaryMap::new(),
             last: SecondaryMap::new(),
             questions: Vec::new(),
@@ -167,8 +173,12 @@ impl<'a> Graph<'a> {
             return v;
         }
         let args = self.f.inst(v).args.iter();
-        let args = args.map(|a| self.f.object_of(*a)).collect();
-        *self.equal.entry((op.clone(), args)).or_insert(v)
+        let args: Operands = args.map(|a| self.f.object_of(*a)).collect();
+        let number = self.equal.number(op, &args) as usize;
+        if number == self.firsts.len() {
+            self.firsts.push(v);
+        }
+        self.firsts[number]
     }
 
     pub(super) fn truth(&mut self, v: Value) -> Truth {
