@@ -18,6 +18,8 @@ pub enum Reason {
     Domain,
     /// A value is not the object that was bet on.
     Identity,
+    /// Two values are one object that were bet to be two.
+    Alias,
     /// A local, cell or attribute has no value.
     Unbound,
     /// An attribute is not where it was bet to be.
@@ -42,13 +44,14 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 16] = [
+    pub const ALL: [Reason; 17] = [
         Reason::Type,
         Reason::IntTooLarge,
         Reason::Overflow,
         Reason::Bounds,
         Reason::Domain,
         Reason::Identity,
+        Reason::Alias,
         Reason::Unbound,
         Reason::Shape,
         Reason::Length,
@@ -70,6 +73,7 @@ impl Reason {
             Reason::Bounds => "bounds",
             Reason::Domain => "domain",
             Reason::Identity => "identity",
+            Reason::Alias => "alias",
             Reason::Unbound => "unbound",
             Reason::Shape => "shape",
             Reason::Length => "length",

@@ -411,6 +411,7 @@ impl Function {
     pub fn apply_aliases(&mut self) {
         let aliases = std::mem::take(&mut self.aliases);
         if aliases.values().len() == 0 {
+            self.relied_on_once();
             return;
         }
         let find = |mut v: Value| {
@@ -443,9 +444,8 @@ impl Function {
                 edge.args.iter_mut().for_each(|a| *a = find(*a));
             }
         }
-        let mut seen = HashSet::new();
         self.relied_on.iter_mut().for_each(|v| *v = find(*v));
-        self.relied_on.retain(|v| seen.insert(*v));
+        self.relied_on_once();
         self.taken_out.values_mut().for_each(|v| *v = find(*v));
         let replaced: Vec<bool> = self.insts.keys().map(|v| aliases[v].is_some()).collect();
         for block in self.blocks.values_mut() {
@@ -455,6 +455,11 @@ impl Function {
             let entry = self.entry();
             self.compute_order(entry);
         }
+    }
+
+    fn relied_on_once(&mut self) {
+        let mut seen = HashSet::new();
+        self.relied_on.retain(|v| seen.insert(*v));
     }
 
     /// Whether dropping a reference to `v` may run code of the program.

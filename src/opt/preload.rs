@@ -12,6 +12,11 @@
 //! by the type of its definition, anything else because all checks of the object that each turn begins with are moved too. So but for
 //! the first kind, only what stands before the turn's first branch moves. A check that fails before the loop leaves a little earlier.
 //!
+//! # Stores into other lists
+//! `table[i][j] = x` may change what `table[i]` or `other[i]` is only if a row is the table itself, or the other one. So where a store
+//! into a list is all that could change an item that is loaded, and both lists are known before the loop, it is checked there that they
+//! are two. Then no turn's store changes the item of the next one, by induction over the turns: the lists are the same in each.
+//!
 //! Innermost loops only: what an outer loop reads outside of inner ones is not hot.
 
 mod limits;
@@ -238,6 +243,10 @@ struct Planner<'a> {
     /// The step that finds a list's items.
     items: BTreeMap<Value, usize>,
     steps: Vec<Step>,
+    /// Lists that must not be one: that of which an item is loaded, and one that is stored into.
+    apart: Vec<(Operand, Value)>,
+    /// Lists that are stored into and not known before the loop.
+    elsewhere: BTreeSet<Value>,
     may_leave: bool,
 }
 
@@ -280,6 +289,8 @@ impl Plan {
             known: BTreeMap::new(),
             items: BTreeMap::new(),
             steps: Vec::new(),
+            apart: Vec::new(),
+            elsewhere: BTreeSet::new(),
             may_leave: state.is_some(),
         };
         let accesses = planner.look();
@@ -481,6 +492,25 @@ fn complete(f: &mut Function, from: Block, to: Block, values: &[Value]) {
 impl Planner<'_> {
     /// Find the steps; gives the accesses to items at an address that one of them finds.
     fn look(&mut self) -> Vec<(Value, usize)> {
+        loop {
+            let accesses = self.look_once();
+            let stored = self.apart.iter().map(|(_, stored)| *stored);
+            let is_elsewhere = |list: &Value| self.operand(*list).is_none();
+            let elsewhere: Vec<Value> = stored.filter(is_elsewhere).collect();
+            if elsewhere.is_empty() {
+                self.keep_apart();
+                return accesses;
+            }
+            self.elsewhere.extend(elsewhere);
+            self.apart.clear();
+            self.open.clear();
+            self.known.clear();
+            self.items.clear();
+            self.steps.clear();
+        }
+    }
+
+    fn look_once(&mut self) -> Vec<(Value, usize)> {
         let mut accesses = Vec::new();
         let straight = self.found.straight.clone();
         let rest = self.found.body.iter().filter(|b| !straight.contains(b));
@@ -489,6 +519,7 @@ impl Planner<'_> {
         for (b, is_straight) in blocks.chain(rest.iter().map(|b| (*b, false))) {
             for &v in &self.f.blocks[b].insts {
                 if let Some(args) = self.movable(v, is_straight) {
+                    self.tell_apart(v, args[..].first());
                     let inst = &self.f.insts[v];
                     let step = Step {
                         of: Some(v),
@@ -529,7 +560,9 @@ impl Planner<'_> {
         let args: Option<Vec<Operand>> = inst.args.iter().map(|a| self.operand(*a)).collect();
         let args = args?;
         let objects: Vec<Value> = inst.args.iter().map(|a| f.object_of(*a)).collect();
-        let keeps = |change: &Changes| change.keep(f, &inst.op, &objects, &self.fields);
+        let keeps = |change: &Changes| {
+            change.keep(f, &inst.op, &objects, &self.fields) || self.other_list(v, change).is_some()
+        };
         let is_index = |i: usize| *f.op(f.arg(v, i)) == Op::Index;
         let is_of_step = || args.iter().any(|arg| matches!(arg, Operand::Step(_)));
         let may_move = match inst.op {
@@ -551,6 +584,60 @@ impl Planner<'_> {
         let is_known =
             !f.ty(v).is_bottom() || matches!(inst.op, Op::Check(_) | Op::CheckClasses(_));
         (may_move && has_way_out && is_known && self.changes.iter().all(keeps)).then_some(args)
+    }
+
+    /// The list of which a turn changes an item, if that could be the item that an instruction loads only where the lists are one, and
+    /// it may be bet that they are not.
+    fn other_list(&self, load: Value, change: &Changes) -> Option<Value> {
+        let Changes::Item(list, _) = *change else {
+            return None;
+        };
+        let f = self.f;
+        let is_bet = *f.op(load) == Op::ListGet
+            && f.object_of(f.arg(load, 0)) != list
+            && self.may_leave
+            && !self.elsewhere.contains(&list)
+            && !self.is_avoided(Reason::Alias);
+        is_bet.then_some(list)
+    }
+
+    /// Note which lists the one that an instruction loads an item of must not be.
+    fn tell_apart(&mut self, load: Value, list: Option<&Operand>) {
+        let (f, Some(&list)) = (self.f, list) else {
+            return;
+        };
+        let objects: Vec<Value> = f.inst(load).args.iter().map(|a| f.object_of(*a)).collect();
+        let changes = self.changes.iter();
+        let changes = changes.filter(|c| !c.keep(f, f.op(load), &objects, &self.fields));
+        let others = changes.filter_map(|change| self.other_list(load, change));
+        for other in others.collect::<Vec<_>>() {
+            if !self.apart.contains(&(list, other)) {
+                self.apart.push((list, other));
+            }
+        }
+    }
+
+    /// Add the steps that check that lists are two.
+    fn keep_apart(&mut self) {
+        for (list, other) in std::mem::take(&mut self.apart) {
+            let other = self.operand(other).expect("a list that is known before");
+            let is = self.step(Op::Is, vec![list, other], Type::CBOOL);
+            let are_two = self.step(Op::BoolNot, vec![is], Type::CBOOL);
+            self.step(Op::GuardTrue(Reason::Alias), vec![are_two], Type::BOTTOM);
+        }
+    }
+
+    /// A step that no instruction of the loop is.
+    fn step(&mut self, op: Op, args: Vec<Operand>, ty: Type) -> Operand {
+        self.steps.push(Step {
+            of: None,
+            op,
+            args,
+            ty,
+            pc: self.f.blocks[self.found.header].entry_state.pc,
+            use_: Use::Nothing,
+        });
+        Operand::Step(self.steps.len() - 1)
     }
 
     /// Whether an object is a list wherever it is named.

@@ -7,7 +7,7 @@
 //!
 //! (Guard motion out of counted loops, as in Würthinger, Wimmer and Mössenböck's elimination of bounds checks for HotSpot, 2007.)
 
-use super::{Operand, Planner, Step, Use};
+use super::{Operand, Planner};
 use crate::bytecode::Reason;
 use crate::hir::{Cmp, Function, Op, Term, Value};
 use crate::types::Type;
@@ -69,18 +69,6 @@ impl Planner<'_> {
     fn demand(&mut self, cmp: Cmp, a: Operand, b: Operand) {
         let holds = self.step(Op::IntCmp(cmp), vec![a, b], Type::CBOOL);
         self.step(Op::GuardTrue(Reason::Bounds), vec![holds], Type::BOTTOM);
-    }
-
-    fn step(&mut self, op: Op, args: Vec<Operand>, ty: Type) -> Operand {
-        self.steps.push(Step {
-            of: None,
-            op,
-            args,
-            ty,
-            pc: self.f.blocks[self.found.header].entry_state.pc,
-            use_: Use::Nothing,
-        });
-        Operand::Step(self.steps.len() - 1)
     }
 
     /// What the loop's test says it counts.
