@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
+use crate::facts::{FieldAccess, IntrinsicCall};
 use crate::hir::{Block, FrameState, Function, Inst, Op, StateId, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -18,7 +19,10 @@ const MOST_BLOCKS: usize = 12;
 
 /// `incref v ... decref v` go when no instruction between may drop references to objects of other kinds or run host code: within a
 /// block, and where each path from the first comes to one of the others. Exits between then take a new reference of their own.
-pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
+///
+/// What an attribute holds lives as long as nothing is stored there: a store into another attribute may take out another reference to the
+/// object, but not the last one.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut changed = sink(f) | sink_into_joins(f);
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
@@ -26,7 +30,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         for i in 0..insts.len() {
             if !gone[i]
                 && matches!(f.op(insts[i]), Op::Incref)
-                && let Some(j) = matching_decref(f, &insts, &gone, i)
+                && let Some(j) = matching_decref(f, cx, &insts, &gone, i)
             {
                 let v = f.object_of(f.arg(insts[i], 0));
                 let states: BTreeSet<StateId> = (i + 1..j)
@@ -45,11 +49,11 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
             changed = true;
         }
     }
-    across(f) | changed
+    across(f, cx) | changed
 }
 
 /// The same where blocks lie between.
-fn across(f: &mut Function) -> bool {
+fn across(f: &mut Function, cx: &Context<'_>) -> bool {
     let preds = f.predecessors();
     let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();
     for (place, &b) in f.order.iter().enumerate() {
@@ -61,7 +65,7 @@ fn across(f: &mut Function) -> bool {
         while let Some(&inst) = f.blocks[b].insts.get(at) {
             let is_taken = matches!(f.op(inst), Op::Incref);
             match is_taken
-                .then(|| Region::of(f, &preds, &places, b, at))
+                .then(|| Region::of(f, cx, &preds, &places, (b, at)))
                 .flatten()
             {
                 Some(region) => {
@@ -86,12 +90,13 @@ struct Region {
 impl Region {
     fn of(
         f: &Function,
+        cx: &Context<'_>,
         preds: &SecondaryMap<Block, Vec<Block>>,
         places: &SecondaryMap<Block, usize>,
-        b: Block,
-        at: usize,
+        (b, at): (Block, usize),
     ) -> Option<Region> {
         let v = f.object_of(f.arg(f.blocks[b].insts[at], 0));
+        let holder = Holder::of(f, cx, &f.blocks[b].insts, at);
         let (mut left, mut passed) = (BTreeMap::from([(places[b], b)]), BTreeSet::new());
         let mut between = Vec::new();
         // A block's predecessors come before it, but for loops' ends.
@@ -103,7 +108,7 @@ impl Region {
                 return None;
             }
             let from = if is_first { at + 1 } else { 0 };
-            match undone(f, &data.insts[from..], &[], v) {
+            match undone(f, &data.insts[from..], &[], v, holder.as_ref()) {
                 Undone::At(n) => between.push((block, from, from + n)),
                 Undone::Never => return None,
                 Undone::NotHere => {
@@ -274,9 +279,54 @@ fn is_apart(f: &Function, v: Value) -> bool {
     is_quiet && f.insts[v].state.is_none()
 }
 
-fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) -> Option<usize> {
+/// What holds an object that was loaded: an attribute of another one.
+struct Holder<'a> {
+    cx: &'a Context<'a>,
+    object: Value,
+    place: u32,
+}
+
+impl<'a> Holder<'a> {
+    /// What holds the object to which a reference is taken at this place among instructions, since it was loaded among them.
+    fn of(f: &Function, cx: &'a Context<'a>, insts: &[Value], at: usize) -> Option<Holder<'a>> {
+        let v = f.object_of(f.arg(insts[at], 0));
+        let Op::Load(load) = f.op(v) else { return None };
+        let mut since = insts[..at].iter().rev().take_while(|inst| **inst != v);
+        let is_quiet = |inst: &Value| {
+            let effects = f.op(*inst).effects();
+            let counts = matches!(f.op(*inst), Op::Incref | Op::StoreSlot(_));
+            counts || !effects.writes && !effects.runs_host_code
+        };
+        let place = match cx.world.field_access(load)? {
+            FieldAccess::Reads(place) if insts[..at].contains(&v) => place,
+            _ => return None,
+        };
+        since.all(is_quiet).then(|| Holder {
+            cx,
+            object: f.object_of(f.arg(v, 0)),
+            place,
+        })
+    }
+
+    /// Whether a store leaves the attribute as it is, and the object that has it lives.
+    fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
+        let access = self.cx.world.field_access(store);
+        let is_elsewhere =
+            matches!(access, Some(FieldAccess::Writes { place, .. }) if place != self.place);
+        is_elsewhere && f.is_in_local(inst, self.object)
+    }
+}
+
+fn matching_decref(
+    f: &Function,
+    cx: &Context<'_>,
+    insts: &[Value],
+    gone: &[bool],
+    from: usize,
+) -> Option<usize> {
     let v = f.object_of(f.arg(insts[from], 0));
-    match undone(f, &insts[from + 1..], &gone[from + 1..], v) {
+    let holder = Holder::of(f, cx, insts, from);
+    match undone(f, &insts[from + 1..], &gone[from + 1..], v, holder.as_ref()) {
         Undone::At(n) => Some(from + 1 + n),
         Undone::NotHere | Undone::Never => None,
     }
@@ -284,7 +334,7 @@ fn matching_decref(f: &Function, insts: &[Value], gone: &[bool], from: usize) ->
 
 /// Whether a reference that was taken to `v` before these instructions is dropped among them.
 fn is_undone_in(f: &Function, insts: &[Value], v: Value) -> bool {
-    matches!(undone(f, insts, &[], v), Undone::At(_))
+    matches!(undone(f, insts, &[], v, None), Undone::At(_))
 }
 
 /// Where a reference is dropped again.
@@ -297,7 +347,13 @@ enum Undone {
 }
 
 /// Where the reference that was taken to `v` before these instructions is dropped, of which some are `gone`.
-fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
+fn undone(
+    f: &Function,
+    insts: &[Value],
+    gone: &[bool],
+    v: Value,
+    holder: Option<&Holder<'_>>,
+) -> Undone {
     // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
     // while a local keeps the object alive: then it could as well have been dropped before.
     let mut crossed = false;
@@ -347,6 +403,10 @@ fn undone(f: &Function, insts: &[Value], gone: &[bool], v: Value) -> Undone {
                 stored |= takes;
             }
             Op::Store(_) | Op::StoreQuiet(_) if stored => return Undone::Never,
+            Op::Store(store) | Op::StoreQuiet(store)
+                if f.object_of(f.insts[inst].args[1]) != v
+                    && !f.drop_runs_host_code(inst)
+                    && holder.is_some_and(|holder| holder.stays(f, inst, store)) => {}
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v && !takes_out(f, inst, v) => {}
             // What it takes out may be the object itself: then a local has another reference, or somebody does, as nothing that
             // attributes are stored into ends unseen.

@@ -21,10 +21,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     }
     let uses = uses(f);
     let mut changed = false;
-    for mut b in f.order.clone() {
-        // What follows a store is another block.
+    for b in f.order.clone() {
+        // The last one first: what follows a store is another block.
         while let Some(found) = find(f, &uses, b) {
-            b = take_apart(f, b, found);
+            take_apart(f, b, found);
             changed = true;
         }
     }
@@ -59,7 +59,7 @@ struct Found {
 
 fn find(f: &Function, uses: &SecondaryMap<Value, usize>, b: Block) -> Option<Found> {
     let insts = &f.blocks[b].insts;
-    insts.iter().enumerate().find_map(|(at, &store)| {
+    insts.iter().enumerate().rev().find_map(|(at, &store)| {
         let place = match f.op(store) {
             Op::ListSet | Op::ItemSet => 2,
             Op::Store(_) | Op::StoreQuiet(_) => 1,
@@ -100,8 +100,8 @@ fn find(f: &Function, uses: &SecondaryMap<Value, usize>, b: Block) -> Option<Fou
     })
 }
 
-/// Take a block apart: gives the block of what follows.
-fn take_apart(f: &mut Function, b: Block, found: Found) -> Block {
+/// Take a block apart.
+fn take_apart(f: &mut Function, b: Block, found: Found) {
     let Found {
         at,
         len,
@@ -158,5 +158,4 @@ fn take_apart(f: &mut Function, b: Block, found: Found) -> Block {
         then: to(fast),
         els: to(slow),
     };
-    go
 }

@@ -48,6 +48,9 @@ unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
 }
 
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
+    if Py_TYPE(iter) == &raw mut PyListIter_Type {
+        return list_iterators::next(iter, out);
+    }
     let is_generator = Py_TYPE(iter) == &raw mut PyGen_Type;
     if is_generator && generators::has_ended(iter) {
         return 0;
@@ -81,7 +84,8 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
         *out = item;
         return 1;
     }
-    if !PyErr_Occurred().is_null() {
+    let raised: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
+    if !raised.is_null() {
         if PyErr_ExceptionMatches(PyExc_StopIteration) == 0 {
             return -1;
         }

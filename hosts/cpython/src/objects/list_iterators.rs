@@ -7,6 +7,7 @@ use crate::abi::{list_iter, thread};
 use crate::capi::Obj;
 use crate::runtime::capi::{_Py_NewReference, current_thread, get, put};
 use pyo3_ffi::*;
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What is only used with the main interpreter's GIL held.
@@ -42,14 +43,48 @@ pub unsafe fn make(list: Obj) -> Obj {
     }
 }
 
+/// The next item of an iterator, as in `for`: 1 if there is one, which is then at `out` (owned), else 0.
+///
+/// # Safety
+/// The GIL is held; an iterator of exactly this class.
+#[inline]
+pub unsafe fn next(iterator: Obj, out: *mut Obj) -> i64 {
+    // SAFETY: the caller's promise; one that has not ended has its list.
+    unsafe {
+        let index: Py_ssize_t = get(iterator.cast(), list_iter::INDEX);
+        if index < 0 {
+            return 0;
+        }
+        let list: Obj = get(iterator.cast(), list_iter::SEQ);
+        if index < PyList_GET_SIZE(list) {
+            *out = Py_NewRef(PyList_GET_ITEM(list, index));
+            put(iterator.cast(), list_iter::INDEX, index + 1);
+            return 1;
+        }
+        put::<Py_ssize_t>(iterator.cast(), list_iter::INDEX, -1);
+        put::<Obj>(iterator.cast(), list_iter::SEQ, ptr::null_mut());
+        Py_DECREF(list);
+    }
+    0
+}
+
+/// Whether the interpreter that runs is the main one.
+fn is_main() -> bool {
+    let main = MAIN.load(Relaxed);
+    // SAFETY: the GIL is held by a thread of some interpreter. As long as there is one alone, nobody has to be asked which it is.
+    unsafe {
+        PyInterpreterState_Head() as usize == main
+            || get::<usize>(current_thread(), thread::INTERP) == main
+    }
+}
+
 /// What the class's own function does, but for the memory in the main interpreter.
 unsafe extern "C" fn dealloc(iterator: Obj) {
     // SAFETY: a slot's promises.
     unsafe {
         tracking::untrack(iterator);
         Py_XDECREF(get(iterator.cast(), list_iter::SEQ));
-        let interpreter: usize = get(current_thread(), thread::INTERP);
-        if interpreter != MAIN.load(Relaxed) || !SPARES.0.keep(iterator) {
+        if !is_main() || !SPARES.0.keep(iterator) {
             PyObject_GC_Del(iterator.cast());
         }
     }
