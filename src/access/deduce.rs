@@ -275,6 +275,7 @@ impl<'w> Deduction<'w> {
                 | G::BuildMap
                 | G::BuildConstKeyMap
                 | G::BuildString
+                | G::ConcatStrings
                 | G::MakeFunction
                 | G::ImportName,
                 _,

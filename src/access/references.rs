@@ -179,7 +179,9 @@ impl<'w> Resolver<'w> {
             G::BuildTuple => instance("tuple"),
             G::BuildSet => instance("set"),
             G::BuildMap | G::BuildConstKeyMap => instance("dict"),
-            G::BuildString | G::FormatSimple | G::ConvertValue => instance("str"),
+            G::BuildString | G::ConcatStrings | G::FormatSimple | G::ConvertValue => {
+                instance("str")
+            }
             _ => var(),
         }
     }

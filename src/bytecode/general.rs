@@ -195,6 +195,8 @@ general_ops! {
     BuildConstKeyMap "build_const_key_map" (variadic) 0 1 Object;
     /// A string of strings.
     BuildString "build_string" (variadic) 0 0 Object;
+    /// Two strings as one: the first grows in place if nobody else has it.
+    ConcatStrings "concat_strings" (quiet variadic) 0 0 Object;
     /// Append b to list a.
     ListAppend "list_append_object" (quiet) 0 2 Nothing;
     /// Extend list a by b.

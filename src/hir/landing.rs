@@ -78,7 +78,11 @@ impl Builder<'_> {
             }
         }
         // What the instruction itself drops, in its order.
-        let dropped = instr.dropped_on_error();
+        let dropped = match self.f.insts[v].op {
+            // It has taken them over.
+            Op::General(GeneralOp::ConcatStrings, _) => &[],
+            _ => instr.dropped_on_error(),
+        };
         let top = self.stack.len();
         let operands: Vec<_> = dropped
             .iter()

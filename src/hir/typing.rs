@@ -36,7 +36,7 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
         G::BuildList => Type::LIST_EXACT,
         G::BuildSet => Type::SET_EXACT,
         G::BuildMap | G::BuildConstKeyMap => Type::DICT_EXACT,
-        G::BuildString => Type::UNICODE_EXACT,
+        G::BuildString | G::ConcatStrings => Type::UNICODE_EXACT,
         G::MakeFunction => Type::FUNC,
         G::GetLen => Type::LONG_EXACT,
         _ => match op.info().gives {

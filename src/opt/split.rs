@@ -5,6 +5,7 @@
 //! copied, once for each type that comes in (tail duplication, Mueller and Whalley 1995), if it is small.
 
 use super::Context;
+use crate::bytecode::GeneralOp;
 use crate::hir::{
     Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value, general_type,
     is_builtin_exact,
@@ -85,7 +86,9 @@ impl Uses {
             for &v in &data.insts {
                 let op = f.op(v);
                 let counts = matches!(op, Op::Incref | Op::Decref | Op::StoreSlot(_));
-                if !counts && !op.gives_operand() && !matches!(op, Op::General(..)) {
+                // What takes operands of one class alone is none of those that any will do for.
+                let is_general = matches!(op, Op::General(g, _) if *g != GeneralOp::ConcatStrings);
+                if !counts && !op.gives_operand() && !is_general {
                     work.extend(f.inst(v).args.iter().map(|a| f.resolve(*a)));
                 }
             }

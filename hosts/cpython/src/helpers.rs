@@ -134,6 +134,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::BuildMap => entry!(build::build_map, 2),
         G::BuildConstKeyMap => entry!(build::build_const_key_map, 3),
         G::BuildString => entry!(build::build_string, 2),
+        G::ConcatStrings => entry!(build::concat_strings, 2),
         G::ListAppend => entry!(build::list_append, 2),
         G::ListExtend => entry!(build::list_extend, 3),
         G::SetAdd => entry!(build::set_add, 2),

@@ -1,6 +1,6 @@
 //! Operators, comparisons and truth.
 
-use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr};
+use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr, Op as B, Pc};
 use crate::facts::{Assumption, Operator, OperatorPlan, World};
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
@@ -41,6 +41,9 @@ impl Builder<'_> {
         if BinaryOp::from_arg(instr.arg % INPLACE).is_none() || instr.arg >= 2 * INPLACE {
             return Err(self.unsupported("an unknown binary operator"));
         }
+        if self.grow_local(instr) {
+            return Ok(());
+        }
         self.own_operands(2);
         if self.binary_on_numbers(instr)
             || self.overloaded(Operator::Binary(instr.arg), instr, 2, Wanted::Object)
@@ -51,6 +54,45 @@ impl Builder<'_> {
         let v = self.general_on_stack(G::Binary, [instr.arg as i64, 0], 2);
         self.push_owned(v);
         Ok(())
+    }
+
+    /// `s = s + t` of strings, where the local holds the first operand: its reference goes along, so that a string that nobody else has
+    /// grows in place, as in the interpreter. Where there is no memory for it, the local has no value any more.
+    fn grow_local(&mut self, instr: &Instr) -> bool {
+        let is_add = BinaryOp::from_arg(instr.arg % INPLACE) == Some(BinaryOp::Add);
+        let next = Pc(self.pc.0 + 1);
+        let store = self.code.instrs.get(next.0 as usize);
+        let store = store.filter(|i| i.op == B::StoreFast && is_add && !self.is_leader(next));
+        let Some(local) = store.map(|store| store.arg as usize) else {
+            return false;
+        };
+        let n = self.stack.len();
+        let is_text = |s: &Self, i: usize| s.ty(s.stack[n - 2 + i].value) <= Type::UNICODE_EXACT;
+        let is_bet = |i| is_text(self, i) || instr.hint.get(i) == Some(&Type::UNICODE_EXACT);
+        let held = self.f.object_of(self.locals[local]);
+        let is_held = self.f.object_of(self.stack[n - 2].value) == held;
+        if self.closed.is_some() || !is_held || !is_bet(0) || !is_bet(1) {
+            return false;
+        }
+        self.bet_operands(instr, 2);
+        if !is_text(self, 0) || !is_text(self, 1) {
+            return false;
+        }
+        for i in 0..n {
+            if i != n - 2 && (i == n - 1 || self.f.object_of(self.stack[i].value) == held) {
+                self.own(i);
+            }
+        }
+        let (right, left) = (self.pop(), self.pop());
+        self.start_instr();
+        self.drop_entry(left);
+        self.emit(Op::StoreSlot(local as u32), vec![self.null], Type::BOTTOM);
+        self.locals[local] = self.null;
+        let state = self.state_without(0);
+        let args = vec![left.value, right.value];
+        let v = self.general_at(G::ConcatStrings, [0, 0], args, Type::UNICODE_EXACT, state);
+        self.push_owned(v);
+        true
     }
 
     pub(super) fn compare(&mut self, instr: &Instr) -> Result<(), Unsupported> {

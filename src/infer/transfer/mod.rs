@@ -245,7 +245,9 @@ impl Engine<'_> {
             }
             G::CheckExcMatch => self.matches(&args),
             G::GetLen => self.call_builtin("len", &args, Source::Proved),
-            G::BuildString | G::FormatSimple | G::ConvertValue => self.formatted(v, &args),
+            G::BuildString | G::ConcatStrings | G::FormatSimple | G::ConvertValue => {
+                self.formatted(v, &args)
+            }
             G::MatchMapping | G::MatchSequence => Outcome::Value(Facts::of_type(Type::CBOOL)),
             G::BuildSlice => {
                 // A bound may say later which int it stands for.

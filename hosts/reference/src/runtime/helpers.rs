@@ -266,7 +266,7 @@ fn address(op: GeneralOp) -> usize {
                 take_objects(array, n),
             ))
         }),
-        G::BuildString => f!(|array: *const Obj, n: i64| -> Obj {
+        G::BuildString | G::ConcatStrings => f!(|array: *const Obj, n: i64| -> Obj {
             give(names::build_string(&take_objects(array, n)))
         }),
         G::ListAppend => {
