@@ -19,6 +19,13 @@ class Environment(InFolder):
     def test_off_takes_everything_else_back(self):
         self.assertEqual(self.show("--off", CLADONIA_THRESHOLD="0", CLADONIA_ON="1", CLADONIA_WITHOUT="paths"), [("CLADONIA_OFF", "1")])
 
+    def test_off_wins_over_options(self):
+        self.assertEqual(self.show("--threshold=9", CLADONIA_OFF="1"), [("CLADONIA_OFF", "1")])
+        code = "import cladonia; print(cladonia.available())"
+        for off, said in (("1", "turned off by CLADONIA_OFF"), ("0", "None"), ("", "None")):
+            with self.subTest(off=off):
+                self.assertEqual(child("-m", "cladonia", "--threshold", "0", "-c", code, CLADONIA_OFF=off).stdout, f"{said}\n")
+
     def test_passes_are_left_out(self):
         self.assertIn(("CLADONIA_WITHOUT", "paths,split"), self.show("--without", "paths,split"))
         self.write("f.py", """\
@@ -40,7 +47,6 @@ class Environment(InFolder):
 
     def test_options_win_over_variables(self):
         self.assertIn(("CLADONIA_THRESHOLD", "9"), self.show("--threshold=9", CLADONIA_THRESHOLD="0"))
-        self.assertNotIn(("CLADONIA_OFF", "1"), self.show("--threshold=9", CLADONIA_OFF="1"))
 
     def test_a_wrong_variable_is_named_and_the_program_runs(self):
         for name, value in [("CLADONIA_THRESHOLD", "many"), ("CLADONIA_THRESHOLD", "-3"), ("CLADONIA_FORCE_EXIT", "often"),
@@ -86,9 +92,15 @@ class Children(InFolder):
         self.assertEqual(child("-c", started, CLADONIA_OFF="1", CLADONIA_THRESHOLD="0").stdout, "None\n")
 
     def test_each_variable_starts_it(self):
-        for name, value in [("CLADONIA_ON", "1"), ("CLADONIA_THRESHOLD", "0"), ("CLADONIA_FORCE_EXIT", "first")]:
+        for name, value in [("CLADONIA_ON", "1"), ("CLADONIA_THRESHOLD", "0"), ("CLADONIA_FORCE_EXIT", "first"), ("CLADONIA_WITHOUT", "inline")]:
             with self.subTest(name=name):
                 self.assertEqual(child("-c", self.LOADED, **{name: value}).stdout, "True\n")
+
+    def test_variables_that_say_no_do_not(self):
+        started = "import cladonia._native; print(cladonia._native._found is not None)"
+        for name, value in [("CLADONIA_ON", "0"), ("CLADONIA_ON", ""), ("CLADONIA_THRESHOLD", ""), ("CLADONIA_ORACLE", "0"), ("CLADONIA_STATS", "")]:
+            with self.subTest(name=name, value=value):
+                self.assertEqual(child("-c", started, **{name: value}).stdout, "False\n")
 
     def test_isolated_processes_ignore_the_environment(self):
         # `-E` hides variables from python itself, so it does from us.

@@ -126,6 +126,16 @@ class Compiling(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "f must be a Python function"):
             cladonia.annotate(len)
 
+    def test_classes_that_nothing_has_met_may_be_given(self):
+        class Pair:
+            def __init__(self, x):
+                self.x = x
+
+        def own(pair, n):
+            return pair, n
+
+        self.assertIn("Pair", cladonia.annotate(own, Pair, int))
+
     def test_compiling_twice_is_no_error(self):
         f = fresh()
         cladonia.compile(f)
@@ -261,6 +271,20 @@ class Compiling(unittest.TestCase):
 
         self.assertTrue(cladonia.is_compiled(double), cladonia.why_not(double))
         self.assertEqual((double(4), double("a"), double(2**70)), (8, "aa", 2**71))
+
+    def test_what_was_compiled_alone_is_made_again_with_what_it_has_met(self):
+        @cladonia.jit
+        def steps(n):
+            count = 0
+            while n != 1:
+                n = n // 2 if n % 2 == 0 else 3 * n + 1
+                count += 1
+            return count
+
+        before = cladonia.stats()["coverage"]["native_calls"]
+        self.assertEqual(max(map(steps, range(1, 3000))), 216)
+        self.assertTrue(cladonia.is_compiled(steps), cladonia.why_not(steps))
+        self.assertGreater(cladonia.stats()["coverage"]["native_calls"], before + 2500)
 
     def test_statistics_count(self):
         before = cladonia.stats()

@@ -283,7 +283,7 @@ fn is_apart(f: &Function, v: Value) -> bool {
 struct Holder<'a> {
     cx: &'a Context<'a>,
     object: Value,
-    place: u32,
+    load: IntrinsicCall,
 }
 
 impl<'a> Holder<'a> {
@@ -291,29 +291,30 @@ impl<'a> Holder<'a> {
     fn of(f: &Function, cx: &'a Context<'a>, insts: &[Value], at: usize) -> Option<Holder<'a>> {
         let v = f.object_of(f.arg(insts[at], 0));
         let Op::Load(load) = f.op(v) else { return None };
-        let mut since = insts[..at].iter().rev().take_while(|inst| **inst != v);
+        let loaded = insts[..at].iter().rposition(|inst| *inst == v)?;
+        let mut since = insts[loaded + 1..at].iter();
         let is_quiet = |inst: &Value| {
             let effects = f.op(*inst).effects();
             let counts = matches!(f.op(*inst), Op::Incref | Op::StoreSlot(_));
             counts || !effects.writes && !effects.runs_host_code
         };
-        let place = match cx.world.field_access(load)? {
-            FieldAccess::Reads(place) if insts[..at].contains(&v) => place,
-            _ => return None,
-        };
         since.all(is_quiet).then(|| Holder {
             cx,
             object: f.object_of(f.arg(v, 0)),
-            place,
+            load: load.clone(),
         })
     }
 
     /// Whether a store leaves the attribute as it is, and the object that has it lives.
     fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
-        let access = self.cx.world.field_access(store);
-        let is_elsewhere =
-            matches!(access, Some(FieldAccess::Writes { place, .. }) if place != self.place);
-        is_elsewhere && f.is_in_local(inst, self.object)
+        let access = |call| self.cx.world.field_access(call);
+        let is_elsewhere = || match (access(&self.load), access(store)) {
+            (Some(FieldAccess::Reads(held)), Some(FieldAccess::Writes { place, .. })) => {
+                held != place
+            }
+            _ => false,
+        };
+        f.is_in_local(inst, self.object) && is_elsewhere()
     }
 }
 

@@ -101,7 +101,8 @@ def annotate(f: Callable[..., Any], *types: Type | type | str) -> str:
     A type is one of `cladonia.Type`, its text, or a class, which stands for its own instances. Of arguments that are not
     given nothing is known. Raises `NotCompiled` if `f` has something that is not compiled, or a type can't be read.
     """
-    return _native.load().annotate(_function(f, "f"), "\n".join(map(_type_text, types)))
+    classes = tuple(given for given in types if isinstance(given, type))
+    return _native.load().annotate(_function(f, "f"), "\n".join(map(_type_text, types)), classes)
 
 
 def _type_text(given):

@@ -145,12 +145,12 @@ def main():
 def _set_environment(command):
     """Put the options where the processes below this one find them."""
     environ = os.environ
+    command.off = command.off or _start.switched_on("CLADONIA_OFF")
     if command.off:
         environ["CLADONIA_OFF"] = "1"
-        for name in (*_options.ON, "CLADONIA_WITHOUT"):
+        for name in _options.ON:
             environ.pop(name, None)
         return
-    environ.pop("CLADONIA_OFF", None)
     environ["CLADONIA_ON"] = "1"
     if command.threshold is not None:
         environ["CLADONIA_THRESHOLD"] = str(command.threshold)

@@ -20,7 +20,7 @@ def main(argv):
     parser.add_argument(
         "--jit", nargs="?", type=int, const=100, metavar="THRESHOLD",
         help="run the script with the JIT on, and write the units as they were compiled then, loops too")
-    args = parser.parse_args(argv)
+    args = parser.parse_intermixed_args(argv)
     if args.jit is not None and (args.no_run or args.bytecode or args.jit < 0):
         parser.error("--jit needs a script that is run and a threshold from 0, and writes units")
     try:

@@ -56,7 +56,7 @@ class Interpreted:
             },
         }
 
-    def annotate(self, f, types):
+    def annotate(self, f, types, classes):
         raise NotCompiled(self._reason)
 
     def dump(self, f, stage):

@@ -9,7 +9,9 @@ OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "memory", 
 LARGEST_THRESHOLD = 2**31 - 1
 
 #: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
-ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_CHECK_FACTS", "CLADONIA_STATS")
+ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_STATS")
+#: Those of them that say yes or no: empty or 0 is no. Of the others, empty says nothing.
+SWITCHES = ("CLADONIA_ON", "CLADONIA_ORACLE", "CLADONIA_CHECK_FACTS")
 
 
 def check_threshold(value, name="threshold"):

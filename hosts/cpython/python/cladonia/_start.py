@@ -107,7 +107,9 @@ def in_child():
     if _called:  # In a virtual environment, `site` reads each .pth file twice.
         return
     _called = True
-    if sys.flags.ignore_environment or os.environ.get("CLADONIA_OFF", "0") not in ("", "0") or _is_command_line():
+    if sys.flags.ignore_environment or switched_on("CLADONIA_OFF") or _is_command_line():
+        return
+    if not any(switched_on(name) if name in _options.SWITCHES else os.environ.get(name) for name in _options.ON):
         return
     stats = os.environ.get("CLADONIA_STATS")
     if stats:

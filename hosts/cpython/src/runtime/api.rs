@@ -74,7 +74,7 @@ static METHODS: Table<[PyMethodDef; 15]> = Table(UnsafeCell::new([
     fastcall!(
         c"annotate",
         annotate,
-        c"annotate(f, types): the bindings and annotations of a function, its types one a line."
+        c"annotate(f, types, classes): the bindings and annotations of a function, its types one a line, and the classes that they name."
     ),
     fastcall!(
         c"dump",
@@ -527,12 +527,16 @@ unsafe extern "C" fn type_class(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
 unsafe extern "C" fn annotate(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
-        let [func, types] = arguments::<2>(args, count)?;
+        let [func, types, classes] = arguments::<3>(args, count)?;
         let func = function(func)?;
         if let Some(reason) = unavailable() {
             return not_compiled(&reason);
         }
         ready()?;
+        // A text names only classes that have a handle.
+        for place in 0..PyTuple_GET_SIZE(classes) {
+            objects::class_handle(PyTuple_GET_ITEM(classes, place).cast());
+        }
         match crate::annotate::annotate(func, &text(types)) {
             Ok(found) => Ok(stats::text(&found)),
             Err(error) => not_compiled(&error),

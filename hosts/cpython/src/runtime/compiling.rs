@@ -646,8 +646,9 @@ pub unsafe fn compile_loop(
 /// # Safety
 /// `code` is a code object.
 pub unsafe fn wants_recompile(code: Object) -> bool {
+    // Also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.
     let runtime = rt();
-    runtime.on
+    !runtime.finished
         && runtime.engine.is_some()
         && runtime
             .codes
