@@ -485,17 +485,19 @@ impl Function {
         !(ty.unspecialized() <= quiet) && !held
     }
 
-    /// The drops after which the unit leaves if they have run code of the program.
+    /// The drops after which the unit leaves if they have run code of the program: those that nothing but others of them stands between
+    /// and the check.
     pub fn unseen_drops(&self) -> HashSet<Value> {
         let mut drops = HashSet::new();
+        let mut group = Vec::new();
         for &b in &self.order {
-            let mut last = None;
+            group.clear();
             for &v in &self.blocks[b].insts {
                 match self.op(v) {
                     Op::Refine(_) => {}
-                    Op::CheckUnseen => drops.extend(last.take()),
-                    Op::Decref => last = Some(v),
-                    _ => last = None,
+                    Op::CheckUnseen => drops.extend(group.drain(..)),
+                    Op::Decref => group.push(v),
+                    _ => group.clear(),
                 }
             }
         }

@@ -135,6 +135,8 @@ pub(crate) struct Lower<'a> {
     /// The check of validity that comes after this instruction, if nothing has run code of the program before it: then it is needed
     /// only where the instruction does.
     check_after: Option<Value>,
+    /// The drops that stand between this one and the check.
+    rest_of_group: Vec<Value>,
     /// That check, if the instruction has made it.
     checked: Option<Value>,
     /// Whether the unit may go on, as far as that is known here.
@@ -298,6 +300,7 @@ impl<'a> Lower<'a> {
             is_counted: host.lifetimes.are_counted(),
             planted,
             check_after: None,
+            rest_of_group: Vec::new(),
             checked: None,
             standing: Standing::Clean,
             wants_answer: false,
@@ -385,6 +388,11 @@ impl<'a> Lower<'a> {
             if !dirty[i] {
                 self.standing = Standing::Clean;
             }
+            if let Some((rest, check)) = unseen_group(self.f, &insts[i..]) {
+                self.drop_in_group(insts[i], rest, check);
+                i += 1;
+                continue;
+            }
             let taken = self.incref_all(&insts[i..]);
             if taken > 0 {
                 i += taken;
@@ -422,6 +430,17 @@ impl<'a> Lower<'a> {
             }
             i = next;
         }
+    }
+
+    /// Drop a reference before others of which one check says whether nobody has seen them: where this one was, the others are
+    /// dropped too, and the unit leaves.
+    fn drop_in_group(&mut self, drop: Value, rest: Vec<Value>, check: Value) {
+        self.check_after = Some(check);
+        self.rest_of_group = rest;
+        self.wants_answer = false;
+        self.inst(drop);
+        self.rest_of_group.clear();
+        self.checked = None;
     }
 
     /// After each instruction of a block: whether nothing but dropped references runs code of the program before the next check of
@@ -540,4 +559,19 @@ impl<'a> Lower<'a> {
             self.b.mark_ref_slot(slot);
         }
     }
+}
+
+/// If the first of these instructions is a drop, others follow it, and then a check whether nobody has seen them: the others, and the check.
+fn unseen_group(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)> {
+    let (&first, behind) = insts.split_first()?;
+    let mut rest = Vec::new();
+    for &v in behind.iter().filter(|_| *f.op(first) == Op::Decref) {
+        match f.op(v) {
+            Op::Decref => rest.push(v),
+            Op::Refine(_) => {}
+            Op::CheckUnseen if !rest.is_empty() => return Some((rest, v)),
+            _ => return None,
+        }
+    }
+    None
 }

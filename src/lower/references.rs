@@ -135,8 +135,17 @@ impl Lower<'_> {
         }
         let valid = self.b.call_routine(routine, &operands)[0];
         if let Some(check) = self.check_after {
-            let exit = self.guard_exit(check);
-            self.b.guard(valid, exit);
+            if self.rest_of_group.is_empty() {
+                let exit = self.guard_exit(check);
+                self.b.guard(valid, exit);
+            } else {
+                let seen = self.b.cold_block();
+                self.b.guard(valid, seen);
+                let here = self.b.current();
+                self.b.switch_to(seen);
+                self.leave_seen(check);
+                self.b.switch_to(here);
+            }
             self.checked = Some(check);
         } else if self.wants_answer {
             self.account(valid);
@@ -156,8 +165,7 @@ impl Lower<'_> {
         self.b.call(self.host.helper(DEALLOC), &[p], &[]);
         match self.check_after {
             Some(check) if self.is_to_be_unseen() => {
-                let exit = self.guard_exit(check);
-                self.b.jump(exit, &[]);
+                self.leave_seen(check);
                 self.checked = Some(check);
                 self.b.switch_to(go);
                 (self.position, self.shadows) = before;
@@ -173,6 +181,19 @@ impl Lower<'_> {
         }
         self.b.switch_to(go);
         self.forget_published(before);
+    }
+
+    /// Where somebody has seen a drop: make those that follow it, and leave.
+    fn leave_seen(&mut self, check: Value) {
+        for drop in std::mem::take(&mut self.rest_of_group) {
+            let dropped = self.f.arg(drop, 0);
+            if !self.needs_no_count(dropped) {
+                let p = self.object(dropped).0;
+                self.unless_null(dropped, p, |s| s.drop_operand(dropped, p));
+            }
+        }
+        let exit = self.guard_exit(check);
+        self.b.jump(exit, &[]);
     }
 
     /// Whether the check that follows what is dropped leaves if that runs code of the program.

@@ -1,9 +1,9 @@
 //! Bets that what is dropped does not end, or that nobody sees it end.
 //!
 //! Dropping the last reference to an object may run code of the program, after which nothing is known of memory any more. What a
-//! store takes out, or somebody else holds, mostly lives on or is a number. So such a drop is followed by a check that leaves where it
-//! ended an object whose end may have been seen ([`Op::CheckUnseen`]): it is made only there, and what is known before the drop is known
-//! behind the check. A bet that was lost is not made again, and where several were, none is.
+//! store takes out, or somebody else holds, mostly lives on or is a number. So such a drop, or several in a row, is followed by a check that
+//! leaves where it ended an object whose end may have been seen ([`Op::CheckUnseen`]): it is made only there, and what is known before the
+//! drops is known behind the check. A bet that was lost is not made again, and where several were, none is.
 
 use super::Context;
 use crate::bytecode::Reason;
@@ -12,7 +12,7 @@ use crate::hir::{Function, Op, Passed, Validity, Value};
 /// When so many bets of a function were lost, there are no more in it: each costs a unit.
 const MOST_LOST: usize = 4;
 
-/// Make checks of validity that only a drop precedes checks that it was not seen.
+/// Make checks of validity that only drops precede checks that those were not seen.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let lost = cx.avoid.iter().filter(|bet| bet.1 == Reason::Ended);
     if lost.count() >= MOST_LOST {
@@ -22,17 +22,29 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let passed = Passed::of(f);
     let mut checks = Vec::new();
     for &b in &f.order {
-        let mut last = None;
+        // Whether nothing but such drops stands before, and one that is worth a bet among them.
+        let mut group = None;
         let dirty = validity.dirty_before(f, b);
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
-            match f.op(v) {
-                Op::Refine(_) => {}
-                Op::Decref if !is_dirty && is_worth_a_bet(f, &passed, f.arg(v, 0)) => {
-                    last = Some(v)
+            group = match f.op(v) {
+                Op::Refine(_) => group,
+                Op::Decref => {
+                    let dropped = f.arg(v, 0);
+                    let may_end_seen = f.drop_runs_host_code(dropped);
+                    let is_start = group.is_none() && !is_dirty;
+                    match !may_end_seen || is_kept(f, &passed, dropped) {
+                        true if is_start || group.is_some() => {
+                            Some(may_end_seen || group == Some(true))
+                        }
+                        _ => None,
+                    }
                 }
-                Op::CheckValid => checks.extend(last.take().map(|_| v)),
-                _ => last = None,
-            }
+                Op::CheckValid => {
+                    checks.extend((group == Some(true)).then_some(v));
+                    None
+                }
+                _ => None,
+            };
         }
     }
     checks.retain(|check| {
@@ -45,9 +57,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     !checks.is_empty()
 }
 
-/// Whether dropping the value may run code of the program, but mostly does not: on every way it was stored somewhere for some time, or
-/// still is, or the caller has it.
-fn is_worth_a_bet(f: &Function, passed: &Passed, v: Value) -> bool {
+/// Whether dropping the value mostly runs no code of the program: on every way it was stored somewhere for some time, or still is, or the
+/// caller has it.
+fn is_kept(f: &Function, passed: &Passed, v: Value) -> bool {
     let is_kept = |root: &Value| {
         matches!(
             f.op(*root),
@@ -66,5 +78,5 @@ fn is_worth_a_bet(f: &Function, passed: &Passed, v: Value) -> bool {
                 | Op::Null
         )
     };
-    f.drop_runs_host_code(v) && passed.roots(f, v).iter().all(is_kept)
+    passed.roots(f, v).iter().all(is_kept)
 }

@@ -254,7 +254,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     }
     // What ends facts about memory is mostly references that are dropped, of which there are as few as there will be; but
     // each fact may show that another one is dropped quietly.
-    step(f, "ends");
+    if step(f, "ends") {
+        settle(f, &mut step);
+    }
     for _ in 0..MOST_ROUNDS {
         if !step(f, "memory") || cx.check_facts {
             break;

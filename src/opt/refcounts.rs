@@ -6,7 +6,7 @@ use crate::facts::{FieldAccess, IntrinsicCall};
 use crate::hir::{Block, FrameState, Function, Inst, Op, StateId, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How far apart the two may stand: the way between is walked for each `incref`.
 const MOST_BETWEEN: usize = 1000;
@@ -23,6 +23,7 @@ const MOST_BLOCKS: usize = 12;
 /// What an attribute holds lives as long as nothing is stored there: a store into another attribute may take out another reference to the
 /// object, but not the last one.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    let unseen = f.unseen_drops();
     let mut changed = sink(f) | sink_into_joins(f);
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
@@ -30,7 +31,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         for i in 0..insts.len() {
             if !gone[i]
                 && matches!(f.op(insts[i]), Op::Incref)
-                && let Some(j) = matching_decref(f, cx, &insts, &gone, i)
+                && let Some(j) = matching_decref(f, cx, &unseen, &insts, &gone, i)
             {
                 let v = f.object_of(f.arg(insts[i], 0));
                 let states: BTreeSet<StateId> = (i + 1..j)
@@ -49,11 +50,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             changed = true;
         }
     }
-    across(f, cx) | changed
+    across(f, cx, &unseen) | changed
 }
 
 /// The same where blocks lie between.
-fn across(f: &mut Function, cx: &Context<'_>) -> bool {
+fn across(f: &mut Function, cx: &Context<'_>, unseen: &HashSet<Value>) -> bool {
     let preds = f.predecessors();
     let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();
     for (place, &b) in f.order.iter().enumerate() {
@@ -65,7 +66,7 @@ fn across(f: &mut Function, cx: &Context<'_>) -> bool {
         while let Some(&inst) = f.blocks[b].insts.get(at) {
             let is_taken = matches!(f.op(inst), Op::Incref);
             match is_taken
-                .then(|| Region::of(f, cx, &preds, &places, (b, at)))
+                .then(|| Region::of(f, cx, unseen, &preds, &places, (b, at)))
                 .flatten()
             {
                 Some(region) => {
@@ -91,12 +92,13 @@ impl Region {
     fn of(
         f: &Function,
         cx: &Context<'_>,
+        unseen: &HashSet<Value>,
         preds: &SecondaryMap<Block, Vec<Block>>,
         places: &SecondaryMap<Block, usize>,
         (b, at): (Block, usize),
     ) -> Option<Region> {
         let v = f.object_of(f.arg(f.blocks[b].insts[at], 0));
-        let holder = Holder::of(f, cx, &f.blocks[b].insts, at);
+        let keeps = Keeps::of(f, cx, unseen, &f.blocks[b].insts, at);
         let (mut left, mut passed) = (BTreeMap::from([(places[b], b)]), BTreeSet::new());
         let mut between = Vec::new();
         // A block's predecessors come before it, but for loops' ends.
@@ -108,7 +110,7 @@ impl Region {
                 return None;
             }
             let from = if is_first { at + 1 } else { 0 };
-            match undone(f, &data.insts[from..], &[], v, holder.as_ref()) {
+            match undone(f, &data.insts[from..], &[], v, Some(&keeps)) {
                 Undone::At(n) => between.push((block, from, from + n)),
                 Undone::Never => return None,
                 Undone::NotHere => {
@@ -279,16 +281,55 @@ fn is_apart(f: &Function, v: Value) -> bool {
     is_quiet && f.insts[v].state.is_none()
 }
 
-/// What holds an object that was loaded: an attribute of another one.
-struct Holder<'a> {
+/// What is known of instructions that could end an object.
+struct Keeps<'a> {
     cx: &'a Context<'a>,
+    /// Drops after which the unit leaves if they have run code of the program.
+    unseen: &'a HashSet<Value>,
+    holder: Option<Holder>,
+}
+
+/// What holds an object that was loaded: an attribute of another one.
+struct Holder {
     object: Value,
     load: IntrinsicCall,
 }
 
-impl<'a> Holder<'a> {
+impl<'a> Keeps<'a> {
+    /// What is known for the object to which a reference is taken at this place among instructions.
+    fn of(
+        f: &Function,
+        cx: &'a Context<'a>,
+        unseen: &'a HashSet<Value>,
+        insts: &[Value],
+        at: usize,
+    ) -> Keeps<'a> {
+        Keeps {
+            cx,
+            unseen,
+            holder: Holder::of(f, insts, at),
+        }
+    }
+
+    /// Whether a store leaves the attribute as it is that holds the object, and what has that lives.
+    fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
+        let Some(holder) = &self.holder else {
+            return false;
+        };
+        let access = |call| self.cx.world.field_access(call);
+        let is_elsewhere = || match (access(&holder.load), access(store)) {
+            (Some(FieldAccess::Reads(held)), Some(FieldAccess::Writes { place, .. })) => {
+                held != place
+            }
+            _ => false,
+        };
+        f.is_in_local(inst, holder.object) && is_elsewhere()
+    }
+}
+
+impl Holder {
     /// What holds the object to which a reference is taken at this place among instructions, since it was loaded among them.
-    fn of(f: &Function, cx: &'a Context<'a>, insts: &[Value], at: usize) -> Option<Holder<'a>> {
+    fn of(f: &Function, insts: &[Value], at: usize) -> Option<Holder> {
         let v = f.object_of(f.arg(insts[at], 0));
         let Op::Load(load) = f.op(v) else { return None };
         let loaded = insts[..at].iter().rposition(|inst| *inst == v)?;
@@ -299,35 +340,23 @@ impl<'a> Holder<'a> {
             counts || !effects.writes && !effects.runs_host_code
         };
         since.all(is_quiet).then(|| Holder {
-            cx,
             object: f.object_of(f.arg(v, 0)),
             load: load.clone(),
         })
-    }
-
-    /// Whether a store leaves the attribute as it is, and the object that has it lives.
-    fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
-        let access = |call| self.cx.world.field_access(call);
-        let is_elsewhere = || match (access(&self.load), access(store)) {
-            (Some(FieldAccess::Reads(held)), Some(FieldAccess::Writes { place, .. })) => {
-                held != place
-            }
-            _ => false,
-        };
-        f.is_in_local(inst, self.object) && is_elsewhere()
     }
 }
 
 fn matching_decref(
     f: &Function,
     cx: &Context<'_>,
+    unseen: &HashSet<Value>,
     insts: &[Value],
     gone: &[bool],
     from: usize,
 ) -> Option<usize> {
     let v = f.object_of(f.arg(insts[from], 0));
-    let holder = Holder::of(f, cx, insts, from);
-    match undone(f, &insts[from + 1..], &gone[from + 1..], v, holder.as_ref()) {
+    let keeps = Keeps::of(f, cx, unseen, insts, from);
+    match undone(f, &insts[from + 1..], &gone[from + 1..], v, Some(&keeps)) {
         Undone::At(n) => Some(from + 1 + n),
         Undone::NotHere | Undone::Never => None,
     }
@@ -353,13 +382,15 @@ fn undone(
     insts: &[Value],
     gone: &[bool],
     v: Value,
-    holder: Option<&Holder<'_>>,
+    keeps: Option<&Keeps<'_>>,
 ) -> Undone {
     // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
     // while a local keeps the object alive: then it could as well have been dropped before.
     let mut crossed = false;
     // A new instance takes the reference over, and has it as long as nothing takes that out again.
     let mut stored = false;
+    // Drops that nobody may have seen where the unit goes on behind their check: the object may be dropped among them, no later.
+    let mut unchecked = false;
     for (j, &inst) in insts.iter().enumerate() {
         if j == MOST_BETWEEN {
             return Undone::Never;
@@ -407,7 +438,7 @@ fn undone(
             Op::Store(store) | Op::StoreQuiet(store)
                 if f.object_of(f.insts[inst].args[1]) != v
                     && !f.drop_runs_host_code(inst)
-                    && holder.is_some_and(|holder| holder.stays(f, inst, store)) => {}
+                    && keeps.is_some_and(|keeps| keeps.stays(f, inst, store)) => {}
             Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v && !takes_out(f, inst, v) => {}
             // What it takes out may be the object itself: then a local has another reference, or somebody does, as nothing that
             // attributes are stored into ends unseen.
@@ -415,6 +446,10 @@ fn undone(
                 if f.object_of(f.insts[inst].args[1]) != v
                     && (f.is_in_local(inst, v) || f.object_of(f.insts[inst].args[0]) == v) => {}
             Op::Decref if f.is_in_local(inst, v) => crossed = true,
+            Op::Decref if keeps.is_some_and(|keeps| keeps.unseen.contains(&inst)) => {
+                unchecked = true;
+            }
+            Op::CheckUnseen if unchecked => return Undone::Never,
             op if (op.effects().writes || op.effects().runs_host_code)
                 && !is_planted(Fault::Refcounts) =>
             {
@@ -423,7 +458,7 @@ fn undone(
             _ => {}
         }
     }
-    match crossed || stored {
+    match crossed || stored || unchecked {
         true => Undone::Never,
         false => Undone::NotHere,
     }
