@@ -564,8 +564,11 @@ impl<'a> Lower<'a> {
 /// If the first of these instructions is a drop, others follow it, and then a check whether nobody has seen them: the others, and the check.
 fn unseen_group(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)> {
     let (&first, behind) = insts.split_first()?;
+    if *f.op(first) != Op::Decref {
+        return None;
+    }
     let mut rest = Vec::new();
-    for &v in behind.iter().filter(|_| *f.op(first) == Op::Decref) {
+    for &v in behind {
         match f.op(v) {
             Op::Decref => rest.push(v),
             Op::Refine(_) => {}

@@ -12,6 +12,9 @@ use crate::hir::{Function, Op, Passed, Validity, Value};
 /// When so many bets of a function were lost, there are no more in it: each costs a unit.
 const MOST_LOST: usize = 4;
 
+/// How many drops one check is for: where one was seen, those that follow it are made elsewhere, each time again.
+const MOST_IN_ROW: usize = 4;
+
 /// Make checks of validity that only drops precede checks that those were not seen.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let lost = cx.avoid.iter().filter(|bet| bet.1 == Reason::Ended);
@@ -22,8 +25,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let passed = Passed::of(f);
     let mut checks = Vec::new();
     for &b in &f.order {
-        // Whether nothing but such drops stands before, and one that is worth a bet among them.
-        let mut group = None;
+        // If nothing but such drops stands before: how many, and whether one that is worth a bet is among them.
+        let mut group: Option<(usize, bool)> = None;
         let dirty = validity.dirty_before(f, b);
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
             group = match f.op(v) {
@@ -31,16 +34,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 Op::Decref => {
                     let dropped = f.arg(v, 0);
                     let may_end_seen = f.drop_runs_host_code(dropped);
-                    let is_start = group.is_none() && !is_dirty;
-                    match !may_end_seen || is_kept(f, &passed, dropped) {
-                        true if is_start || group.is_some() => {
-                            Some(may_end_seen || group == Some(true))
-                        }
-                        _ => None,
-                    }
+                    let before = group.or((!is_dirty).then_some((0, false)));
+                    let before = before.filter(|(count, _)| *count < MOST_IN_ROW);
+                    let before = before.filter(|_| !may_end_seen || is_kept(f, &passed, dropped));
+                    before.map(|(count, is_worth)| (count + 1, is_worth || may_end_seen))
                 }
                 Op::CheckValid => {
-                    checks.extend((group == Some(true)).then_some(v));
+                    checks.extend(group.filter(|(_, is_worth)| *is_worth).map(|_| v));
                     None
                 }
                 _ => None,
