@@ -428,7 +428,7 @@ fn a_forced_exit_is_taken_when_its_time_comes_and_changes_nothing() {
         for rounds in 1..=3 {
             let vm = vm();
             let unit = forcible(&vm);
-            let is_bet = unit.unit().exits[exit].kind == ExitKind::Resume;
+            let is_bet = unit.unit().exits[exit].kind != ExitKind::Raise;
             assert!(unit.force(exit, rounds));
             assert_eq!(call(&vm, "power", &[3, 5]), Ok(243));
             let exits = unit.info().exits;

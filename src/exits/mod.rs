@@ -44,13 +44,15 @@ pub enum ExitKind {
     /// The instruction at `pc` calls a function whose own exit was recorded before: its result, or its exception, comes
     /// later. The recorded stack is without what the call consumes.
     Await,
+    /// What is pending may have been done by the instruction at `pc`: as `Raise` if there is an exception, else as `Resume`.
+    Pending,
     /// The same as `Raise`, and the exception needs no more to its traceback: it was raised before. The frame's position
     /// is left as it is.
     Reraise,
 }
 
 impl ExitKind {
-    /// Whether an exception is pending.
+    /// Whether an exception is pending for sure.
     pub fn raises(self) -> bool {
         matches!(self, ExitKind::Raise | ExitKind::Reraise)
     }
@@ -164,6 +166,7 @@ impl fmt::Display for ExitRecord {
             ExitKind::Resume => "resume",
             ExitKind::Raise => "raise",
             ExitKind::Await => "await",
+            ExitKind::Pending => "pending",
             ExitKind::Reraise => "reraise",
         };
         write!(f, "{kind} {} {}", self.pc, self.reason)?;

@@ -4,7 +4,7 @@
 //! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" made "(" [ source { "," source } ] ")" [ "if" NUMBER "else" source ] } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER awaited list list }
 //! made   := "tuple" | "range_iter" | "seq_iter" | "instance" NUMBER "[" [ NUMBER { "," NUMBER } ] "]"
 //! list   := "[" [ source { "," source } ] "]"
-//! kind   := "resume" | "raise" | "await" | "reraise"
+//! kind   := "resume" | "raise" | "await" | "pending" | "reraise"
 //! awaited := [ "constructs" | OP NUMBER [ "swapped" ] [ "truth" ] ]
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
 //!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
@@ -42,6 +42,7 @@ impl ExitRecord {
             "resume" => ExitKind::Resume,
             "raise" => ExitKind::Raise,
             "await" => ExitKind::Await,
+            "pending" => ExitKind::Pending,
             "reraise" => ExitKind::Reraise,
             _ => return start.expected("how the host goes on"),
         };
@@ -329,7 +330,7 @@ mod tests {
     proptest! {
         #[test]
         fn records_read_back(
-            kind in prop::sample::select(vec![ExitKind::Resume, ExitKind::Raise, ExitKind::Await, ExitKind::Reraise]),
+            kind in prop::sample::select(vec![ExitKind::Resume, ExitKind::Raise, ExitKind::Await, ExitKind::Pending, ExitKind::Reraise]),
             reason in prop::sample::select(Reason::ALL.to_vec()),
             pc in any::<u32>(),
             virtuals in prop::collection::vec(any_object(), 0..3),

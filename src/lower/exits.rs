@@ -266,6 +266,11 @@ impl Lower<'_> {
 
     /// The exit of a guard; with forced exits its countdown is looked at here first, but for a dead end.
     pub(super) fn guard_exit(&mut self, v: Value) -> lir::Block {
+        self.leave_as(ExitKind::Resume, v)
+    }
+
+    /// The same for an exit of another kind.
+    pub(super) fn leave_as(&mut self, kind: ExitKind, v: Value) -> lir::Block {
         if self.f.asserted.contains(&v) {
             return self.false_fact(v);
         }
@@ -275,11 +280,11 @@ impl Lower<'_> {
             .state
             .unwrap_or_else(|| panic!("{v} may exit but has no frame state"));
         let number = self.exits.len();
-        if let Some(exit) = self.shared_exit(state, reason) {
+        if let Some(exit) = self.shared_exit(kind, reason, state) {
             return exit;
         }
-        let exit = self.exit_block(ExitKind::Resume, reason, state);
-        self.last_exit = Some((state, reason, exit));
+        let exit = self.exit_block(kind, reason, state);
+        self.last_exit = Some((kind, reason, state, exit));
         if let Some(table) = self.parts.force_table
             && !reason.is_dead_end()
         {
@@ -301,9 +306,9 @@ impl Lower<'_> {
 
     /// The exit that was made last, if it leaves for the same reason with the same state. (Who meets another class counts for each
     /// guard, and so does each forced exit.)
-    fn shared_exit(&self, state: StateId, reason: Reason) -> Option<lir::Block> {
-        let (known, for_reason, exit) = self.last_exit?;
-        let is_same = for_reason == reason && reason != Reason::Type;
+    fn shared_exit(&self, kind: ExitKind, reason: Reason, state: StateId) -> Option<lir::Block> {
+        let (for_kind, for_reason, known, exit) = self.last_exit?;
+        let is_same = for_kind == kind && for_reason == reason && reason != Reason::Type;
         let is_same = is_same && self.parts.force_table.is_none();
         let states = &self.f.states;
         (is_same && (known == state || states[known] == states[state])).then_some(exit)

@@ -191,6 +191,12 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.lower.guard_exit(self.v)
     }
 
+    /// Where what is pending was done here: gives the block that leaves, whether that raised an exception or not.
+    pub(super) fn leave_pending(&mut self) -> lir::Block {
+        self.mark();
+        self.lower.leave_as(ExitKind::Pending, self.v)
+    }
+
     /// Make the frame true for whoever looks at it while this instruction calls out.
     pub(super) fn publish(&mut self) {
         self.lower.publish(self.v);

@@ -50,7 +50,7 @@ pub use repr::{Repr, Wanted};
 use routines::Policy;
 pub use routines::{Routine, Routines, routine};
 
-use crate::exits::ExitRecord;
+use crate::exits::{ExitKind, ExitRecord};
 use crate::hir::{self, Function, GeneralOp, Op, Pc, Reason, StateId, Value};
 use crate::host::Host;
 use crate::host::{Entry, RawMap, UnitParts};
@@ -146,7 +146,7 @@ pub(crate) struct Lower<'a> {
     /// Whether it has said it, or runs nothing.
     is_accounted: bool,
     /// The exit that was made last, with what it is for.
-    last_exit: Option<(StateId, Reason, lir::Block)>,
+    last_exit: Option<(ExitKind, Reason, StateId, lir::Block)>,
     /// Which intrinsics are called.
     policy: Policy<'a>,
     /// The place of the block that is lowered in the order of blocks.

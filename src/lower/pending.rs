@@ -13,7 +13,7 @@ impl HighLevelOp<'_, '_> {
             self.lower.count_iteration();
         }
         // Looked at in each turn where exits are forced.
-        let exit = self.exit();
+        let exit = self.pending_exit();
         let shadows = self.lower.shadows.clone();
         let cell = self.pending_cell();
         let quiet = self.nothing_pending(cell);
@@ -35,15 +35,30 @@ impl HighLevelOp<'_, '_> {
 
     /// Do the work that is pending; leave if the unit must give way.
     pub(super) fn do_pending(&mut self) {
-        let exit = self.exit();
+        let exit = self.pending_exit();
         let cell = self.pending_cell();
         let go = self.b().cold_block();
         self.handle_pending(cell, go, exit);
     }
 
+    /// Where the unit leaves if it must give way, and, unless the function has a handler, with what is raised too.
+    fn pending_exit(&mut self) -> lir::Block {
+        match self.has_implicit_exception() {
+            true => self.exit(),
+            false => self.leave_pending(),
+        }
+    }
+
     /// Do the work that is pending, and go on at `go`, or at `exit` if the unit must give way.
     fn handle_pending(&mut self, cell: lir::Value, go: lir::Block, exit: lir::Block) {
         self.publish();
+        if !self.has_implicit_exception() {
+            let valid = self.lower.pending_is_done();
+            self.b().br(valid, go, &[], exit, &[]);
+            self.b().switch_to(go);
+            self.lower.position = None;
+            return;
+        }
         let thread = self.lower.thread;
         let status = self.call("handle_pending", &[thread])[0];
         let failed = self.b().icmp_imm(IntCond::Slt, status, 0);

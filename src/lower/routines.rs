@@ -30,6 +30,9 @@ pub enum Routine {
     DropUnseen,
     /// What `DropUnseen` does with the last reference to an object.
     EndUnseen,
+    /// Do the work that is pending; says whether the unit may go on: that raised nothing, and left nothing. The operands are thread,
+    /// frame, and the unit's cells as `still_valid` has them.
+    Pending,
 }
 
 impl Routine {
@@ -119,6 +122,7 @@ pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Fun
         Routine::Drop => drop_object(host),
         Routine::DropAt | Routine::DropUnseen => drop_object_at(host, routine, callee),
         Routine::EndAt | Routine::EndUnseen => end_object_at(host, routine),
+        Routine::Pending => pending(host),
     })
 }
 
@@ -132,6 +136,7 @@ fn name(host: &Host, routine: Routine) -> String {
         Routine::EndAt => "end at".to_owned(),
         Routine::DropUnseen => "drop unseen".to_owned(),
         Routine::EndUnseen => "end unseen".to_owned(),
+        Routine::Pending => "pending".to_owned(),
     }
 }
 
@@ -255,6 +260,34 @@ fn drop_at_signature(routine: Routine) -> Signature {
         _ => 6,
     };
     Signature::new(&[Ty::Ptr; 6][..params], &[Ty::Bool])
+}
+
+fn pending(host: &Host) -> Func {
+    let mut func = Func::new(name(host, Routine::Pending), pending_signature());
+    let params = func.params().to_vec();
+    let &[thread, _, _, pending] = &params[..] else {
+        unreachable!("the signature has four parameters")
+    };
+    let mut b = Builder::new(&mut func);
+    let (done, quiet, leave) = (b.block(), b.block(), b.block());
+    let intrinsic = |name| &host.intrinsics[host.intrinsic(name)].func;
+    let status = b.call(host.helper("handle_pending"), &[thread], &[Ty::I64])[0];
+    let failed = b.icmp_imm(IntCond::Slt, status, 0);
+    b.br(failed, leave, &[], done, &[]);
+    b.switch_to(done);
+    let nothing = b.inline(intrinsic(names::NOTHING_PENDING), &[thread, pending], None)[0];
+    b.br(nothing, quiet, &[], leave, &[]);
+    b.switch_to(quiet);
+    let valid = b.inline(intrinsic(names::STILL_VALID), &params, None);
+    b.ret(&valid);
+    b.switch_to(leave);
+    let no = b.bconst(false);
+    b.ret(&[no]);
+    func
+}
+
+fn pending_signature() -> Signature {
+    Signature::new(&[Ty::Ptr; 4], &[Ty::Bool])
 }
 
 /// Drop a reference to what may be no object: on at `last` if it is to be ended, else at `done`.
@@ -403,8 +436,30 @@ impl Lower<'_> {
                 Routine::DropAt | Routine::EndAt | Routine::DropUnseen | Routine::EndUnseen => {
                     drop_at_signature(routine)
                 }
+                Routine::Pending => pending_signature(),
             },
         })
+    }
+
+    /// Do the work that is pending; gives whether the unit may go on.
+    pub(super) fn pending_is_done(&mut self) -> lir::Value {
+        let mut operands = vec![self.thread, self.frame];
+        let cells = [self.parts.state_cell, self.parts.pending_cell];
+        operands.extend(cells.map(|cell| self.b.pconst(cell)));
+        let results = match self.called(Routine::Pending, usize::MAX) {
+            Some(routine) => self.b.call_routine(routine, &operands),
+            None => {
+                let mut func = pending(self.host);
+                for block in func.blocks.values_mut() {
+                    block.cold = true;
+                }
+                let results = self.b.inline(&func, &operands, None);
+                let behind = self.b.current();
+                self.b.func.blocks[behind].cold = true;
+                results
+            }
+        };
+        results[0]
     }
 
     pub(super) fn is_cold(&self) -> bool {

@@ -305,7 +305,7 @@ fn every_op_that_may_raise_is_marked_once_and_no_other() {
                 |what: &What| matches!(what, What::NoMark | What::SecondMark | What::IdleMark);
             match lowered(&f, &host) {
                 Ok(lowered) => {
-                    let raises = |kind| matches!(kind, ExitKind::Raise | ExitKind::Reraise);
+                    let raises = |kind| !matches!(kind, ExitKind::Resume);
                     let exits = lowered.exits.iter().filter(|exit| raises(exit.kind));
                     assert_eq!(exits.count(), 1, "{name}");
                 }

@@ -24,7 +24,7 @@ const MOST_BLOCKS: usize = 12;
 /// object, but not the last one.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let unseen = f.unseen_drops();
-    let mut changed = sink(f) | sink_into_joins(f);
+    let mut changed = store_once(f) | sink(f) | sink_into_joins(f);
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
         let mut gone = vec![false; insts.len()];
@@ -53,7 +53,41 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     across(f, cx, &unseen) | changed
 }
 
-/// The same where blocks lie between.
+/// A slot that is to get the object that it has keeps its own reference to it: the store moves none, and what follows drops the one that was
+/// to be moved.
+fn store_once(f: &mut Function) -> bool {
+    let mut changed = false;
+    for b in f.order.clone() {
+        let mut held = f.blocks[b].entry_state.locals.clone();
+        let mut insts = std::mem::take(&mut f.blocks[b].insts);
+        let before = insts.len();
+        insts.retain(|v| {
+            let Op::StoreSlot(k) = *f.op(*v) else {
+                return true;
+            };
+            let new = f.arg(*v, 0);
+            let old = std::mem::replace(&mut held[k as usize], new);
+            checked(f, old) != checked(f, new)
+        });
+        changed |= insts.len() != before;
+        f.blocks[b].insts = insts;
+    }
+    changed
+}
+
+/// What a value is before checks.
+fn checked(f: &Function, v: Value) -> Value {
+    let mut v = f.resolve(v);
+    while matches!(
+        f.op(v),
+        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
+    ) {
+        v = f.arg(v, 0);
+    }
+    v
+}
+
+/// What `run` does within blocks, where blocks lie between.
 fn across(f: &mut Function, cx: &Context<'_>, unseen: &HashSet<Value>) -> bool {
     let preds = f.predecessors();
     let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();

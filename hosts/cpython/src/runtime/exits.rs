@@ -83,7 +83,11 @@ unsafe fn leave(
         // Others see the frame from here on.
         traceback::complete(ts);
         let is_open = frames::is_materialised(frame);
-        let raised_out = record.kind.raises() && !is_open && is_raised_out(state, record, ts, pos);
+        let raises = match record.kind {
+            ExitKind::Pending => !get::<Object>(ts, t::CURRENT_EXCEPTION).is_null(),
+            kind => kind.raises(),
+        };
+        let raised_out = raises && !is_open && is_raised_out(state, record, ts, pos);
         // What the slots hold from here on is the interpreter's.
         frames::unmark(frame);
         if is_open {
@@ -95,7 +99,7 @@ unsafe fn leave(
         }
         let at = shape.units().add(2 * pos as usize);
         // A pending exception must survive what boxing and dropping do.
-        let exception = if record.kind.raises() {
+        let exception = if raises {
             take_exception(ts)
         } else {
             std::ptr::null_mut()
@@ -206,7 +210,7 @@ unsafe fn raise_out(
 ) -> Object {
     // SAFETY: the exit hook's promises, and `is_raised_out`.
     unsafe {
-        let is_first = record.kind == ExitKind::Raise;
+        let is_first = record.kind != ExitKind::Reraise;
         if is_first {
             put(
                 frame,

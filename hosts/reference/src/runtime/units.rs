@@ -463,7 +463,7 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
     let frame = unsafe { FrameRef::from_raw(live.frame as *mut frame::Frame) };
     let (kind, pc, entry) = (exit.record().kind, exit.record().pc, exit.entry());
     let raised = match kind {
-        ExitKind::Raise | ExitKind::Reraise => rt().thread.take_exception(),
+        ExitKind::Raise | ExitKind::Reraise | ExitKind::Pending => rt().thread.take_exception(),
         ExitKind::Resume => None,
         ExitKind::Await => unreachable!("an exit of closed units, which this host has not"),
     };
