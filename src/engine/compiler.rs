@@ -440,6 +440,7 @@ impl Compiler {
             lifetimes: self.host.lifetimes,
             inlines,
             item_arrays: self.host.has_item_arrays(),
+            strings: self.host.has_strings(),
             reuses: self.host.has_reuse(),
             check_facts: self.check_facts,
             without: &self.without,

@@ -310,6 +310,12 @@ hir_ops! {
     ListLen = "list_len", Some(1);
     /// Length of a tuple.
     TupleLen = "tuple_len", Some(1);
+    /// How many characters an exact string has.
+    StrLen = "str_len", Some(1);
+    /// Whether two exact strings have the same characters.
+    StrEq = "str_eq", Some(2);
+    /// The string of an exact string's character at an offset in range, which is immortal; exits if there is no such for that character.
+    StrAt = "str_at", Some(2);
     /// A Python index made an offset: operands index and length; exits if out of range.
     Index = "index", Some(2);
     /// Item of a list at an offset in range, borrowed.
@@ -476,6 +482,7 @@ impl Op {
             Op::FloatDiv | Op::FloatFloorDiv | Op::FloatMod | Op::FloatPow => Reason::Domain,
             Op::FloatSqrt | Op::FloatToInt | Op::UnboxNumber | Op::RawSet(_) => Reason::Domain,
             Op::Index => Reason::Bounds,
+            Op::StrAt => Reason::Domain,
             Op::Check(_)
             | Op::CheckThread(_)
             | Op::New(_)
@@ -494,7 +501,7 @@ impl Op {
     /// (An overflow, or an int with many digits, is only more than the op can do.)
     pub fn exit_may_raise(&self) -> bool {
         match self {
-            Op::IntToDoubleExact => false,
+            Op::IntToDoubleExact | Op::StrAt => false,
             Op::IntShl => true,
             op => matches!(
                 op.exit_reason(),

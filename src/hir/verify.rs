@@ -241,6 +241,7 @@ impl Checker<'_> {
             Op::ItemGet | Op::ItemSet => Some(Type::CINT64),
             Op::ListSlice(_) | Op::ListCopySlice(_) => Some(Type::LIST_EXACT),
             Op::TupleLen | Op::TupleGet => Some(Type::TUPLE_EXACT),
+            Op::StrLen | Op::StrEq | Op::StrAt => Some(Type::UNICODE_EXACT),
             Op::RangeField(_) => Some(Type::RANGE),
             _ => None,
         };

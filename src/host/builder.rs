@@ -290,6 +290,7 @@ impl HostBuilder {
             .iter()
             .chain(names::NAMESPACE)
             .chain(names::ITEMS)
+            .chain(names::STRINGS)
             .chain(names::CLOSED);
         match standard.find(|row| row.0 == name) {
             Some(row) => row.0,
@@ -377,13 +378,14 @@ impl HostBuilder {
             None => &[],
         };
         let (namespace, items) = (group(names::NAMESPACE), group(names::ITEMS));
+        let strings = group(names::STRINGS);
         let lifetimes = self.host.lifetimes;
         let closed = match self.host.helper_names.contains_key(RECORD_EXIT) {
             true => names::CLOSED,
             false => &[],
         };
         let rows = names::STANDARD.iter().chain(namespace);
-        let rows = rows.chain(items).chain(closed);
+        let rows = rows.chain(items).chain(strings).chain(closed);
         for &(name, params, results) in rows.filter(|row| lifetimes.needs(row.0)) {
             if let Some(id) = self.host.intrinsic_names.get(name) {
                 let found = &self.host.intrinsics[*id].func.signature;

@@ -202,6 +202,16 @@ pub mod names {
         ITEM_SET = "item_set" (I64, I64, Ptr) -> (Ptr);
     }
     names! {
+        /// What a host may give besides whose strings can be read in place: all of them, or none.
+        STRINGS:
+        /// How many characters a string has.
+        STR_LEN = "str_len" (Ptr) -> (I64);
+        /// Whether two strings have the same characters.
+        STR_EQ = "str_eq" (Ptr, Ptr) -> (Bool);
+        /// The string of the character at an offset in range; fails if that is not one of the immortal ones.
+        STR_AT = "str_at" (Ptr, I64) -> (Ptr);
+    }
+    names! {
         /// What a host needs besides if it has closed units ([`RECORD_EXIT`](super::RECORD_EXIT)).
         CLOSED:
         /// How many calls there may be in each other from here on before the thread's limit is reached: the room of a
@@ -281,6 +291,11 @@ impl Host {
     /// Whether compiled code may keep where a list's items lie. Where objects are traced, they move.
     pub fn has_item_arrays(&self) -> bool {
         self.intrinsic_names.contains_key(names::LIST_ITEMS) && self.lifetimes.are_counted()
+    }
+
+    /// Whether compiled code may read strings.
+    pub fn has_strings(&self) -> bool {
+        self.intrinsic_names.contains_key(names::STR_LEN)
     }
 
     /// Whether numbers that are about to end may become others. Only counts tell that nobody else has them.

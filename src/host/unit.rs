@@ -98,8 +98,8 @@ pub struct Namespace {
 pub struct RawMap {
     /// The instruction.
     pub pc: Pc,
-    /// A unit may have several copies of an instruction that differ in this. If there are several maps for one, the word behind
-    /// those of the locals has the number of the copy that runs.
+    /// A unit may have several copies of an instruction, or several instructions at one position, that differ in this. If there are
+    /// several maps for one position, the word behind those of the locals has the number of the copy that runs.
     pub copy: u64,
     /// Local slot and kind.
     pub locals: Vec<(u32, Source)>,

@@ -47,6 +47,14 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &[list, item], Some(exit));
     }
 
+    /// The string of a string's character; leaves where the host has no immortal one.
+    pub(super) fn character(&mut self) -> lir::Value {
+        let exit = self.exit();
+        let args = self.inputs(&[Ty::Ptr, Ty::I64]);
+        let id = self.lower.host.intrinsic(names::STR_AT);
+        self.lower.perform(id, &args, Some(exit))[0]
+    }
+
     /// A new list of a list's items; leaves where there is no memory.
     pub(super) fn list_slice(&mut self, step: i64) -> lir::Value {
         let exit = self.exit();

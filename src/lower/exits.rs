@@ -355,7 +355,10 @@ impl Lower<'_> {
         let locals = self.f.states[state].locals.iter();
         let mut locals = locals.take(self.f.code.locals.len());
         let is_shown = |v: &Value| self.repr(*v).is_raw() || self.repr(*v) == Repr::Virtual;
-        !locals.any(is_shown) && !self.copied.contains(&self.place_of(v))
+        !locals.any(is_shown)
+            && !self
+                .copied
+                .contains(&self.f.code.instr(self.place_of(v)).pos)
     }
 
     /// Whether the frame has the position already.
@@ -432,7 +435,8 @@ impl Lower<'_> {
             self.shadows.insert(k, raw);
         }
         let virtuals = virtuals.into_iter().map(|(_, object)| object).collect();
-        let maps = self.raw_maps.entry(pc).or_default();
+        let pos = self.f.code.instr(pc).pos;
+        let maps = self.raw_maps.entry(pos).or_default();
         let is_same = |known: &RawMap| known.locals == map && known.virtuals == virtuals;
         let copy = maps.iter().position(is_same).unwrap_or(maps.len());
         if copy == maps.len() {
@@ -443,7 +447,7 @@ impl Lower<'_> {
                 virtuals,
             });
         }
-        if self.copied.contains(&pc) {
+        if self.copied.contains(&pos) {
             let copy = self.b.iconst(copy as i64);
             let word = LOCAL_WORDS as u32 * self.f.code.locals.len() as u32;
             self.store_word(Width::I64, word, copy);

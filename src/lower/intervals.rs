@@ -193,7 +193,7 @@ impl Intervals {
                 _ => self.unboxed,
             },
             Op::BoolToInt => Interval::new(0, 1),
-            Op::ListLen | Op::TupleLen => Interval::LENGTH,
+            Op::ListLen | Op::TupleLen | Op::StrLen => Interval::LENGTH,
             // Of objects of a byte, perhaps.
             Op::RawLen(_) => Interval::new(0, i64::MAX),
             Op::Index => Interval::new(0, at(1).high.saturating_sub(1).max(0)),

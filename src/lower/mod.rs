@@ -51,7 +51,7 @@ use routines::Policy;
 pub use routines::{Routine, Routines, routine};
 
 use crate::exits::{ExitKind, ExitRecord};
-use crate::hir::{self, Function, GeneralOp, Op, Pc, Reason, StateId, Value};
+use crate::hir::{self, Function, GeneralOp, Op, Reason, StateId, Value};
 use crate::host::Host;
 use crate::host::{Entry, RawMap, UnitParts};
 use crate::lir::{self, Builder, Func, Opcode, Signature};
@@ -104,10 +104,10 @@ pub(crate) struct Lower<'a> {
     values: HashMap<Value, lir::Value>,
     blocks: HashMap<hir::Block, lir::Block>,
     exits: Vec<ExitRecord>,
-    /// One for each copy of an instruction that differs in it.
-    raw_maps: BTreeMap<Pc, Vec<RawMap>>,
-    /// Instructions known to have such copies.
-    copied: &'a BTreeSet<Pc>,
+    /// By the host's position, which two instructions may have: one for each copy of an instruction there that differs in it.
+    raw_maps: BTreeMap<u32, Vec<RawMap>>,
+    /// Positions known to have such copies.
+    copied: &'a BTreeSet<u32>,
     thread: lir::Value,
     frame: lir::Value,
     /// Of a unit that resumes frames, which have no words behind them: where it keeps those, and at which point it was
@@ -219,7 +219,7 @@ fn finish(
             return Err(Faults(faults));
         }
         let several = raw_maps.iter().filter(|(_, maps)| maps.len() > 1);
-        let several: BTreeSet<Pc> = several.map(|(pc, _)| *pc).collect();
+        let several: BTreeSet<u32> = several.map(|(pos, _)| *pos).collect();
         // Copies of an instruction that have raw locals in different places say which of them runs, once that is known.
         if several.is_subset(&copied) {
             break (start, exits, raw_maps);
@@ -270,7 +270,7 @@ impl<'a> Lower<'a> {
         closed: Option<Closed<'a>>,
         planted: bool,
         routines: Routines<'a>,
-        copied: &'a BTreeSet<Pc>,
+        copied: &'a BTreeSet<u32>,
     ) -> Lower<'a> {
         let (thread, second) = (func.params()[0], func.params()[1]);
         Lower {

@@ -282,6 +282,7 @@ impl Lower<'_> {
         !self.is_counted
             || self.repr(v) != Repr::Object
             || matches!(self.f.op(root), Op::Const(o) if o.is_immortal())
+            || *self.f.op(root) == Op::StrAt
             || (!self.f.ty(v).is_bottom()
                 && self.f.ty(v) <= (Type::BOOL | Type::NONE_TYPE | Type::NULLPTR))
     }

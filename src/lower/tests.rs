@@ -24,6 +24,7 @@ fn everything() -> Host {
                 host.helper(row.name, ADDRESS(), &row.params, &row.results);
             }
             let rows = names::NAMESPACE.iter().chain(names::ITEMS);
+            let rows = rows.chain(names::STRINGS);
             for &(name, params, results) in rows.chain(names::CLOSED) {
                 host.intrinsic(name, Effects::ANY, constant(name, params, results));
             }

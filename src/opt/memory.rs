@@ -276,12 +276,13 @@ impl<'a> Analysis<'a> {
             | Op::RawLen(_)
             | Op::CellGet
             | Op::TupleLen
+            | Op::StrLen
             | Op::RangeField(_)
             | Op::UnboxInt => smallvec![object(0)],
             Op::CheckThread(_) | Op::GlobalGet(_) => smallvec![],
             Op::Check(call) if self.world.is_of_class(call.id) => smallvec![],
             Op::Check(_) => smallvec![object(0)],
-            Op::ListGet | Op::TupleGet | Op::RawGet(_) => {
+            Op::ListGet | Op::TupleGet | Op::StrAt | Op::RawGet(_) => {
                 smallvec![object(0), f.resolve(inst.args[1])]
             }
             // Of raw values: what is known of memory shows that they are the same.
@@ -799,7 +800,7 @@ impl Checks<'_> {
         }
         let is_made = |v: Value| !f.op(f.object_of(v)).is_box();
         let (same, known) = match (&f.insts[v].op, known) {
-            (Op::ListLen | Op::TupleLen | Op::RawLen(_), Some(known)) => {
+            (Op::ListLen | Op::TupleLen | Op::StrLen | Op::RawLen(_), Some(known)) => {
                 (Op::IntCmp(Cmp::Eq), known)
             }
             (

@@ -55,6 +55,8 @@ pub struct Context<'a> {
     pub inlines: bool,
     /// Whether compiled code may keep where a list's items lie.
     pub item_arrays: bool,
+    /// Whether compiled code may read strings.
+    pub strings: bool,
     /// Whether numbers that are about to end may become others.
     pub reuses: bool,
     /// Whether facts about memory become checks that end the process where they are false; else they are relied on.

@@ -153,7 +153,13 @@ impl Rewriter<'_, '_> {
                 let r = self.emit(Op::IntInvert, vec![a], Type::CINT64);
                 Some(self.box_int(r))
             }
+            G::GetItem if self.is_string(0) => self.character(),
             G::GetItem => self.get_item(),
+            G::GetLen if self.is_string(0) => {
+                let a = self.arg(0);
+                let len = self.emit(Op::StrLen, vec![a], Type::CINT64);
+                Some(self.box_int(len))
+            }
             G::SetItem => self.set_item(),
             G::GetSlice => self.get_slice(),
             _ => None,
@@ -225,7 +231,21 @@ impl Rewriter<'_, '_> {
         }
     }
 
+    /// Whether an operand is an exact string, of a host whose strings may be read.
+    fn is_string(&self, i: usize) -> bool {
+        let ty = self.ty(i);
+        self.cx.strings && ty <= Type::UNICODE_EXACT && !ty.is_bottom()
+    }
+
     fn compare(&mut self, c: Cmp) -> Option<Value> {
+        if matches!(c, Cmp::Eq | Cmp::Ne) && self.is_string(0) && self.is_string(1) {
+            let (a, b) = (self.arg(0), self.arg(1));
+            let same = self.emit(Op::StrEq, vec![a, b], Type::CBOOL);
+            return Some(match c {
+                Cmp::Eq => same,
+                _ => self.emit(Op::BoolNot, vec![same], Type::CBOOL),
+            });
+        }
         let (a, b) = (self.kind(0)?, self.kind(1)?);
         if self.avoids(Reason::IntTooLarge) && (a == Kind::Int || b == Kind::Int) {
             return None;
@@ -265,6 +285,7 @@ impl Rewriter<'_, '_> {
             }
             _ if t <= Type::LIST_EXACT => self.emit(Op::ListLen, vec![a], Type::CINT64),
             _ if t <= Type::TUPLE_EXACT => self.emit(Op::TupleLen, vec![a], Type::CINT64),
+            _ if self.is_string(0) => self.emit(Op::StrLen, vec![a], Type::CINT64),
             _ => return None,
         };
         let zero = self.emit(Op::ConstInt(0), vec![], Type::CINT64);
@@ -312,6 +333,20 @@ impl Rewriter<'_, '_> {
             vec![seq, offset],
             Type::OBJECT,
         );
+        self.emit(Op::Incref, vec![v], Type::BOTTOM);
+        Some(v)
+    }
+
+    fn character(&mut self) -> Option<Value> {
+        let avoided = [Reason::Bounds, Reason::IntTooLarge, Reason::Domain];
+        if self.kind(1)? != Kind::Int || avoided.into_iter().any(|reason| self.avoids(reason)) {
+            return None;
+        }
+        let text = self.arg(0);
+        let index = self.int(1);
+        let len = self.emit(Op::StrLen, vec![text], Type::CINT64);
+        let offset = self.emit(Op::Index, vec![index, len], Type::CINT64);
+        let v = self.emit(Op::StrAt, vec![text, offset], Type::UNICODE_EXACT);
         self.emit(Op::Incref, vec![v], Type::BOTTOM);
         Some(v)
     }

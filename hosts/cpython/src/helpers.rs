@@ -27,6 +27,7 @@ mod operators;
 mod overloads;
 mod scopes;
 mod slices;
+mod strings;
 #[cfg(test)]
 mod tests;
 pub mod traceback;
@@ -43,6 +44,7 @@ pub use numbers::{box_float, box_int};
 pub use operators::range_iter;
 pub use overloads::operator_rest;
 pub use slices::{list_copy_slice, list_slice};
+pub use strings::same_text;
 pub use unpack::seq_iter_at;
 
 use cladonia::bytecode::GeneralOp;

@@ -13,6 +13,7 @@ mod namespace;
 mod numbers;
 pub mod raw_items;
 mod references;
+mod strings;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod thread;
@@ -29,6 +30,7 @@ use cladonia::ll::Ty;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
 use std::ptr;
+use std::sync::OnceLock;
 
 /// A helper of the runtime's: name, address, parameters, results.
 pub type ExtraHelper<'a> = (&'static str, usize, &'a [Ty], &'a [Ty]);
@@ -205,6 +207,10 @@ struct Context {
     dict_may_have: HelperId,
     /// `(dict, name, cell, value) -> object`: the old one, or null if nothing was done.
     replace_value: HelperId,
+    /// `(string, string) -> i64`: whether they have the same characters.
+    same_text: HelperId,
+    /// Where the immortal strings of one Latin-1 character are, by their codes.
+    characters: u64,
     /// `(list, start, stop, step) -> object`, or null (and no exception) if there is no memory.
     list_slice: HelperId,
     /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done.
@@ -293,6 +299,9 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
             "replace_value",
             helpers::entry!(crate::namespace::replace_value, 4),
         ),
+        same_text: own("same_text", helpers::entry!(helpers::same_text, 2)),
+        // SAFETY: the lock is held.
+        characters: unsafe { characters() },
         list_slice: own("cut_list", helpers::entry!(helpers::list_slice, 4)),
         list_copy_slice: own(
             "copy_list_slice",
@@ -316,6 +325,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     numbers::define(&mut set);
     calls::define(&mut set);
     containers::define(&mut set);
+    strings::define(&mut set);
     raw_items::define(&mut set);
     iterators::define(&mut set);
     namespace::define(&mut set);
@@ -353,6 +363,26 @@ unsafe fn float_freelist() -> Option<u64> {
             && field::<Obj>(a, abi::object::TYPE) == first;
         (plausible && one && linked).then_some(interp as u64)
     }
+}
+
+/// The addresses of the strings of one Latin-1 character, which the interpreter has once; null for what it makes anew.
+unsafe fn characters() -> u64 {
+    static CHARACTERS: OnceLock<[usize; 256]> = OnceLock::new();
+    let table = CHARACTERS.get_or_init(|| {
+        std::array::from_fn(|code| {
+            // SAFETY: the caller's promise.
+            let [a, b] = [(); 2].map(|()| unsafe { PyUnicode_FromOrdinal(code as i32) });
+            // SAFETY: new references, or null.
+            let is_one = a == b && !a.is_null() && unsafe { crate::objects::is_immortal(a) };
+            // SAFETY: as above.
+            unsafe {
+                Py_XDECREF(a);
+                Py_XDECREF(b);
+            }
+            if is_one { a as usize } else { 0 }
+        })
+    });
+    table.as_ptr() as u64
 }
 
 /// The address of the int -5 if the ints from -5 to 256 are an array.

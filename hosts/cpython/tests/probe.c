@@ -3,7 +3,9 @@
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include "internal/pycore_code.h"
 #include "internal/pycore_ceval_state.h"
 #include "internal/pycore_dict.h"
@@ -248,6 +250,18 @@ int main(void)
     O(unicode, LENGTH, PyASCIIObject, length);
     O(unicode, HASH, PyASCIIObject, hash);
     O(unicode, STATE, PyASCIIObject, state);
+    PyASCIIObject text = {0};
+    uint32_t bits;
+    text.state.kind = 7;
+    memcpy(&bits, &text.state, sizeof bits);
+    V(unicode, STATE_KIND, bits);
+    text.state.kind = PyUnicode_1BYTE_KIND;
+    memcpy(&bits, &text.state, sizeof bits);
+    V(unicode, STATE_KIND_BYTE, bits);
+    text.state.kind = 0;
+    text.state.ascii = 1;
+    memcpy(&bits, &text.state, sizeof bits);
+    V(unicode, STATE_ASCII, bits);
     V(unicode, ASCII_DATA, sizeof(PyASCIIObject));
     V(unicode, COMPACT_DATA, sizeof(PyCompactUnicodeObject));
     O(bytes, DATA, PyBytesObject, ob_sval);

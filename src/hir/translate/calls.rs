@@ -629,9 +629,19 @@ impl Builder<'_> {
 
     /// Whether what `len` is asked of here is a list or a tuple, as far as is known, or was observed of it or of this call.
     fn class_with_items(&self, arg: Value) -> Option<Type> {
-        let has_items = |ty: &Type| *ty <= Type::LIST_EXACT || *ty <= Type::TUPLE_EXACT;
+        self.measured(arg, |ty| ty <= Type::LIST_EXACT || ty <= Type::TUPLE_EXACT)
+    }
+
+    /// Whether `len` is asked of a string here, in the same way.
+    fn is_text(&self, arg: Value) -> bool {
+        let text = self.measured(arg, |ty| ty <= Type::UNICODE_EXACT);
+        text.is_some()
+    }
+
+    /// The class of what `len` is asked of here, if it is one of these.
+    fn measured(&self, arg: Value, is_wanted: impl Fn(Type) -> bool) -> Option<Type> {
         let known = self.ty(arg);
-        if has_items(&known) {
+        if is_wanted(known) {
             return Some(known.unspecialized());
         }
         let observed = self
@@ -639,7 +649,7 @@ impl Builder<'_> {
             .get(&arg)
             .or(self.code.instr(self.pc).hint.get(1));
         let failed = self.avoid.contains(&(self.pc, Reason::Type));
-        let ty = observed.filter(|ty| has_items(ty) && known.could_be(**ty) && !failed);
+        let ty = observed.filter(|ty| is_wanted(**ty) && known.could_be(**ty) && !failed);
         ty.map(|ty| ty.unspecialized())
     }
 
@@ -672,7 +682,10 @@ impl Builder<'_> {
             Builtin::Len => {
                 // Whatever it is, it is asked without a call of the builtin.
                 self.own_operands(3);
-                let arg = self.stack[base + 2].value;
+                let mut arg = self.stack[base + 2].value;
+                if self.is_text(arg) {
+                    arg = self.guard_type(arg, Type::UNICODE_EXACT);
+                }
                 let v = self.general(G::GetLen, [0, 0], vec![arg], Type::LONG_EXACT);
                 self.drop_top(3);
                 self.push_owned(v);

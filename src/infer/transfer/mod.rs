@@ -149,6 +149,7 @@ impl Engine<'_> {
                 self.converted(&Arg { facts, ..args[0] }, Type::CINT64)
             }
             Op::ListGet | Op::TupleGet => self.item_at(&args),
+            Op::StrLen | Op::StrEq | Op::StrAt => self.derived(Facts::of_type(inst.ty), &args),
             Op::ListAppend => {
                 self.append(&args[0], &args[1]);
                 Outcome::Nothing

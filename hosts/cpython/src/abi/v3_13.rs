@@ -337,6 +337,9 @@ layout! {
         LENGTH = 16, "`length`.";
         HASH = 24, "`hash`.";
         STATE = 32, "`state` (u32 of bit fields).";
+        STATE_KIND = 28, "Bits of `state`: how many bytes a character has.";
+        STATE_KIND_BYTE = 4, "What those bits are where a character has one byte.";
+        STATE_ASCII = 64, "Bit of `state`: all characters are ASCII.";
         ASCII_DATA = 40, "Data of compact ASCII strings.";
         COMPACT_DATA = 56, "Data of other compact strings.";
     }

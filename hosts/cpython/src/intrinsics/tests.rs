@@ -652,3 +652,57 @@ fn state_is_compared_word_by_word() {
         assert_eq!(frame[7], 4711);
     });
 }
+
+#[test]
+fn strings_are_read() {
+    with_python(|| {
+        let mut m = Machine::new();
+        let texts = [
+            "''",
+            "'a'",
+            "'b'",
+            "'abcdefg'",
+            "'abcdefh'",
+            "'abcdefgh'",
+            "'abcdefgx'",
+            "'abcdefghi'",
+            "'abcdefghj'",
+            "'xbcdefghi'",
+            "'\\xe9'",
+            "'\\xe8'",
+            "'a\\xe9'",
+            "'\\u20ac'",
+            "'\\u20ad'",
+            "'a\\u20ac'",
+            "'\\U0001f600'",
+            "'a' * 40",
+            "'a' * 39 + 'b'",
+        ];
+        for (i, text) in texts.iter().enumerate() {
+            let whole = eval(text);
+            for (k, other) in texts.iter().enumerate() {
+                // The same characters in another object, where there may be two.
+                let copy = eval(&format!("''.join(list({other}))"));
+                let same = m.one(names::STR_EQ, &[whole as u64, copy as u64]);
+                assert_eq!(same, u64::from(i == k), "{text} == {other}");
+            }
+            // SAFETY: a live string.
+            let len = unsafe { PyUnicode_GetLength(whole) };
+            assert_eq!(m.one(names::STR_LEN, &[whole as u64]), len as u64);
+            for at in 0..len {
+                // SAFETY: an index in range.
+                let code = unsafe { PyUnicode_ReadChar(whole, at) };
+                let found = m.run(names::STR_AT, &[whole as u64, at as u64]);
+                // Characters are told by the string's width, not their own.
+                let is_narrow = !text.contains("\\u") && !text.contains("\\U");
+                // SAFETY: a new reference to an immortal object.
+                let known = unsafe { PyUnicode_FromOrdinal(code as i32) } as u64;
+                assert_eq!(
+                    found.map(|found| found[0]),
+                    is_narrow.then_some(known),
+                    "{text}[{at}]"
+                );
+            }
+        }
+    });
+}

@@ -750,7 +750,9 @@ unsafe fn raw_locals(unit: &UnitState, frame: Frame) -> Option<&RawMap> {
     }
     // SAFETY: where there are several, the code has stored which it is.
     let copy: u64 = unsafe { get(words(frame, &unit.shape), unit.shape.copy()) };
-    here.find(|map| map.copy == copy)
+    let map = here.find(|map| map.copy == copy);
+    debug_assert!(map.is_some(), "no copy {copy} at position {pos}");
+    map
 }
 
 /// Whether native frames may be made at all: the words behind a frame must fit a chunk, which those of any function do that is

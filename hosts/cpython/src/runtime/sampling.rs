@@ -247,8 +247,11 @@ impl Sampled {
     /// Whether compiled code that knew of its operands, which are of these classes, would be another.
     fn is_useful(&self, teaches: Teaches, pairs: &[Vec<Type>]) -> bool {
         if teaches == Teaches::Length {
-            let has_items = |ty: &Type| *ty <= Type::LIST_EXACT || *ty <= Type::TUPLE_EXACT;
-            return matches!(pairs, [pair] if pair.iter().all(has_items));
+            let is_counted = |ty: &Type| {
+                let classes = [Type::LIST_EXACT, Type::TUPLE_EXACT, Type::UNICODE_EXACT];
+                classes.into_iter().any(|class| *ty <= class)
+            };
+            return matches!(pairs, [pair] if pair.iter().all(is_counted));
         }
         if teaches == Teaches::Sliced {
             let is_bound = |ty: &Type| *ty <= Type::LONG_EXACT || *ty <= Type::NONE_TYPE;
@@ -263,11 +266,14 @@ impl Sampled {
             || matches!(pairs, [pair] if self.is_item(pair) || pair.iter().any(is_of_program))
     }
 
-    /// A list, a tuple or what has raw items that always lie alike, and an index; or a list and a slice.
+    /// A list, a tuple, a string or what has raw items that always lie alike, and an index; or a list and a slice.
     fn is_item(&self, pair: &[Type]) -> bool {
         matches!(*pair, [sequence, index]
             if index <= Type::LONG_EXACT
-                && (sequence <= Type::LIST_EXACT || sequence <= Type::TUPLE_EXACT || self.items.len() == 1)
+                && (sequence <= Type::LIST_EXACT
+                    || sequence <= Type::TUPLE_EXACT
+                    || sequence <= Type::UNICODE_EXACT
+                    || self.items.len() == 1)
                 || index <= Type::SLICE && sequence <= Type::LIST_EXACT)
     }
 }

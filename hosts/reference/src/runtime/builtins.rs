@@ -91,6 +91,7 @@ pub(super) fn bootstrap(
         build_class: Late::default(),
         exceptions: RefCell::default(),
         small_ints: OnceCell::new(),
+        characters: OnceCell::new(),
         objects: RefCell::default(),
         namespaces: RefCell::default(),
         is_closing: Cell::new(false),
@@ -134,6 +135,10 @@ fn fill() {
         .map(|n| alloc::new_int(n).make_immortal())
         .collect();
     let _ = rt.small_ints.set(ints);
+    let characters = (0..128u8)
+        .map(|c| alloc::str(char::from(c).to_string()).make_immortal())
+        .collect();
+    let _ = rt.characters.set(characters);
     let builtins = alloc::dict().make_immortal();
     let dict = builtins.get::<Dict>().expect("a dict");
     let set = |name: &str, value: &Ref| {

@@ -529,6 +529,27 @@ extern "C" fn list_copy_slice(
     ops::copy_list_slice(into, [low, high], new).into()
 }
 
+/// How many characters a string has.
+extern "C" fn str_len(text: Obj) -> i64 {
+    text_of(&see(text)).chars().count() as i64
+}
+
+/// Whether two strings are equal.
+extern "C" fn str_eq(a: Obj, b: Obj) -> i64 {
+    (text_of(&see(a)) == text_of(&see(b))).into()
+}
+
+/// The string of a character, or null if that is none that there is once.
+extern "C" fn str_at(text: Obj, at: i64) -> Obj {
+    let found = text_of(&see(text)).chars().nth(at as usize);
+    let known = found.and_then(|c| rt().character(c));
+    known.map_or(std::ptr::null_mut(), |c| c.as_ptr())
+}
+
+fn text_of(text: &Ref) -> &str {
+    text.as_str().expect("a string")
+}
+
 /// Take the frame of a unit down, after its locals.
 pub(super) extern "C" fn leave(frame: F) {
     super::frame::pop(frame_of(frame));
@@ -586,6 +607,9 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
             &[Ty::F64],
             &[Ty::Ptr],
         ),
+        str_len: host.define("count_characters", str_len as extern "C" fn(_) -> _),
+        str_eq: host.define("same_text", str_eq as extern "C" fn(_, _) -> _),
+        str_at: host.define("character", str_at as extern "C" fn(_, _) -> _),
         list_slice: host.define("cut_list", list_slice as extern "C" fn(_, _, _, _) -> _),
         list_copy_slice: host.define(
             "copy_list_slice",

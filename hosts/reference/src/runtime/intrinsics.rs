@@ -27,6 +27,12 @@ pub(super) struct Called {
     pub box_int: HelperId,
     /// `(f64) -> object`
     pub box_float: HelperId,
+    /// `(string) -> i64`
+    pub str_len: HelperId,
+    /// `(string, string) -> i64`: whether they are equal
+    pub str_eq: HelperId,
+    /// `(string, i64) -> object`, borrowed, or null
+    pub str_at: HelperId,
     /// `(list, start, stop, step) -> object`
     pub list_slice: HelperId,
     /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done
@@ -73,6 +79,7 @@ pub(super) fn define(host: &mut HostBuilder, called: Called, truths: (u64, u64))
     references(&mut set);
     numbers(&mut set);
     containers(&mut set);
+    strings(&mut set);
     iterators(&mut set);
     thread(&mut set);
     attributes(&mut set);
@@ -245,6 +252,46 @@ fn element(b: &mut Builder<'_>, base: Value, index: Value) -> Value {
     let three = b.iconst(3);
     let bytes = b.op(Opcode::Ishl, &[index, three]);
     b.op(Opcode::Padd, &[base, bytes])
+}
+
+fn strings(set: &mut Set<'_>) {
+    set.add(
+        names::STR_LEN,
+        &[PTR],
+        &[INT],
+        Effects::NONE,
+        |b, p, called| {
+            let len = b.call(called.str_len, p, &[INT]);
+            b.ret(&len);
+        },
+    );
+    set.add(
+        names::STR_EQ,
+        &[PTR, PTR],
+        &[Ty::Bool],
+        Effects::NONE,
+        |b, p, called| {
+            let same = b.call(called.str_eq, p, &[INT])[0];
+            let same = b.icmp_imm(IntCond::Ne, same, 0);
+            b.ret(&[same]);
+        },
+    );
+    set.add(
+        names::STR_AT,
+        &[PTR, INT],
+        &[PTR],
+        Effects::NONE,
+        |b, p, called| {
+            let none = b.cold_block();
+            let found = b.call(called.str_at, p, &[PTR])[0];
+            let null = b.is_null(found);
+            let is_there = b.op(Opcode::Bnot, &[null]);
+            b.guard(is_there, none);
+            b.ret(&[found]);
+            b.switch_to(none);
+            b.terminate(Term::Fail);
+        },
+    );
 }
 
 fn containers(set: &mut Set<'_>) {

@@ -158,6 +158,8 @@ pub struct Runtime {
     build_class: Late,
     exceptions: RefCell<HashMap<&'static str, Ref>>,
     small_ints: OnceCell<Vec<Ref>>,
+    /// The strings of one ASCII character.
+    characters: OnceCell<Vec<Ref>>,
     /// Objects that the compiler knows, by address.
     objects: RefCell<HashMap<usize, ObjectHandle>>,
     /// Namespaces that the compiler knows, by address.
@@ -374,6 +376,11 @@ impl Runtime {
     fn small_int(&self, value: i64) -> Option<Ref> {
         let index = usize::try_from(value.checked_add(5)?).ok()?;
         self.small_ints.get()?.get(index).cloned()
+    }
+
+    /// The string of a character, if that is one that there is once.
+    fn character(&self, c: char) -> Option<Ref> {
+        self.characters.get()?.get(c as usize).cloned()
     }
 
     fn exception_class(&self, name: &str) -> Ref {

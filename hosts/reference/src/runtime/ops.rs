@@ -429,7 +429,11 @@ pub fn get_item(a: &Ref, b: &Ref) -> Result<Ref> {
             return Some(alloc::int(range.start + at as i64 * range.step));
         }
         if let Some(text) = a.as_str() {
-            return text.chars().nth(at).map(|c| alloc::str(c.to_string()));
+            let found = text.chars().nth(at);
+            return found.map(|c| {
+                rt().character(c)
+                    .unwrap_or_else(|| alloc::str(c.to_string()))
+            });
         }
         a.as_tuple().and_then(|items| items.get(at).cloned())
     });
