@@ -494,7 +494,7 @@ impl Function {
             group.clear();
             for &v in &self.blocks[b].insts {
                 match self.op(v) {
-                    Op::Refine(_) => {}
+                    Op::Refine(_) | Op::StoreSlot(_) => {}
                     Op::CheckUnseen => drops.extend(group.drain(..)),
                     Op::Decref => group.push(v),
                     _ => group.clear(),

@@ -433,7 +433,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Drop a reference before others of which one check says whether nobody has seen them: where this one was, the others are
-    /// dropped too, and the unit leaves.
+    /// dropped too, and the unit leaves. Where a routine drops it, that is looked at by the check.
     fn drop_in_group(&mut self, drop: Value, rest: Vec<Value>, check: Value) {
         self.check_after = Some(check);
         self.rest_of_group = rest;
@@ -570,7 +570,7 @@ fn unseen_group(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)> {
     let mut rest = Vec::new();
     for &v in behind {
         match f.op(v) {
-            Op::Decref => rest.push(v),
+            Op::Decref | Op::StoreSlot(_) => rest.push(v),
             Op::Refine(_) => {}
             Op::CheckUnseen if !rest.is_empty() => return Some((rest, v)),
             _ => return None,

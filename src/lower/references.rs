@@ -134,21 +134,16 @@ impl Lower<'_> {
             operands.extend(cells.map(|cell| self.b.pconst(cell)));
         }
         let valid = self.b.call_routine(routine, &operands)[0];
-        if let Some(check) = self.check_after {
-            if self.rest_of_group.is_empty() {
+        match self.check_after {
+            // What was dropped before in the same group may have been seen.
+            Some(_) if self.is_to_be_unseen() => self.account(valid),
+            Some(check) => {
                 let exit = self.guard_exit(check);
                 self.b.guard(valid, exit);
-            } else {
-                let seen = self.b.cold_block();
-                self.b.guard(valid, seen);
-                let here = self.b.current();
-                self.b.switch_to(seen);
-                self.leave_seen(check);
-                self.b.switch_to(here);
+                self.checked = Some(check);
             }
-            self.checked = Some(check);
-        } else if self.wants_answer {
-            self.account(valid);
+            None if self.wants_answer => self.account(valid),
+            None => {}
         }
         self.forget_published(before);
         true
@@ -166,7 +161,10 @@ impl Lower<'_> {
         match self.check_after {
             Some(check) if self.is_to_be_unseen() => {
                 self.leave_seen(check);
-                self.checked = Some(check);
+                match self.standing {
+                    Standing::Known(_) => self.is_accounted = true,
+                    Standing::Clean | Standing::Unknown => self.checked = Some(check),
+                }
                 self.b.switch_to(go);
                 (self.position, self.shadows) = before;
                 return;
@@ -183,15 +181,27 @@ impl Lower<'_> {
         self.forget_published(before);
     }
 
-    /// Where somebody has seen a drop: make those that follow it, and leave.
+    /// Where somebody has seen a drop: do what follows it up to the check, and leave.
     fn leave_seen(&mut self, check: Value) {
-        for drop in std::mem::take(&mut self.rest_of_group) {
-            let dropped = self.f.arg(drop, 0);
-            if !self.needs_no_count(dropped) {
-                let p = self.object(dropped).0;
-                self.unless_null(dropped, p, |s| s.drop_operand(dropped, p));
+        let locals = self.locals.clone();
+        let before = self.published();
+        for v in std::mem::take(&mut self.rest_of_group) {
+            let operand = self.f.arg(v, 0);
+            if let Op::StoreSlot(k) = *self.f.op(v) {
+                self.store_slot(k, operand);
+                continue;
             }
+            if self.needs_no_count(operand) {
+                continue;
+            }
+            if self.unseen_end(operand).is_none() {
+                self.publish(v);
+            }
+            let p = self.object(operand).0;
+            self.unless_null(operand, p, |s| s.drop_operand(operand, p));
         }
+        (self.position, self.shadows) = before;
+        self.locals = locals;
         let exit = self.guard_exit(check);
         self.b.jump(exit, &[]);
     }
@@ -204,10 +214,12 @@ impl Lower<'_> {
 
     /// Leave if anything may have run that was dropped right before, and that did not itself see to it.
     pub(super) fn check_unseen(&mut self, v: Value) {
-        if self.standing != Standing::Clean {
-            let no = self.b.bconst(false);
-            self.guard(v, no);
-        }
+        let unseen = match self.standing {
+            Standing::Clean => return,
+            Standing::Known(unseen) => unseen,
+            Standing::Unknown => self.b.bconst(false),
+        };
+        self.guard(v, unseen);
     }
 
     /// Drop a reference, and exit if it is the last one, before that.

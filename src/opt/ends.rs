@@ -1,7 +1,7 @@
 //! Bets that what is dropped does not end, or that nobody sees it end.
 //!
 //! Dropping the last reference to an object may run code of the program, after which nothing is known of memory any more. What a
-//! store takes out, or somebody else holds, mostly lives on or is a number. So such a drop, or several in a row, is followed by a check that
+//! store takes out, or somebody else holds, mostly lives on or is a number. So such a drop, or several with nothing but stores into locals between, is followed by a check that
 //! leaves where it ended an object whose end may have been seen ([`Op::CheckUnseen`]): it is made only there, and what is known before the
 //! drops is known behind the check. A bet that was lost is not made again, and where several were, none is.
 
@@ -12,7 +12,7 @@ use crate::hir::{Function, Op, Passed, Validity, Value};
 /// When so many bets of a function were lost, there are no more in it: each costs a unit.
 const MOST_LOST: usize = 4;
 
-/// How many drops one check is for: where one was seen, those that follow it are made elsewhere, each time again.
+/// How many drops one check is for: where one was seen, what follows it may be made elsewhere, each time again.
 const MOST_IN_ROW: usize = 4;
 
 /// Make checks of validity that only drops precede checks that those were not seen.
@@ -30,7 +30,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let dirty = validity.dirty_before(f, b);
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
             group = match f.op(v) {
-                Op::Refine(_) => group,
+                Op::Refine(_) | Op::StoreSlot(_) => group,
                 Op::Decref => {
                     let dropped = f.arg(v, 0);
                     let may_end_seen = f.drop_runs_host_code(dropped);

@@ -1,0 +1,126 @@
+"""Locals are stored one after the other, and what they held is dropped: mostly nobody sees that, and where a finaliser runs it sees each
+local as it is by then."""
+
+import sys
+
+log = []
+
+
+class Noted:
+    def __init__(self, number):
+        self.number = number
+
+    def __repr__(self):
+        return f"N{self.number}"
+
+    def __del__(self):
+        frame = sys._getframe(1)
+        names = "abcdek"
+        held = frame.f_locals
+        log.append((self.number, frame.f_lineno - frame.f_code.co_firstlineno, [f"{name}={held[name]!r}" for name in names if name in held and not isinstance(held[name], list)]))
+
+
+def unpack_again(rows, n):
+    k = 0
+    a = b = c = d = None
+    while k < n:
+        a, b, c, d = rows[0]
+        a, b, c, d = rows[0]
+        k += 1
+        if k % 70 == 0:
+            # These are the last ones but for the locals.
+            rows[0] = [Noted(k), 1.5 * k, Noted(-k), Noted(1000 + k)]
+    return k
+
+
+def pairs(table, n):
+    a = b = None
+    for k in range(n):
+        a, b = table[k % 7]
+        if k % 50 == 49:
+            table[k % 7] = [Noted(k), Noted(k + 0.5)]
+    return k
+
+
+def two_lines(table, n):
+    a = b = c = None
+    for k in range(n):
+        row = table[k % 3]
+        x, y, z = row
+        a = x
+        b = y
+        c = z
+        x = y = z = None
+        if k % 40 == 39:
+            table[k % 3] = [Noted(k), k, Noted(k + 0.25)]
+            row = None
+    return k
+
+
+def swapped(table, n):
+    a, b, c = table[0]
+    for k in range(n):
+        a, b, c = c, a, b
+        if k % 60 == 59:
+            a, b, c = table[0] = [Noted(k), Noted(k + 0.5), k]
+    return k
+
+
+class Raiser(Noted):
+    def __del__(self):
+        super().__del__()
+        raise ValueError("ignored")
+
+
+def raising(table, n):
+    hook, seen = sys.unraisablehook, []
+    sys.unraisablehook = lambda unraisable: seen.append(str(unraisable.exc_value))
+    a = b = None
+    for k in range(n):
+        a, b = table[k % 2]
+        if k % 50 == 20:
+            table[k % 2] = [Raiser(k), Raiser(k + 0.5)]
+    a = b = None
+    table.clear()
+    sys.unraisablehook = hook
+    return seen
+
+
+class Changer:
+    """Its end replaces what the list holds that is being unpacked."""
+
+    def __init__(self, table, number):
+        self.table, self.number = table, number
+
+    def __del__(self):
+        self.table[0][:] = [self.number, self.number + 1]
+
+
+def changed(table, n):
+    total = 0
+    a = b = None
+    for k in range(n):
+        a, b = table[0]
+        a, b = table[0]
+        total += a if type(a) is int else 1
+        total += b if type(b) is int else 1
+        if k % 60 == 30:
+            table[0] = [Changer(table, k), Changer(table, k + 7)]
+    return total
+
+
+def shown(f, *args):
+    del log[:]
+    result = f(*args)
+    print(f.__name__, result, len(log))
+    for line in log:
+        print("  ", *line)
+
+
+for lap in range(3):
+    shown(unpack_again, [[1, 2.5, "three", None]], 300)
+    shown(pairs, [[i, str(i)] for i in range(7)], 500)
+    shown(two_lines, [[i, str(i), None] for i in range(3)], 400)
+    shown(swapped, [[1, "b", 2.5]], 300)
+    shown(raising, [[1, 2], [3, 4]], 300)
+    shown(changed, [[1, 2]], 300)
