@@ -295,6 +295,8 @@ hir_ops! {
     /// IEEE comparison.
     FloatCmp(cmp: Cmp as Comparison) = "float_cmp", Some(2);
 
+    /// The second operand where the first one, a C truth value, holds; else the third. Both are C integers, or C doubles.
+    Select = "select", Some(3);
     /// `not a`
     BoolNot = "bool_not", Some(1);
     /// Whether two objects are one.

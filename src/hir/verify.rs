@@ -234,7 +234,7 @@ impl Checker<'_> {
             Op::UnboxNumber => Some(Type::OBJECT),
             Op::BoxInt | Op::BoxIntIf => Some(Type::CINT64),
             Op::BoxFloat | Op::BoxFloatIf => Some(Type::CDOUBLE),
-            Op::BoxBool | Op::BoolNot | Op::GuardTrue(_) => Some(Type::CBOOL),
+            Op::BoxBool | Op::BoolNot | Op::Select | Op::GuardTrue(_) => Some(Type::CBOOL),
             Op::ListLen | Op::ListGet | Op::ListSet | Op::ListItems | Op::ListAppend => {
                 Some(Type::LIST_EXACT)
             }

@@ -161,6 +161,7 @@ impl HighLevelOp<'_, '_> {
             Op::FloatSqrt => self.square_root(),
             Op::FloatToInt => self.integer_part(),
             Op::FloatCmp(cmp) => self.compare_floats(*cmp),
+            Op::Select => self.select(),
             Op::BoolNot => self.plain(Opcode::Bnot),
 
             Op::Is => self.is_same(),

@@ -155,6 +155,7 @@ impl Intervals {
                     false => product,
                 }
             }
+            Op::Select => at(1).join(at(2)),
             Op::IntNeg => {
                 let [a, b] = wide(at(0));
                 Interval::around([-b, -a])

@@ -4,6 +4,8 @@ use super::hop::HighLevelOp;
 use super::intervals::Overflow;
 use crate::hir::{Cmp, Op, Value};
 use crate::lir::{self, FloatCond, IntCond, Opcode};
+use crate::ll::Ty;
+use crate::types::Type;
 
 /// Integers up to this size are doubles without loss.
 const EXACT_DOUBLE: i64 = 1 << 53;
@@ -97,6 +99,16 @@ impl HighLevelOp<'_, '_> {
     pub(super) fn compare_floats(&mut self, cmp: Cmp) -> lir::Value {
         let (a, b) = (self.double(0), self.double(1));
         self.b().fcmp(float_cond(cmp), a, b)
+    }
+
+    /// One of two raw values, as a truth value says.
+    pub(super) fn select(&mut self) -> lir::Value {
+        let kind = match self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
+            true => Ty::F64,
+            false => Ty::I64,
+        };
+        let args = self.inputs(&[Ty::Bool, kind, kind]);
+        self.b().select(args[0], args[1], args[2])
     }
 
     pub(super) fn exact_double(&mut self) -> lir::Value {

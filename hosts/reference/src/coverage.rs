@@ -89,6 +89,7 @@ const PRIMITIVE: &[&str] = &[
     "float_sqrt",
     "float_to_int",
     "float_cmp",
+    "select",
     "bool_not",
     "is",
     "is_null",

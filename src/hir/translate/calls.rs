@@ -3,11 +3,11 @@
 use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
 use crate::facts::Source;
 use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, NativeCall, RawEntry, RawKind};
-use crate::hir::Op;
 use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
 use crate::hir::function::{Block, Edge, Entry, Term, Value};
 use crate::hir::translate::dispatch::plain_edge;
 use crate::hir::typing;
+use crate::hir::{Cmp, Op};
 use crate::types::{ClassHandle, ObjectHandle, Type};
 
 /// How a class's `__init__` is entered.
@@ -661,6 +661,9 @@ impl Builder<'_> {
         if builtin == Builtin::Range {
             return self.iterated_range(base, n);
         }
+        if matches!(builtin, Builtin::Min | Builtin::Max) {
+            return n == 2 && self.extreme(builtin, base);
+        }
         if n != 1 {
             return false;
         }
@@ -698,6 +701,29 @@ impl Builder<'_> {
                 self.emit(Op::Incref, vec![class], Type::BOTTOM);
                 self.drop_top(3);
                 self.push_owned(class);
+                true
+            }
+            Builtin::Abs if self.is_word(arg) && !self.fails(Reason::Overflow) => {
+                self.own_operands(1);
+                let state = self.state();
+                let raw = self.emit_with(Op::UnboxInt, vec![arg], Type::CINT64, Some(state));
+                let zero = self.emit(Op::ConstInt(0), vec![], Type::CINT64);
+                let is_less = self.emit(Op::IntCmp(Cmp::Lt), vec![raw, zero], Type::CBOOL);
+                let less = self.emit_with(Op::IntNeg, vec![raw], Type::CINT64, Some(state));
+                let r = self.emit(Op::Select, vec![is_less, less, raw], Type::CINT64);
+                let v = self.emit(Op::BoxInt, vec![r], Type::LONG_EXACT);
+                self.drop_top(3);
+                self.push_owned(v);
+                true
+            }
+            Builtin::Float if self.is_word(arg) => {
+                self.own_operands(1);
+                let state = self.state();
+                let raw = self.emit_with(Op::UnboxInt, vec![arg], Type::CINT64, Some(state));
+                let r = self.emit(Op::IntToDouble, vec![raw], Type::CDOUBLE);
+                let v = self.emit(Op::BoxFloat, vec![r], Type::FLOAT_EXACT);
+                self.drop_top(3);
+                self.push_owned(v);
                 true
             }
             Builtin::Float if self.ty(arg) <= Type::FLOAT_EXACT => {

@@ -1,7 +1,8 @@
 //! Arithmetic and comparisons where floats and ints have been met: both are taken as they come, where a bet on either would
-//! fail now and then.
+//! fail now and then. And the less or greater of two numbers.
 
 use crate::bytecode::{BinaryOp, GeneralOp as G, INPLACE, Instr, Numbers, Reason};
+use crate::facts::Builtin;
 use crate::hir::build::Builder;
 use crate::hir::function::{Term, Value};
 use crate::hir::translate::dispatch::plain_edge;
@@ -118,5 +119,59 @@ impl Builder<'_> {
             self.refine(v, number());
         }
         self.drop_top(2);
+    }
+
+    /// Whether a value is an exact int of whose digits a unit has not met too many here.
+    pub(super) fn is_word(&self, v: Value) -> bool {
+        let ty = self.ty(v);
+        ty <= Type::LONG_EXACT && !ty.is_bottom() && !self.fails(Reason::IntTooLarge)
+    }
+
+    /// Whether a bet was lost here for this reason.
+    pub(super) fn fails(&self, reason: Reason) -> bool {
+        self.avoid.contains(&(self.pc, reason))
+    }
+
+    /// `min(a, b)` or `max(a, b)` where one of the two is known to be an int or a float, and the other bet to be one too.
+    pub(super) fn extreme(&mut self, builtin: Builtin, base: usize) -> bool {
+        let operands = [2, 3].map(|i| self.stack[base + i].value);
+        let is_of = |class: Type| {
+            let types = operands.map(|v| self.ty(v));
+            let is_known = |ty: &Type| *ty <= class && !ty.is_bottom();
+            let may_be = |ty: &Type| ty.could_be(class);
+            let is_bet = types.iter().any(is_known) && !self.fails(Reason::Type);
+            types.iter().all(is_known) || is_bet && types.iter().all(may_be)
+        };
+        let (class, raw_type) = match (is_of(Type::LONG_EXACT), is_of(Type::FLOAT_EXACT)) {
+            (true, _) if !self.fails(Reason::IntTooLarge) => (Type::LONG_EXACT, Type::CINT64),
+            (false, true) => (Type::FLOAT_EXACT, Type::CDOUBLE),
+            _ => return false,
+        };
+        self.own_operands(2);
+        let guarded = operands.map(|v| self.guard_type(v, class));
+        let state = self.state();
+        let is_int = class == Type::LONG_EXACT;
+        let [a, b] = guarded.map(|v| match is_int {
+            true => self.emit_with(Op::UnboxInt, vec![v], raw_type, Some(state)),
+            false => self.emit(Op::UnboxFloat, vec![v], raw_type),
+        });
+        // The first one, unless the second is less or greater: of two that are equal, or no numbers, too.
+        let cmp = match builtin {
+            Builtin::Min => Cmp::Lt,
+            _ => Cmp::Gt,
+        };
+        let cmp = match is_int {
+            true => Op::IntCmp(cmp),
+            false => Op::FloatCmp(cmp),
+        };
+        let is_second = self.emit(cmp, vec![b, a], Type::CBOOL);
+        let r = self.emit(Op::Select, vec![is_second, b, a], raw_type);
+        let v = match is_int {
+            true => self.emit(Op::BoxInt, vec![r], class),
+            false => self.emit(Op::BoxFloat, vec![r], class),
+        };
+        self.drop_top(4);
+        self.push_owned(v);
+        true
     }
 }

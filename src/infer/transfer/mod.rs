@@ -149,7 +149,9 @@ impl Engine<'_> {
                 self.converted(&Arg { facts, ..args[0] }, Type::CINT64)
             }
             Op::ListGet | Op::TupleGet => self.item_at(&args),
-            Op::StrLen | Op::StrEq | Op::StrAt => self.derived(Facts::of_type(inst.ty), &args),
+            Op::StrLen | Op::StrEq | Op::StrAt | Op::Select => {
+                self.derived(Facts::of_type(inst.ty), &args)
+            }
             Op::ListAppend => {
                 self.append(&args[0], &args[1]);
                 Outcome::Nothing
