@@ -124,3 +124,61 @@ for lap in range(3):
     shown(swapped, [[1, "b", 2.5]], 300)
     shown(raising, [[1, 2], [3, 4]], 300)
     shown(changed, [[1, 2]], 300)
+
+
+class Setter:
+    """Its end sets locals of the function whose local it was, of which the next one is about to be stored by the same instruction."""
+
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+
+    def __del__(self):
+        sys._getframe(1).f_locals[self.name] = self.value
+
+
+def set_between(table, n, value):
+    a = b = None
+    out = []
+    for k in range(n):
+        a, b = table[0]
+        out.append((type(a).__name__, b if type(b) in (int, float) else repr(b)))
+        if k % 40 == 30:
+            table[0] = [Setter("b", value), Noted(k)]
+        if k % 40 == 31:
+            table[0] = [k, k * 0.5]
+    return out[-50:]
+
+
+def set_before_raw(table, n, value):
+    total = 0
+    a, b = None, 0
+    for k in range(n):
+        a, b = table[0], k * 2
+        total += b
+        if k % 40 == 30:
+            table[0] = Setter("b", value)
+        if k % 40 == 31:
+            table[0] = k
+    return total, b
+
+
+def set_before_unbound(table, n, value):
+    k = 0
+    while k < n:
+        k += 1
+        a = table[0]
+        if k % 40 == 30:
+            table[0] = Setter("b", value)
+        if k % 40 == 31:
+            table[0] = k
+        a, b = table[0], a
+        del b
+    return k
+
+
+for lap in range(3):
+    for value in (5, "text", Noted(-7), [1]):
+        shown(set_between, [[1, 2]], 300, value)
+        shown(set_before_raw, [1], 300, value)
+        shown(set_before_unbound, [1], 300, value)
+    value = None

@@ -102,3 +102,11 @@ def lengths(things):
 
 
 print(lengths(texts * 5), attempt(lengths, texts + [Text("abc"), [1, 2], {}]), attempt(lengths, [*texts, 4]))
+
+
+def same_object(text):
+    return text[0] is text[0], text[0] == text[0], text[0] is text[-1]
+
+
+for text in ("aba", "\xe9b\xe9", "\u20acb\u20ac", "a\u20aca"):
+    print(ascii(text), [same_object(text) for _ in range(100)][-1])

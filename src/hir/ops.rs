@@ -503,7 +503,7 @@ impl Op {
     /// (An overflow, or an int with many digits, is only more than the op can do.)
     pub fn exit_may_raise(&self) -> bool {
         match self {
-            Op::IntToDoubleExact | Op::StrAt => false,
+            Op::IntToDoubleExact => false,
             Op::IntShl => true,
             op => matches!(
                 op.exit_reason(),

@@ -388,7 +388,9 @@ impl<'a> Lower<'a> {
             if !dirty[i] {
                 self.standing = Standing::Clean;
             }
-            if let Some((rest, check)) = unseen_group(self.f, &insts[i..]) {
+            if let Some((rest, check)) = dropped_together(self.f, &insts[i..])
+                && self.can_store_openly(&rest)
+            {
                 self.drop_in_group(insts[i], rest, check);
                 i += 1;
                 continue;
@@ -432,8 +434,11 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Drop a reference before others of which one check says whether nobody has seen them: where this one was, the others are
-    /// dropped too, and the unit leaves. Where a routine drops it, that is looked at by the check.
+    /// Drop a reference before others and stores into locals that one check follows: where the unit can't go on, those are done too, and it
+    /// leaves. Where there are only drops, and a routine makes this one, the check looks at its answer.
+    ///
+    /// The interpreter stores two locals by one instruction, so the unit can't leave between: whoever sees the first one's end may have
+    /// set the other one's slot by then.
     fn drop_in_group(&mut self, drop: Value, rest: Vec<Value>, check: Value) {
         self.check_after = Some(check);
         self.rest_of_group = rest;
@@ -561,8 +566,9 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// If the first of these instructions is a drop, others follow it, and then a check whether nobody has seen them: the others, and the check.
-fn unseen_group(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)> {
+/// If the first of these instructions is a drop, others and stores into locals follow it, and then a check whether nobody has seen them, or,
+/// where there are such stores, of validity: what follows, and the check.
+fn dropped_together(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)> {
     let (&first, behind) = insts.split_first()?;
     if *f.op(first) != Op::Decref {
         return None;
@@ -573,6 +579,10 @@ fn unseen_group(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)> {
             Op::Decref | Op::StoreSlot(_) => rest.push(v),
             Op::Refine(_) => {}
             Op::CheckUnseen if !rest.is_empty() => return Some((rest, v)),
+            Op::CheckValid => {
+                let stores = rest.iter().any(|v| matches!(f.op(*v), Op::StoreSlot(_)));
+                return stores.then_some((rest, v));
+            }
             _ => return None,
         }
     }

@@ -135,6 +135,14 @@ impl Lower<'_> {
         }
         let valid = self.b.call_routine(routine, &operands)[0];
         match self.check_after {
+            Some(check) if self.stores_follow() => {
+                let leave = self.b.cold_block();
+                self.b.guard(valid, leave);
+                let here = self.b.current();
+                self.b.switch_to(leave);
+                self.leave_openly(check);
+                self.b.switch_to(here);
+            }
             // What was dropped before in the same group may have been seen.
             Some(_) if self.is_to_be_unseen() => self.account(valid),
             Some(check) => {
@@ -160,7 +168,7 @@ impl Lower<'_> {
         self.b.call(self.host.helper(DEALLOC), &[p], &[]);
         match self.check_after {
             Some(check) if self.is_to_be_unseen() => {
-                self.leave_seen(check);
+                self.leave_openly(check);
                 match self.standing {
                     Standing::Known(_) => self.is_accounted = true,
                     Standing::Clean | Standing::Unknown => self.checked = Some(check),
@@ -171,8 +179,15 @@ impl Lower<'_> {
             }
             Some(check) => {
                 let valid = self.still_valid();
-                let exit = self.guard_exit(check);
-                self.b.br(valid, go, &[], exit, &[]);
+                if self.stores_follow() {
+                    let leave = self.b.cold_block();
+                    self.b.br(valid, go, &[], leave, &[]);
+                    self.b.switch_to(leave);
+                    self.leave_openly(check);
+                } else {
+                    let exit = self.guard_exit(check);
+                    self.b.br(valid, go, &[], exit, &[]);
+                }
                 self.checked = Some(check);
             }
             None => self.b.jump(go, &[]),
@@ -181,29 +196,73 @@ impl Lower<'_> {
         self.forget_published(before);
     }
 
-    /// Where somebody has seen a drop: do what follows it up to the check, and leave.
-    fn leave_seen(&mut self, check: Value) {
+    /// Where the unit can't go on after a drop: do what follows it up to the check, and leave. Slots of locals may have been set
+    /// meanwhile, and if others see the frame, they have all that its locals hold: so objects are stored, and what was there is dropped.
+    fn leave_openly(&mut self, check: Value) {
         let locals = self.locals.clone();
         let before = self.published();
+        let mut replaced = Vec::new();
         for v in std::mem::take(&mut self.rest_of_group) {
             let operand = self.f.arg(v, 0);
             if let Op::StoreSlot(k) = *self.f.op(v) {
-                self.store_slot(k, operand);
+                let offset = self.slot_offset(k);
+                let new = self.object(operand).0;
+                let old = self.b.load(Width::Ptr, self.frame, offset);
+                self.b.store(Width::Ptr, self.frame, offset, new);
+                let known = std::mem::replace(&mut self.locals[k as usize], operand);
+                replaced.push((self.f.object_of(known), old));
                 continue;
             }
-            if self.needs_no_count(operand) {
-                continue;
-            }
-            if self.unseen_end(operand).is_none() {
+            let of_slot = |known: &(Value, lir::Value)| known.0 == self.f.object_of(operand);
+            if let Some(place) = replaced.iter().position(of_slot) {
+                let (_, old) = replaced.remove(place);
                 self.publish(v);
+                self.drop_whatever(old);
+            } else if !self.needs_no_count(operand) {
+                self.publish(v);
+                let p = self.object(operand).0;
+                self.drop_whatever(p);
             }
-            let p = self.object(operand).0;
-            self.unless_null(operand, p, |s| s.drop_operand(operand, p));
+        }
+        // Nothing was known to be there.
+        for (_, old) in replaced {
+            self.drop_whatever(old);
         }
         (self.position, self.shadows) = before;
         self.locals = locals;
         let exit = self.guard_exit(check);
         self.b.jump(exit, &[]);
+    }
+
+    /// Drop a reference to what may be no object; the frame is true, and the unit leaves afterwards.
+    fn drop_whatever(&mut self, p: lir::Value) {
+        let (some, go) = (self.b.cold_block(), self.b.cold_block());
+        let null = self.b.is_null(p);
+        self.b.br(null, go, &[], some, &[]);
+        self.b.switch_to(some);
+        let loud = self.release(p, go);
+        self.b.switch_to(loud);
+        self.b.call(self.host.helper(DEALLOC), &[p], &[]);
+        self.b.jump(go, &[]);
+        self.b.switch_to(go);
+    }
+
+    /// Whether the objects that are stored among these instructions can be made there.
+    pub(super) fn can_store_openly(&self, insts: &[Value]) -> bool {
+        let is_unmade = |v: &Value| {
+            let repr = self.repr(self.f.arg(*v, 0));
+            matches!(repr, Repr::Virtual | Repr::Borrowed(_))
+        };
+        let mut stores = insts
+            .iter()
+            .filter(|v| matches!(self.f.op(**v), Op::StoreSlot(_)));
+        self.closed.is_none() && !stores.any(is_unmade)
+    }
+
+    /// Whether locals are stored between this drop and its check.
+    fn stores_follow(&self) -> bool {
+        let mut rest = self.rest_of_group.iter();
+        rest.any(|v| matches!(self.f.op(*v), Op::StoreSlot(_)))
     }
 
     /// Whether the check that follows what is dropped leaves if that runs code of the program.

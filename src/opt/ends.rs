@@ -30,7 +30,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let dirty = validity.dirty_before(f, b);
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
             group = match f.op(v) {
-                Op::Refine(_) | Op::StoreSlot(_) => group,
+                Op::Refine(_) => group,
+                // Who sees a drop is shown the object that is stored next.
+                Op::StoreSlot(_) if !f.op(f.arg(v, 0)).is_virtual() => group,
                 Op::Decref => {
                     let dropped = f.arg(v, 0);
                     let may_end_seen = f.drop_runs_host_code(dropped);
