@@ -33,7 +33,8 @@ SHAPES = {
     "calls": ["a = add(a, 1)", "b = len(l) + a", "p.method(a)"],
     "attributes": ["p.x = p.y + p.z", "p.y = p.x", "a = p.x"],
     "items": ["l[1] = l[2] + a", "a = l[3]", "b = t[1]"],
-    "unpackings": ["a, b, c, d, e, f, g, h, i, j = t"],
+    # In turns: the same unpacking once more is no code.
+    "unpackings": ["a, b, c, d, e, f, g, h, i, j = t", "j, i, h, g, f, e, d, c, b, a = t"],
     "handlers": ["try: a = l[b & 3]", "except IndexError: a = {n}"],
     "nested loops": ["for i in r:", " for j in r:", "  for k in r: a = (a + i * j - k) & 1023"],
 }

@@ -4,7 +4,7 @@ use super::routines::{MOST_TAKEN, size};
 use super::{Lower, Repr, Routine, Standing};
 use crate::hir::{Op, Value};
 use crate::host::{DEALLOC, FREE_LEAF, names};
-use crate::lir::{self, IntCond};
+use crate::lir::{self, IntCond, Opcode};
 use crate::ll::{Ty, Width};
 use crate::types::Type;
 
@@ -201,32 +201,29 @@ impl Lower<'_> {
     fn leave_openly(&mut self, check: Value) {
         let locals = self.locals.clone();
         let before = self.published();
-        let mut replaced = Vec::new();
-        for v in std::mem::take(&mut self.rest_of_group) {
+        let rest = std::mem::take(&mut self.rest_of_group);
+        let mut done = Vec::new();
+        for (i, &v) in rest.iter().enumerate() {
             let operand = self.f.arg(v, 0);
             if let Op::StoreSlot(k) = *self.f.op(v) {
-                let offset = self.slot_offset(k);
                 let new = self.object(operand).0;
-                let old = self.b.load(Width::Ptr, self.frame, offset);
-                self.b.store(Width::Ptr, self.frame, offset, new);
                 let known = std::mem::replace(&mut self.locals[k as usize], operand);
-                replaced.push((self.f.object_of(known), old));
-                continue;
-            }
-            let of_slot = |known: &(Value, lir::Value)| known.0 == self.f.object_of(operand);
-            if let Some(place) = replaced.iter().position(of_slot) {
-                let (_, old) = replaced.remove(place);
-                self.publish(v);
-                self.drop_whatever(old);
-            } else if !self.needs_no_count(operand) {
+                let known = self.f.object_of(known);
+                let mut drops = rest[i + 1..].iter().copied();
+                let drop = drops.find(|drop| {
+                    let is_drop = *self.f.op(*drop) == Op::Decref && !done.contains(drop);
+                    is_drop && self.f.object_of(self.f.arg(*drop, 0)) == known
+                });
+                if let Some(drop) = drop {
+                    self.publish(drop);
+                    done.push(drop);
+                }
+                self.replace_slot(k, new);
+            } else if !done.contains(&v) && !self.needs_no_count(operand) {
                 self.publish(v);
                 let p = self.object(operand).0;
                 self.drop_whatever(p);
             }
-        }
-        // Nothing was known to be there.
-        for (_, old) in replaced {
-            self.drop_whatever(old);
         }
         (self.position, self.shadows) = before;
         self.locals = locals;
@@ -234,8 +231,26 @@ impl Lower<'_> {
         self.b.jump(exit, &[]);
     }
 
+    /// Store an object into the slot of a local, and drop what it holds.
+    fn replace_slot(&mut self, k: u32, new: lir::Value) {
+        let offset = self.slot_offset(k);
+        if let Some(routine) = self.called(Routine::Replace, usize::MAX) {
+            let offset = self.b.iconst(i64::from(offset));
+            let place = self.b.op(Opcode::Padd, &[self.frame, offset]);
+            self.b.call_routine(routine, &[place, new]);
+            return;
+        }
+        let old = self.b.load(Width::Ptr, self.frame, offset);
+        self.b.store(Width::Ptr, self.frame, offset, new);
+        self.drop_whatever(old);
+    }
+
     /// Drop a reference to what may be no object; the frame is true, and the unit leaves afterwards.
     fn drop_whatever(&mut self, p: lir::Value) {
+        if let Some(routine) = self.called(Routine::Drop, usize::MAX) {
+            self.b.call_routine(routine, &[p]);
+            return;
+        }
         let (some, go) = (self.b.cold_block(), self.b.cold_block());
         let null = self.b.is_null(p);
         self.b.br(null, go, &[], some, &[]);

@@ -8,7 +8,7 @@ use super::Lower;
 use crate::hir::{Function, Op};
 use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, names};
 use crate::lir::{self, Builder, End, Func, IntCond, Opcode, Signature, Term};
-use crate::ll::Ty;
+use crate::ll::{Ty, Width};
 
 /// What may be called rather than copied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +30,8 @@ pub enum Routine {
     DropUnseen,
     /// What `DropUnseen` does with the last reference to an object.
     EndUnseen,
+    /// Store an object at an address, and do what `Drop` does with what was there.
+    Replace,
     /// Do the work that is pending; says whether the unit may go on: that raised nothing, and left nothing. The operands are thread,
     /// frame, and the unit's cells as `still_valid` has them.
     Pending,
@@ -122,6 +124,7 @@ pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Fun
         Routine::Drop => drop_object(host),
         Routine::DropAt | Routine::DropUnseen => drop_object_at(host, routine, callee),
         Routine::EndAt | Routine::EndUnseen => end_object_at(host, routine),
+        Routine::Replace => replace(host),
         Routine::Pending => pending(host),
     })
 }
@@ -136,6 +139,7 @@ fn name(host: &Host, routine: Routine) -> String {
         Routine::EndAt => "end at".to_owned(),
         Routine::DropUnseen => "drop unseen".to_owned(),
         Routine::EndUnseen => "end unseen".to_owned(),
+        Routine::Replace => "replace".to_owned(),
         Routine::Pending => "pending".to_owned(),
     }
 }
@@ -173,7 +177,25 @@ fn release_signature() -> Signature {
 fn drop_object(host: &Host) -> Func {
     let mut func = Func::new(name(host, Routine::Drop), drop_signature());
     let p = func.params()[0];
+    drop_and_return(Builder::new(&mut func), host, p);
+    func
+}
+
+fn replace(host: &Host) -> Func {
+    let mut func = Func::new(name(host, Routine::Replace), replace_signature());
+    let params = func.params().to_vec();
     let mut b = Builder::new(&mut func);
+    let old = b.load(Width::Ptr, params[0], 0);
+    b.store(Width::Ptr, params[0], 0, params[1]);
+    drop_and_return(b, host, old);
+    func
+}
+
+fn replace_signature() -> Signature {
+    Signature::new(&[Ty::Ptr; 2], &[])
+}
+
+fn drop_and_return(mut b: Builder<'_>, host: &Host, p: lir::Value) {
     let (done, last) = (b.block(), b.cold_block());
     drop_if_there(&mut b, host, p, done, last);
     b.switch_to(done);
@@ -181,7 +203,6 @@ fn drop_object(host: &Host) -> Func {
     b.switch_to(last);
     b.call(host.helper(DEALLOC), &[p], &[]);
     b.ret(&[]);
-    func
 }
 
 fn drop_signature() -> Signature {
@@ -436,6 +457,7 @@ impl Lower<'_> {
                 Routine::DropAt | Routine::EndAt | Routine::DropUnseen | Routine::EndUnseen => {
                     drop_at_signature(routine)
                 }
+                Routine::Replace => replace_signature(),
                 Routine::Pending => pending_signature(),
             },
         })
