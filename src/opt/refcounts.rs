@@ -62,12 +62,17 @@ fn store_once(f: &mut Function) -> bool {
         let mut insts = std::mem::take(&mut f.blocks[b].insts);
         let before = insts.len();
         insts.retain(|v| {
-            let Op::StoreSlot(k) = *f.op(*v) else {
+            let (k, new) = match *f.op(*v) {
+                Op::StoreSlot(k) => (k, f.arg(*v, 0)),
+                // Something has filled the slot.
+                Op::LoadSlot(k) => (k, *v),
+                _ => return true,
+            };
+            let Some(held) = held.get_mut(k as usize) else {
                 return true;
             };
-            let new = f.arg(*v, 0);
-            let old = std::mem::replace(&mut held[k as usize], new);
-            checked(f, old) != checked(f, new)
+            let old = std::mem::replace(held, new);
+            new == *v || checked(f, old) != checked(f, new)
         });
         changed |= insts.len() != before;
         f.blocks[b].insts = insts;
