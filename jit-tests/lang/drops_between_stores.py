@@ -182,3 +182,21 @@ for lap in range(3):
         shown(set_before_raw, [1], 300, value)
         shown(set_before_unbound, [1], 300, value)
     value = None
+
+
+def moved_to_the_stack(table, n):
+    """What a local held goes to another one, while a drop before that is seen."""
+    a = c = d = None
+    out = []
+    for k in range(n):
+        (c, a), d = table[0], a
+        if k % 30 == 10:
+            table[0] = (Noted(k), Noted(k + 0.5))
+        if k % 30 > 25:
+            out.append((repr(c), repr(a), repr(d)))
+    return out
+
+
+for lap in range(3):
+    shown(moved_to_the_stack, [(Noted(1), Noted(2))], 200)
+    shown(moved_to_the_stack, [[1, "text"]], 200)

@@ -208,6 +208,7 @@ impl Lower<'_> {
             if let Op::StoreSlot(k) = *self.f.op(v) {
                 let new = self.object(operand).0;
                 let known = std::mem::replace(&mut self.locals[k as usize], operand);
+                let is_counted = !self.needs_no_count(known);
                 let known = self.f.object_of(known);
                 let mut drops = rest[i + 1..].iter().copied();
                 let drop = drops.find(|drop| {
@@ -217,6 +218,11 @@ impl Lower<'_> {
                 if let Some(drop) = drop {
                     self.publish(drop);
                     done.push(drop);
+                } else if is_counted {
+                    // The reference has moved on, to the stack.
+                    let offset = self.slot_offset(k);
+                    self.b.store(Width::Ptr, self.frame, offset, new);
+                    continue;
                 }
                 self.replace_slot(k, new);
             } else if !done.contains(&v) && !self.needs_no_count(operand) {
