@@ -184,19 +184,23 @@ for lap in range(3):
     value = None
 
 
-def moved_to_the_stack(table, n):
+def moved_to_the_stack(table, n, at):
     """What a local held goes to another one, while a drop before that is seen."""
-    a = c = d = None
-    out = []
+    a = b = c = d = e = None
     for k in range(n):
+        if k == at:
+            table[0][0] = Noted(k)
         (c, a), d = table[0], a
-        if k % 30 == 10:
-            table[0] = (Noted(k), Noted(k + 0.5))
-        if k % 30 > 25:
-            out.append((repr(c), repr(a), repr(d)))
-    return out
+        if k == at:
+            table[0][:] = [Noted(k + 0.25), Noted(k + 0.5)]
+        if k == at + 1:
+            table[0][:] = [k, "text"]
+        if k % 3:
+            e, d = table[0]
+    return repr((a, b, c, d, e))
 
 
-for lap in range(3):
-    shown(moved_to_the_stack, [(Noted(1), Noted(2))], 200)
-    shown(moved_to_the_stack, [[1, "text"]], 200)
+for lap in range(100):
+    moved_to_the_stack([[lap, lap + 0.5]], 30, -9)
+for at in range(1, 28):
+    shown(moved_to_the_stack, [[1, "text"]], 30, at)
