@@ -465,6 +465,11 @@ impl Builder<'_> {
         self.f.ty(v)
     }
 
+    /// Whether a bet on this was lost at the instruction: it is not made again.
+    pub(super) fn avoids(&self, reason: Reason) -> bool {
+        self.avoid.contains(&(self.pc, reason))
+    }
+
     /// Exit unless `v` has type `want`; gives the value to use from here on.
     ///
     /// No guard is made where the type is proved, where it is impossible, or where the bet has failed before.
@@ -472,7 +477,7 @@ impl Builder<'_> {
         let have = self.ty(v);
         // A guard looks at the class, which says nothing of mortality.
         let want = want.drop_mortality();
-        if have <= want || !have.could_be(want) || self.avoid.contains(&(self.pc, Reason::Type)) {
+        if have <= want || !have.could_be(want) || self.avoids(Reason::Type) {
             return v;
         }
         let state = self.state();

@@ -510,7 +510,7 @@ impl<'a> Builder<'a> {
                     self.push_global(global);
                     return true;
                 }
-                let avoided = self.avoid.contains(&(self.pc, Reason::Name));
+                let avoided = self.avoids(Reason::Name);
                 if avoided || !self.names().may_be_bound(name) {
                     return false;
                 }
@@ -568,7 +568,7 @@ impl<'a> Builder<'a> {
         }
         let pc = self.pc;
         let barrier = self.names().barriers.contains(&pc);
-        let avoided = |reason| self.avoid.contains(&(self.pc, reason));
+        let avoided = |reason| self.avoids(reason);
         let lost = avoided(Reason::Name) || avoided(Reason::Type);
         if barrier || lost || !dies_quietly(guess) {
             return Type::OBJECT.opt();
@@ -591,7 +591,7 @@ impl<'a> Builder<'a> {
             .expect("asked only where there are some");
         self.place(name).is_some()
             && !names.plan.through.contains(&name)
-            && !(kind == RawKind::Int && self.avoid.contains(&(self.pc, Reason::IntTooLarge)))
+            && !(kind == RawKind::Int && self.avoids(Reason::IntTooLarge))
     }
 
     /// Store at once, and drop what the name held.

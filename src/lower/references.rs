@@ -261,11 +261,7 @@ impl Lower<'_> {
         let null = self.b.is_null(p);
         self.b.br(null, go, &[], some, &[]);
         self.b.switch_to(some);
-        let loud = self.release(p, go);
-        self.b.switch_to(loud);
-        self.b.call(self.host.helper(DEALLOC), &[p], &[]);
-        self.b.jump(go, &[]);
-        self.b.switch_to(go);
+        self.release_or_end(p, go);
     }
 
     /// Whether the objects that are stored among these instructions can be made there.
@@ -341,6 +337,11 @@ impl Lower<'_> {
             return self.count(name, p);
         }
         let go = self.b.block();
+        self.release_or_end(p, go);
+    }
+
+    /// Drop a reference, end the object if that was the last one, and go on at `go`.
+    fn release_or_end(&mut self, p: lir::Value, go: lir::Block) {
         let loud = self.release(p, go);
         self.b.switch_to(loud);
         self.b.call(self.host.helper(DEALLOC), &[p], &[]);

@@ -153,7 +153,6 @@ impl Rewriter<'_, '_> {
                 let r = self.emit(Op::IntInvert, vec![a], Type::CINT64);
                 Some(self.box_int(r))
             }
-            G::GetItem if self.is_string(0) => self.character(),
             G::GetItem => self.get_item(),
             G::GetLen if self.is_string(0) => {
                 let a = self.arg(0);
@@ -304,12 +303,16 @@ impl Rewriter<'_, '_> {
         instr.op == bytecode::Op::CompareOp && !matches!(self.f.op(self.arg(0)), Op::BoxInt)
     }
 
-    /// The checked offset for an access to the sequence `args[0]` at `args[1]`.
-    fn offset(&mut self) -> Option<(Value, Value, bool)> {
-        let list = self.ty(0) <= Type::LIST_EXACT;
-        if !list && !(self.ty(0) <= Type::TUPLE_EXACT)
-            || self.ty(0).is_bottom()
-            || self.kind(1)? != Kind::Int
+    /// The checked offset for an access to the sequence `args[0]` at `args[1]`, and the op that reads the item there.
+    fn offset(&mut self) -> Option<(Value, Value, Op)> {
+        let (length, get) = match self.ty(0) {
+            ty if ty.is_bottom() => return None,
+            ty if ty <= Type::LIST_EXACT => (Op::ListLen, Op::ListGet),
+            ty if ty <= Type::TUPLE_EXACT => (Op::TupleLen, Op::TupleGet),
+            _ if self.is_string(0) && !self.avoids(Reason::Domain) => (Op::StrLen, Op::StrAt),
+            _ => return None,
+        };
+        if self.kind(1)? != Kind::Int
             || self.avoids(Reason::Bounds)
             || self.avoids(Reason::IntTooLarge)
         {
@@ -317,36 +320,18 @@ impl Rewriter<'_, '_> {
         }
         let seq = self.arg(0);
         let index = self.int(1);
-        let len = self.emit(
-            if list { Op::ListLen } else { Op::TupleLen },
-            vec![seq],
-            Type::CINT64,
-        );
+        let len = self.emit(length, vec![seq], Type::CINT64);
         let offset = self.emit(Op::Index, vec![index, len], Type::CINT64);
-        Some((seq, offset, list))
+        Some((seq, offset, get))
     }
 
     fn get_item(&mut self) -> Option<Value> {
-        let (seq, offset, list) = self.offset()?;
-        let v = self.emit(
-            if list { Op::ListGet } else { Op::TupleGet },
-            vec![seq, offset],
-            Type::OBJECT,
-        );
-        self.emit(Op::Incref, vec![v], Type::BOTTOM);
-        Some(v)
-    }
-
-    fn character(&mut self) -> Option<Value> {
-        let avoided = [Reason::Bounds, Reason::IntTooLarge, Reason::Domain];
-        if self.kind(1)? != Kind::Int || avoided.into_iter().any(|reason| self.avoids(reason)) {
-            return None;
-        }
-        let text = self.arg(0);
-        let index = self.int(1);
-        let len = self.emit(Op::StrLen, vec![text], Type::CINT64);
-        let offset = self.emit(Op::Index, vec![index, len], Type::CINT64);
-        let v = self.emit(Op::StrAt, vec![text, offset], Type::UNICODE_EXACT);
+        let (seq, offset, get) = self.offset()?;
+        let ty = match get {
+            Op::StrAt => Type::UNICODE_EXACT,
+            _ => Type::OBJECT,
+        };
+        let v = self.emit(get, vec![seq, offset], ty);
         self.emit(Op::Incref, vec![v], Type::BOTTOM);
         Some(v)
     }

@@ -22,7 +22,7 @@ impl Builder<'_> {
         if let Some(global) = known {
             return self.push_global(global);
         }
-        let load = match self.avoid.contains(&(self.pc, Reason::Name)) {
+        let load = match self.avoids(Reason::Name) {
             true => None,
             false => self.world.global_get(self.code.globals, name),
         };
@@ -159,7 +159,7 @@ impl Builder<'_> {
     /// The class that a receiver has had, where nothing was observed at the access, if the attribute is a property of it: a host
     /// may have ceased to observe those whose getters are compiled.
     fn expected_to_have_getter(&self, receiver: Value, name: &str) -> Option<Expected> {
-        let failed = |reason| self.avoid.contains(&(self.pc, reason));
+        let failed = |reason| self.avoids(reason);
         if failed(Reason::Type) || failed(Reason::Shape) {
             return None;
         }

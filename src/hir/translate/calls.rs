@@ -57,7 +57,7 @@ impl Builder<'_> {
         let mut guarded = None;
         if known.is_none()
             && let Some(object) = instr.hint.first().and_then(|t| t.as_object())
-            && !self.avoid.contains(&(self.pc, Reason::Identity))
+            && !self.avoids(Reason::Identity)
             && matches!(self.world.callee(object), Callee::Function { .. })
             && self.self_is_known(this)
         {
@@ -149,7 +149,7 @@ impl Builder<'_> {
     /// them again and again. False if that is not known either.
     fn call_kin(&mut self, instr: &Instr, base: usize, n: usize) -> bool {
         let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
-        let failed = |reason| self.avoid.contains(&(self.pc, reason));
+        let failed = |reason| self.avoids(reason);
         let met = instr.hint.first().and_then(|ty| ty.as_object());
         // What one call has met, another of the same is going to meet, which never came to it while the first one left.
         let root = self.f.object_of(callable);
@@ -225,7 +225,7 @@ impl Builder<'_> {
                 true
             }
             Some(NativeCall::Number { checks, call, kind }) => {
-                if self.avoid.contains(&(self.pc, Reason::Shape)) {
+                if self.avoids(Reason::Shape) {
                     return false;
                 }
                 self.own(operands);
@@ -431,7 +431,7 @@ impl Builder<'_> {
     ) -> bool {
         let params = entry.signature.params.clone();
         let first_default = defaults.len() - (params.len() - n);
-        let large = self.avoid.contains(&(self.pc, Reason::IntTooLarge));
+        let large = self.avoids(Reason::IntTooLarge);
         for (i, &kind) in params.iter().enumerate() {
             let ty = match self.stack.get(base + 2 + i) {
                 Some(entry) => {
@@ -439,7 +439,7 @@ impl Builder<'_> {
                     let hint = self.hints.get(&entry.value).copied().unwrap_or(ty);
                     let bets = ty.could_be(kind.boxed())
                         && hint.could_be(kind.boxed())
-                        && !self.avoid.contains(&(self.pc, Reason::Type));
+                        && !self.avoids(Reason::Type);
                     if bets { kind.boxed() } else { ty }
                 }
                 None => Type::from_object(defaults[first_default + i - n]),
@@ -539,7 +539,7 @@ impl Builder<'_> {
             ty = self.hints.get(&object).copied().unwrap_or(ty);
         }
         let is = ty <= Type::from_class(class);
-        let failed = self.avoid.contains(&(self.pc, Reason::Type));
+        let failed = self.avoids(Reason::Type);
         // What is of the class in part may be of it or not.
         let unknown = !is && ty.could_be(Type::from_class(class));
         if !is_builtin_exact(ty) || unknown || failed {
@@ -564,7 +564,7 @@ impl Builder<'_> {
     fn iterated_range(&mut self, base: usize, n: usize) -> bool {
         let op_after = |pcs| self.code.instrs.get((self.pc.0 + pcs) as usize);
         let is = |pcs, op| op_after(pcs).is_some_and(|instr| instr.op == op);
-        let failed = |reason| self.avoid.contains(&(self.pc, reason));
+        let failed = |reason| self.avoids(reason);
         if !is(1, B::GetIter)
             || !is(2, B::ForIter)
             || !(1..=3).contains(&n)
@@ -648,7 +648,7 @@ impl Builder<'_> {
             .hints
             .get(&arg)
             .or(self.code.instr(self.pc).hint.get(1));
-        let failed = self.avoid.contains(&(self.pc, Reason::Type));
+        let failed = self.avoids(Reason::Type);
         let ty = observed.filter(|ty| is_wanted(**ty) && known.could_be(**ty) && !failed);
         ty.map(|ty| ty.unspecialized())
     }
@@ -703,7 +703,7 @@ impl Builder<'_> {
                 self.push_owned(class);
                 true
             }
-            Builtin::Abs if self.is_word(arg) && !self.fails(Reason::Overflow) => {
+            Builtin::Abs if self.is_word(arg) && !self.avoids(Reason::Overflow) => {
                 self.own_operands(1);
                 let state = self.state();
                 let raw = self.emit_with(Op::UnboxInt, vec![arg], Type::CINT64, Some(state));
@@ -740,7 +740,7 @@ impl Builder<'_> {
                 let state = self.state();
                 let raw = self.emit(Op::UnboxFloat, vec![arg], Type::CDOUBLE);
                 let r = if builtin == Builtin::Sqrt {
-                    if self.avoid.contains(&(self.pc, Reason::Domain)) {
+                    if self.avoids(Reason::Domain) {
                         return false;
                     }
                     self.emit_with(Op::FloatSqrt, vec![raw], Type::CDOUBLE, Some(state))
@@ -752,10 +752,7 @@ impl Builder<'_> {
                 self.push_owned(v);
                 true
             }
-            Builtin::Int
-                if self.ty(arg) <= Type::FLOAT_EXACT
-                    && !self.avoid.contains(&(self.pc, Reason::Domain)) =>
-            {
+            Builtin::Int if self.ty(arg) <= Type::FLOAT_EXACT && !self.avoids(Reason::Domain) => {
                 self.own_operands(1);
                 let state = self.state();
                 let raw = self.emit(Op::UnboxFloat, vec![arg], Type::CDOUBLE);

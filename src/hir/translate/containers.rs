@@ -82,7 +82,7 @@ impl Builder<'_> {
     /// A slice's step, if it is known and bounds of one machine word may be bet on here.
     fn known_step(&self, step: Option<Value>) -> Option<i64> {
         let bets = [Reason::Shape, Reason::IntTooLarge];
-        if bets.iter().any(|&bet| self.avoid.contains(&(self.pc, bet))) {
+        if bets.iter().any(|&bet| self.avoids(bet)) {
             return None;
         }
         let Some(step) = step.filter(|step| !(self.ty(*step) <= Type::NONE_TYPE)) else {
@@ -156,7 +156,7 @@ impl Builder<'_> {
     pub(super) fn iterate_range(&mut self) -> bool {
         let over = self.stack[self.stack.len() - 1].value;
         let bets = [Reason::Type, Reason::IntTooLarge, Reason::Domain];
-        let failed = bets.iter().any(|bet| self.avoid.contains(&(self.pc, *bet)));
+        let failed = bets.iter().any(|bet| self.avoids(*bet));
         let is_range = self
             .iterators_met()
             .is_some_and(|ty| ty <= Type::RANGE_ITER);
@@ -271,7 +271,7 @@ impl Builder<'_> {
         let seq = self.stack[self.stack.len() - 1].value;
         let ty = self.ty(seq);
         let exact = ty <= Type::TUPLE_EXACT || ty <= Type::LIST_EXACT;
-        if exact && !self.avoid.contains(&(self.pc, Reason::Length)) {
+        if exact && !self.avoids(Reason::Length) {
             let (len, get) = if ty <= Type::TUPLE_EXACT {
                 (Op::TupleLen, Op::TupleGet)
             } else {

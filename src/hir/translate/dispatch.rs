@@ -215,7 +215,7 @@ impl Builder<'_> {
                 .map(|(i, &ty)| expect(ty, i >= MOST_CLASSES))
                 .collect();
         }
-        let failed = |reason: &Reason| self.avoid.contains(&(self.pc, *reason));
+        let failed = |reason: &Reason| self.avoids(*reason);
         if [Reason::Type, Reason::Shape, Reason::Identity]
             .iter()
             .any(failed)

@@ -61,7 +61,7 @@ impl Builder<'_> {
         let all = |ty: Type| self.ty(a) <= ty && self.ty(b) <= ty;
         let possible = self.ty(a).could_be(number()) && self.ty(b).could_be(number());
         let settled = all(Type::FLOAT_EXACT) || all(Type::LONG_EXACT);
-        let failed = self.avoid.contains(&(self.pc, Reason::Domain));
+        let failed = self.avoids(Reason::Domain);
         (possible && !settled && !failed).then_some((numbers, [a, b]))
     }
 
@@ -124,12 +124,7 @@ impl Builder<'_> {
     /// Whether a value is an exact int of whose digits a unit has not met too many here.
     pub(super) fn is_word(&self, v: Value) -> bool {
         let ty = self.ty(v);
-        ty <= Type::LONG_EXACT && !ty.is_bottom() && !self.fails(Reason::IntTooLarge)
-    }
-
-    /// Whether a bet was lost here for this reason.
-    pub(super) fn fails(&self, reason: Reason) -> bool {
-        self.avoid.contains(&(self.pc, reason))
+        ty <= Type::LONG_EXACT && !ty.is_bottom() && !self.avoids(Reason::IntTooLarge)
     }
 
     /// `min(a, b)` or `max(a, b)` where one of the two is known to be an int or a float, and the other bet to be one too.
@@ -139,11 +134,11 @@ impl Builder<'_> {
             let types = operands.map(|v| self.ty(v));
             let is_known = |ty: &Type| *ty <= class && !ty.is_bottom();
             let may_be = |ty: &Type| ty.could_be(class);
-            let is_bet = types.iter().any(is_known) && !self.fails(Reason::Type);
+            let is_bet = types.iter().any(is_known) && !self.avoids(Reason::Type);
             types.iter().all(is_known) || is_bet && types.iter().all(may_be)
         };
         let (class, raw_type) = match (is_of(Type::LONG_EXACT), is_of(Type::FLOAT_EXACT)) {
-            (true, _) if !self.fails(Reason::IntTooLarge) => (Type::LONG_EXACT, Type::CINT64),
+            (true, _) if !self.avoids(Reason::IntTooLarge) => (Type::LONG_EXACT, Type::CINT64),
             (false, true) => (Type::FLOAT_EXACT, Type::CDOUBLE),
             _ => return false,
         };

@@ -148,7 +148,7 @@ impl Builder<'_> {
         deciding: Range<usize>,
         instr: &Instr,
     ) -> Option<Vec<Type>> {
-        let bets = !self.avoid.contains(&(self.pc, Reason::Type));
+        let bets = !self.avoids(Reason::Type);
         let usable = |ty: &Type| is_one_class(*ty) && ty.as_object().is_none();
         let class_of = |i: usize| {
             let v = &operands[i];

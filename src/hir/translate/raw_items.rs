@@ -32,7 +32,7 @@ impl Builder<'_> {
         };
         let value = self.stack[self.stack.len() - 3].value;
         let want = items.kind.boxed();
-        if self.avoid.contains(&(self.pc, Reason::Domain)) || !self.ty(value).could_be(want) {
+        if self.avoids(Reason::Domain) || !self.ty(value).could_be(want) {
             return false;
         }
         let value = self.guard_type(value, want);
@@ -54,7 +54,7 @@ impl Builder<'_> {
             Reason::Bounds,
             Reason::IntTooLarge,
         ];
-        if bets.iter().any(|bet| self.avoid.contains(&(self.pc, *bet))) {
+        if bets.iter().any(|bet| self.avoids(*bet)) {
             return None;
         }
         let [container, index] = [2, 1].map(|depth| self.stack[self.stack.len() - depth].value);

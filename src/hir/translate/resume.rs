@@ -117,7 +117,7 @@ impl Builder<'_> {
 
     /// Where a generator begins, nothing but its parameters has a value yet, unless somebody has looked into its frame.
     fn expect_unbound(&mut self) {
-        if self.avoid.contains(&(self.pc, Reason::Unbound)) {
+        if self.avoids(Reason::Unbound) {
             return;
         }
         let locals = self.code.locals.iter().enumerate();

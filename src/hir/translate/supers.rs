@@ -73,7 +73,7 @@ impl Builder<'_> {
         };
         let builtin = Callee::Builtin(Builtin::Super);
         let is_super = self.world.callee(self.ty(super_).as_object()?) == builtin;
-        let failed = self.avoid.contains(&(self.pc, Reason::Identity));
+        let failed = self.avoids(Reason::Identity);
         let hinted = || instr.hint.get(1).filter(|_| !failed)?.as_object();
         let class = self.ty(class).as_object().or_else(hinted);
         class.filter(|_| is_super)
@@ -85,7 +85,7 @@ impl Builder<'_> {
         if is_one_class(self.ty(v)) {
             return vec![Expected::seen(self.ty(v))];
         }
-        if self.avoid.contains(&(self.pc, Reason::Type)) {
+        if self.avoids(Reason::Type) {
             return Vec::new();
         }
         let met = self.met.get(&self.pc);

@@ -171,9 +171,9 @@ unsafe fn scalars() -> Checked {
             "PyASCIIObject's data",
             read::<[u8; 9], _>(text.as_ptr(), unicode::ASCII_DATA) == *b"cladonia?",
         )?;
-        let state = |text: Py_ssize_t| read::<u32, _>(text as *const u8, unicode::STATE) as i32;
+        let state = |text: *mut PyObject| read::<u32, _>(text, unicode::STATE) as i32;
         let is_byte = |state: i32| state & unicode::STATE_KIND == unicode::STATE_KIND_BYTE;
-        let plain = state(text.as_ptr() as Py_ssize_t);
+        let plain = state(text.as_ptr());
         expect(
             "PyASCIIObject.state",
             is_byte(plain) && plain & unicode::STATE_ASCII != 0,
@@ -182,7 +182,7 @@ unsafe fn scalars() -> Checked {
             "a string",
             ffi::PyUnicode_FromString(c"\u{e9}t\u{e9}".as_ptr()),
         )?;
-        let bits = state(latin.as_ptr() as Py_ssize_t);
+        let bits = state(latin.as_ptr());
         expect(
             "PyASCIIObject.state",
             is_byte(bits) && bits & unicode::STATE_ASCII == 0,
@@ -192,10 +192,7 @@ unsafe fn scalars() -> Checked {
             read::<[u8; 3], _>(latin.as_ptr(), unicode::COMPACT_DATA) == [0xe9, b't', 0xe9],
         )?;
         let wide = made("a string", ffi::PyUnicode_FromString(c"\u{20ac}".as_ptr()))?;
-        expect(
-            "PyASCIIObject.state",
-            !is_byte(state(wide.as_ptr() as Py_ssize_t)),
-        )?;
+        expect("PyASCIIObject.state", !is_byte(state(wide.as_ptr())))?;
         let hash = ffi::PyObject_Hash(text.as_ptr());
         expect(
             "PyASCIIObject.hash",
