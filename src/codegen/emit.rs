@@ -1,9 +1,9 @@
 //! One LIR function into Cranelift IR: the walk, the blocks, the terminators. Ops are in `ops`.
 
-use super::exits::{ExitBlocks, loads_for_exit};
+use super::exits::{ExitBlocks, Tail};
 use super::{CodegenError, Input, malformed};
 use crate::lir::{
-    Block, BlockCall, BlockData, Cfg, Func, HelperId, Imm, Inst, NaturalLoop, RoutineId, SigId,
+    Block, BlockCall, BlockData, Cfg, Func, HelperId, Imm, NaturalLoop, RoutineId, SigId,
     Signature, Term, Value,
 };
 use crate::ll::Ty;
@@ -246,14 +246,14 @@ impl<'a> Emitter<'a> {
             self.is_sheltered = self.scratch.sheltered.contains(block);
             let data = &func.blocks[block];
             // A collector is told what an exit passes.
-            let loads = match self.native_stack {
-                Some(_) => &[],
-                None => loads_for_exit(data),
+            let tail = match self.native_stack {
+                Some(_) => Tail::default(),
+                None => Tail::of(data),
             };
-            for inst in &data.insts[..data.insts.len() - loads.len()] {
+            for inst in &data.insts[..data.insts.len() - tail.len()] {
                 self.inst(inst)?;
             }
-            self.term(block, loads)?;
+            self.term(block, tail)?;
         }
         self.scratch.cfg = cfg;
         self.emit_exit_blocks()
@@ -332,7 +332,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn term(&mut self, block: Block, loads: &[Inst]) -> Result<(), CodegenError> {
+    fn term(&mut self, block: Block, tail: Tail<'_>) -> Result<(), CodegenError> {
         let func = self.input.func;
         match func.blocks[block]
             .term
@@ -366,7 +366,7 @@ impl<'a> Emitter<'a> {
                 let values = self.values(values)?;
                 self.cursor.ins().return_(&values);
             }
-            Term::Exit { exit, args } => self.exit(*exit, args, loads)?,
+            Term::Exit { exit, args } => self.exit(*exit, args, tail)?,
             Term::Unreachable => {
                 self.cursor.ins().trap(UNREACHABLE);
             }

@@ -2,7 +2,7 @@
 //!
 //! Nearly all exits of a function pass the same thread and the same frame. Those are no part of what goes to the shared block: it uses them
 //! where they are, since what all that leads to a block has, the block has too. What an exit only loads from where the frame has it, the
-//! shared block loads.
+//! shared block loads, and what it only adds to a word of memory, the shared block adds.
 
 use super::CodegenError;
 use super::emit::Emitter;
@@ -24,6 +24,23 @@ const MOST_SHARING: usize = 32;
 /// Bytes of one value in the exit buffer.
 const WORD: u32 = 8;
 
+/// What an exit's block does at its end that the block of its shape does for it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tail<'a> {
+    /// Loads of words of the thread or the frame.
+    loads: &'a [Inst],
+    /// What is added to a word of memory.
+    sum: Option<Sum<'a>>,
+}
+
+/// An address, a load from it, an addition and a store to it, which serve nothing else.
+#[derive(Clone, Copy)]
+struct Sum<'a> {
+    insts: &'a [Inst],
+    at: u64,
+    added: Value,
+}
+
 /// What an exit passes in one word of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Word {
@@ -31,6 +48,8 @@ enum Word {
     Context(ir::Value),
     /// What is at an offset from the function's thread or frame.
     Held(ir::Value, i32),
+    /// Nothing: what is passed is added to the word at this address.
+    Added(u64),
     /// A value of its own, and whether it is a reference that a collector must find. (Integers and addresses are one to the machine,
     /// so they are one in a shape.)
     Passed(ir::Type, bool),
@@ -46,11 +65,55 @@ pub(super) struct ExitBlocks {
     blocks: Vec<(ir::Block, Vec<Word>)>,
 }
 
+impl Tail<'_> {
+    /// What is at the end of a block.
+    pub(super) fn of(data: &BlockData) -> Tail<'_> {
+        let Some(Term::Exit { args, .. }) = &data.term else {
+            return Tail::default();
+        };
+        let loads = loads_for_exit(data, args);
+        let rest = &data.insts[..data.insts.len() - loads.len()];
+        let sum = rest
+            .last_chunk()
+            .and_then(|insts| Sum::of(insts, args, loads));
+        Tail { loads, sum }
+    }
+
+    /// How many instructions it is.
+    pub(super) fn len(&self) -> usize {
+        self.loads.len() + self.sum.map_or(0, |sum| sum.insts.len())
+    }
+}
+
+impl Sum<'_> {
+    fn of<'a>(insts: &'a [Inst; 4], args: &[Value], loads: &[Inst]) -> Option<Sum<'a>> {
+        let [place, load, sum, store] = insts;
+        let word = Imm::Mem {
+            width: Width::I64,
+            offset: 0,
+        };
+        let Imm::Addr(at) = place.imm else {
+            return None;
+        };
+        let is_sum = load.op == Opcode::Load
+            && load.imm == word
+            && load.args == place.results
+            && sum.op == Opcode::Iadd
+            && sum.args[0] == load.results[0]
+            && store.op == Opcode::Store
+            && store.imm == word
+            && store.args[0] == place.results[0]
+            && store.args[1] == sum.results[0];
+        // Nothing behind it may name what is not made.
+        let mut behind = args.iter().chain(loads.iter().flat_map(|load| &load.args));
+        let is_made = |v: &Value| insts.iter().any(|inst| inst.results.contains(v));
+        let added = *sum.args.get(1)?;
+        (is_sum && !behind.any(is_made) && !is_made(&added)).then_some(Sum { insts, at, added })
+    }
+}
+
 /// The instructions at the end of a block that only load words of the thread or the frame for its exit.
-pub(super) fn loads_for_exit(data: &BlockData) -> &[Inst] {
-    let Some(Term::Exit { args, .. }) = &data.term else {
-        return &[];
-    };
+fn loads_for_exit<'a>(data: &'a BlockData, args: &[Value]) -> &'a [Inst] {
     let context = &args[..args.len().min(CONTEXT_WORDS as usize)];
     let is_load = |inst: &&Inst| {
         let is_word = matches!(
@@ -68,22 +131,22 @@ pub(super) fn loads_for_exit(data: &BlockData) -> &[Inst] {
 }
 
 impl Emitter<'_> {
-    /// Leave by an exit: go to the block of the values' shape. The `loads` have not been made: the shared block makes them.
+    /// Leave by an exit: go to the block of the values' shape. What is in `tail` has not been made: the shared block makes it.
     pub(super) fn exit(
         &mut self,
         exit: ExitId,
         args: &[Value],
-        loads: &[Inst],
+        tail: Tail<'_>,
     ) -> Result<(), CodegenError> {
+        let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
         if self.exits.context.is_empty() {
             let context = args.iter().take(CONTEXT_WORDS as usize);
             self.exits.context = context.map(|v| self.value(*v)).collect::<Result<_, _>>()?;
         }
-        let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
         let mut call = vec![BlockArg::from(number)];
         let mut shape = Vec::with_capacity(args.len());
         for (place, &arg) in args.iter().enumerate() {
-            let load = loads.iter().find(|load| load.results[0] == arg);
+            let load = tail.loads.iter().find(|load| load.results[0] == arg);
             if let Some(&Inst {
                 imm: Imm::Mem { offset, .. },
                 args: ref from,
@@ -102,6 +165,10 @@ impl Emitter<'_> {
             shape.push(Word::Passed(self.cursor.func.dfg.value_type(value), is_ref));
             call.push(value.into());
         }
+        if let Some(Sum { at, added, .. }) = tail.sum {
+            shape.push(Word::Added(at));
+            call.push(self.value(added)?.into());
+        }
         let func = &mut *self.cursor.func;
         let ExitBlocks {
             by_shape, blocks, ..
@@ -110,9 +177,12 @@ impl Emitter<'_> {
             let block = func.dfg.make_block();
             func.dfg.append_block_param(block, types::I64);
             for word in shape {
-                if let Word::Passed(ty, _) = *word {
-                    func.dfg.append_block_param(block, ty);
-                }
+                let ty = match *word {
+                    Word::Passed(ty, _) => ty,
+                    Word::Added(_) => types::I64,
+                    Word::Context(_) | Word::Held(..) => continue,
+                };
+                func.dfg.append_block_param(block, ty);
             }
             blocks.push((block, shape.to_vec()));
             block
@@ -161,6 +231,15 @@ impl Emitter<'_> {
                     Word::Passed(_, is_ref) => {
                         refs.extend(is_ref.then_some(place));
                         passed.next()
+                    }
+                    Word::Added(at) => {
+                        let flags = MemFlagsData::trusted();
+                        let at = self.cursor.ins().iconst(types::I64, at.cast_signed());
+                        let old = self.cursor.ins().load(types::I64, flags, at, 0);
+                        let added = passed.next().expect("the last parameter");
+                        let sum = self.cursor.ins().iadd(old, added);
+                        self.cursor.ins().store(flags, sum, at, 0);
+                        continue;
                     }
                 };
                 let value = value.expect("a parameter for each word that is passed");

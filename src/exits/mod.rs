@@ -71,6 +71,12 @@ pub enum Source {
     Borrowed(u32),
     /// A signed 64-bit integer in the exit buffer, to be boxed.
     Int(u32),
+    /// A signed 64-bit integer in the exit buffer and a number to add to it, with wrapping, to be boxed.
+    IntPlus(u32, i32),
+    /// An integer that it is at this exit whichever way control came, to be boxed.
+    ConstInt(i64),
+    /// An object likewise, by the host's word for it; the frame takes a new reference.
+    Const(u64),
     /// A double in the exit buffer, to be boxed.
     Float(u32),
     /// 0 or 1 in the exit buffer, to be boxed as a truth value.
@@ -87,10 +93,15 @@ impl Source {
     /// The place in the exit buffer, if there is one.
     pub fn slot(self) -> Option<u32> {
         match self {
-            Source::Keep | Source::Null | Source::Virtual(_) => None,
+            Source::Keep
+            | Source::Null
+            | Source::Virtual(_)
+            | Source::ConstInt(_)
+            | Source::Const(_) => None,
             Source::Owned(n)
             | Source::Borrowed(n)
             | Source::Int(n)
+            | Source::IntPlus(n, _)
             | Source::Float(n)
             | Source::Bool(n)
             | Source::IntIf(n, _)
@@ -116,6 +127,9 @@ impl fmt::Display for Source {
             Source::Owned(n) => write!(f, "owned {n}"),
             Source::Borrowed(n) => write!(f, "borrowed {n}"),
             Source::Int(n) => write!(f, "int {n}"),
+            Source::IntPlus(n, more) => write!(f, "int {n} plus {more}"),
+            Source::ConstInt(n) => write!(f, "const_int {n}"),
+            Source::Const(object) => write!(f, "const {object}"),
             Source::Float(n) => write!(f, "float {n}"),
             Source::Bool(n) => write!(f, "bool {n}"),
             Source::IntIf(n, m) => write!(f, "int {n} if {m}"),

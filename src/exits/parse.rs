@@ -8,6 +8,7 @@
 //! awaited := [ "constructs" | OP NUMBER [ "swapped" ] [ "truth" ] ]
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
 //!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
+//!         | "int" NUMBER "plus" INT | "const_int" INT | "const" NUMBER
 //! ```
 //! `reason` is the name of a [`Reason`]. Virtual objects are numbered from 0 in their order. The number of words is that of the last one that a source names.
 
@@ -165,6 +166,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn signed<N: FromStr>(&mut self, expected: &'static str) -> Parsed<N> {
+        let rest = self.rest();
+        let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit());
+        let digits = &rest[..end.unwrap_or(rest.len())];
+        match digits.parse() {
+            Ok(number) => {
+                self.at += digits.len();
+                Ok(number)
+            }
+            Err(_) => self.clone().expected(expected),
+        }
+    }
+
     /// `[owned 2, int 3]`
     fn list(&mut self) -> Parsed<Vec<Source>> {
         self.expect("[", "`[`")?;
@@ -240,8 +254,14 @@ impl<'a> Reader<'a> {
             "borrowed" => Source::Borrowed(self.number()?),
             "bool" => Source::Bool(self.number()?),
             "virtual" => Source::Virtual(self.number()?),
+            "const" => Source::Const(self.digits("a number of 64 bits")?),
+            "const_int" => Source::ConstInt(self.signed("a signed number of 64 bits")?),
             kind @ ("int" | "float") => {
                 let n = self.number()?;
+                if kind == "int" && self.eat("plus") {
+                    let more = self.signed("a signed number of 32 bits")?;
+                    return Ok(Source::IntPlus(n, more));
+                }
                 match (kind, self.eat("if")) {
                     ("int", true) => Source::IntIf(n, self.number()?),
                     ("int", false) => Source::Int(n),
@@ -261,7 +281,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn any_source() -> impl Strategy<Value = Source> {
-        (0..10usize, 0..99u32, 0..99u32).prop_map(|(kind, n, m)| match kind {
+        let number = prop_oneof![any::<i64>(), -9..9i64];
+        (0..13usize, 0..99u32, 0..99u32, number).prop_map(|(kind, n, m, number)| match kind {
             0 => Source::Keep,
             1 => Source::Null,
             2 => Source::Owned(n),
@@ -271,6 +292,9 @@ mod tests {
             6 => Source::Bool(n),
             7 => Source::IntIf(n, m),
             8 => Source::Virtual(n),
+            9 => Source::IntPlus(n, number as i32),
+            10 => Source::ConstInt(number),
+            11 => Source::Const(number.cast_unsigned()),
             _ => Source::FloatIf(n, m),
         })
     }

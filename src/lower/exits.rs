@@ -128,9 +128,13 @@ impl Lower<'_> {
         let repr = self.repr(v);
         let key = match repr {
             Repr::Null => return Source::Null,
-            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => raw,
+            Repr::Int(raw) => return self.int_source(words, raw),
+            Repr::Double(raw) | Repr::Bool(raw) => raw,
             Repr::IntIf(raw, _) | Repr::DoubleIf(raw, _) => raw,
-            Repr::Object => v,
+            Repr::Object => match self.constant_at_exit(v, owned) {
+                Some(constant) => return constant,
+                None => v,
+            },
             Repr::Virtual => return self.virtual_object(words, v),
             Repr::Borrowed(object) => return self.source(words, object, false),
         };
@@ -157,16 +161,40 @@ impl Lower<'_> {
             }
         };
         match repr {
-            Repr::Int(_) => Source::Int(index),
             Repr::Double(_) => Source::Float(index),
             Repr::Bool(_) => Source::Bool(index),
             Repr::IntIf(..) => Source::IntIf(index, bound.expect("a flag")),
             Repr::DoubleIf(..) => Source::FloatIf(index, bound.expect("a flag")),
-            _ if owned && !matches!(self.f.op(v), Op::Const(o) if o.is_immortal()) => {
-                Source::Owned(index)
-            }
+            _ if owned => Source::Owned(index),
             _ => Source::Borrowed(index),
         }
+    }
+
+    /// What is the same at each exit: an object that the unit keeps alive, and whose reference is the frame's to take.
+    fn constant_at_exit(&self, v: Value, owned: bool) -> Option<Source> {
+        let Op::Const(object) = self.f.op(self.f.object_of(v)) else {
+            return None;
+        };
+        (object.is_immortal() || !owned).then(|| Source::Const(object.token()))
+    }
+
+    /// Where an integer is. One that another word tells, as the next value of a range tells the one before, has none of its own.
+    fn int_source(&mut self, words: &mut Words, raw: Value) -> Source {
+        let raw = self.f.resolve(raw);
+        match *self.f.op(raw) {
+            Op::ConstInt(n) => return Source::ConstInt(n),
+            Op::IntStep => {
+                let [from, by] = [0, 1].map(|i| self.f.resolve(self.f.arg(raw, i)));
+                let known = words.hir.iter().position(|w| *w == from);
+                if let (Some(i), Op::ConstInt(by)) = (known, self.f.op(by))
+                    && let Ok(by) = i32::try_from(*by)
+                {
+                    return Source::IntPlus(i as u32 + CONTEXT_WORDS, by);
+                }
+            }
+            _ => {}
+        }
+        Source::Int(self.word(words, raw))
     }
 
     /// The slot that holds an object where the unit leaves: what is read there needs no register on the way.
@@ -207,7 +235,7 @@ impl Lower<'_> {
         });
         let (kind, fields) = match self.f.op(v) {
             Op::VirtualRangeIter => {
-                let word = |raw| Source::Int(self.word(words, raw));
+                let word = |raw| self.int_source(words, raw);
                 (
                     VirtualKind::RangeIter,
                     items.into_iter().map(word).collect(),
@@ -215,7 +243,7 @@ impl Lower<'_> {
             }
             Op::VirtualSeqIter => {
                 let seq = self.source(words, items[0], true);
-                let next = Source::Int(self.word(words, items[1]));
+                let next = self.int_source(words, items[1]);
                 (VirtualKind::SeqIter, vec![seq, next])
             }
             _ => {

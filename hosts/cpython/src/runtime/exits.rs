@@ -360,7 +360,12 @@ impl<'a> Values<'a> {
                     Py_XINCREF(word(n) as Object);
                     return word(n) as Object;
                 }
+                Source::Const(object) => return Py_NewRef(object as Object),
                 Source::Int(n) => PyLong_FromLongLong(word(n) as i64),
+                Source::IntPlus(n, more) => {
+                    PyLong_FromLongLong((word(n) as i64).wrapping_add(more.into()))
+                }
+                Source::ConstInt(n) => PyLong_FromLongLong(n),
                 Source::Float(n) => PyFloat_FromDouble(f64::from_bits(word(n))),
                 Source::Bool(n) => PyBool_FromLong((word(n) & 1 != 0) as _),
                 Source::IntIf(_, bound) | Source::FloatIf(_, bound) if word(bound) & 1 == 0 => {

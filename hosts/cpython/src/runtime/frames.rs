@@ -675,6 +675,11 @@ unsafe fn shadowed(
                 return Ok(std::ptr::null_mut());
             }
             Source::Int(n) | Source::IntIf(n, _) => PyLong_FromLongLong(word(n) as i64),
+            Source::IntPlus(n, more) => {
+                PyLong_FromLongLong((word(n) as i64).wrapping_add(more.into()))
+            }
+            Source::ConstInt(n) => PyLong_FromLongLong(n),
+            Source::Const(object) => Py_NewRef(object as Object),
             Source::Float(n) | Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
             Source::Bool(n) => PyBool_FromLong((word(n) != 0) as _),
             Source::Borrowed(n) => Py_NewRef(word(n) as Object),
