@@ -200,6 +200,44 @@ fn a_hook_of_another_signature_is_refused() {
 }
 
 #[test]
+fn what_exits_only_add_to_a_word_their_shared_block_adds() {
+    let mut jit = jit();
+    let word: &'static std::cell::Cell<i64> = Box::leak(Box::new(std::cell::Cell::new(100)));
+    let at = word.as_ptr().expose_provenance();
+    let add = |p: u32, v: &str| {
+        let (l, s) = (p + 1, p + 2);
+        format!(
+            "  v{p} = pconst {at}\n  v{l} = load.i64 v{p}\n  v{s} = iadd v{l}, {v}\n  store.i64 v{p}, v{s}\n"
+        )
+    };
+    let code = jit.compile(&format!(
+        "(ptr, i64, i64) -> ptr {{\n\
+         block0(v0: ptr, v1: i64, v2: i64):\n  v3 = iconst 10\n  v4 = icmp slt v1, v3\n  br v4, block1, block2\n\
+         block1:\n  v5 = icmp slt v2, v3\n  br v5, block4, block3\n\
+         block2 cold:\n  v6 = isub v1, v3\n{}  exit exit0(v0, v1, v1, v2)\n\
+         block3 cold:\n{}  exit exit1(v0, v1, v1, v2)\n\
+         block4:\n  return v0\n}}",
+        add(7, "v6"),
+        add(10, "v2"),
+    ));
+    let run = |a: i64, b: i64| {
+        SEEN.take();
+        call!(code, fn(u64, i64, i64) -> u64, 3, a, b);
+        let (_, exit, words) = SEEN.take();
+        (word.get(), exit, words.get(1..).map(<[u64]>::to_vec))
+    };
+    assert_eq!(run(1, 2), (100, 0, None));
+    assert_eq!(run(17, 2), (107, 0, Some(vec![17, 17, 2])));
+    assert_eq!(run(4, 30), (137, 1, Some(vec![4, 4, 30])));
+    let clif = code.clif().expect("it was asked for");
+    let loads = clif
+        .lines()
+        .filter(|line| line.contains("load.i64"))
+        .count();
+    assert_eq!(loads, 1, "{clif}");
+}
+
+#[test]
 fn an_exit_without_values_has_a_buffer_too() {
     extern "C" fn hook(unit: u64, exit: u64, buffer: u64) -> u64 {
         assert_ne!(buffer, 0);

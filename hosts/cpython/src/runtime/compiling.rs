@@ -399,7 +399,8 @@ pub(super) unsafe fn compile_unit(
         })
     }));
     rt().engine = Some(engine);
-    rt().totals.compile_ns += started.elapsed().as_nanos() as u64;
+    let took = started.elapsed();
+    rt().totals.compile_ns += took.as_nanos() as u64;
     let mut compiled = made
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
@@ -409,6 +410,7 @@ pub(super) unsafe fn compile_unit(
     compiled.assumptions.extend(made_functions);
     rt().totals.compiled(&compiled);
     unit.finish(compiled);
+    unit.cost = (Instant::now(), took);
     drop((held, sampled));
     healing::prepare(&mut unit);
     rt().totals.units += 1;

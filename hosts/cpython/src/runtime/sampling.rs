@@ -126,7 +126,7 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         if !sampled.met.contains(&met) && sampled.met.len() < MOST_MET {
             sampled.met.push(met);
         }
-        if sampled.count < ENOUGH || sampled.told {
+        if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_remade() {
             return;
         }
         sampled.told = true;

@@ -12,7 +12,7 @@
 use super::abi;
 use super::capi::{CodeShape, Frame, Object, get};
 use super::generators::Forward;
-use super::{frames, rt};
+use super::{DEFAULT_THRESHOLD, frames, rt};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
@@ -23,6 +23,7 @@ use cladonia::hir::InlinedCode;
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Where a unit begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,6 +77,8 @@ pub struct UnitState {
     pub number: u64,
     /// When it was made: what was known of instances with dictionaries ([`dictionaries::now`]).
     pub made: u64,
+    /// When it was made, by the clock, and what that took.
+    pub cost: (Instant, Duration),
     /// What stands in it in place of calls, by the numbers that exits have for it.
     pub inlined: Vec<InlinedShape>,
     /// How often each exit was taken.
@@ -172,6 +175,7 @@ impl UnitState {
             teaches: Vec::new(),
             number: rt().totals.units,
             made: dictionaries::now(),
+            cost: (Instant::now(), Duration::ZERO),
             inlined: Vec::new(),
             exit_counts: Vec::new(),
             at_top: false,
@@ -317,6 +321,23 @@ impl Drop for HandedOver {
 /// were running may not be told apart, so nothing that was busy is ever freed.
 pub fn is_busy() -> bool {
     BUSY.get() != 0
+}
+
+/// A unit that took no longer than this to make may be made anew at any time.
+const CHEAP: Duration = Duration::from_millis(5);
+
+/// Any other must have been there so many times as long: in each corner of a large function something new is met, for which it would be
+/// made again and again while it hardly runs.
+const TIMES_ITS_COST: u32 = 8;
+
+impl UnitState {
+    /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
+    pub fn may_be_remade(&self) -> bool {
+        let (made, took) = self.cost;
+        took <= CHEAP
+            || rt().options.threshold < DEFAULT_THRESHOLD
+            || made.elapsed() >= took * TIMES_ITS_COST
+    }
 }
 
 /// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
