@@ -158,27 +158,6 @@ class Compiling(unittest.TestCase):
             f(0)
         self.assertTrue(cladonia.is_compiled(f), cladonia.why_not(f))
 
-    def test_a_short_hot_loop_is_left_to_its_function(self):
-        cladonia.enable()
-        f, before = fresh(), cladonia.stats()
-        for _ in range(150):
-            self.assertEqual(f(20), 2470)
-        after = cladonia.stats()
-        self.assertTrue(cladonia.is_compiled(f), cladonia.why_not(f))
-        self.assertEqual(after["units"] - before["units"], 1)
-
-    def test_a_loop_that_was_left_and_goes_on_is_entered(self):
-        cladonia.enable()
-        f, before = fresh(), cladonia.stats()
-        for _ in range(99):
-            f(10)
-        f(20_000)
-        after = cladonia.stats()
-        self.assertEqual(after["units"] - before["units"], 1)
-        self.assertFalse(cladonia.is_compiled(f))
-        ran = (stats["coverage"]["native_loop_iterations"] for stats in (after, before))
-        self.assertGreater(next(ran) - next(ran), 15_000)
-
     def test_a_refusal_has_a_reason(self):
         space = {}
         exec("def large():\n" + "".join(f"    v{n} = {n}\n" for n in range(400)) + "    return v7\n", space)

@@ -187,8 +187,6 @@ pub struct LoopState {
     pub versions: u32,
     /// Entries refused because of the frame's state.
     pub misfits: u32,
-    /// Whether it was hot once and left to its function's unit.
-    pub left: bool,
     /// Whether nothing more is tried.
     pub closed: bool,
 }

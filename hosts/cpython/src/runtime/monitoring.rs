@@ -47,9 +47,6 @@ const NO_EVENT: i32 = -1;
 const WHAT_EVENT: i32 = t::TRACING + 4;
 /// Interpreted starts of compiled code after which they are not looked at any more.
 const MOST_BYPASSED: u64 = 200;
-/// Turns for each start of its function, below which a hot loop is left to be compiled with the function. Not if units are asked for
-/// early, which is done to see units of loops too.
-const FEW_TURNS: u64 = 32;
 /// Frames that do not fit, after which a loop is left alone.
 const MOST_MISFITS: u32 = 1000;
 
@@ -394,18 +391,7 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
         }
         // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
         // has not been seen yet.
-        let threshold = runtime.options.threshold;
-        let starts_again = state.calls.saturating_mul(FEW_TURNS) > slot.count
-            && threshold >= super::DEFAULT_THRESHOLD
-            && !slot.left
-            && !state.tried
-            && shape.optimized();
-        state.calls = state.calls.max(threshold);
-        if starts_again {
-            // That is soon, as a rule, and then the loop needs no unit of its own.
-            (slot.left, slot.count) = (true, 0);
-            return none();
-        }
+        state.calls = state.calls.max(runtime.options.threshold);
         enter_loop(ts, frame, shape, pos)
     }
 }

@@ -324,11 +324,11 @@ pub fn is_busy() -> bool {
 }
 
 /// A unit that took no longer than this to make may be made anew at any time.
-const CHEAP: Duration = Duration::from_millis(5);
+const CHEAP: Duration = Duration::from_millis(10);
 
 /// Any other must have been there so many times as long: in each corner of a large function something new is met, for which it would be
 /// made again and again while it hardly runs.
-const TIMES_ITS_COST: u32 = 8;
+const TIMES_ITS_COST: u32 = 4;
 
 impl UnitState {
     /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
