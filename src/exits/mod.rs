@@ -73,7 +73,7 @@ pub enum Source {
     Int(u32),
     /// A signed 64-bit integer in the exit buffer and a number to add to it, with wrapping, to be boxed.
     IntPlus(u32, i32),
-    /// An integer that it is at this exit whichever way control came, to be boxed.
+    /// An integer that is the same whenever the exit is taken, to be boxed.
     ConstInt(i64),
     /// An object likewise, by the host's word for it; the frame takes a new reference.
     Const(u64),
