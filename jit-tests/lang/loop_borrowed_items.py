@@ -139,12 +139,17 @@ def interrupted():
             seen.add(type(p) is Point and 0 <= p.x < 40)
             frame.f_locals["points"][p.x % 40] = Point(p.x, 1)
         gc.collect()
+        # Only now: where this takes longer than that, handlers would interrupt each other for ever.
+        if not stopped.is_set():
+            signal.setitimer(signal.ITIMER_REAL, 0.002)
 
+    stopped = threading.Event()
     signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    signal.setitimer(signal.ITIMER_REAL, 0.002)
     try:
         answers = {total(points, 200) for _ in range(60)}
     finally:
+        stopped.set()
         signal.setitimer(signal.ITIMER_REAL, 0)
     print(answers, all(seen))
 
