@@ -138,11 +138,11 @@ impl Emitter<'_> {
         args: &[Value],
         tail: Tail<'_>,
     ) -> Result<(), CodegenError> {
-        let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
         if self.exits.context.is_empty() {
             let context = args.iter().take(CONTEXT_WORDS as usize);
             self.exits.context = context.map(|v| self.value(*v)).collect::<Result<_, _>>()?;
         }
+        let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
         let mut call = vec![BlockArg::from(number)];
         let mut shape = Vec::with_capacity(args.len());
         for (place, &arg) in args.iter().enumerate() {

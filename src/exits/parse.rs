@@ -153,26 +153,24 @@ impl<'a> Reader<'a> {
     }
 
     fn digits<N: FromStr>(&mut self, expected: &'static str) -> Parsed<N> {
-        let rest = self.rest();
-        let length = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        match rest[..length].parse() {
-            Ok(number) => {
-                self.at += length;
-                Ok(number)
-            }
-            Err(_) => self.clone().expected(expected),
-        }
+        self.made_of(|c| c.is_ascii_digit(), expected)
     }
 
     fn signed<N: FromStr>(&mut self, expected: &'static str) -> Parsed<N> {
+        self.made_of(|c| c == '-' || c.is_ascii_digit(), expected)
+    }
+
+    /// A number of these characters, as many as there are.
+    fn made_of<N: FromStr>(
+        &mut self,
+        is_part: impl Fn(char) -> bool,
+        expected: &'static str,
+    ) -> Parsed<N> {
         let rest = self.rest();
-        let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit());
-        let digits = &rest[..end.unwrap_or(rest.len())];
-        match digits.parse() {
+        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        match rest[..length].parse() {
             Ok(number) => {
-                self.at += digits.len();
+                self.at += length;
                 Ok(number)
             }
             Err(_) => self.clone().expected(expected),

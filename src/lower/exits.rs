@@ -22,6 +22,21 @@ struct Words {
     virtuals: Vec<(Value, VirtualObject)>,
 }
 
+impl Words {
+    /// The place of what is passed already.
+    fn place_of(&self, v: Value) -> Option<u32> {
+        let i = self.hir.iter().position(|w| *w == v)?;
+        Some(i as u32 + CONTEXT_WORDS)
+    }
+
+    /// Pass a value; gives its place.
+    fn add(&mut self, v: Value, value: lir::Value) -> u32 {
+        self.hir.push(v);
+        self.args.push(value);
+        self.args.len() as u32 - 1
+    }
+}
+
 impl Lower<'_> {
     /// A cold block that leaves with `state`; what it needs is computed there.
     pub(super) fn exit_block(
@@ -125,48 +140,45 @@ impl Lower<'_> {
         if let Op::RangeAt(to_end) = *self.f.op(v) {
             self.put_range(v, to_end);
         }
-        let repr = self.repr(v);
-        let key = match repr {
-            Repr::Null => return Source::Null,
-            Repr::Int(raw) => return self.int_source(words, raw),
-            Repr::Double(raw) | Repr::Bool(raw) => raw,
-            Repr::IntIf(raw, _) | Repr::DoubleIf(raw, _) => raw,
-            Repr::Object => match self.constant_at_exit(v, owned) {
-                Some(constant) => return constant,
-                None => v,
-            },
-            Repr::Virtual => return self.virtual_object(words, v),
-            Repr::Borrowed(object) => return self.source(words, object, false),
-        };
-        let bound = match repr {
-            Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) => Some(self.word(words, bound)),
-            _ => None,
-        };
-        let index = match words.hir.iter().position(|w| *w == key) {
-            Some(i) => i as u32 + CONTEXT_WORDS,
-            None => {
-                let value = match self.slot_of(words, v) {
-                    // An owned reference may outlive what the slot holds.
-                    Some(k) if repr == Repr::Object && !owned => {
-                        let value = self.b.load(Width::Ptr, self.frame, self.slot_offset(k));
-                        self.reference(value);
-                        value
-                    }
-                    _ if repr.is_raw() => self.raw(key),
-                    _ => self.object(v).0,
-                };
-                words.hir.push(key);
-                words.args.push(value);
-                words.args.len() as u32 - 1
+        match self.repr(v) {
+            Repr::Null => Source::Null,
+            Repr::Int(raw) => self.int_source(words, raw),
+            Repr::Double(raw) => Source::Float(self.word(words, raw)),
+            Repr::Bool(raw) => Source::Bool(self.word(words, raw)),
+            Repr::IntIf(raw, bound) => {
+                let bound = self.word(words, bound);
+                Source::IntIf(self.word(words, raw), bound)
             }
-        };
-        match repr {
-            Repr::Double(_) => Source::Float(index),
-            Repr::Bool(_) => Source::Bool(index),
-            Repr::IntIf(..) => Source::IntIf(index, bound.expect("a flag")),
-            Repr::DoubleIf(..) => Source::FloatIf(index, bound.expect("a flag")),
-            _ if owned => Source::Owned(index),
-            _ => Source::Borrowed(index),
+            Repr::DoubleIf(raw, bound) => {
+                let bound = self.word(words, bound);
+                Source::FloatIf(self.word(words, raw), bound)
+            }
+            Repr::Object => self.object_source(words, v, owned),
+            Repr::Virtual => self.virtual_object(words, v),
+            Repr::Borrowed(object) => self.source(words, object, false),
+        }
+    }
+
+    /// Where an object is.
+    fn object_source(&mut self, words: &mut Words, v: Value, owned: bool) -> Source {
+        if let Some(constant) = self.constant_at_exit(v, owned) {
+            return constant;
+        }
+        let index = words.place_of(v).unwrap_or_else(|| {
+            let value = match self.slot_of(words, v) {
+                // An owned reference may outlive what the slot holds.
+                Some(k) if !owned => {
+                    let value = self.b.load(Width::Ptr, self.frame, self.slot_offset(k));
+                    self.reference(value);
+                    value
+                }
+                _ => self.object(v).0,
+            };
+            words.add(v, value)
+        });
+        match owned {
+            true => Source::Owned(index),
+            false => Source::Borrowed(index),
         }
     }
 
@@ -185,11 +197,10 @@ impl Lower<'_> {
             Op::ConstInt(n) => return Source::ConstInt(n),
             Op::IntStep => {
                 let [from, by] = [0, 1].map(|i| self.f.resolve(self.f.arg(raw, i)));
-                let known = words.hir.iter().position(|w| *w == from);
-                if let (Some(i), Op::ConstInt(by)) = (known, self.f.op(by))
+                if let (Some(from), Op::ConstInt(by)) = (words.place_of(from), self.f.op(by))
                     && let Ok(by) = i32::try_from(*by)
                 {
-                    return Source::IntPlus(i as u32 + CONTEXT_WORDS, by);
+                    return Source::IntPlus(from, by);
                 }
             }
             _ => {}
@@ -200,7 +211,7 @@ impl Lower<'_> {
     /// The slot that holds an object where the unit leaves: what is read there needs no register on the way.
     fn slot_of(&self, words: &Words, v: Value) -> Option<u32> {
         let v = self.f.object_of(v);
-        if self.closed.is_some() || matches!(self.f.op(v), Op::Const(_)) {
+        if self.closed.is_some() {
             return None;
         }
         let slots = words.locals.iter().take(self.f.code.locals.len());
@@ -277,13 +288,10 @@ impl Lower<'_> {
     /// The place of a raw value among the words.
     fn word(&mut self, words: &mut Words, raw: Value) -> u32 {
         let raw = self.f.resolve(raw);
-        if let Some(i) = words.hir.iter().position(|w| *w == raw) {
-            return i as u32 + CONTEXT_WORDS;
-        }
-        let value = self.raw(raw);
-        words.hir.push(raw);
-        words.args.push(value);
-        words.args.len() as u32 - 1
+        words.place_of(raw).unwrap_or_else(|| {
+            let value = self.raw(raw);
+            words.add(raw, value)
+        })
     }
 
     /// Go on only if `ok`; else resume the interpreter at the instruction of `v`.

@@ -144,6 +144,13 @@ pub enum Teaches {
 /// Exit records that a table of forced exits has room for.
 pub const FORCE_CAPACITY: usize = 65536;
 
+/// A unit that took no longer than this to make may be made anew at any time.
+const CHEAP: Duration = Duration::from_millis(10);
+
+/// Any other must have been there so many times as long: in each corner of a large function something new is met, for which it would be
+/// made again and again while it hardly runs.
+const TIMES_ITS_COST: u32 = 4;
+
 impl UnitState {
     /// The state of a unit about to be compiled, with a token that stays its own.
     ///
@@ -202,6 +209,14 @@ impl UnitState {
     /// Whether it may be entered.
     pub fn is_valid(&self) -> bool {
         self.state.get() == 0
+    }
+
+    /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
+    pub fn may_be_remade(&self) -> bool {
+        let (made, took) = self.cost;
+        took <= CHEAP
+            || rt().options.threshold < DEFAULT_THRESHOLD
+            || made.elapsed() >= took * TIMES_ITS_COST
     }
 
     /// Take over what the compiler made.
@@ -321,23 +336,6 @@ impl Drop for HandedOver {
 /// were running may not be told apart, so nothing that was busy is ever freed.
 pub fn is_busy() -> bool {
     BUSY.get() != 0
-}
-
-/// A unit that took no longer than this to make may be made anew at any time.
-const CHEAP: Duration = Duration::from_millis(10);
-
-/// Any other must have been there so many times as long: in each corner of a large function something new is met, for which it would be
-/// made again and again while it hardly runs.
-const TIMES_ITS_COST: u32 = 4;
-
-impl UnitState {
-    /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
-    pub fn may_be_remade(&self) -> bool {
-        let (made, took) = self.cost;
-        took <= CHEAP
-            || rt().options.threshold < DEFAULT_THRESHOLD
-            || made.elapsed() >= took * TIMES_ITS_COST
-    }
 }
 
 /// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
