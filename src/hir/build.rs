@@ -22,6 +22,7 @@ use crate::bytecode::{Code, GeneralOp, Instr, Met, Pc, Reason};
 use crate::facts::Source;
 use crate::facts::{RawEntry, World};
 use crate::types::{ObjectHandle, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ pub(super) struct Builder<'a> {
     pub(super) avoid: &'a HashSet<(Pc, Reason)>,
     pub(super) met: &'a HashMap<Pc, Met>,
     /// The methods that may be called, of values that stand for one of several.
-    pub(super) candidates: HashMap<Value, Vec<ObjectHandle>>,
+    pub(super) candidates: FxHashMap<Value, Vec<ObjectHandle>>,
     pub(super) locals: Vec<Value>,
     pub(super) stack: Vec<Entry>,
     pub(super) pc: Pc,
@@ -94,19 +95,19 @@ pub(super) struct Builder<'a> {
     pub(super) state: Option<StateId>,
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
-    pub(super) hints: HashMap<Value, Type>,
+    pub(super) hints: FxHashMap<Value, Type>,
     /// What holds functions of one code, and one of them.
-    pub(super) kin: HashMap<Value, ObjectHandle>,
+    pub(super) kin: FxHashMap<Value, ObjectHandle>,
     pub(super) null: Value,
     pub(super) blocks: BTreeMap<Pc, Block>,
-    pub(super) pred_count: HashMap<Pc, u32>,
-    pub(super) headers: HashSet<Pc>,
+    pub(super) pred_count: FxHashMap<Pc, u32>,
+    pub(super) headers: FxHashSet<Pc>,
     /// Where the unit ends and the interpreter goes on.
     pub(super) ends: HashSet<Pc>,
-    pub(super) entered: HashSet<Block>,
+    pub(super) entered: FxHashSet<Block>,
     /// What has come to blocks where paths meet, but for loops' heads.
-    pub(super) joins: HashMap<Block, Join>,
-    pub(super) unchecked_in: HashSet<Block>,
+    pub(super) joins: FxHashMap<Block, Join>,
+    pub(super) unchecked_in: FxHashSet<Block>,
     /// For each instruction that may raise: the index of its handler.
     pub(super) handlers: Vec<Option<u32>>,
     /// Which instructions are reached without an exception.
@@ -162,7 +163,7 @@ pub fn build(
         world,
         avoid,
         met,
-        candidates: HashMap::new(),
+        candidates: FxHashMap::default(),
         locals: Vec::new(),
         stack: Vec::new(),
         pc: Pc(0),
@@ -170,17 +171,17 @@ pub fn build(
         start_stack: Vec::new(),
         state: None,
         unchecked: false,
-        hints: HashMap::new(),
-        kin: HashMap::new(),
+        hints: FxHashMap::default(),
+        kin: FxHashMap::default(),
         null: Value::from_u32(0),
         blocks: BTreeMap::new(),
-        pred_count: HashMap::new(),
-        headers: HashSet::new(),
+        pred_count: FxHashMap::default(),
+        headers: FxHashSet::default(),
         ends: HashSet::new(),
         names: names.map(Names::new),
-        entered: HashSet::new(),
-        joins: HashMap::new(),
-        unchecked_in: HashSet::new(),
+        entered: FxHashSet::default(),
+        joins: FxHashMap::default(),
+        unchecked_in: FxHashSet::default(),
         handlers: handlers_by_instr(code),
         expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),

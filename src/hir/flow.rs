@@ -6,7 +6,7 @@ use super::build::{Builder, Join, Unsupported, is_builtin_exact};
 use super::function::{Block, Edge, FrameState, Inst, Place, Term, Value};
 use crate::bytecode::{ArgKind, Code, Handler, Op as B, Pc, Reason};
 use crate::types::Type;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Normal successors of the instruction at `pc`, and whether it can fall through.
 pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
@@ -56,7 +56,7 @@ impl Builder<'_> {
         // Which instructions are reachable, which start blocks, and how many edges lead to each.
         let n = code.instrs.len();
         let mut reachable = vec![false; n];
-        let mut leaders: HashSet<Pc> = firsts.iter().copied().collect();
+        let mut leaders: FxHashSet<Pc> = firsts.iter().copied().collect();
         let mut work = firsts.to_vec();
         let mut handlers = Vec::new();
         let inside = self.loop_around(firsts[0]);
@@ -125,8 +125,9 @@ impl Builder<'_> {
                 pc = next[0];
             }
         };
-        let (mut post, mut seen, mut open) = (Vec::new(), HashSet::new(), HashSet::new());
-        let mut headers = HashSet::new();
+        let (mut post, mut seen, mut open) =
+            (Vec::new(), FxHashSet::default(), FxHashSet::default());
+        let mut headers = FxHashSet::default();
         let mut stack: Vec<(Pc, Vec<Pc>, usize)> = Vec::new();
         // Each of the places is the start of a search; in the order that comes out, the first of them is first.
         let mut starts = firsts.to_vec();
@@ -171,12 +172,12 @@ impl Builder<'_> {
 
     /// The instructions of the outermost loop with `first` in it, if what follows it is left to the interpreter: code
     /// that is no function's runs once.
-    fn loop_around(&self, first: Pc) -> Option<HashSet<Pc>> {
+    fn loop_around(&self, first: Pc) -> Option<FxHashSet<Pc>> {
         if self.code.optimized {
             return None;
         }
-        let (mut reached, mut work) = (HashSet::new(), vec![first]);
-        let mut before: HashMap<Pc, Vec<Pc>> = HashMap::new();
+        let (mut reached, mut work) = (FxHashSet::default(), vec![first]);
+        let mut before: FxHashMap<Pc, Vec<Pc>> = FxHashMap::default();
         while let Some(pc) = work.pop() {
             if pc.0 as usize >= self.code.instrs.len() || !reached.insert(pc) {
                 continue;
@@ -187,7 +188,7 @@ impl Builder<'_> {
                 work.push(next);
             }
         }
-        let (mut inside, mut work) = (HashSet::new(), before.remove(&first)?);
+        let (mut inside, mut work) = (FxHashSet::default(), before.remove(&first)?);
         while let Some(pc) = work.pop() {
             if inside.insert(pc) {
                 work.extend(before.get(&pc).into_iter().flatten());

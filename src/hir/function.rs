@@ -5,10 +5,13 @@ use crate::bytecode::{Awaited, Code, Pc};
 use crate::facts::{Assumption, Source};
 use crate::types::{ObjectHandle, Type};
 use cranelift_entity::{
-    EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
+    EntityRef, PrimaryMap, SecondaryMap, entity_impl,
+    packed_option::{PackedOption, ReservedValue},
 };
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 use std::collections::{HashMap, HashSet};
+use std::ops::Index;
 use std::sync::Arc;
 
 /// A value, which is the instruction that defines it; printed `v12`.
@@ -193,6 +196,23 @@ impl Term {
             Term::MayRaise { next, raised, .. } => smallvec![next, raised],
             _ => smallvec![],
         }
+    }
+}
+
+/// From which blocks each block is entered: a row for each, with one entry an edge, in the order of the blocks.
+#[derive(Debug)]
+pub struct Predecessors {
+    from: Vec<Block>,
+    /// Where the row before a block's ends, and where its own does.
+    ends: Vec<usize>,
+}
+
+impl Index<Block> for Predecessors {
+    type Output = [Block];
+
+    fn index(&self, block: Block) -> &[Block] {
+        let i = block.index();
+        &self.from[self.ends[i]..self.ends[i + 1]]
     }
 }
 
@@ -409,17 +429,14 @@ impl Function {
     /// Write the aliases into every use, and forget them. Where an instruction that might have raised was replaced by
     /// others, nothing raises any more.
     pub fn apply_aliases(&mut self) {
-        let aliases = std::mem::take(&mut self.aliases);
-        if aliases.values().len() == 0 {
+        if self.aliases.values().len() == 0 {
             self.relied_on_once();
             return;
         }
-        let find = |mut v: Value| {
-            while let Some(next) = aliases[v].expand() {
-                v = next;
-            }
-            v
-        };
+        // Each value is named in many frame states.
+        let resolved: Vec<Value> = self.insts.keys().map(|v| self.resolve(v)).collect();
+        self.aliases = SecondaryMap::new();
+        let find = |v: Value| resolved[v.index()];
         for inst in self.insts.values_mut() {
             inst.args.iter_mut().for_each(|a| *a = find(*a));
         }
@@ -430,7 +447,7 @@ impl Function {
             block.out_locals.iter_mut().for_each(|l| *l = find(*l));
             fix_state(&mut block.entry_state);
             if let Term::MayRaise { op, next, .. } = &block.term
-                && aliases[*op].is_some()
+                && find(*op) != *op
             {
                 block.term = Term::Jump(next.clone());
                 fewer_edges = true;
@@ -447,9 +464,8 @@ impl Function {
         self.relied_on.iter_mut().for_each(|v| *v = find(*v));
         self.relied_on_once();
         self.taken_out.values_mut().for_each(|v| *v = find(*v));
-        let replaced: Vec<bool> = self.insts.keys().map(|v| aliases[v].is_some()).collect();
         for block in self.blocks.values_mut() {
-            block.insts.retain(|v| !replaced[v.index()]);
+            block.insts.retain(|v| find(*v) == *v);
         }
         if fewer_edges {
             let entry = self.entry();
@@ -458,7 +474,7 @@ impl Function {
     }
 
     fn relied_on_once(&mut self) {
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         self.relied_on.retain(|v| seen.insert(*v));
     }
 
@@ -485,12 +501,12 @@ impl Function {
         !(ty.unspecialized() <= quiet) && !held
     }
 
-    /// The drops after which the unit leaves if they have run code of the program: those that nothing but others of them stands between
+    /// The drops in some blocks after which the unit leaves if they have run code of the program: those that nothing but others of them stands between
     /// and the check.
-    pub fn unseen_drops(&self) -> HashSet<Value> {
-        let mut drops = HashSet::new();
+    pub fn unseen_drops(&self, blocks: &[Block]) -> FxHashSet<Value> {
+        let mut drops = FxHashSet::default();
         let mut group = Vec::new();
-        for &b in &self.order {
+        for &b in blocks {
             group.clear();
             for &v in &self.blocks[b].insts {
                 match self.op(v) {
@@ -528,14 +544,26 @@ impl Function {
     }
 
     /// Predecessors of each block (one entry an edge).
-    pub fn predecessors(&self) -> SecondaryMap<Block, Vec<Block>> {
-        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for &block in &self.order {
-            for edge in self.blocks[block].term.edges() {
-                preds[edge.block].push(block);
-            }
+    pub fn predecessors(&self) -> Predecessors {
+        let edges = || {
+            let from = self.order.iter();
+            from.flat_map(|b| {
+                let edges = self.blocks[*b].term.edges();
+                edges.into_iter().map(|edge| (*b, edge.block.index()))
+            })
+        };
+        // First where the row of the block before ends, which then moves on as the row fills.
+        let mut ends = vec![0; self.blocks.len() + 2];
+        edges().for_each(|(_, to)| ends[to + 2] += 1);
+        for i in 1..ends.len() {
+            ends[i] += ends[i - 1];
         }
-        preds
+        let mut from = vec![Block::reserved_value(); ends[ends.len() - 1]];
+        for (block, to) in edges() {
+            from[ends[to + 1]] = block;
+            ends[to + 1] += 1;
+        }
+        Predecessors { from, ends }
     }
 
     /// Recompute `order` as the reverse postorder of what is reachable.

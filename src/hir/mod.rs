@@ -51,7 +51,7 @@ pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};
 pub(crate) use expressions::{Expressions, Operands};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
-    Proved, StateId, Term, Value,
+    Predecessors, Proved, StateId, Term, Value,
 };
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op};

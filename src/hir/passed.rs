@@ -2,16 +2,17 @@
 
 use super::function::{Function, Value};
 use super::ops::Op;
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Of each block parameter, the values that edges bring it, one an edge.
 #[derive(Clone, Default, Debug)]
-pub struct Passed(HashMap<Value, Vec<Value>>);
+pub struct Passed(FxHashMap<Value, Vec<Value>>);
 
 impl Passed {
     /// Look at a function.
     pub fn of(f: &Function) -> Passed {
-        let mut passed: HashMap<Value, Vec<Value>> = HashMap::new();
+        let mut passed: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
         for &b in &f.order {
             for edge in f.blocks[b].term.edges() {
                 let params = &f.blocks[edge.block].params;

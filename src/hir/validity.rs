@@ -11,12 +11,16 @@ impl Validity {
     /// Look at a function.
     pub fn of(f: &Function) -> Validity {
         let mut dirty_in: SecondaryMap<Block, bool> = SecondaryMap::new();
+        dirty_in.resize(f.blocks.len());
+        let blocks = f.order.iter();
+        let settled: Vec<Option<bool>> = blocks
+            .map(|b| f.blocks[*b].insts.iter().rev().find_map(|v| settles(f, *v)))
+            .collect();
         let mut changed = true;
         while changed {
             changed = false;
-            for &b in &f.order {
-                let insts = f.blocks[b].insts.iter();
-                let out = insts.fold(dirty_in[b], |dirty, &v| after(f, v, dirty));
+            for (&b, settled) in f.order.iter().zip(&settled) {
+                let out = settled.unwrap_or(dirty_in[b]);
                 // Lowering goes to a landing block only while the unit is valid.
                 let landing = f.landing(b).map(|l| l.1);
                 for edge in f.blocks[b].term.edges() {
@@ -36,18 +40,19 @@ impl Validity {
         let insts = f.blocks[b].insts.iter();
         insts.scan(self.0[b], |dirty, &v| {
             let before = *dirty;
-            *dirty = after(f, v, before);
+            *dirty = settles(f, v).unwrap_or(before);
             Some(before)
         })
     }
 }
 
-fn after(f: &Function, v: Value, dirty: bool) -> bool {
+/// Whether code of the program may have run behind the instruction, if that does not depend on what was before.
+fn settles(f: &Function, v: Value) -> Option<bool> {
     match f.op(v) {
         // The last two look themselves after the pending work, or the call, is done.
         Op::CheckValid | Op::CheckUnseen | Op::CheckPending | Op::DoPending | Op::CallRaw(..) => {
-            false
+            Some(false)
         }
-        _ => dirty || f.may_run_host_code(v),
+        _ => f.may_run_host_code(v).then_some(true),
     }
 }

@@ -182,7 +182,8 @@ impl Cfg {
             })
         };
         let edges = || edges().filter(|(_, to)| self.place[*to] != 0);
-        let mut rows = SecondaryMap::<Block, (u32, u32)>::with_capacity(func.blocks.len());
+        let mut rows = SecondaryMap::<Block, (u32, u32)>::new();
+        rows.resize(func.blocks.len());
         for (_, to) in edges() {
             rows[to].1 += 1;
         }

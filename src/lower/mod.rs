@@ -56,7 +56,8 @@ use crate::host::Host;
 use crate::host::{Entry, RawMap, UnitParts};
 use crate::lir::{self, Builder, Func, Opcode, Signature};
 use crate::ll::{Ty, Width};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What lowering gives.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ struct Resumed {
 }
 
 /// What raw value of a local was stored into the frame last.
-type Shadows = HashMap<u32, Value>;
+type Shadows = FxHashMap<u32, Value>;
 
 /// Whether a unit may go on, as it is known at a place in its code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,8 +102,8 @@ pub(crate) struct Lower<'a> {
     /// The room of a closed unit's calls ([`crate::host::raw_signature`]); else nothing that is used.
     room: lir::Value,
     b: Builder<'a>,
-    values: HashMap<Value, lir::Value>,
-    blocks: HashMap<hir::Block, lir::Block>,
+    values: FxHashMap<Value, lir::Value>,
+    blocks: FxHashMap<hir::Block, lir::Block>,
     exits: Vec<ExitRecord>,
     /// By the host's position, which two instructions may have: one for each copy of an instruction there that differs in it.
     raw_maps: BTreeMap<u32, Vec<RawMap>>,
@@ -118,7 +119,7 @@ pub(crate) struct Lower<'a> {
     /// The instruction that may raise at the end of this block, and its landing block.
     landing: Option<(Value, hir::Block)>,
     /// What is known of the frame at the start of a block that is reached from one place only.
-    known: HashMap<hir::Block, (Option<u32>, HashMap<u32, Value>)>,
+    known: FxHashMap<hir::Block, (Option<u32>, FxHashMap<u32, Value>)>,
     /// The locals where we stand.
     locals: Vec<Value>,
     /// The position stored in the frame, if known here.
@@ -126,8 +127,8 @@ pub(crate) struct Lower<'a> {
     /// The raw words stored in the frame, if known here.
     shadows: Shadows,
     /// Number of outputs read from each operation that has some, and where they are.
-    outputs: HashMap<Value, Vec<lir::Value>>,
-    output_counts: HashMap<Value, u32>,
+    outputs: FxHashMap<Value, Vec<lir::Value>>,
+    output_counts: FxHashMap<Value, u32>,
     /// Whether references are counted; else they are marked, for the host's collector.
     is_counted: bool,
     /// A fault for tests: integer subtraction has its operands in the wrong order.
@@ -243,8 +244,8 @@ fn finish(
 }
 
 /// How many outputs of each operation that has some are read.
-fn output_counts(f: &Function) -> HashMap<Value, u32> {
-    let mut counts: HashMap<Value, u32> = HashMap::new();
+fn output_counts(f: &Function) -> FxHashMap<Value, u32> {
+    let mut counts: FxHashMap<Value, u32> = FxHashMap::default();
     for &b in &f.order {
         for &v in &f.blocks[b].insts {
             if let Op::Output(n) = f.op(v) {
@@ -281,8 +282,8 @@ impl<'a> Lower<'a> {
             closed,
             room: closed.map_or(second, |_| func.params()[2]),
             b: Builder::new(func),
-            values: HashMap::new(),
-            blocks: HashMap::new(),
+            values: FxHashMap::default(),
+            blocks: FxHashMap::default(),
             exits: Vec::new(),
             raw_maps: BTreeMap::new(),
             copied,
@@ -291,11 +292,11 @@ impl<'a> Lower<'a> {
             resumed: None,
             leave: None,
             landing: None,
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             locals: Vec::new(),
             position: None,
-            shadows: HashMap::new(),
-            outputs: HashMap::new(),
+            shadows: FxHashMap::default(),
+            outputs: FxHashMap::default(),
             output_counts: output_counts(f),
             is_counted: host.lifetimes.are_counted(),
             planted,
@@ -327,7 +328,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        let landings: HashSet<hir::Block> = self
+        let landings: FxHashSet<hir::Block> = self
             .f
             .order
             .iter()

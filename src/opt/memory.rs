@@ -34,10 +34,10 @@ use crate::hir::{
 };
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// The most facts that are carried from block to block, and that are known of memory at a time: more would cost more than they bring.
 const MOST_FACTS: usize = 96;
@@ -243,12 +243,14 @@ struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     fn new(f: &Function, cx: &Context<'a>) -> Analysis<'a> {
         let world = cx.world;
+        let mut guards = SecondaryMap::new();
+        guards.resize(f.insts.len());
         Analysis {
             world,
             knows_numbers: !cx.check_facts,
             expressions: Expressions::default(),
-            guards: SecondaryMap::new(),
-            fields: Fields::new(f, world),
+            guards,
+            fields: Fields::new(f, world, &f.order),
         }
     }
 
@@ -620,15 +622,16 @@ fn quiet_store(f: &Function, v: Value, item: Value) -> Option<IntrinsicCall> {
 pub(super) struct Fields<'a> {
     world: &'a dyn World,
     known: RefCell<FxHashMap<IntrinsicCall, Option<FieldAccess>>>,
-    unseen: HashSet<Value>,
+    unseen: FxHashSet<Value>,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(f: &Function, world: &'a dyn World) -> Fields<'a> {
+    /// For what is asked about instructions of some blocks.
+    pub(super) fn new(f: &Function, world: &'a dyn World, blocks: &[Block]) -> Fields<'a> {
         Fields {
             world,
             known: RefCell::default(),
-            unseen: f.unseen_drops(),
+            unseen: f.unseen_drops(blocks),
         }
     }
 

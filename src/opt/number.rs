@@ -3,7 +3,8 @@
 use super::Context;
 use super::ranges::Tree;
 use crate::hir::{Block, Expressions, Function, Op, Operands, Value, is_builtin_exact};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use std::collections::HashSet;
 
 /// Hoist, then number.
@@ -85,6 +86,14 @@ fn walk(
 fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
     let tree = Tree::of(f);
     let mut changed = false;
+    let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();
+    places.resize(f.blocks.len());
+    for (place, &b) in f.order.iter().enumerate() {
+        places[b] = place;
+    }
+    // Of each value, the header of the loop looked at last that it is made in.
+    let mut made_in: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
+    made_in.resize(f.insts.len());
     // Inner loops come later in the order: hoist from them first, then on from the outer ones.
     for header in f.order.clone().into_iter().rev() {
         let Some((before, back)) = tree.ways_into(f, header) else {
@@ -97,21 +106,19 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
                 work.extend(tree.predecessors(b));
             }
         }
-        let mut inside = vec![false; f.insts.len()];
+        let mut body: Vec<Block> = body.into_iter().collect();
+        body.sort_unstable_by_key(|b| places[*b]);
         for &b in &body {
             for v in f.blocks[b]
                 .insts
                 .iter()
                 .chain(f.blocks[b].params.iter().map(|(p, _)| p))
             {
-                inside[v.index()] = true;
+                made_in[*v] = header.into();
             }
         }
         let pc = f.blocks[header].entry_state.pc;
-        for b in f.order.clone() {
-            if !body.contains(&b) {
-                continue;
-            }
+        for b in body {
             let always = back.iter().all(|e| tree.dominates(b, *e));
             for v in f.blocks[b].insts.clone() {
                 let inst = &f.insts[v];
@@ -128,7 +135,8 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
                             && !cx.avoid.contains(&(pc, reason))
                     }
                 };
-                if !movable || inst.args.iter().any(|a| inside[f.resolve(*a).index()]) {
+                let is_inside = |a: &Value| made_in[f.resolve(*a)].expand() == Some(header);
+                if !movable || inst.args.iter().any(is_inside) {
                     continue;
                 }
                 if inst.op.exit_reason().is_some() {
@@ -137,7 +145,7 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
                 }
                 f.blocks[b].insts.retain(|x| *x != v);
                 f.blocks[before].insts.push(v);
-                inside[v.index()] = false;
+                made_in[v] = None.into();
                 changed = true;
             }
         }

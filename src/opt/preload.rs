@@ -257,7 +257,7 @@ impl Plan {
         users: &SecondaryMap<Value, u32>,
         found: &Innermost,
     ) -> Option<Plan> {
-        let fields = Fields::new(f, cx.world);
+        let fields = Fields::new(f, cx.world, &found.body);
         let mut changes = Vec::new();
         let mut inside = BTreeSet::new();
         for &b in &found.body {

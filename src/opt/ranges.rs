@@ -11,11 +11,13 @@
 
 use super::Context;
 use crate::bytecode::{ConstValue, GeneralOp};
-use crate::hir::{Block, Cmp, Edge, Entry, FrameState, Function, Inst, Op, Place, Term, Value};
+use crate::hir::{
+    Block, Cmp, Edge, Entry, FrameState, Function, Inst, Op, Place, Predecessors, Term, Value,
+};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A loop over an iterator that may be nobody else's.
 pub(super) struct Loop {
@@ -96,8 +98,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 }
 
 /// The blocks that name objects, or make them.
-fn naming(f: &Function, objects: impl IntoIterator<Item = Value>) -> HashMap<Value, Vec<Block>> {
-    let mut named: HashMap<Value, Vec<Block>> =
+fn naming(f: &Function, objects: impl IntoIterator<Item = Value>) -> FxHashMap<Value, Vec<Block>> {
+    let mut named: FxHashMap<Value, Vec<Block>> =
         objects.into_iter().map(|v| (v, Vec::new())).collect();
     // What stands for one of them.
     let mut aliases: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
@@ -125,7 +127,7 @@ fn naming(f: &Function, objects: impl IntoIterator<Item = Value>) -> HashMap<Val
 /// The dominators, and the predecessors.
 pub(super) struct Tree {
     idom: SecondaryMap<Block, PackedOption<Block>>,
-    preds: SecondaryMap<Block, Vec<Block>>,
+    preds: Predecessors,
 }
 
 impl Tree {
@@ -296,14 +298,14 @@ pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value
             let Some(state) = inst.state.map(|s| &f.states[s]) else {
                 continue;
             };
-            let inlined = state.inlined.iter().flat_map(|frame| &frame.stack);
-            let stacks = state.stack.iter().chain(inlined);
-            let on_stack = stacks.filter(|e| names(e.value)).count();
             let everywhere = state.values().filter(|v| names(*v)).count();
-            if everywhere > 1
-                || everywhere != on_stack
-                || everywhere > 0 && place(i) == Where::Outside
-            {
+            if everywhere == 0 {
+                continue;
+            }
+            let inlined = state.inlined.iter().flat_map(|frame| &frame.stack);
+            let mut stacks = state.stack.iter().chain(inlined);
+            let is_on_stack = stacks.any(|e| names(e.value));
+            if everywhere > 1 || !is_on_stack || place(i) == Where::Outside {
                 return false;
             }
         }
@@ -535,7 +537,7 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
         }
     }
 
-    let mut preds = tree.preds[header].clone();
+    let mut preds = tree.preds[header].to_vec();
     preds.dedup();
     for pred in preds {
         let values = match pred == before {

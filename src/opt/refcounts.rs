@@ -3,10 +3,11 @@
 use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::facts::{FieldAccess, IntrinsicCall};
-use crate::hir::{Block, FrameState, Function, Inst, Op, StateId, Term, Value};
+use crate::hir::{Block, FrameState, Function, Inst, Op, Predecessors, StateId, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far apart the two may stand: the way between is walked for each `incref`.
 const MOST_BETWEEN: usize = 1000;
@@ -23,34 +24,45 @@ const MOST_BLOCKS: usize = 12;
 /// What an attribute holds lives as long as nothing is stored there: a store into another attribute may take out another reference to the
 /// object, but not the last one.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let unseen = f.unseen_drops();
+    let unseen = f.unseen_drops(&f.order);
     let mut changed = store_once(f) | sink(f) | sink_into_joins(f);
+    let mut needed = FxHashSet::default();
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
         let mut gone = vec![false; insts.len()];
+        let mut needed_here = Vec::new();
         for i in 0..insts.len() {
-            if !gone[i]
-                && matches!(f.op(insts[i]), Op::Incref)
-                && let Some(j) = matching_decref(f, cx, &unseen, &insts, &gone, i)
-            {
-                let v = f.object_of(f.arg(insts[i], 0));
-                let states: BTreeSet<StateId> = (i + 1..j)
-                    .filter(|k| !gone[*k])
-                    .filter_map(|k| f.insts[insts[k]].state)
-                    .collect();
-                for state in states {
-                    borrow_in_state(f, state, v);
-                }
-                (gone[i], gone[j]) = (true, true);
+            if gone[i] || !matches!(f.op(insts[i]), Op::Incref) {
+                continue;
             }
+            let v = f.object_of(f.arg(insts[i], 0));
+            let keeps = Keeps::of(f, cx, &unseen, &insts, i);
+            let j = match undone(f, &insts[i + 1..], &gone[i + 1..], v, Some(&keeps)) {
+                Undone::At(n) => i + 1 + n,
+                Undone::NotHere => continue,
+                Undone::Never => {
+                    needed_here.push(insts[i]);
+                    continue;
+                }
+            };
+            let states: BTreeSet<StateId> = (i + 1..j)
+                .filter(|k| !gone[*k])
+                .filter_map(|k| f.insts[insts[k]].state)
+                .collect();
+            for state in states {
+                borrow_in_state(f, state, v);
+            }
+            (gone[i], gone[j]) = (true, true);
         }
         if gone.contains(&true) {
             let mut gone = gone.into_iter();
             f.blocks[b].insts.retain(|_| gone.next() == Some(false));
             changed = true;
+        } else {
+            needed.extend(needed_here);
         }
     }
-    across(f, cx, &unseen) | changed
+    across(f, cx, &unseen, needed) | changed
 }
 
 /// A slot that is to get the object that it has keeps its own reference to it: the store moves none, and what follows drops the one that was
@@ -92,8 +104,13 @@ fn checked(f: &Function, v: Value) -> Value {
     v
 }
 
-/// What `run` does within blocks, where blocks lie between.
-fn across(f: &mut Function, cx: &Context<'_>, unseen: &HashSet<Value>) -> bool {
+/// What `run` does within blocks, where blocks lie between. Of some it is known that their own block needs them, as long as nothing changes.
+fn across(
+    f: &mut Function,
+    cx: &Context<'_>,
+    unseen: &FxHashSet<Value>,
+    mut needed: FxHashSet<Value>,
+) -> bool {
     let preds = f.predecessors();
     let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();
     for (place, &b) in f.order.iter().enumerate() {
@@ -103,13 +120,14 @@ fn across(f: &mut Function, cx: &Context<'_>, unseen: &HashSet<Value>) -> bool {
     for b in f.order.clone() {
         let mut at = 0;
         while let Some(&inst) = f.blocks[b].insts.get(at) {
-            let is_taken = matches!(f.op(inst), Op::Incref);
+            let is_taken = matches!(f.op(inst), Op::Incref) && !needed.contains(&inst);
             match is_taken
                 .then(|| Region::of(f, cx, unseen, &preds, &places, (b, at)))
                 .flatten()
             {
                 Some(region) => {
                     region.borrow(f);
+                    needed.clear();
                     changed = true;
                 }
                 None => at += 1,
@@ -131,8 +149,8 @@ impl Region {
     fn of(
         f: &Function,
         cx: &Context<'_>,
-        unseen: &HashSet<Value>,
-        preds: &SecondaryMap<Block, Vec<Block>>,
+        unseen: &FxHashSet<Value>,
+        preds: &Predecessors,
         places: &SecondaryMap<Block, usize>,
         (b, at): (Block, usize),
     ) -> Option<Region> {
@@ -224,7 +242,7 @@ fn sink(f: &mut Function) -> bool {
 }
 
 /// Where a block branches to, if nothing else leads there.
-fn sides(f: &Function, preds: &SecondaryMap<Block, Vec<Block>>, b: Block) -> Option<[Block; 2]> {
+fn sides(f: &Function, preds: &Predecessors, b: Block) -> Option<[Block; 2]> {
     let Term::Branch { then, els, .. } = &f.blocks[b].term else {
         return None;
     };
@@ -236,7 +254,7 @@ fn sides(f: &Function, preds: &SecondaryMap<Block, Vec<Block>>, b: Block) -> Opt
 /// Whether a reference that is taken before two blocks is dropped again in one of them, or behind some more branches that nothing stands before.
 fn is_undone_on_a_side(
     f: &Function,
-    preds: &SecondaryMap<Block, Vec<Block>>,
+    preds: &Predecessors,
     v: Value,
     blocks: [Block; 2],
     most: usize,
@@ -324,7 +342,7 @@ fn is_apart(f: &Function, v: Value) -> bool {
 struct Keeps<'a> {
     cx: &'a Context<'a>,
     /// Drops after which the unit leaves if they have run code of the program.
-    unseen: &'a HashSet<Value>,
+    unseen: &'a FxHashSet<Value>,
     holder: Option<Holder>,
 }
 
@@ -339,7 +357,7 @@ impl<'a> Keeps<'a> {
     fn of(
         f: &Function,
         cx: &'a Context<'a>,
-        unseen: &'a HashSet<Value>,
+        unseen: &'a FxHashSet<Value>,
         insts: &[Value],
         at: usize,
     ) -> Keeps<'a> {
@@ -382,22 +400,6 @@ impl Holder {
             object: f.object_of(f.arg(v, 0)),
             load: load.clone(),
         })
-    }
-}
-
-fn matching_decref(
-    f: &Function,
-    cx: &Context<'_>,
-    unseen: &HashSet<Value>,
-    insts: &[Value],
-    gone: &[bool],
-    from: usize,
-) -> Option<usize> {
-    let v = f.object_of(f.arg(insts[from], 0));
-    let keeps = Keeps::of(f, cx, unseen, insts, from);
-    match undone(f, &insts[from + 1..], &gone[from + 1..], v, Some(&keeps)) {
-        Undone::At(n) => Some(from + 1 + n),
-        Undone::NotHere | Undone::Never => None,
     }
 }
 

@@ -81,7 +81,7 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Qu
         return None;
     }
     let preds = f.predecessors();
-    let mut back = preds[header].clone();
+    let mut back = preds[header].to_vec();
     back.retain(|b| *b != before);
     let mut blocks = vec![header];
     let mut work = back.clone();

@@ -12,7 +12,8 @@ use crate::hir::{
 };
 use crate::infer::paths::{Disagreement, Fact, Subjects, find};
 use crate::types::Type;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// The most instructions that one copy may have.
 const MOST_COPIED: usize = 120;
@@ -26,7 +27,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     cx.log.borrow_mut().paths.push(cost);
     let mut changed = false;
     let mut joins: Vec<(Disagreement, String)> = Vec::new();
-    let uses = Uses::of(f);
+    let mut uses = None;
     for finding in found {
         match finding.fact {
             Fact::Narrowed(op, index, ty) => {
@@ -43,7 +44,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 let is_new = joins.iter().all(|(known, _)| known.block != what.block);
                 // A bet that something was built on can't be taken back.
                 let is_guard = matches!(f.op(what.at), Op::GuardType(_));
-                if is_new && (!is_guard || uses.are_general(what.at)) {
+                let mut are_general = |v| uses.get_or_insert_with(|| Uses::of(f)).are_general(v);
+                if is_new && (!is_guard || are_general(what.at)) {
                     joins.push((what, finding.proof));
                 }
             }
@@ -76,7 +78,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 
 /// The values of which something relies on the type: what uses them, or what follows from them, is no general operation, or
 /// something that does not name them was derived from it ([`Function::relied_on`]).
-struct Uses(HashSet<Value>);
+struct Uses(FxHashSet<Value>);
 
 impl Uses {
     fn of(f: &Function) -> Uses {
@@ -97,7 +99,7 @@ impl Uses {
             }
         }
         let passed = Passed::of(f);
-        let mut relied = HashSet::new();
+        let mut relied = FxHashSet::default();
         while let Some(v) = work.pop() {
             if !relied.insert(v) {
                 continue;
@@ -225,7 +227,7 @@ fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut 
     };
     let idom = f.dominators();
     let mut region: Vec<Block> = Vec::new();
-    let mut inside: HashSet<Block> = HashSet::new();
+    let mut inside: FxHashSet<Block> = FxHashSet::default();
     for &b in &f.order {
         if b == block || idom[b].expand().is_some_and(|up| inside.contains(&up)) {
             inside.insert(b);
@@ -264,9 +266,9 @@ fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut 
 }
 
 /// Copy blocks that their first one dominates, and nothing else is dominated by it: so whatever leaves them is what edges pass.
-fn copy_region(f: &mut Function, region: &[Block]) -> HashMap<Block, Block> {
-    let mut values: HashMap<Value, Value> = HashMap::new();
-    let mut blocks: HashMap<Block, Block> = HashMap::new();
+fn copy_region(f: &mut Function, region: &[Block]) -> FxHashMap<Block, Block> {
+    let mut values: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut blocks: FxHashMap<Block, Block> = FxHashMap::default();
     for &b in region {
         let data = &f.blocks[b];
         let placed: Vec<Value> = data
@@ -285,7 +287,7 @@ fn copy_region(f: &mut Function, region: &[Block]) -> HashMap<Block, Block> {
         };
         blocks.insert(b, f.blocks.push(data));
     }
-    let mut states: HashMap<StateId, StateId> = HashMap::new();
+    let mut states: FxHashMap<StateId, StateId> = FxHashMap::default();
     for &b in region {
         let value = |v: &mut Value| {
             *v = f.resolve(*v);

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Function, Op, Value, general_type};
+use crate::hir::{Function, Op, Term, Value, general_type};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
@@ -19,14 +19,16 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     while changed {
         changed = false;
         for b in f.order.clone() {
-            for v in f.blocks[b].insts.clone() {
+            let insts = std::mem::take(&mut f.blocks[b].insts);
+            for &v in &insts {
                 let new = transfer(f, v, before[v.index()]);
                 if new != f.insts[v].ty {
                     f.insts[v].ty = new;
                     changed = true;
                 }
             }
-            let term = f.blocks[b].term.clone();
+            f.blocks[b].insts = insts;
+            let term = std::mem::replace(&mut f.blocks[b].term, Term::Unreachable);
             for edge in term.edges() {
                 for (i, &arg) in edge.args.iter().enumerate() {
                     let p = f.blocks[edge.block].params[i].0;
@@ -44,6 +46,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                     }
                 }
             }
+            f.blocks[b].term = term;
         }
     }
     f.insts.values().map(|i| i.ty).ne(before)

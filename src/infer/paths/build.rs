@@ -78,6 +78,21 @@ const TELLING: [Type; 7] = [
     Type::DICT_EXACT,
 ];
 
+/// Which of these members of a type are, or are within.
+fn telling(members: &[Type]) -> Vec<Type> {
+    let mut types = Vec::new();
+    for member in members {
+        if let Some(ty) = TELLING.iter().find(|ty| *member <= **ty) {
+            add(&mut types, *ty);
+        }
+    }
+    types
+}
+
+fn is_within(types: &[Type], member: Type) -> bool {
+    types.iter().any(|ty| member <= *ty)
+}
+
 /// How many operands decide what an operation can become: a general one, or one that takes numbers as they come.
 fn deciding_operands(op: &Op) -> usize {
     match op {
@@ -540,6 +555,7 @@ impl<'a> Graph<'a> {
                         found.extend(self.disagreement(inst, subject, left));
                     }
                 }
+                Question::Join(_, subject) if telling(&self.members[&subject]).len() < 2 => {}
                 Question::Join(inst, subject) => {
                     let left = self.feasible(inst, subject, &mut proof);
                     found.extend(self.disagreement(inst, subject, left));
@@ -582,13 +598,9 @@ impl<'a> Graph<'a> {
     /// That several types may come to an instruction each of which it could be made for.
     fn disagreement(&self, inst: Value, subject: Value, left: Vec<Type>) -> Option<Finding> {
         let block = self.home[subject].expand()?;
-        let mut types: Vec<Type> = Vec::new();
-        for member in left {
-            // What else there is, operations are not made for.
-            let ty = *TELLING.iter().find(|ty| member <= **ty)?;
-            add(&mut types, ty);
-        }
-        if types.len() < 2 {
+        let types = telling(&left);
+        // What else there is, operations are not made for.
+        if types.len() < 2 || !left.iter().all(|member| is_within(&types, *member)) {
             return None;
         }
         let named: Vec<String> = types.iter().map(Type::to_string).collect();
