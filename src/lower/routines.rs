@@ -2,13 +2,15 @@
 //!
 //! A copy costs the code generator as much as any other code, for each place. So a **routine**, the intrinsic as a function that is
 //! compiled once, is called where speed does not matter (in cold blocks) and where copies would be too many: in a large function
-//! outside its loops, and everywhere once what was copied has come to [`MOST_COPIED`].
+//! outside its loops, of those in a very large one in all but the innermost, and everywhere once what was copied has come to
+//! [`MOST_COPIED`].
 
 use super::Lower;
-use crate::hir::{Function, Op};
+use crate::hir::{Block, Function, Op};
 use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, names};
 use crate::lir::{self, Builder, End, Func, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
+use cranelift_entity::SecondaryMap;
 
 /// What may be called rather than copied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,6 +56,9 @@ pub type Routines<'a> = &'a dyn Fn(Routine) -> Option<u64>;
 /// Functions of fewer HIR instructions are made without regard to what copies cost, but for cold blocks.
 const SMALL: usize = 300;
 
+/// Of functions of more HIR instructions only the loops that have no other in them are given copies.
+const LARGE: usize = 1000;
+
 /// The LIR instructions that copies in the loops of a larger function may come to.
 const MOST_COPIED: usize = 3000;
 
@@ -67,11 +72,54 @@ const WORTH_A_CALL: usize = 9;
 pub(super) struct Policy<'a> {
     routines: Routines<'a>,
     is_large: bool,
-    /// By the place in the order of blocks: how much deeper in loops it is than the block before. (A block between a loop's first
-    /// and last that is not of the loop counts as if it were.)
-    is_looping: Vec<bool>,
+    /// The least that a block must be within to be given copies in a large function.
+    least: Within,
+    /// By the place in the order of blocks: what loops it is in. (A block between a loop's first and last that is not of the loop
+    /// counts as if it were.)
+    within: Vec<Within>,
     /// What copies may still come to.
     room: usize,
+}
+
+/// What loops a block is in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Within {
+    /// None.
+    Nothing,
+    /// Some, but only with others in them.
+    Loops,
+    /// One that has no other in it.
+    Innermost,
+}
+
+impl Within {
+    /// Of each block, by its place in the order.
+    fn of(f: &Function) -> Vec<Within> {
+        let mut places = SecondaryMap::<Block, usize>::new();
+        for (place, &b) in f.order.iter().enumerate() {
+            places[b] = place;
+        }
+        // By the place of its header: where a loop ends.
+        let mut ends = vec![0; f.order.len()];
+        for (place, &b) in f.order.iter().enumerate() {
+            for edge in f.blocks[b].term.edges() {
+                let target = places[edge.block];
+                if target <= place {
+                    ends[target] = place + 1;
+                }
+            }
+        }
+        let mut within = vec![Within::Nothing; f.order.len()];
+        // A loop's header comes behind that of one around it.
+        for (header, &end) in ends.iter().enumerate().filter(|(_, end)| **end > 0) {
+            let has_other = ends[header + 1..end].iter().any(|end| *end > 0);
+            within[header..end].fill(match has_other {
+                true => Within::Loops,
+                false => Within::Innermost,
+            });
+        }
+        within
+    }
 }
 
 impl<'a> Policy<'a> {
@@ -79,28 +127,14 @@ impl<'a> Policy<'a> {
         let insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
         let is_code = |op: &Op| !matches!(op, Op::Const(_) | Op::ConstInt(_) | Op::Arg(_));
         let count = insts.filter(|v| is_code(f.op(**v))).count();
-        let mut places = cranelift_entity::SecondaryMap::<crate::hir::Block, u32>::new();
-        for (place, &b) in (0..).zip(&f.order) {
-            places[b] = place;
-        }
-        let mut deeper = vec![0i32; f.order.len() + 1];
-        for (place, &b) in f.order.iter().enumerate() {
-            for edge in f.blocks[b].term.edges() {
-                let target = places[edge.block] as usize;
-                if target <= place {
-                    deeper[target] += 1;
-                    deeper[place + 1] -= 1;
-                }
-            }
-        }
-        let depths = deeper.iter().scan(0, |depth, change| {
-            *depth += change;
-            Some(*depth > 0)
-        });
         Policy {
             routines,
             is_large: count > SMALL,
-            is_looping: depths.collect(),
+            least: match count > LARGE {
+                true => Within::Innermost,
+                false => Within::Loops,
+            },
+            within: Within::of(f),
             room: MOST_COPIED,
         }
     }
@@ -433,14 +467,14 @@ impl Lower<'_> {
     pub(super) fn called(&mut self, routine: Routine, size: usize) -> Option<lir::RoutineRef> {
         let is_cold = self.is_cold();
         let policy = &self.policy;
-        let is_looping = policy.is_looping[self.place];
-        let is_affordable = is_looping && policy.room >= size.min(MOST_COPIED / 8);
+        let within = policy.within[self.place];
+        let is_affordable = within >= policy.least && policy.room >= size.min(MOST_COPIED / 8);
         let is_copied = size < WORTH_A_CALL
             || match (policy.is_large, is_cold) {
                 (true, true) => false,
                 (true, false) => is_affordable,
                 // A call takes registers from the loop; copies of what is cold do so only where they call.
-                (false, is_cold) => !is_cold || is_looping,
+                (false, is_cold) => !is_cold || within != Within::Nothing,
             };
         if is_copied {
             return None;
@@ -486,5 +520,51 @@ impl Lower<'_> {
 
     pub(super) fn is_cold(&self) -> bool {
         self.b.func.blocks[self.b.current()].cold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Within::{self, Innermost, Loops, Nothing};
+
+    /// Two loops in one, a block behind each, and a loop by itself.
+    #[test]
+    fn a_loop_is_innermost_if_no_other_is_in_it() {
+        let f = crate::hir::parse_only(
+            r#"code "f" {
+  params 1
+  stack 1
+  local a
+  load_fast a
+  return_value
+}
+
+function "f" {
+bb0 {@0 [v1] []}:
+    v0: CBool = const_bool true
+    v1: Object = arg 0
+    jump bb1 {@0 [v1]}
+bb1 loop {@0 [v1] []}:
+    jump bb2 {@0 [v1]}
+bb2 loop {@0 [v1] []}:
+    branch v0, bb2, bb3 {@0 [v1]}
+bb3 {@0 [v1] []}:
+    jump bb4 {@0 [v1]}
+bb4 loop {@0 [v1] []}:
+    branch v0, bb4, bb5 {@0 [v1]}
+bb5 {@0 [v1] []}:
+    branch v0, bb1, bb6 {@0 [v1]}
+bb6 loop {@0 [v1] []}:
+    branch v0, bb6, bb7 {@0 [v1]}
+bb7 {@0 [v1] []}:
+    return v1 {@1 [v1]}
+}
+"#,
+        );
+        let expected = [
+            Nothing, Loops, Innermost, Loops, Innermost, Loops, Innermost, Nothing,
+        ];
+        let found: Vec<Within> = Within::of(&f);
+        assert!(found == expected);
     }
 }
