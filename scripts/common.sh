@@ -31,7 +31,7 @@ find_python() {
 need_rust() {
     command -v cargo >/dev/null 2>&1 || { [ -x "$HOME/.cargo/bin/cargo" ] && PATH="$HOME/.cargo/bin:$PATH"; } \
         || fail "Rust is needed to build Cladonia: cargo is not on PATH."
-    command -v cc >/dev/null 2>&1 || fail "A C linker is needed to build Cladonia: cc is not on PATH."
+    command -v cc >/dev/null 2>&1 || fail "A C compiler, with which Rust links, is needed to build Cladonia: cc is not on PATH."
 }
 
 # A virtual environment with a wheel of this checkout in it. Sets $python, the environment's interpreter.
