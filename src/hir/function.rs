@@ -501,8 +501,8 @@ impl Function {
         !(ty.unspecialized() <= quiet) && !held
     }
 
-    /// The drops in some blocks after which the unit leaves if they have run code of the program: those that nothing but others of them stands between
-    /// and the check.
+    /// The drops in some blocks after which the unit leaves if they have run code of the program: those that nothing but others of
+    /// them stands between and the check.
     pub fn unseen_drops(&self, blocks: &[Block]) -> FxHashSet<Value> {
         let mut drops = FxHashSet::default();
         let mut group = Vec::new();
