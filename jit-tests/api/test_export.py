@@ -119,7 +119,7 @@ class Replays(InFolder):
         for name, stages in seen.items():
             for stage in STAGES:
                 if "error" in stages:
-                    self.assertEqual((name, stages["error"]), ("large", "a function of this size (more than 12000 instructions, or 160000 instructions times locals) is not compiled (line 57)"))
+                    self.assertEqual((name, stages["error"]), ("large", "a function of this size (more than 16000 instructions, or 300000 instructions times locals) is not compiled (line 57)"))
                     self.assertIn(f"`large`: {stages['error']}", tool(stage, document, name).stderr)
                     continue
                 with self.subTest(function=name, stage=stage):
@@ -137,7 +137,7 @@ class Replays(InFolder):
         run = child("-m", "cladonia", "export", script, "-o", document)
         self.assertEqual((run.stdout, run.stderr, run.returncode), ("", "", 0))
         text = document.read_text()
-        self.assertIn("; large: a function of this size (more than 12000 instructions, or 160000 instructions times locals) is not compiled (line 57)\n", text)
+        self.assertIn("; large: a function of this size (more than 16000 instructions, or 300000 instructions times locals) is not compiled (line 57)\n", text)
         self.assertIn('  layout "PyFloatObject" {\n    ob_refcnt 0 u32\n    ob_type 8 ptr\n    ob_fval 16 f64\n  }\n', text)
         self.assertIn("17 codes, 13 units: well-formed", tool("verify", document).stdout)
         # All units, or one.

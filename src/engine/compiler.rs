@@ -653,7 +653,7 @@ fn check_references(f: &hir::Function) -> Result<(), CompileError> {
 }
 
 /// Functions with more HIR values than this are not compiled.
-pub const MAX_HIR: usize = 60_000;
+pub const MAX_HIR: usize = 100_000;
 
 fn lir_text(lowered: &lower::Lowered, host: &Host) -> String {
     let mut text = lir::print(&lowered.func, &host.helpers);

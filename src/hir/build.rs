@@ -62,11 +62,11 @@ pub struct Shown<'a> {
 }
 
 /// Limits on what is compiled.
-pub const MAX_INSTRS: usize = 12_000;
+pub const MAX_INSTRS: usize = 16_000;
 
 /// Instructions times locals of a function at most: as many values may frame states name, and generating code takes longer than
 /// in proportion.
-const MAX_NAMED: usize = 160_000;
+const MAX_NAMED: usize = 300_000;
 
 /// What has come so far to a block where paths meet.
 pub(super) struct Join {
