@@ -543,6 +543,16 @@ impl Function {
         }
     }
 
+    /// The place of each block in the order; zero for one that is not in it.
+    pub fn places(&self) -> SecondaryMap<Block, usize> {
+        let mut places = SecondaryMap::new();
+        places.resize(self.blocks.len());
+        for (place, &block) in self.order.iter().enumerate() {
+            places[block] = place;
+        }
+        places
+    }
+
     /// Predecessors of each block (one entry an edge).
     pub fn predecessors(&self) -> Predecessors {
         let edges = || {
@@ -592,10 +602,7 @@ impl Function {
 
     /// Immediate dominators by block (the entry's is itself), over `order`.
     pub fn dominators(&self) -> SecondaryMap<Block, PackedOption<Block>> {
-        let mut number = vec![usize::MAX; self.blocks.len()];
-        for (i, b) in self.order.iter().enumerate() {
-            number[b.index()] = i;
-        }
+        let places = self.places();
         let preds = self.predecessors();
         let mut idom: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
         idom[self.order[0]] = self.order[0].into();
@@ -613,10 +620,10 @@ impl Function {
                         Some(mut a) => {
                             let mut c = p;
                             while a != c {
-                                while number[a.index()] > number[c.index()] {
+                                while places[a] > places[c] {
                                     a = idom[a].expect("a dominator");
                                 }
-                                while number[c.index()] > number[a.index()] {
+                                while places[c] > places[a] {
                                     c = idom[c].expect("a dominator");
                                 }
                             }

@@ -6,11 +6,10 @@
 //! [`MOST_COPIED`].
 
 use super::Lower;
-use crate::hir::{Block, Function, Op};
+use crate::hir::{Function, Op};
 use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, names};
 use crate::lir::{self, Builder, End, Func, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
-use cranelift_entity::SecondaryMap;
 
 /// What may be called rather than copied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -95,10 +94,7 @@ enum Within {
 impl Within {
     /// Of each block, by its place in the order.
     fn of(f: &Function) -> Vec<Within> {
-        let mut places = SecondaryMap::<Block, usize>::new();
-        for (place, &b) in f.order.iter().enumerate() {
-            places[b] = place;
-        }
+        let places = f.places();
         // By the place of its header: where a loop ends.
         let mut ends = vec![0; f.order.len()];
         for (place, &b) in f.order.iter().enumerate() {

@@ -86,11 +86,7 @@ fn walk(
 fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
     let tree = Tree::of(f);
     let mut changed = false;
-    let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();
-    places.resize(f.blocks.len());
-    for (place, &b) in f.order.iter().enumerate() {
-        places[b] = place;
-    }
+    let places = f.places();
     // Of each value, the header of the loop looked at last that it is made in.
     let mut made_in: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     made_in.resize(f.insts.len());

@@ -25,7 +25,8 @@ const MOST_BLOCKS: usize = 12;
 /// object, but not the last one.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let unseen = f.unseen_drops(&f.order);
-    let mut changed = store_once(f) | sink(f) | sink_into_joins(f);
+    let preds = f.predecessors();
+    let mut changed = store_once(f) | sink(f, &preds) | sink_into_joins(f, &preds);
     let mut needed = FxHashSet::default();
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
@@ -62,7 +63,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             needed.extend(needed_here);
         }
     }
-    across(f, cx, &unseen, needed) | changed
+    across(f, cx, &preds, &unseen, needed) | changed
 }
 
 /// A slot that is to get the object that it has keeps its own reference to it: the store moves none, and what follows drops the one that was
@@ -104,25 +105,23 @@ fn checked(f: &Function, v: Value) -> Value {
     v
 }
 
-/// What `run` does within blocks, where blocks lie between. Of some it is known that their own block needs them, as long as nothing changes.
+/// What `run` does within blocks, where blocks lie between. Of some it is known that their own block needs them, as long as nothing
+/// changes.
 fn across(
     f: &mut Function,
     cx: &Context<'_>,
+    preds: &Predecessors,
     unseen: &FxHashSet<Value>,
     mut needed: FxHashSet<Value>,
 ) -> bool {
-    let preds = f.predecessors();
-    let mut places: SecondaryMap<Block, usize> = SecondaryMap::new();
-    for (place, &b) in f.order.iter().enumerate() {
-        places[b] = place;
-    }
+    let places = f.places();
     let mut changed = false;
     for b in f.order.clone() {
         let mut at = 0;
         while let Some(&inst) = f.blocks[b].insts.get(at) {
             let is_taken = matches!(f.op(inst), Op::Incref) && !needed.contains(&inst);
             match is_taken
-                .then(|| Region::of(f, cx, unseen, &preds, &places, (b, at)))
+                .then(|| Region::of(f, cx, unseen, preds, &places, (b, at)))
                 .flatten()
             {
                 Some(region) => {
@@ -216,17 +215,16 @@ impl Region {
 }
 
 /// Move what is taken right before a branch to both sides, where one of them undoes it.
-fn sink(f: &mut Function) -> bool {
-    let preds = f.predecessors();
+fn sink(f: &mut Function, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
-        let Some(sides) = sides(f, &preds, b) else {
+        let Some(sides) = sides(f, preds, b) else {
             continue;
         };
         while let Some(at) = last_taken(f, b) {
             let incref = f.blocks[b].insts[at];
             let v = f.object_of(f.arg(incref, 0));
-            if !is_undone_on_a_side(f, &preds, v, sides, MOST_BRANCHES) {
+            if !is_undone_on_a_side(f, preds, v, sides, MOST_BRANCHES) {
                 break;
             }
             f.blocks[b].insts.remove(at);
@@ -271,8 +269,7 @@ fn is_undone_on_a_side(
 }
 
 /// Take what each way into a join takes of the value that it passes on, right before that, in the join itself, if it is undone there.
-fn sink_into_joins(f: &mut Function) -> bool {
-    let preds = f.predecessors();
+fn sink_into_joins(f: &mut Function, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
         if preds[b].len() < 2 || f.blocks[b].is_loop_header {

@@ -80,15 +80,14 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Qu
     if !(f.ty(seq) <= Type::LIST_EXACT || f.ty(seq) <= Type::TUPLE_EXACT) {
         return None;
     }
-    let preds = f.predecessors();
-    let mut back = preds[header].to_vec();
+    let mut back = tree.predecessors(header).to_vec();
     back.retain(|b| *b != before);
     let mut blocks = vec![header];
     let mut work = back.clone();
     while let Some(b) = work.pop() {
         if !blocks.contains(&b) {
             blocks.push(b);
-            work.extend(&preds[b]);
+            work.extend(tree.predecessors(b));
         }
     }
     if blocks[1..].iter().any(|b| f.blocks[*b].is_loop_header) {
@@ -104,7 +103,7 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Qu
     // The reference of the stack's entry is what the local gets.
     let stored = match &f.blocks[body].term {
         _ if stores(f, body, item).next().is_some() => body,
-        Term::Jump(edge) if preds[edge.block] == [body] => edge.block,
+        Term::Jump(edge) if *tree.predecessors(edge.block) == [body] => edge.block,
         _ => return None,
     };
     let (store, local) = stores(f, stored, item).next()?;

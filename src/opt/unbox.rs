@@ -60,10 +60,10 @@ impl Kind {
 }
 
 /// The blocks that have an edge to a block, each once.
-type Predecessors = SecondaryMap<Block, Vec<Block>>;
+type EnteredFrom = SecondaryMap<Block, Vec<Block>>;
 
-fn predecessors(f: &Function) -> Predecessors {
-    let mut all = Predecessors::new();
+fn entered_from(f: &Function) -> EnteredFrom {
+    let mut all = EnteredFrom::new();
     for &b in &f.order {
         for edge in f.blocks[b].term.edges() {
             if all[edge.block].last() != Some(&b) {
@@ -76,7 +76,7 @@ fn predecessors(f: &Function) -> Predecessors {
 
 /// Unbox parameters.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let preds = predecessors(f);
+    let preds = entered_from(f);
     let chosen = choose(f, cx, &preds);
     if chosen.is_empty() {
         return false;
@@ -97,11 +97,11 @@ pub(super) fn make_raw(f: &mut Function, params: &[(Block, Value)]) {
         maybe: false,
     });
     let chosen: Vec<Chosen> = chosen.collect();
-    let preds = predecessors(f);
+    let preds = entered_from(f);
     unbox(f, preds, &chosen);
 }
 
-fn unbox(f: &mut Function, mut preds: Predecessors, chosen: &[Chosen]) {
+fn unbox(f: &mut Function, mut preds: EnteredFrom, chosen: &[Chosen]) {
     // First every parameter gets its raw twin and a box for its uses, so that edges between them need nothing.
     for &Chosen {
         block: b,
@@ -240,7 +240,7 @@ pub(super) fn can_be_raw(
     choosable(f, cx, block, param, place).is_some()
 }
 
-fn choose(f: &Function, cx: &Context<'_>, preds: &Predecessors) -> Vec<Chosen> {
+fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
     let mut candidate: SecondaryMap<Value, Option<Kind>> = SecondaryMap::new();
     let mut list = Vec::new();
     for &b in &f.order {
@@ -297,7 +297,7 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &Predecessors) -> Vec<Chosen> {
 }
 
 /// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
-fn bound_is_known(f: &Function, c: &Chosen, chosen: &HashSet<Value>, preds: &Predecessors) -> bool {
+fn bound_is_known(f: &Function, c: &Chosen, chosen: &HashSet<Value>, preds: &EnteredFrom) -> bool {
     let index = f.blocks[c.block]
         .params
         .iter()
