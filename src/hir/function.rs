@@ -92,8 +92,13 @@ impl FrameState {
     /// Let `change` change every value that the state names.
     pub fn change_values(&mut self, change: impl Fn(&mut Value)) {
         self.locals.iter_mut().for_each(&change);
-        self.entries_mut()
+        self.stack
+            .iter_mut()
             .for_each(|entry| change(&mut entry.value));
+        for frame in &mut self.inlined {
+            let entries = frame.locals.iter_mut().chain(&mut frame.stack);
+            entries.for_each(|entry| change(&mut entry.value));
+        }
     }
 }
 
@@ -320,12 +325,14 @@ pub struct Function {
 impl Function {
     /// A function without blocks.
     pub fn new(code: Arc<Code>) -> Function {
+        // About what a function comes to: moving what has been made is a good part of making it.
+        let size = code.instrs.len();
         Function {
+            insts: PrimaryMap::with_capacity(7 * size),
+            states: PrimaryMap::with_capacity(3 * size),
             code,
-            insts: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
             order: Vec::new(),
-            states: PrimaryMap::new(),
             assumptions: Vec::new(),
             relied_on: Vec::new(),
             names: Vec::new(),
@@ -397,10 +404,13 @@ impl Function {
     /// The value without guards and refinements: the same object.
     pub fn object_of(&self, v: Value) -> Value {
         let mut v = self.resolve(v);
-        while self.op(v).gives_operand() {
-            v = self.arg(v, 0);
+        loop {
+            let inst = &self.insts[v];
+            if !inst.op.gives_operand() {
+                return v;
+            }
+            v = self.resolve(inst.args[0]);
         }
-        v
     }
 
     /// What an instruction and its frame state name; not resolved.
@@ -437,13 +447,18 @@ impl Function {
         let resolved: Vec<Value> = self.insts.keys().map(|v| self.resolve(v)).collect();
         self.aliases = SecondaryMap::new();
         let find = |v: Value| resolved[v.index()];
-        for inst in self.insts.values_mut() {
-            inst.args.iter_mut().for_each(|a| *a = find(*a));
-        }
         let fix_state = |s: &mut FrameState| s.change_values(|v| *v = find(*v));
-        self.states.values_mut().for_each(fix_state);
         let mut fewer_edges = false;
         for block in self.blocks.values_mut() {
+            // Most instructions that were ever made stand in no block any more: nobody reads their operands.
+            block.insts.retain(|v| find(*v) == *v);
+            for &v in &block.insts {
+                let inst = &mut self.insts[v];
+                inst.args.iter_mut().for_each(|a| *a = find(*a));
+                if let Some(state) = inst.state {
+                    fix_state(&mut self.states[state]);
+                }
+            }
             block.out_locals.iter_mut().for_each(|l| *l = find(*l));
             fix_state(&mut block.entry_state);
             if let Term::MayRaise { op, next, .. } = &block.term
@@ -464,9 +479,6 @@ impl Function {
         self.relied_on.iter_mut().for_each(|v| *v = find(*v));
         self.relied_on_once();
         self.taken_out.values_mut().for_each(|v| *v = find(*v));
-        for block in self.blocks.values_mut() {
-            block.insts.retain(|v| find(*v) == *v);
-        }
         if fewer_edges {
             let entry = self.entry();
             self.compute_order(entry);

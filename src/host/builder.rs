@@ -9,6 +9,7 @@ use crate::lir::{self, Builder, Func, Helper, HelperId, Imm, Signature};
 use crate::ll::{Field, LayoutError, Struct, Ty};
 use crate::types::HostId;
 use cranelift_entity::PrimaryMap;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// What is wrong with a host's description.
@@ -145,8 +146,8 @@ impl HostBuilder {
                 false_: 0,
                 lifetimes: Lifetimes::Counted,
                 layouts: Vec::new(),
-                helper_names: HashMap::new(),
-                intrinsic_names: HashMap::new(),
+                helper_names: FxHashMap::default(),
+                intrinsic_names: FxHashMap::default(),
                 missing: HashMap::new(),
             },
             partial: false,

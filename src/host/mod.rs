@@ -52,6 +52,7 @@ use crate::lir::{Func, Helper, HelperId, Imm, Term};
 use crate::ll::Struct;
 use crate::types::HostId;
 use cranelift_entity::PrimaryMap;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// An operation on the host's objects, written as LIR.
@@ -245,8 +246,8 @@ pub struct Host {
     pub lifetimes: Lifetimes,
     /// How its objects, frames and threads lie in memory, as far as it has said so.
     pub layouts: Vec<Struct>,
-    helper_names: HashMap<&'static str, HelperId>,
-    intrinsic_names: HashMap<&'static str, IntrinsicId>,
+    helper_names: FxHashMap<&'static str, HelperId>,
+    intrinsic_names: FxHashMap<&'static str, IntrinsicId>,
     /// What a partial host has not: stand-ins, and what they stand for.
     missing: HashMap<HelperId, (&'static str, &'static str)>,
 }

@@ -14,6 +14,7 @@ use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
 use crate::ll::Ty;
 use cranelift_entity::{EntityRef, EntitySet};
+use smallvec::smallvec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most values that are copied at one border: a loop has not more registers.
@@ -25,12 +26,11 @@ const MOST_CONSTANTS: usize = 6;
 /// Where a loop holds so many words and addresses all the time, the rest of the registers is for what a turn computes.
 const MOST_HELD: usize = 10;
 
-/// Copy what goes into and out of innermost loops that make no calls but in cold blocks.
-pub fn separate_loops(func: &mut Func) {
+/// Copy what goes into and out of innermost loops that make no calls but in cold blocks; says whether there are some.
+pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg) -> bool {
     if !func.refs.is_empty() {
-        return;
+        return false;
     }
-    let cfg = Cfg::new(func);
     let hot = func.hot_blocks();
     let loops: Vec<Loop> = (cfg.quiet_loops(func, &hot).into_iter())
         .filter(|found| hot.contains(found.header))
@@ -45,9 +45,9 @@ pub fn separate_loops(func: &mut Func) {
         })
         .collect();
     if loops.is_empty() {
-        return;
+        return false;
     }
-    let constants = constants(func, &cfg, &loops);
+    let constants = constants(func, cfg, &loops);
     let inside: Vec<EntitySet<Value>> = loops.iter().map(|found| defined(func, found)).collect();
     let mut given_out = EntitySet::new();
     given_out.extend(inside.iter().flat_map(EntitySet::iter));
@@ -57,9 +57,10 @@ pub fn separate_loops(func: &mut Func) {
         // Copies that were made for other loops are neither inside nor brought.
         let is_brought =
             |v: Value| v.index() < known && !inside.contains(v) && !constants.contains_key(&v);
-        enter(func, &cfg, found, &hot, &is_brought, &constants);
-        leave(func, &cfg, found, inside, &users, &constants);
+        enter(func, cfg, found, &hot, &is_brought, &constants);
+        leave(func, cfg, found, inside, &users, &constants);
     }
+    true
 }
 
 /// What the blocks of a loop define.
@@ -98,9 +99,9 @@ fn copy(func: &mut Func, block: Block, v: Value) -> Value {
     let result = func.twin(v);
     func.blocks[block].insts.push(Inst {
         op: Opcode::Copy,
-        args: vec![v],
+        args: smallvec![v],
         imm: Imm::None,
-        results: vec![result],
+        results: smallvec![result],
     });
     result
 }
@@ -109,7 +110,7 @@ fn copy(func: &mut Func, block: Block, v: Value) -> Value {
 fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
     let result = func.twin(inst.results[0]);
     func.blocks[block].insts.push(Inst {
-        results: vec![result],
+        results: smallvec![result],
         ..inst
     });
     result
@@ -292,8 +293,12 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    fn separate(func: &mut Func) {
+        separate_loops(func, &Cfg::new(func));
+    }
+
     fn check(text: &str, expect: Expect) {
-        expect.assert_eq(&random::after(separate_loops, text));
+        expect.assert_eq(&random::after(separate, text));
     }
 
     #[test]
@@ -362,11 +367,11 @@ mod tests {
 
     #[test]
     fn random_loops_do_what_they_did() {
-        random::keeps_meaning(separate_loops);
+        random::keeps_meaning(separate);
     }
 
     #[test]
     fn every_function_stays_well_formed() {
-        random::stays_well_formed(separate_loops);
+        random::stays_well_formed(separate);
     }
 }

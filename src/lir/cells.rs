@@ -10,6 +10,7 @@ use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
 use crate::ll::{Ty, Width};
 use cranelift_entity::{EntitySet, SecondaryMap};
+use smallvec::smallvec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is loaded at the address.
@@ -19,8 +20,7 @@ const WORD: Imm = Imm::Mem {
 };
 
 /// Carry the word at `cell` through innermost loops that load it in each turn. Nothing but callees may change it.
-pub fn carry_cell(func: &mut Func, cell: u64) {
-    let cfg = Cfg::new(func);
+pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, cell: u64) {
     let hot = func.hot_blocks();
     let quiet = cfg.quiet_loops(func, &hot);
     if quiet.is_empty() {
@@ -28,9 +28,9 @@ pub fn carry_cell(func: &mut Func, cell: u64) {
     }
     let mut work = Work {
         hot,
-        addresses: addresses(func, &cfg, cell),
+        addresses: addresses(func, cfg, cell),
         func,
-        cfg: &cfg,
+        cfg,
         cell,
         known: BTreeMap::new(),
     };
@@ -159,15 +159,15 @@ impl Work<'_> {
         let insts = &mut self.func.blocks[b].insts;
         insts.push(Inst {
             op: Opcode::Pconst,
-            args: Vec::new(),
+            args: smallvec![],
             imm: Imm::Addr(self.cell),
-            results: vec![address],
+            results: smallvec![address],
         });
         insts.push(Inst {
             op: Opcode::Load,
-            args: vec![address],
+            args: smallvec![address],
             imm: WORD,
-            results: vec![word],
+            results: smallvec![word],
         });
         word
     }
@@ -189,8 +189,12 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    fn carry(func: &mut Func, cell: u64) {
+        carry_cell(func, &Cfg::new(func), cell);
+    }
+
     fn check(text: &str, expect: Expect) {
-        expect.assert_eq(&random::after(|func| carry_cell(func, 0x1000), text));
+        expect.assert_eq(&random::after(|func| carry(func, 0x1000), text));
     }
 
     #[test]
@@ -297,6 +301,6 @@ mod tests {
 
     #[test]
     fn every_function_stays_well_formed() {
-        random::stays_well_formed(|func| carry_cell(func, 0x1000));
+        random::stays_well_formed(|func| carry(func, 0x1000));
     }
 }

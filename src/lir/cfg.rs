@@ -1,8 +1,7 @@
 //! Control flow: the order that puts definitions before uses, predecessors, dominators and loops.
 
 use super::graph::{Block, Func, Value};
-use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Func {
@@ -46,28 +45,30 @@ pub struct Cfg {
     order: Vec<Block>,
     /// Place in `order`, plus one; zero for a block that is not reachable.
     place: SecondaryMap<Block, u32>,
-    /// From which blocks reachable blocks are entered, once for each edge: those of one block in a row.
+    /// From which blocks reachable blocks are entered, once for each edge: those of one block in a row, in the order of `order`.
     predecessors: Vec<Block>,
-    /// Where the row of a block begins and ends.
-    rows: SecondaryMap<Block, (u32, u32)>,
-    /// The nearest block that dominates a reachable block; none for the entry.
-    idom: SecondaryMap<Block, PackedOption<Block>>,
-    /// In the dominator tree, in preorder: a block's place, and the first place after what it dominates.
-    span: SecondaryMap<Block, (u32, u32)>,
+    /// Where the row of the block at a place ends; it begins where the one before ends.
+    ends: Vec<u32>,
+    /// In the dominator tree, in preorder: the place of the block at a place in `order`, and the first place after what it dominates.
+    spans: Vec<(u32, u32)>,
+    /// Whether a block leads to one that dominates it.
+    has_loops: bool,
 }
+
+/// Where a block leads, by the block's number: the numbers of two blocks at most.
+type Targets = Vec<[u32; 2]>;
+
+/// No block, in [`Targets`].
+const NONE: u32 = u32::MAX;
 
 impl Cfg {
     /// Walk a function.
     pub fn new(func: &Func) -> Cfg {
         let mut cfg = Cfg::default();
-        let blocks = func.blocks.len();
-        cfg.place.resize(blocks);
-        cfg.idom.resize(blocks);
-        cfg.span.resize(blocks);
-        cfg.walk(func);
-        cfg.connect(func);
-        cfg.dominators();
-        cfg.number_tree();
+        cfg.place.resize(func.blocks.len());
+        let targets = cfg.walk(func);
+        let rows = cfg.connect(&targets);
+        cfg.dominators(&rows);
         cfg
     }
 
@@ -83,14 +84,22 @@ impl Cfg {
 
     /// Whether every path to `b` passes `a`. Both are reachable.
     pub fn dominates(&self, a: Block, b: Block) -> bool {
-        let (start, end) = self.span[a];
-        (start..end).contains(&self.span[b].0)
+        let (start, end) = self.span(a);
+        (start..end).contains(&self.span(b).0)
     }
 
-    /// The blocks that a reachable block is entered from, once for each edge.
+    /// Whether there is a natural loop.
+    pub fn has_loops(&self) -> bool {
+        self.has_loops
+    }
+
+    /// The blocks that a block is entered from, once for each edge; none, if it is not reachable.
     pub fn predecessors(&self, block: Block) -> &[Block] {
-        let (start, end) = self.rows[block];
-        &self.predecessors[start as usize..end as usize]
+        let Some(place) = self.place[block].checked_sub(1) else {
+            return &[];
+        };
+        let start = place.checked_sub(1).map_or(0, |p| self.ends[p as usize]);
+        &self.predecessors[start as usize..self.ends[place as usize] as usize]
     }
 
     /// The natural loops, one for each header, outer ones before those in them.
@@ -147,126 +156,141 @@ impl Cfg {
         users
     }
 
-    fn walk(&mut self, func: &Func) {
-        let mut seen = SecondaryMap::<Block, bool>::new();
-        let mut stack: Vec<(Block, bool)> = func
-            .order
-            .first()
-            .map(|&entry| (entry, false))
-            .into_iter()
-            .collect();
-        while let Some((block, finished)) = stack.pop() {
-            if finished {
-                self.order.push(block);
-                continue;
+    fn span(&self, block: Block) -> (u32, u32) {
+        let place = self.place[block].checked_sub(1);
+        place.map_or((0, 0), |place| self.spans[place as usize])
+    }
+
+    /// Find the order; gives where each block of it leads.
+    fn walk(&mut self, func: &Func) -> Targets {
+        let mut targets: Targets = vec![[NONE; 2]; func.blocks.len()];
+        let mut seen = vec![false; func.blocks.len()];
+        // Each block that is being walked, with how many of its targets are left.
+        let mut stack: Vec<(u32, u8)> = Vec::new();
+        let mut enter = |block: u32, stack: &mut Vec<(u32, u8)>, targets: &mut Targets| {
+            if block == NONE || std::mem::replace(&mut seen[block as usize], true) {
+                return;
             }
-            let Some(data) = func.blocks.get(block).filter(|_| !seen[block]) else {
-                continue;
-            };
-            seen[block] = true;
-            stack.push((block, true));
-            stack.extend(data.targets().map(|call| (call.block, false)));
+            let to = &mut targets[block as usize];
+            for (to, call) in to
+                .iter_mut()
+                .zip(func.blocks[Block::from_u32(block)].targets())
+            {
+                if func.blocks.is_valid(call.block) {
+                    *to = call.block.as_u32();
+                }
+            }
+            stack.push((block, 2));
+        };
+        if let Some(entry) = func.order.first().filter(|b| func.blocks.is_valid(**b)) {
+            enter(entry.as_u32(), &mut stack, &mut targets);
+        }
+        // The last target first, so that the first one comes right behind its block.
+        while let Some((block, left)) = stack.last_mut() {
+            match left.checked_sub(1) {
+                Some(n) => {
+                    *left = n;
+                    let to = targets[*block as usize][n as usize];
+                    enter(to, &mut stack, &mut targets);
+                }
+                None => {
+                    self.order.push(Block::from_u32(*block));
+                    stack.pop();
+                }
+            }
         }
         self.order.reverse();
         for (place, &block) in self.order.iter().enumerate() {
             self.place[block] = place as u32 + 1;
         }
+        targets
     }
 
-    fn connect(&mut self, func: &Func) {
-        let edges = || {
-            let blocks = self.order.iter();
-            blocks.flat_map(|&from| {
-                let targets = func.blocks[from].targets();
-                targets.map(move |call| (from, call.block))
-            })
+    /// Find the predecessors; gives them by their places too.
+    fn connect(&mut self, targets: &Targets) -> Vec<u32> {
+        let place_of = |place: &SecondaryMap<Block, u32>, to: u32| match to {
+            NONE => None,
+            to => place[Block::from_u32(to)].checked_sub(1),
         };
-        let edges = || edges().filter(|(_, to)| self.place[*to] != 0);
-        let mut rows = SecondaryMap::<Block, (u32, u32)>::new();
-        rows.resize(func.blocks.len());
-        for (_, to) in edges() {
-            rows[to].1 += 1;
+        let mut ends = vec![0u32; self.order.len()];
+        for from in &self.order {
+            for to in targets[from.index()] {
+                if let Some(to) = place_of(&self.place, to) {
+                    ends[to as usize] += 1;
+                }
+            }
         }
         let mut start = 0;
-        for &block in &self.order {
-            let row = &mut rows[block];
-            let end = start + row.1;
+        for end in &mut ends {
             // The end moves as the row is filled.
-            *row = (start, start);
-            start = end;
+            start += std::mem::replace(end, start);
         }
-        let Some(&entry) = self.order.first() else {
-            return;
-        };
-        let mut predecessors = vec![entry; start as usize];
-        for (from, to) in edges() {
-            let row = &mut rows[to];
-            predecessors[row.1 as usize] = from;
-            row.1 += 1;
-        }
-        self.predecessors = predecessors;
-        self.rows = rows;
-    }
-
-    /// The algorithm of Cooper, Harvey and Kennedy: intersect over predecessors until nothing changes.
-    fn dominators(&mut self) {
-        let Some(&entry) = self.order.first() else {
-            return;
-        };
-        self.idom[entry] = Some(entry).into();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &block in &self.order[1..] {
-                let known = self
-                    .predecessors(block)
-                    .iter()
-                    .copied()
-                    .filter(|&p| self.idom[p].is_some());
-                let new = known.reduce(|a, b| self.meet(a, b));
-                if self.idom[block].expand() != new {
-                    self.idom[block] = new.into();
-                    changed = true;
+        let mut rows = vec![0u32; start as usize];
+        for (place, from) in self.order.iter().enumerate() {
+            for to in targets[from.index()] {
+                if let Some(to) = place_of(&self.place, to) {
+                    let end = &mut ends[to as usize];
+                    rows[*end as usize] = place as u32;
+                    *end += 1;
                 }
             }
         }
-        self.idom[entry] = None.into();
+        self.predecessors = rows
+            .iter()
+            .map(|place| self.order[*place as usize])
+            .collect();
+        self.ends = ends;
+        rows
     }
 
-    /// Give each subtree of the dominator tree a range. A block comes after its dominator in `order`.
-    fn number_tree(&mut self) {
-        let mut sizes = SecondaryMap::<Block, u32>::with_default(1);
-        for &block in self.order.iter().rev() {
-            if let Some(up) = self.idom[block].expand() {
-                sizes[up] += sizes[block];
+    /// The algorithm of Cooper, Harvey and Kennedy: intersect over predecessors until nothing changes. Then each subtree of the dominator
+    /// tree is given a range; a block comes after its dominator in `order`.
+    fn dominators(&mut self, rows: &[u32]) {
+        let count = self.order.len();
+        if count == 0 {
+            return;
+        }
+        let row = |place: usize| {
+            let start = place.checked_sub(1).map_or(0, |p| self.ends[p]);
+            &rows[start as usize..self.ends[place] as usize]
+        };
+        let mut idom = vec![NONE; count];
+        idom[0] = 0;
+        let meet = |idom: &[u32], mut a: u32, mut b: u32| {
+            while a != b {
+                let later = if a > b { &mut a } else { &mut b };
+                *later = idom[*later as usize];
             }
+            a
+        };
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for place in 1..count {
+                let known = row(place).iter().copied();
+                let known = known.filter(|&p| idom[p as usize] != NONE);
+                let new = known.reduce(|a, b| meet(&idom, a, b)).unwrap_or(NONE);
+                changed |= std::mem::replace(&mut idom[place], new) != new;
+            }
+        }
+        let mut sizes = vec![1u32; count];
+        for place in (1..count).rev() {
+            sizes[idom[place] as usize] += sizes[place];
         }
         // The place for the next child of each block.
-        let mut next = SecondaryMap::<Block, u32>::new();
-        for &block in &self.order {
-            let start = match self.idom[block].expand() {
-                Some(up) => {
-                    let start = next[up];
-                    next[up] += sizes[block];
-                    start
-                }
-                None => 0,
-            };
-            next[block] = start + 1;
-            self.span[block] = (start, start + sizes[block]);
+        let mut next = vec![1u32; count];
+        self.spans = vec![(0, count as u32); count];
+        for place in 1..count {
+            let up = idom[place] as usize;
+            let start = next[up];
+            next[up] += sizes[place];
+            next[place] = start + 1;
+            self.spans[place] = (start, start + sizes[place]);
         }
-    }
-
-    fn meet(&self, mut a: Block, mut b: Block) -> Block {
-        while a != b {
-            let later = if self.place[a] > self.place[b] {
-                &mut a
-            } else {
-                &mut b
-            };
-            *later = self.idom[*later].expect("a block that was visited");
-        }
-        a
+        self.has_loops = (0..count).any(|place| {
+            let header = self.spans[place];
+            let mut from = row(place).iter();
+            from.any(|p| (header.0..header.1).contains(&self.spans[*p as usize].0))
+        });
     }
 }
 

@@ -10,24 +10,27 @@ use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
 use super::ops::Opcode;
 use crate::ll::{Ty, Width};
 use cranelift_entity::SecondaryMap;
+use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, HashMap};
 
 /// Take the counting of turns in `cell` out of innermost loops without calls, where another value counts them too. Nothing else
-/// may read the cell before the loop is left.
-pub fn derive_counts(func: &mut Func, cell: u64) {
-    let cfg = Cfg::new(func);
+/// may read the cell before the loop is left. Says whether one was changed.
+pub(super) fn derive_counts(func: &mut Func, cfg: &Cfg, cell: u64) -> bool {
     let hot = func.hot_blocks();
     let mut quiet = cfg.quiet_loops(func, &hot);
     quiet.retain(|found| hot.contains(found.header));
     if quiet.is_empty() {
-        return;
+        return false;
     }
     let known = Known::of(func);
+    let mut changed = false;
     for found in quiet {
-        if let Some(counted) = Counted::find(func, &cfg, &found, &known, cell) {
-            counted.rewrite(func, &cfg, &found, cell);
+        if let Some(counted) = Counted::find(func, cfg, &found, &known, cell) {
+            counted.rewrite(func, cfg, &found, cell);
+            changed = true;
         }
     }
+    changed
 }
 
 /// What is looked up of values.
@@ -219,9 +222,9 @@ impl Counted {
             let result = func.values.push(ty);
             insts.push(Inst {
                 op,
-                args: args.to_vec(),
+                args: SmallVec::from_slice(args),
                 imm,
-                results: vec![result],
+                results: smallvec![result],
             });
             result
         };
@@ -253,9 +256,9 @@ impl Counted {
         let new = push(Opcode::Iadd, &[old, turns], Imm::None, Ty::I64);
         insts.push(Inst {
             op: Opcode::Store,
-            args: vec![place, new],
+            args: smallvec![place, new],
             imm: access,
-            results: Vec::new(),
+            results: smallvec![],
         });
         insts
     }
@@ -346,13 +349,17 @@ fn passed_on(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> HashMap<Value, Valu
 
 #[cfg(test)]
 mod tests {
-    use super::super::{random, rotate_loops, separate_loops, sink_sums};
+    use super::super::{random, tend_loops};
     use super::*;
     use crate::lir::Builder;
     use expect_test::{Expect, expect};
 
+    fn derive(func: &mut Func, cell: u64) {
+        derive_counts(func, &Cfg::new(func), cell);
+    }
+
     fn check(text: &str, expect: Expect) {
-        expect.assert_eq(&random::after(|func| derive_counts(func, 4096), text));
+        expect.assert_eq(&random::after(|func| derive(func, 4096), text));
     }
 
     #[test]
@@ -505,17 +512,12 @@ mod tests {
                 }
             }
         };
-        random::keeps_memory(counting, derive_counts);
-        random::keeps_memory(counting, |func, cell| {
-            rotate_loops(func);
-            derive_counts(func, cell);
-            separate_loops(func);
-            sink_sums(func);
-        });
+        random::keeps_memory(counting, derive);
+        random::keeps_memory(counting, |func, cell| tend_loops(func, cell, 0));
     }
 
     #[test]
     fn every_function_stays_well_formed() {
-        random::stays_well_formed(|func| derive_counts(func, 0x1000));
+        random::stays_well_formed(|func| derive(func, 0x1000));
     }
 }

@@ -5,6 +5,7 @@ use crate::exits::ExitId;
 use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
 use cranelift_entity::{EntitySet, PrimaryMap, entity_impl};
+use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
@@ -121,17 +122,20 @@ pub enum Imm {
     Routine(RoutineId),
 }
 
+/// The results of an instruction: mostly one.
+pub type Results = SmallVec<[Value; 2]>;
+
 /// An instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inst {
     /// The op.
     pub op: Opcode,
     /// Its operands.
-    pub args: Vec<Value>,
+    pub args: SmallVec<[Value; 4]>,
     /// Its immediate.
     pub imm: Imm,
     /// Its results.
-    pub results: Vec<Value>,
+    pub results: Results,
 }
 
 impl Inst {
@@ -470,14 +474,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Append an instruction with results of the given types.
-    pub fn push(&mut self, op: Opcode, args: Vec<Value>, imm: Imm, results: &[Ty]) -> Vec<Value> {
-        let results: Vec<Value> = results
-            .iter()
-            .map(|&ty| self.func.values.push(ty))
-            .collect();
+    pub fn push(&mut self, op: Opcode, args: &[Value], imm: Imm, results: &[Ty]) -> Results {
+        let results = results.iter().map(|&ty| self.func.values.push(ty));
+        let results: Results = results.collect();
         self.push_inst(Inst {
             op,
-            args,
+            args: SmallVec::from_slice(args),
             imm,
             results: results.clone(),
         });
@@ -493,38 +495,38 @@ impl<'a> Builder<'a> {
     /// Append an op whose row gives one result type.
     pub fn op(&mut self, op: Opcode, args: &[Value]) -> Value {
         let results = op.info().results.expect("an op with fixed results");
-        self.push(op, args.to_vec(), Imm::None, results)[0]
+        self.push(op, args, Imm::None, results)[0]
     }
 
     /// Append an op with two results (value, overflowed).
     pub fn op2(&mut self, op: Opcode, a: Value, b: Value) -> (Value, Value) {
-        let r = self.push(op, vec![a, b], Imm::None, &[Ty::I64, Ty::Bool]);
+        let r = self.push(op, &[a, b], Imm::None, &[Ty::I64, Ty::Bool]);
         (r[0], r[1])
     }
 
     /// An integer constant.
     pub fn iconst(&mut self, v: i64) -> Value {
-        self.push(Opcode::Iconst, vec![], Imm::Int(v), &[Ty::I64])[0]
+        self.push(Opcode::Iconst, &[], Imm::Int(v), &[Ty::I64])[0]
     }
 
     /// A truth constant.
     pub fn bconst(&mut self, v: bool) -> Value {
-        self.push(Opcode::Bconst, vec![], Imm::Int(v as i64), &[Ty::Bool])[0]
+        self.push(Opcode::Bconst, &[], Imm::Int(v as i64), &[Ty::Bool])[0]
     }
 
     /// A double constant.
     pub fn fconst(&mut self, v: f64) -> Value {
-        self.push(Opcode::Fconst, vec![], Imm::Float(v.to_bits()), &[Ty::F64])[0]
+        self.push(Opcode::Fconst, &[], Imm::Float(v.to_bits()), &[Ty::F64])[0]
     }
 
     /// An address constant.
     pub fn pconst(&mut self, address: u64) -> Value {
-        self.push(Opcode::Pconst, vec![], Imm::Addr(address), &[Ty::Ptr])[0]
+        self.push(Opcode::Pconst, &[], Imm::Addr(address), &[Ty::Ptr])[0]
     }
 
     /// Compare integers or addresses.
     pub fn icmp(&mut self, cond: IntCond, a: Value, b: Value) -> Value {
-        self.push(Opcode::Icmp, vec![a, b], Imm::IntCond(cond), &[Ty::Bool])[0]
+        self.push(Opcode::Icmp, &[a, b], Imm::IntCond(cond), &[Ty::Bool])[0]
     }
 
     /// Compare an integer with a constant.
@@ -541,20 +543,20 @@ impl<'a> Builder<'a> {
 
     /// Compare doubles.
     pub fn fcmp(&mut self, cond: FloatCond, a: Value, b: Value) -> Value {
-        self.push(Opcode::Fcmp, vec![a, b], Imm::FloatCond(cond), &[Ty::Bool])[0]
+        self.push(Opcode::Fcmp, &[a, b], Imm::FloatCond(cond), &[Ty::Bool])[0]
     }
 
     /// `a` if `cond`, else `b`.
     pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
         let ty = self.func.values[a];
-        self.push(Opcode::Select, vec![cond, a, b], Imm::None, &[ty])[0]
+        self.push(Opcode::Select, &[cond, a, b], Imm::None, &[ty])[0]
     }
 
     /// Load from `ptr + offset`.
     pub fn load(&mut self, width: Width, ptr: Value, offset: i32) -> Value {
         self.push(
             Opcode::Load,
-            vec![ptr],
+            &[ptr],
             Imm::Mem { width, offset },
             &[width.ty()],
         )[0]
@@ -564,7 +566,7 @@ impl<'a> Builder<'a> {
     pub fn store(&mut self, width: Width, ptr: Value, offset: i32, value: Value) {
         self.push(
             Opcode::Store,
-            vec![ptr, value],
+            &[ptr, value],
             Imm::Mem { width, offset },
             &[],
         );
@@ -613,33 +615,32 @@ impl<'a> Builder<'a> {
 
     /// The address of a stack slot.
     pub fn stack_addr(&mut self, slot: i64) -> Value {
-        self.push(Opcode::StackAddr, vec![], Imm::Int(slot), &[Ty::Ptr])[0]
+        self.push(Opcode::StackAddr, &[], Imm::Int(slot), &[Ty::Ptr])[0]
     }
 
     /// Call a helper; `results` are its signature's.
-    pub fn call(&mut self, helper: HelperId, args: &[Value], results: &[Ty]) -> Vec<Value> {
-        self.push(Opcode::Call, args.to_vec(), Imm::Helper(helper), results)
+    pub fn call(&mut self, helper: HelperId, args: &[Value], results: &[Ty]) -> Results {
+        self.push(Opcode::Call, args, Imm::Helper(helper), results)
     }
 
     /// Call through an address.
-    pub fn call_indirect(&mut self, sig: Signature, callee: Value, args: &[Value]) -> Vec<Value> {
+    pub fn call_indirect(&mut self, sig: Signature, callee: Value, args: &[Value]) -> Results {
         let results = sig.results.clone();
         let sig = self.func.sig(sig);
-        let mut all = vec![callee];
+        let mut all: SmallVec<[Value; 8]> = smallvec![callee];
         all.extend_from_slice(args);
-        self.push(Opcode::CallIndirect, all, Imm::Sig(sig), &results)
+        self.push(Opcode::CallIndirect, &all, Imm::Sig(sig), &results)
+    }
+
+    /// The number of a routine, which is listed if it is not yet.
+    pub fn routine(&mut self, routine: RoutineRef) -> RoutineId {
+        self.func.routine(routine)
     }
 
     /// Call a routine.
-    pub fn call_routine(&mut self, routine: RoutineRef, args: &[Value]) -> Vec<Value> {
-        let results = routine.signature.results.clone();
-        let id = self.func.routine(routine);
-        self.push(
-            Opcode::CallRoutine,
-            args.to_vec(),
-            Imm::Routine(id),
-            &results,
-        )
+    pub fn call_routine(&mut self, routine: RoutineId, args: &[Value]) -> Results {
+        let results = self.func.routines[routine].signature.results.clone();
+        self.push(Opcode::CallRoutine, args, Imm::Routine(routine), &results)
     }
 
     /// End the current block.

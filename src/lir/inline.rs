@@ -1,7 +1,7 @@
 //! Copying a LIR function into another: how a host's intrinsics become part of compiled code.
 
 use super::Imm;
-use super::graph::{Block, BlockCall, Builder, Func, Inst, Term, Value};
+use super::graph::{Block, BlockCall, Builder, Func, Inst, Results, Term, Value};
 use super::ops::Opcode;
 use crate::exits::ExitId;
 use cranelift_entity::SecondaryMap;
@@ -26,7 +26,7 @@ impl Builder<'_> {
     /// # Panics
     /// If the argument count differs, or the callee can fail and `on_fail` is `None`: the caller's op table promised
     /// an exit.
-    pub fn inline(&mut self, callee: &Func, args: &[Value], on_fail: Option<Block>) -> Vec<Value> {
+    pub fn inline(&mut self, callee: &Func, args: &[Value], on_fail: Option<Block>) -> Results {
         let slot_base = self.func.slots.len() as i64;
         self.func.slots.extend_from_slice(&callee.slots);
         let slots = callee.refs.slots.iter();
@@ -44,7 +44,7 @@ impl Builder<'_> {
         }
         let done = self.block();
         self.func.blocks[done].cold = self.func.blocks[self.current()].cold;
-        let results: Vec<Value> = callee
+        let results: Results = callee
             .signature
             .results
             .iter()

@@ -22,6 +22,7 @@ mod inline;
 pub mod interp;
 mod lex;
 mod liveness;
+mod loops;
 mod ops;
 mod parse;
 #[cfg(test)]
@@ -33,19 +34,15 @@ mod tidy;
 mod verify;
 
 pub use announce::Announcement;
-pub use borders::separate_loops;
-pub use cells::carry_cell;
 pub use cfg::{Cfg, NaturalLoop};
-pub use counts::derive_counts;
 pub use graph::{
-    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, RoutineId,
-    RoutineRef, SigId, Signature, Term, Value,
+    Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, Results,
+    RoutineId, RoutineRef, SigId, Signature, Term, Value,
 };
 pub use inline::End;
+pub use loops::tend_loops;
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse, parse_all};
-pub use rotate::rotate_loops;
-pub use sink::sink_sums;
 pub use text::print;
 pub use tidy::tidy;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};

@@ -280,7 +280,7 @@ impl<'a> Parser<'a> {
         let results = results.collect::<Result<_>>()?;
         self.func.blocks[block].insts.push(Inst {
             op,
-            args,
+            args: args.into(),
             imm,
             results,
         });

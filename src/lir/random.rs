@@ -128,7 +128,7 @@ struct Line<'a, 'b> {
 }
 
 impl Line<'_, '_> {
-    fn push(&mut self, op: Opcode, args: Vec<Value>, imm: Imm, results: &[Ty]) {
+    fn push(&mut self, op: Opcode, args: &[Value], imm: Imm, results: &[Ty]) {
         let results = self.builder.push(op, args, imm, results);
         self.scope.extend(results);
     }
@@ -150,7 +150,7 @@ impl Line<'_, '_> {
             Ty::F64 => (Opcode::Fconst, Imm::Float(self.dice.float())),
             Ty::Ptr => (Opcode::Pconst, Imm::Addr(self.dice.next())),
         };
-        self.push(op, Vec::new(), imm, &[ty]);
+        self.push(op, &[], imm, &[ty]);
         *self.scope.last().expect("just pushed")
     }
 
@@ -187,7 +187,7 @@ impl Line<'_, '_> {
                     .dice
                     .pick(&[IntCond::Eq, IntCond::Ne, IntCond::Ult, IntCond::Uge]);
                 let args = self.values(&[Ty::Ptr, Ty::Ptr]);
-                return self.push(op, args, Imm::IntCond(cond), &[Ty::Bool]);
+                return self.push(op, &args, Imm::IntCond(cond), &[Ty::Bool]);
             }
             (Opcode::Icmp, _) => (vec![Ty::I64, Ty::I64], vec![Ty::Bool]),
             (Opcode::Select, _) => {
@@ -210,7 +210,7 @@ impl Line<'_, '_> {
             ),
         };
         let args = self.values(&args);
-        self.push(op, args, imm, &results);
+        self.push(op, &args, imm, &results);
     }
 
     fn call_indirect(&mut self) {
@@ -231,6 +231,7 @@ impl Line<'_, '_> {
             signature: Signature::new(&self.dice.types(8), &results),
         };
         let args = self.values(&routine.signature.params);
+        let routine = self.builder.routine(routine);
         let results = self.builder.call_routine(routine, &args);
         self.scope.extend(results);
     }

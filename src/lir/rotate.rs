@@ -17,13 +17,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The most instructions of a test that is copied.
 const MOST_COPIED: usize = 16;
 
-/// Let innermost loops test at the bottom, where their test may be copied.
-pub fn rotate_loops(func: &mut Func) {
-    let cfg = Cfg::new(func);
+/// Let innermost loops test at the bottom, where their test may be copied; says whether one does now.
+pub(super) fn rotate_loops(func: &mut Func, cfg: &Cfg) -> bool {
     let found = cfg.innermost_loops();
-    if found.is_empty() {
-        return;
-    }
     let hot = func.hot_blocks();
     let mut rotated = Vec::new();
     for found in &found {
@@ -49,7 +45,7 @@ pub fn rotate_loops(func: &mut Func) {
         }
     }
     if rotated.is_empty() {
-        return;
+        return false;
     }
     let cfg = Cfg::new(func);
     let mut tested = EntitySet::new();
@@ -63,6 +59,7 @@ pub fn rotate_loops(func: &mut Func) {
         rotated.repair(func, &cfg, &users);
     }
     merge_blocks(func);
+    true
 }
 
 /// A loop whose test was copied.
@@ -238,8 +235,12 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    fn rotate(func: &mut Func) {
+        rotate_loops(func, &Cfg::new(func));
+    }
+
     fn check(text: &str, expect: Expect) {
-        expect.assert_eq(&random::after(rotate_loops, text));
+        expect.assert_eq(&random::after(rotate, text));
     }
 
     #[test]
@@ -348,11 +349,11 @@ mod tests {
 
     #[test]
     fn random_loops_do_what_they_did() {
-        random::keeps_meaning(rotate_loops);
+        random::keeps_meaning(rotate);
     }
 
     #[test]
     fn every_function_stays_well_formed() {
-        random::stays_well_formed(rotate_loops);
+        random::stays_well_formed(rotate);
     }
 }

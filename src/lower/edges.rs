@@ -86,6 +86,9 @@ impl Lower<'_> {
         let target = &self.f.blocks[edge.block].entry_state.locals;
         (0..self.f.code.locals.len())
             .filter_map(|k| {
+                if self.locals[k] == target[k] {
+                    return None;
+                }
                 // A virtual object comes to the next block as the same value or not at all.
                 let (from, to) = (self.repr(self.locals[k]), self.repr(target[k]));
                 (from.is_raw() != to.is_raw()).then_some((k as u32, from, to))

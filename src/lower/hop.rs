@@ -170,7 +170,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
     }
 
     /// Call a helper.
-    pub(super) fn call(&mut self, helper: &'static str, args: &[lir::Value]) -> Vec<lir::Value> {
+    pub(super) fn call(&mut self, helper: &'static str, args: &[lir::Value]) -> lir::Results {
         let host = self.lower.host;
         let id = host.helper(helper);
         self.b().call(id, args, &host.helpers[id].signature.results)

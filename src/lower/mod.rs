@@ -231,11 +231,7 @@ fn finish(
     if let Some(announcement) = &parts.announcement {
         func.announce_calls(announcement, &host.helpers);
     }
-    lir::rotate_loops(&mut func);
-    lir::derive_counts(&mut func, parts.loop_counter);
-    lir::carry_cell(&mut func, parts.pending_cell);
-    lir::separate_loops(&mut func);
-    lir::sink_sums(&mut func);
+    lir::tend_loops(&mut func, parts.loop_counter, parts.pending_cell);
     Ok(Lowered {
         func,
         exits,
@@ -539,7 +535,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Inline a standard intrinsic that cannot fail.
-    fn intrinsic(&mut self, name: &str, args: &[lir::Value]) -> Vec<lir::Value> {
+    fn intrinsic(&mut self, name: &str, args: &[lir::Value]) -> lir::Results {
         let id = self.host.intrinsic(name);
         self.perform(id, args, None)
     }

@@ -10,6 +10,7 @@ use crate::hir::{Function, Op};
 use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, names};
 use crate::lir::{self, Builder, End, Func, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
+use rustc_hash::FxHashMap;
 
 /// What may be called rather than copied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,6 +71,8 @@ const WORTH_A_CALL: usize = 9;
 /// What is called rather than copied.
 pub(super) struct Policy<'a> {
     routines: Routines<'a>,
+    /// Those that were asked for.
+    known: FxHashMap<Routine, Option<lir::RoutineId>>,
     is_large: bool,
     /// The least that a block must be within to be given copies in a large function.
     least: Within,
@@ -125,6 +128,7 @@ impl<'a> Policy<'a> {
         let count = insts.filter(|v| is_code(f.op(**v))).count();
         Policy {
             routines,
+            known: FxHashMap::default(),
             is_large: count > SMALL,
             least: match count > LARGE {
                 true => Within::Innermost,
@@ -262,6 +266,7 @@ fn drop_object_at(host: &Host, routine: Routine, end: Option<u64>) -> Func {
                 address,
                 signature: drop_at_signature(routine),
             };
+            let end = b.routine(end);
             let valid = b.call_routine(end, &params);
             b.ret(&valid);
         }
@@ -300,7 +305,7 @@ fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
             let still_valid = intrinsic(names::STILL_VALID);
             b.inline(still_valid, &[thread, frame, state, pending], None)
         }
-        _ => vec![b.bconst(false)],
+        _ => lir::Results::from_slice(&[b.bconst(false)]),
     };
     b.ret(&valid);
 }
@@ -435,7 +440,7 @@ impl Lower<'_> {
         id: IntrinsicId,
         args: &[lir::Value],
         on_fail: Option<lir::Block>,
-    ) -> Vec<lir::Value> {
+    ) -> lir::Results {
         let host = self.host;
         let intrinsic = &host.intrinsics[id];
         let size = size(&intrinsic.func);
@@ -460,7 +465,7 @@ impl Lower<'_> {
     }
 
     /// The routine, if it is to be called here rather than copied, which would be so many instructions.
-    pub(super) fn called(&mut self, routine: Routine, size: usize) -> Option<lir::RoutineRef> {
+    pub(super) fn called(&mut self, routine: Routine, size: usize) -> Option<lir::RoutineId> {
         let is_cold = self.is_cold();
         let policy = &self.policy;
         let within = policy.within[self.place];
@@ -475,10 +480,20 @@ impl Lower<'_> {
         if is_copied {
             return None;
         }
-        let address = (policy.routines)(routine)?;
+        if let Some(known) = policy.known.get(&routine) {
+            return *known;
+        }
+        let made = self.reference_to(routine);
+        let id = made.map(|made| self.b.routine(made));
+        self.policy.known.insert(routine, id);
+        id
+    }
+
+    /// What stands for a routine in LIR, if it is to be had.
+    fn reference_to(&self, routine: Routine) -> Option<lir::RoutineRef> {
         Some(lir::RoutineRef {
             name: name(self.host, routine),
-            address,
+            address: (self.policy.routines)(routine)?,
             signature: match routine {
                 Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
                 Routine::IncrefAll(count) => incref_all_signature(count),

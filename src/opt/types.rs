@@ -15,17 +15,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             f.insts[p].ty = Type::BOTTOM;
         }
     }
+    // What is news at a block that comes later is looked at in the same turn: a block comes after those that dominate it.
+    let places = f.places();
     let mut changed = true;
-    while changed {
-        changed = false;
+    while std::mem::take(&mut changed) {
         for b in f.order.clone() {
             let insts = std::mem::take(&mut f.blocks[b].insts);
             for &v in &insts {
-                let new = transfer(f, v, before[v.index()]);
-                if new != f.insts[v].ty {
-                    f.insts[v].ty = new;
-                    changed = true;
-                }
+                f.insts[v].ty = transfer(f, v, before[v.index()]);
             }
             f.blocks[b].insts = insts;
             let term = std::mem::replace(&mut f.blocks[b].term, Term::Unreachable);
@@ -42,7 +39,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                     }
                     if new != f.insts[p].ty {
                         f.insts[p].ty = new;
-                        changed = true;
+                        changed |= places[edge.block] <= places[b];
                     }
                 }
             }

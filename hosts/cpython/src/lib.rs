@@ -14,6 +14,7 @@
 
 pub mod abi;
 pub mod accesses;
+mod allocator;
 pub mod annotate;
 pub mod capi;
 pub mod decode;
@@ -33,7 +34,7 @@ pub mod world;
 /// Compiling 1,000 bytecodes makes some 70,000 small objects; with this allocator it takes a tenth less time than with the C library's.
 /// What the interpreter allocates is not its business.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// The module's entry for the import system.
 ///

@@ -7,7 +7,7 @@ use super::*;
 use crate::exits::ExitId;
 use crate::lir::interp::{Native, Outcome, call_address, execute};
 use crate::lir::random::Dice;
-use crate::lir::{Builder, Condition, Func, Imm, ImmKind, Term, Value};
+use crate::lir::{Builder, Condition, Func, Imm, ImmKind, Results, Term, Value};
 use crate::ll::Field;
 use std::cell::RefCell;
 
@@ -197,7 +197,7 @@ fn every_op_of_the_table_means_the_same_in_the_interpreter_and_as_machine_code()
                 func.slots.push(8);
                 let args: Vec<Value> = func.params().to_vec();
                 let mut b = Builder::new(&mut func);
-                let values = b.push(op, args, imm, &results);
+                let values = b.push(op, &args, imm, &results);
                 b.ret(&values);
                 if matches!(op, Opcode::Sp | Opcode::StackAddr) {
                     // Where the stack is differs; both are looked at elsewhere.
@@ -361,7 +361,7 @@ impl Runnable<'_, '_> {
             Opcode::Load => {
                 let width = self.dice.pick(&Width::ALL);
                 let (address, field) = self.slot(width);
-                vec![self.b.load_field(address, field)]
+                Results::from_slice(&[self.b.load_field(address, field)])
             }
             Opcode::Store => {
                 let width = self.dice.pick(&Width::ALL);
@@ -388,7 +388,7 @@ impl Runnable<'_, '_> {
                     self.dice.pick(&[1, 2, -2, 7, -13, i64::MAX, i64::MIN])
                 };
                 let (a, n) = (self.value(Ty::I64), self.b.iconst(n));
-                vec![self.b.op(op, &[a, n])]
+                Results::from_slice(&[self.b.op(op, &[a, n])])
             }
             op => {
                 let imms = immediates(op, self.dice);
@@ -396,7 +396,7 @@ impl Runnable<'_, '_> {
                 let all = types(op, imm);
                 let (params, results) = &all[self.dice.below(all.len())];
                 let args = self.values(params);
-                self.b.push(op, args, imm, results)
+                self.b.push(op, &args, imm, results)
             }
         };
         self.scope.extend(results);

@@ -152,38 +152,28 @@ fn what_no_text_can_say_is_found_too() {
     let arg = func.params()[0];
     let entry = func.entry();
     let mut b = Builder::new(&mut func);
-    b.push(Opcode::Iconst, vec![], Imm::None, &[Ty::I64]);
-    b.push(
-        Opcode::Iadd,
-        vec![arg, Value::new(99)],
-        Imm::None,
-        &[Ty::I64],
-    );
-    b.push(
-        Opcode::Iadd,
-        vec![arg, arg],
-        Imm::None,
-        &[Ty::I64, Ty::Bool],
-    );
+    b.push(Opcode::Iconst, &[], Imm::None, &[Ty::I64]);
+    b.push(Opcode::Iadd, &[arg, Value::new(99)], Imm::None, &[Ty::I64]);
+    b.push(Opcode::Iadd, &[arg, arg], Imm::None, &[Ty::I64, Ty::Bool]);
     b.push(
         Opcode::Load,
-        vec![],
+        &[],
         Imm::Mem {
             width: Width::I64,
             offset: 0,
         },
         &[Ty::F64],
     );
-    b.push(Opcode::Call, vec![], Imm::Helper(HelperId::new(70)), &[]);
+    b.push(Opcode::Call, &[], Imm::Helper(HelperId::new(70)), &[]);
     b.push(
         Opcode::CallIndirect,
-        vec![],
+        &[],
         Imm::Sig(super::super::SigId::new(3)),
         &[],
     );
     b.push(
         Opcode::CallRoutine,
-        vec![],
+        &[],
         Imm::Routine(super::super::RoutineId::new(5)),
         &[],
     );

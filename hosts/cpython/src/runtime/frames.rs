@@ -24,7 +24,7 @@ use crate::world::instances::make_instance;
 use abi::{frame as f, thread as t};
 use cladonia::engine::RawMap;
 use cladonia::exits::{Source, VirtualKind};
-use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
+use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Results, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
 
@@ -124,7 +124,7 @@ pub fn call_host(
     args: &[Value],
     params: &[Ty],
     results: &[Ty],
-) -> Vec<Value> {
+) -> Results {
     let callee = b.pconst(address as u64);
     b.call_indirect(Signature::new(params, results), callee, args)
 }

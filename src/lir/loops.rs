@@ -1,0 +1,30 @@
+//! The work on loops, in the order in which one piece finds what the others leave; control flow is looked at once for all that leave it
+//! as it is.
+
+use super::borders::separate_loops;
+use super::cells::carry_cell;
+use super::cfg::Cfg;
+use super::counts::derive_counts;
+use super::graph::Func;
+use super::rotate::rotate_loops;
+use super::sink::sink_sums;
+
+/// Let loops test at the bottom, count their turns where they are left (turns are counted at the address `counter`), hold the word at
+/// `pending` in a register, and have registers of their own.
+pub fn tend_loops(func: &mut Func, counter: u64, pending: u64) {
+    let mut cfg = Cfg::new(func);
+    if !cfg.has_loops() {
+        return;
+    }
+    if rotate_loops(func, &cfg) {
+        cfg = Cfg::new(func);
+    }
+    if derive_counts(func, &cfg, counter) {
+        cfg = Cfg::new(func);
+    }
+    carry_cell(func, &cfg, pending);
+    if separate_loops(func, &cfg) {
+        cfg = Cfg::new(func);
+    }
+    sink_sums(func, &cfg);
+}
