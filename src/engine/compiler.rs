@@ -194,7 +194,7 @@ impl Pins {
             match assumption {
                 Assumption::ClassUnchanged(class) => add(Type::from_class(*class)),
                 Assumption::FunctionUnchanged(object) => add(Type::from_object(*object)),
-                Assumption::NameUnchanged { .. } => {}
+                Assumption::NameUnchanged { .. } | Assumption::ObjectsPrivate => {}
             }
         }
         Pins {
@@ -442,6 +442,7 @@ impl Compiler {
             item_arrays: self.host.has_item_arrays(),
             strings: self.host.has_strings(),
             reuses: self.host.has_reuse(),
+            objects_are_private: request.parts.objects_are_private,
             check_facts: self.check_facts,
             without: &self.without,
             log: RefCell::default(),

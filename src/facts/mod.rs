@@ -51,6 +51,9 @@ pub enum Assumption {
     },
     /// A function keeps its code and its defaults.
     FunctionUnchanged(ObjectHandle),
+    /// Nobody finds objects that he was not given: neither those of a frame's locals while its unit goes on, nor any by asking which
+    /// objects there are.
+    ObjectsPrivate,
 }
 
 impl Assumption {

@@ -109,6 +109,7 @@ impl Display for Assumption {
             Assumption::FunctionUnchanged(object) => {
                 write!(f, "function_unchanged {}", Type::from_object(*object))
             }
+            Assumption::ObjectsPrivate => f.write_str("objects_private"),
         }
     }
 }
@@ -126,6 +127,7 @@ impl Assumption {
             () if line.eat_word("function_unchanged") => {
                 Assumption::FunctionUnchanged(scope.single_object(line)?)
             }
+            () if line.eat_word("objects_private") => Assumption::ObjectsPrivate,
             () => return line.expected("what is assumed"),
         })
     }

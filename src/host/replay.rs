@@ -89,6 +89,9 @@ impl Replay {
         );
         let (base, scale) = (parts.position_base, parts.position_scale);
         let _ = writeln!(out, "  positions {base:#x} {scale}");
+        if parts.objects_are_private {
+            out.push_str("  private\n");
+        }
         if let Some(table) = parts.force_table {
             let _ = writeln!(out, "  force {table:#x}");
         }
@@ -153,7 +156,7 @@ fn declare_answer(answer: &Answer, to: &mut Declarations) {
         match assumption {
             Assumption::ClassUnchanged(class) => to.class(*class),
             Assumption::FunctionUnchanged(object) => to.object(*object),
-            Assumption::NameUnchanged { .. } => {}
+            Assumption::NameUnchanged { .. } | Assumption::ObjectsPrivate => {}
         }
     }
 }

@@ -50,6 +50,10 @@ pub struct UnitParts {
     pub closed: Option<ClosedParts>,
     /// The namespace, if the names may be kept in registers.
     pub namespace: Option<Namespace>,
+    /// Whether a unit may rely on it that [nobody finds objects that he was not given](crate::facts::Assumption::ObjectsPrivate): the host
+    /// lets units that assume it leave where somebody looks at their frames' locals, and invalidates them where somebody asks for all
+    /// objects.
+    pub objects_are_private: bool,
     /// For runs with forced exits: address of a table of 64-bit words, one an exit record; compiled code counts a word
     /// that is not zero down and takes the exit when it gets to zero.
     pub force_table: Option<u64>,
@@ -73,6 +77,7 @@ impl UnitParts {
             position_scale: 1,
             closed: None,
             namespace: None,
+            objects_are_private: false,
             force_table: None,
         }
     }

@@ -19,7 +19,7 @@ use crate::facts::Source;
 use crate::hir::{Block, Function, Value};
 use crate::types::Type;
 use cranelift_entity::{
-    EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
+    EntityRef, EntitySet, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -177,6 +177,8 @@ pub(super) struct Engine<'p> {
     /// Operations that were evaluated.
     pub steps: u64,
     pub trace: Trace,
+    /// Of a [unit](super::unit): the slots that are read again.
+    pub unit: Option<EntitySet<super::unit::Slot>>,
     called_from_beyond: BTreeSet<Identity>,
 }
 
@@ -219,6 +221,7 @@ impl<'p> Engine<'p> {
             crowded: BTreeSet::new(),
             steps: 0,
             trace: Trace::new(options.trace),
+            unit: None,
             called_from_beyond: BTreeSet::new(),
         }
     }
@@ -327,7 +330,7 @@ impl<'p> Engine<'p> {
         if self.queued.contains_key(&reader) {
             return;
         }
-        if visits > 0 {
+        if visits > 0 && self.trace.on {
             let name = self.place_name(version, block);
             self.trace
                 .queued(&name, matches!(before, Status::Blocked(_)));
@@ -355,12 +358,21 @@ impl<'p> Engine<'p> {
 
     /// Look at blocks until none is pending.
     pub fn run(&mut self) {
+        self.run_within(u64::MAX);
+    }
+
+    /// Look at blocks until none is pending, or so many operations were evaluated; says whether that was enough.
+    pub fn run_within(&mut self, most: u64) -> bool {
         self.tell_all();
         while let Some(reader) = self.next() {
+            if self.steps > most {
+                return false;
+            }
             let (version, block) = self.places[reader.0 as usize];
             self.look(version, block);
             self.tell_all();
         }
+        true
     }
 
     /// Find the sources of the facts that stand now, and what call sites pass: what held for a worse reason, and what was
@@ -451,7 +463,9 @@ impl<'p> Engine<'p> {
             Outcome::Nothing => return true,
             Outcome::Never => return false,
             Outcome::Blocked => {
-                self.trace.blocked(&self.op_text(v));
+                if self.trace.on {
+                    self.trace.blocked(&self.op_text(v));
+                }
                 let block = self.here.block;
                 self.block(version, block).status = Status::Blocked(v);
                 return false;

@@ -61,6 +61,10 @@ impl Engine<'_> {
 
     /// Take the way of the exceptions that the operation at hand may raise.
     pub(super) fn land(&mut self) {
+        if self.unit.is_some() {
+            // Whatever the operation raises by itself, a signal's handler may raise there.
+            self.raises = Facts::of_type(Type::BASE_EXCEPTION);
+        }
         if self.raises.is_impossible() {
             return;
         }

@@ -36,6 +36,7 @@ mod special;
 mod tests;
 mod trace;
 mod transfer;
+mod unit;
 mod value;
 
 pub use analysis::{Analysis, Blocked, Found, Object};
@@ -44,6 +45,7 @@ pub use engine::{MAX_CALLEES, Options, Status, VersionId};
 pub use identity::{Identity, Kind, Slot};
 pub use program::{FuncId, Program};
 pub use special::Group;
+pub use unit::{UnitFacts, unit_facts};
 pub use value::{Facts, Objects, Sv};
 
 use crate::types::Type;

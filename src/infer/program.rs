@@ -4,7 +4,7 @@ use crate::bytecode::{Code, Document, Pc, Reason};
 use crate::facts::World;
 use crate::hir::{self, Function, Start};
 use crate::types::{ConstValue, ObjectHandle, Predefined};
-use cranelift_entity::{PrimaryMap, entity_impl};
+use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -76,6 +76,16 @@ impl Program {
     pub fn find(&self, name: &str) -> Option<FuncId> {
         let mut all = self.functions.iter();
         all.find_map(|(id, f)| (f.code.name == name).then_some(id))
+    }
+
+    /// Take out the function that was added last.
+    pub(super) fn take(self, id: FuncId) -> Function {
+        let function = self
+            .functions
+            .into_iter()
+            .map(|(_, function)| function)
+            .nth(id.index());
+        function.expect("it was added")
     }
 
     /// A function.

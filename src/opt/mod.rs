@@ -10,6 +10,7 @@ pub mod closed;
 mod dce;
 mod ends;
 mod headers;
+mod heap;
 mod inline;
 mod lifetimes;
 mod memory;
@@ -59,6 +60,8 @@ pub struct Context<'a> {
     pub strings: bool,
     /// Whether numbers that are about to end may become others.
     pub reuses: bool,
+    /// Whether the host watches for code that finds objects which it was not given.
+    pub objects_are_private: bool,
     /// Whether facts about memory become checks that end the process where they are false; else they are relied on.
     pub check_facts: bool,
     /// Passes that [`run`] leaves out.
@@ -101,6 +104,7 @@ pub const OPTIONAL: &[&str] = &[
     "inline",
     "virtuals",
     "headers",
+    "heap",
     "memory",
     "bounds",
     "number",
@@ -149,6 +153,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("merge", merge::run),
     ("headers", headers::run),
     ("unbox", unbox::run),
+    ("heap", heap::run),
     ("refcounts", refcounts::run),
     ("checks", checks::run),
     ("memory", memory::run),
@@ -197,8 +202,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     };
     step(f, "lifetimes");
     step(f, "simplify");
-    for _ in 0..2 {
+    for round in 0..2 {
         step(f, "types");
+        // What calls have become the unit's own code by now gives nothing away.
+        if round > 0 && step(f, "heap") {
+            step(f, "types");
+            step(f, "simplify");
+        }
         if step(f, "split") {
             step(f, "types");
         }

@@ -168,6 +168,7 @@ struct Builder {
     cells: [u64; 3],
     positions: (u64, u32),
     force: Option<u64>,
+    private: bool,
     announcement: Option<Announcement>,
     namespace: Option<Namespace>,
     funcs: HashMap<&'static str, Func>,
@@ -276,6 +277,7 @@ impl Builder {
             () if line.eat_word("positions") => {
                 self.positions = (line.hexadecimal()?, line.number()?);
             }
+            () if line.eat_word("private") => self.private = true,
             () if line.eat_word("force") => self.force = Some(line.hexadecimal()?),
             () if line.eat_word("announce") => {
                 self.announcement = Some(Announcement {
@@ -380,6 +382,7 @@ impl Builder {
                 position_scale: self.positions.1,
                 closed,
                 namespace: self.namespace,
+                objects_are_private: self.private,
                 force_table: self.force,
             },
             code,

@@ -12,6 +12,7 @@ mod containers;
 mod exits;
 mod iterate;
 mod keys;
+mod unit;
 
 use super::engine::{Engine, Outcome};
 use super::identity::{Kind, Slot};
@@ -50,7 +51,11 @@ impl Engine<'_> {
             self.weakest = self.weakest.max(facts.source);
             args.push(Arg { sv, facts });
         }
-        if self.may_leave(&inst.op, &args) {
+        if self.unit.is_some() {
+            if let Some(outcome) = self.transfer_in_unit(v, &args) {
+                return outcome;
+            }
+        } else if self.may_leave(&inst.op, &args) {
             self.leave_to_interpreter(v);
         }
         match &inst.op {
@@ -158,7 +163,7 @@ impl Engine<'_> {
             }
             Op::ListSet => {
                 let old = self.slots_of(&args[0].facts, &Slot::Items, Kind::List);
-                self.replace_item(&args[0], &args[1]);
+                self.replace_item(&args[0], &args[2]);
                 Outcome::Value(old)
             }
             Op::ListSlice(_) => self.offspring(Kind::List, Type::LIST_EXACT, &[&args[0].facts]),

@@ -6,7 +6,7 @@ use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
-use super::{Options, generators, is_started, locals_proxy, rt, stats};
+use super::{Options, generators, is_started, listing, locals_proxy, rt, stats};
 use crate::accesses;
 use crate::objects::{self, collector, list_iterators};
 use cladonia::engine::Execution;
@@ -335,6 +335,7 @@ unsafe fn ready() -> Result<(), ()> {
             return Err(());
         }
         locals_proxy::interpose();
+        listing::interpose();
         generators::slots::interpose();
         collector::interpose();
         list_iterators::interpose();
@@ -435,6 +436,7 @@ unsafe fn undo() {
         Monitor::stop();
         rt().watches.stop();
         locals_proxy::restore();
+        listing::restore();
         generators::slots::restore();
         collector::restore();
         list_iterators::restore();

@@ -368,6 +368,7 @@ pub(super) unsafe fn compile_unit(
         position_base: shape.units() as u64,
         position_scale: 2,
         namespace,
+        objects_are_private: rt().listing.is_unlikely(),
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     let avoid = state.avoid.clone();

@@ -576,6 +576,8 @@ unsafe fn restore(frame: Frame) {
 unsafe fn mark_materialised(frame: Frame, unit: &UnitState, undo: Option<*const RawMap>) {
     // SAFETY: the caller's frame is native, and the unit its own.
     unsafe {
+        // Who has seen a local may change what is in it.
+        let undo = undo.filter(|_| !unit.has_private_objects());
         if let Some(map) = undo {
             // Which copy of the instruction runs is not asked again before that is undone.
             put(words(frame, &unit.shape), unit.shape.copy(), map);

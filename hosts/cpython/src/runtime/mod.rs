@@ -43,6 +43,7 @@ pub mod front;
 pub mod function_state;
 pub mod generators;
 pub mod healing;
+pub mod listing;
 pub mod local_events;
 pub mod locals_proxy;
 pub mod monitoring;
@@ -130,6 +131,8 @@ pub struct Runtime {
     pub spare_chunks: Vec<*mut u8>,
     /// Who watches what.
     pub watches: watchers::Watches,
+    /// Who asks the collector for objects.
+    pub listing: listing::Listing,
     /// Who looks into native frames.
     pub proxies: locals_proxy::Proxies,
     /// The monitoring tool.
@@ -210,6 +213,7 @@ pub unsafe fn start(
         recorded: Vec::new(),
         spare_chunks: Vec::new(),
         watches: watchers::Watches::default(),
+        listing: listing::Listing::default(),
         proxies: locals_proxy::Proxies::default(),
         monitor: monitoring::Monitor::default(),
         fallbacks: HashMap::new(),

@@ -244,6 +244,11 @@ impl UnitState {
         self.unit.as_ref().map_or(&[], |u| &u.assumptions)
     }
 
+    /// Whether it relies on it that nobody finds the objects which it has made.
+    pub fn has_private_objects(&self) -> bool {
+        self.assumptions().contains(&Assumption::ObjectsPrivate)
+    }
+
     /// The unit behind a token.
     ///
     /// # Safety

@@ -21,6 +21,8 @@ pub struct Watches {
     names: AddressMap<AddressMap<HashSet<UnitRef>>>,
     classes: AddressMap<HashSet<UnitRef>>,
     functions: AddressMap<HashSet<UnitRef>>,
+    /// Units that rely on it that nobody finds their objects.
+    private: HashSet<UnitRef>,
     /// Units that store names of a dict.
     writers: AddressMap<HashSet<UnitRef>>,
     /// Names that changed after they had been relied on, or that compiled code stores.
@@ -96,6 +98,10 @@ impl Watches {
                             .or_default()
                             .insert(unit);
                         func.token() != 0 && self.ids.function.is_some()
+                    }
+                    Assumption::ObjectsPrivate => {
+                        self.private.insert(unit);
+                        rt().listing.is_unlikely()
                     }
                 };
                 if !ok {
@@ -179,8 +185,14 @@ impl Watches {
         for units in self.writers.values_mut() {
             units.remove(&unit);
         }
+        self.private.remove(&unit);
         self.functions.retain(|_, units| !units.is_empty());
         self.classes.retain(|_, units| !units.is_empty());
+    }
+
+    /// Somebody asks for objects that he was not given.
+    pub fn objects_are_listed(&mut self) {
+        invalidate_all(set(Some(&self.private)));
     }
 
     /// Our bit among the watchers of a dict; 0 if there is none.

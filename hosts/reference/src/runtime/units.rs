@@ -256,7 +256,10 @@ unsafe fn enter(
 /// How a code's native entry makes and unmakes frames.
 fn parts(code: &CodeData) -> UnitParts {
     let leave = super::helpers::leave as *const () as usize;
-    UnitParts::new(intrinsics::enter(code), intrinsics::leave(leave))
+    UnitParts {
+        objects_are_private: true,
+        ..UnitParts::new(intrinsics::enter(code), intrinsics::leave(leave))
+    }
 }
 
 /// Compile and install a unit.

@@ -206,6 +206,8 @@ impl World for ReferenceWorld {
             Assumption::ClassUnchanged(class) => rt().watch_class(*class),
             Assumption::NameUnchanged { namespace, .. } => rt().watch_namespace(*namespace),
             Assumption::FunctionUnchanged(_) => {}
+            // Nothing shows a frame's locals, or lists objects.
+            Assumption::ObjectsPrivate => {}
         }
         true
     }

@@ -1,0 +1,123 @@
+//! What operations do in a [unit](crate::infer::unit): the rules that hold whatever the program does.
+
+use super::Arg;
+use crate::bytecode::GeneralOp as G;
+use crate::hir::{Op, Value};
+use crate::infer::engine::{Engine, Outcome};
+use crate::infer::unit::Slot;
+use crate::infer::value::Facts;
+use cranelift_entity::EntityRef;
+
+impl Engine<'_> {
+    /// What the operation gives, where the rule for whole programs does not hold or there is none; none where it holds.
+    pub(super) fn transfer_in_unit(&mut self, v: Value, args: &[Arg]) -> Option<Outcome> {
+        let f = self.function(self.here.version);
+        let inst = &f.insts[v];
+        Some(match &inst.op {
+            // Whatever lies in a slot when the unit is entered, and comes back to it there.
+            Op::Arg(_) | Op::LoadSlot(_) => Outcome::Value(Facts::MOST_GENERAL),
+            Op::StoreSlot(slot) => {
+                let slot = Slot::new(*slot as usize);
+                if self.unit.as_ref().is_some_and(|slots| slots.contains(slot)) {
+                    self.set.escape(&args[0].facts);
+                }
+                Outcome::Nothing
+            }
+            // Its name may be a builtin's, and it another object.
+            Op::Const(object) => Outcome::Value(match self.program.values.get(object) {
+                Some(value) => Facts::constant(inst.ty, value.clone()),
+                None => Facts::of_type(inst.ty),
+            }),
+            Op::GuardIs(_) => Outcome::Value(Facts::of_type(inst.ty)),
+            Op::General(op, _) if has_rule(*op) => return None,
+            Op::General(..) => self.unknown(v, args),
+            Op::Param
+            | Op::ConstInt(_)
+            | Op::ConstDouble(_)
+            | Op::ConstBool(_)
+            | Op::Null
+            | Op::Incref
+            | Op::Decref
+            | Op::CheckValid
+            | Op::CheckUnseen
+            | Op::CheckPending
+            | Op::DoPending
+            | Op::CheckQuiet
+            | Op::CheckClasses(_)
+            | Op::Check(_)
+            | Op::Count(_)
+            | Op::CheckThread(_)
+            | Op::GuardType(_)
+            | Op::GuardBound
+            | Op::GuardTrue(_)
+            | Op::Refine(_)
+            | Op::BoxInt
+            | Op::BoxFloat
+            | Op::BoxBool
+            | Op::UnboxInt
+            | Op::UnboxFloat
+            | Op::UnboxBool
+            | Op::BoolNot
+            | Op::IsNone
+            | Op::IsNull
+            | Op::Is
+            | Op::Output(_)
+            | Op::CellGet
+            | Op::CellSet
+            | Op::RangeNext
+            | Op::IterMore
+            | Op::ListIterNext
+            | Op::TupleIterNext
+            | Op::ListLen
+            | Op::TupleLen
+            | Op::ListGet
+            | Op::TupleGet
+            | Op::ListAppend
+            | Op::ListSet
+            | Op::ListSlice(_)
+            | Op::ListCopySlice(_) => return None,
+            _ => self.beyond(v, args),
+        })
+    }
+
+    /// An operation of which nothing is known but the type of its result: objects that it is given go where nobody follows them.
+    fn beyond(&mut self, v: Value, args: &[Arg]) -> Outcome {
+        for arg in args {
+            self.set.escape(&arg.facts);
+        }
+        let ty = self.function(self.here.version).insts[v].ty;
+        match ty.is_bottom() {
+            true => Outcome::Nothing,
+            false => Outcome::Value(Facts::of_type(ty)),
+        }
+    }
+}
+
+/// Whether the rule for an operation of whole programs holds in a unit: it neither looks names or attributes up, nor calls what it finds.
+fn has_rule(op: G) -> bool {
+    matches!(
+        op,
+        G::Binary
+            | G::Compare
+            | G::CompareBool
+            | G::Contains
+            | G::Truth
+            | G::Negative
+            | G::Invert
+            | G::GetItem
+            | G::SetItem
+            | G::MapAdd
+            | G::GetIter
+            | G::IterNext
+            | G::BuildTuple
+            | G::BuildList
+            | G::BuildSet
+            | G::BuildMap
+            | G::ListAppend
+            | G::ListExtend
+            | G::SetAdd
+            | G::SetUpdate
+            | G::UnpackSequence
+            | G::BuildSlice
+    )
+}

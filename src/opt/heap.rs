@@ -1,0 +1,211 @@
+//! What the unit's own objects hold.
+//!
+//! A list that a function makes, fills and reads holds what the function has put into it: where nobody else has the list, an item needs no
+//! check of its class. The [annotation engine](crate::infer) finds out what that is, over the whole unit. It is asked where a check could
+//! go: where there is one of what was taken out of an object that the unit made.
+//!
+//! The facts follow from the program, as long as nobody finds an object that he was not given: that is
+//! [assumed](Assumption::ObjectsPrivate), and the host watches for it.
+
+use super::Context;
+use crate::bytecode::{GeneralOp, Reason};
+use crate::facts::{Assumption, Source};
+use crate::hir::{Block, Function, Inst, Op, Predecessors, Value};
+use crate::infer::unit_facts;
+use crate::types::Type;
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashSet;
+
+/// The most instructions of a unit that is looked through: the engine's work grows with them.
+const MOST_INSTS: usize = 4000;
+
+/// Drop checks that always hold.
+pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
+    if !cx.objects_are_private || !Own::of(f).has_checks() {
+        return false;
+    }
+    let Some(facts) = unit_facts(f) else {
+        return false;
+    };
+    let mut changed = false;
+    for b in f.order.clone() {
+        let insts = std::mem::take(&mut f.blocks[b].insts);
+        let mut kept = Vec::with_capacity(insts.len());
+        for v in insts {
+            kept.push(v);
+            let operand = f.insts[v]
+                .args
+                .first()
+                .and_then(|a| facts.of(f.resolve(*a)));
+            let known = match (&f.insts[v].op, operand, facts.of(v)) {
+                (Op::GuardType(ty), Some(operand), _) if operand.is(*ty) => Known::Class(*ty),
+                (op, _, Some(result)) if is_question(op) => match result.as_truth() {
+                    Some(truth) => Known::Truth(truth),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            match cx.check_facts {
+                true => kept.extend(assert(f, b, v, known)),
+                false => rely_on(f, v, known),
+            }
+            changed = true;
+        }
+        f.blocks[b].insts = kept;
+    }
+    if changed && !f.assumptions.contains(&Assumption::ObjectsPrivate) {
+        f.assumptions.push(Assumption::ObjectsPrivate);
+    }
+    changed
+}
+
+/// What is known of an instruction.
+#[derive(Clone, Copy)]
+enum Known {
+    /// A guard holds: the operand is of this type.
+    Class(Type),
+    /// The truth value that it gives.
+    Truth(bool),
+}
+
+/// Whether the op only finds something out, as a truth value.
+fn is_question(op: &Op) -> bool {
+    matches!(op, Op::IntCmp(_) | Op::IsNone | Op::IsNull)
+}
+
+fn rely_on(f: &mut Function, v: Value, known: Known) {
+    let inst = &mut f.insts[v];
+    inst.source = Source::Assumed;
+    match known {
+        Known::Class(ty) => {
+            inst.op = Op::Refine(ty);
+            inst.state = None;
+        }
+        Known::Truth(truth) => {
+            inst.op = Op::ConstBool(truth);
+            inst.args.clear();
+        }
+    }
+}
+
+/// Let the process end where the fact is false; gives what is to stand behind the instruction for that.
+fn assert(f: &mut Function, b: Block, v: Value, known: Known) -> Vec<Value> {
+    let mut checks = Vec::new();
+    match known {
+        Known::Class(_) => {
+            f.asserted.insert(v);
+        }
+        Known::Truth(truth) => {
+            let pc = f.insts[v].pc;
+            let mut holds = v;
+            if !truth {
+                let not = Inst::proved(Op::BoolNot, vec![v], Type::CBOOL, pc);
+                holds = f.insts.push(not);
+                checks.push(holds);
+            }
+            let guard = Op::GuardTrue(Reason::Type);
+            let mut guard = Inst::proved(guard, vec![holds], Type::BOTTOM, pc);
+            // Nobody goes on from here if it does not hold.
+            guard.state = Some(f.states.push(f.blocks[b].entry_state.clone()));
+            let guard = f.insts.push(guard);
+            f.asserted.insert(guard);
+            checks.push(guard);
+        }
+    }
+    checks
+}
+
+/// Which values are objects that the unit made, or come out of such.
+struct Own<'a> {
+    f: &'a Function,
+    preds: Predecessors,
+    /// Of a block's parameter: the block, and its place there.
+    params: SecondaryMap<Value, Option<(Block, u32)>>,
+}
+
+impl Own<'_> {
+    fn of(f: &Function) -> Own<'_> {
+        let mut params = SecondaryMap::new();
+        for &b in &f.order {
+            for (place, (param, _)) in (0..).zip(&f.blocks[b].params) {
+                params[*param] = Some((b, place));
+            }
+        }
+        Own {
+            f,
+            preds: f.predecessors(),
+            params,
+        }
+    }
+
+    /// Whether there is a check of what was taken out of an own object, in a unit that is not too long.
+    fn has_checks(&self) -> bool {
+        let f = self.f;
+        let insts = f.order.iter().flat_map(|b| &f.blocks[*b].insts);
+        let count = insts.clone().count();
+        // Most units make nothing.
+        if count > MOST_INSTS || !insts.clone().any(|v| self.makes(*v)) {
+            return false;
+        }
+        let mut insts = insts.copied();
+        insts.any(|v| {
+            let checked = match f.op(v) {
+                Op::GuardType(_) => self.container_of(f.object_of(v)),
+                Op::TupleLen | Op::ListLen => Some(f.arg(v, 0)),
+                _ => None,
+            };
+            checked.is_some_and(|container| self.is_own(container, &mut FxHashSet::default()))
+        })
+    }
+
+    /// Whether the instruction makes a container.
+    fn makes(&self, v: Value) -> bool {
+        match self.f.op(v) {
+            Op::General(op, _) => {
+                let is_new = matches!(
+                    op,
+                    GeneralOp::BuildList
+                        | GeneralOp::BuildMap
+                        | GeneralOp::BuildTuple
+                        | GeneralOp::BuildSet
+                );
+                is_new || *op == GeneralOp::Binary && self.f.ty(v) <= Type::LIST_EXACT
+            }
+            Op::ListSlice(_) => true,
+            _ => false,
+        }
+    }
+
+    /// What an object was taken out of.
+    fn container_of(&self, v: Value) -> Option<Value> {
+        let f = self.f;
+        match f.op(v) {
+            Op::ListGet | Op::TupleGet | Op::ListIterNext | Op::TupleIterNext => Some(f.arg(v, 0)),
+            Op::General(GeneralOp::GetItem | GeneralOp::GetIter, _) => Some(f.arg(v, 0)),
+            Op::Output(_) => match f.op(f.arg(v, 0)) {
+                Op::General(GeneralOp::IterNext | GeneralOp::UnpackSequence, _) => {
+                    Some(f.arg(f.arg(v, 0), 0))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a value can be nothing but an own object, or what came out of one.
+    fn is_own(&self, v: Value, seen: &mut FxHashSet<Value>) -> bool {
+        let v = self.f.object_of(v);
+        if !seen.insert(v) || self.makes(v) || *self.f.op(v) == Op::Null {
+            return true;
+        }
+        if let Some(container) = self.container_of(v) {
+            return self.is_own(container, seen);
+        }
+        let Some((block, place)) = self.params[v] else {
+            return false;
+        };
+        let from = self.preds[block].iter();
+        let mut edges = from.flat_map(|b| self.f.blocks[*b].term.edges());
+        edges.all(|edge| edge.block != block || self.is_own(edge.args[place as usize], seen))
+    }
+}
