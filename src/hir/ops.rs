@@ -284,12 +284,16 @@ hir_ops! {
     FloatMod = "float_mod", Some(2);
     /// `a ** b`; exits unless a > 0, or a is 0 and b known to be above 0, and the result is finite.
     FloatPow = "float_pow", Some(2);
+    /// `a ** b`, where a is known to be nan or not below zero; raises what the host's operation does where the result is no finite number.
+    FloatPower = "float_power", Some(2);
     /// `-a`
     FloatNeg = "float_neg", Some(1);
     /// `abs(a)`
     FloatAbs = "float_abs", Some(1);
     /// Square root; exits if a is negative or nan.
     FloatSqrt = "float_sqrt", Some(1);
+    /// Square root of what is known to be nan or not below zero.
+    FloatRoot = "float_root", Some(1);
     /// The integer part; exits unless it fits 63 bits.
     FloatToInt = "float_to_int", Some(1);
     /// IEEE comparison.
@@ -521,6 +525,7 @@ impl Op {
             | Op::CallRaw(..)
             | Op::CheckPending
             | Op::DoPending
+            | Op::FloatPower
             | Op::NameSet(_) => true,
             _ => false,
         }
@@ -542,6 +547,10 @@ impl Op {
             | Op::CheckValid
             | Op::Yield(_)
             | Op::Decref => Effects::ANY,
+            Op::FloatPower => Effects {
+                raises: true,
+                ..Effects::NONE
+            },
             Op::StoreSlot(_) | Op::Incref | Op::DropShared => Effects {
                 writes: true,
                 ..Effects::NONE
@@ -592,6 +601,7 @@ impl Op {
         !e.reads
             && !e.writes
             && !e.runs_host_code
+            && !e.raises
             && !self.is_box()
             && !self.is_virtual()
             && !matches!(
@@ -621,6 +631,7 @@ impl Op {
                 | Op::CheckValid
                 | Op::CheckUnseen
                 | Op::CheckQuiet
+                | Op::FloatPower
                 | Op::NameGet(_)
                 | Op::NameGetRaw(..)
                 | Op::GlobalGet(_)

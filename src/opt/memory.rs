@@ -236,8 +236,9 @@ struct Analysis<'a> {
     /// The guards on the class of each object.
     guards: SecondaryMap<Value, SmallVec<[Key; 2]>>,
     fields: Fields<'a>,
-    /// Whether numbers are known by what was stored, though they are other objects.
-    knows_numbers: bool,
+    /// Whether facts become checks. Then what holds though a check of it would not is not known: that a number is what was stored, though it
+    /// is another object; that an instance lacks what others of its class may have by now.
+    checks_facts: bool,
 }
 
 impl<'a> Analysis<'a> {
@@ -247,7 +248,7 @@ impl<'a> Analysis<'a> {
         guards.resize(f.insts.len());
         Analysis {
             world,
-            knows_numbers: !cx.check_facts,
+            checks_facts: cx.check_facts,
             expressions: Expressions::default(),
             guards,
             fields: Fields::new(f, world, &f.order),
@@ -361,7 +362,7 @@ impl<'a> Analysis<'a> {
             _ => None,
         };
         if let Some((op, args, value)) = now
-            && (self.knows_numbers || !f.op(f.object_of(value)).is_box())
+            && (!self.checks_facts || !f.op(f.object_of(value)).is_box())
         {
             let key = self.number(&op, &args);
             self.add(facts, key, value);
@@ -497,7 +498,9 @@ impl<'a> Analysis<'a> {
             Some(InstanceAccess::Lacks(place) | InstanceAccess::Quiet(place)) => {
                 !stored.contains(&place)
             }
-            Some(InstanceAccess::LacksFrom(place)) => stored.iter().all(|p| *p < place),
+            Some(InstanceAccess::LacksFrom(place)) => {
+                !self.checks_facts && stored.iter().all(|p| *p < place)
+            }
             _ => false,
         }
     }

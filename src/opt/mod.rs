@@ -23,6 +23,7 @@ mod ranges;
 mod refcounts;
 mod reuse;
 mod sequences;
+mod signs;
 mod simplify;
 mod slices;
 mod specialise;
@@ -105,6 +106,7 @@ pub const OPTIONAL: &[&str] = &[
     "virtuals",
     "headers",
     "heap",
+    "signs",
     "memory",
     "bounds",
     "number",
@@ -158,6 +160,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("checks", checks::run),
     ("memory", memory::run),
     ("number", number::run),
+    ("signs", signs::run),
     ("paths", paths::run),
     ("slices", slices::run),
     ("ends", ends::run),
@@ -237,6 +240,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "memory");
     step(f, "number");
     step(f, "simplify");
+    // A number and itself are one value by now.
+    step(f, "signs");
     // After the last motion: what a path proves holds on that path.
     if step(f, "paths") {
         step(f, "types");
