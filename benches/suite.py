@@ -5,6 +5,7 @@
     python benches/suite.py --accesses                        # how compiled code made its attribute accesses
     python benches/suite.py --questions                       # what questions about paths have cost and brought
     python benches/suite.py --coverage                        # what became hot, what of it was compiled, and why not; as Markdown
+    python benches/suite.py --facts                           # each fact as a check, and what finding them costs
 
 `P` must have pyperformance installed. Each process is a worker of pyperf's own, so a program runs as its authors wrote it.
 """
@@ -30,6 +31,9 @@ import harness
 # How an attribute access is made: the last two are those that a plan could not be made for.
 ACCESS_KINDS = ("watched", "guarded", "polymorphic", "cached", "general")
 
+# The passes that find facts out: types through joins, what the unit's own objects hold, signs, memory, paths.
+FACT_PASSES = ("types", "heap", "signs", "memory", "split", "paths")
+
 
 def main():
     options = arguments()
@@ -44,7 +48,8 @@ def main():
     if reason:
         sys.exit(f"the JIT can't work here: {reason}")
     chosen = {name: table[name] for name in options.program or table}
-    work = guards if options.guards else accesses if options.accesses else questions if options.questions else coverage if options.coverage else speed
+    works = {"guards": guards, "accesses": accesses, "questions": questions, "coverage": coverage, "facts": facts}
+    work = next((work for name, work in works.items() if getattr(options, name)), speed)
     rows = work(Suite(python, folder, options), chosen)
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
@@ -61,6 +66,7 @@ def arguments():
     parser.add_argument("--accesses", action="store_true", help="count executed attribute accesses, by how compiled code made them")
     parser.add_argument("--questions", action="store_true", help="what questions about paths cost, and how many checks they removed")
     parser.add_argument("--coverage", action="store_true", help="functions that became hot, those compiled, and refusals by reason")
+    parser.add_argument("--facts", action="store_true", help="let each fact that code could rely on be a check, and print what finding facts costs")
     parser.add_argument("--threshold", type=int, help="instead of the default")
     parser.add_argument("--timeout", type=float, default=600.0)
     parser.add_argument("--json", metavar="FILE")
@@ -215,6 +221,32 @@ def questions(suite, chosen):
         share = 100 * sum(row["paths_ms"] for row in rows) / total
         print(f"\n{sum(row['questions'] for row in rows)} questions; `median` is in plain walks backwards; {share:.2f} % of the time "
               f"in the compiler; {sum(row['proved'] > 0 for row in rows)} of {len(rows)} programs have checks less")
+    return rows
+
+
+def facts(suite, chosen):
+    """One value after one to warm up with facts as checks (a false one ends the process), and one as usual, for the time of the passes."""
+    rows, failed = [], []
+    print(f"{'program':28}{'checked':>9}{'compile ms':>12}{'facts':>9}" + "".join(f"{name:>9}" for name in FACT_PASSES))
+    for name, entry in chosen.items():
+        entry = {**entry, "loops": 1}
+        checked = suite.run(name, entry, True, ["--check-facts"], values=1)
+        ran = suite.run(name, entry, True, values=1)
+        if checked is None or ran is None:
+            failed.append(name)
+            continue
+        compile_ms, passes = ran[1]["compile_ms"], ran[1]["passes_ms"]
+        row = {"program": name, "units": checked[1]["units"], "compile_ms": compile_ms, **{name: passes.get(name, 0.0) for name in FACT_PASSES}}
+        rows.append(row)
+        shares = [100 * took / compile_ms if compile_ms else 0.0 for took in (sum(row[name] for name in FACT_PASSES), *(row[name] for name in FACT_PASSES))]
+        print(f"{name:28}{row['units']:6} ok{compile_ms:12.0f}" + "".join(f"{share:7.2f} %" for share in shares), flush=True)
+    total = sum(row["compile_ms"] for row in rows)
+    if total:
+        each = ", ".join(f"{name} {100 * sum(row[name] for row in rows) / total:.2f} %" for name in FACT_PASSES)
+        of_all = 100 * sum(row[name] for row in rows for name in FACT_PASSES) / total
+        print(f"\n{len(rows)} programs without a false fact; finding facts is {of_all:.2f} % of the time in the compiler: {each}")
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
     return rows
 
 

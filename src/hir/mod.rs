@@ -44,7 +44,7 @@ mod validity;
 mod verify;
 
 /// What HIR is made of that bytecode defines.
-pub use crate::bytecode::{GeneralOp, Gives, Pc, Reason};
+pub use crate::bytecode::{BinaryOp, GeneralOp, Gives, Pc, Reason};
 pub use balance::check_balance;
 pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};

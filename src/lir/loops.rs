@@ -8,6 +8,7 @@ use super::counts::derive_counts;
 use super::graph::Func;
 use super::rotate::rotate_loops;
 use super::sink::sink_sums;
+use super::tidy::merge_blocks;
 
 /// Let loops test at the bottom, count their turns where they are left (turns are counted at the address `counter`), hold the word at
 /// `pending` in a register, and have registers of their own.
@@ -27,4 +28,6 @@ pub fn tend_loops(func: &mut Func, counter: u64, pending: u64) {
         cfg = Cfg::new(func);
     }
     sink_sums(func, &cfg);
+    // What was put between blocks stands in blocks of its own.
+    merge_blocks(func);
 }

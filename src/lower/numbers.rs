@@ -2,8 +2,7 @@
 
 use super::hop::HighLevelOp;
 use super::intervals::Overflow;
-use crate::bytecode::{BinaryOp, GeneralOp};
-use crate::hir::{Cmp, Op, Value};
+use crate::hir::{BinaryOp, Cmp, GeneralOp, Op, Value};
 use crate::host::names;
 use crate::lir::{self, FloatCond, IntCond, Opcode};
 use crate::ll::Ty;

@@ -258,12 +258,15 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     }
     // A reference less to drop is a check of validity less, and that stands between other pairs of references.
     let settle = |f: &mut Function, step: &mut dyn FnMut(&mut Function, &'static str) -> bool| {
+        let mut changed = false;
         for _ in 0..MOST_ROUNDS {
-            step(f, "refcounts");
+            changed |= step(f, "refcounts");
             if !step(f, "checks") {
                 break;
             }
+            changed = true;
         }
+        changed
     };
     settle(f, &mut step);
     if step(f, "slices") {
@@ -278,11 +281,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         if !step(f, "memory") || cx.check_facts {
             break;
         }
-        step(f, "types");
-        step(f, "simplify");
-        step(f, "lifetimes");
-        settle(f, &mut step);
-        step(f, "ends");
+        let mut is_news = step(f, "types");
+        is_news |= step(f, "simplify");
+        is_news |= step(f, "lifetimes");
+        is_news |= settle(f, &mut step);
+        is_news |= step(f, "ends");
+        if !is_news {
+            break;
+        }
     }
     step(f, "bounds");
     if step(f, "sequences") {
