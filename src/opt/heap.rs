@@ -10,7 +10,7 @@
 use super::Context;
 use crate::bytecode::{GeneralOp, Reason};
 use crate::facts::{Assumption, Source};
-use crate::hir::{Block, Function, Inst, Op, Predecessors, Value};
+use crate::hir::{Block, Function, Inst, Op, Predecessors, Term, Value, is_builtin_exact};
 use crate::infer::unit_facts;
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -39,6 +39,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 .and_then(|a| facts.of(f.resolve(*a)));
             let known = match (&f.insts[v].op, operand, facts.of(v)) {
                 (Op::GuardType(ty), Some(operand), _) if operand.is(*ty) => Known::Class(*ty),
+                (op, _, Some(result)) if takes_out(op) => match news(f.ty(v), result.ty) {
+                    Some(ty) => Known::Item(ty),
+                    None => continue,
+                },
                 (op, _, Some(result)) if is_question(op) => match result.as_truth() {
                     Some(truth) => Known::Truth(truth),
                     None => continue,
@@ -64,8 +68,32 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 enum Known {
     /// A guard holds: the operand is of this type.
     Class(Type),
+    /// What it takes out of an object is of this type: what comes after it need not look.
+    Item(Type),
     /// The truth value that it gives.
     Truth(bool),
+}
+
+/// Whether the op takes an item out of an object.
+fn takes_out(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::ListGet
+            | Op::TupleGet
+            | Op::ListIterNext
+            | Op::TupleIterNext
+            | Op::ListSet
+            | Op::General(GeneralOp::GetItem, _)
+    )
+}
+
+/// The class that a value was found to be of, if that says more than its type.
+fn news(known: Type, found: Type) -> Option<Type> {
+    if found.is_bottom() {
+        return None;
+    }
+    let class = found.unspecialized().drop_mortality();
+    (is_builtin_exact(class) && class <= known && class != known).then_some(class)
 }
 
 /// Whether the op only finds something out, as a truth value.
@@ -81,6 +109,7 @@ fn rely_on(f: &mut Function, v: Value, known: Known) {
             inst.op = Op::Refine(ty);
             inst.state = None;
         }
+        Known::Item(ty) => inst.ty = ty,
         Known::Truth(truth) => {
             inst.op = Op::ConstBool(truth);
             inst.args.clear();
@@ -95,6 +124,9 @@ fn assert(f: &mut Function, b: Block, v: Value, known: Known) -> Vec<Value> {
         Known::Class(_) => {
             f.asserted.insert(v);
         }
+        // Behind the last instruction of a block that may raise there is no place for one.
+        Known::Item(_) if matches!(f.blocks[b].term, Term::MayRaise { op, .. } if op == v) => {}
+        Known::Item(ty) => checks.push(assert_here(f, b, Op::GuardType(ty), v, ty)),
         Known::Truth(truth) => {
             let pc = f.insts[v].pc;
             let mut holds = v;
@@ -104,15 +136,20 @@ fn assert(f: &mut Function, b: Block, v: Value, known: Known) -> Vec<Value> {
                 checks.push(holds);
             }
             let guard = Op::GuardTrue(Reason::Type);
-            let mut guard = Inst::proved(guard, vec![holds], Type::BOTTOM, pc);
-            // Nobody goes on from here if it does not hold.
-            guard.state = Some(f.states.push(f.blocks[b].entry_state.clone()));
-            let guard = f.insts.push(guard);
-            f.asserted.insert(guard);
-            checks.push(guard);
+            checks.push(assert_here(f, b, guard, holds, Type::BOTTOM));
         }
     }
     checks
+}
+
+/// A guard that ends the process where it fails.
+fn assert_here(f: &mut Function, b: Block, op: Op, operand: Value, ty: Type) -> Value {
+    let mut guard = Inst::proved(op, vec![operand], ty, f.insts[operand].pc);
+    // Nobody goes on from here if it does not hold.
+    guard.state = Some(f.states.push(f.blocks[b].entry_state.clone()));
+    let guard = f.insts.push(guard);
+    f.asserted.insert(guard);
+    guard
 }
 
 /// Which values are objects that the unit made, or come out of such.
