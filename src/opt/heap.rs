@@ -2,7 +2,7 @@
 //!
 //! A list that a function makes, fills and reads holds what the function has put into it: where nobody else has the list, an item needs no
 //! check of its class. The [annotation engine](crate::infer) finds out what that is, over the whole unit. It is asked where a check could
-//! go: where there is one of what was taken out of an object that the unit made.
+//! go: where there is one of what was taken out of an object that the unit made, or where an item of one is replaced.
 //!
 //! The facts follow from the program, as long as nobody finds an object that he was not given: that is
 //! [assumed](Assumption::ObjectsPrivate), and the host watches for it.
@@ -74,16 +74,12 @@ enum Known {
     Truth(bool),
 }
 
-/// Whether the op takes an item out of an object.
+/// Whether the op takes an item out of an object, and stays what does so. (A general operation may become another instruction, and an item of a
+/// tuple that is never made is what was put there: neither says what was found.)
 fn takes_out(op: &Op) -> bool {
     matches!(
         op,
-        Op::ListGet
-            | Op::TupleGet
-            | Op::ListIterNext
-            | Op::TupleIterNext
-            | Op::ListSet
-            | Op::General(GeneralOp::GetItem, _)
+        Op::ListGet | Op::ListIterNext | Op::TupleIterNext | Op::ListSet
     )
 }
 
@@ -98,7 +94,7 @@ fn news(known: Type, found: Type) -> Option<Type> {
 
 /// Whether the op only finds something out, as a truth value.
 fn is_question(op: &Op) -> bool {
-    matches!(op, Op::IntCmp(_) | Op::IsNone | Op::IsNull)
+    matches!(op, Op::IsNone | Op::IsNull)
 }
 
 fn rely_on(f: &mut Function, v: Value, known: Known) {
@@ -175,7 +171,7 @@ impl Own<'_> {
         }
     }
 
-    /// Whether there is a check of what was taken out of an own object, in a unit that is not too long.
+    /// Whether there is a check of what was taken out of an own object, or a store into one, in a unit that is not too long.
     fn has_checks(&self) -> bool {
         let f = self.f;
         let insts = f.order.iter().flat_map(|b| &f.blocks[*b].insts);
@@ -187,8 +183,9 @@ impl Own<'_> {
         let mut insts = insts.copied();
         insts.any(|v| {
             let checked = match f.op(v) {
-                Op::GuardType(_) => self.container_of(f.object_of(v)),
-                Op::TupleLen | Op::ListLen => Some(f.arg(v, 0)),
+                Op::GuardType(_) | Op::IsNone => self.container_of(f.object_of(f.arg(v, 0))),
+                // It drops what it replaces, of which somebody may notice the end.
+                Op::ListSet => Some(f.arg(v, 0)),
                 _ => None,
             };
             checked.is_some_and(|container| self.is_own(container, &mut FxHashSet::default()))

@@ -202,6 +202,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 /// Let what is known stand for an instruction; says whether that goes.
 fn rely_on_known(f: &mut Function, v: Value, known: Option<Value>) -> bool {
     if let Some(first) = known {
+        let ty = f.ty(v);
+        if f.insts[v].op == Op::ListGet && !(f.ty(first) <= ty) {
+            // More is known of what is in the list than of what was put there.
+            let inst = &mut f.insts[v];
+            (inst.op, inst.args) = (Op::Refine(ty), vec![first]);
+            return false;
+        }
         f.replace(v, first);
         return true;
     }
