@@ -1,6 +1,6 @@
 """Runs files of CPython's own test suite without and with the JIT, and prints every test case that ends differently.
 
-    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--fresh | --keep]
+    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--check-facts] [--fresh | --keep]
 
 Each file runs in a process of its own with a time limit. Results are kept in results/, so a run that was stopped goes on
 where it was: interpreted results as long as the Python is the same, compiled ones as long as the native module is.
@@ -82,6 +82,7 @@ def arguments():
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one file")
     parser.add_argument("--threshold", type=int, default=0)
     parser.add_argument("--oracle", action="store_true", help="compiled code runs in the LIR interpreter in place of machine code")
+    parser.add_argument("--check-facts", action="store_true", help="facts that compiled code could rely on become checks; a false one ends the process")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--keep", action="store_true", help="keep results of another build of the JIT where nothing differed")
     parser.add_argument("--no-recheck", dest="recheck", action="store_false", help="don't run differing files once more, both ways")
@@ -145,7 +146,13 @@ class Runner:
         self.results = results
 
     def file(self, name):
-        return name, self.once(name, "base"), self.once(name, f"threshold {self.options.threshold}{' oracle' if self.options.oracle else ''}")
+        words = "".join(f" {word.removeprefix('--')}" for word in self.words())
+        return name, self.once(name, "base"), self.once(name, f"threshold {self.options.threshold}{words}")
+
+    def words(self):
+        """What compiled runs are told besides the threshold."""
+        options = self.options
+        return [word for word, given in (("--oracle", options.oracle), ("--check-facts", options.check_facts)) if given]
 
     def once(self, name, mode):
         result = self.results.get(name, mode)
@@ -166,7 +173,7 @@ class Runner:
             else:
                 env = harness.environment(self.python)
                 command = [self.python, "-m", "cladonia", "--threshold", self.options.threshold, "--stats", stats,
-                           *(["--oracle"] if self.options.oracle else [])]
+                           *self.words()]
             ended = harness.run([*command, HERE / "cases.py", f"test.{name}", out], env=env, timeout=self.options.timeout,
                                 cwd=work, stats=stats)
             cases, running, finished = read_cases(out)
