@@ -19,8 +19,9 @@ use crate::facts::Source;
 use crate::hir::{Block, Function, Value};
 use crate::types::Type;
 use cranelift_entity::{
-    EntityRef, EntitySet, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
+    EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A function analysed for one group of its call sites.
@@ -178,7 +179,7 @@ pub(super) struct Engine<'p> {
     pub steps: u64,
     pub trace: Trace,
     /// Of a [unit](super::unit): the slots that are read again.
-    pub unit: Option<EntitySet<super::unit::Slot>>,
+    pub unit: Option<FxHashSet<u32>>,
     called_from_beyond: BTreeSet<Identity>,
 }
 

@@ -16,7 +16,8 @@ use super::engine::{Engine, Options};
 use super::special::Plan;
 use super::{Facts, Program, Start};
 use crate::hir::{Function, Op, Value};
-use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashSet;
 
 /// An operation is evaluated so many times on the average before the analysis is given up.
 const MOST_LOOKS: u64 = 16;
@@ -76,14 +77,14 @@ fn find(program: &Program, start: &Start<'_>) -> Option<UnitFacts> {
 }
 
 /// The slots whose content is read again after the unit may have stored into them: what is stored there goes where it is not followed.
-fn reloaded(f: &Function) -> EntitySet<Slot> {
-    let mut slots = EntitySet::new();
+fn reloaded(f: &Function) -> FxHashSet<u32> {
+    let mut slots = FxHashSet::default();
     for &b in &f.order {
         let mut is_start = b == f.entry();
         for &v in &f.blocks[b].insts {
             match f.op(v) {
                 Op::LoadSlot(slot) if !is_start => {
-                    slots.insert(Slot::new(*slot as usize));
+                    slots.insert(*slot);
                 }
                 Op::StoreSlot(_) => is_start = false,
                 op => is_start &= !op.effects().runs_host_code,
@@ -92,8 +93,3 @@ fn reloaded(f: &Function) -> EntitySet<Slot> {
     }
     slots
 }
-
-/// The slot of a local, or of a stack entry.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Slot(u32);
-cranelift_entity::entity_impl!(Slot);

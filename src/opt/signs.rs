@@ -16,22 +16,18 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     for b in f.order.clone() {
         for i in 0..f.blocks[b].insts.len() {
             let v = f.blocks[b].insts[i];
-            let is_power = match f.insts[v].op {
-                Op::FloatSqrt => false,
+            let state = f.insts[v].state;
+            let (op, state) = match f.insts[v].op {
+                Op::FloatSqrt => (Op::FloatRoot, None),
                 // What takes raw numbers has no frame to raise in.
-                Op::FloatPow => cx.inlines && may_raise_here(f, v),
+                Op::FloatPow if cx.inlines && may_raise_here(f, v) => (Op::FloatPower, state),
                 _ => continue,
             };
-            if !is_not_below_zero(f, f.arg(v, 0), DEPTH) {
-                continue;
+            if is_not_below_zero(f, f.arg(v, 0), DEPTH) {
+                let inst = &mut f.insts[v];
+                (inst.op, inst.state) = (op, state);
+                changed = true;
             }
-            let inst = &mut f.insts[v];
-            match (&inst.op, is_power) {
-                (Op::FloatSqrt, _) => (inst.op, inst.state) = (Op::FloatRoot, None),
-                (_, true) => inst.op = Op::FloatPower,
-                (_, false) => continue,
-            }
-            changed = true;
         }
     }
     changed

@@ -4,9 +4,7 @@ use super::Arg;
 use crate::bytecode::GeneralOp as G;
 use crate::hir::{Op, Value};
 use crate::infer::engine::{Engine, Outcome};
-use crate::infer::unit::Slot;
 use crate::infer::value::Facts;
-use cranelift_entity::EntityRef;
 
 impl Engine<'_> {
     /// What the operation gives, where the rule for whole programs does not hold or there is none; none where it holds.
@@ -17,7 +15,6 @@ impl Engine<'_> {
             // Whatever lies in a slot when the unit is entered, and comes back to it there.
             Op::Arg(_) | Op::LoadSlot(_) => Outcome::Value(Facts::MOST_GENERAL),
             Op::StoreSlot(slot) => {
-                let slot = Slot::new(*slot as usize);
                 if self.unit.as_ref().is_some_and(|slots| slots.contains(slot)) {
                     self.set.escape(&args[0].facts);
                 }
