@@ -22,6 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "jit-tests"))
+import counting
 import harness
 
 NOT_SLOWER_BY_INSTRUCTIONS = 0.97
@@ -128,7 +129,7 @@ class Instructions:
 
     def __init__(self, callgrind):
         self.tool = None
-        if perf_counts():
+        if counting.perf_counts():
             self.tool, self.how = "perf", "perf stat, all threads, whole processes"
         elif callgrind and shutil.which("valgrind"):
             self.tool, self.how = "callgrind", "valgrind, per iteration of shrunken programs, one process each"
@@ -144,19 +145,8 @@ class Instructions:
 
     def _callgrind(self, arm, name, laps, timeout):
         with tempfile.TemporaryDirectory() as folder:
-            command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--smc-check=all-non-file",
-                       *arm.command(Path(folder, "stats.json"), [name, "--laps", str(laps), "--shrink", "40"])]
-            ended = harness.run(command, env=arm.env(), timeout=timeout)
-        found = re.search(rb"Collected : (\d+)", ended.stderr)
-        return int(found[1]) if found and ended.code == 0 else None
-
-
-def perf_counts():
-    try:
-        out = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "true"], capture_output=True, text=True)
-    except OSError:
-        return False
-    return out.stderr.split(",")[0].strip().isdigit()
+            command = arm.command(Path(folder, "stats.json"), [name, "--laps", str(laps), "--shrink", "40"])
+            return counting.collected(harness.run(counting.under_callgrind(command, folder), env=arm.env(), timeout=timeout))
 
 
 def measure(name, entry, arms, options, counter, coverage):

@@ -2,6 +2,7 @@
 
     python benches/suite.py [--python P] [--program NAME]... [--rounds N] [--json FILE]
     python benches/suite.py --guards [--without PASS,...]     # how many guards were executed, not how long it took
+    python benches/suite.py --instructions [--without ...]    # how many instructions a value takes (perf, or valgrind, which is slow)
     python benches/suite.py --accesses                        # how compiled code made its attribute accesses
     python benches/suite.py --questions                       # what questions about paths have cost and brought
     python benches/suite.py --coverage                        # what became hot, what of it was compiled, and why not; as Markdown
@@ -26,6 +27,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "jit-tests"))
+import counting
 import harness
 
 # How an attribute access is made: the last two are those that a plan could not be made for.
@@ -48,7 +50,7 @@ def main():
     if reason:
         sys.exit(f"the JIT can't work here: {reason}")
     chosen = {name: table[name] for name in options.program or table}
-    works = {"guards": guards, "accesses": accesses, "questions": questions, "coverage": coverage, "facts": facts}
+    works = {"guards": guards, "instructions": instructions, "accesses": accesses, "questions": questions, "coverage": coverage, "facts": facts}
     work = next((work for name, work in works.items() if getattr(options, name)), speed)
     rows = work(Suite(python, folder, options), chosen)
     if options.json:
@@ -62,7 +64,8 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--values", type=int, default=5, help="values measured in each process, after as many to warm up")
     parser.add_argument("--guards", action="store_true", help="count executed guards, with and without the passes of --without")
-    parser.add_argument("--without", default="paths", metavar="PASS,...", help="for --guards (default: paths)")
+    parser.add_argument("--without", default="paths", metavar="PASS,...", help="for --guards and --instructions (default: paths)")
+    parser.add_argument("--instructions", action="store_true", help="count the instructions of a value, with and without the passes of --without")
     parser.add_argument("--accesses", action="store_true", help="count executed attribute accesses, by how compiled code made them")
     parser.add_argument("--questions", action="store_true", help="what questions about paths cost, and how many checks they removed")
     parser.add_argument("--coverage", action="store_true", help="functions that became hot, those compiled, and refusals by reason")
@@ -87,8 +90,10 @@ class Suite:
         self.python, self.folder, self.options = python, folder, options
         self.coverage = harness.Coverage()
 
-    def run(self, name, entry, jit, words=(), values=None):
-        """One process: the seconds of its values (those to warm up left out), and the JIT's statistics. None if it failed, which is said."""
+    def run(self, name, entry, jit, words=(), values=None, counted=None):
+        """One process: the seconds of its values (those to warm up left out), and the JIT's statistics. None if it failed, which is said.
+
+        With `counted`, `perf` or `callgrind`, the instructions of the whole process in place of the seconds."""
         values = self.options.values if values is None else values
         script = self.folder / entry["folder"] / "run_benchmark.py"
         with tempfile.TemporaryDirectory() as folder:
@@ -98,12 +103,20 @@ class Suite:
                 ours += ["--threshold", str(self.options.threshold)]
             command = [self.python, *ours, script, "--worker", "-l", str(entry.get("loops", 1)), "-w", str(values), "-n", str(values),
                        "-o", out, *entry.get("args", [])]
+            if counted == "perf":
+                command = ["perf", "stat", "-x,", "-e", "instructions:u", "-o", f"{folder}/perf", *command]
+            elif counted:
+                command = counting.under_callgrind(command, folder)
             env = harness.environment(self.python, **({} if jit else {"CLADONIA_OFF": "1"}))
             ended = harness.run(command, env=env, timeout=self.options.timeout, stats=stats if jit else None, cwd=folder)
             if ended.code != 0 or not out.exists():
                 why = ended.stderr.decode(errors="replace").strip().splitlines()
                 print(f"{name}: {ended.how()}{' with the JIT' if jit else ''}: {why[-1] if why else ''}", flush=True)
                 return None
+            if counted == "perf":
+                return int(re.search(r"^(\d+),", Path(folder, "perf").read_text(), re.M)[1]), ended.stats
+            if counted:
+                return counting.collected(ended), ended.stats
             runs = json.loads(out.read_text())["benchmarks"][0]["runs"]
         return [value for run in runs for value in run["values"]], ended.stats
 
@@ -150,6 +163,24 @@ def guards(suite, chosen):
         before, after = sum(without.values()), sum(full.values())
         fewer = 100 * (1 - after / before) if before else 0.0
         print(f"{name:28}{before:14}{after:14}{fewer:8.2f} %", flush=True)
+    return rows
+
+
+def instructions(suite, chosen):
+    """What a value takes once the program is warm: a process of some values more against one of fewer, so that start and compiling cancel."""
+    options, rows = suite.options, []
+    how = "perf" if counting.perf_counts() else "callgrind"
+    few, many = options.values, options.values + 2
+    print(f"instructions of a value, counted with {how}, without {options.without} and with\n{'program':28}{'without':>16}{'with':>16}{'fewer':>9}")
+    for name, entry in chosen.items():
+        found = [[suite.run(name, entry, True, words, values=values, counted=how) for values in (few, many)]
+                 for words in (["--without", options.without], [])]
+        if any(run is None for runs in found for run in runs):
+            continue
+        # Each value more is one to warm up more, too.
+        before, after = ((more[0] - less[0]) / (2 * (many - few)) for less, more in found)
+        rows.append({"program": name, "without": before, "with": after})
+        print(f"{name:28}{before:16.0f}{after:16.0f}{100 * (1 - after / before):8.2f} %", flush=True)
     return rows
 
 

@@ -1,7 +1,8 @@
 //! Call-outs: general operations through helpers, and calls of known functions.
 
+use super::Lower;
 use super::hop::HighLevelOp;
-use super::{Lower, Shadows};
+use super::shown::Shadows;
 use crate::facts::IntrinsicCall;
 use crate::hir::{GeneralOp, Gives};
 use crate::host::names;

@@ -10,8 +10,13 @@ use crate::ll::{Ty, Width};
 impl Lower<'_> {
     pub(super) fn terminator(&mut self, block: Block) {
         match &self.f.blocks[block].term {
-            Term::Jump(edge) => self.edge(edge),
+            Term::Jump(edge) => {
+                self.depart(edge.block);
+                self.edge(edge);
+            }
             Term::Branch { cond, then, els } => {
+                self.depart(then.block);
+                self.depart(els.block);
                 let (cond, _) = self.convert(*cond, Wanted::of(Ty::Bool));
                 let (t, t_direct) = self.branch_target(then);
                 let (e, e_direct) = self.branch_target(els);
@@ -26,8 +31,7 @@ impl Lower<'_> {
                 }
             }
             Term::MayRaise { next, .. } => {
-                let known = (self.position, self.shadows.clone());
-                self.known.insert(next.block, known);
+                self.depart(next.block);
                 self.edge(next);
             }
             Term::Return(v) if self.closed.is_some() => self.return_raw(*v),

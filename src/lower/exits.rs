@@ -437,6 +437,9 @@ impl Lower<'_> {
     /// Store whether local `k` is bound, behind the words of the locals; gives the number of that word.
     fn publish_bound(&mut self, k: u32, bound: Value) -> u32 {
         let word = self.f.code.locals.len() as u32 + k;
+        if self.shadows.insert(word, bound) == Some(bound) {
+            return word;
+        }
         let flag = self.raw(bound);
         let flag = self.b.op(Opcode::B2i, &[flag]);
         self.store_word(Width::I64, word, flag);
@@ -522,6 +525,7 @@ impl Lower<'_> {
         );
         // The words are not those of a raw local any more.
         self.shadows.remove(&k);
+        self.shadows.remove(&(self.f.code.locals.len() as u32 + k));
         let word = |i: usize| k + (i * self.f.code.locals.len()) as u32;
         let instead = instead.map(|(flag, other)| {
             let shown = word(items.len());

@@ -39,6 +39,7 @@ mod references;
 mod repr;
 mod resume;
 mod routines;
+mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +50,7 @@ use intervals::{Interval, Intervals};
 pub use repr::{Repr, Wanted};
 use routines::Policy;
 pub use routines::{Routine, Routines, routine};
+use shown::{Shadows, Shown};
 
 use crate::exits::{ExitKind, ExitRecord};
 use crate::hir::{self, Function, GeneralOp, Op, Reason, StateId, Value};
@@ -77,9 +79,6 @@ struct Resumed {
     point: lir::Value,
     sent: lir::Value,
 }
-
-/// What raw value of a local was stored into the frame last.
-type Shadows = FxHashMap<u32, Value>;
 
 /// Whether a unit may go on, as it is known at a place in its code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,8 +117,8 @@ pub(crate) struct Lower<'a> {
     leave: Option<lir::Block>,
     /// The instruction that may raise at the end of this block, and its landing block.
     landing: Option<(Value, hir::Block)>,
-    /// What is known of the frame at the start of a block that is reached from one place only.
-    known: FxHashMap<hir::Block, (Option<u32>, FxHashMap<u32, Value>)>,
+    /// What is known of the frame where blocks begin.
+    shown: Shown,
     /// The locals where we stand.
     locals: Vec<Value>,
     /// The position stored in the frame, if known here.
@@ -288,10 +287,10 @@ impl<'a> Lower<'a> {
             resumed: None,
             leave: None,
             landing: None,
-            known: FxHashMap::default(),
+            shown: Shown::new(f.predecessors()),
             locals: Vec::new(),
             position: None,
-            shadows: FxHashMap::default(),
+            shadows: Shadows::default(),
             outputs: FxHashMap::default(),
             output_counts: output_counts(f),
             is_counted: host.lifetimes.are_counted(),
@@ -361,7 +360,7 @@ impl<'a> Lower<'a> {
                 let lb = self.blocks[&block];
                 self.b.switch_to(lb);
             }
-            (self.position, self.shadows) = self.known.remove(&block).unwrap_or_default();
+            self.arrive(block);
             self.landing = self.f.landing(block);
             self.locals = self.f.blocks[block].entry_state.locals.clone();
             let dirty: Vec<bool> = validity.dirty_before(self.f, block).collect();

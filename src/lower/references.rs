@@ -160,6 +160,7 @@ impl Lower<'_> {
     /// Drop a reference to any object. The frame is made true for others only where the object dies, and only there the
     /// unit may end.
     fn drop_object(&mut self, v: Value, p: lir::Value) {
+        self.show_ahead(v);
         let go = self.b.block();
         let loud = self.release(p, go);
         self.b.switch_to(loud);

@@ -138,6 +138,11 @@ impl<'a> Policy<'a> {
             room: MOST_COPIED,
         }
     }
+
+    /// Whether what a block does once a call is better done once than in many cold places: in a large function, outside loops.
+    pub(super) fn prefers_few(&self, place: usize) -> bool {
+        self.is_large && self.within[place] == Within::Nothing
+    }
 }
 
 /// How many instructions a function has, terminators included.

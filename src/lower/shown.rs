@@ -1,0 +1,167 @@
+//! What is known of the words behind the frame, in which raw locals are shown to whoever looks at it: where blocks begin,
+//! a word that holds what it is to hold is not stored again.
+
+use super::{Lower, Repr};
+use crate::hir::{Block, Op, Predecessors, Term, Value};
+use crate::lir::Opcode;
+use crate::ll::{Ty, Width};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// In how many cold places a word must be shown for one store before all of them.
+const WORTH_A_STORE: u32 = 3;
+
+/// Which raw value was last stored in each word: of a local, and behind those, whether a local is bound.
+pub(super) type Shadows = FxHashMap<u32, Value>;
+
+/// What the frame holds where a block begins, as all edges so far have it.
+struct Arrival {
+    edges: usize,
+    position: Option<u32>,
+    shadows: Shadows,
+}
+
+/// What the frame holds along the edges of a function, as it is lowered block by block.
+pub(super) struct Shown {
+    predecessors: Predecessors,
+    arrivals: FxHashMap<Block, Arrival>,
+    /// What loops were entered with: each way back brings the same.
+    loops: FxHashMap<Block, Vec<(u32, Value)>>,
+    /// At how many drops of references, each of which may end an object in a cold place, a word has to hold a value. Counted when it
+    /// is first asked for.
+    drops: Option<FxHashMap<(u32, Value), u32>>,
+}
+
+impl Shown {
+    pub(super) fn new(predecessors: Predecessors) -> Shown {
+        Shown {
+            predecessors,
+            arrivals: FxHashMap::default(),
+            loops: FxHashMap::default(),
+            drops: None,
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// The words in which a local is shown, and the raw values that they hold then.
+    fn words(&self, k: usize, local: Value) -> SmallVec<[(u32, Value); 2]> {
+        let bound_word = (self.f.code.locals.len() + k) as u32;
+        match self.repr(local) {
+            Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => smallvec![(k as u32, raw)],
+            Repr::IntIf(raw, bound) | Repr::DoubleIf(raw, bound) => {
+                smallvec![(k as u32, raw), (bound_word, bound)]
+            }
+            _ => smallvec![],
+        }
+    }
+
+    fn words_at(&self, v: Value) -> Vec<(u32, Value)> {
+        let state = self.f.inst(v).state;
+        let locals = state.map_or(&[][..], |state| &self.f.states[state].locals);
+        let locals = locals.iter().take(self.f.code.locals.len()).enumerate();
+        locals
+            .flat_map(|(k, local)| self.words(k, *local))
+            .collect()
+    }
+
+    /// Before the drop of a reference: show what many such places would have to show, each in a cold block of its own. Only where
+    /// the store is executed once a call, and code is so much that its size counts.
+    pub(super) fn show_ahead(&mut self, v: Value) {
+        if !self.policy.prefers_few(self.place) {
+            return;
+        }
+        let drops = self
+            .shown
+            .drops
+            .take()
+            .unwrap_or_else(|| self.count_drops());
+        for (word, raw) in self.words_at(v) {
+            let is_known = self.shadows.get(&word) == Some(&raw);
+            if !is_known && drops.get(&(word, raw)).is_some_and(|n| *n >= WORTH_A_STORE) {
+                self.show(word, raw);
+                self.shadows.insert(word, raw);
+            }
+        }
+        self.shown.drops = Some(drops);
+    }
+
+    fn count_drops(&self) -> FxHashMap<(u32, Value), u32> {
+        let mut counts = FxHashMap::default();
+        for &v in self.f.order.iter().flat_map(|b| &self.f.blocks[*b].insts) {
+            if *self.f.op(v) == Op::Decref {
+                for shown in self.words_at(v) {
+                    *counts.entry(shown).or_insert(0) += 1;
+                }
+            }
+        }
+        counts
+    }
+
+    /// Take up what the frame holds where a block begins: what all edges bring. Where some are still to come, the block heads
+    /// a loop, and keeps what its locals are; what changes in the loop is not known.
+    pub(super) fn arrive(&mut self, block: Block) {
+        (self.position, self.shadows) = (None, Shadows::default());
+        let Some(arrival) = self.shown.arrivals.remove(&block) else {
+            return;
+        };
+        let from = &self.shown.predecessors[block];
+        if arrival.edges == from.len() {
+            (self.position, self.shadows) = (arrival.position, arrival.shadows);
+            return;
+        }
+        let jumps = |b: &&Block| matches!(self.f.blocks[**b].term, Term::Jump(_));
+        let jumps = from.iter().filter(jumps).count();
+        if jumps < from.len() {
+            return;
+        }
+        let locals = &self.f.blocks[block].entry_state.locals[..self.f.code.locals.len()];
+        let stays = |shown: &(u32, Value)| {
+            let k = shown.0 as usize % locals.len();
+            self.words(k, locals[k]).contains(shown)
+        };
+        let mut kept: Vec<(u32, Value)> = arrival.shadows.into_iter().filter(stays).collect();
+        kept.sort_unstable();
+        self.shadows = kept.iter().copied().collect();
+        self.shown.loops.insert(block, kept);
+    }
+
+    /// Note what the frame holds where an edge leaves for a block, or, where it goes back to a loop's head, see to it that the
+    /// frame holds what the loop was entered with.
+    pub(super) fn depart(&mut self, to: Block) {
+        if let Some(kept) = self.shown.loops.get(&to) {
+            for (word, shown) in kept.clone() {
+                if self.shadows.get(&word) != Some(&shown) {
+                    self.show(word, shown);
+                }
+            }
+            return;
+        }
+        let Some(arrival) = self.shown.arrivals.get_mut(&to) else {
+            let arrival = Arrival {
+                edges: 1,
+                position: self.position,
+                shadows: self.shadows.clone(),
+            };
+            self.shown.arrivals.insert(to, arrival);
+            return;
+        };
+        arrival.edges += 1;
+        arrival.position = arrival.position.filter(|p| self.position == Some(*p));
+        let here = &self.shadows;
+        arrival
+            .shadows
+            .retain(|word, shown| here.get(word) == Some(shown));
+    }
+
+    /// Store a raw value into the word that shows it.
+    fn show(&mut self, word: u32, shown: Value) {
+        let value = self.raw(shown);
+        let (width, value) = match self.b.func.values[value] {
+            Ty::F64 => (Width::F64, value),
+            Ty::Bool => (Width::I64, self.b.op(Opcode::B2i, &[value])),
+            _ => (Width::I64, value),
+        };
+        self.store_word(width, word, value);
+    }
+}
