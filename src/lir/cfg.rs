@@ -37,6 +37,19 @@ impl NaturalLoop {
     }
 }
 
+/// The headers of those of a function's loops that have no other in them.
+pub fn innermost(loops: &[NaturalLoop]) -> EntitySet<Block> {
+    let mut headers = EntitySet::new();
+    headers.extend(loops.iter().map(|found| found.header));
+    let is_other = |found: &&NaturalLoop| {
+        let mut inside = found.body.iter().filter(|b| *b != found.header);
+        !inside.any(|b| headers.contains(b))
+    };
+    let mut innermost = EntitySet::new();
+    innermost.extend(loops.iter().filter(is_other).map(|found| found.header));
+    innermost
+}
+
 /// Reachable blocks in reverse postorder, and which block dominates which.
 ///
 /// A target that is no block of the function is left out; the verifier reports it.
@@ -126,11 +139,8 @@ impl Cfg {
     /// The natural loops that have no other in them.
     pub fn innermost_loops(&self) -> Vec<NaturalLoop> {
         let mut found = self.loops();
-        let mut headers = EntitySet::new();
-        headers.extend(found.iter().map(|found| found.header));
-        found.retain(|NaturalLoop { header, body }| {
-            !body.iter().any(|b| b != *header && headers.contains(b))
-        });
+        let headers = innermost(&found);
+        found.retain(|found| headers.contains(found.header));
         found
     }
 

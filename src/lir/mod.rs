@@ -17,6 +17,7 @@ mod cfg;
 mod counts;
 #[cfg(test)]
 mod docs;
+mod entered;
 mod graph;
 mod inline;
 pub mod interp;

@@ -5,10 +5,14 @@
 //! original is made once, before the first turn. What follows the loop is then reached from two places, and what only it needs is given
 //! to it there. (Loop inversion, as in LLVM's and GCC's rotation of loops.)
 //!
+//! Where a loop around asks the same, the first test is known to hold and left out ([`entered_loops`]); then loops around others test at the
+//! bottom too, since they have no test more for it.
+//!
 //! What the test's block defines has two definitions afterwards; where they meet, a block takes a parameter, if anybody behind it uses
 //! the value.
 
-use super::cfg::Cfg;
+use super::cfg::{Cfg, innermost};
+use super::entered::entered_loops;
 use super::graph::{Block, BlockCall, Func, Term, Value};
 use super::tidy::merge_blocks;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -17,12 +21,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The most instructions of a test that is copied.
 const MOST_COPIED: usize = 16;
 
-/// Let innermost loops test at the bottom, where their test may be copied; says whether one does now.
+/// Let innermost loops test at the bottom, where their test may be copied, and loops that are sure to be entered, which then make it
+/// nowhere else; says whether one does now.
 pub(super) fn rotate_loops(func: &mut Func, cfg: &Cfg) -> bool {
-    let found = cfg.innermost_loops();
-    let hot = func.hot_blocks();
-    let mut rotated = Vec::new();
+    let found = cfg.loops();
+    let entered = entered_loops(func, cfg, &found);
+    let innermost = innermost(&found);
+    let mut hot = func.hot_blocks();
+    let mut rotated: Vec<Rotated> = Vec::new();
     for found in &found {
+        let is_entered = entered.contains(found.header);
+        if !is_entered && !innermost.contains(found.header) {
+            continue;
+        }
         let data = &func.blocks[found.header];
         let Some(Term::Br { then, els, .. }) = &data.term else {
             continue;
@@ -40,8 +51,14 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &Cfg) -> bool {
             && !data.has_calls();
         if is_test {
             let from = cfg.predecessors(found.header).iter().copied();
-            let latches = from.filter(|b| found.body.contains(*b)).collect();
-            rotated.push(Rotated::new(func, found.header, *first, latches));
+            let latches: Vec<Block> = from.filter(|b| found.body.contains(*b)).collect();
+            let new = Rotated::new(func, found.header, *first, latches);
+            if is_entered {
+                new.enter(func);
+            }
+            // Behind a loop in this one may be the copy.
+            hot.insert(new.copy);
+            rotated.push(new);
         }
     }
     if rotated.is_empty() {
@@ -66,6 +83,8 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &Cfg) -> bool {
 struct Rotated {
     /// The block with the test that is made before the first turn.
     first: Block,
+    /// From which the loop is entered.
+    enter: Block,
     /// The block with the copy.
     copy: Block,
     /// What the test's block defines, in the copy.
@@ -112,9 +131,15 @@ impl Rotated {
         func.order.splice(at..at, [enter, copy]);
         Rotated {
             first,
+            enter,
             copy,
             copies,
         }
+    }
+
+    /// The first test holds: enter the loop without it.
+    fn enter(&self, func: &mut Func) {
+        func.blocks[self.first].term = Some(Term::Jump(BlockCall::new(self.enter, Vec::new())));
     }
 
     /// Give each use the definition that reaches it.
@@ -342,6 +367,61 @@ mod tests {
 
                 block4 cold:
                   return
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_loop_that_is_sure_to_be_entered_tests_at_the_bottom_alone_also_around_another() {
+        check(
+            "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1, v1, v1)\n\
+             block1(v2: i64, v3: i64, v4: i64):\n  v5 = icmp slt v2, v0\n  br v5, block2, block8\n\
+             block2:\n  v6 = iconst 1\n  v7 = iadd v2, v6\n  jump block3(v1, v3, v4)\n\
+             block3(v8: i64, v9: i64, v10: i64):\n  v11 = icmp slt v8, v0\n  br v11, block4, block7\n\
+             block4:\n  v12 = iconst 1\n  v13 = iadd v8, v12\n  jump block5(v1, v10)\n\
+             block5(v14: i64, v15: i64):\n  v16 = icmp slt v14, v0\n  br v16, block6, block3(v13, v8, v15)\n\
+             block6:\n  v17 = iconst 1\n  v18 = iadd v14, v17\n  jump block5(v18, v14)\n\
+             block7:\n  jump block1(v7, v9, v10)\n\
+             block8:\n  v19 = iadd v3, v4\n  return v19\n}",
+            expect![[r#"
+                function "test"(i64) -> i64 {
+                block0(v0: i64):
+                  v1 = iconst 0
+                  jump block1(v1, v1, v1)
+
+                block1(v2: i64, v3: i64, v4: i64):
+                  v5 = icmp slt v2, v0
+                  br v5, block2, block8
+
+                block2:
+                  v6 = iconst 1
+                  v7 = iadd v2, v6
+                  v11 = icmp slt v1, v0
+                  jump block4(v1, v4)
+
+                block9(v20: i64, v21: i64, v22: i64):
+                  v23 = icmp slt v20, v0
+                  br v23, block4(v20, v22), block7
+
+                block4(v27: i64, v28: i64):
+                  v12 = iconst 1
+                  v13 = iadd v27, v12
+                  v16 = icmp slt v1, v0
+                  jump block6(v1)
+
+                block6(v29: i64):
+                  v17 = iconst 1
+                  v18 = iadd v29, v17
+                  v26 = icmp slt v18, v0
+                  br v26, block6(v18), block9(v13, v27, v29)
+
+                block7:
+                  jump block1(v7, v21, v22)
+
+                block8:
+                  v19 = iadd v3, v4
+                  return v19
                 }
             "#]],
         );
