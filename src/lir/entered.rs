@@ -8,8 +8,9 @@ use super::graph::{Block, BlockCall, Func, Imm, Term, Value};
 use super::ops::{IntCond, Opcode};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-/// A loop whose test asks whether a parameter of its header is below a limit.
+/// The test of a loop that goes on while a parameter of its header is below a limit.
 struct Test {
+    /// Which parameter.
     param: usize,
     limit: Value,
     /// Where the loop goes on.
@@ -18,17 +19,16 @@ struct Test {
     start: Value,
 }
 
-/// Where a loop with a test of this kind that is known to be answered with yes is.
+/// A loop around others, and its test, if that tells something of the blocks that the loop goes on with.
 struct Around<'a> {
     found: &'a NaturalLoop,
     test: Option<Test>,
 }
 
-/// The headers of loops whose first test holds whenever it is made.
+/// The headers of loops whose first test holds whenever it is made, among all of a function's loops, outer ones first.
 pub(super) fn entered_loops(func: &Func, cfg: &Cfg, loops: &[NaturalLoop]) -> EntitySet<Block> {
     let mut entered = EntitySet::new();
     let numbers = Numbers::of(func);
-    // Outer loops come before those in them.
     let mut around: Vec<Around<'_>> = Vec::new();
     for found in loops {
         while let Some(last) = around.last()
