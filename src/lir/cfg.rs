@@ -115,6 +115,11 @@ impl Cfg {
         &self.predecessors[start as usize..self.ends[place as usize] as usize]
     }
 
+    /// Where a block stands in the order: the later, the greater. Zero for one that is not reachable.
+    pub fn place(&self, block: Block) -> u32 {
+        self.place[block]
+    }
+
     /// The natural loops, one for each header, outer ones before those in them.
     pub fn loops(&self) -> Vec<NaturalLoop> {
         let found = self.order.iter().filter_map(|&header| {

@@ -145,7 +145,9 @@ impl Rotated {
     /// Give each use the definition that reaches it.
     fn repair(self, func: &mut Func, cfg: &Cfg, users: &BTreeMap<Value, BTreeSet<Block>>) {
         let is_behind = |b: &Block| *b != self.first && cfg.dominates(self.first, *b);
-        let region: Vec<Block> = cfg.order().iter().copied().filter(is_behind).collect();
+        let users = self.copies.keys().filter_map(|v| users.get(v)).flatten();
+        let users: BTreeSet<Block> = users.copied().filter(is_behind).collect();
+        let region = self.region(cfg, &users);
         let reaching = self.reaching(cfg, &region);
         let mut definitions = Definitions {
             func,
@@ -154,8 +156,6 @@ impl Rotated {
             params: BTreeMap::new(),
             wanted: VecDeque::new(),
         };
-        let users = self.copies.keys().filter_map(|v| users.get(v)).flatten();
-        let users: BTreeSet<Block> = users.copied().collect();
         let region = region.into_iter().filter(|b| users.contains(b));
         for b in region.filter(|b| *b != self.copy) {
             let uses = definitions.func.blocks[b].uses();
@@ -167,6 +167,19 @@ impl Rotated {
             definitions.func.blocks[b].rename(&known);
         }
         definitions.bring(cfg);
+    }
+
+    /// The blocks between the definitions and those that use them, in order. (Not all blocks behind: many loops, one behind the other,
+    /// are to take time as they are long.)
+    fn region(&self, cfg: &Cfg, users: &BTreeSet<Block>) -> Vec<Block> {
+        let mut work: Vec<Block> = users.iter().copied().collect();
+        let mut region = BTreeMap::new();
+        while let Some(b) = work.pop() {
+            if b != self.first && b != self.copy && region.insert(cfg.place(b), b).is_none() {
+                work.extend(cfg.predecessors(b));
+            }
+        }
+        region.into_values().collect()
     }
 
     /// Which definitions reach the starts of blocks: the same for all values.
