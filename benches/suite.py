@@ -175,7 +175,7 @@ def instructions(suite, chosen):
     for name, entry in chosen.items():
         found = [[suite.run(name, entry, True, words, values=values, counted=how) for values in (few, many)]
                  for words in (["--without", options.without], [])]
-        if any(run is None for runs in found for run in runs):
+        if any(run is None or run[0] is None for runs in found for run in runs):
             continue
         # Each value more is one to warm up more, too.
         before, after = ((more[0] - less[0]) / (2 * (many - few)) for less, more in found)

@@ -440,9 +440,7 @@ impl Lower<'_> {
         if self.shadows.insert(word, bound) == Some(bound) {
             return word;
         }
-        let flag = self.raw(bound);
-        let flag = self.b.op(Opcode::B2i, &[flag]);
-        self.store_word(Width::I64, word, flag);
+        self.show(word, bound);
         word
     }
 
@@ -470,7 +468,7 @@ impl Lower<'_> {
             if self.shadows.get(&k) == Some(&raw) {
                 continue;
             }
-            self.store_shadow(k, source, raw);
+            self.show(k, raw);
             self.shadows.insert(k, raw);
         }
         let virtuals = virtuals.into_iter().map(|(_, object)| object).collect();
@@ -491,17 +489,6 @@ impl Lower<'_> {
             let word = LOCAL_WORDS as u32 * self.f.code.locals.len() as u32;
             self.store_word(Width::I64, word, copy);
         }
-    }
-
-    /// Store a raw value into a word behind the frame.
-    fn store_shadow(&mut self, word: u32, source: Source, raw: Value) {
-        let value = self.raw(raw);
-        let (width, value) = match source {
-            Source::Float(_) | Source::FloatIf(..) => (Width::F64, value),
-            Source::Bool(_) => (Width::I64, self.b.op(Opcode::B2i, &[value])),
-            _ => (Width::I64, value),
-        };
-        self.store_word(width, word, value);
     }
 
     /// Store what a virtual object holds that local `k` has into the words that belong to the local; the first local
@@ -529,7 +516,7 @@ impl Lower<'_> {
         let word = |i: usize| k + (i * self.f.code.locals.len()) as u32;
         let instead = instead.map(|(flag, other)| {
             let shown = word(items.len());
-            self.store_shadow(shown, Source::Bool(shown), flag);
+            self.show(shown, flag);
             let source = match self.repr(other) {
                 Repr::Null => Source::Null,
                 _ => {
@@ -559,7 +546,7 @@ impl Lower<'_> {
                 }
                 other => panic!("{item}, {other:?}, is an item of {v}, which can be seen"),
             };
-            self.store_shadow(word, source, raw);
+            self.show(word, raw);
             fields.push(source);
         }
         let object = VirtualObject {

@@ -155,7 +155,7 @@ impl Lower<'_> {
     }
 
     /// Store a raw value into the word that shows it.
-    fn show(&mut self, word: u32, shown: Value) {
+    pub(super) fn show(&mut self, word: u32, shown: Value) {
         let value = self.raw(shown);
         let (width, value) = match self.b.func.values[value] {
             Ty::F64 => (Width::F64, value),
