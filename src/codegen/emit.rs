@@ -113,9 +113,10 @@ impl Scratch {
         self.hot = func.hot_blocks();
         self.loops = self.cfg.loops();
         self.innermost.clear();
-        for (i, NaturalLoop { body, .. }) in self.loops.iter().enumerate() {
-            body.iter()
-                .for_each(|block| self.innermost[block] = Some(i));
+        for (i, NaturalLoop { blocks, .. }) in self.loops.iter().enumerate() {
+            blocks
+                .iter()
+                .for_each(|block| self.innermost[*block] = Some(i));
         }
         self.find_singles(func);
 

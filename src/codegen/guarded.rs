@@ -68,7 +68,7 @@ impl Scratch {
             if !found.is_quiet(func, &self.hot) {
                 continue;
             }
-            for b in found.body.iter() {
+            for &b in &found.blocks {
                 if self.innermost[b] == Some(i) && !self.hot.contains(b) {
                     self.sheltered.insert(b);
                 }

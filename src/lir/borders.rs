@@ -9,13 +9,13 @@
 //! make them anew for each use. So are addresses that something is compared with, as the class of an object, where registers are left:
 //! else each comparison loads its own from memory.
 
-use super::cfg::{Cfg, NaturalLoop};
-use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
+use super::cfg::{Cfg, NaturalLoop, QuietLoops, Users};
+use super::graph::{Block, BlockCall, Func, Imm, Insertions, Inst, Renaming, Term, Value};
 use super::ops::Opcode;
 use crate::ll::Ty;
-use cranelift_entity::{EntityRef, EntitySet};
-use smallvec::smallvec;
-use std::collections::{BTreeMap, BTreeSet};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeSet;
 
 /// The most values that are copied at one border: a loop has not more registers.
 const MOST_COPIED: usize = 24;
@@ -26,72 +26,99 @@ const MOST_CONSTANTS: usize = 6;
 /// Where a loop holds so many words and addresses all the time, the rest of the registers is for what a turn computes.
 const MOST_HELD: usize = 10;
 
-/// Copy what goes into and out of innermost loops that make no calls but in cold blocks; says whether there are some.
-pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg) -> bool {
+/// Copy what goes into and out of loops; says whether some have borders now.
+pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) -> bool {
     if !func.refs.is_empty() {
         return false;
     }
-    let hot = func.hot_blocks();
-    let loops: Vec<Loop> = (cfg.quiet_loops(func, &hot).into_iter())
+    let hot = &quiet.hot;
+    let loops: Vec<Loop<'_>> = (quiet.loops.iter())
         .filter(|found| hot.contains(found.header))
-        .filter_map(|NaturalLoop { header, body }| {
-            let from = cfg.predecessors(header);
-            let mut outside = from.iter().filter(|p| !body.contains(**p));
+        .filter_map(|found| {
+            let from = cfg.predecessors(found.header);
+            let mut outside = from.iter().filter(|p| !found.body.contains(**p));
             let (before, None) = (*outside.next()?, outside.next()) else {
                 return None;
             };
             let enters = matches!(func.blocks[before].term, Some(Term::Jump(_)));
-            enters.then_some(Loop { before, body })
+            enters.then_some(Loop { before, found })
         })
         .collect();
     if loops.is_empty() {
         return false;
     }
-    let constants = constants(func, cfg, &loops);
-    let inside: Vec<EntitySet<Value>> = loops.iter().map(|found| defined(func, found)).collect();
+    let constants = Constants::of(func, cfg);
+    let mut home = SecondaryMap::<Value, u32>::with_capacity(func.values.len());
     let mut given_out = EntitySet::new();
-    given_out.extend(inside.iter().flat_map(EntitySet::iter));
+    for (number, found) in (1..).zip(&loops) {
+        for v in defined(func, found.found) {
+            home[v] = number;
+            given_out.insert(v);
+        }
+    }
     let users = cfg.users(func, &given_out);
     let known = func.values.len();
-    for (found, inside) in loops.iter().zip(&inside) {
+    let mut insertions = Insertions::default();
+    let mut copies = Renaming::default();
+    for (number, found) in (1..).zip(&loops) {
         // Copies that were made for other loops are neither inside nor brought.
         let is_brought =
-            |v: Value| v.index() < known && !inside.contains(v) && !constants.contains_key(&v);
-        enter(func, cfg, found, &hot, &is_brought, &constants);
-        leave(func, cfg, found, inside, &users, &constants);
+            |v: Value| v.index() < known && home[v] != number && !constants.contain(v);
+        enter(func, cfg, found, hot, &is_brought, &constants, &mut copies);
+        let borders = Borders {
+            cfg,
+            found: found.found,
+            users: &users,
+            constants: &constants,
+            home: &home,
+            number,
+        };
+        borders.make(func, &mut copies, &mut insertions);
     }
+    insertions.apply(func);
     true
 }
 
 /// What the blocks of a loop define.
-fn defined(func: &Func, found: &Loop) -> EntitySet<Value> {
-    let mut defined = EntitySet::new();
-    for data in found.body.iter().map(|b| &func.blocks[b]) {
+fn defined(func: &Func, found: &NaturalLoop) -> impl Iterator<Item = Value> {
+    let blocks = found.blocks.iter().map(|b| &func.blocks[*b]);
+    blocks.flat_map(|data| {
         let results = data.insts.iter().flat_map(|inst| &inst.results);
-        defined.extend(data.params.iter().chain(results).copied());
-    }
-    defined
+        data.params.iter().chain(results).copied()
+    })
 }
 
-/// What makes the constants that loops use or define, or that they are entered with.
-fn constants(func: &Func, cfg: &Cfg, loops: &[Loop]) -> BTreeMap<Value, Inst> {
-    let mut asked = EntitySet::new();
-    for found in loops {
-        asked.extend(found.body.iter().flat_map(|b| func.blocks[b].uses()));
-        let targets = func.blocks[found.before].targets();
-        asked.extend(targets.flat_map(|call| &call.args).copied());
-        asked.extend(defined(func, found).iter());
+/// What makes constants.
+struct Constants(SecondaryMap<Value, Option<(Block, u32)>>);
+
+impl Constants {
+    fn of(func: &Func, cfg: &Cfg) -> Constants {
+        let mut places = SecondaryMap::with_capacity(func.values.len());
+        for &b in cfg.order() {
+            for (i, inst) in (0..).zip(&func.blocks[b].insts) {
+                if inst.args.is_empty() && inst.op.info().effects.is_pure() {
+                    inst.results.iter().for_each(|v| places[*v] = Some((b, i)));
+                }
+            }
+        }
+        Constants(places)
     }
-    let insts = cfg.order().iter().flat_map(|b| &func.blocks[*b].insts);
-    let made = insts.filter(|inst| inst.args.is_empty() && inst.op.info().effects.is_pure());
-    let made = made.flat_map(|inst| inst.results.iter().map(move |result| (*result, inst)));
-    let made = made.filter(|(result, _)| asked.contains(*result));
-    made.map(|(result, inst)| (result, inst.clone())).collect()
+
+    fn contain(&self, v: Value) -> bool {
+        self.0[v].is_some()
+    }
+
+    /// What makes a value, if it is a constant. (Instructions are appended to blocks by now, and stay where they are.)
+    fn get(&self, func: &Func, v: Value) -> Option<Inst> {
+        let (b, i) = self.0[v]?;
+        Some(func.blocks[b].insts[i as usize].clone())
+    }
 }
 
-struct Loop {
+/// A loop that is given borders.
+struct Loop<'a> {
     before: Block,
-    body: EntitySet<Block>,
+    found: &'a NaturalLoop,
 }
 
 /// Append an instruction that copies a value.
@@ -117,9 +144,9 @@ fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
 }
 
 /// Append what gives a value anew: a constant itself, anything else as a copy.
-fn anew(func: &mut Func, block: Block, v: Value, constants: &BTreeMap<Value, Inst>) -> Value {
-    match constants.get(&v) {
-        Some(inst) => constant(func, block, inst.clone()),
+fn anew(func: &mut Func, block: Block, v: Value, constants: &Constants) -> Value {
+    match constants.get(func, v) {
+        Some(inst) => constant(func, block, inst),
         None => copy(func, block, v),
     }
 }
@@ -164,14 +191,17 @@ fn made_by(
 }
 
 /// The exits that nothing but the loop takes.
-fn exits(func: &Func, cfg: &Cfg, found: &Loop) -> BTreeSet<Block> {
-    let targets = found.body.iter().flat_map(|b| func.blocks[b].targets());
+fn exits(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> Vec<Block> {
+    let targets = found.blocks.iter().flat_map(|b| func.blocks[*b].targets());
     let is_exit = |b: &Block| {
         let mut from = cfg.predecessors(*b).iter();
         matches!(func.blocks[*b].term, Some(Term::Exit { .. }))
             && from.all(|from| found.body.contains(*from))
     };
-    targets.map(|call| call.block).filter(is_exit).collect()
+    let mut exits: Vec<Block> = targets.map(|call| call.block).filter(is_exit).collect();
+    exits.sort_unstable();
+    exits.dedup();
+    exits
 }
 
 /// Copy what the loop's first turn is given, and what its hot blocks use of what was there before. Its exits use the copies too: else
@@ -179,35 +209,33 @@ fn exits(func: &Func, cfg: &Cfg, found: &Loop) -> BTreeSet<Block> {
 fn enter(
     func: &mut Func,
     cfg: &Cfg,
-    found: &Loop,
+    &Loop { before, found }: &Loop<'_>,
     hot: &EntitySet<Block>,
     is_brought: &dyn Fn(Value) -> bool,
-    constants: &BTreeMap<Value, Inst>,
+    constants: &Constants,
+    copies: &mut Renaming,
 ) {
-    let hot: Vec<Block> = found.body.iter().filter(|b| hot.contains(*b)).collect();
+    let hot = found.blocks.iter().filter(|b| hot.contains(**b));
+    let hot: Vec<Block> = hot.copied().collect();
     let needed = places_and_numbers(func, &hot);
     let compared = compared(func, &hot);
-    let used: BTreeSet<Value> = hot
-        .iter()
-        .flat_map(|b| func.blocks[*b].uses())
-        .filter(|v| is_brought(*v))
-        .take(MOST_COPIED)
-        .collect();
-    let Some(Term::Jump(call)) = func.blocks[found.before].term.clone() else {
+    let uses = hot.iter().flat_map(|b| func.blocks[*b].uses());
+    let brought = uses.filter(|v| is_brought(*v)).take(MOST_COPIED);
+    let mut used: Vec<Value> = brought.collect();
+    used.sort_unstable();
+    used.dedup();
+    let Some(Term::Jump(mut given)) = func.blocks[before].term.clone() else {
         return;
     };
-    let mut given = call;
-    let header = given.block;
     for arg in &mut given.args {
-        *arg = anew(func, found.before, *arg, constants);
+        *arg = anew(func, before, *arg, constants);
     }
-    func.blocks[found.before].term = Some(Term::Jump(given));
-    let params = &func.blocks[header].params;
+    func.blocks[before].term = Some(Term::Jump(given));
+    let params = &func.blocks[found.header].params;
     let carried = params.iter().chain(&used);
     let mut held = carried.filter(|v| func.values[**v] != Ty::F64).count();
-    let mut copies = BTreeMap::new();
     for v in used {
-        copies.insert(v, copy(func, found.before, v));
+        copies.insert(v, copy(func, before, v));
     }
     let mut made: Vec<(Imm, Value)> = Vec::new();
     let needed = needed.into_iter().map(|constant| (constant, true));
@@ -220,70 +248,87 @@ fn enter(
             None => {
                 let imm = inst.imm;
                 held += usize::from(inst.op == Opcode::Pconst);
-                let constant = constant(func, found.before, inst);
-                let constant = copy(func, found.before, constant);
+                let constant = constant(func, before, inst);
+                let constant = copy(func, before, constant);
                 made.push((imm, constant));
                 constant
             }
         };
         copies.insert(v, constant);
     }
-    for b in found.body.iter().chain(exits(func, cfg, found)) {
-        func.blocks[b].rename(&copies);
+    for b in found.blocks.iter().copied().chain(exits(func, cfg, found)) {
+        func.blocks[b].rename(copies);
     }
+    copies.clear();
 }
 
-/// Copy what blocks behind the loop use of its values. Constants are made there, so that no register has them in the loop.
-fn leave(
-    func: &mut Func,
-    cfg: &Cfg,
-    found: &Loop,
-    inside: &EntitySet<Value>,
-    users: &BTreeMap<Value, BTreeSet<Block>>,
-    constants: &BTreeMap<Value, Inst>,
-) {
-    for from in found.body.iter() {
-        let targets = func.blocks[from].targets();
-        let targets: Vec<Block> = targets.map(|call| call.block).collect();
-        for (n, to) in targets.into_iter().enumerate() {
-            let ends = matches!(func.blocks[to].term, Some(Term::Exit { .. }));
-            if found.body.contains(to) || ends {
-                continue;
-            }
-            let border = func.make_block();
-            func.blocks[border].cold = func.blocks[to].cold;
-            let term = func.blocks[from].term.as_mut();
-            let edge = term.and_then(|term| term.targets_mut().nth(n));
-            let edge = edge.expect("the terminator has this target");
-            let args = std::mem::take(&mut edge.args);
-            edge.block = border;
-            let mut copies = BTreeMap::new();
-            // Of what the loop defines, that and no more is used there.
-            let mut used: BTreeSet<Value> = args.iter().copied().collect();
-            used.retain(|v| inside.contains(*v));
-            let mut behind = BTreeSet::new();
-            if cfg.predecessors(to).len() == 1 {
-                for v in inside.iter() {
-                    let users = users.get(&v).into_iter().flatten().copied();
-                    let users = users.filter(|b| cfg.dominates(to, *b));
-                    for b in users {
-                        behind.insert(b);
-                        used.insert(v);
-                    }
+/// What is asked where a loop gives values out.
+struct Borders<'a> {
+    cfg: &'a Cfg,
+    found: &'a NaturalLoop,
+    /// The blocks that use what loops define.
+    users: &'a Users,
+    constants: &'a Constants,
+    /// Which loop defines a value, by number.
+    home: &'a SecondaryMap<Value, u32>,
+    number: u32,
+}
+
+impl Borders<'_> {
+    /// Copy what blocks behind the loop use of its values. Constants are made there, so that no register has them in the loop.
+    fn make(&self, func: &mut Func, copies: &mut Renaming, insertions: &mut Insertions) {
+        for &from in &self.found.blocks {
+            let targets: SmallVec<[Block; 2]> =
+                func.blocks[from].targets().map(|call| call.block).collect();
+            for (n, to) in targets.into_iter().enumerate() {
+                let ends = matches!(func.blocks[to].term, Some(Term::Exit { .. }));
+                if self.found.body.contains(to) || ends {
+                    continue;
                 }
+                let border = func.make_block();
+                func.blocks[border].cold = func.blocks[to].cold;
+                insertions.before(to, border);
+                let term = func.blocks[from].term.as_mut();
+                let edge = term.and_then(|term| term.targets_mut().nth(n));
+                let edge = edge.expect("the terminator has this target");
+                let args = std::mem::take(&mut edge.args);
+                edge.block = border;
+                // Of what the loop defines, that and no more is used there.
+                let mut used: Vec<Value> = args.clone();
+                used.retain(|v| self.home[*v] == self.number);
+                let behind = match self.cfg.predecessors(to).len() {
+                    1 => self.users_behind(func, to, &mut used),
+                    _ => Vec::new(),
+                };
+                used.sort_unstable();
+                used.dedup();
+                for v in used.into_iter().take(MOST_COPIED) {
+                    copies.insert(v, anew(func, border, v, self.constants));
+                }
+                for b in behind {
+                    func.blocks[b].rename(copies);
+                }
+                let args = args.iter().map(|v| copies.get(*v)).collect();
+                func.blocks[border].term = Some(Term::Jump(BlockCall::new(to, args)));
+                copies.clear();
             }
-            for v in used.into_iter().take(MOST_COPIED) {
-                copies.insert(v, anew(func, border, v, constants));
-            }
-            for b in behind {
-                func.blocks[b].rename(&copies);
-            }
-            let args = args.iter().map(|v| *copies.get(v).unwrap_or(v)).collect();
-            func.blocks[border].term = Some(Term::Jump(BlockCall::new(to, args)));
-            // Before the block that it leads to, which comes after the loop.
-            let at = func.order.iter().position(|b| *b == to);
-            func.order.insert(at.unwrap_or(func.order.len()), border);
         }
+    }
+
+    /// The blocks from `to` on that use values of the loop; appends those to `used`.
+    fn users_behind(&self, func: &Func, to: Block, used: &mut Vec<Value>) -> Vec<Block> {
+        let mut behind = Vec::new();
+        for v in defined(func, self.found) {
+            let users = self.users.of(v).iter();
+            let before = behind.len();
+            behind.extend(users.filter(|b| self.cfg.dominates(to, **b)));
+            if behind.len() > before {
+                used.push(v);
+            }
+        }
+        behind.sort_unstable();
+        behind.dedup();
+        behind
     }
 }
 
@@ -294,7 +339,8 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn separate(func: &mut Func) {
-        separate_loops(func, &Cfg::new(func));
+        let cfg = Cfg::new(func);
+        separate_loops(func, &cfg, &QuietLoops::of(func, &cfg));
     }
 
     fn check(text: &str, expect: Expect) {

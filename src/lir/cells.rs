@@ -5,13 +5,12 @@
 //! blocks loads it before the first turn, and again behind the calls of its cold ones. (Partial redundancy elimination of one load, whose
 //! address is good everywhere.)
 
-use super::cfg::{Cfg, NaturalLoop};
-use super::graph::{Block, BlockCall, Func, Imm, Inst, Term, Value};
+use super::cfg::{Cfg, NaturalLoop, QuietLoops};
+use super::graph::{Block, BlockCall, Func, Imm, Inst, Renaming, Term, Value};
 use super::ops::Opcode;
 use crate::ll::{Ty, Width};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::smallvec;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What is loaded at the address.
 const WORD: Imm = Imm::Mem {
@@ -20,21 +19,18 @@ const WORD: Imm = Imm::Mem {
 };
 
 /// Carry the word at `cell` through innermost loops that load it in each turn. Nothing but callees may change it.
-pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, cell: u64) {
-    let hot = func.hot_blocks();
-    let quiet = cfg.quiet_loops(func, &hot);
-    if quiet.is_empty() {
-        return;
-    }
+pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u64) {
+    let func_blocks = func.blocks.len();
     let mut work = Work {
-        hot,
+        hot: &quiet.hot,
         addresses: addresses(func, cfg, cell),
         func,
         cfg,
         cell,
-        known: BTreeMap::new(),
+        ends: SecondaryMap::with_capacity(func_blocks),
+        known: Renaming::default(),
     };
-    for found in &quiet {
+    for found in &quiet.loops {
         if let Some(before) = work.entered_from(found)
             && work.is_only_read(found)
         {
@@ -50,20 +46,24 @@ pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, cell: u64) {
 }
 
 /// The values that are an address.
-fn addresses(func: &Func, cfg: &Cfg, address: u64) -> BTreeSet<Value> {
+fn addresses(func: &Func, cfg: &Cfg, address: u64) -> EntitySet<Value> {
     let insts = cfg.order().iter().flat_map(|b| &func.blocks[*b].insts);
     let same = insts.filter(|inst| inst.op == Opcode::Pconst && inst.imm == Imm::Addr(address));
-    same.map(|inst| inst.results[0]).collect()
+    let mut addresses = EntitySet::new();
+    addresses.extend(same.map(|inst| inst.results[0]));
+    addresses
 }
 
 struct Work<'a> {
     func: &'a mut Func,
     cfg: &'a Cfg,
-    hot: EntitySet<Block>,
+    hot: &'a EntitySet<Block>,
     cell: u64,
-    addresses: BTreeSet<Value>,
+    addresses: EntitySet<Value>,
+    /// The word at the ends of blocks, where it is known.
+    ends: SecondaryMap<Block, Option<Value>>,
     /// What loads gave, by what stands for it.
-    known: BTreeMap<Value, Value>,
+    known: Renaming,
 }
 
 impl Work<'_> {
@@ -78,66 +78,63 @@ impl Work<'_> {
     }
 
     fn is_load(&self, inst: &Inst) -> bool {
-        inst.op == Opcode::Load && inst.imm == WORD && self.addresses.contains(&inst.args[0])
+        inst.op == Opcode::Load && inst.imm == WORD && self.addresses.contains(inst.args[0])
     }
 
     /// Whether hot blocks of a loop load the word, and none of its blocks stores there.
     fn is_only_read(&self, found: &NaturalLoop) -> bool {
         let insts = |b: Block| self.func.blocks[b].insts.iter();
-        let mut hot = found.body.iter().filter(|b| self.hot.contains(*b));
+        let mut blocks = found.blocks.iter().copied();
+        let mut hot = blocks.clone().filter(|b| self.hot.contains(*b));
         let is_store =
-            |inst: &Inst| inst.op == Opcode::Store && self.addresses.contains(&inst.args[0]);
+            |inst: &Inst| inst.op == Opcode::Store && self.addresses.contains(inst.args[0]);
         hot.any(|b| insts(b).any(|inst| self.is_load(inst)))
-            && !found.body.iter().any(|b| insts(b).any(is_store))
+            && !blocks.any(|b| insts(b).any(is_store))
     }
 
     /// Let a loop carry the word.
     fn carry(&mut self, found: &NaturalLoop, before: Block) {
         let first = self.load(before);
         let param = self.param(found.header);
-        // The word at the ends of blocks.
-        let mut ends = SecondaryMap::<Block, Option<Value>>::new();
-        let blocks = self.cfg.order().iter().copied();
-        let blocks: Vec<Block> = blocks.filter(|b| found.body.contains(*b)).collect();
-        for &b in &blocks {
+        for &b in &found.blocks {
             let held = match b == found.header {
                 true => param,
-                false => self.arriving(b, &ends),
+                false => self.arriving(b),
             };
             if self.hot.contains(b) {
                 self.use_held(b, held);
             }
             // What is called may change it.
-            ends[b] = Some(match self.func.blocks[b].has_calls() {
+            self.ends[b] = Some(match self.func.blocks[b].has_calls() {
                 true => self.load(b),
                 false => held,
             });
         }
-        ends[before] = Some(first);
-        self.bring(found.header, &ends);
+        self.ends[before] = Some(first);
+        self.bring(found.header);
     }
 
     /// The word where a block begins whose predecessors are known: a parameter, if they differ.
-    fn arriving(&mut self, b: Block, ends: &SecondaryMap<Block, Option<Value>>) -> Value {
-        let held = |from: &Block| ends[*from].expect("a loop without others in it");
+    fn arriving(&mut self, b: Block) -> Value {
+        let held = |from: &Block| self.ends[*from].expect("a loop without others in it");
         let mut from = self.cfg.predecessors(b).iter();
         let one = held(from.next().expect("a block of a loop"));
         if from.all(|from| held(from) == one) {
             return one;
         }
         let param = self.param(b);
-        self.bring(b, ends);
+        self.bring(b);
         param
     }
 
     /// Give a block's last parameter to it on all edges.
-    fn bring(&mut self, to: Block, ends: &SecondaryMap<Block, Option<Value>>) {
+    fn bring(&mut self, to: Block) {
         let mut from = self.cfg.predecessors(to).to_vec();
         // A block that comes twice has two edges.
         from.sort_unstable();
         from.dedup();
         for from in from {
-            let held = ends[from].expect("a block before it");
+            let held = self.ends[from].expect("a block before it");
             let term = self.func.blocks[from].term.iter_mut();
             let edges = term.flat_map(Term::targets_mut);
             edges
@@ -178,8 +175,9 @@ impl Work<'_> {
         let (loads, rest): (Vec<Inst>, Vec<Inst>) =
             insts.into_iter().partition(|inst| self.is_load(inst));
         self.func.blocks[b].insts = rest;
-        let loaded = loads.iter().map(|inst| (inst.results[0], held));
-        self.known.extend(loaded);
+        for load in loads {
+            self.known.insert(load.results[0], held);
+        }
     }
 }
 
@@ -190,7 +188,8 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn carry(func: &mut Func, cell: u64) {
-        carry_cell(func, &Cfg::new(func), cell);
+        let cfg = Cfg::new(func);
+        carry_cell(func, &cfg, &QuietLoops::of(func, &cfg), cell);
     }
 
     fn check(text: &str, expect: Expect) {

@@ -2,7 +2,7 @@
 
 use super::graph::{Block, Func, Value};
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
-use std::collections::{BTreeMap, BTreeSet};
+use smallvec::SmallVec;
 
 impl Func {
     /// Blocks that the entry reaches without passing a cold one.
@@ -27,13 +27,35 @@ pub struct NaturalLoop {
     pub header: Block,
     /// All its blocks, those of loops in it and the header included.
     pub body: EntitySet<Block>,
+    /// The same in the order of the function, the header first.
+    pub blocks: Vec<Block>,
 }
 
 impl NaturalLoop {
     /// Whether it makes no calls but in cold blocks.
     pub fn is_quiet(&self, func: &Func, hot: &EntitySet<Block>) -> bool {
-        let mut hot = self.body.iter().filter(|b| hot.contains(*b));
-        !hot.any(|b| func.blocks[b].has_calls())
+        let mut hot = self.blocks.iter().filter(|b| hot.contains(**b));
+        !hot.any(|b| func.blocks[*b].has_calls())
+    }
+}
+
+/// The loops that registers are worth most in: innermost ones that make no calls but in cold blocks.
+#[derive(Debug)]
+pub struct QuietLoops {
+    /// The blocks of the function that are reached without passing a cold one.
+    pub hot: EntitySet<Block>,
+    /// The loops.
+    pub loops: Vec<NaturalLoop>,
+}
+
+impl QuietLoops {
+    /// Find them.
+    pub fn of(func: &Func, cfg: &Cfg) -> QuietLoops {
+        let hot = func.hot_blocks();
+        let mut loops = cfg.loops();
+        let headers = innermost(&loops);
+        loops.retain(|found| headers.contains(found.header) && found.is_quiet(func, &hot));
+        QuietLoops { hot, loops }
     }
 }
 
@@ -42,12 +64,35 @@ pub fn innermost(loops: &[NaturalLoop]) -> EntitySet<Block> {
     let mut headers = EntitySet::new();
     headers.extend(loops.iter().map(|found| found.header));
     let is_other = |found: &&NaturalLoop| {
-        let mut inside = found.body.iter().filter(|b| *b != found.header);
-        !inside.any(|b| headers.contains(b))
+        let mut inside = found.blocks[1..].iter();
+        !inside.any(|b| headers.contains(*b))
     };
     let mut innermost = EntitySet::new();
     innermost.extend(loops.iter().filter(is_other).map(|found| found.header));
     innermost
+}
+
+/// The blocks that use values, as far as somebody noted it.
+#[derive(Clone, Debug, Default)]
+pub struct Users(SecondaryMap<Value, SmallVec<[Block; 4]>>);
+
+impl Users {
+    /// The blocks that use a value, in the order in which they were noted.
+    pub fn of(&self, v: Value) -> &[Block] {
+        &self.0[v]
+    }
+
+    /// Note that a block uses a value.
+    pub fn insert(&mut self, v: Value, b: Block) {
+        if !self.0[v].contains(&b) {
+            self.0[v].push(b);
+        }
+    }
+
+    /// Note that a block uses a value no more.
+    pub fn remove(&mut self, v: Value, b: Block) {
+        self.0[v].retain(|user| *user != b);
+    }
 }
 
 /// Reachable blocks in reverse postorder, and which block dominates which.
@@ -130,42 +175,33 @@ impl Cfg {
             }
             let mut body = EntitySet::new();
             body.insert(header);
+            let mut blocks = vec![header];
             let mut work = latches;
             while let Some(block) = work.pop() {
                 if body.insert(block) {
+                    blocks.push(block);
                     work.extend(self.predecessors(block));
                 }
             }
-            Some(NaturalLoop { header, body })
+            blocks.sort_unstable_by_key(|b| self.place[*b]);
+            Some(NaturalLoop {
+                header,
+                body,
+                blocks,
+            })
         });
         found.collect()
     }
 
-    /// The natural loops that have no other in them.
-    pub fn innermost_loops(&self) -> Vec<NaturalLoop> {
-        let mut found = self.loops();
-        let headers = innermost(&found);
-        found.retain(|found| headers.contains(found.header));
-        found
-    }
-
-    /// The innermost loops that make no calls but in cold blocks.
-    pub fn quiet_loops(&self, func: &Func, hot: &EntitySet<Block>) -> Vec<NaturalLoop> {
-        let mut found = self.innermost_loops();
-        found.retain(|found| found.is_quiet(func, hot));
-        found
-    }
-
     /// The blocks that use each of some values.
-    pub fn users(
-        &self,
-        func: &Func,
-        values: &EntitySet<Value>,
-    ) -> BTreeMap<Value, BTreeSet<Block>> {
-        let mut users = BTreeMap::<Value, BTreeSet<Block>>::new();
+    pub fn users(&self, func: &Func, values: &EntitySet<Value>) -> Users {
+        let mut users = Users::default();
         for &b in &self.order {
             for v in func.blocks[b].uses().filter(|v| values.contains(*v)) {
-                users.entry(v).or_default().insert(b);
+                let users = &mut users.0[v];
+                if users.last() != Some(&b) {
+                    users.push(b);
+                }
             }
         }
         users

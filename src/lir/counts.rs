@@ -5,32 +5,30 @@
 //! turns there were; so what leaves the loop adds them all at once, and the turn adds nothing. (A derived induction variable, whose store
 //! is sunk out of the loop.)
 
-use super::cfg::{Cfg, NaturalLoop};
-use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Term, Value};
+use super::cfg::{Cfg, NaturalLoop, QuietLoops};
+use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Insertions, Term, Value};
 use super::ops::Opcode;
 use crate::ll::{Ty, Width};
 use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-/// Take the counting of turns in `cell` out of innermost loops without calls, where another value counts them too. Nothing else
-/// may read the cell before the loop is left. Says whether one was changed.
-pub(super) fn derive_counts(func: &mut Func, cfg: &Cfg, cell: u64) -> bool {
-    let hot = func.hot_blocks();
-    let mut quiet = cfg.quiet_loops(func, &hot);
-    quiet.retain(|found| hot.contains(found.header));
-    if quiet.is_empty() {
-        return false;
-    }
+/// Take the counting of turns in `cell` out of loops, where another value counts them too. Nothing else may read the cell before the
+/// loop is left. Says whether there are blocks more.
+pub(super) fn derive_counts(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u64) -> bool {
     let known = Known::of(func);
-    let mut changed = false;
-    for found in quiet {
-        if let Some(counted) = Counted::find(func, cfg, &found, &known, cell) {
-            counted.rewrite(func, cfg, &found, cell);
-            changed = true;
+    let blocks = func.blocks.len();
+    let mut insertions = Insertions::default();
+    for found in &quiet.loops {
+        if quiet.hot.contains(found.header)
+            && let Some(counted) = Counted::find(func, cfg, found, &known, cell)
+        {
+            counted.rewrite(func, cfg, found, cell, &mut insertions);
         }
     }
-    changed
+    insertions.apply(func);
+    func.blocks.len() > blocks
 }
 
 /// What is looked up of values.
@@ -96,7 +94,7 @@ struct Counter {
 struct Counted {
     counter: Counter,
     /// Whether the turn has added its one where a block ends, for the blocks of the loop.
-    added: SecondaryMap<Block, Option<bool>>,
+    added: BTreeMap<Block, bool>,
     /// The blocks that add it, and how.
     adds: BTreeMap<Block, [Inst; 3]>,
 }
@@ -110,7 +108,7 @@ impl Counted {
         cell: u64,
     ) -> Option<Counted> {
         let mut adds = BTreeMap::new();
-        for b in found.body.iter() {
+        for &b in &found.blocks {
             let insts = func.blocks[b].insts.iter();
             let accesses: Vec<&Inst> = insts
                 .filter(|inst| matches!(inst.op, Opcode::Load | Opcode::Store))
@@ -140,14 +138,14 @@ impl Counted {
         cfg: &Cfg,
         found: &NaturalLoop,
         adds: &BTreeMap<Block, [Inst; 3]>,
-    ) -> Option<SecondaryMap<Block, Option<bool>>> {
-        let mut added = SecondaryMap::new();
-        for &b in cfg.order().iter().filter(|b| found.body.contains(**b)) {
+    ) -> Option<BTreeMap<Block, bool>> {
+        let mut added = BTreeMap::new();
+        for &b in &found.blocks {
             let before = match b == found.header {
                 true => false,
                 // What comes before is known, unless there is another loop.
                 false => {
-                    let mut from = cfg.predecessors(b).iter().map(|p| added[*p]);
+                    let mut from = cfg.predecessors(b).iter().map(|p| added.get(p).copied());
                     let first = from.next()??;
                     from.all(|other| other == Some(first)).then_some(first)?
                 }
@@ -156,7 +154,7 @@ impl Counted {
                 return None;
             }
             let behind = before || adds.contains_key(&b);
-            added[b] = Some(behind);
+            added.insert(b, behind);
             let mut targets = func.blocks[b].targets();
             if !behind && targets.any(|call| call.block == found.header) {
                 return None;
@@ -166,13 +164,20 @@ impl Counted {
     }
 
     /// Add where the loop is left, and no more in its turns.
-    fn rewrite(self, func: &mut Func, cfg: &Cfg, found: &NaturalLoop, cell: u64) {
+    fn rewrite(
+        self,
+        func: &mut Func,
+        cfg: &Cfg,
+        found: &NaturalLoop,
+        cell: u64,
+        insertions: &mut Insertions,
+    ) {
         for (b, increment) in &self.adds {
             let insts = &mut func.blocks[*b].insts;
             insts.retain(|inst| !increment.contains(inst));
         }
         let mut leaving: BTreeMap<Block, Vec<Block>> = BTreeMap::new();
-        for &b in cfg.order().iter().filter(|b| found.body.contains(**b)) {
+        for &b in &found.blocks {
             for call in func.blocks[b].targets() {
                 if !found.body.contains(call.block) {
                     leaving.entry(call.block).or_default().push(b);
@@ -181,20 +186,21 @@ impl Counted {
         }
         for (to, from) in leaving {
             let is_all = cfg.predecessors(to).len() == from.len();
-            let is_same = from.iter().all(|b| self.added[*b] == self.added[from[0]]);
+            let is_same = from.iter().all(|b| self.added[b] == self.added[&from[0]]);
             if is_all && is_same {
                 let insts = self.add(func, cell, from[0]);
                 func.blocks[to].insts.splice(0..0, insts);
                 continue;
             }
             for b in from {
-                self.add_on_edge(func, cell, b, to);
+                let between = self.add_on_edge(func, cell, b, to);
+                insertions.before(to, between);
             }
         }
     }
 
-    /// Add on an edge, by a block of its own.
-    fn add_on_edge(&self, func: &mut Func, cell: u64, from: Block, to: Block) {
+    /// Add on an edge, by a block of its own, which belongs before `to`.
+    fn add_on_edge(&self, func: &mut Func, cell: u64, from: Block, to: Block) -> Block {
         let between = func.make_block();
         func.blocks[between].cold = func.blocks[to].cold;
         let term = func.blocks[from].term.as_mut();
@@ -205,8 +211,7 @@ impl Counted {
         let insts = self.add(func, cell, from);
         func.blocks[between].insts = insts;
         func.blocks[between].term = Some(Term::Jump(BlockCall::new(to, args)));
-        let at = func.order.iter().position(|b| *b == to);
-        func.order.insert(at.unwrap_or(func.order.len()), between);
+        between
     }
 
     /// What adds the turns to the cell behind a block.
@@ -229,7 +234,7 @@ impl Counted {
             result
         };
         let mut int = |n: i64| push(Opcode::Iconst, &[], Imm::Int(n), Ty::I64);
-        let more = i64::from(self.added[from] == Some(true));
+        let more = i64::from(self.added[&from]);
         let (from, less, more) = match (known, falls) {
             (Some(n), true) => (int(n.wrapping_add(more)), Some(param), 0),
             (Some(n), false) => (
@@ -277,8 +282,8 @@ impl Counter {
             list.extend(to_header.filter(|call| call.block == found.header));
         }
         let [enters] = outside[..] else { return None };
-        let insts = found.body.iter().flat_map(|b| &func.blocks[b].insts);
-        let sums: HashMap<Value, &Inst> = insts
+        let insts = found.blocks.iter().flat_map(|b| &func.blocks[*b].insts);
+        let sums: FxHashMap<Value, &Inst> = insts
             .filter(|inst| matches!(inst.op, Opcode::Iadd | Opcode::IaddOvf | Opcode::Isub))
             .map(|inst| (inst.results[0], inst))
             .collect();
@@ -325,12 +330,9 @@ impl Counter {
 
 /// The parameters of a loop's blocks, but for the header, that are one value whichever way control comes: where several ways round the
 /// loop meet before its test, as what counts the turns does.
-fn passed_on(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> HashMap<Value, Value> {
-    let mut passed = HashMap::new();
-    for &b in cfg.order().iter().filter(|b| found.body.contains(**b)) {
-        if b == found.header {
-            continue;
-        }
+fn passed_on(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> FxHashMap<Value, Value> {
+    let mut passed = FxHashMap::default();
+    for &b in &found.blocks[1..] {
         for (i, &param) in func.blocks[b].params.iter().enumerate() {
             let from = cfg.predecessors(b).iter();
             let calls = from.flat_map(|from| func.blocks[*from].targets());
@@ -355,7 +357,8 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn derive(func: &mut Func, cell: u64) {
-        derive_counts(func, &Cfg::new(func), cell);
+        let cfg = Cfg::new(func);
+        derive_counts(func, &cfg, &QuietLoops::of(func, &cfg), cell);
     }
 
     fn check(text: &str, expect: Expect) {
@@ -497,7 +500,7 @@ mod tests {
     fn random_loops_count_as_they_did() {
         let counting = |func: &mut Func, cell: u64| {
             let cfg = Cfg::new(func);
-            for NaturalLoop { header, body } in cfg.loops() {
+            for NaturalLoop { header, body, .. } in cfg.loops() {
                 let from = cfg.predecessors(header).iter().copied();
                 let latches: Vec<Block> = from.filter(|b| body.contains(*b)).collect();
                 for latch in latches {

@@ -4,9 +4,10 @@ use super::ops::{FloatCond, IntCond, OpEffects, Opcode};
 use crate::exits::ExitId;
 use crate::facts::Effects;
 use crate::ll::{Field, Ty, Width};
-use cranelift_entity::{EntitySet, PrimaryMap, entity_impl};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap, entity_impl};
 use smallvec::{SmallVec, smallvec};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::slice;
 
 /// A value, printed `v3`.
@@ -283,17 +284,96 @@ impl BlockData {
     }
 
     /// Use the values that stand in for others.
-    pub fn rename(&mut self, others: &BTreeMap<Value, Value>) {
-        self.map_uses(|v| {
-            if let Some(other) = others.get(v) {
-                *v = *other;
-            }
-        });
+    pub(super) fn rename(&mut self, others: &Renaming) {
+        self.map_uses(|v| *v = others.get(*v));
     }
 
     /// Whether it has calls.
     pub fn has_calls(&self) -> bool {
         self.insts.iter().any(|inst| inst.op.is_call())
+    }
+}
+
+/// Values that stand in for others where [`BlockData::rename`] comes by.
+#[derive(Debug, Default)]
+pub(super) struct Renaming {
+    others: SecondaryMap<Value, PackedOption<Value>>,
+    renamed: Vec<Value>,
+}
+
+impl Renaming {
+    /// Let `other` stand in for `v`.
+    pub(super) fn insert(&mut self, v: Value, other: Value) {
+        if self.others[v].is_none() {
+            self.renamed.push(v);
+        }
+        self.others[v] = other.into();
+    }
+
+    /// What stands in for a value, or the value.
+    pub(super) fn get(&self, v: Value) -> Value {
+        self.others[v].expand().unwrap_or(v)
+    }
+
+    /// Whether nothing stands in for anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.renamed.is_empty()
+    }
+
+    /// Let nothing stand in for anything any more. Takes time for what did alone.
+    pub(super) fn clear(&mut self) {
+        for v in self.renamed.drain(..) {
+            self.others[v] = None.into();
+        }
+    }
+}
+
+/// Blocks that come into the layout together: each insertion by itself would walk the layout.
+#[derive(Debug, Default)]
+pub(super) struct Insertions {
+    /// Which block a new one comes right before, in the order in which they were inserted.
+    before: Vec<(Block, Block)>,
+    /// Which block a new one comes right behind, in that order.
+    behind: Vec<(Block, Block)>,
+}
+
+impl Insertions {
+    /// Put `new` right before a block of the layout, and behind what else comes there.
+    pub(super) fn before(&mut self, at: Block, new: Block) {
+        self.before.push((at, new));
+    }
+
+    /// Put `new` right behind a block of the layout, and behind what else comes there.
+    pub(super) fn behind(&mut self, at: Block, new: Block) {
+        self.behind.push((at, new));
+    }
+
+    /// Change the layout.
+    pub(super) fn apply(mut self, func: &mut Func) {
+        if self.before.is_empty() && self.behind.is_empty() {
+            return;
+        }
+        let mut place = SecondaryMap::<Block, usize>::with_capacity(func.blocks.len());
+        for (i, b) in func.order.iter().enumerate() {
+            place[*b] = i;
+        }
+        // Stable: what comes to one place stays in order.
+        self.before.sort_by_key(|(at, _)| place[*at]);
+        self.behind.sort_by_key(|(at, _)| place[*at]);
+        let count = func.order.len() + self.before.len() + self.behind.len();
+        let mut order = Vec::with_capacity(count);
+        let mut before = self.before.into_iter().peekable();
+        let mut behind = self.behind.into_iter().peekable();
+        for &b in &func.order {
+            while let Some((_, new)) = before.next_if(|(at, _)| *at == b) {
+                order.push(new);
+            }
+            order.push(b);
+            while let Some((_, new)) = behind.next_if(|(at, _)| *at == b) {
+                order.push(new);
+            }
+        }
+        func.order = order;
     }
 }
 

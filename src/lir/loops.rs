@@ -3,7 +3,7 @@
 
 use super::borders::separate_loops;
 use super::cells::carry_cell;
-use super::cfg::Cfg;
+use super::cfg::{Cfg, QuietLoops};
 use super::counts::derive_counts;
 use super::graph::Func;
 use super::rotate::rotate_loops;
@@ -20,14 +20,18 @@ pub fn tend_loops(func: &mut Func, counter: u64, pending: u64) {
     if rotate_loops(func, &cfg) {
         cfg = Cfg::new(func);
     }
-    if derive_counts(func, &cfg, counter) {
-        cfg = Cfg::new(func);
+    // What follows puts blocks before and behind these, and leaves it at the blocks that are in them.
+    let quiet = QuietLoops::of(func, &cfg);
+    if !quiet.loops.is_empty() {
+        if derive_counts(func, &cfg, &quiet, counter) {
+            cfg = Cfg::new(func);
+        }
+        carry_cell(func, &cfg, &quiet, pending);
+        if separate_loops(func, &cfg, &quiet) {
+            cfg = Cfg::new(func);
+        }
+        sink_sums(func, &cfg, &quiet);
     }
-    carry_cell(func, &cfg, pending);
-    if separate_loops(func, &cfg) {
-        cfg = Cfg::new(func);
-    }
-    sink_sums(func, &cfg);
     // What was put between blocks stands in blocks of its own.
     merge_blocks(func);
 }

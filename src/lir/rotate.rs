@@ -11,12 +11,12 @@
 //! What the test's block defines has two definitions afterwards; where they meet, a block takes a parameter, if anybody behind it uses
 //! the value.
 
-use super::cfg::{Cfg, innermost};
+use super::cfg::{Cfg, Users, innermost};
 use super::entered::entered_loops;
-use super::graph::{Block, BlockCall, Func, Term, Value};
+use super::graph::{Block, BlockCall, Func, Insertions, Renaming, Term, Value};
 use super::tidy::merge_blocks;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The most instructions of a test that is copied.
 const MOST_COPIED: usize = 16;
@@ -29,6 +29,8 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &Cfg) -> bool {
     let innermost = innermost(&found);
     let mut hot = func.hot_blocks();
     let mut rotated: Vec<Rotated> = Vec::new();
+    let mut insertions = Insertions::default();
+    let mut renaming = Renaming::default();
     for found in &found {
         let is_entered = entered.contains(found.header);
         if !is_entered && !innermost.contains(found.header) {
@@ -52,10 +54,12 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &Cfg) -> bool {
         if is_test {
             let from = cfg.predecessors(found.header).iter().copied();
             let latches: Vec<Block> = from.filter(|b| found.body.contains(*b)).collect();
-            let new = Rotated::new(func, found.header, *first, latches);
+            let new = Rotated::new(func, found.header, *first, latches, &mut renaming);
             if is_entered {
                 new.enter(func);
             }
+            insertions.behind(new.first, new.enter);
+            insertions.behind(new.first, new.copy);
             // Behind a loop in this one may be the copy.
             hot.insert(new.copy);
             rotated.push(new);
@@ -64,16 +68,21 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &Cfg) -> bool {
     if rotated.is_empty() {
         return false;
     }
+    insertions.apply(func);
     let cfg = Cfg::new(func);
     let mut tested = EntitySet::new();
-    tested.extend(
-        rotated
-            .iter()
-            .flat_map(|rotated| rotated.copies.keys().copied()),
-    );
+    let copied = rotated.iter().flat_map(|rotated| &rotated.copies);
+    tested.extend(copied.map(|(v, _)| *v));
     let users = cfg.users(func, &tested);
-    for rotated in rotated {
-        rotated.repair(func, &cfg, &users);
+    let mut repair = Repair {
+        func,
+        cfg: &cfg,
+        users: &users,
+        reaching: SecondaryMap::new(),
+        renaming,
+    };
+    for rotated in &rotated {
+        repair.run(rotated);
     }
     merge_blocks(func);
     true
@@ -87,8 +96,8 @@ struct Rotated {
     enter: Block,
     /// The block with the copy.
     copy: Block,
-    /// What the test's block defines, in the copy.
-    copies: BTreeMap<Value, Value>,
+    /// What the test's block defines, and what that is in the copy.
+    copies: Vec<(Value, Value)>,
 }
 
 /// Which definition of a value reaches a place.
@@ -104,17 +113,25 @@ enum Reaches {
 
 impl Rotated {
     /// Copy the test that `first` is to the ends of the turns, which begin at `turn`.
-    fn new(func: &mut Func, first: Block, turn: Block, latches: Vec<Block>) -> Rotated {
+    fn new(
+        func: &mut Func,
+        first: Block,
+        turn: Block,
+        latches: Vec<Block>,
+        renaming: &mut Renaming,
+    ) -> Rotated {
         let copy = func.make_block();
         let mut data = func.blocks[first].clone();
-        let mut copies = BTreeMap::new();
+        let mut copies = Vec::new();
         let results = data.insts.iter_mut().flat_map(|inst| &mut inst.results);
         for v in data.params.iter_mut().chain(results) {
             let twin = func.twin(*v);
-            copies.insert(*v, twin);
+            copies.push((*v, twin));
+            renaming.insert(*v, twin);
             *v = twin;
         }
-        data.rename(&copies);
+        data.rename(renaming);
+        renaming.clear();
         func.blocks[copy] = data;
         for latch in latches {
             edges(func, latch, first).for_each(|edge| edge.block = copy);
@@ -126,9 +143,6 @@ impl Rotated {
         let args = std::mem::take(&mut edge.args);
         edge.block = enter;
         func.blocks[enter].term = Some(Term::Jump(BlockCall::new(turn, args)));
-        let at = func.order.iter().position(|b| *b == first);
-        let at = at.expect("a block of the layout") + 1;
-        func.order.splice(at..at, [enter, copy]);
         Rotated {
             first,
             enter,
@@ -142,68 +156,10 @@ impl Rotated {
         func.blocks[self.first].term = Some(Term::Jump(BlockCall::new(self.enter, Vec::new())));
     }
 
-    /// Give each use the definition that reaches it.
-    fn repair(self, func: &mut Func, cfg: &Cfg, users: &BTreeMap<Value, BTreeSet<Block>>) {
-        let is_behind = |b: &Block| *b != self.first && cfg.dominates(self.first, *b);
-        let users = self.copies.keys().filter_map(|v| users.get(v)).flatten();
-        let users: BTreeSet<Block> = users.copied().filter(is_behind).collect();
-        let region = self.region(cfg, &users);
-        let reaching = self.reaching(cfg, &region);
-        let mut definitions = Definitions {
-            func,
-            rotated: &self,
-            reaching,
-            params: BTreeMap::new(),
-            wanted: VecDeque::new(),
-        };
-        let region = region.into_iter().filter(|b| users.contains(b));
-        for b in region.filter(|b| *b != self.copy) {
-            let uses = definitions.func.blocks[b].uses();
-            let uses: BTreeSet<Value> = uses.filter(|v| self.copies.contains_key(v)).collect();
-            let known: BTreeMap<Value, Value> = uses
-                .into_iter()
-                .map(|v| (v, definitions.at(v, definitions.reaching[b])))
-                .collect();
-            definitions.func.blocks[b].rename(&known);
-        }
-        definitions.bring(cfg);
-    }
-
-    /// The blocks between the definitions and those that use them, in order. (Not all blocks behind: many loops, one behind the other,
-    /// are to take time as they are long.)
-    fn region(&self, cfg: &Cfg, users: &BTreeSet<Block>) -> Vec<Block> {
-        let mut work: Vec<Block> = users.iter().copied().collect();
-        let mut region = BTreeMap::new();
-        while let Some(b) = work.pop() {
-            if b != self.first && b != self.copy && region.insert(cfg.place(b), b).is_none() {
-                work.extend(cfg.predecessors(b));
-            }
-        }
-        region.into_values().collect()
-    }
-
-    /// Which definitions reach the starts of blocks: the same for all values.
-    fn reaching(&self, cfg: &Cfg, region: &[Block]) -> SecondaryMap<Block, Option<Reaches>> {
-        let mut reaching = SecondaryMap::new();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &b in region {
-                if reaching[b] == Some(Reaches::Param(b)) {
-                    continue;
-                }
-                let from = cfg.predecessors(b).iter();
-                let mut from = from.filter_map(|p| self.behind(*p, &reaching));
-                let Some(one) = from.next() else {
-                    continue;
-                };
-                let same = from.all(|other| other == one);
-                let found = Some(if same { one } else { Reaches::Param(b) });
-                changed |= reaching[b] != found;
-                reaching[b] = found;
-            }
-        }
-        reaching
+    /// What a value that the test's block defines is in the copy.
+    fn copy_of(&self, v: Value) -> Value {
+        let copy = self.copies.iter().find(|(first, _)| *first == v);
+        copy.expect("a value of the test").1
     }
 
     /// Which definitions reach what comes behind a block, if that is known yet.
@@ -216,11 +172,99 @@ impl Rotated {
     }
 }
 
+/// Gives each use of what a test defines the definition that reaches it, for one loop after the other.
+struct Repair<'a> {
+    func: &'a mut Func,
+    cfg: &'a Cfg,
+    users: &'a Users,
+    /// Which definitions reach the starts of blocks: the same for all values. Of the blocks of one loop's region, then of none.
+    reaching: SecondaryMap<Block, Option<Reaches>>,
+    renaming: Renaming,
+}
+
+impl Repair<'_> {
+    fn run(&mut self, rotated: &Rotated) {
+        let cfg = self.cfg;
+        let is_behind = |b: &Block| *b != rotated.first && cfg.dominates(rotated.first, *b);
+        let users = rotated.copies.iter().flat_map(|(v, _)| self.users.of(*v));
+        let mut users: Vec<Block> = users.copied().filter(is_behind).collect();
+        users.sort_unstable_by_key(|b| cfg.place(*b));
+        users.dedup();
+        let region = self.region(rotated, &users);
+        self.reach(rotated, &region);
+        let mut definitions = Definitions {
+            func: self.func,
+            rotated,
+            reaching: &self.reaching,
+            params: BTreeMap::new(),
+            wanted: VecDeque::new(),
+        };
+        let mut uses = Vec::new();
+        for b in users.into_iter().filter(|b| *b != rotated.copy) {
+            let first = rotated.copies.iter().map(|(v, _)| *v);
+            uses.extend(first.filter(|v| self.users.of(*v).contains(&b)));
+            uses.sort_unstable();
+            for v in uses.drain(..) {
+                let reaches = self.reaching[b];
+                self.renaming.insert(v, definitions.at(v, reaches));
+            }
+            definitions.func.blocks[b].rename(&self.renaming);
+            self.renaming.clear();
+        }
+        definitions.bring(cfg);
+        for b in region {
+            self.reaching[b] = None;
+        }
+    }
+
+    /// The blocks between the definitions and those that use them, in order. (Not all blocks behind: many loops, one behind the other,
+    /// are to take time as they are long.)
+    fn region(&mut self, rotated: &Rotated, users: &[Block]) -> Vec<Block> {
+        let mut work = users.to_vec();
+        let mut region = Vec::new();
+        while let Some(b) = work.pop() {
+            if b != rotated.first && b != rotated.copy && self.reaching[b].is_none() {
+                // So that it is found once.
+                self.reaching[b] = Some(Reaches::First);
+                region.push(b);
+                work.extend(self.cfg.predecessors(b));
+            }
+        }
+        for &b in &region {
+            self.reaching[b] = None;
+        }
+        region.sort_unstable_by_key(|b| self.cfg.place(*b));
+        region
+    }
+
+    /// Find which definitions reach the starts of blocks.
+    fn reach(&mut self, rotated: &Rotated, region: &[Block]) {
+        let reaching = &mut self.reaching;
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for &b in region {
+                if reaching[b] == Some(Reaches::Param(b)) {
+                    continue;
+                }
+                let from = self.cfg.predecessors(b).iter();
+                let mut from = from.filter_map(|p| rotated.behind(*p, reaching));
+                let Some(one) = from.next() else {
+                    continue;
+                };
+                let same = from.all(|other| other == one);
+                let found = Some(if same { one } else { Reaches::Param(b) });
+                changed |= reaching[b] != found;
+                reaching[b] = found;
+            }
+        }
+    }
+}
+
 /// The definitions of what a test defines, while uses are given theirs.
 struct Definitions<'a> {
     func: &'a mut Func,
     rotated: &'a Rotated,
-    reaching: SecondaryMap<Block, Option<Reaches>>,
+    reaching: &'a SecondaryMap<Block, Option<Reaches>>,
     /// The parameters that there are by now.
     params: BTreeMap<(Value, Block), Value>,
     /// Those that no edge brings yet, in the order in which they were made.
@@ -232,7 +276,7 @@ impl Definitions<'_> {
     fn at(&mut self, v: Value, reaches: Option<Reaches>) -> Value {
         match reaches.expect("a block behind the test") {
             Reaches::First => v,
-            Reaches::Copy => self.rotated.copies[&v],
+            Reaches::Copy => self.rotated.copy_of(v),
             Reaches::Param(b) => match self.params.get(&(v, b)) {
                 Some(param) => *param,
                 None => {
@@ -253,7 +297,7 @@ impl Definitions<'_> {
             let mut from = cfg.predecessors(b).to_vec();
             from.dedup();
             for from in from {
-                let arg = self.at(v, self.rotated.behind(from, &self.reaching));
+                let arg = self.at(v, self.rotated.behind(from, self.reaching));
                 edges(self.func, from, b).for_each(|edge| edge.args.push(arg));
             }
         }

@@ -9,35 +9,28 @@
 //! Then the sum takes the register of what it is made of. (Sinking and rematerialisation, as LLVM's register allocation has them;
 //! the second works since sums wrap around and so can be undone.)
 
-use super::cfg::{Cfg, NaturalLoop};
+use super::cfg::{Cfg, NaturalLoop, QuietLoops, Users};
 use super::graph::{Block, BlockData, Func, Imm, Inst, Value};
 use super::ops::Opcode;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::{SmallVec, smallvec};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A sum is made in so many hot blocks at most.
 const MOST_PLACES: usize = 3;
 
 /// Sink sums into innermost loops' cold blocks, and undo them there.
-pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg) {
-    let hot = func.hot_blocks();
-    let quiet = cfg.quiet_loops(func, &hot);
-    if quiet.is_empty() {
-        return;
-    }
+pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
+    let QuietLoops { hot, loops } = quiet;
     let mut work = Work {
-        users: cfg.users(func, &operands_and_sums(func, &hot, &quiet)),
-        defined: definitions(func, &quiet),
+        users: cfg.users(func, &operands_and_sums(func, hot, loops)),
+        defined: definitions(func, loops),
         func,
         cfg,
-        hot: &hot,
+        hot,
     };
-    for found in &quiet {
-        let order = cfg.order().iter().copied();
-        let blocks: Vec<Block> = order
-            .filter(|b| found.body.contains(*b) && hot.contains(*b))
-            .collect();
+    for found in loops {
+        let blocks = found.blocks.iter().copied();
+        let blocks: Vec<Block> = blocks.filter(|b| hot.contains(*b)).collect();
         for &b in &blocks {
             // From the last to the first: a sum may be made of another one.
             for sum in work.sums(b).into_iter().rev() {
@@ -62,9 +55,9 @@ fn operands_and_sums(
     hot: &EntitySet<Block>,
     loops: &[NaturalLoop],
 ) -> EntitySet<Value> {
-    let blocks = loops.iter().flat_map(|found| found.body.iter());
-    let blocks = blocks.filter(|b| hot.contains(*b));
-    let insts = blocks.flat_map(|b| &func.blocks[b].insts);
+    let blocks = loops.iter().flat_map(|found| &found.blocks);
+    let blocks = blocks.filter(|b| hot.contains(**b));
+    let insts = blocks.flat_map(|b| &func.blocks[*b].insts);
     let sums = insts.filter(|inst| is_sum(inst));
     let mut values = EntitySet::new();
     values.extend(sums.flat_map(|inst| inst.args.iter().chain(&inst.results).copied()));
@@ -74,7 +67,7 @@ fn operands_and_sums(
 /// Where what loops define is defined; constants are nowhere, since the code generator makes them where they are used.
 fn definitions(func: &Func, loops: &[NaturalLoop]) -> SecondaryMap<Value, Option<Block>> {
     let mut defined = SecondaryMap::<Value, Option<Block>>::with_capacity(func.values.len());
-    for b in loops.iter().flat_map(|found| found.body.iter()) {
+    for &b in loops.iter().flat_map(|found| &found.blocks) {
         let data = &func.blocks[b];
         let insts = data.insts.iter().filter(|inst| !inst.args.is_empty());
         let results = insts.flat_map(|inst| &inst.results);
@@ -90,7 +83,7 @@ struct Work<'a> {
     cfg: &'a Cfg,
     hot: &'a EntitySet<Block>,
     /// Of sums, and of what they are made of.
-    users: BTreeMap<Value, BTreeSet<Block>>,
+    users: Users,
     defined: SecondaryMap<Value, Option<Block>>,
 }
 
@@ -123,7 +116,7 @@ impl Work<'_> {
 
     /// Whether a block uses a sum, or what one is made of.
     fn uses(&self, b: Block, v: Value) -> bool {
-        self.users.get(&v).is_some_and(|users| users.contains(&b))
+        self.users.of(v).contains(&b)
     }
 
     /// Let a sum of a value and what is the same in each turn go down to its uses.
@@ -131,7 +124,7 @@ impl Work<'_> {
         if !sum.inst.args.iter().any(|v| self.is_steady(found, *v)) {
             return;
         }
-        let users = self.users.get(&sum.value).cloned().unwrap_or_default();
+        let users = self.users.of(sum.value).to_vec();
         if users.contains(&b) {
             let data = &mut self.func.blocks[b];
             let at = position(data, sum.value);
@@ -186,7 +179,7 @@ impl Work<'_> {
             if operand == other || self.is_steady(found, operand) {
                 continue;
             }
-            let users = self.users.get(&operand).into_iter().flatten();
+            let users = self.users.of(operand).iter();
             let (hot, cold): (Vec<Block>, Vec<Block>) =
                 users.partition(|b| self.is_hot(found, **b));
             let data = &self.func.blocks[b];
@@ -226,7 +219,7 @@ impl Work<'_> {
         self.func.blocks[b].insts.insert(at, inst);
         self.defined[result] = Some(b);
         for v in args {
-            self.users.entry(*v).or_default().insert(b);
+            self.users.insert(*v, b);
         }
         result
     }
@@ -238,18 +231,14 @@ impl Work<'_> {
                 *v = new;
             }
         });
-        if let Some(users) = self.users.get_mut(&old) {
-            users.remove(&b);
-        }
-        self.users.entry(new).or_default().insert(b);
+        self.users.remove(old, b);
+        self.users.insert(new, b);
     }
 
     /// Note that a block may use a value no more.
     fn forget(&mut self, v: Value, b: Block) {
-        if !self.func.blocks[b].uses().any(|used| used == v)
-            && let Some(users) = self.users.get_mut(&v)
-        {
-            users.remove(&b);
+        if !self.func.blocks[b].uses().any(|used| used == v) {
+            self.users.remove(v, b);
         }
     }
 }
@@ -273,7 +262,8 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn sink(func: &mut Func) {
-        sink_sums(func, &Cfg::new(func));
+        let cfg = Cfg::new(func);
+        sink_sums(func, &cfg, &QuietLoops::of(func, &cfg));
     }
 
     fn check(text: &str, expect: Expect) {

@@ -491,7 +491,9 @@ impl<'a> Graph<'a> {
                     }
                 };
                 if subjects == Subjects::Operands {
-                    if is_mixed && matches!(self.f.op(site.inst), Op::GuardType(_)) {
+                    // What a join doesn't bring several such types to is not split.
+                    let is_guard = matches!(self.f.op(site.inst), Op::GuardType(_));
+                    if is_mixed && is_guard && telling(members).len() > 1 {
                         questions.push(Question::Join(site.inst, site.subject));
                     }
                     continue;
@@ -555,7 +557,6 @@ impl<'a> Graph<'a> {
                         found.extend(self.disagreement(inst, subject, left));
                     }
                 }
-                Question::Join(_, subject) if telling(&self.members[&subject]).len() < 2 => {}
                 Question::Join(inst, subject) => {
                     let left = self.feasible(inst, subject, &mut proof);
                     found.extend(self.disagreement(inst, subject, left));
