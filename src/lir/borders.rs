@@ -62,8 +62,7 @@ pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) -> 
     let mut copies = Renaming::default();
     for (number, found) in (1..).zip(&loops) {
         // Copies that were made for other loops are neither inside nor brought.
-        let is_brought =
-            |v: Value| v.index() < known && home[v] != number && !constants.contain(v);
+        let is_brought = |v: Value| v.index() < known && home[v] != number && !constants.contain(v);
         enter(func, cfg, found, hot, &is_brought, &constants, &mut copies);
         let borders = Borders {
             cfg,

@@ -6,7 +6,7 @@
 //! is sunk out of the loop.)
 
 use super::cfg::{Cfg, NaturalLoop, QuietLoops};
-use super::graph::{Block, BlockCall, BlockData, Func, Imm, Inst, Insertions, Term, Value};
+use super::graph::{Block, BlockCall, BlockData, Func, Imm, Insertions, Inst, Term, Value};
 use super::ops::Opcode;
 use crate::ll::{Ty, Width};
 use cranelift_entity::SecondaryMap;

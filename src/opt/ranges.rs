@@ -12,7 +12,7 @@
 use super::Context;
 use crate::bytecode::{ConstValue, GeneralOp};
 use crate::hir::{
-    Block, Cmp, Edge, Entry, FrameState, Function, Inst, Op, Place, Predecessors, Term, Value,
+    Block, Cmp, Edge, FrameState, Function, Inst, Op, Place, Predecessors, StateId, Term, Value,
 };
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -33,8 +33,32 @@ pub(super) struct Loop {
     pub before: Block,
     /// Where each turn begins.
     pub body: Block,
-    /// The blocks that name the object, which [`naming`] finds.
-    pub named: Vec<Block>,
+    /// What names the object, which [`naming`] finds.
+    pub named: Vec<Mention>,
+}
+
+/// Something that names an object, or makes it.
+#[derive(Clone, Copy)]
+pub(super) struct Mention {
+    block: Block,
+    by: Namer,
+    /// Whether it is an operand.
+    is_operand: bool,
+    /// How often the frame state names it.
+    times: u32,
+    /// Whether a stack of the frame state does.
+    is_on_stack: bool,
+}
+
+/// What names an object in a block.
+#[derive(Clone, Copy, PartialEq)]
+enum Namer {
+    /// This instruction, or its frame state.
+    Inst(Value),
+    /// The frame state that the block begins with.
+    Entry,
+    /// What the block gives on.
+    End,
 }
 
 /// The operands of a [`GeneralOp::RangeIter`].
@@ -97,29 +121,88 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// The blocks that name objects, or make them.
-fn naming(f: &Function, objects: impl IntoIterator<Item = Value>) -> FxHashMap<Value, Vec<Block>> {
-    let mut named: FxHashMap<Value, Vec<Block>> =
+/// What names objects, or makes them, block by block.
+fn naming(
+    f: &Function,
+    objects: impl IntoIterator<Item = Value>,
+) -> FxHashMap<Value, Vec<Mention>> {
+    let mut named: FxHashMap<Value, Vec<Mention>> =
         objects.into_iter().map(|v| (v, Vec::new())).collect();
     // What stands for one of them.
-    let mut aliases: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    let mut aliases: SecondaryMap<Value, PackedOption<Value>> =
+        SecondaryMap::with_capacity(f.insts.len());
     for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
         let object = f.object_of(v);
         if named.contains_key(&object) {
             aliases[v] = object.into();
         }
     }
-    for &b in &f.order {
-        let mut note = |v: Value| {
-            if let Some(object) = aliases[f.resolve(v)].expand() {
-                let blocks = named.get_mut(&object).expect("one of the objects");
-                if blocks.last() != Some(&b) {
-                    blocks.push(b);
+    let object_of = |v: Value| aliases[f.resolve(v)].expand();
+    // Those that one place names.
+    let mut here: Vec<(Value, Mention)> = Vec::new();
+    let note = |here: &mut Vec<(Value, Mention)>, block: Block, by, v: Value| -> Option<usize> {
+        let object = object_of(v)?;
+        let known = here.iter().position(|(known, _)| *known == object);
+        known.or_else(|| {
+            let mention = Mention {
+                block,
+                by,
+                is_operand: false,
+                times: 0,
+                is_on_stack: false,
+            };
+            here.push((object, mention));
+            Some(here.len() - 1)
+        })
+    };
+    let note_state = |here: &mut Vec<(Value, Mention)>, block, by, state: &FrameState| {
+        for v in state.values() {
+            if let Some(at) = note(here, block, by, v) {
+                here[at].1.times += 1;
+            }
+        }
+        if !here.is_empty() {
+            let inlined = state.inlined.iter().flat_map(|frame| &frame.stack);
+            for entry in state.stack.iter().chain(inlined) {
+                if let Some(at) = note(here, block, by, entry.value) {
+                    here[at].1.is_on_stack = true;
                 }
             }
+        }
+    };
+    for &b in &f.order {
+        let data = &f.blocks[b];
+        let mut settle = |here: &mut Vec<(Value, Mention)>| {
+            for (object, mention) in here.drain(..) {
+                let mentions = named.get_mut(&object).expect("one of the objects");
+                mentions.push(mention);
+            }
         };
-        f.blocks[b].insts.iter().copied().for_each(&mut note);
-        f.named_in(b).for_each(&mut note);
+        note_state(&mut here, b, Namer::Entry, &data.entry_state);
+        settle(&mut here);
+        for &v in &data.insts {
+            let by = Namer::Inst(v);
+            note(&mut here, b, by, v);
+            let inst = f.inst(v);
+            for &arg in &inst.args {
+                if let Some(at) = note(&mut here, b, by, arg) {
+                    here[at].1.is_operand = true;
+                }
+            }
+            if let Some(state) = inst.state {
+                note_state(&mut here, b, by, &f.states[state]);
+            }
+            settle(&mut here);
+        }
+        let last = match data.term {
+            Term::Branch { cond: v, .. } | Term::Return(v) => Some(v),
+            _ => None,
+        };
+        let given = data.term.edges().into_iter().flat_map(|edge| &edge.args);
+        for &v in given.chain(&data.out_locals).chain(&last) {
+            note(&mut here, b, Namer::End, v);
+        }
+        settle(&mut here);
     }
     named
 }
@@ -260,21 +343,27 @@ pub(super) enum Where {
 }
 
 impl Loop {
-    /// Where the instructions of a block stand, by their places in it.
-    fn places(&self, f: &Function, tree: &Tree, b: Block) -> impl Fn(usize) -> Where + use<> {
-        let mut asks = f.blocks[b].insts.iter();
-        let (first, asks) = if tree.dominates(self.body, b) {
-            (Where::Turn, None)
+    /// Where something that names the iterator stands.
+    fn place(&self, f: &Function, tree: &Tree, mention: &Mention) -> Where {
+        let b = mention.block;
+        if tree.dominates(self.body, b) {
+            Where::Turn
         } else if b == self.header {
-            (Where::Head, asks.position(|v| *v == self.next))
+            let mut insts = f.blocks[b].insts.iter();
+            // Behind what asks it is neither here nor there.
+            match mention.by {
+                Namer::Inst(v)
+                    if v != self.next
+                        && insts.find(|w| **w == v || **w == self.next) == Some(&self.next) =>
+                {
+                    Where::Outside
+                }
+                _ => Where::Head,
+            }
         } else if tree.dominates(b, self.before) {
-            (Where::Before, None)
+            Where::Before
         } else {
-            (Where::Outside, None)
-        };
-        move |i| match asks {
-            Some(asks) if i > asks => Where::Outside,
-            _ => first,
+            Where::Outside
         }
     }
 }
@@ -282,45 +371,28 @@ impl Loop {
 /// Whether nothing but the loop, these instructions and frame states in the loop, on their stacks, needs to know how far the iterator
 /// is.
 pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value]) -> bool {
-    let names = |v: Value| f.object_of(v) == found.made;
-    for &b in &found.named {
-        let data = &f.blocks[b];
-        let place = found.places(f, tree, b);
-        for (i, &v) in data.insts.iter().enumerate() {
-            let inst = &f.insts[v];
-            let is_known = match inst.op {
+    found.named.iter().all(|mention| {
+        let is_known = match mention.by {
+            Namer::Inst(v) => match f.op(v) {
                 Op::GuardType(_) | Op::Refine(_) | Op::Decref => true,
                 _ => v == found.next || known.contains(&v),
-            };
-            if !is_known && inst.args.iter().any(|a| names(*a)) {
-                return false;
-            }
-            let Some(state) = inst.state.map(|s| &f.states[s]) else {
-                continue;
-            };
-            let everywhere = state.values().filter(|v| names(*v)).count();
-            if everywhere == 0 {
-                continue;
-            }
-            let inlined = state.inlined.iter().flat_map(|frame| &frame.stack);
-            let mut stacks = state.stack.iter().chain(inlined);
-            let is_on_stack = stacks.any(|e| names(e.value));
-            if everywhere > 1 || !is_on_stack || place(i) == Where::Outside {
-                return false;
-            }
-        }
-        let carried = data.term.edges().into_iter().flat_map(|e| &e.args);
-        if carried.chain(&data.out_locals).any(|v| names(*v)) {
+            },
+            Namer::Entry => true,
+            Namer::End => return false,
+        };
+        if mention.is_operand && !is_known {
             return false;
         }
-        if matches!(data.term, Term::Return(v) if names(v)) {
-            return false;
+        if mention.times == 0 {
+            return true;
         }
-        if place(0) == Where::Outside && data.entry_state.values().any(names) {
-            return false;
+        let is_elsewhere = found.place(f, tree, mention) == Where::Outside;
+        match mention.by {
+            // Where the block is not the loop's, nobody goes on from its start.
+            Namer::Entry => !is_elsewhere,
+            _ => mention.times == 1 && mention.is_on_stack && !is_elsewhere,
         }
-    }
-    true
+    })
 }
 
 /// How a loop counts.
@@ -342,7 +414,7 @@ pub(super) struct Counting {
 }
 
 impl Loop {
-    /// Look for the blocks that name the object.
+    /// Look for what names the object.
     pub fn look(&mut self, f: &Function) {
         let named = naming(f, [self.made]);
         self.named = named.into_values().next().unwrap_or_default();
@@ -406,33 +478,34 @@ pub(super) fn remove(
 ) -> bool {
     let made = found.made;
     let mut is_edge_gone = false;
-    for &b in &found.named {
-        let mut insts = std::mem::take(&mut f.blocks[b].insts);
-        if let Some(place) = insts.iter().position(|v| *v == made) {
-            insts.splice(place..=place, instead.iter().copied());
-        }
-        insts.retain(|&v| {
-            let inst = &f.insts[v];
-            let names = inst.op.gives_operand() || inst.op == Op::Decref;
-            if !names || f.object_of(inst.args[0]) != made {
-                return true;
-            }
-            match held {
-                Some(held) if inst.op == Op::Decref => {
-                    f.insts[v].args[0] = held;
-                    true
-                }
-                _ => false,
-            }
-        });
+    let mut gone: Vec<(Block, Value)> = Vec::new();
+    for mention in &found.named {
+        let (b, Namer::Inst(v)) = (mention.block, mention.by) else {
+            continue;
+        };
         let data = &mut f.blocks[b];
-        data.insts = insts;
-        if let Term::MayRaise { op, next, .. } = &data.term
-            && *op == made
-        {
-            data.term = Term::Jump(next.clone());
-            is_edge_gone = true;
+        if v == made {
+            if let Some(place) = data.insts.iter().position(|v| *v == made) {
+                data.insts.splice(place..=place, instead.iter().copied());
+            }
+            if let Term::MayRaise { op, next, .. } = &data.term
+                && *op == made
+            {
+                data.term = Term::Jump(next.clone());
+                is_edge_gone = true;
+            }
+        } else if mention.is_operand {
+            match (f.op(v), held) {
+                (Op::Decref, Some(held)) => f.insts[v].args[0] = held,
+                (op, _) if *op == Op::Decref || op.gives_operand() => gone.push((b, v)),
+                _ => {}
+            }
         }
+    }
+    for of_block in gone.chunk_by(|a, b| a.0 == b.0) {
+        let data = &mut f.blocks[of_block[0].0];
+        data.insts
+            .retain(|v| of_block.iter().all(|(_, gone)| gone != v));
     }
     if is_edge_gone {
         let entry = f.entry();
@@ -511,29 +584,36 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
         body,
         ..
     } = found;
-    let name = |place| match place {
-        Where::Head => Some(counting.at_head),
-        Where::Turn => Some(counting.at_turn),
-        Where::Before => counting.at_before,
-        Where::Outside => None,
-    };
-    for &b in &found.named {
-        let place = found.places(f, tree, b);
-        for (i, v) in f.blocks[b].insts.clone().into_iter().enumerate() {
-            let Some(state) = f.insts[v].state else {
-                continue;
-            };
-            let Some(at) = name(place(i)) else {
-                continue;
-            };
-            if let Some(state) = renamed(f, &f.states[state], made, at) {
-                f.insts[v].state = Some(f.states.push(state));
+    // What a state became: the instructions that share one stand side by side.
+    let mut last: Option<(StateId, Value, StateId)> = None;
+    for mention in found.named.iter().filter(|mention| mention.times > 0) {
+        let at = match found.place(f, tree, mention) {
+            Where::Head => counting.at_head,
+            Where::Turn => counting.at_turn,
+            Where::Before => match counting.at_before {
+                Some(at) => at,
+                None => continue,
+            },
+            Where::Outside => continue,
+        };
+        match mention.by {
+            Namer::Inst(v) => {
+                let state = f.insts[v].state.expect("what names it");
+                let new = match last {
+                    Some((known, name, new)) if (known, name) == (state, at) => new,
+                    _ => {
+                        let renamed = renamed(f, &f.states[state], made, at);
+                        f.states.push(renamed)
+                    }
+                };
+                last = Some((state, at, new));
+                f.insts[v].state = Some(new);
             }
-        }
-        if let Some(at) = name(place(0))
-            && let Some(state) = renamed(f, &f.blocks[b].entry_state, made, at)
-        {
-            f.blocks[b].entry_state = state;
+            Namer::Entry => {
+                let b = mention.block;
+                f.blocks[b].entry_state = renamed(f, &f.blocks[b].entry_state, made, at);
+            }
+            Namer::End => {}
         }
     }
 
@@ -563,17 +643,13 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
     }
 }
 
-/// A state whose stacks name the iterator, with what it is there.
-fn renamed(f: &Function, state: &FrameState, made: Value, at: Value) -> Option<FrameState> {
-    let names = |entry: &Entry| f.object_of(entry.value) == made;
-    if !state.entries().any(names) {
-        return None;
-    }
+/// A state that names the iterator on a stack, with what it is there.
+fn renamed(f: &Function, state: &FrameState, made: Value, at: Value) -> FrameState {
     let mut state = state.clone();
     for entry in state.entries_mut() {
         if f.object_of(entry.value) == made {
             entry.value = at;
         }
     }
-    Some(state)
+    state
 }
