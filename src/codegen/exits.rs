@@ -14,7 +14,7 @@ use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types,
 };
 use cranelift_entity::EntityRef;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
 /// Exits that share one block. With more, the register allocator's walk over the block's predecessors up the dominator tree would
@@ -60,7 +60,7 @@ enum Word {
 pub(super) struct ExitBlocks {
     /// The thread and the frame of the first exit.
     context: Vec<ir::Value>,
-    by_shape: HashMap<Vec<Word>, (ir::Block, usize)>,
+    by_shape: FxHashMap<Vec<Word>, (ir::Block, usize)>,
     /// In the order they were made, so that the same input gives the same code.
     blocks: Vec<(ir::Block, Vec<Word>)>,
 }

@@ -8,9 +8,9 @@ use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl,
     packed_option::{PackedOption, ReservedValue},
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
-use std::collections::{HashMap, HashSet};
+
 use std::ops::Index;
 use std::sync::Arc;
 
@@ -308,11 +308,11 @@ pub struct Function {
     /// Names that turned out not to stay numbers of one class.
     pub unsteady_names: Vec<u32>,
     /// Instructions that may run code of the program and find all names in the namespace.
-    pub settled: HashSet<Value>,
+    pub settled: FxHashSet<Value>,
     /// Guards of which it is known that they hold, and which are there to see that: where one does not, the process ends.
-    pub asserted: HashSet<Value>,
+    pub asserted: FxHashSet<Value>,
     /// Stores that are known to take out what was loaded from that place before: the load.
-    pub taken_out: HashMap<Value, Value>,
+    pub taken_out: FxHashMap<Value, Value>,
     /// What was removed by reasoning about paths.
     pub proved: Vec<Proved>,
     /// Instructions that were translated together with the one before them: each with the first of both.
@@ -337,9 +337,9 @@ impl Function {
             relied_on: Vec::new(),
             names: Vec::new(),
             unsteady_names: Vec::new(),
-            settled: HashSet::new(),
-            asserted: HashSet::new(),
-            taken_out: HashMap::new(),
+            settled: FxHashSet::default(),
+            asserted: FxHashSet::default(),
+            taken_out: FxHashMap::default(),
             proved: Vec::new(),
             fused: Vec::new(),
             inlined: Vec::new(),
@@ -448,6 +448,8 @@ impl Function {
         self.aliases = SecondaryMap::new();
         let find = |v: Value| resolved[v.index()];
         let fix_state = |s: &mut FrameState| s.change_values(|v| *v = find(*v));
+        // The instructions that share a state stand side by side.
+        let mut fixed = None;
         let mut fewer_edges = false;
         for block in self.blocks.values_mut() {
             // Most instructions that were ever made stand in no block any more: nobody reads their operands.
@@ -455,8 +457,9 @@ impl Function {
             for &v in &block.insts {
                 let inst = &mut self.insts[v];
                 inst.args.iter_mut().for_each(|a| *a = find(*a));
-                if let Some(state) = inst.state {
+                if let Some(state) = inst.state.filter(|state| fixed != Some(*state)) {
                     fix_state(&mut self.states[state]);
+                    fixed = Some(state);
                 }
             }
             block.out_locals.iter_mut().for_each(|l| *l = find(*l));

@@ -532,6 +532,7 @@ impl Op {
     }
 
     /// Effects on memory; a `Decref`'s depend on its operand's type (see [`super::Function::may_run_host_code`]).
+    #[inline] // Most who ask want one of them: a look at a bit set.
     pub fn effects(&self) -> Effects {
         match self {
             Op::General(op, _) => Effects {

@@ -24,7 +24,7 @@ use crate::bytecode::{Pc, Words};
 use crate::facts::Source;
 use crate::types::{Quoted, Type};
 use cranelift_entity::{EntityRef, EntitySet};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::fmt::{self, Display, Write};
 
 impl fmt::Display for Function {
@@ -127,7 +127,7 @@ impl Printer<'_> {
         for assumption in &f.assumptions {
             writeln!(self.out, "  assume {}", assumption)?;
         }
-        let listed = |set: &HashSet<Value>| {
+        let listed = |set: &FxHashSet<Value>| {
             let mut list: Vec<Value> = set.iter().copied().filter(|v| self.stands(*v)).collect();
             list.sort_by_key(|v| v.index());
             list

@@ -347,10 +347,12 @@ impl<'a> Analysis<'a> {
         if is_planted(Fault::Memory) {
             return None;
         }
-        if self.drops_class_of_fresh(f, v, facts) {
-            return None;
+        if !facts.fresh.is_empty() || matches!(f.op(v), Op::New(_)) {
+            if self.drops_class_of_fresh(f, v, facts) {
+                return None;
+            }
+            self.follow_fresh(f, v, facts);
         }
-        self.follow_fresh(f, v, facts);
         let changes = Changes::of(f, v, &self.fields);
         match &changes {
             Changes::Nothing => {}
@@ -542,7 +544,7 @@ impl<'a> Analysis<'a> {
 
     /// Whether an instruction drops a reference to the class of an instance that is new, which holds its class.
     fn drops_class_of_fresh(&self, f: &Function, v: Value, facts: &Facts) -> bool {
-        if *f.op(v) != Op::Decref || facts.fresh.is_empty() {
+        if !matches!(f.op(v), Op::Decref) || facts.fresh.is_empty() {
             return false;
         }
         let class = f.ty(f.object_of(f.arg(v, 0))).as_object();
@@ -686,7 +688,7 @@ impl Changes {
     pub(super) fn of(f: &Function, v: Value, fields: &Fields<'_>) -> Changes {
         let inst = f.inst(v);
         match &inst.op {
-            _ if fields.may_run_host_code(f, v) => Changes::All,
+            Op::Decref if fields.may_run_host_code(f, v) => Changes::All,
             Op::Incref
             | Op::Decref
             | Op::StoreSlot(_)
@@ -702,8 +704,11 @@ impl Changes {
                 }
                 Some(FieldAccess::Apart | FieldAccess::Reads(_)) | None => Changes::Attribute(None),
             },
-            op if op.effects().writes => Changes::Written,
-            _ => Changes::Nothing,
+            op => match op.effects() {
+                effects if effects.runs_host_code => Changes::All,
+                effects if effects.writes => Changes::Written,
+                _ => Changes::Nothing,
+            },
         }
     }
 

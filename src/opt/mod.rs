@@ -190,9 +190,11 @@ pub fn run_pass(name: &str, f: &mut Function, cx: &Context<'_>) -> Option<bool> 
 
 /// The passes in order, by name; `after` is called after each one that changed something.
 pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
+    // The passes that have found nothing to change since something was changed: they would find nothing again.
+    let mut settled: Vec<&'static str> = Vec::new();
     let mut step = |f: &mut Function, name: &'static str| -> bool {
         // That one leaves out itself what can be left out of it.
-        if cx.without.contains(&name) && name != "types" {
+        if cx.without.contains(&name) && name != "types" || settled.contains(&name) {
             return false;
         }
         let started = Instant::now();
@@ -200,6 +202,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         cx.log.borrow_mut().add(name, started.elapsed());
         if changed {
             after(name, f);
+            settled.clear();
+        } else {
+            settled.push(name);
         }
         changed
     };

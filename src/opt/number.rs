@@ -5,7 +5,7 @@ use super::ranges::Tree;
 use crate::hir::{Block, Expressions, Function, Op, Operands, Value, is_builtin_exact};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// Hoist, then number.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
@@ -95,7 +95,7 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
         let Some((before, back)) = tree.ways_into(f, header) else {
             continue;
         };
-        let mut body: HashSet<Block> = HashSet::from([header]);
+        let mut body: FxHashSet<Block> = FxHashSet::from_iter([header]);
         let mut work = back.clone();
         while let Some(b) = work.pop() {
             if body.insert(b) {

@@ -6,6 +6,7 @@ use crate::facts::{FieldAccess, IntrinsicCall};
 use crate::hir::{Block, FrameState, Function, Inst, Op, Predecessors, StateId, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,9 @@ const MOST_BLOCKS: usize = 12;
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let unseen = f.unseen_drops(&f.order);
     let preds = f.predecessors();
-    let mut changed = store_once(f) | sink(f, &preds) | sink_into_joins(f, &preds);
+    let objects = Objects::of(f);
+    let mut changed =
+        store_once(f) | sink(f, &objects, &preds) | sink_into_joins(f, &objects, &preds);
     let mut needed = FxHashSet::default();
     for b in f.order.clone() {
         let insts = f.blocks[b].insts.clone();
@@ -38,7 +41,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             }
             let v = f.object_of(f.arg(insts[i], 0));
             let keeps = Keeps::of(f, cx, &unseen, &insts, i);
-            let j = match undone(f, &insts[i + 1..], &gone[i + 1..], v, Some(&keeps)) {
+            let j = match undone(
+                f,
+                &objects,
+                &insts[i + 1..],
+                &gone[i + 1..],
+                v,
+                Some(&keeps),
+            ) {
                 Undone::At(n) => i + 1 + n,
                 Undone::NotHere => continue,
                 Undone::Never => {
@@ -63,7 +73,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             needed.extend(needed_here);
         }
     }
-    across(f, cx, &preds, &unseen, needed) | changed
+    across(f, cx, &objects, &preds, &unseen, needed) | changed
 }
 
 /// A slot that is to get the object that it has keeps its own reference to it: the store moves none, and what follows drops the one that was
@@ -110,6 +120,7 @@ fn checked(f: &Function, v: Value) -> Value {
 fn across(
     f: &mut Function,
     cx: &Context<'_>,
+    objects: &Objects,
     preds: &Predecessors,
     unseen: &FxHashSet<Value>,
     mut needed: FxHashSet<Value>,
@@ -121,7 +132,7 @@ fn across(
         while let Some(&inst) = f.blocks[b].insts.get(at) {
             let is_taken = matches!(f.op(inst), Op::Incref) && !needed.contains(&inst);
             match is_taken
-                .then(|| Region::of(f, cx, unseen, preds, &places, (b, at)))
+                .then(|| Region::of(f, cx, objects, unseen, preds, &places, (b, at)))
                 .flatten()
             {
                 Some(region) => {
@@ -148,6 +159,7 @@ impl Region {
     fn of(
         f: &Function,
         cx: &Context<'_>,
+        objects: &Objects,
         unseen: &FxHashSet<Value>,
         preds: &Predecessors,
         places: &SecondaryMap<Block, usize>,
@@ -166,7 +178,7 @@ impl Region {
                 return None;
             }
             let from = if is_first { at + 1 } else { 0 };
-            match undone(f, &data.insts[from..], &[], v, Some(&keeps)) {
+            match undone(f, objects, &data.insts[from..], &[], v, Some(&keeps)) {
                 Undone::At(n) => between.push((block, from, from + n)),
                 Undone::Never => return None,
                 Undone::NotHere => {
@@ -215,7 +227,7 @@ impl Region {
 }
 
 /// Move what is taken right before a branch to both sides, where one of them undoes it.
-fn sink(f: &mut Function, preds: &Predecessors) -> bool {
+fn sink(f: &mut Function, objects: &Objects, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
         let Some(sides) = sides(f, preds, b) else {
@@ -224,7 +236,7 @@ fn sink(f: &mut Function, preds: &Predecessors) -> bool {
         while let Some(at) = last_taken(f, b) {
             let incref = f.blocks[b].insts[at];
             let v = f.object_of(f.arg(incref, 0));
-            if !is_undone_on_a_side(f, preds, v, sides, MOST_BRANCHES) {
+            if !is_undone_on_a_side(f, objects, preds, v, sides, MOST_BRANCHES) {
                 break;
             }
             f.blocks[b].insts.remove(at);
@@ -252,6 +264,7 @@ fn sides(f: &Function, preds: &Predecessors, b: Block) -> Option<[Block; 2]> {
 /// Whether a reference that is taken before two blocks is dropped again in one of them, or behind some more branches that nothing stands before.
 fn is_undone_on_a_side(
     f: &Function,
+    objects: &Objects,
     preds: &Predecessors,
     v: Value,
     blocks: [Block; 2],
@@ -259,17 +272,17 @@ fn is_undone_on_a_side(
 ) -> bool {
     blocks.iter().any(|&side| {
         let insts = &f.blocks[side].insts;
-        if is_undone_in(f, insts, v) {
+        if is_undone_in(f, objects, insts, v) {
             return true;
         }
         let only_branches = most > 0 && insts.iter().all(|v| is_apart(f, *v));
         let next = only_branches.then(|| sides(f, preds, side)).flatten();
-        next.is_some_and(|next| is_undone_on_a_side(f, preds, v, next, most - 1))
+        next.is_some_and(|next| is_undone_on_a_side(f, objects, preds, v, next, most - 1))
     })
 }
 
 /// Take what each way into a join takes of the value that it passes on, right before that, in the join itself, if it is undone there.
-fn sink_into_joins(f: &mut Function, preds: &Predecessors) -> bool {
+fn sink_into_joins(f: &mut Function, objects: &Objects, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
         if preds[b].len() < 2 || f.blocks[b].is_loop_header {
@@ -278,7 +291,7 @@ fn sink_into_joins(f: &mut Function, preds: &Predecessors) -> bool {
         for place in 0..f.blocks[b].params.len() {
             let p = f.blocks[b].params[place].0;
             let is_object = f.ty(p) <= Type::OBJECT && !f.ty(p).is_bottom();
-            if !is_object || !is_undone_in(f, &f.blocks[b].insts, p) {
+            if !is_object || !is_undone_in(f, objects, &f.blocks[b].insts, p) {
                 continue;
             }
             let taken: Option<Vec<_>> = preds[b]
@@ -333,6 +346,32 @@ fn last_taken(f: &Function, b: Block) -> Option<usize> {
 fn is_apart(f: &Function, v: Value) -> bool {
     let is_quiet = f.op(v).is_pure() || matches!(f.op(v), Op::IsClass(_));
     is_quiet && f.insts[v].state.is_none()
+}
+
+/// Of each value the object that it is ([`Function::object_of`]), looked up once: this pass puts no value in the place of another.
+struct Objects(SecondaryMap<Value, PackedOption<Value>>);
+
+impl Objects {
+    fn of(f: &Function) -> Objects {
+        let mut objects = SecondaryMap::with_capacity(f.insts.len());
+        for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
+            if f.op(v).gives_operand() {
+                objects[v] = f.object_of(v).into();
+            }
+        }
+        Objects(objects)
+    }
+
+    fn get(&self, f: &Function, v: Value) -> Value {
+        let v = f.resolve(v);
+        self.0[v].expand().unwrap_or(v)
+    }
+
+    /// [`Function::is_in_local`].
+    fn is_in_local(&self, f: &Function, inst: Value, object: Value) -> bool {
+        let state = f.insts[inst].state.map(|s| &f.states[s]);
+        state.is_some_and(|s| s.locals.iter().any(|l| self.get(f, *l) == object))
+    }
 }
 
 /// What is known of instructions that could end an object.
@@ -401,8 +440,8 @@ impl Holder {
 }
 
 /// Whether a reference that was taken to `v` before these instructions is dropped among them.
-fn is_undone_in(f: &Function, insts: &[Value], v: Value) -> bool {
-    matches!(undone(f, insts, &[], v, None), Undone::At(_))
+fn is_undone_in(f: &Function, objects: &Objects, insts: &[Value], v: Value) -> bool {
+    matches!(undone(f, objects, insts, &[], v, None), Undone::At(_))
 }
 
 /// Where a reference is dropped again.
@@ -417,6 +456,7 @@ enum Undone {
 /// Where the reference that was taken to `v` before these instructions is dropped, of which some are `gone`.
 fn undone(
     f: &Function,
+    objects: &Objects,
     insts: &[Value],
     gone: &[bool],
     v: Value,
@@ -429,6 +469,7 @@ fn undone(
     let mut stored = false;
     // Drops that nobody may have seen where the unit goes on behind their check: the object may be dropped among them, no later.
     let mut unchecked = false;
+    let object_of = |v: Value| objects.get(f, v);
     for (j, &inst) in insts.iter().enumerate() {
         if j == MOST_BETWEEN {
             return Undone::Never;
@@ -438,35 +479,37 @@ fn undone(
         }
         if crossed
             && !matches!(f.op(inst), Op::Decref)
-            && f.insts[inst].args.iter().any(|a| f.object_of(*a) == v)
+            && f.insts[inst].args.iter().any(|a| object_of(*a) == v)
         {
             return Undone::Never;
         }
         // What leaves here would drop the instance's reference and that of a local, which are one if this one is undone later.
-        if stored && !gives_up(f, inst, v) {
+        if stored && !gives_up(f, objects, inst, v) {
             return Undone::Never;
         }
         match f.op(inst) {
-            Op::Decref if f.object_of(f.arg(inst, 0)) == v => return Undone::At(j),
+            // Most are these.
+            Op::GuardType(_) | Op::TupleGet | Op::Refine(_) | Op::Incref | Op::RangeNext => {}
+            Op::Decref if object_of(f.arg(inst, 0)) == v => return Undone::At(j),
             // An object of a quiet class dies without touching others.
             Op::Decref if !f.drop_runs_host_code(f.arg(inst, 0)) => {}
-            Op::Incref | Op::RangeNext => {}
             // Moves the reference on: it is needed.
-            Op::StoreSlot(_) if f.object_of(f.arg(inst, 0)) == v => return Undone::Never,
+            Op::StoreSlot(_) if object_of(f.arg(inst, 0)) == v => return Undone::Never,
             Op::StoreSlot(_) => {}
             op if op.is_virtual_aggregate()
-                && f.insts[inst].args.iter().any(|a| f.object_of(*a) == v) =>
+                && f.insts[inst].args.iter().any(|a| object_of(*a) == v) =>
             {
                 return Undone::Never;
             }
             Op::Param => return Undone::Never,
             // Writes a number.
             Op::RawSet(_) => {}
-            Op::ListSet if f.object_of(f.insts[inst].args[2]) != v && !takes_out(f, inst, v) => {}
+            Op::ListSet
+                if object_of(f.insts[inst].args[2]) != v && !takes_out(f, objects, inst, v) => {}
             // No list ends in it, though what a list holds may.
             Op::ListCopySlice(_) if f.ty(v) <= Type::LIST_EXACT => {}
             Op::StoreQuiet(_) if f.ty(inst) == Type::NULLPTR => {
-                let takes = f.object_of(f.insts[inst].args[1]) == v;
+                let takes = object_of(f.insts[inst].args[1]) == v;
                 if takes && stored {
                     return Undone::Never;
                 }
@@ -474,16 +517,18 @@ fn undone(
             }
             Op::Store(_) | Op::StoreQuiet(_) if stored => return Undone::Never,
             Op::Store(store) | Op::StoreQuiet(store)
-                if f.object_of(f.insts[inst].args[1]) != v
+                if object_of(f.insts[inst].args[1]) != v
                     && !f.drop_runs_host_code(inst)
                     && keeps.is_some_and(|keeps| keeps.stays(f, inst, store)) => {}
-            Op::Store(_) if f.object_of(f.insts[inst].args[1]) != v && !takes_out(f, inst, v) => {}
+            Op::Store(_)
+                if object_of(f.insts[inst].args[1]) != v && !takes_out(f, objects, inst, v) => {}
             // What it takes out may be the object itself: then a local has another reference, or somebody does, as nothing that
             // attributes are stored into ends unseen.
             Op::StoreQuiet(_)
-                if f.object_of(f.insts[inst].args[1]) != v
-                    && (f.is_in_local(inst, v) || f.object_of(f.insts[inst].args[0]) == v) => {}
-            Op::Decref if f.is_in_local(inst, v) => crossed = true,
+                if object_of(f.insts[inst].args[1]) != v
+                    && (objects.is_in_local(f, inst, v)
+                        || object_of(f.insts[inst].args[0]) == v) => {}
+            Op::Decref if objects.is_in_local(f, inst, v) => crossed = true,
             Op::Decref if keeps.is_some_and(|keeps| keeps.unseen.contains(&inst)) => {
                 unchecked = true;
             }
@@ -503,23 +548,23 @@ fn undone(
 }
 
 /// Whether the frame where an instruction leaves, if it does, has a reference on a stack that it could do without.
-fn gives_up(f: &Function, inst: Value, v: Value) -> bool {
+fn gives_up(f: &Function, objects: &Objects, inst: Value, v: Value) -> bool {
     let Some(state) = f.insts[inst].state else {
         return true;
     };
     let mut entries = f.states[state].entries();
-    entries.any(|e| e.owned && f.object_of(e.value) == v)
+    entries.any(|e| e.owned && objects.get(f, e.value) == v)
 }
 
 /// Whether what a store takes out, and whose end nobody will notice, may be the object, of which no local has a reference.
-fn takes_out(f: &Function, store: Value, v: Value) -> bool {
+fn takes_out(f: &Function, objects: &Objects, store: Value, v: Value) -> bool {
     // What it stores into is known to be of the class that it needs.
     let into = f.arg(store, 0);
-    let ty = match f.object_of(into) == v {
+    let ty = match objects.get(f, into) == v {
         true => f.ty(into),
         false => f.ty(v),
     };
-    !f.drop_runs_host_code(store) && f.ty(store).could_be(ty) && !f.is_in_local(store, v)
+    !f.drop_runs_host_code(store) && f.ty(store).could_be(ty) && !objects.is_in_local(f, store, v)
 }
 
 pub(super) fn borrow_in_state(f: &mut Function, id: StateId, v: Value) {

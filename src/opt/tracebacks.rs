@@ -15,8 +15,9 @@ use super::Context;
 use crate::bytecode::{GeneralOp as G, Pc};
 use crate::hir::{Block, Function, Inst, Op, Term, Value};
 use crate::types::Type;
+use rustc_hash::FxHashSet;
 use smallvec::smallvec;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Put entries off where that may pay.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
@@ -138,7 +139,7 @@ struct Found {
 /// The ways from where an exception is caught to where it is seen or dropped.
 struct Way<'a> {
     f: &'a Function,
-    visited: HashSet<(Block, Known)>,
+    visited: FxHashSet<(Block, Known)>,
     found: Found,
 }
 
@@ -147,7 +148,7 @@ impl Way<'_> {
     fn of(f: &Function, b: Block, i: usize) -> Found {
         let mut way = Way {
             f,
-            visited: HashSet::new(),
+            visited: FxHashSet::default(),
             found: Found::default(),
         };
         way.follow(b, i);

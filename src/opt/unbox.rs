@@ -11,7 +11,7 @@ use crate::hir::{
 };
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -288,7 +288,7 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
     // A parameter that may be unbound needs to be told on each edge; one that relies on another goes with it.
     loop {
         let before = list.len();
-        let chosen: HashSet<Value> = list.iter().map(|c| c.param).collect();
+        let chosen: FxHashSet<Value> = list.iter().map(|c| c.param).collect();
         list.retain(|c| !c.maybe || bound_is_known(f, c, &chosen, preds));
         if list.len() == before {
             return list;
@@ -297,7 +297,12 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
 }
 
 /// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
-fn bound_is_known(f: &Function, c: &Chosen, chosen: &HashSet<Value>, preds: &EnteredFrom) -> bool {
+fn bound_is_known(
+    f: &Function,
+    c: &Chosen,
+    chosen: &FxHashSet<Value>,
+    preds: &EnteredFrom,
+) -> bool {
     let index = f.blocks[c.block]
         .params
         .iter()

@@ -33,7 +33,8 @@ use crate::hir::{Block, Function, Inst, Op, StateId, Term, Value};
 use crate::types::Type;
 use carried::{Fields, Group, Maybe};
 use flow::{Dominators, Flow, Found};
-use std::collections::{HashMap, HashSet, VecDeque};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 
 /// Objects in objects in objects: so many at most.
 const MOST_LEVELS: usize = 8;
@@ -56,7 +57,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let size: usize = f.order.iter().map(|&b| size_of(f, b)).sum();
         let mut steps = STEPS_AN_INST * size;
         let mut gone = Gone::default();
-        let mut items: HashSet<Value> = HashSet::new();
+        let mut items: FxHashSet<Value> = FxHashSet::default();
         let mut raw: Vec<(Block, Value)> = Vec::new();
         let mut found = false;
         for group in &world.groups {
@@ -91,7 +92,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 #[derive(Default)]
 struct Gone {
     /// What comes in place of each.
-    instead: HashMap<Value, Vec<Value>>,
+    instead: FxHashMap<Value, Vec<Value>>,
     /// Of those where an object ends, what is dropped there.
     dropped: Vec<(Value, Vec<Value>)>,
     /// What comes at the start of blocks. (Until then, instructions stand where they stood.)
@@ -171,9 +172,9 @@ struct Uses<'a> {
     /// Those that become virtual together or not at all, each in the order of the blocks.
     groups: Vec<Group>,
     /// The instructions that use each.
-    users: HashMap<Value, Vec<Value>>,
+    users: FxHashMap<Value, Vec<Value>>,
     /// The virtual objects in which a value is.
-    holders: HashMap<Value, Vec<Value>>,
+    holders: FxHashMap<Value, Vec<Value>>,
 }
 
 impl<'a> Uses<'a> {
@@ -194,12 +195,12 @@ impl<'a> Uses<'a> {
             return None;
         }
         let groups = carried::groups(f, world, made);
-        let mut users: HashMap<Value, Vec<Value>> = groups
+        let mut users: FxHashMap<Value, Vec<Value>> = groups
             .iter()
             .flat_map(|group| &group.members)
             .map(|c| (c.object, Vec::new()))
             .collect();
-        let mut holders = HashMap::<Value, Vec<Value>>::new();
+        let mut holders = FxHashMap::<Value, Vec<Value>>::default();
         for &b in &f.order {
             for &v in &f.blocks[b].insts {
                 let inst = &f.insts[v];
@@ -224,8 +225,8 @@ impl<'a> Uses<'a> {
     }
 
     /// The virtual objects that the object is in, or is in something that is in them; `None` if they are too many levels.
-    fn containers(&self, object: Value) -> Option<HashSet<Value>> {
-        let mut all = HashSet::new();
+    fn containers(&self, object: Value) -> Option<FxHashSet<Value>> {
+        let mut all = FxHashSet::default();
         let mut level = vec![object];
         for _ in 0..MOST_LEVELS {
             let holders = level.iter().filter_map(|v| self.holders.get(v)).flatten();
@@ -512,7 +513,7 @@ impl Plan {
     /// Let whoever names the object name it as it is there.
     fn name_versions(&self, f: &mut Function, versions: &[Value]) {
         let object = self.object;
-        let mut states: HashMap<(StateId, usize), StateId> = HashMap::new();
+        let mut states: FxHashMap<(StateId, usize), StateId> = FxHashMap::default();
         // The first one is the object itself.
         for &(v, version) in self.found.named.iter().filter(|(_, version)| *version > 0) {
             let now = versions[version];

@@ -8,7 +8,8 @@ use crate::hir::{
     Place, StateId, Term, Value,
 };
 use crate::types::Type;
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Carry a plan out. What used the call's result still names the call, until aliases are applied.
 pub(super) fn splice(f: &mut Function, plan: Plan) {
@@ -123,9 +124,9 @@ struct Copier<'a> {
     plan: &'a Plan,
     /// Of the callee's blocks.
     idom: Dominators,
-    values: HashMap<Value, Value>,
-    blocks: HashMap<Block, Block>,
-    states: HashMap<StateId, StateId>,
+    values: FxHashMap<Value, Value>,
+    blocks: FxHashMap<Block, Block>,
+    states: FxHashMap<StateId, StateId>,
     /// The callee's number, and those of what is inlined in it.
     code: u32,
     codes: Vec<u32>,
@@ -155,9 +156,9 @@ impl<'a> Copier<'a> {
             f,
             plan,
             idom: plan.body.dominators(),
-            values: HashMap::new(),
-            blocks: HashMap::new(),
-            states: HashMap::new(),
+            values: FxHashMap::default(),
+            blocks: FxHashMap::default(),
+            states: FxHashMap::default(),
             code,
             codes,
             null,

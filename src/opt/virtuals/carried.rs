@@ -12,7 +12,7 @@ use crate::facts::{Source, World};
 use crate::hir::{Block, Function, Inst, Op, Place, Term, Value};
 use crate::opt::{Context, unbox};
 use crate::types::Type;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The most parameters in place of one.
 const MOST_FIELDS: usize = 16;
@@ -54,11 +54,11 @@ pub(super) fn groups(f: &Function, world: &dyn World, made: Vec<Candidate>) -> V
         }
     }
     let places = order.iter().enumerate();
-    let places: HashMap<Value, usize> = places.map(|(place, c)| (c.object, place)).collect();
+    let places: FxHashMap<Value, usize> = places.map(|(place, c)| (c.object, place)).collect();
     let mut sets = Sets((0..order.len()).collect());
     let mut is_lost = vec![false; order.len()];
     let mut others = Vec::new();
-    let mut passed: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut passed: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     for &b in &f.order {
         let term = &f.blocks[b].term;
         for (n, edge) in term.edges().into_iter().enumerate() {
@@ -181,7 +181,7 @@ impl Maybe {
 pub(super) struct Fields {
     /// The parameters, in order; what they hold is known once one of the objects is that comes to them.
     params: Vec<Candidate>,
-    held: HashMap<Value, Option<Held>>,
+    held: FxHashMap<Value, Option<Held>>,
     others: Vec<Other>,
     /// The new parameters that must be raw.
     pub raw: Vec<(Block, Value)>,
@@ -267,7 +267,7 @@ impl Fields {
         plans: &[Plan],
     ) -> Option<()> {
         let stands_for = stands_for(plans);
-        let (mut types, mut homes) = (HashMap::new(), HashMap::new());
+        let (mut types, mut homes) = (FxHashMap::default(), FxHashMap::default());
         for Candidate { object, place, .. } in &self.params {
             for field in &self.held[object].as_ref()?.contents.values {
                 types.insert(*field, Type::BOTTOM);
@@ -359,7 +359,7 @@ impl Fields {
         plans: &[Plan],
     ) -> Vec<(Block, Vec<Value>)> {
         let mut first = Vec::new();
-        let mut edges: HashMap<Value, Vec<Arrival>> = HashMap::new();
+        let mut edges: FxHashMap<Value, Vec<Arrival>> = FxHashMap::default();
         for plan in plans {
             for passed in &plan.found.passed {
                 let maybe = plan.maybe.filter(|_| passed.version == 0);
@@ -468,8 +468,8 @@ struct Arrival {
 }
 
 /// What each access gives that will be gone.
-fn stands_for(plans: &[Plan]) -> HashMap<Value, Value> {
-    let mut all = HashMap::new();
+fn stands_for(plans: &[Plan]) -> FxHashMap<Value, Value> {
+    let mut all = FxHashMap::default();
     for Plan { uses, found, .. } in plans {
         all.extend(found.loads.iter().map(|(load, value)| (*load, *value)));
         let items = uses.iter().filter_map(|(v, u)| match u {
@@ -482,7 +482,7 @@ fn stands_for(plans: &[Plan]) -> HashMap<Value, Value> {
 }
 
 /// The object that a value will be.
-fn root(f: &Function, stands_for: &HashMap<Value, Value>, v: Value) -> Value {
+fn root(f: &Function, stands_for: &FxHashMap<Value, Value>, v: Value) -> Value {
     let mut v = f.object_of(v);
     while let Some(value) = stands_for.get(&v) {
         v = f.object_of(*value);

@@ -5,7 +5,8 @@ use super::{Contents, Use, is_object};
 use crate::facts::{InstanceAccess, LOCAL_WORDS};
 use crate::hir::{Block, Edge, FrameState, Function, Op, Term, Value};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 
@@ -15,9 +16,9 @@ pub(super) struct Found {
     /// What it holds from each assignment on; the first is what it was made with.
     pub versions: Vec<Contents>,
     /// The instructions that drop the last reference, with the version that dies.
-    pub deaths: HashMap<Value, usize>,
+    pub deaths: FxHashMap<Value, usize>,
     /// The attribute that each load gives.
-    pub loads: HashMap<Value, Value>,
+    pub loads: FxHashMap<Value, Value>,
     /// The version that each assignment makes, and the value that it takes out.
     pub stores: BTreeMap<Value, (usize, Option<Value>)>,
     /// The instructions that name the object in their state or as an operand, with the version that it is there.
@@ -58,8 +59,8 @@ struct At {
 pub(super) struct Flow<'a> {
     f: &'a Function,
     object: Value,
-    uses: HashMap<Value, Use>,
-    containers: HashSet<Value>,
+    uses: FxHashMap<Value, Use>,
+    containers: FxHashSet<Value>,
     fields: &'a Fields,
     found: Found,
     /// What may still be looked at, for all objects together.
@@ -72,7 +73,7 @@ impl<'a> Flow<'a> {
         object: Value,
         made: Contents,
         uses: &[(Value, Use)],
-        containers: HashSet<Value>,
+        containers: FxHashSet<Value>,
         fields: &'a Fields,
         steps: &'a mut usize,
     ) -> Flow<'a> {
@@ -97,7 +98,7 @@ impl<'a> Flow<'a> {
             count: 1,
             version: 0,
         };
-        let mut known: HashMap<Block, At> = HashMap::new();
+        let mut known: FxHashMap<Block, At> = FxHashMap::default();
         let mut work = vec![(home, start, made)];
         while let Some((b, from, at)) = work.pop() {
             let end = self.block(b, from, at)?;
