@@ -389,10 +389,9 @@ impl Exit<'_> {
     /// What the frame holds now. Where objects are traced, the words of objects are good until the next collection; what
     /// is asked for after that is what the collector has made of them.
     pub fn frame(&self) -> LiveFrame {
-        let len = self.record().words as usize;
-        // SAFETY: the code has stored as many words as the record says, and nothing runs that changes them.
-        let words = unsafe { std::slice::from_raw_parts(self.words, len) };
-        let frame = self.record().read(words);
+        // SAFETY: the code has stored what the record says, and nothing runs that changes it.
+        let words = unsafe { self.record().all_words(self.words) };
+        let frame = self.record().read(&words);
         frame.expect("the buffer is as long as the record says")
     }
 

@@ -2,6 +2,7 @@
 
 use super::{ExitRecord, Source, VirtualKind};
 use crate::bytecode::{Awaited, Pc};
+use smallvec::SmallVec;
 
 /// A value of a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -69,11 +70,26 @@ pub struct LiveFrame {
 }
 
 impl ExitRecord {
-    /// What the frame holds, the exit buffer being `words`; none if that is shorter than the record says, or if the
+    /// The exit buffer, and behind it the words of the frame that the record [names](ExitRecord::shown).
+    ///
+    /// # Safety
+    /// An exit with this record has filled `buffer`, whose second word is the address of the frame, and nothing has changed the two since.
+    pub unsafe fn all_words(&self, buffer: *const u64) -> SmallVec<[u64; 32]> {
+        // SAFETY: the caller's promise.
+        let passed = unsafe { std::slice::from_raw_parts(buffer, self.words as usize) };
+        let mut words = SmallVec::from_slice(passed);
+        let frame = std::ptr::with_exposed_provenance::<u8>(words[1] as usize);
+        // SAFETY: the code has stored these words.
+        let at = |offset: &u32| unsafe { frame.add(*offset as usize).cast::<u64>().read() };
+        words.extend(self.shown.iter().map(at));
+        words
+    }
+
+    /// What the frame holds, its words being [these](ExitRecord::all_words); none if they are fewer than the record says, or if the
     /// record names what is not there (see [`ExitRecord::verify`]).
     pub fn read(&self, words: &[u64]) -> Option<LiveFrame> {
         self.verify().ok()?;
-        let words = words.get(..self.words as usize)?;
+        let words = words.get(..self.words as usize + self.shown.len())?;
         let live = |source: Source| live(source, words);
         let named = |n: &super::NameWrite| Some((n.name, live(n.source)?));
         let local = |&(slot, source): &(u32, Source)| match source {
@@ -169,6 +185,7 @@ mod tests {
             ],
             inlined: Vec::new(),
             words: 8,
+            shown: Vec::new(),
         }
     }
 
@@ -222,6 +239,22 @@ mod tests {
         assert_eq!(instead(1, 0x40), None);
         assert_eq!(instead(0, 0), Some(Live::Borrowed(0x50)));
         assert_eq!(record.words, 5);
+    }
+
+    #[test]
+    fn words_of_the_frame_stand_behind_those_of_the_buffer() {
+        let text =
+            "resume @1 type, local 0 = int 3, local 1 = float 4, stack [int 2], shown 3 [8, 24]";
+        let record = ExitRecord::parse(text).expect("a record");
+        assert_eq!(record.to_string(), text);
+        let frame = [0, 7, 0, 0.5f64.to_bits()];
+        let buffer = [10, frame.as_ptr().expose_provenance() as u64, 5];
+        // SAFETY: the buffer has the record's words, of which the second is the frame.
+        let words = unsafe { record.all_words(buffer.as_ptr()) };
+        let live = record.read(&words).expect("a frame");
+        assert_eq!(live.locals, [(0, Live::Int(7)), (1, Live::Float(0.5))]);
+        assert_eq!(live.stack, [Live::Int(5)]);
+        assert_eq!(record.read(&words[..4]), None);
     }
 
     #[test]

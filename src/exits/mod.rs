@@ -109,6 +109,25 @@ impl Source {
         }
     }
 
+    /// The same with other numbers of words.
+    pub(crate) fn with_words(self, number: impl Fn(u32) -> u32) -> Source {
+        match self {
+            Source::Keep
+            | Source::Null
+            | Source::Virtual(_)
+            | Source::ConstInt(_)
+            | Source::Const(_) => self,
+            Source::Owned(n) => Source::Owned(number(n)),
+            Source::Borrowed(n) => Source::Borrowed(number(n)),
+            Source::Int(n) => Source::Int(number(n)),
+            Source::IntPlus(n, more) => Source::IntPlus(number(n), more),
+            Source::Float(n) => Source::Float(number(n)),
+            Source::Bool(n) => Source::Bool(number(n)),
+            Source::IntIf(n, flag) => Source::IntIf(number(n), number(flag)),
+            Source::FloatIf(n, flag) => Source::FloatIf(number(n), number(flag)),
+        }
+    }
+
     /// The places in the exit buffer.
     pub fn words(self) -> impl Iterator<Item = u32> {
         let flag = match self {
@@ -169,6 +188,9 @@ pub struct ExitRecord {
     pub inlined: Vec<InlinedFrame>,
     /// Number of words in the exit buffer, the two of the context (thread, frame) first.
     pub words: u32,
+    /// Words of the frame's own, which sources number behind those of the buffer: their offsets in bytes from the frame. What compiled
+    /// code has stored there for whoever looks at the frame, it need not pass.
+    pub shown: Vec<u32>,
 }
 
 /// Words at the start of every exit buffer: the thread state and the frame.
@@ -196,6 +218,9 @@ impl fmt::Display for ExitRecord {
         write!(f, ", stack {}", inlined::List(&self.stack))?;
         for frame in &self.inlined {
             write!(f, ", {frame}")?;
+        }
+        if !self.shown.is_empty() {
+            write!(f, ", shown {} {:?}", self.words, self.shown)?;
         }
         Ok(())
     }

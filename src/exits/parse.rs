@@ -73,8 +73,15 @@ impl ExitRecord {
         }
         let stack = reader.list()?;
         let mut inlined = Vec::new();
+        let mut shown = None;
         while reader.eat(",") {
-            reader.expect("inlined", "`inlined`")?;
+            if reader.eat("shown") {
+                let first = reader.number()?;
+                reader.expect("[", "`[`")?;
+                shown = Some((first, reader.items("]", "`,` or `]`", Reader::number)?));
+                break;
+            }
+            reader.expect("inlined", "`inlined` or `shown`")?;
             let code = reader.number()?;
             reader.expect("@", "`@` and an instruction")?;
             inlined.push(InlinedFrame {
@@ -98,7 +105,12 @@ impl ExitRecord {
             names,
             stack,
             inlined,
+            shown: Vec::new(),
         };
+        if let Some((first, shown)) = shown {
+            (record.words, record.shown) = (first, shown);
+            return Ok(record);
+        }
         let last = record.sources().flat_map(Source::words).max();
         record.words = last
             .map_or(0, |last| last.saturating_add(1))
@@ -360,9 +372,10 @@ mod tests {
             names in prop::collection::vec((any::<u32>(), any_source()), 0..4),
             stack in prop::collection::vec(any_source(), 0..4),
             inlined in prop::collection::vec(any_frame(), 0..3),
+            shown in prop::collection::vec(any::<u32>(), 0..3),
         ) {
             let names: Vec<NameWrite> = names.into_iter().map(|(name, source)| NameWrite { name, source }).collect();
-            let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, inlined, words: CONTEXT_WORDS };
+            let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, inlined, words: CONTEXT_WORDS, shown };
             let last = record.sources().flat_map(Source::words).max();
             record.words = last.map_or(CONTEXT_WORDS, |word| CONTEXT_WORDS.max(word + 1));
             prop_assert_eq!(ExitRecord::parse(&record.to_string()), Ok(record));
@@ -392,7 +405,11 @@ mod tests {
                 "a number of 32 bits",
             ),
             ("resume @1 type, stack [] more", 26, "`,` or the end"),
-            ("resume @1 type, stack [], frame", 27, "`inlined`"),
+            (
+                "resume @1 type, stack [], frame",
+                27,
+                "`inlined` or `shown`",
+            ),
             ("resume @1 type, stack [], inlined 0 @1 []", 42, "`[`"),
             (
                 "resume @1 type, virtual 1 = tuple (), stack []",

@@ -129,6 +129,25 @@ impl ExitRecord {
             .chain(self.inlined.iter().flat_map(|frame| frame.sources()))
     }
 
+    /// Give the words that sources name other numbers.
+    pub(crate) fn number_words(&mut self, number: impl Fn(u32) -> u32) {
+        let fields = self.virtuals.iter_mut().flat_map(|object| {
+            if let Some((flag, _)) = &mut object.instead {
+                *flag = number(*flag);
+            }
+            let instead = object.instead.iter_mut().map(|(_, source)| source);
+            object.fields.iter_mut().chain(instead)
+        });
+        let locals = self.locals.iter_mut().map(|(_, source)| source);
+        let names = self.names.iter_mut().map(|name| &mut name.source);
+        let inlined = self.inlined.iter_mut();
+        let inlined = inlined.flat_map(|frame| frame.locals.iter_mut().chain(&mut frame.stack));
+        let sources = fields.chain(locals).chain(names).chain(&mut self.stack);
+        for source in sources.chain(inlined) {
+            *source = source.with_words(&number);
+        }
+    }
+
     /// Check that what sources name is there, and that virtual objects can be made in their order.
     ///
     /// # Errors
@@ -161,7 +180,8 @@ impl ExitRecord {
                     return Err(RecordFault::NoSuchVirtual(n));
                 }
                 source => {
-                    if let Some(word) = source.words().find(|word| *word >= self.words) {
+                    let words = self.words as usize + self.shown.len();
+                    if let Some(word) = source.words().find(|word| *word as usize >= words) {
                         return Err(RecordFault::NoSuchWord(word));
                     }
                 }

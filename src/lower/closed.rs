@@ -104,7 +104,7 @@ impl Lower<'_> {
     pub(super) fn enter_closed(&mut self, args: &[lir::Value]) {
         for &v in &self.f.blocks[self.f.entry()].insts {
             if let Op::Arg(k) = self.f.op(v) {
-                self.values.insert(v, args[*k as usize]);
+                self.values[v] = args[*k as usize].into();
             }
         }
         let closed = self.closed.expect("a closed unit");

@@ -20,13 +20,32 @@ struct Words {
     hir: Vec<Value>,
     args: Vec<lir::Value>,
     virtuals: Vec<(Value, VirtualObject)>,
+    /// What is not passed, since a word behind the frame shows it: the word, and the value. They are numbered from [`FIRST_SHOWN`] on until
+    /// it is known how many are passed.
+    shown: Vec<(u32, Value)>,
+}
+
+/// More words than any exit passes.
+const FIRST_SHOWN: u32 = 1 << 31;
+
+/// An exit and what it is for.
+pub(super) struct LastExit {
+    kind: ExitKind,
+    reason: Reason,
+    state: StateId,
+    block: lir::Block,
+    /// The words behind the frame that its record names, and what they have to hold.
+    shown: Vec<(u32, Value)>,
 }
 
 impl Words {
-    /// The place of what is passed already.
+    /// The place of what is passed already, or shown.
     fn place_of(&self, v: Value) -> Option<u32> {
-        let i = self.hir.iter().position(|w| *w == v)?;
-        Some(i as u32 + CONTEXT_WORDS)
+        if let Some(i) = self.hir.iter().position(|w| *w == v) {
+            return Some(i as u32 + CONTEXT_WORDS);
+        }
+        let i = self.shown.iter().position(|(_, shown)| *shown == v)?;
+        Some(i as u32 + FIRST_SHOWN)
     }
 
     /// Pass a value; gives its place.
@@ -57,6 +76,18 @@ impl Lower<'_> {
         without: u32,
         result: Option<lir::Value>,
     ) -> lir::Block {
+        self.make_exit(kind, reason, state, without, result).0
+    }
+
+    /// The same; gives the words behind the frame too that the record names, and what they have to hold.
+    fn make_exit(
+        &mut self,
+        kind: ExitKind,
+        reason: Reason,
+        state: StateId,
+        without: u32,
+        result: Option<lir::Value>,
+    ) -> (lir::Block, Vec<(u32, Value)>) {
         let here = self.b.current();
         let block = self.b.cold_block();
         self.b.switch_to(block);
@@ -66,6 +97,7 @@ impl Lower<'_> {
             hir: Vec::new(),
             args: vec![self.thread, self.frame],
             virtuals: Vec::new(),
+            shown: Vec::new(),
         };
         let (mut locals, mut names) = (Vec::new(), Vec::new());
         for (k, &v) in state.locals.iter().enumerate() {
@@ -112,7 +144,8 @@ impl Lower<'_> {
             pc = Pc(pc.0 + 1);
         }
         let exit = ExitId::new(self.exits.len());
-        self.exits.push(ExitRecord {
+        let passed = words.args.len() as u32;
+        let mut record = ExitRecord {
             kind,
             reason,
             pc,
@@ -125,14 +158,20 @@ impl Lower<'_> {
             names,
             stack,
             inlined,
-            words: words.args.len() as u32,
+            words: passed,
+            shown: words.shown.iter().map(|(k, _)| self.word_at(*k)).collect(),
+        };
+        record.number_words(|n| match n.checked_sub(FIRST_SHOWN) {
+            Some(shown) => passed + shown,
+            None => n,
         });
+        self.exits.push(record);
         self.b.terminate(Term::Exit {
             exit,
             args: words.args,
         });
         self.b.switch_to(here);
-        block
+        (block, words.shown)
     }
 
     fn source(&mut self, words: &mut Words, v: Value, owned: bool) -> Source {
@@ -289,6 +328,11 @@ impl Lower<'_> {
     fn word(&mut self, words: &mut Words, raw: Value) -> u32 {
         let raw = self.f.resolve(raw);
         words.place_of(raw).unwrap_or_else(|| {
+            // What the frame shows needs no register on the way.
+            if let Some(word) = self.shown_as(raw) {
+                words.shown.push((word, raw));
+                return FIRST_SHOWN + words.shown.len() as u32 - 1;
+            }
             let value = self.raw(raw);
             words.add(raw, value)
         })
@@ -319,8 +363,14 @@ impl Lower<'_> {
         if let Some(exit) = self.shared_exit(kind, reason, state) {
             return exit;
         }
-        let exit = self.exit_block(kind, reason, state);
-        self.last_exit = Some((kind, reason, state, exit));
+        let (exit, shown) = self.make_exit(kind, reason, state, 0, None);
+        self.last_exit = Some(LastExit {
+            kind,
+            reason,
+            state,
+            block: exit,
+            shown,
+        });
         if let Some(table) = self.parts.force_table
             && !reason.is_dead_end()
         {
@@ -343,11 +393,14 @@ impl Lower<'_> {
     /// The exit that was made last, if it leaves for the same reason with the same state. (Who meets another class counts for each
     /// guard, and so does each forced exit.)
     fn shared_exit(&self, kind: ExitKind, reason: Reason, state: StateId) -> Option<lir::Block> {
-        let (for_kind, for_reason, known, exit) = self.last_exit?;
-        let is_same = for_kind == kind && for_reason == reason && reason != Reason::Type;
+        let last = self.last_exit.as_ref()?;
+        let is_same = last.kind == kind && last.reason == reason && reason != Reason::Type;
         let is_same = is_same && self.parts.force_table.is_none();
         let states = &self.f.states;
-        (is_same && (known == state || states[known] == states[state])).then_some(exit)
+        let is_same = is_same && (last.state == state || states[last.state] == states[state]);
+        let mut shown = last.shown.iter();
+        let is_shown = shown.all(|(word, raw)| self.shadows.get(word) == Some(raw));
+        (is_same && is_shown).then_some(last.block)
     }
 
     /// A cold block for where a fact does not hold: it ends the process.

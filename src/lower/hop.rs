@@ -278,6 +278,6 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         if given == Ty::Ptr {
             lower.reference(result);
         }
-        lower.values.insert(self.v, result);
+        lower.values[self.v] = result.into();
     }
 }

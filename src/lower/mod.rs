@@ -45,6 +45,7 @@ mod tests;
 
 use closed::Closed;
 pub use closed::{adapter, lower_closed};
+use exits::LastExit;
 pub use fault::{Fault, Faults, What};
 use intervals::{Interval, Intervals};
 pub use repr::{Repr, Wanted};
@@ -52,13 +53,16 @@ use routines::Policy;
 pub use routines::{Routine, Routines, routine};
 use shown::{Shadows, Shown};
 
-use crate::exits::{ExitKind, ExitRecord};
-use crate::hir::{self, Function, GeneralOp, Op, Reason, StateId, Value};
+use crate::exits::ExitRecord;
+use crate::hir::{self, Function, GeneralOp, Op, Value};
 use crate::host::Host;
 use crate::host::{Entry, RawMap, UnitParts};
 use crate::lir::{self, Builder, Func, Opcode, Signature};
 use crate::ll::{Ty, Width};
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What lowering gives.
@@ -101,7 +105,9 @@ pub(crate) struct Lower<'a> {
     /// The room of a closed unit's calls ([`crate::host::raw_signature`]); else nothing that is used.
     room: lir::Value,
     b: Builder<'a>,
-    values: FxHashMap<Value, lir::Value>,
+    values: SecondaryMap<Value, PackedOption<lir::Value>>,
+    /// How values are represented, of those that somebody has asked about.
+    reprs: Vec<Cell<Option<Repr>>>,
     blocks: FxHashMap<hir::Block, lir::Block>,
     exits: Vec<ExitRecord>,
     /// By the host's position, which two instructions may have: one for each copy of an instruction there that differs in it.
@@ -145,8 +151,8 @@ pub(crate) struct Lower<'a> {
     wants_answer: bool,
     /// Whether it has said it, or runs nothing.
     is_accounted: bool,
-    /// The exit that was made last, with what it is for.
-    last_exit: Option<(ExitKind, Reason, StateId, lir::Block)>,
+    /// The exit that was made last.
+    last_exit: Option<LastExit>,
     /// Which intrinsics are called.
     policy: Policy<'a>,
     /// The place of the block that is lowered in the order of blocks.
@@ -277,7 +283,8 @@ impl<'a> Lower<'a> {
             closed,
             room: closed.map_or(second, |_| func.params()[2]),
             b: Builder::new(func),
-            values: FxHashMap::default(),
+            values: SecondaryMap::with_capacity(f.insts.len()),
+            reprs: vec![Cell::new(None); f.insts.len()],
             blocks: FxHashMap::default(),
             exits: Vec::new(),
             raw_maps: BTreeMap::new(),
@@ -341,7 +348,7 @@ impl<'a> Lower<'a> {
                 let ty = self.repr(p).low_level();
                 let v = self.b.param(lb, ty);
                 let v = if ty == Ty::Ptr { self.reference(v) } else { v };
-                self.values.insert(p, v);
+                self.values[p] = v.into();
             }
             self.blocks.insert(block, lb);
         }
@@ -417,6 +424,9 @@ impl<'a> Lower<'a> {
             self.wants_answer =
                 wanted[i] && check.is_none() && self.standing != Standing::Unknown && !is_forced;
             self.is_accounted = false;
+            if self.f.op(insts[i]).exit_reason().is_some() {
+                self.show_ahead(insts[i]);
+            }
             self.inst(insts[i]);
             // Whoever made the check where something has run takes it.
             if check.is_some() && self.checked.take() == check {
@@ -484,7 +494,7 @@ impl<'a> Lower<'a> {
         let entry = self.f.entry();
         for &v in &self.f.blocks[entry].insts {
             if let Op::Arg(k) = self.f.op(v) {
-                self.values.insert(v, args[*k as usize]);
+                self.values[v] = args[*k as usize].into();
             }
         }
     }
@@ -518,14 +528,19 @@ impl<'a> Lower<'a> {
         self.host.frame_slots + 8 * k as i32
     }
 
+    /// How many bytes behind the start of the frame the word of local `k` is kept during call-outs, unless the frame is resumed.
+    fn word_at(&self, k: u32) -> u32 {
+        let behind = self.f.code.locals.len() as u32 + self.f.code.stacksize + k;
+        self.host.frame_slots as u32 + 8 * behind
+    }
+
     /// Store the raw word of local `k` to where it is kept during call-outs.
     fn store_word(&mut self, width: Width, k: u32, value: lir::Value) {
-        let behind = self.f.code.locals.len() as i32 + self.f.code.stacksize as i32;
-        let (base, first) = match self.resumed {
-            Some(resumed) => (resumed.words, 0),
-            None => (self.frame, self.host.frame_slots + 8 * behind),
+        let (base, offset) = match self.resumed {
+            Some(resumed) => (resumed.words, 8 * k),
+            None => (self.frame, self.word_at(k)),
         };
-        self.b.store(width, base, first + 8 * k as i32, value);
+        self.b.store(width, base, offset as i32, value);
     }
 
     /// What is known of an integer.

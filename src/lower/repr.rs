@@ -16,6 +16,7 @@ use crate::host::{names, raw_type};
 use crate::lir;
 use crate::ll::Ty;
 use crate::types::Type;
+use cranelift_entity::EntityRef;
 
 /// How a value is represented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,8 +175,14 @@ impl Wanted {
 }
 
 impl Lower<'_> {
+    /// How `v` is represented. Each frame state asks it of all that it names.
     pub(super) fn repr(&self, v: Value) -> Repr {
-        Repr::of(self.f, v)
+        let known = &self.reprs[v.index()];
+        known.get().unwrap_or_else(|| {
+            let repr = Repr::of(self.f, v);
+            known.set(Some(repr));
+            repr
+        })
     }
 
     /// `v` as it is wanted; the second part says whether an object was made of it, which is a new reference.
@@ -248,8 +255,8 @@ impl Lower<'_> {
 
     /// What the instruction `v` has given.
     fn defined(&self, v: Value) -> lir::Value {
-        let found = self.values.get(&v);
-        *found.unwrap_or_else(|| panic!("{v} = {:?} has no value yet", self.f.op(v)))
+        let found = self.values[v].expand();
+        found.unwrap_or_else(|| panic!("{v} = {:?} has no value yet", self.f.op(v)))
     }
 
     /// A new object.

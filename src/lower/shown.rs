@@ -8,7 +8,7 @@ use crate::ll::{Ty, Width};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// In how many cold places a word must be shown for one store before all of them.
+/// In how many cold places a word must be asked for that there is one store before all of them.
 const WORTH_A_STORE: u32 = 3;
 
 /// Which raw value was last stored in each word: of a local, and behind those, whether a local is bound.
@@ -27,9 +27,8 @@ pub(super) struct Shown {
     arrivals: FxHashMap<Block, Arrival>,
     /// What loops were entered with: each way back brings the same.
     loops: FxHashMap<Block, Vec<(u32, Value)>>,
-    /// At how many drops of references, each of which may end an object in a cold place, a word has to hold a value. Counted when it
-    /// is first asked for.
-    drops: Option<FxHashMap<(u32, Value), u32>>,
+    /// At how many places where the unit may leave, or an object may end, a word could hold a value. Counted when it is first asked for.
+    asked: Option<FxHashMap<(u32, Value), u32>>,
 }
 
 impl Shown {
@@ -38,7 +37,7 @@ impl Shown {
             predecessors,
             arrivals: FxHashMap::default(),
             loops: FxHashMap::default(),
-            drops: None,
+            asked: None,
         }
     }
 }
@@ -65,37 +64,48 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// Before the drop of a reference: show what many such places would have to show, each in a cold block of its own. Only where
-    /// the store is executed once a call, and code is so much that its size counts.
+    /// Before an instruction that may leave, or drops a reference: show what many such would have to show, or to pass to an exit, each in
+    /// a cold block of its own. Only where the store is executed once a call, and code is so much that its size counts.
     pub(super) fn show_ahead(&mut self, v: Value) {
         if !self.policy.prefers_few(self.place) {
             return;
         }
-        let drops = self
+        let asked = self
             .shown
-            .drops
+            .asked
             .take()
-            .unwrap_or_else(|| self.count_drops());
+            .unwrap_or_else(|| self.count_asked());
         for (word, raw) in self.words_at(v) {
             let is_known = self.shadows.get(&word) == Some(&raw);
-            if !is_known && drops.get(&(word, raw)).is_some_and(|n| *n >= WORTH_A_STORE) {
+            if !is_known && asked.get(&(word, raw)).is_some_and(|n| *n >= WORTH_A_STORE) {
                 self.show(word, raw);
                 self.shadows.insert(word, raw);
             }
         }
-        self.shown.drops = Some(drops);
+        self.shown.asked = Some(asked);
     }
 
-    fn count_drops(&self) -> FxHashMap<(u32, Value), u32> {
+    fn count_asked(&self) -> FxHashMap<(u32, Value), u32> {
         let mut counts = FxHashMap::default();
         for &v in self.f.order.iter().flat_map(|b| &self.f.blocks[*b].insts) {
-            if *self.f.op(v) == Op::Decref {
+            let op = self.f.op(v);
+            if matches!(op, Op::Decref) || op.exit_reason().is_some() {
                 for shown in self.words_at(v) {
                     *counts.entry(shown).or_insert(0) += 1;
                 }
             }
         }
         counts
+    }
+
+    /// The word behind the frame that holds a raw value.
+    pub(super) fn shown_as(&self, raw: Value) -> Option<u32> {
+        // Where there is no frame behind which they lie, they are found nowhere.
+        if self.resumed.is_some() || self.closed.is_some() {
+            return None;
+        }
+        let words = self.shadows.iter().filter(|(_, shown)| **shown == raw);
+        words.map(|(word, _)| *word).min()
     }
 
     /// Take up what the frame holds where a block begins: what all edges bring. Where some are still to come, the block heads

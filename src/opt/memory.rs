@@ -240,8 +240,9 @@ fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
 struct Analysis<'a> {
     world: &'a dyn World,
     expressions: Expressions,
-    /// The guards on the class of each object.
-    guards: SecondaryMap<Value, SmallVec<[Key; 2]>>,
+    /// The guards on the class of each object that has some, and which of these an object's are, plus one.
+    guards: Vec<SmallVec<[Key; 2]>>,
+    guards_on: SecondaryMap<Value, u32>,
     fields: Fields<'a>,
     /// Whether facts become checks. Then what holds though a check of it would not is not known: that a number is what was stored, though it
     /// is another object; that an instance lacks what others of its class may have by now.
@@ -251,13 +252,12 @@ struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     fn new(f: &Function, cx: &Context<'a>) -> Analysis<'a> {
         let world = cx.world;
-        let mut guards = SecondaryMap::new();
-        guards.resize(f.insts.len());
         Analysis {
             world,
             checks_facts: cx.check_facts,
             expressions: Expressions::default(),
-            guards,
+            guards: Vec::new(),
+            guards_on: SecondaryMap::with_capacity(f.insts.len()),
             fields: Fields::new(f, world, &f.order),
         }
     }
@@ -269,9 +269,22 @@ impl<'a> Analysis<'a> {
         if key == next
             && let (Op::GuardType(_) | Op::CheckClasses(_), [object]) = (op, args)
         {
-            self.guards[*object].push(key);
+            let on = &mut self.guards_on[*object];
+            if *on == 0 {
+                self.guards.push(SmallVec::new());
+                *on = self.guards.len() as u32;
+            }
+            self.guards[*on as usize - 1].push(key);
         }
         key
+    }
+
+    /// The guards on the class of an object.
+    fn guards_on(&self, object: Value) -> &[Key] {
+        match self.guards_on[object].checked_sub(1) {
+            Some(on) => &self.guards[on as usize],
+            None => &[],
+        }
     }
 
     /// The number of what the instruction finds out, if it does.
@@ -421,7 +434,7 @@ impl<'a> Analysis<'a> {
 
     /// The classes that an object has one of, as far as is known: what each check has left.
     fn classes<'b>(&'b self, object: Value, facts: &'b Facts) -> impl Iterator<Item = &'b [Type]> {
-        let guards = self.guards[object].iter();
+        let guards = self.guards_on(object).iter();
         let known = guards.filter(|key| facts.get(**key).is_some());
         known.filter_map(|key| match self.expressions.get(*key).0 {
             Op::GuardType(ty) => Some(std::slice::from_ref(ty)),
@@ -610,7 +623,7 @@ impl<'a> Analysis<'a> {
     /// The class of the item that a store takes out, if that is known and news.
     fn old_type(&self, f: &Function, v: Value, item: Value, facts: &Facts) -> Option<Type> {
         let inst = f.inst(v);
-        let guards = self.guards[item].iter();
+        let guards = self.guards_on(item).iter();
         let guards = guards.filter(|key| facts.get(**key).is_some());
         let guards = guards.filter_map(|key| match *self.expressions.get(*key).0 {
             Op::GuardType(ty) => Some(ty),

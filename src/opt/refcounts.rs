@@ -32,6 +32,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         store_once(f) | sink(f, &objects, &preds) | sink_into_joins(f, &objects, &preds);
     let mut needed = FxHashSet::default();
     for b in f.order.clone() {
+        if !has(f, b, |op| matches!(op, Op::Incref)) {
+            continue;
+        }
         let insts = f.blocks[b].insts.clone();
         let mut gone = vec![false; insts.len()];
         let mut needed_here = Vec::new();
@@ -76,11 +79,19 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     across(f, cx, &objects, &preds, &unseen, needed) | changed
 }
 
+/// Whether a block has such an instruction.
+fn has(f: &Function, b: Block, is_such: impl Fn(&Op) -> bool) -> bool {
+    f.blocks[b].insts.iter().any(|v| is_such(f.op(*v)))
+}
+
 /// A slot that is to get the object that it has keeps its own reference to it: the store moves none, and what follows drops the one that was
 /// to be moved.
 fn store_once(f: &mut Function) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
+        if !has(f, b, |op| matches!(op, Op::StoreSlot(_))) {
+            continue;
+        }
         let mut held = f.blocks[b].entry_state.locals.clone();
         let mut insts = std::mem::take(&mut f.blocks[b].insts);
         let before = insts.len();

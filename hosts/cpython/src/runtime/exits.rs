@@ -63,6 +63,12 @@ pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         // The record is shared with nobody who changes it: units are only ever replaced.
         let record: *const ExitRecord =
             &(&(*unit).unit).as_ref().expect("a running unit").exits[number as usize];
+        // What the frame shows is copied before anything can change it.
+        let words = match (*record).shown.is_empty() {
+            true => None,
+            false => Some((*record).all_words(buffer)),
+        };
+        let buffer = words.as_ref().map_or(buffer, |words| words.as_ptr());
         units::keeping(unit, || leave(ts, frame, unit, &*record, number, buffer))
     }
 }
