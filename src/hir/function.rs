@@ -365,6 +365,11 @@ impl Function {
         v
     }
 
+    /// Whether some value stands for another that uses still name.
+    pub fn has_aliases(&self) -> bool {
+        self.aliases.values().len() > 0
+    }
+
     /// Let `new` stand for `old` everywhere.
     pub fn replace(&mut self, old: Value, new: Value) {
         let (old, new) = (self.resolve(old), self.resolve(new));
@@ -439,7 +444,7 @@ impl Function {
     /// Write the aliases into every use, and forget them. Where an instruction that might have raised was replaced by
     /// others, nothing raises any more.
     pub fn apply_aliases(&mut self) {
-        if self.aliases.values().len() == 0 {
+        if !self.has_aliases() {
             self.relied_on_once();
             return;
         }

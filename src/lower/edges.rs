@@ -11,6 +11,7 @@ impl Lower<'_> {
     pub(super) fn terminator(&mut self, block: Block) {
         match &self.f.blocks[block].term {
             Term::Jump(edge) => {
+                self.show_before(edge.block);
                 self.depart(edge.block);
                 self.edge(edge);
             }

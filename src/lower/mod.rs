@@ -294,7 +294,7 @@ impl<'a> Lower<'a> {
             resumed: None,
             leave: None,
             landing: None,
-            shown: Shown::new(f.predecessors()),
+            shown: Shown::new(f),
             locals: Vec::new(),
             position: None,
             shadows: Shadows::default(),
@@ -391,6 +391,7 @@ impl<'a> Lower<'a> {
             if !dirty[i] {
                 self.standing = Standing::Clean;
             }
+            self.show_ahead(insts[i]);
             if let Some((rest, check)) = dropped_together(self.f, &insts[i..])
                 && self.can_store_openly(&rest)
             {
@@ -424,9 +425,6 @@ impl<'a> Lower<'a> {
             self.wants_answer =
                 wanted[i] && check.is_none() && self.standing != Standing::Unknown && !is_forced;
             self.is_accounted = false;
-            if self.f.op(insts[i]).exit_reason().is_some() {
-                self.show_ahead(insts[i]);
-            }
             self.inst(insts[i]);
             // Whoever made the check where something has run takes it.
             if check.is_some() && self.checked.take() == check {

@@ -128,8 +128,9 @@ impl Lower<'_> {
             return true;
         }
         let position = self.b.pconst(position);
-        let mut operands = vec![self.thread, self.frame, p, position];
+        let mut operands = vec![p, self.frame, position];
         if !self.is_to_be_unseen() {
+            operands.push(self.thread);
             let cells = [self.parts.state_cell, self.parts.pending_cell];
             operands.extend(cells.map(|cell| self.b.pconst(cell)));
         }
@@ -160,7 +161,6 @@ impl Lower<'_> {
     /// Drop a reference to any object. The frame is made true for others only where the object dies, and only there the
     /// unit may end.
     fn drop_object(&mut self, v: Value, p: lir::Value) {
-        self.show_ahead(v);
         let go = self.b.block();
         let loud = self.release(p, go);
         self.b.switch_to(loud);

@@ -23,12 +23,12 @@ pub enum Routine {
     Release,
     /// Drop a reference to what may be no object, and end the object if that was the last one. The frame is true for whoever looks.
     Drop,
-    /// The same where the frame does not say yet at which instruction it is; says whether the unit may go on. The operands are thread,
-    /// frame, object, the position, and the unit's cells as `still_valid` has them.
+    /// The same where the frame does not say yet at which instruction it is; says whether the unit may go on. The operands are the object,
+    /// frame, the position, and then thread and the unit's cells as `still_valid` has them.
     DropAt,
     /// What `DropAt` does with the last reference to an object. By itself, so that the other does not save registers for it.
     EndAt,
-    /// What `DropAt` does, but says whether nobody has seen it: no code of the program has run. Without the cells.
+    /// What `DropAt` does, but says whether nobody has seen it: no code of the program has run. Without thread and the cells.
     DropUnseen,
     /// What `DropUnseen` does with the last reference to an object.
     EndUnseen,
@@ -143,6 +143,11 @@ impl<'a> Policy<'a> {
     pub(super) fn prefers_few(&self, place: usize) -> bool {
         self.is_large && self.within[place] == Within::Nothing
     }
+
+    /// Whether what a block does before a loop is better done there than in many cold places of the loop.
+    pub(super) fn prefers_few_behind(&self, place: usize) -> bool {
+        self.is_large && self.within[place] != Within::Innermost
+    }
 }
 
 /// How many instructions a function has, terminators included.
@@ -251,7 +256,7 @@ fn drop_signature() -> Signature {
 fn drop_object_at(host: &Host, routine: Routine, end: Option<u64>) -> Func {
     let mut func = Func::new(name(host, routine), drop_at_signature(routine));
     let params = func.params().to_vec();
-    let p = params[2];
+    let p = params[0];
     let mut b = Builder::new(&mut func);
     let (done, some, last) = (b.block(), b.block(), b.cold_block());
     let null = b.is_null(p);
@@ -290,8 +295,8 @@ fn end_object_at(host: &Host, routine: Routine) -> Func {
 
 /// End an object, and return whether the unit may go on: without its cells, if nobody has seen that.
 fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
-    let &[thread, frame, p, position, ref cells @ ..] = params else {
-        unreachable!("the signature has four parameters or more")
+    let &[p, frame, position, ref rest @ ..] = params else {
+        unreachable!("the signature has three parameters or more")
     };
     let (done, seen) = (b.block(), b.block());
     // What dies unseen needs no frame.
@@ -305,8 +310,8 @@ fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
     let intrinsic = |name| &host.intrinsics[host.intrinsic(name)].func;
     b.inline(intrinsic(names::SET_POSITION), &[frame, position], None);
     b.call(host.helper(DEALLOC), &[p], &[]);
-    let valid = match *cells {
-        [state, pending] => {
+    let valid = match *rest {
+        [thread, state, pending] => {
             let still_valid = intrinsic(names::STILL_VALID);
             b.inline(still_valid, &[thread, frame, state, pending], None)
         }
@@ -317,7 +322,7 @@ fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
 
 fn drop_at_signature(routine: Routine) -> Signature {
     let params = match routine {
-        Routine::DropUnseen | Routine::EndUnseen => 4,
+        Routine::DropUnseen | Routine::EndUnseen => 3,
         _ => 6,
     };
     Signature::new(&[Ty::Ptr; 6][..params], &[Ty::Bool])

@@ -2,9 +2,10 @@
 //! a word that holds what it is to hold is not stored again.
 
 use super::{Lower, Repr};
-use crate::hir::{Block, Op, Predecessors, Term, Value};
+use crate::hir::{Block, Function, Op, Predecessors, Term, Value};
 use crate::lir::Opcode;
 use crate::ll::{Ty, Width};
+use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -24,6 +25,8 @@ struct Arrival {
 /// What the frame holds along the edges of a function, as it is lowered block by block.
 pub(super) struct Shown {
     predecessors: Predecessors,
+    /// The places of blocks in their order.
+    places: SecondaryMap<Block, usize>,
     arrivals: FxHashMap<Block, Arrival>,
     /// What loops were entered with: each way back brings the same.
     loops: FxHashMap<Block, Vec<(u32, Value)>>,
@@ -32,9 +35,10 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn new(predecessors: Predecessors) -> Shown {
+    pub(super) fn new(f: &Function) -> Shown {
         Shown {
-            predecessors,
+            predecessors: f.predecessors(),
+            places: f.places(),
             arrivals: FxHashMap::default(),
             loops: FxHashMap::default(),
             asked: None,
@@ -64,18 +68,46 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// Before an instruction that may leave, or drops a reference: show what many such would have to show, or to pass to an exit, each in
+    /// Before an instruction that may leave, or end an object: show what many such would have to show, or to pass to an exit, each in
     /// a cold block of its own. Only where the store is executed once a call, and code is so much that its size counts.
     pub(super) fn show_ahead(&mut self, v: Value) {
-        if !self.policy.prefers_few(self.place) {
+        if self.policy.prefers_few(self.place) && self.asks(v) {
+            self.show_asked(self.words_at(v));
+        }
+    }
+
+    /// Whether an instruction may leave, or end an object before whoever looks at the frame.
+    fn asks(&self, v: Value) -> bool {
+        match self.f.op(v) {
+            Op::Decref => self.f.drop_runs_host_code(self.f.arg(v, 0)),
+            op => op.exit_reason().is_some(),
+        }
+    }
+
+    /// Before a jump: where that enters a loop, show what is the same in all its turns and many places in it would have to show or to pass.
+    pub(super) fn show_before(&mut self, header: Block) {
+        let data = &self.f.blocks[header];
+        let enters = data.is_loop_header && self.shown.places[header] > self.place;
+        if !enters || !self.policy.prefers_few_behind(self.place) {
             return;
         }
+        let locals = data.entry_state.locals.iter().enumerate();
+        let locals = locals.take(self.f.code.locals.len());
+        let words = locals.flat_map(|(k, local)| self.words(k, *local));
+        let is_same = |raw: Value| data.params.iter().all(|(param, _)| *param != raw);
+        let same = words
+            .filter(|(_, raw)| is_same(self.f.resolve(*raw)))
+            .collect();
+        self.show_asked(same);
+    }
+
+    fn show_asked(&mut self, words: Vec<(u32, Value)>) {
         let asked = self
             .shown
             .asked
             .take()
             .unwrap_or_else(|| self.count_asked());
-        for (word, raw) in self.words_at(v) {
+        for (word, raw) in words {
             let is_known = self.shadows.get(&word) == Some(&raw);
             if !is_known && asked.get(&(word, raw)).is_some_and(|n| *n >= WORTH_A_STORE) {
                 self.show(word, raw);
@@ -88,8 +120,7 @@ impl Lower<'_> {
     fn count_asked(&self) -> FxHashMap<(u32, Value), u32> {
         let mut counts = FxHashMap::default();
         for &v in self.f.order.iter().flat_map(|b| &self.f.blocks[*b].insts) {
-            let op = self.f.op(v);
-            if matches!(op, Op::Decref) || op.exit_reason().is_some() {
+            if self.asks(v) {
                 for shown in self.words_at(v) {
                     *counts.entry(shown).or_insert(0) += 1;
                 }

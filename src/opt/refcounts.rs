@@ -360,7 +360,11 @@ fn is_apart(f: &Function, v: Value) -> bool {
 }
 
 /// Of each value the object that it is ([`Function::object_of`]), looked up once: this pass puts no value in the place of another.
-struct Objects(SecondaryMap<Value, PackedOption<Value>>);
+struct Objects {
+    of_checked: SecondaryMap<Value, PackedOption<Value>>,
+    /// Whether one value stands for another, as it does while a pass has replaced some.
+    are_renamed: bool,
+}
 
 impl Objects {
     fn of(f: &Function) -> Objects {
@@ -370,12 +374,18 @@ impl Objects {
                 objects[v] = f.object_of(v).into();
             }
         }
-        Objects(objects)
+        Objects {
+            of_checked: objects,
+            are_renamed: f.has_aliases(),
+        }
     }
 
     fn get(&self, f: &Function, v: Value) -> Value {
-        let v = f.resolve(v);
-        self.0[v].expand().unwrap_or(v)
+        let v = match self.are_renamed {
+            true => f.resolve(v),
+            false => v,
+        };
+        self.of_checked[v].expand().unwrap_or(v)
     }
 
     /// [`Function::is_in_local`].
@@ -501,6 +511,7 @@ fn undone(
         match f.op(inst) {
             // Most are these.
             Op::GuardType(_) | Op::TupleGet | Op::Refine(_) | Op::Incref | Op::RangeNext => {}
+            Op::CheckUnseen if !unchecked => {}
             Op::Decref if object_of(f.arg(inst, 0)) == v => return Undone::At(j),
             // An object of a quiet class dies without touching others.
             Op::Decref if !f.drop_runs_host_code(f.arg(inst, 0)) => {}
