@@ -12,6 +12,7 @@
 use super::cfg::{Cfg, NaturalLoop, QuietLoops, Users};
 use super::graph::{Block, BlockCall, Func, Imm, Insertions, Inst, Renaming, Term, Value};
 use super::ops::Opcode;
+use crate::exits::CONTEXT_WORDS;
 use crate::ll::Ty;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use smallvec::{SmallVec, smallvec};
@@ -189,6 +190,12 @@ fn made_by(
     made.collect()
 }
 
+/// The first words that an exit passes: the thread and the frame.
+fn context(func: &Func, b: Block) -> SmallVec<[Value; CONTEXT_WORDS as usize]> {
+    let args = func.blocks[b].term.iter().flat_map(Term::args);
+    args.take(CONTEXT_WORDS as usize).copied().collect()
+}
+
 /// The exits that nothing but the loop takes.
 fn exits(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> Vec<Block> {
     let targets = found.blocks.iter().flat_map(|b| func.blocks[*b].targets());
@@ -255,8 +262,16 @@ fn enter(
         };
         copies.insert(v, constant);
     }
-    for b in found.blocks.iter().copied().chain(exits(func, cfg, found)) {
+    for &b in &found.blocks {
         func.blocks[b].rename(copies);
+    }
+    for b in exits(func, cfg, found) {
+        let context = context(func, b);
+        func.blocks[b].rename(copies);
+        // The thread and the frame are needed behind the loop anyway, and are the same for all exits of the function.
+        if let Some(Term::Exit { args, .. }) = &mut func.blocks[b].term {
+            args[..context.len()].copy_from_slice(&context);
+        }
     }
     copies.clear();
 }
