@@ -2,7 +2,7 @@
 //! a word that holds what it is to hold is not stored again.
 
 use super::{Lower, Repr};
-use crate::hir::{Block, Function, Op, Predecessors, Term, Value};
+use crate::hir::{Block, Function, Op, Place, Predecessors, Term, Value};
 use crate::lir::Opcode;
 use crate::ll::{Ty, Width};
 use cranelift_entity::SecondaryMap;
@@ -31,7 +31,7 @@ pub(super) struct Shown {
     /// What loops were entered with: each way back brings the same.
     loops: FxHashMap<Block, Vec<(u32, Value)>>,
     /// At how many places where the unit may leave, or an object may end, a word could hold a value. Counted when it is first asked for.
-    asked: Option<FxHashMap<(u32, Value), u32>>,
+    asked: Option<SecondaryMap<Value, u32>>,
 }
 
 impl Shown {
@@ -46,7 +46,7 @@ impl Shown {
     }
 }
 
-impl Lower<'_> {
+impl<'a> Lower<'a> {
     /// The words in which a local is shown, and the raw values that they hold then.
     fn words(&self, k: usize, local: Value) -> SmallVec<[(u32, Value); 2]> {
         let bound_word = (self.f.code.locals.len() + k) as u32;
@@ -59,20 +59,19 @@ impl Lower<'_> {
         }
     }
 
-    fn words_at(&self, v: Value) -> Vec<(u32, Value)> {
+    /// What the locals are where an instruction leaves.
+    fn locals_at(&self, v: Value) -> &'a [Value] {
         let state = self.f.inst(v).state;
-        let locals = state.map_or(&[][..], |state| &self.f.states[state].locals);
-        let locals = locals.iter().take(self.f.code.locals.len()).enumerate();
-        locals
-            .flat_map(|(k, local)| self.words(k, *local))
-            .collect()
+        state.map_or(&[], |state| {
+            &self.f.states[state].locals[..self.f.code.locals.len()]
+        })
     }
 
     /// Before an instruction that may leave, or end an object: show what many such would have to show, or to pass to an exit, each in
     /// a cold block of its own. Only where the store is executed once a call, and code is so much that its size counts.
     pub(super) fn show_ahead(&mut self, v: Value) {
         if self.policy.prefers_few(self.place) && self.asks(v) {
-            self.show_asked(self.words_at(v));
+            self.show_asked(self.locals_at(v), &[]);
         }
     }
 
@@ -91,38 +90,38 @@ impl Lower<'_> {
         if !enters || !self.policy.prefers_few_behind(self.place) {
             return;
         }
-        let locals = data.entry_state.locals.iter().enumerate();
-        let locals = locals.take(self.f.code.locals.len());
-        let words = locals.flat_map(|(k, local)| self.words(k, *local));
-        let is_same = |raw: Value| data.params.iter().all(|(param, _)| *param != raw);
-        let same = words
-            .filter(|(_, raw)| is_same(self.f.resolve(*raw)))
-            .collect();
-        self.show_asked(same);
+        let locals = &data.entry_state.locals[..self.f.code.locals.len()];
+        self.show_asked(locals, &data.params);
     }
 
-    fn show_asked(&mut self, words: Vec<(u32, Value)>) {
+    /// Show what is asked for often enough of what these locals are, but for the parameters of a block that begins behind.
+    fn show_asked(&mut self, locals: &[Value], params: &[(Value, Place)]) {
         let asked = self
             .shown
             .asked
             .take()
             .unwrap_or_else(|| self.count_asked());
-        for (word, raw) in words {
-            let is_known = self.shadows.get(&word) == Some(&raw);
-            if !is_known && asked.get(&(word, raw)).is_some_and(|n| *n >= WORTH_A_STORE) {
-                self.show(word, raw);
-                self.shadows.insert(word, raw);
+        for (k, local) in locals.iter().enumerate() {
+            for (word, raw) in self.words(k, *local) {
+                let is_known = || self.shadows.get(&word) == Some(&raw);
+                let is_there = || params.iter().all(|(param, _)| *param != raw);
+                if asked[raw] >= WORTH_A_STORE && !is_known() && is_there() {
+                    self.show(word, raw);
+                    self.shadows.insert(word, raw);
+                }
             }
         }
         self.shown.asked = Some(asked);
     }
 
-    fn count_asked(&self) -> FxHashMap<(u32, Value), u32> {
-        let mut counts = FxHashMap::default();
+    fn count_asked(&self) -> SecondaryMap<Value, u32> {
+        let mut counts = SecondaryMap::with_capacity(self.f.insts.len());
         for &v in self.f.order.iter().flat_map(|b| &self.f.blocks[*b].insts) {
             if self.asks(v) {
-                for shown in self.words_at(v) {
-                    *counts.entry(shown).or_insert(0) += 1;
+                for (k, local) in self.locals_at(v).iter().enumerate() {
+                    for (_, raw) in self.words(k, *local) {
+                        counts[raw] += 1;
+                    }
                 }
             }
         }

@@ -31,10 +31,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut changed =
         store_once(f) | sink(f, &objects, &preds) | sink_into_joins(f, &objects, &preds);
     let mut needed = FxHashSet::default();
-    for b in f.order.clone() {
-        if !has(f, b, |op| matches!(op, Op::Incref)) {
-            continue;
-        }
+    let blocks = f.order.iter().copied();
+    let taking: Vec<Block> = blocks
+        .filter(|b| has(f, *b, |op| matches!(op, Op::Incref)))
+        .collect();
+    for &b in &taking {
         let insts = f.blocks[b].insts.clone();
         let mut gone = vec![false; insts.len()];
         let mut needed_here = Vec::new();
@@ -76,7 +77,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             needed.extend(needed_here);
         }
     }
-    across(f, cx, &objects, &preds, &unseen, needed) | changed
+    across(f, cx, &objects, &preds, &unseen, &taking, needed) | changed
 }
 
 /// Whether a block has such an instruction.
@@ -126,7 +127,7 @@ fn checked(f: &Function, v: Value) -> Value {
     v
 }
 
-/// What `run` does within blocks, where blocks lie between. Of some it is known that their own block needs them, as long as nothing
+/// What `run` does within the blocks that take references, where blocks lie between. Of some it is known that their own block needs them, as long as nothing
 /// changes.
 fn across(
     f: &mut Function,
@@ -134,11 +135,12 @@ fn across(
     objects: &Objects,
     preds: &Predecessors,
     unseen: &FxHashSet<Value>,
+    taking: &[Block],
     mut needed: FxHashSet<Value>,
 ) -> bool {
     let places = f.places();
     let mut changed = false;
-    for b in f.order.clone() {
+    for &b in taking {
         let mut at = 0;
         while let Some(&inst) = f.blocks[b].insts.get(at) {
             let is_taken = matches!(f.op(inst), Op::Incref) && !needed.contains(&inst);
