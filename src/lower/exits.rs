@@ -436,18 +436,16 @@ impl Lower<'_> {
         self.publish_locals(pc, &self.f.states[state].locals.clone());
     }
 
-    /// Whether that stores the position, and nothing else.
+    /// Whether that stores the position, and nothing else: what it would show besides, the frame shows already.
     pub(super) fn publishes_position_alone(&self, v: Value) -> bool {
-        let Some(state) = self.f.inst(v).state else {
-            return true;
+        let is_shown = |(k, local): (usize, &Value)| {
+            let mut words = self.words(k, *local).into_iter();
+            self.repr(*local) != Repr::Virtual
+                && words.all(|(word, raw)| self.shadows.get(&word) == Some(&raw))
         };
-        let locals = self.f.states[state].locals.iter();
-        let mut locals = locals.take(self.f.code.locals.len());
-        let is_shown = |v: &Value| self.repr(*v).is_raw() || self.repr(*v) == Repr::Virtual;
-        !locals.any(is_shown)
-            && !self
-                .copied
-                .contains(&self.f.code.instr(self.place_of(v)).pos)
+        let mut locals = self.locals_at(v).iter().enumerate();
+        let needs_copy = || (self.copied).contains(&self.f.code.instr(self.place_of(v)).pos);
+        locals.all(is_shown) && (self.f.inst(v).state.is_none() || !needs_copy())
     }
 
     /// Whether the frame has the position already.

@@ -48,7 +48,7 @@ impl Shown {
 
 impl<'a> Lower<'a> {
     /// The words in which a local is shown, and the raw values that they hold then.
-    fn words(&self, k: usize, local: Value) -> SmallVec<[(u32, Value); 2]> {
+    pub(super) fn words(&self, k: usize, local: Value) -> SmallVec<[(u32, Value); 2]> {
         let bound_word = (self.f.code.locals.len() + k) as u32;
         match self.repr(local) {
             Repr::Int(raw) | Repr::Double(raw) | Repr::Bool(raw) => smallvec![(k as u32, raw)],
@@ -60,7 +60,7 @@ impl<'a> Lower<'a> {
     }
 
     /// What the locals are where an instruction leaves.
-    fn locals_at(&self, v: Value) -> &'a [Value] {
+    pub(super) fn locals_at(&self, v: Value) -> &'a [Value] {
         let state = self.f.inst(v).state;
         state.map_or(&[], |state| {
             &self.f.states[state].locals[..self.f.code.locals.len()]
