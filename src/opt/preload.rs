@@ -30,6 +30,7 @@ use crate::hir::{
 };
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most values that a loop carries for this: each takes a register.
@@ -46,7 +47,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if loops.is_empty() {
         return false;
     }
-    let users = users(f);
+    // Counted when it is first asked for: most loops read nothing that could be read before.
+    let users = OnceCell::new();
     let mut changed = false;
     for found in &loops {
         if let Some(plan) = Plan::of(f, cx, &users, found) {
@@ -177,7 +179,7 @@ fn straight(f: &Function, body: &BTreeSet<Block>, header: Block) -> Vec<Block> {
 }
 
 /// How often each value is named.
-fn users(f: &Function) -> SecondaryMap<Value, u32> {
+fn count_users(f: &Function) -> SecondaryMap<Value, u32> {
     let mut users = SecondaryMap::new();
     for &b in &f.order {
         f.named_in(b).for_each(|v| users[f.resolve(v)] += 1);
@@ -254,7 +256,7 @@ impl Plan {
     fn of(
         f: &mut Function,
         cx: &Context<'_>,
-        users: &SecondaryMap<Value, u32>,
+        users: &OnceCell<SecondaryMap<Value, u32>>,
         found: &Innermost,
     ) -> Option<Plan> {
         let fields = Fields::new(f, cx.world, &found.body);
@@ -300,6 +302,7 @@ impl Plan {
             return None;
         }
         let has_pending = !found.pending.is_empty();
+        let users = users.get_or_init(|| count_users(f));
         decide(f, users, has_pending, &mut steps, &accesses, &needless)?;
         let leaves = steps.iter().any(|step| step.op.exit_reason().is_some());
         Some(Plan {

@@ -13,13 +13,15 @@ use super::Context;
 use crate::hir::{Block, BlockData, Edge, Function, Inst, Op, Term, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
+use std::cell::OnceCell;
 
 /// Let numbers become others.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if !cx.reuses || cx.check_facts || f.taken_out.is_empty() {
         return false;
     }
-    let uses = uses(f);
+    // Counted when it is first asked for: most functions have no such store.
+    let uses = OnceCell::new();
     let mut changed = false;
     for b in f.order.clone() {
         // The last one first: what follows a store is another block.
@@ -36,7 +38,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 }
 
 /// How often each object is named, by any of its names; what edges carry and what frames have at the ends of blocks included.
-fn uses(f: &Function) -> SecondaryMap<Value, usize> {
+fn count_uses(f: &Function) -> SecondaryMap<Value, usize> {
     let mut uses = SecondaryMap::new();
     for &b in &f.order {
         f.named_in(b).for_each(|v| uses[f.object_of(v)] += 1);
@@ -57,7 +59,7 @@ struct Found {
     boxed: Value,
 }
 
-fn find(f: &Function, uses: &SecondaryMap<Value, usize>, b: Block) -> Option<Found> {
+fn find(f: &Function, uses: &OnceCell<SecondaryMap<Value, usize>>, b: Block) -> Option<Found> {
     let insts = &f.blocks[b].insts;
     insts.iter().enumerate().rev().find_map(|(at, &store)| {
         let place = match f.op(store) {
@@ -89,8 +91,12 @@ fn find(f: &Function, uses: &SecondaryMap<Value, usize>, b: Block) -> Option<Fou
         let start = insts[..at].iter().position(|v| *v == old)?;
         let named = insts[start..at].iter().flat_map(|v| f.named_by(*v));
         let before = named.filter(|v| f.object_of(*v) == old).count();
+        if !is_dropped {
+            return None;
+        }
+        let uses = uses.get_or_init(|| count_uses(f));
         let only_there = before == uses[old] && uses[f.resolve(store)] == 1;
-        (is_dropped && only_there).then_some(Found {
+        only_there.then_some(Found {
             at,
             len: between + 2,
             old,
