@@ -11,8 +11,9 @@
 //! - A **loop unit** (on-stack replacement) is called as `(thread, frame) -> object` on a frame of the host's
 //!   interpreter. It gives the function's result, or null, or whatever the exit hook returned.
 //! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
-//!   `exit_hook(unit token, exit number, buffer)`. [`ExitRecord::read`](crate::exits::ExitRecord::read) says in safe
-//!   terms what the buffer holds.
+//!   `exit_hook(unit token, exit number, buffer)`. What the frame shows already of raw locals is not among those:
+//!   [`ExitRecord::all_words`](crate::exits::ExitRecord::all_words) adds it, before anything changes the frame, and
+//!   [`ExitRecord::read`](crate::exits::ExitRecord::read) says in safe terms what all those words are.
 
 mod builder;
 mod document;
