@@ -96,6 +96,10 @@ impl<'a> Lower<'a> {
 
     /// Show what is asked for often enough of what these locals are, but for the parameters of a block that begins behind.
     fn show_asked(&mut self, locals: &[Value], params: &[(Value, Place)]) {
+        // A closed unit has no frame.
+        if self.closed.is_some() {
+            return;
+        }
         let asked = self
             .shown
             .asked
