@@ -10,7 +10,6 @@ use cranelift_entity::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
-
 use std::ops::Index;
 use std::sync::Arc;
 

@@ -191,7 +191,7 @@ impl HighLevelOp<'_, '_> {
         drop_box(self.b(), host, kind, object);
         self.b().jump(go, &[value]);
         self.b().switch_to(go);
-        (self.lower.position, self.lower.shadows) = before;
+        self.lower.forget_published(before);
         result
     }
 

@@ -329,7 +329,7 @@ impl Lower<'_> {
         let raw = self.f.resolve(raw);
         words.place_of(raw).unwrap_or_else(|| {
             // What the frame shows needs no register on the way.
-            if let Some(word) = self.shown_as(raw) {
+            if let Some(word) = self.shown_as(&words.locals, raw) {
                 words.shown.push((word, raw));
                 return FIRST_SHOWN + words.shown.len() as u32 - 1;
             }

@@ -21,7 +21,12 @@ impl HighLevelOp<'_, '_> {
         self.b().br(quiet, go, &[], slow, &[]);
         self.b().switch_to(slow);
         self.handle_pending(cell, go, exit);
-        self.lower.shadows = shadows;
+        // The quiet way has stored nothing.
+        let here = &self.lower.shadows;
+        let both = shadows
+            .into_iter()
+            .filter(|(word, raw)| here.get(word) == Some(raw));
+        self.lower.shadows = both.collect();
     }
 
     /// Whether nothing is pending; a turn of a loop is counted.

@@ -232,10 +232,10 @@ impl Lower<'_> {
                 self.drop_whatever(p);
             }
         }
-        (self.position, self.shadows) = before;
         self.locals = locals;
         let exit = self.guard_exit(check);
         self.b.jump(exit, &[]);
+        (self.position, self.shadows) = before;
     }
 
     /// Store an object into the slot of a local, and drop what it holds.

@@ -132,14 +132,21 @@ impl<'a> Lower<'a> {
         counts
     }
 
-    /// The word behind the frame that holds a raw value.
-    pub(super) fn shown_as(&self, raw: Value) -> Option<u32> {
+    /// The word behind the frame that holds a raw value where the locals are these, and that belongs to one of them which is that value:
+    /// what is shown on the way to an exit leaves such a word as it is.
+    pub(super) fn shown_as(&self, locals: &[Value], raw: Value) -> Option<u32> {
         // Where there is no frame behind which they lie, they are found nowhere.
         if self.resumed.is_some() || self.closed.is_some() {
             return None;
         }
+        let count = self.f.code.locals.len();
+        let is_of_local = |word: u32| {
+            let k = word as usize % count;
+            self.words(k, locals[k]).contains(&(word, raw))
+        };
         let words = self.shadows.iter().filter(|(_, shown)| **shown == raw);
-        words.map(|(word, _)| *word).min()
+        let words = words.map(|(word, _)| *word);
+        words.filter(|word| is_of_local(*word)).min()
     }
 
     /// Take up what the frame holds where a block begins: what all edges bring. Where some are still to come, the block heads
