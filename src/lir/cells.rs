@@ -20,14 +20,13 @@ const WORD: Imm = Imm::Mem {
 
 /// Carry the word at `cell` through innermost loops that load it in each turn. Nothing but callees may change it.
 pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u64) {
-    let func_blocks = func.blocks.len();
     let mut work = Work {
         hot: &quiet.hot,
         addresses: addresses(func, cfg, cell),
+        ends: SecondaryMap::with_capacity(func.blocks.len()),
         func,
         cfg,
         cell,
-        ends: SecondaryMap::with_capacity(func_blocks),
         known: Renaming::default(),
     };
     for found in &quiet.loops {

@@ -14,19 +14,14 @@ impl HighLevelOp<'_, '_> {
         }
         // Looked at in each turn where exits are forced.
         let exit = self.pending_exit();
-        let shadows = self.lower.shadows.clone();
+        let before = self.lower.published();
         let cell = self.pending_cell();
         let quiet = self.nothing_pending(cell);
         let (slow, go) = (self.b().cold_block(), self.b().block());
         self.b().br(quiet, go, &[], slow, &[]);
         self.b().switch_to(slow);
         self.handle_pending(cell, go, exit);
-        // The quiet way has stored nothing.
-        let here = &self.lower.shadows;
-        let both = shadows
-            .into_iter()
-            .filter(|(word, raw)| here.get(word) == Some(raw));
-        self.lower.shadows = both.collect();
+        self.lower.forget_published(before);
     }
 
     /// Whether nothing is pending; a turn of a loop is counted.

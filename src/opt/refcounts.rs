@@ -127,8 +127,8 @@ fn checked(f: &Function, v: Value) -> Value {
     v
 }
 
-/// What `run` does within the blocks that take references, where blocks lie between. Of some it is known that their own block needs them, as long as nothing
-/// changes.
+/// What `run` does within the blocks that take references, where blocks lie between. Of some it is known that their own block needs
+/// them, as long as nothing changes.
 fn across(
     f: &mut Function,
     cx: &Context<'_>,
