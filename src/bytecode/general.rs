@@ -164,8 +164,6 @@ general_ops! {
     LoadFromDictOrGlobals "load_from_dict_or_globals" (frame) 1 1 Object;
     /// A name of the operand (a mapping), or what the cell in the slot holds.
     LoadFromDictOrDeref "load_from_dict_or_deref" (frame) 1 1 Object;
-    /// Put the slot's object into a new cell in that slot.
-    MakeCell "make_cell" (frame) 1 0 Nothing;
     /// Copy the closure's cells into the frame's last n slots.
     CopyFreeVars "copy_free_vars" (frame safe) 1 0 Nothing;
     /// Call: array of callable, self or null, positional arguments, keyword values; the operand is the tuple of

@@ -12,6 +12,10 @@ use std::fmt;
 pub enum VirtualKind {
     /// A tuple; the fields are its items.
     Tuple,
+    /// A cell; the field is what is in it, if anything is.
+    Cell,
+    /// A method: the fields are the function and the object that it is bound to.
+    Method,
     /// An iterator of a range; the fields are the next value, where it ends, and the step.
     RangeIter,
     /// An iterator of a list or tuple; the fields are that, and the offset of the next item.
@@ -27,8 +31,10 @@ pub enum VirtualKind {
 
 impl VirtualKind {
     /// The kinds that are no more than their names.
-    pub const NAMED: [VirtualKind; 3] = [
+    pub const NAMED: [VirtualKind; 5] = [
         VirtualKind::Tuple,
+        VirtualKind::Cell,
+        VirtualKind::Method,
         VirtualKind::RangeIter,
         VirtualKind::SeqIter,
     ];
@@ -37,6 +43,8 @@ impl VirtualKind {
     pub fn name(&self) -> &'static str {
         match self {
             VirtualKind::Tuple => "tuple",
+            VirtualKind::Cell => "cell",
+            VirtualKind::Method => "method",
             VirtualKind::RangeIter => "range_iter",
             VirtualKind::SeqIter => "seq_iter",
             VirtualKind::Instance { .. } => "instance",

@@ -102,6 +102,8 @@ pub(super) struct Builder<'a> {
     pub(super) blocks: BTreeMap<Pc, Block>,
     pub(super) pred_count: FxHashMap<Pc, u32>,
     pub(super) headers: FxHashSet<Pc>,
+    /// For heads of loops that control comes to from one place outside: whether the loop assigns to each local.
+    pub(super) assigned: FxHashMap<Pc, Vec<bool>>,
     /// Where the unit ends and the interpreter goes on.
     pub(super) ends: HashSet<Pc>,
     pub(super) entered: FxHashSet<Block>,
@@ -176,6 +178,7 @@ pub fn build(
         null: Value::from_u32(0),
         blocks: BTreeMap::new(),
         pred_count: FxHashMap::default(),
+        assigned: FxHashMap::default(),
         headers: FxHashSet::default(),
         ends: HashSet::new(),
         names: names.map(Names::new),
@@ -656,6 +659,12 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Whether the type says of which class of the program an object is: that may be assigned, so it holds only until code of the program
+/// runs.
+pub(crate) fn is_of_moment(ty: Type) -> bool {
+    ty.could_be(Type::USER) && ty.as_object().is_none() && ty.runtime_class().is_some()
 }
 
 /// Whether the type is of one builtin class exactly: objects of such classes never change class.

@@ -158,6 +158,7 @@ impl Builder<'_> {
             }
         }
         post.reverse();
+        self.assigned = self.assignments(firsts, &post, &headers, block_succ);
         self.headers = headers;
         for &pc in &post {
             let header = self.headers.contains(&pc);
@@ -168,6 +169,81 @@ impl Builder<'_> {
             self.f.names = names.find_regions(code, &post, &self.ends, self.avoid);
         }
         Ok(post)
+    }
+
+    /// For each of the heads of loops that control comes to from one place outside, and to whose blocks through it alone: whether the loop
+    /// assigns to each local. `order` are all blocks in reverse postorder.
+    fn assignments(
+        &self,
+        firsts: &[Pc],
+        order: &[Pc],
+        headers: &FxHashSet<Pc>,
+        successors_of: impl Fn(Pc) -> Vec<Pc>,
+    ) -> FxHashMap<Pc, Vec<bool>> {
+        let mut found = FxHashMap::default();
+        if headers.is_empty() {
+            return found;
+        }
+        let places = order.iter().enumerate();
+        let places: FxHashMap<Pc, usize> = places.map(|(place, pc)| (*pc, place)).collect();
+        let mut before: FxHashMap<Pc, Vec<Pc>> = FxHashMap::default();
+        for &from in order {
+            for to in successors_of(from) {
+                before.entry(to).or_default().push(from);
+            }
+        }
+        let is_handler = |pc: Pc| self.code.handlers.iter().any(|h| h.target == pc);
+        for &header in headers {
+            let (back, outside): (Vec<Pc>, Vec<Pc>) = before[&header]
+                .iter()
+                .partition(|from| places[from] >= places[&header]);
+            let begins = usize::from(firsts.contains(&header));
+            if outside.len() + begins != 1 || is_handler(header) {
+                continue;
+            }
+            let mut inside = FxHashSet::from_iter([header]);
+            let mut work = back;
+            let mut is_natural = true;
+            while let Some(pc) = work.pop() {
+                if inside.insert(pc) {
+                    is_natural &= places[&pc] > places[&header] && !firsts.contains(&pc);
+                    work.extend(before.get(&pc).into_iter().flatten());
+                }
+            }
+            if is_natural {
+                found.insert(header, self.assigned_in(&inside, &places));
+            }
+        }
+        found
+    }
+
+    /// Whether one of the blocks assigns to each local; `all` are those that begin a block.
+    fn assigned_in(&self, blocks: &FxHashSet<Pc>, all: &FxHashMap<Pc, usize>) -> Vec<bool> {
+        let mut assigned = vec![false; self.code.locals.len()];
+        for &block in blocks {
+            let mut pc = block;
+            while let Some(instr) = self.code.instrs.get(pc.0 as usize) {
+                match instr.op {
+                    B::StoreFast | B::DeleteFast | B::LoadFastAndClear | B::MakeCell => {
+                        assigned[instr.arg as usize] = true;
+                    }
+                    B::CopyFreeVars => assigned.fill(true),
+                    _ => {}
+                }
+                pc.0 += 1;
+                if all.contains_key(&pc) {
+                    break;
+                }
+            }
+        }
+        assigned
+    }
+
+    /// Whether the block at `pc` is a loop's head in which the local is what it was before, in every turn.
+    fn is_fixed(&self, pc: Pc, local: usize) -> bool {
+        self.assigned
+            .get(&pc)
+            .is_some_and(|assigned| !assigned[local])
     }
 
     /// The instructions of the outermost loop with `first` in it, if what follows it is left to the interpreter: code
@@ -243,6 +319,9 @@ impl Builder<'_> {
             if joins {
                 let real = self.code.locals.len();
                 for (k, slot) in locals[..real].iter_mut().enumerate() {
+                    if self.is_fixed(pc, k) {
+                        continue;
+                    }
                     *slot = self.param(block, *slot, Place::Local(k as u32));
                 }
                 for (k, entry) in stack.iter_mut().enumerate() {
@@ -265,7 +344,10 @@ impl Builder<'_> {
         }
         let args = if joins {
             let names = self.name_args(pc);
-            self.slots().chain(names).collect()
+            let locals = (0..self.code.locals.len()).filter(|k| !self.is_fixed(pc, *k));
+            let locals = locals.map(|k| self.locals[k]);
+            let stack = self.stack.iter().map(|entry| entry.value);
+            locals.chain(stack).chain(names).collect()
         } else {
             Vec::new()
         };

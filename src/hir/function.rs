@@ -1,5 +1,6 @@
 //! HIR functions: values, blocks, frame states.
 
+use super::build::is_of_moment;
 use super::ops::Op;
 use crate::bytecode::{Awaited, Code, Pc};
 use crate::facts::{Assumption, Source};
@@ -403,6 +404,15 @@ impl Function {
     /// Operand `i` of a value, resolved.
     pub fn arg(&self, v: Value, i: usize) -> Value {
         self.resolve(self.inst(v).args[i])
+    }
+
+    /// The value without the checks that only hold until code of the program runs.
+    pub(crate) fn lasting(&self, v: Value) -> Value {
+        let mut v = self.resolve(v);
+        while matches!(self.op(v), Op::GuardType(_) | Op::Refine(_)) && is_of_moment(self.ty(v)) {
+            v = self.arg(v, 0);
+        }
+        v
     }
 
     /// The value without guards and refinements: the same object.

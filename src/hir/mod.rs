@@ -46,8 +46,8 @@ mod verify;
 /// What HIR is made of that bytecode defines.
 pub use crate::bytecode::{BinaryOp, GeneralOp, Gives, Pc, Reason};
 pub use balance::check_balance;
-pub(crate) use build::is_builtin_exact;
 pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};
+pub(crate) use build::{is_builtin_exact, is_of_moment};
 pub(crate) use expressions::{Expressions, Operands};
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,

@@ -212,6 +212,11 @@ hir_ops! {
     /// The virtual tuple or instance that is the second operand where the first one, a C truth value, holds; else the third one, a
     /// constant or null, of which it owns no reference. What owns the second one's items has them either way. The same may name it.
     VirtualIf = "virtual_if", Some(3);
+    /// A cell that is never made unless an exit is taken, as it is from one assignment to the next: the operand is in it, of which it owns
+    /// a reference; without one it is empty. The same may name it as an instance.
+    VirtualCell = "virtual_cell", None;
+    /// The constant function bound to the operand, of which it owns a reference, likewise never made. The function is kept by the code.
+    VirtualMethod(function: ObjectHandle as Object) = "virtual_method", Some(1);
     /// An iterator of a range, of C integers: the next value, where it ends, and the step. It is never made unless an exit is
     /// taken: nothing but the stacks of frame states may name it.
     VirtualRangeIter = "virtual_range_iter", Some(3);
@@ -353,6 +358,11 @@ hir_ops! {
     TupleGet = "tuple_get", Some(2);
     /// Append to a list (list, object): takes over the object.
     ListAppend = "list_append", Some(2);
+    /// A new cell for the local of this slot, owned, with the operand in it, which it takes over, or null; exits where there is no memory.
+    NewCell(slot: u32 as Number) = "new_cell", Some(1);
+    /// A function, or a method of a class of the host's, bound to the second operand, which is taken over: a new object, owned; exits
+    /// where there is no memory.
+    BindMethod = "bind_method", Some(2);
     /// What a cell holds, borrowed, or null.
     CellGet = "cell_get", Some(1);
     /// Replace what a cell holds: takes over the object, gives the old content, owned, or null.
@@ -385,8 +395,9 @@ hir_ops! {
     Load(call: IntrinsicCall as Intrinsic) = "load", Some(1);
     /// What a namespace of the program has under a name, borrowed; exits with `Reason::Name` if that is nothing.
     GlobalGet(call: IntrinsicCall as Intrinsic) = "global_get", Some(0);
-    /// A new instance of a class of the program, owned; exits where there is no memory.
-    New(call: IntrinsicCall as Intrinsic) = "new", Some(0);
+    /// A new instance of a class of the program, by the type of what is exactly of that class, owned; exits where there is no memory. The
+    /// result's own type does not say which class: that may be assigned once somebody else has the instance.
+    New(ty: Type as Single, call: IntrinsicCall as Intrinsic) = "new", Some(0);
     /// A store of the host's into an object (object, value): takes over the value, gives the old one or null.
     Store(call: IntrinsicCall as Intrinsic) = "store", Some(2);
     /// The same where a check stands before it, so that nobody notices when the old value is dropped.
@@ -435,6 +446,8 @@ impl Op {
             self,
             Op::VirtualTuple
                 | Op::VirtualInstance(..)
+                | Op::VirtualCell
+                | Op::VirtualMethod(_)
                 | Op::VirtualIf
                 | Op::VirtualRangeIter
                 | Op::VirtualSeqIter
@@ -443,9 +456,14 @@ impl Op {
 
     /// Whether the op gives an object that only an exit makes, and that slots of locals and other such objects may name.
     pub fn is_virtual_aggregate(&self) -> bool {
+        self.is_made_by_exits() || matches!(self, Op::VirtualIf)
+    }
+
+    /// The same where it is certain which object that is.
+    pub fn is_made_by_exits(&self) -> bool {
         matches!(
             self,
-            Op::VirtualTuple | Op::VirtualInstance(..) | Op::VirtualIf
+            Op::VirtualTuple | Op::VirtualInstance(..) | Op::VirtualCell | Op::VirtualMethod(_)
         )
     }
 
@@ -491,7 +509,9 @@ impl Op {
             Op::StrAt => Reason::Domain,
             Op::Check(_)
             | Op::CheckThread(_)
-            | Op::New(_)
+            | Op::New(..)
+            | Op::NewCell(_)
+            | Op::BindMethod
             | Op::Load(_)
             | Op::Store(_)
             | Op::StoreQuiet(_)
@@ -614,7 +634,9 @@ impl Op {
                     | Op::Output(_)
                     | Op::Borrowed
                     | Op::RangeAt(_)
-                    | Op::New(_)
+                    | Op::New(..)
+                    | Op::NewCell(_)
+                    | Op::BindMethod
                     | Op::CheckValid
                     | Op::Count(_)
             )
@@ -627,7 +649,9 @@ impl Op {
             Op::Count(_)
                 | Op::Check(_)
                 | Op::CheckThread(_)
-                | Op::New(_)
+                | Op::New(..)
+                | Op::NewCell(_)
+                | Op::BindMethod
                 | Op::CheckClasses(_)
                 | Op::CheckValid
                 | Op::CheckUnseen
@@ -651,7 +675,9 @@ impl Op {
             Op::General(op, _) => op.info().gives == Gives::Object,
             Op::CallDirect(_)
             | Op::CallNative(_)
-            | Op::New(_)
+            | Op::New(..)
+            | Op::NewCell(_)
+            | Op::BindMethod
             | Op::ListSlice(_)
             | Op::Sent
             | Op::BoxInt
@@ -672,8 +698,10 @@ impl Op {
     /// The operands, of `count`, whose references the op takes over; those of the others stay with who has them.
     pub fn takes_over(&self, count: usize) -> std::ops::Range<usize> {
         match self {
-            Op::Decref | Op::DropShared | Op::NameSet(_) | Op::Yield(_) => 0..1,
-            Op::CellSet | Op::ListAppend | Op::Store(_) | Op::StoreQuiet(_) => 1..2,
+            Op::Decref | Op::DropShared | Op::NameSet(_) | Op::Yield(_) | Op::NewCell(_) => 0..1,
+            Op::BindMethod | Op::CellSet | Op::ListAppend | Op::Store(_) | Op::StoreQuiet(_) => {
+                1..2
+            }
             Op::ListSet | Op::ItemSet => 2..3,
             Op::CallDirect(_) => 1..count,
             Op::CallNative(_) => 0..count,

@@ -139,8 +139,12 @@ impl Builder<'_> {
                 self.decref(old);
             }
             B::MakeCell => {
-                self.general(G::MakeCell, [arg as i64, 0], vec![], Type::BOTTOM);
-                self.locals[arg] = self.emit(Op::LoadSlot(instr.arg), vec![], Type::CELL);
+                let state = self.state();
+                let content = vec![self.locals[arg]];
+                let op = Op::NewCell(instr.arg);
+                let cell = self.emit_with(op, content, Type::CELL, Some(state));
+                self.emit(Op::StoreSlot(instr.arg), vec![cell], Type::BOTTOM);
+                self.locals[arg] = cell;
             }
             B::CopyFreeVars if let Some(Shown { cells, .. }) = self.inlined => {
                 // As long as the function is what it was, which its caller relies on, so is its closure.

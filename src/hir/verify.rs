@@ -179,7 +179,7 @@ impl Checker<'_> {
         }
         if inst.op == Op::VirtualIf {
             let [flag, made, other] = [0, 1, 2].map(|i| f.resolve(inst.args[i]));
-            let is_made = matches!(f.op(made), Op::VirtualTuple | Op::VirtualInstance(..));
+            let is_made = f.op(made).is_made_by_exits();
             let is_constant = matches!(f.op(other), Op::Const(_) | Op::Null);
             if !(f.ty(flag) <= Type::CBOOL && is_made && is_constant) {
                 self.faults.push(format!(

@@ -146,6 +146,11 @@ pub mod names {
         TUPLE_LEN = "tuple_len" (Ptr) -> (I64);
         /// Item of a tuple, borrowed; the index is in range.
         TUPLE_GET = "tuple_get" (Ptr, I64) -> (Ptr);
+        /// A new cell with an object in it, whose reference is taken over, or null. Fails where there is no memory, without an exception.
+        NEW_CELL = "new_cell" (Ptr) -> (Ptr);
+        /// A function, or a method descriptor of a class of the host's, bound to an object, whose reference is taken over. Fails where there
+        /// is no memory, without an exception.
+        BIND_METHOD = "bind_method" (Ptr, Ptr) -> (Ptr);
         /// What a cell holds, borrowed, or null.
         CELL_GET = "cell_get" (Ptr) -> (Ptr);
         /// Replace what a cell holds: takes over the reference, gives the old content (or null).

@@ -88,8 +88,6 @@ pub(super) struct Version {
     pub bindings: SecondaryMap<Value, PackedOption<Sv>>,
     own: SecondaryMap<Value, PackedOption<Sv>>,
     pub outputs: HashMap<(Value, u32), Sv>,
-    /// What the slots of cells hold.
-    pub cells: BTreeMap<u32, Identity>,
     pub blocks: SecondaryMap<Block, Option<BlockState>>,
     /// Places in reverse postorder.
     pub rank: SecondaryMap<Block, u32>,
@@ -271,7 +269,6 @@ impl<'p> Engine<'p> {
             bindings: SecondaryMap::new(),
             own: SecondaryMap::new(),
             outputs: HashMap::new(),
-            cells: BTreeMap::new(),
             blocks: SecondaryMap::new(),
             rank,
             last_use,

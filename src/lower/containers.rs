@@ -55,6 +55,15 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &args, Some(exit))[0]
     }
 
+    /// A new object of the operands; leaves where there is no memory.
+    pub(super) fn new_object(&mut self, name: &'static str) -> lir::Value {
+        let exit = self.exit();
+        let host = self.lower.host;
+        let id = host.intrinsic(name);
+        let args = self.inputs(&host.intrinsics[id].func.signature.params);
+        self.lower.perform(id, &args, Some(exit))[0]
+    }
+
     /// A new list of a list's items; leaves where there is no memory.
     pub(super) fn list_slice(&mut self, step: i64) -> lir::Value {
         let exit = self.exit();

@@ -27,6 +27,8 @@ impl HighLevelOp<'_, '_> {
             | Op::BoxFloatIf
             | Op::VirtualTuple
             | Op::VirtualInstance(..)
+            | Op::VirtualCell
+            | Op::VirtualMethod(_)
             | Op::VirtualIf
             | Op::VirtualRangeIter
             | Op::VirtualSeqIter
@@ -199,6 +201,8 @@ impl HighLevelOp<'_, '_> {
                 self.set_raw_item(call);
                 return None;
             }
+            Op::NewCell(_) => self.new_object(names::NEW_CELL),
+            Op::BindMethod => self.new_object(names::BIND_METHOD),
             Op::CellGet => self.plain_intrinsic(names::CELL_GET),
             Op::CellSet => self.plain_intrinsic(names::CELL_SET),
             Op::RangeNext => self.range_next(),
@@ -220,7 +224,7 @@ impl HighLevelOp<'_, '_> {
                 self.check_thread(call);
                 return None;
             }
-            Op::New(call) | Op::GlobalGet(call) => self.without_object(call),
+            Op::New(_, call) | Op::GlobalGet(call) => self.without_object(call),
             Op::Load(call) | Op::Store(call) | Op::StoreQuiet(call) => {
                 self.access(call).expect("a value, or the old one")
             }

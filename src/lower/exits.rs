@@ -300,8 +300,9 @@ impl Lower<'_> {
                 // Its references become the object's; a closed unit has none.
                 let owned = self.closed.is_none();
                 let item = |item| self.source(words, item, owned);
-                let fields = items.into_iter().map(item).collect();
-                (aggregate_kind(self.f.op(aggregate)), fields)
+                let items = items.into_iter().map(item).collect();
+                let (kind, first) = kind_of(self.f.op(aggregate));
+                (kind, [first, items].concat())
             }
         };
         let object = VirtualObject {
@@ -578,7 +579,7 @@ impl Lower<'_> {
             };
             (shown, source)
         });
-        let mut fields = Vec::new();
+        let (kind, mut fields) = kind_of(self.f.op(aggregate));
         for (i, item) in items.into_iter().enumerate() {
             let word = word(i);
             let (source, raw) = match self.repr(item) {
@@ -601,7 +602,7 @@ impl Lower<'_> {
             fields.push(source);
         }
         let object = VirtualObject {
-            kind: aggregate_kind(self.f.op(aggregate)),
+            kind,
             fields,
             instead,
         };
@@ -610,13 +611,18 @@ impl Lower<'_> {
     }
 }
 
-/// What a virtual tuple or instance is in a record.
-fn aggregate_kind(op: &Op) -> VirtualKind {
-    match op {
+/// What a virtual object is in a record, and what it has in it before the operands.
+fn kind_of(op: &Op) -> (VirtualKind, Vec<Source>) {
+    let kind = match op {
         Op::VirtualInstance(class, places) => VirtualKind::Instance {
             class: *class,
             places: places.clone(),
         },
+        Op::VirtualCell => VirtualKind::Cell,
+        Op::VirtualMethod(function) => {
+            return (VirtualKind::Method, vec![Source::Const(function.token())]);
+        }
         _ => VirtualKind::Tuple,
-    }
+    };
+    (kind, Vec::new())
 }

@@ -252,6 +252,7 @@ fn immediates(host: &Host) -> Vec<String> {
     let own = u32::try_from(names::STANDARD.len()).expect("few");
     assert_eq!(host.intrinsic("own").as_u32(), own);
     let own = format!("intrinsic{own}[]");
+    let typed = format!("LongExact {own}");
     let kinds = [
         "",
         "0",
@@ -269,6 +270,7 @@ fn immediates(host: &Host) -> Vec<String> {
         "(int) -> int cell 0x10 boxed 0x18 2",
         "ImmortalObjectExact[len]",
         &own,
+        &typed,
     ];
     kinds.map(str::to_owned).to_vec()
 }

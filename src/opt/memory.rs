@@ -360,7 +360,7 @@ impl<'a> Analysis<'a> {
         if is_planted(Fault::Memory) {
             return None;
         }
-        if !facts.fresh.is_empty() || matches!(f.op(v), Op::New(_)) {
+        if !facts.fresh.is_empty() || matches!(f.op(v), Op::New(..)) {
             if self.drops_class_of_fresh(f, v, facts) {
                 return None;
             }
@@ -374,6 +374,10 @@ impl<'a> Analysis<'a> {
                 let (op, args) = self.expressions.get(*key);
                 changes.keep(f, op, args, &self.fields)
             }),
+        }
+        if let Op::New(ty, _) = f.op(v) {
+            let class = self.number(&Op::GuardType(*ty), &[v]);
+            facts.memory.insert(class, None);
         }
         let now = match changes {
             Changes::Item(list, place) => Some((Op::ListGet, [list, place].into(), f.arg(v, 2))),
@@ -515,7 +519,7 @@ impl<'a> Analysis<'a> {
         let Some(stored) = facts.fresh.get(&object) else {
             return false;
         };
-        match self.world.instance_access(f.ty(object), call) {
+        match self.world.instance_access(class_of_new(f, object), call) {
             Some(InstanceAccess::Holds) => true,
             Some(InstanceAccess::Lacks(place) | InstanceAccess::Quiet(place)) => {
                 !stored.contains(&place)
@@ -539,7 +543,7 @@ impl<'a> Analysis<'a> {
         };
         let object = f.object_of(f.arg(v, 0));
         facts.fresh.get(&object)?;
-        match self.world.instance_access(f.ty(object), store)? {
+        match self.world.instance_access(class_of_new(f, object), store)? {
             InstanceAccess::Store(place) => Some((object, place, store)),
             _ => None,
         }
@@ -552,7 +556,8 @@ impl<'a> Analysis<'a> {
         if stored.contains(&place) || f.ty(v) == Type::NULLPTR {
             return None;
         }
-        self.world.first_store(f.ty(object), store, stored)
+        let class = class_of_new(f, object);
+        self.world.first_store(class, store, stored)
     }
 
     /// Whether an instruction drops a reference to the class of an instance that is new, which holds its class.
@@ -582,8 +587,8 @@ impl<'a> Analysis<'a> {
             return;
         }
         match &inst.op {
-            Op::New(call) => {
-                if let Some(InstanceAccess::New(_)) = self.world.instance_access(inst.ty, call) {
+            Op::New(ty, call) => {
+                if let Some(InstanceAccess::New(_)) = self.world.instance_access(*ty, call) {
                     facts.fresh.insert(v, Vec::new());
                 }
             }
@@ -759,6 +764,14 @@ impl Changes {
             ),
             Changes::All => !is_memory(op),
         }
+    }
+}
+
+/// The class that a new instance is of while nobody else has it.
+fn class_of_new(f: &Function, object: Value) -> Type {
+    match f.op(object) {
+        Op::New(ty, _) => *ty,
+        _ => f.ty(object),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Function, Op, Term, Value, general_type};
+use crate::hir::{Function, Op, Term, Value, general_type, is_of_moment};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
@@ -49,14 +49,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     f.insts.values().map(|i| i.ty).ne(before)
 }
 
-/// A parameter does not keep single values: they would only be widened one by one.
+/// A parameter does not keep single values: they would only be widened one by one. Nor does it keep a class that may be assigned: it is
+/// there where other code has run.
 pub(super) fn widen(ty: Type) -> Type {
-    if ty.has_value_spec()
-        && ty <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::PRIMITIVE)
-    {
-        ty.unspecialized()
-    } else {
-        ty
+    let is_number = ty <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::PRIMITIVE);
+    match ty.has_value_spec() && is_number || is_of_moment(ty) {
+        true => ty.unspecialized(),
+        false => ty,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Scalar replacement: a tuple or an instance that nothing but this function can ever see is not made.
+//! Scalar replacement: a tuple, an instance, a cell or a bound method that nothing but this function can ever see is not made.
 //!
 //! A tuple whose only uses are frame states, slots of locals, and accesses at constant places becomes a **virtual** one
 //! ([`Op::VirtualTuple`]): accesses give its items, exits make it from them. The references that it owned are owned by
@@ -8,7 +8,15 @@
 //! An instance of a class of the program ([`Op::New`]) may be assigned to besides, by plans of which the host says what they
 //! do with an object that nobody else has seen ([`crate::facts::InstanceAccess`]). From one assignment to the next it is
 //! another [`Op::VirtualInstance`], and states and slots name the one that is it there. It drops what its attributes hold in the
-//! order of their places. Where paths meet it must be the same one.
+//! order of their places. Where paths meet on which it holds different values, so does a loop's head, the block gets these as parameters,
+//! and it is another one from there on.
+//!
+//! A cell ([`Op::NewCell`]) is such an instance with one place, which may be empty. What makes a closure must have it: there it is made,
+//! with what it holds by then, and all that comes behind names that one. So what a closure refers to that is made at a function's
+//! end, or on one path, is no more than a local before. (Where that and a path on which it is not made meet, it is made at once.)
+//!
+//! A bound method ([`Op::BindMethod`]) is a function that is known, with one item. Calls of it were made calls of the function when the
+//! HIR was built, so that states and slots are all that names it.
 //!
 //! A local that is such an object on every path into a block, each time another one, is one there that nobody has made either
 //! (`carried.rs`): what it holds comes with the edges, as parameters of the block ([`crate::hir::Place::Field`]). On some edges the
@@ -21,7 +29,7 @@
 //! may name it, since what was made for the local is another object than what an exit makes for the stack.
 //!
 //! (Escape analysis with virtual objects in frame states: Stadler, Würthinger, Mössenböck, "Partial Escape Analysis and
-//! Scalar Replacement for Java", 2014; here without the partial, and with reference counts.)
+//! Scalar Replacement for Java", 2014; here partial for cells alone, and with reference counts.)
 
 mod carried;
 mod flow;
@@ -29,12 +37,12 @@ mod flow;
 use super::Context;
 use crate::bytecode::{GeneralOp, Reason};
 use crate::facts::{InstanceAccess, Source, World};
-use crate::hir::{Block, Function, Inst, Op, StateId, Term, Value};
-use crate::types::Type;
+use crate::hir::{Block, Entry, FrameState, Function, Inst, Op, Place, StateId, Term, Value};
+use crate::types::{ObjectHandle, Type};
 use carried::{Fields, Group, Maybe};
-use flow::{Dominators, Flow, Found};
+use flow::{Dominators, Flow, Found, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Objects in objects in objects: so many at most.
 const MOST_LEVELS: usize = 8;
@@ -47,12 +55,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if !cx.lifetimes.are_counted() {
         return false;
     }
-    let mut changed = false;
+    let (mut changed, mut may_be_made) = (false, false);
     // What is in another object can follow once that is virtual.
     for _ in 0..MOST_LEVELS {
-        let Some(world) = Uses::of(f, cx.world) else {
+        let Some(mut world) = Uses::of(f, cx.world) else {
             break;
         };
+        world.may_be_made = may_be_made;
         let idom = f.dominators();
         let size: usize = f.order.iter().map(|&b| size_of(f, b)).sum();
         let mut steps = STEPS_AN_INST * size;
@@ -72,14 +81,25 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 }
                 gone.first.extend(fields.travel(f, cx, &plans));
                 for plan in &plans {
+                    plan.join(f);
                     plan.carry_out(f, &mut gone);
                 }
                 raw.extend(fields.raw);
                 found = true;
+                // States that are copied where one is made name others as they are now.
+                if may_be_made {
+                    break;
+                }
             }
         }
         if !found {
-            break;
+            // What need not be made at all comes first.
+            let made = world.groups.iter().flat_map(|group| &group.members);
+            let has_cells = made.filter(|c| c.kind == Some(Kind::Cell)).count() > 0;
+            if std::mem::replace(&mut may_be_made, true) || !has_cells {
+                break;
+            }
+            continue;
         }
         sweep(f, gone);
         super::unbox::make_raw(f, &raw);
@@ -93,6 +113,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 struct Gone {
     /// What comes in place of each.
     instead: FxHashMap<Value, Vec<Value>>,
+    /// What comes before one that stays.
+    before: FxHashMap<Value, Vec<Value>>,
     /// Of those where an object ends, what is dropped there.
     dropped: Vec<(Value, Vec<Value>)>,
     /// What comes at the start of blocks. (Until then, instructions stand where they stood.)
@@ -110,6 +132,7 @@ fn size_of(f: &Function, b: Block) -> usize {
 fn sweep(f: &mut Function, gone: Gone) {
     let Gone {
         instead: mut gone,
+        mut before,
         dropped,
         first,
     } = gone;
@@ -123,6 +146,7 @@ fn sweep(f: &mut Function, gone: Gone) {
         let old = std::mem::take(&mut f.blocks[b].insts);
         let mut insts = Vec::with_capacity(old.len());
         for v in old {
+            insts.extend(before.remove(&v).into_iter().flatten());
             match gone.remove(&v) {
                 Some(instead) => insts.extend(instead),
                 None => insts.push(v),
@@ -130,7 +154,7 @@ fn sweep(f: &mut Function, gone: Gone) {
         }
         f.blocks[b].insts = insts;
         if let Term::MayRaise { op, next, .. } = &f.blocks[b].term
-            && f.insts[*op].op == Op::VirtualTuple
+            && f.insts[*op].op.is_made_by_exits()
         {
             f.blocks[b].term = Term::Jump(next.clone());
             fewer_edges = true;
@@ -162,13 +186,43 @@ struct Candidate {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Tuple,
-    /// An instance of a class of the program, by the host's token.
-    Instance(u64),
+    /// An instance of a class of the program, by the host's token, with the type that it has as long as nobody else has it.
+    Instance(u64, Type),
+    Cell,
+    /// This function, bound to something.
+    Method(ObjectHandle),
+}
+
+/// The place in a cell of what is in it.
+const CONTENT: u32 = 0;
+
+impl Kind {
+    /// What an object holds that is made with these operands.
+    fn contents(self, args: Vec<Value>, f: &Function) -> Contents {
+        match self {
+            Kind::Cell if *f.op(args[0]) == Op::Null => Contents::default(),
+            Kind::Cell => Contents::default().with(CONTENT, args[0]),
+            Kind::Method(_) => Contents::of_items(args[1..].to_vec()),
+            Kind::Tuple | Kind::Instance(..) => Contents::of_items(args),
+        }
+    }
+
+    /// The op of a virtual object that holds this.
+    fn op(self, contents: &Contents) -> Op {
+        match self {
+            Kind::Tuple => Op::VirtualTuple,
+            Kind::Instance(class, _) => Op::VirtualInstance(class, contents.places.clone()),
+            Kind::Cell => Op::VirtualCell,
+            Kind::Method(function) => Op::VirtualMethod(function),
+        }
+    }
 }
 
 /// The objects that are made, and who uses them.
 struct Uses<'a> {
     world: &'a dyn World,
+    /// Whether an object may be virtual that is made after all, where it must be there.
+    may_be_made: bool,
     /// Those that become virtual together or not at all, each in the order of the blocks.
     groups: Vec<Group>,
     /// The instructions that use each.
@@ -218,6 +272,7 @@ impl<'a> Uses<'a> {
         }
         Some(Uses {
             world,
+            may_be_made: false,
             groups,
             users,
             holders,
@@ -248,8 +303,16 @@ fn candidate(f: &Function, world: &dyn World, v: Value) -> Option<Kind> {
         {
             Some(Kind::Tuple)
         }
-        Op::New(call) => match world.instance_access(inst.ty, call)? {
-            InstanceAccess::New(class) => Some(Kind::Instance(class)),
+        Op::New(ty, call) => match world.instance_access(*ty, call)? {
+            InstanceAccess::New(class) => Some(Kind::Instance(class, *ty)),
+            _ => None,
+        },
+        Op::NewCell(_) => {
+            let content = f.arg(v, 0);
+            (*f.op(content) == Op::Null || is_object(f, content)).then_some(Kind::Cell)
+        }
+        Op::BindMethod => match *f.op(f.object_of(f.arg(v, 0))) {
+            Op::Const(function) if is_object(f, f.arg(v, 1)) => Some(Kind::Method(function)),
             _ => None,
         },
         _ => None,
@@ -275,6 +338,12 @@ enum Use {
     Item(usize),
     /// A plan does it with an instance.
     Access(InstanceAccess),
+    /// What is in a cell is read.
+    Get,
+    /// A cell gets something else, or nothing.
+    Set,
+    /// The object must be there from here on.
+    Make,
     /// Whether it is another object.
     Is(bool),
     /// It is named and nothing more.
@@ -317,11 +386,18 @@ impl Contents {
         new
     }
 
+    /// Whether an object of the one class may hold this as well as that, each value in place of another.
+    fn is_like(&self, other: &Contents) -> bool {
+        self.places == other.places && self.values.len() == other.values.len()
+    }
+
     /// What the object holds, in the order in which it drops that.
     fn dropped(&self, kind: Kind) -> Vec<Value> {
         match kind {
-            Kind::Tuple => self.values.iter().rev().copied().collect(),
-            Kind::Instance(_) => {
+            Kind::Tuple | Kind::Cell | Kind::Method(_) => {
+                self.values.iter().rev().copied().collect()
+            }
+            Kind::Instance(..) => {
                 let mut all: Vec<_> = self.places.iter().zip(&self.values).collect();
                 all.sort_by_key(|(place, _)| **place);
                 all.into_iter().map(|(_, value)| *value).collect()
@@ -372,15 +448,16 @@ fn plan(
         let (kind, made, maybe) = match kind {
             Some(kind) => {
                 let args = f.insts[object].args.iter();
-                let values = args.map(|a| f.resolve(*a)).collect();
-                (kind, Contents::of_items(values), None)
+                let args = args.map(|a| f.resolve(*a)).collect();
+                (kind, kind.contents(args, f), None)
             }
             None => fields.held_by(object)?,
         };
-        let uses = uses(f, world, candidate, made.values.len())?;
+        let uses = uses(f, world, candidate, kind, made.values.len())?;
         let containers = world.containers(object)?;
-        let flow = Flow::new(f, object, made, &uses, containers, &fields, steps);
-        let found = flow.run(place, idom)?;
+        let found = followed(
+            f, object, place, made, &uses, containers, &fields, idom, steps,
+        )?;
         for passed in &found.passed {
             let contents = &found.versions[passed.version];
             fields.receive(f, passed.param, kind, contents)?;
@@ -397,13 +474,73 @@ fn plan(
     Some((plans, fields))
 }
 
+/// What is found of an object, with new parameters in the blocks that it comes to holding one thing or another.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "all that a flow needs, once for each of its tries"
+)]
+fn followed(
+    f: &mut Function,
+    object: Value,
+    (home, start): (Block, usize),
+    made: Contents,
+    uses: &[(Value, Use)],
+    containers: FxHashSet<Value>,
+    fields: &Fields,
+    idom: &Dominators,
+    steps: &mut usize,
+) -> Option<Found> {
+    let mut joins = BTreeMap::new();
+    loop {
+        let (made, containers) = (made.clone(), containers.clone());
+        let object = (object, home);
+        let flow = Flow::new(f, object, made, uses, containers, fields, &joins, steps);
+        let (block, like) = match flow.run(start, idom) {
+            Ok(found) => return Some(found),
+            Err(Stop::Forbidden) => return None,
+            Err(Stop::Join(block, like)) => (block, like),
+        };
+        let pc = f.blocks[block].entry_state.pc;
+        let mut param = |_: &Value| {
+            let param = Inst::proved(Op::Param, Vec::new(), Type::OBJECT, pc);
+            f.insts.push(param)
+        };
+        let contents = Contents {
+            values: like.values.iter().map(&mut param).collect(),
+            places: like.places,
+        };
+        joins.insert(block, contents);
+    }
+}
+
 impl Plan {
+    /// Let edges bring what the object holds from where they come, wherever that may be one thing or another.
+    fn join(&self, f: &mut Function) {
+        for (&block, &version) in &self.found.joins {
+            let params = self.found.versions[version].values.iter();
+            let params = params.map(|param| (*param, Place::Field));
+            f.blocks[block].params.extend(params);
+        }
+        for joined in &self.found.joined {
+            let (from, n) = joined.edge;
+            let values = &self.found.versions[joined.version].values;
+            f.blocks[from].term.edges_mut()[n].args.extend(values);
+        }
+    }
+
     /// Change all but what takes and drops references, or assigns: what becomes of those, `gone` gets.
     fn carry_out(&self, f: &mut Function, gone: &mut Gone) {
         let object = self.object;
         let versions = self.versions(f);
+        for (block, version) in &self.found.joins {
+            gone.first.push((*block, vec![versions[*version]]));
+        }
         self.name_versions(f, &versions);
+        self.make(f, &versions, gone);
         for &(v, u) in &self.uses {
+            if self.found.is_made.contains(&v) {
+                continue;
+            }
             match u {
                 Use::Alias => f.replace(v, object),
                 Use::Bound => {
@@ -436,8 +573,15 @@ impl Plan {
                     inst.op = Op::ConstBool(same);
                     inst.args.clear();
                 }
-                Use::Access(InstanceAccess::Load(_)) => f.replace(v, self.found.loads[&v]),
-                Use::Access(InstanceAccess::Store(_)) => {
+                Use::Get if !self.found.loads.contains_key(&v) => {
+                    let inst = &mut f.insts[v];
+                    (inst.op, inst.ty) = (Op::Null, Type::NULLPTR);
+                    inst.args.clear();
+                }
+                Use::Get | Use::Access(InstanceAccess::Load(_)) => {
+                    f.replace(v, self.found.loads[&v]);
+                }
+                Use::Set | Use::Access(InstanceAccess::Store(_)) => {
                     let (version, old) = self.found.stores[&v];
                     let mut instead = Vec::new();
                     let old = old.unwrap_or_else(|| {
@@ -466,7 +610,7 @@ impl Plan {
                         gone.instead.insert(v, Vec::new());
                     }
                 },
-                Use::Name => {}
+                Use::Name | Use::Make => {}
             }
         }
         // Nothing has to look at the object for its type to be believed.
@@ -481,10 +625,10 @@ impl Plan {
         let inst = &mut f.insts[self.object];
         (inst.state, inst.source) = (None, Source::Proved);
         inst.args.clone_from(&first.values);
-        inst.op = match self.kind {
-            Kind::Tuple => Op::VirtualTuple,
-            Kind::Instance(class) => Op::VirtualInstance(class, first.places.clone()),
-        };
+        inst.op = self.kind.op(first);
+        if let (Kind::Instance(_, ty), None) = (self.kind, &self.maybe) {
+            inst.ty = ty;
+        }
         let made = Inst {
             ty: inst.ty - Type::NULLPTR,
             ..inst.clone()
@@ -494,20 +638,117 @@ impl Plan {
             inst.args = vec![maybe.is_made, maybe.made, maybe.other];
             f.insts[maybe.made] = made.clone();
         }
-        let Kind::Instance(class) = self.kind else {
-            return vec![self.object];
-        };
         let mut versions = vec![self.object; self.found.versions.len()];
-        for (store, &(version, _)) in &self.found.stores {
+        let stored = self.found.stores.iter();
+        let stored = stored.map(|(store, (version, _))| (*version, f.insts[*store].pc));
+        let joined = self.found.joins.iter();
+        let joined = joined.map(|(block, version)| (*version, f.blocks[*block].entry_state.pc));
+        for (version, pc) in stored.chain(joined).collect::<Vec<_>>() {
             let contents = &self.found.versions[version];
             versions[version] = f.insts.push(Inst {
-                op: Op::VirtualInstance(class, contents.places.clone()),
+                op: self.kind.op(contents),
                 args: contents.values.clone(),
-                pc: f.insts[*store].pc,
+                pc,
                 ..made.clone()
             });
         }
         versions
+    }
+
+    /// Make the object where it must be there, and let all that comes behind name that one.
+    fn make(&self, f: &mut Function, versions: &[Value], gone: &mut Gone) {
+        let object = self.object;
+        let is_it = |f: &Function, v: Value| f.object_of(v) == object;
+        for made in &self.found.made {
+            let Inst {
+                args, state, pc, ..
+            } = f.insts[made.at].clone();
+            // The interpreter has what the tuple is made of on its stack before the instruction.
+            let mut before = f.states[state.expect("a tuple is made at a state")].clone();
+            before.stack.extend(args.iter().map(|arg| Entry {
+                value: match is_it(f, *arg) {
+                    true => versions[made.version],
+                    false => *arg,
+                },
+                owned: true,
+            }));
+            let locals = (0u32..).zip(&before.locals).take(f.code.locals.len());
+            let it = |v: Value| [object, versions[made.version]].contains(&f.object_of(v));
+            let slots = locals.filter(|(_, local)| it(**local)).map(|(k, _)| k);
+            let slots: Vec<u32> = slots.collect();
+            let values = &self.found.versions[made.version].values;
+            let state = Some(f.states.push(before));
+            let mut insts = Vec::new();
+            let content = values.first().copied().unwrap_or_else(|| {
+                let null = Inst::proved(Op::Null, Vec::new(), Type::NULLPTR, pc);
+                insts.push(f.insts.push(null));
+                insts[0]
+            });
+            let cell = f.insts.push(Inst {
+                op: Op::NewCell(made.slot),
+                args: vec![content],
+                ty: Type::CELL,
+                state,
+                source: Source::Proved,
+                pc,
+            });
+            insts.push(cell);
+            let mut then = |op| {
+                let inst = Inst::proved(op, vec![cell], Type::BOTTOM, pc);
+                insts.push(f.insts.push(inst));
+            };
+            (1..made.count).for_each(|_| then(Op::Incref));
+            // Nothing is in the slots of the locals that it is.
+            slots.into_iter().for_each(|k| then(Op::StoreSlot(k)));
+            gone.before.entry(made.at).or_default().extend(insts);
+            for &(b, from) in &made.blocks {
+                self.name_made(f, (versions[made.version], cell), b, from);
+            }
+        }
+    }
+
+    /// In a block, from an instruction on, let the object (as itself, or as it was last) be the one that was made.
+    fn name_made(&self, f: &mut Function, (last, cell): (Value, Value), b: Block, from: usize) {
+        let is_it = |f: &Function, v: Value| [self.object, last].contains(&f.object_of(v));
+        let rename = |f: &Function, values: &mut [Value]| {
+            for v in values.iter_mut().filter(|v| is_it(f, **v)) {
+                *v = cell;
+            }
+        };
+        let names = |f: &Function, state: &FrameState| state.values().any(|v| is_it(f, v));
+        let renamed = |f: &Function, state: &FrameState| {
+            let mut state = state.clone();
+            state.change_values(|v| {
+                if is_it(f, *v) {
+                    *v = cell;
+                }
+            });
+            state
+        };
+        let insts = f.blocks[b].insts[from..].to_vec();
+        for v in insts {
+            let mut args = std::mem::take(&mut f.insts[v].args);
+            rename(f, &mut args);
+            f.insts[v].args = args;
+            if let Some(id) = f.insts[v].state.filter(|id| names(f, &f.states[*id])) {
+                let state = renamed(f, &f.states[id]);
+                f.insts[v].state = Some(f.states.push(state));
+            }
+        }
+        if from == 0 {
+            f.blocks[b].entry_state = renamed(f, &f.blocks[b].entry_state);
+        }
+        let mut locals = std::mem::take(&mut f.blocks[b].out_locals);
+        rename(f, &mut locals);
+        f.blocks[b].out_locals = locals;
+        let mut term = f.blocks[b].term.clone();
+        for edge in term.edges_mut() {
+            rename(f, &mut edge.args);
+        }
+        if let Term::Return(v) = &mut term {
+            rename(f, std::slice::from_mut(v));
+        }
+        f.blocks[b].term = term;
     }
 
     /// Let whoever names the object name it as it is there.
@@ -595,10 +836,15 @@ fn uses(
     f: &Function,
     world: &Uses<'_>,
     candidate: &Candidate,
+    kind: Kind,
     count: usize,
 ) -> Option<Vec<(Value, Use)>> {
     let &Candidate { object, other, .. } = candidate;
-    let ty = f.ty(object) - Type::NULLPTR;
+    let is_cell = candidate.kind == Some(Kind::Cell);
+    let ty = match kind {
+        Kind::Instance(_, ty) => ty,
+        _ => f.ty(object) - Type::NULLPTR,
+    };
     let may_be_constant = other.is_some_and(|other| *f.op(other) != Op::Null);
     let is_it = |v: Value| f.object_of(v) == object;
     let found = |v: Value| {
@@ -607,6 +853,10 @@ fn uses(
         Some(match &inst.op {
             Op::Incref | Op::Decref => Use::Count,
             Op::StoreSlot(_) => Use::Name,
+            Op::CellGet => Use::Get,
+            Op::CellSet if !is_it(f.arg(v, 1)) => Use::Set,
+            // Of a closure, mostly.
+            Op::General(GeneralOp::BuildTuple, _) if is_cell && world.may_be_made => Use::Make,
             // It would have to be the second operand.
             Op::VirtualIf => return None,
             op if op.is_virtual_aggregate() => Use::Name,

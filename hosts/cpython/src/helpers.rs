@@ -43,6 +43,7 @@ pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};
 pub use operators::range_iter;
 pub use overloads::operator_rest;
+pub use scopes::{bind_method, bound, new_cell};
 pub use slices::{list_copy_slice, list_slice};
 pub use strings::same_text;
 pub use unpack::seq_iter_at;
@@ -122,7 +123,6 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::LoadLocals => entry!(scopes::load_locals, 1),
         G::LoadFromDictOrGlobals => entry!(scopes::load_from_dict_or_globals, 3),
         G::LoadFromDictOrDeref => entry!(scopes::load_from_dict_or_deref, 3),
-        G::MakeCell => entry!(scopes::make_cell, 2),
         G::CopyFreeVars => entry!(scopes::copy_free_vars, 2),
         G::Call => entry!(calls::call, 4),
         G::CallEx => entry!(calls::call_ex, 3),

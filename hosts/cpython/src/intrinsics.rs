@@ -213,6 +213,10 @@ struct Context {
     characters: u64,
     /// `(list, start, stop, step) -> object`, or null (and no exception) if there is no memory.
     list_slice: HelperId,
+    /// `(object) -> object`, or null (and no exception) if there is no memory.
+    new_cell: HelperId,
+    /// `(function, object) -> object`, or null (and no exception) if there is no memory.
+    bind_method: HelperId,
     /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done.
     list_copy_slice: HelperId,
     /// `(callable, operands, count) -> object`, or null with an exception: a call of whatever it is.
@@ -303,6 +307,8 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         // SAFETY: the lock is held.
         characters: unsafe { characters() },
         list_slice: own("cut_list", helpers::entry!(helpers::list_slice, 4)),
+        new_cell: own("make_cell", helpers::entry!(helpers::new_cell, 1)),
+        bind_method: own("make_method", helpers::entry!(helpers::bind_method, 2)),
         list_copy_slice: own(
             "copy_list_slice",
             helpers::entry!(helpers::list_copy_slice, 7),

@@ -106,6 +106,7 @@ const PRIMITIVE: &[&str] = &[
     "list_append",
     "list_slice",
     "list_copy_slice",
+    "new_cell",
     "cell_get",
     "cell_set",
     "range_next",

@@ -78,7 +78,7 @@ impl Builder<'_> {
         let name = self.code.names[instr.arg as usize].clone();
         let mut types = self.receiver_types(receiver, instr);
         if types.is_empty() {
-            types.extend(self.expected_to_have_getter(receiver, &name));
+            types.extend(self.expected_to_bind(receiver, &name));
         }
         let plans = types
             .into_iter()
@@ -87,7 +87,9 @@ impl Builder<'_> {
                 let usable = match plan {
                     AttrPlan::General => false,
                     AttrPlan::Field { .. } => true,
-                    AttrPlan::Constant { binds, .. } => binds == Binds::Nothing || as_method,
+                    AttrPlan::Constant { binds, value, .. } => {
+                        binds == Binds::Nothing || as_method || can_be_bound(value)
+                    }
                     AttrPlan::Getter { function, .. } => {
                         !as_method && self.getter(function).is_some()
                     }
@@ -128,7 +130,9 @@ impl Builder<'_> {
                     |b, plan| b.load_polymorphic(receiver, plan, as_method),
                     |b| b.load_generally(instr, receiver),
                 );
-                self.candidates.insert(results[0], methods);
+                if as_method {
+                    self.candidates.insert(results[0], methods);
+                }
             }
         }
         Ok(())
@@ -156,9 +160,9 @@ impl Builder<'_> {
         }
     }
 
-    /// The class that a receiver has had, where nothing was observed at the access, if the attribute is a property of it: a host
-    /// may have ceased to observe those whose getters are compiled.
-    fn expected_to_have_getter(&self, receiver: Value, name: &str) -> Option<Expected> {
+    /// The class that a receiver has had, where nothing was observed at the access, if the attribute is a property of it or a method: a
+    /// host may have ceased to observe those whose getters are compiled, and observes no methods that are not called there.
+    fn expected_to_bind(&self, receiver: Value, name: &str) -> Option<Expected> {
         let failed = |reason| self.avoids(reason);
         if failed(Reason::Type) || failed(Reason::Shape) {
             return None;
@@ -166,7 +170,14 @@ impl Builder<'_> {
         let fits = |ty: &&Type| is_one_class(**ty) && ty.could_be(self.ty(receiver));
         let hint = self.hints.get(&receiver).filter(fits)?;
         let plan = self.world.load_attr(*hint, name);
-        matches!(plan, AttrPlan::Getter { .. }).then(|| Expected::seen(*hint))
+        let binds = match plan {
+            AttrPlan::Getter { .. } => true,
+            AttrPlan::Constant { binds, value, .. } => {
+                binds != Binds::Nothing && can_be_bound(value)
+            }
+            _ => false,
+        };
+        binds.then(|| Expected::seen(*hint))
     }
 
     /// Load from a receiver of a class that the plan is for.
@@ -213,11 +224,34 @@ impl Builder<'_> {
                 self.assume(assumptions);
                 self.checks(receiver, &guards);
                 let v = self.assumed(value);
+                if binds != Binds::Nothing && !as_method {
+                    return self.bind_method(v, binds);
+                }
                 let this = self.pop();
                 self.push_kept(v);
                 self.push_bound(this, binds, as_method);
             }
         }
+    }
+
+    /// Push a constant bound to the receiver, or to what it binds instead, in place of the receiver on top of the stack.
+    fn bind_method(&mut self, function: Value, binds: Binds) {
+        if let Some(object) = binds.object() {
+            let object = self.assumed(object);
+            let this = self.pop();
+            self.push_kept(object);
+            self.drop_entry(this);
+        }
+        self.own_operands(1);
+        let state = self.state();
+        let this = self.stack[self.stack.len() - 1].value;
+        let ty = match self.ty(function) <= Type::FUNC {
+            true => Type::METHOD,
+            false => Type::BUILTIN_METHOD_EXACT,
+        };
+        let method = self.emit_with(Op::BindMethod, vec![function, this], ty, Some(state));
+        self.forget_top(1);
+        self.push_owned(method);
     }
 
     /// Push what a constant binds that is on top of the stack, in place of the receiver.
@@ -337,4 +371,10 @@ impl Builder<'_> {
         self.general(G::StoreAttr, imms, args, Type::BOTTOM);
         self.drop_top(2);
     }
+}
+
+/// Whether a constant of a class, as an attribute of an instance, is an object of its own that does nothing but call it.
+fn can_be_bound(value: ObjectHandle) -> bool {
+    let ty = Type::from_object(value);
+    !ty.is_bottom() && (ty <= Type::FUNC || ty <= Type::METHOD_DESCR)
 }

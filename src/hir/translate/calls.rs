@@ -23,7 +23,11 @@ impl Builder<'_> {
     pub(super) fn call(&mut self, instr: &Instr, names: Option<Value>) {
         let n = instr.arg as usize;
         let base = self.stack.len() - n - 2;
-        if names.is_none() && (self.call_known(instr, base, n) || self.call_one_of(base, n)) {
+        if names.is_none()
+            && (self.call_known(instr, base, n)
+                || self.call_method(base, n)
+                || self.call_one_of(base, n))
+        {
             return;
         }
         self.own_operands(n + 2);
@@ -107,26 +111,11 @@ impl Builder<'_> {
                     self.own(i);
                 }
                 self.start_instr();
-                self.call_direct(function, entry_cell, base, given, argcount, &defaults);
+                let args = self.top_values(given);
+                self.call_direct(function, entry_cell, base, args, argcount, &defaults);
                 true
             }
-            Callee::Builtin(Builtin::ListAppend)
-                if bound && n == 1 && self.ty(this) <= Type::LIST_EXACT =>
-            {
-                // Nearly all code has the constant.
-                let is_none = |c: &&Const| c.value == ConstValue::None;
-                let Some(none) = self.code.consts.iter().find(is_none) else {
-                    return false;
-                };
-                let none = none.object;
-                self.own_operands(3);
-                let args = self.top_values(2);
-                self.general(G::ListAppend, [0, 0], args, Type::BOTTOM);
-                self.drop_top(3);
-                let none = self.object(none);
-                self.push_owned(none);
-                true
-            }
+            Callee::Builtin(Builtin::ListAppend) if bound && n == 1 => self.call_append(this),
             Callee::Class {
                 class,
                 make,
@@ -141,8 +130,63 @@ impl Builder<'_> {
                 true
             }
             Callee::Builtin(builtin) if !bound && self.call_builtin(builtin, base, n) => true,
-            callee => self.call_native(object, &callee, base, given),
+            callee => self.call_native(object, &callee, base, given, None),
         }
+    }
+
+    /// A call of a function that was bound to an object right here; false if it must be a general one.
+    fn call_method(&mut self, base: usize, n: usize) -> bool {
+        let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
+        let method = self.f.object_of(callable);
+        if *self.f.op(method) != Op::BindMethod || !(self.ty(this) <= Type::NULLPTR) {
+            return false;
+        }
+        let [function, this] = [0, 1].map(|i| self.f.arg(method, i));
+        let Some(object) = self.ty(function).as_object() else {
+            return false;
+        };
+        let given = n + 1;
+        match self.world.callee(object) {
+            Callee::Function {
+                argcount,
+                defaults,
+                entry_cell,
+                assumptions,
+                ..
+            } => {
+                let argcount = argcount as usize;
+                if given > argcount || argcount - given > defaults.len() {
+                    return false;
+                }
+                self.assume(assumptions);
+                self.own_operands(n + 2);
+                self.emit(Op::Incref, vec![this], Type::BOTTOM);
+                self.start_instr();
+                let args = [vec![this], self.top_values(n)].concat();
+                self.call_direct(function, entry_cell, base, args, argcount, &defaults);
+                true
+            }
+            Callee::Builtin(Builtin::ListAppend) if n == 1 => self.call_append(this),
+            callee => self.call_native(object, &callee, base, n, Some(this)),
+        }
+    }
+
+    /// A call of `list.append` with the one argument on the stack; false if that is not known to be a list's.
+    fn call_append(&mut self, list: Value) -> bool {
+        // Nearly all code has the constant.
+        let is_none = |c: &&Const| c.value == ConstValue::None;
+        let none = self.code.consts.iter().find(is_none);
+        let Some(none) = none.filter(|_| self.ty(list) <= Type::LIST_EXACT) else {
+            return false;
+        };
+        let none = none.object;
+        self.own_operands(3);
+        let args = [vec![list], self.top_values(1)].concat();
+        self.general(G::ListAppend, [0, 0], args, Type::BOTTOM);
+        self.drop_top(3);
+        let none = self.object(none);
+        self.push_owned(none);
+        true
     }
 
     /// The call of a function of which only the code is known, where one that was bet on was another: code that makes functions makes
@@ -181,29 +225,30 @@ impl Builder<'_> {
         let check = self.emit_with(Op::Check(kin), vec![function], Type::BOTTOM, Some(state));
         self.f.insts[check].source = Source::Guarded;
         self.kin.insert(source, object);
-        self.call_direct(function, entry_cell, base, n, n, &[]);
+        let args = self.top_values(n);
+        self.call_direct(function, entry_cell, base, args, n, &[]);
         true
     }
 
-    /// The call of a function of the host's with the last `given` entries of the stack; false if the host does not know how.
+    /// The call of a function of the host's with the last `given` entries of the stack, and before them what the callable is bound to, if
+    /// it is a method; false if the host does not know how.
     fn call_native(
         &mut self,
         object: ObjectHandle,
         callee: &Callee,
         base: usize,
         given: usize,
+        this: Option<Value>,
     ) -> bool {
         let operands = self.stack.len() - given;
-        match self.world.native_call(object, given as u32) {
+        let args: Vec<Value> = this.into_iter().chain(self.top_values(given)).collect();
+        match self.world.native_call(object, args.len() as u32) {
             Some(NativeCall::Any {
                 call,
                 first,
                 result,
             }) => {
-                let fits = |first: Type| {
-                    let entry = self.stack.get(operands);
-                    entry.is_some_and(|entry| self.ty(entry.value) <= first)
-                };
+                let fits = |first: Type| args.first().is_some_and(|arg| self.ty(*arg) <= first);
                 if !first.is_none_or(fits) {
                     return false;
                 }
@@ -211,12 +256,16 @@ impl Builder<'_> {
                     Callee::Builtin(builtin) => typing::builtin(*builtin) & result,
                     _ => result,
                 };
-                // The unit keeps a known function alive.
+                // The unit keeps a known function alive, but no method.
                 (operands..self.stack.len()).for_each(|i| self.own(i));
+                if let Some(this) = this {
+                    self.own(base);
+                    self.emit(Op::Incref, vec![this], Type::BOTTOM);
+                }
                 self.start_instr();
                 let n = self.stack.len() - base;
                 // The callable stays, also if the call raises.
-                let (args, state) = (self.top_values(given), self.state_without(n - 1));
+                let state = self.state_without(n - 1);
                 let v = self.emit_raising(Op::CallNative(call), args, result, state);
                 let callable = self.stack[base];
                 self.forget_top(n);
@@ -228,7 +277,9 @@ impl Builder<'_> {
                 if self.avoids(Reason::Shape) {
                     return false;
                 }
-                self.own(operands);
+                if given > 0 {
+                    self.own(operands);
+                }
                 self.start_instr();
                 let state = self.state();
                 for check in checks {
@@ -239,8 +290,7 @@ impl Builder<'_> {
                         Some(state),
                     );
                 }
-                let arg = self.stack[operands].value;
-                let raw = self.emit(Op::NumberOf(call), vec![arg], kind.raw());
+                let raw = self.emit(Op::NumberOf(call), args, kind.raw());
                 let v = self.emit(Op::boxing(kind), vec![raw], kind.boxed());
                 self.drop_top(self.stack.len() - base);
                 self.push_owned(v);
@@ -250,22 +300,23 @@ impl Builder<'_> {
         }
     }
 
-    /// The call of a known function, whose operands on the stack are owned, the last `given` of them its arguments.
+    /// The call of a known function, whose operands on the stack are owned, with these arguments, which are taken over.
     fn call_direct(
         &mut self,
         function: Value,
         entry_cell: u64,
         base: usize,
-        given: usize,
+        given: Vec<Value>,
         argcount: usize,
         defaults: &[ObjectHandle],
     ) {
         let n = self.stack.len() - base;
+        let missing = argcount - given.len();
         // The arguments are the callee's from here on; the callable stays ours, also if the call raises.
         let state = self.state_without(n - 1);
         let mut args = vec![function];
-        args.extend(self.top_values(given));
-        for &default in &defaults[defaults.len() - (argcount - given)..] {
+        args.extend(given);
+        for &default in &defaults[defaults.len() - missing..] {
             let v = self.object(default);
             if !default.is_immortal() {
                 self.emit(Op::Incref, vec![v], Type::BOTTOM);
@@ -320,7 +371,8 @@ impl Builder<'_> {
         self.start_instr();
         let state = self.state();
         let ty = Type::from_class_exact(class);
-        let object = self.emit_with(Op::New(make), Vec::new(), ty, Some(state));
+        let new = Op::New(ty, make);
+        let object = self.emit_with(new, Vec::new(), ty.unspecialized(), Some(state));
         // The object holds its class from here on, and is where the call's result will be.
         let entry = Entry {
             value: object,
@@ -335,7 +387,9 @@ impl Builder<'_> {
         self.assume(init.assumptions);
         let function = self.assumed(init.function);
         self.emit(Op::Incref, vec![object], Type::BOTTOM);
-        let mut args = vec![function, object];
+        // Nobody has seen it yet.
+        let this = self.emit(Op::Refine(ty), vec![object], ty);
+        let mut args = vec![function, this];
         args.extend(self.top_values(n - 1));
         for &default in &init.defaults {
             let v = self.object(default);
@@ -401,7 +455,8 @@ impl Builder<'_> {
             let this = self.stack[base + 1].value;
             self.stack[base + 1].value =
                 self.emit(Op::Refine(Type::OBJECT), vec![this], Type::OBJECT);
-            self.call_direct(function, entry_cell, base, n + 1, argcount, &defaults);
+            let args = self.top_values(n + 1);
+            self.call_direct(function, entry_cell, base, args, argcount, &defaults);
             self.end_call(join);
             self.next_arm(next, &before);
         }

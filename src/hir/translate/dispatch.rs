@@ -222,6 +222,9 @@ impl Builder<'_> {
         {
             return Vec::new();
         }
+        if let Op::New(ty, _) = self.f.op(self.f.object_of(v)) {
+            return vec![expect(*ty, false)];
+        }
         // The receiver is the last operand: what is stored lies below it.
         let hint = instr.hint.last();
         let met = self

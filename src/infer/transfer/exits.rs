@@ -23,6 +23,8 @@ impl Engine<'_> {
                 | Op::CheckQuiet,
                 _,
             ) => false,
+            // Nor that there is memory.
+            (Op::NewCell(_), _) => false,
             (Op::GuardType(ty), Some(facts)) => !facts.is(*ty),
             (Op::GuardBound, Some(facts)) => facts.ty.could_be(Type::NULLPTR),
             (Op::GuardTrue(_), Some(facts)) => facts.as_truth() != Some(true),

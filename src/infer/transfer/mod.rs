@@ -131,6 +131,11 @@ impl Engine<'_> {
                     None => Outcome::Value(Facts::of_type(inst.ty)),
                 }
             }
+            Op::NewCell(_) => {
+                let cell = self.site(0, Kind::Cell, "cell");
+                self.store_arg(cell, Slot::Content, &args[0]);
+                Outcome::Value(Facts::object(Type::CELL, cell))
+            }
             Op::CellGet => {
                 let facts = self.slots_of(&args[0].facts, &Slot::Content, Kind::Cell);
                 Outcome::Value(facts)
@@ -205,7 +210,6 @@ impl Engine<'_> {
             G::StoreAttr => self.store_attr(v, imms[0], &args),
             G::LoadGlobal | G::LoadName => self.load_global(v, op, imms[0]),
             G::StoreName | G::StoreGlobal => self.store_name(imms[0], &args[0], op),
-            G::MakeCell => self.make_cell(imms[0] as u32),
             G::CopyFreeVars => Outcome::Nothing,
             G::Call => self.call_general(v, args),
             G::GetIter => self.get_iter(v, &args[0]),
@@ -353,12 +357,6 @@ impl Engine<'_> {
     }
 
     fn load_slot(&mut self, slot: u32) -> Outcome {
-        let version = &self.versions[self.here.version];
-        if let Some(&cell) = version.cells.get(&slot)
-            && !self.is_before_cell(slot)
-        {
-            return Outcome::Value(Facts::object(Type::CELL, cell));
-        }
         let f = self.function(self.here.version);
         let locals = &f.code.locals;
         let is_free = |k: usize| locals[k].1 == crate::bytecode::LocalKind::Free;
@@ -371,36 +369,6 @@ impl Engine<'_> {
             // A body starts with empty slots.
             false => Outcome::Value(Facts::of_type(Type::NULLPTR)),
         }
-    }
-
-    /// Whether the operation at hand comes before the one that puts a cell into the slot.
-    fn is_before_cell(&self, slot: u32) -> bool {
-        let f = self.function(self.here.version);
-        let insts = &f.blocks[self.here.block].insts;
-        let makes = |v: &Value| matches!(&f.insts[*v].op, Op::General(G::MakeCell, imms) if imms[0] as u32 == slot);
-        let here = insts.iter().position(|v| *v == self.here.op);
-        match insts.iter().position(makes) {
-            Some(at) => here < Some(at),
-            None => self.here.block == f.entry(),
-        }
-    }
-
-    fn make_cell(&mut self, slot: u32) -> Outcome {
-        let f = self.function(self.here.version);
-        let cell = self.site(0, Kind::Cell, "cell");
-        let state = f.insts[self.here.op].state.map(|state| &f.states[state]);
-        let before = state.and_then(|state| state.locals.get(slot as usize));
-        match before {
-            Some(&v) => {
-                let facts = self.read(v);
-                self.set.store_facts(cell, Slot::Content, facts);
-            }
-            None => self
-                .set
-                .store_facts(cell, Slot::Content, Facts::MOST_GENERAL),
-        }
-        self.versions[self.here.version].cells.insert(slot, cell);
-        Outcome::Nothing
     }
 
     /// What is known of an object that the program names.

@@ -100,9 +100,9 @@ impl Plan {
         if within.len() >= MOST_INLINED || within.contains(&object) {
             return None;
         }
-        let top = waiting.stack.last().map(|e| f.resolve(e.value));
-        let this = inst.args.get(1).map(|a| f.resolve(*a));
-        let constructs = this.is_some() && top == this && matches!(f.op(this?), Op::New(_));
+        let top = waiting.stack.last().map(|e| f.object_of(e.value));
+        let this = inst.args.get(1).map(|a| f.object_of(*a));
+        let constructs = this.is_some() && top == this && matches!(f.op(this?), Op::New(..));
         let instr = f.code.instr(pc);
         let mut awaited = match constructs {
             true => Awaited::Constructed,
@@ -112,7 +112,10 @@ impl Plan {
             bytecode::Op::Call if constructs => None,
             bytecode::Op::Call => {
                 let entry = waiting.stack.pop()?;
-                if f.object_of(entry.value) != f.object_of(function) {
+                let is_it = f.object_of(entry.value) == f.object_of(function);
+                let is_bound =
+                    bound(f, entry.value).is_some_and(|(known, _)| known == Some(object));
+                if !(is_it || is_bound) {
                     return None;
                 }
                 match entry.owned && is_counted(f, entry.value) {
@@ -160,9 +163,11 @@ impl Plan {
             return None;
         }
         let mut held: HashSet<Value> = waiting.locals.iter().map(|l| f.object_of(*l)).collect();
+        let methods = waiting.locals.iter().filter_map(|l| bound(f, *l));
+        held.extend(methods.map(|(_, this)| this));
         match awaited {
             Awaited::Result => {}
-            Awaited::Constructed => held.extend(top.map(|v| f.object_of(v))),
+            Awaited::Constructed => held.extend(top),
             // They are dropped when the operator is through.
             Awaited::Operator(it) => {
                 let operands = &waiting.stack[waiting.stack.len() - it.operands()..];
@@ -301,6 +306,19 @@ pub(super) fn insts(f: &Function) -> impl Iterator<Item = Value> + '_ {
 fn is_unmade(f: &Function, root: Value) -> bool {
     let op = f.op(root);
     op.is_box() || op.is_virtual_aggregate() || *op == Op::Null
+}
+
+/// The function that a method calls, if it is known, and the object that it was bound to, of which it has a reference.
+fn bound(f: &Function, method: Value) -> Option<(Option<ObjectHandle>, Value)> {
+    let method = f.object_of(method);
+    match *f.op(method) {
+        Op::BindMethod => {
+            let function = f.ty(f.arg(method, 0)).as_object();
+            Some((function, f.object_of(f.arg(method, 1))))
+        }
+        Op::VirtualMethod(function) => Some((Some(function), f.object_of(f.arg(method, 0)))),
+        _ => None,
+    }
 }
 
 /// Whether somebody had to take a reference to hold the value.

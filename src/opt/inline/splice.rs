@@ -268,7 +268,7 @@ impl<'a> Copier<'a> {
             },
             Term::Return(v) => {
                 self.drop_locals(b, new);
-                let result = self.value(*v);
+                let result = self.f.lasting(self.value(*v));
                 self.results.push(result);
                 Term::Jump(Edge {
                     block: after,

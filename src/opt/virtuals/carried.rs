@@ -15,7 +15,7 @@ use crate::types::Type;
 use rustc_hash::FxHashMap;
 
 /// The most parameters in place of one.
-const MOST_FIELDS: usize = 16;
+pub(super) const MOST_FIELDS: usize = 16;
 
 /// Objects that become virtual together or not at all.
 #[derive(Default)]
@@ -225,9 +225,7 @@ impl Fields {
     ) -> Option<()> {
         let held = self.held.get_mut(&param)?;
         if let Some(known) = held {
-            let is_like = known.kind == kind
-                && known.contents.places == contents.places
-                && known.contents.values.len() == contents.values.len();
+            let is_like = known.kind == kind && known.contents.is_like(contents);
             return is_like.then_some(());
         }
         if contents.values.len() > MOST_FIELDS {
@@ -272,6 +270,14 @@ impl Fields {
             for field in &self.held[object].as_ref()?.contents.values {
                 types.insert(*field, Type::BOTTOM);
                 homes.insert(*field, place.0);
+            }
+        }
+        for found in plans.iter().map(|plan| &plan.found) {
+            for (block, version) in &found.joins {
+                for field in &found.versions[*version].values {
+                    types.insert(*field, Type::BOTTOM);
+                    homes.insert(*field, *block);
+                }
             }
         }
         for Other { param, value, .. } in &self.others {
@@ -343,12 +349,21 @@ impl Fields {
         let passed = plans
             .iter()
             .flat_map(|plan| plan.found.passed.iter().map(move |passed| (plan, passed)));
-        passed.flat_map(|(plan, passed)| {
+        let passed = passed.flat_map(|(plan, passed)| {
             let held = self.held[&passed.param].as_ref();
             let fields = held.into_iter().flat_map(|held| &held.contents.values);
             let values = &plan.found.versions[passed.version].values;
             fields.copied().zip(values.iter().copied())
-        })
+        });
+        let joined = plans.iter().flat_map(|Plan { found, .. }| {
+            let joined = found.joined.iter();
+            joined.flat_map(|joined| {
+                let [fields, values] = [joined.into, joined.version];
+                let [fields, values] = [fields, values].map(|n| &found.versions[n].values);
+                fields.iter().copied().zip(values.iter().copied())
+            })
+        });
+        passed.chain(joined)
     }
 
     /// Let edges bring what the parameters hold in place of these. What they become comes at the start of their blocks.

@@ -1,7 +1,9 @@
 //! Where an object dies that may become virtual, and what it holds at each place: the references to it, counted along all paths.
 
 use super::carried::Fields;
-use super::{Contents, Use, is_object};
+use super::carried::MOST_FIELDS;
+use super::{CONTENT, Contents, Use, is_object};
+use crate::bytecode::{self, GeneralOp};
 use crate::facts::{InstanceAccess, LOCAL_WORDS};
 use crate::hir::{Block, Edge, FrameState, Function, Op, Term, Value};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
@@ -27,6 +29,14 @@ pub(super) struct Found {
     pub blocks: Vec<(Block, usize, usize)>,
     /// The edges on which it becomes a parameter.
     pub passed: Vec<Passed>,
+    /// The blocks that it comes to holding one thing or another, with the version that it is there.
+    pub joins: BTreeMap<Block, usize>,
+    /// The edges into those.
+    pub joined: Vec<Joined>,
+    /// Where it is made after all.
+    pub made: Vec<Made>,
+    /// The instructions that use what was made.
+    pub is_made: FxHashSet<Value>,
     /// What it holds at the function's end, where nobody could drop that.
     pub kept: Vec<Value>,
     /// What must be of a class whose objects can be dropped without anybody noticing.
@@ -41,6 +51,36 @@ pub(super) struct Passed {
     pub version: usize,
 }
 
+/// An edge into a block that the object comes to holding one thing or another: the block it comes from, the number of the edge
+/// there, and the version that it is on it.
+pub(super) struct Joined {
+    pub edge: (Block, usize),
+    pub version: usize,
+    /// The version that it is in the block.
+    pub into: usize,
+}
+
+/// A place where the object is made, before an instruction that must have it.
+pub(super) struct Made {
+    pub at: Value,
+    /// The local that the cell is for.
+    pub slot: u32,
+    /// The references that there are to it.
+    pub count: usize,
+    /// The version that it is there.
+    pub version: usize,
+    /// The blocks where it is made, each with the number of the first instruction that finds it.
+    pub blocks: Vec<(Block, usize)>,
+}
+
+/// Why an object can't be followed.
+pub(super) enum Stop {
+    /// Something forbids that it is virtual.
+    Forbidden,
+    /// It comes to the block holding one thing or another, each like the other.
+    Join(Block, Contents),
+}
+
 /// How a frame state names the object.
 #[derive(Clone, Copy, PartialEq)]
 enum Mention {
@@ -53,33 +93,54 @@ enum Mention {
 struct At {
     count: usize,
     version: usize,
+    /// The number of the place behind which it is there; nobody counts its references then.
+    made: Option<usize>,
+}
+
+impl At {
+    const GONE: At = At {
+        count: 0,
+        version: 0,
+        made: None,
+    };
 }
 
 /// The references to the object, counted along all paths.
 pub(super) struct Flow<'a> {
     f: &'a Function,
     object: Value,
+    /// The block where it begins.
+    home: Block,
     uses: FxHashMap<Value, Use>,
     containers: FxHashSet<Value>,
     fields: &'a Fields,
     found: Found,
+    /// What it holds in the blocks that it comes to holding one thing or another.
+    joins: &'a BTreeMap<Block, Contents>,
     /// What may still be looked at, for all objects together.
     steps: &'a mut usize,
 }
 
 impl<'a> Flow<'a> {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is another part of what is known"
+    )]
     pub(super) fn new(
         f: &'a Function,
-        object: Value,
+        (object, home): (Value, Block),
         made: Contents,
         uses: &[(Value, Use)],
         containers: FxHashSet<Value>,
         fields: &'a Fields,
+        joins: &'a BTreeMap<Block, Contents>,
         steps: &'a mut usize,
     ) -> Flow<'a> {
         Flow {
+            joins,
             f,
             object,
+            home,
             uses: uses.iter().copied().collect(),
             containers,
             fields,
@@ -91,18 +152,35 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// From behind the object, at `start` in `home`; `None` if something forbids that it is virtual.
-    pub(super) fn run(mut self, (home, start): (Block, usize), idom: &Dominators) -> Option<Found> {
-        let f = self.f;
+    /// From behind the object, at `start` in its block.
+    pub(super) fn run(mut self, start: usize, idom: &Dominators) -> Result<Found, Stop> {
+        match self.follow(start, idom) {
+            Some(None) => Ok(self.found),
+            Some(Some((block, like))) => Err(Stop::Join(block, like)),
+            None => Err(Stop::Forbidden),
+        }
+    }
+
+    /// The first block found that it comes to holding one thing or another; `None` if something forbids that it is virtual.
+    fn follow(&mut self, start: usize, idom: &Dominators) -> Option<Option<(Block, Contents)>> {
+        let (f, home) = (self.f, self.home);
         let made = At {
             count: 1,
             version: 0,
+            made: None,
         };
+        for (block, contents) in self.joins {
+            self.found.joins.insert(*block, self.found.versions.len());
+            self.found.versions.push(contents.clone());
+        }
         let mut known: FxHashMap<Block, At> = FxHashMap::default();
         let mut work = vec![(home, start, made)];
         while let Some((b, from, at)) = work.pop() {
             let end = self.block(b, from, at)?;
-            self.found.blocks.push((b, at.version, end.version));
+            match at.made {
+                Some(made) => self.found.made[made].blocks.push((b, 0)),
+                None => self.found.blocks.push((b, at.version, end.version)),
+            }
             for (n, edge) in f.blocks[b].term.edges().into_iter().enumerate() {
                 let next = edge.block;
                 let end = self.pass((b, n), edge, end)?;
@@ -112,13 +190,17 @@ impl<'a> Flow<'a> {
                 }
                 if !self.dominates(home, next, idom)? {
                     // Where the object is not known, nobody could drop it.
-                    if end.count > 0 {
+                    if end.count > 0 && end.made.is_none() {
                         return None;
                     }
                     continue;
                 }
+                let end = self.join((b, n), next, end)?;
                 match known.get(&next) {
-                    Some(known) if *known != end => return None,
+                    Some(known) if *known != end => {
+                        let like = self.can_join(*known, end)?;
+                        return Some(Some((next, like)));
+                    }
                     Some(_) => {}
                     None => {
                         known.insert(next, end);
@@ -127,13 +209,43 @@ impl<'a> Flow<'a> {
                 }
             }
         }
-        Some(self.found)
+        Some(None)
+    }
+
+    /// What is known of the object at a block's start, by an edge into it.
+    fn join(&mut self, edge: (Block, usize), next: Block, at: At) -> Option<At> {
+        let Some(&version) = self.found.joins.get(&next) else {
+            return Some(at);
+        };
+        let is_like = self.found.versions[version].is_like(&self.found.versions[at.version]);
+        if at.count == 0 || at.made.is_some() || !is_like {
+            return None;
+        }
+        self.found.joined.push(Joined {
+            edge,
+            version: at.version,
+            into: version,
+        });
+        Some(At { version, ..at })
+    }
+
+    /// What the object holds on one of two edges into a block, if it may come to it holding one thing or another.
+    fn can_join(&self, a: At, b: At) -> Option<Contents> {
+        let [held, other] = [a, b].map(|at| &self.found.versions[at.version]);
+        let is_one = a.count == b.count && a.made.is_none() && b.made.is_none();
+        // What is in another object is there as it was when that was made.
+        let is_alone = self.containers.is_empty() && self.fields.maybe(self.object).is_none();
+        let may = is_one && is_alone && held.is_like(other) && held.values.len() <= MOST_FIELDS;
+        may.then(|| held.clone())
     }
 
     /// What is known of the object on an edge: nothing refers to it any more if it becomes a parameter there.
     fn pass(&mut self, from: (Block, usize), edge: &Edge, at: At) -> Option<At> {
         let f = self.f;
         *self.steps = self.steps.checked_sub(edge.args.len())?;
+        if at.made.is_some() {
+            return Some(at);
+        }
         let mut passed = (0..edge.args.len()).filter(|i| f.object_of(edge.args[*i]) == self.object);
         let Some(index) = passed.next() else {
             return Some(at);
@@ -148,10 +260,7 @@ impl<'a> Flow<'a> {
             param,
             version: at.version,
         });
-        Some(At {
-            count: 0,
-            version: 0,
-        })
+        Some(At::GONE)
     }
 
     /// Whether `b` is behind `home` on every path; `None` if that takes too long to find out.
@@ -172,11 +281,15 @@ impl<'a> Flow<'a> {
     /// What is known at the end of a block.
     fn block(&mut self, b: Block, from: usize, mut at: At) -> Option<At> {
         let f = self.f;
-        for &v in &f.blocks[b].insts[from..] {
+        for (i, &v) in f.blocks[b].insts.iter().enumerate().skip(from) {
             *self.steps = self.steps.checked_sub(1)?;
             let inst = &f.insts[v];
             let state = inst.state.map(|s| &f.states[s]);
             let used = self.uses.get(&v).copied();
+            if at.made.is_some() {
+                self.found.is_made.extend(used.map(|_| v));
+                continue;
+            }
             let is_named = state.is_some_and(|state| self.is_named(state));
             if is_named || used == Some(Use::Name) {
                 self.found.named.push((v, at.version));
@@ -192,6 +305,16 @@ impl<'a> Flow<'a> {
                     }
                 }
                 Some(Use::Access(access)) => at.version = self.access(v, access, at.version)?,
+                Some(Use::Get) => {
+                    let content = self.found.versions[at.version].get(CONTENT);
+                    self.found.loads.extend(content.map(|content| (v, content)));
+                }
+                Some(Use::Set) => at.version = self.set(v, at.version)?,
+                Some(Use::Make) => {
+                    at = self.make(b, i, at)?;
+                    self.found.is_made.insert(v);
+                    continue;
+                }
                 // Two objects of which both live are not one; of others nothing is known.
                 Some(Use::Is(_)) if at.count == 0 => return None,
                 _ => {}
@@ -199,8 +322,12 @@ impl<'a> Flow<'a> {
             let Some(state) = state else {
                 continue;
             };
-            // A frame that is suspended holds objects.
-            if matches!(inst.op, Op::Yield(_)) && is_named {
+            // A frame that is suspended holds objects, and a generator takes over those of the frame that makes it.
+            let suspends = matches!(
+                inst.op,
+                Op::Yield(_) | Op::General(GeneralOp::MakeGenerator, _)
+            );
+            if suspends && is_named {
                 return None;
             }
             let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
@@ -216,7 +343,9 @@ impl<'a> Flow<'a> {
             }
         }
         let data = &f.blocks[b];
-        if let Term::Return(v) = data.term {
+        if let Term::Return(v) = data.term
+            && at.made.is_none()
+        {
             let held = self.seen(&data.out_locals, at)?;
             if held != at.count || f.object_of(v) == self.object {
                 return None;
@@ -263,6 +392,58 @@ impl<'a> Flow<'a> {
             }
         };
         holds.then_some(version)
+    }
+
+    /// A cell gets something else, or nothing; gives the version from there on.
+    fn set(&mut self, v: Value, version: usize) -> Option<usize> {
+        let f = self.f;
+        let value = f.arg(v, 1);
+        let old = &self.found.versions[version];
+        let new = match *f.op(value) == Op::Null {
+            true => Contents::default(),
+            false => old.with(CONTENT, value),
+        };
+        // What is in another object is there as it was when that was made.
+        let is_it = f.object_of(value) == self.object;
+        if !self.containers.is_empty() || is_it || !(is_object(f, value) || new.values.is_empty()) {
+            return None;
+        }
+        let (old, version) = (old.get(CONTENT), self.found.versions.len());
+        self.found.versions.push(new);
+        self.found.stores.insert(v, (version, old));
+        Some(version)
+    }
+
+    /// A cell is made before an instruction of a block that makes a tuple.
+    fn make(&mut self, b: Block, i: usize, at: At) -> Option<At> {
+        let f = self.f;
+        let v = f.blocks[b].insts[i];
+        let Op::NewCell(slot) = *f.op(self.object) else {
+            return None;
+        };
+        // One that was made for this instruction already.
+        let Found { stores, loads, .. } = &self.found;
+        if b == self.home && stores.is_empty() && loads.is_empty() {
+            return None;
+        }
+        let state = &f.states[f.insts[v].state?];
+        let is_bytecode = f.code.instr(state.pc).op == bytecode::Op::BuildTuple;
+        if !is_bytecode || !state.inlined.is_empty() || !self.containers.is_empty() || at.count == 0
+        {
+            return None;
+        }
+        let made = self.found.made.len();
+        self.found.made.push(Made {
+            at: v,
+            slot,
+            count: at.count,
+            version: at.version,
+            blocks: vec![(b, i)],
+        });
+        Some(At {
+            made: Some(made),
+            ..At::GONE
+        })
     }
 
     fn is_named(&self, state: &FrameState) -> bool {

@@ -197,16 +197,36 @@ pub unsafe extern "C" fn load_from_dict_or_deref(frame: Frame, slot: i64, mappin
     Py_NewRef(content)
 }
 
-pub unsafe extern "C" fn make_cell(frame: Frame, slot: i64) -> i64 {
-    let at = abi::frame::LOCALSPLUS + 8 * slot as i32;
-    let initial: Obj = field(frame, at);
-    let cell = PyCell_New(initial);
-    if cell.is_null() {
-        return -1;
+/// A cell that takes over what is in it, or null without an exception.
+pub unsafe extern "C" fn new_cell(content: Obj) -> Obj {
+    let cell = PyCell_New(content);
+    match cell.is_null() {
+        true => PyErr_Clear(),
+        false => Py_XDECREF(content),
     }
-    set_field(frame, at, cell);
-    Py_XDECREF(initial);
-    0
+    cell
+}
+
+/// What the function, or method descriptor, is as an attribute of an object, which is taken over; null without an exception if there is
+/// no memory.
+pub unsafe extern "C" fn bind_method(function: Obj, this: Obj) -> Obj {
+    let method = bound(function, this);
+    match method.is_null() {
+        true => PyErr_Clear(),
+        false => Py_DECREF(this),
+    }
+    method
+}
+
+/// A function, or a method descriptor, as an attribute of an object: a new reference, or null with an exception.
+///
+/// # Safety
+/// The lock is held; both are live, and the object is of a class that the descriptor is for.
+pub unsafe fn bound(function: Obj, this: Obj) -> Obj {
+    match (*Py_TYPE(function)).tp_descr_get {
+        Some(get) => get(function, this, Py_TYPE(this).cast()),
+        None => Py_NewRef(function),
+    }
 }
 
 pub unsafe extern "C" fn copy_free_vars(frame: Frame, count: i64) -> i64 {

@@ -4,7 +4,7 @@ use super::Set;
 use crate::abi::{cell, list, object, tuple};
 use cladonia::facts::Effects;
 use cladonia::host::names;
-use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
+use cladonia::lir::{Builder, HelperId, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
 
 const PTR: Ty = Ty::Ptr;
@@ -111,16 +111,21 @@ pub(super) fn define(set: &mut Set<'_>) {
         &[PTR, Ty::I64, Ty::I64, Ty::I64],
         &[PTR],
         Effects::WRITES,
-        |b, p, context| {
-            let no_memory = b.cold_block();
-            let list = b.call(context.list_slice, p, &[PTR])[0];
-            let null = b.is_null(list);
-            let made = b.op(Opcode::Bnot, &[null]);
-            b.guard(made, no_memory);
-            b.ret(&[list]);
-            b.switch_to(no_memory);
-            b.terminate(Term::Fail);
-        },
+        |b, p, context| made_by(b, p, context.list_slice),
+    );
+    set.add(
+        names::NEW_CELL,
+        &[PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, context| made_by(b, p, context.new_cell),
+    );
+    set.add(
+        names::BIND_METHOD,
+        &[PTR, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, context| made_by(b, p, context.bind_method),
     );
     set.add(
         names::LIST_COPY_SLICE,
@@ -169,6 +174,18 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[old]);
         },
     );
+}
+
+/// What a helper makes that gives null where there is no memory.
+fn made_by(b: &mut Builder<'_>, p: &[Value], helper: HelperId) {
+    let no_memory = b.cold_block();
+    let object = b.call(helper, p, &[PTR])[0];
+    let null = b.is_null(object);
+    let made = b.op(Opcode::Bnot, &[null]);
+    b.guard(made, no_memory);
+    b.ret(&[object]);
+    b.switch_to(no_memory);
+    b.terminate(Term::Fail);
 }
 
 fn length(b: &mut Builder<'_>, p: &[Value]) {

@@ -19,7 +19,7 @@ use super::abi;
 use super::capi::*;
 use super::chunks;
 use super::units::{Busy, UnitState};
-use crate::helpers::{range_iter, seq_iter_at};
+use crate::helpers::{bound, range_iter, seq_iter_at};
 use crate::world::instances::make_instance;
 use abi::{frame as f, thread as t};
 use cladonia::engine::RawMap;
@@ -728,6 +728,10 @@ pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
         let made = match (kind, fields) {
             (VirtualKind::RangeIter, &[next, end, step]) => range_iter(next, end, step),
             (VirtualKind::SeqIter, &[seq, next]) => seq_iter_at(seq, next),
+            (VirtualKind::Cell, _) => {
+                PyCell_New(fields.first().copied().unwrap_or(std::ptr::null_mut()))
+            }
+            (VirtualKind::Method, &[function, this]) => bound(function, this),
             (VirtualKind::Instance { class, places }, _) => {
                 return make_instance(*class as Object, places, fields);
             }

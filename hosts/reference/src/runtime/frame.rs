@@ -165,7 +165,7 @@ impl Thread {
     }
 }
 
-fn owned(p: Obj) -> Option<Ref> {
+pub(super) fn owned(p: Obj) -> Option<Ref> {
     // SAFETY: the places this is used for hold an owned reference or null.
     (!p.is_null()).then(|| unsafe { Ref::from_owned(p) })
 }

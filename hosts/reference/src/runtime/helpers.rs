@@ -8,7 +8,7 @@
 
 use super::class;
 use super::error::{self, Raised};
-use super::frame::{Frame, FrameRef, Thread, give};
+use super::frame::{Frame, FrameRef, Thread, give, owned};
 use super::heap::{self, List, Obj, Ref, alloc, borrow};
 use super::names;
 use super::number;
@@ -215,10 +215,6 @@ fn address(op: GeneralOp) -> usize {
                 &see(m),
                 n as usize,
             ))
-        }),
-        G::MakeCell => f!(|f: F, n: i64| -> i64 {
-            names::make_cell(frame_of(f), n as usize);
-            0
         }),
         G::CopyFreeVars => f!(|f: F, n: i64| -> i64 {
             names::copy_free_vars(frame_of(f), n as usize);
@@ -512,6 +508,17 @@ extern "C" fn list_slice(list: Obj, start: i64, stop: i64, step: i64) -> Obj {
     alloc::list(ops::list_items(list, start, stop, step)).into_raw()
 }
 
+/// A cell with an object in it, or with none.
+extern "C" fn new_cell(content: Obj) -> Obj {
+    alloc::cell(owned(content)).into_raw()
+}
+
+/// A function bound to an object.
+extern "C" fn bind_method(function: Obj, this: Obj) -> Obj {
+    let this = owned(this).expect("an object");
+    alloc::method(Ref::clone(&see(function)), this).into_raw()
+}
+
 /// Put items of a list in place of a list's; 0 if that is left to the interpreter.
 extern "C" fn list_copy_slice(
     into: Obj,
@@ -611,6 +618,8 @@ pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
         str_eq: host.define("same_text", str_eq as extern "C" fn(_, _) -> _),
         str_at: host.define("character", str_at as extern "C" fn(_, _) -> _),
         list_slice: host.define("cut_list", list_slice as extern "C" fn(_, _, _, _) -> _),
+        new_cell: host.define("make_cell", new_cell as extern "C" fn(_) -> _),
+        bind_method: host.define("make_method", bind_method as extern "C" fn(_, _) -> _),
         list_copy_slice: host.define(
             "copy_list_slice",
             list_copy_slice as extern "C" fn(_, _, _, _, _, _, _) -> _,

@@ -35,6 +35,8 @@ pub(super) struct Called {
     pub str_at: HelperId,
     /// `(list, start, stop, step) -> object`
     pub list_slice: HelperId,
+    pub new_cell: HelperId,
+    pub bind_method: HelperId,
     /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done
     pub list_copy_slice: HelperId,
 }
@@ -382,6 +384,26 @@ fn containers(set: &mut Set<'_>) {
         |b, p, called| {
             let list = b.call(called.list_slice, p, &[PTR]);
             b.ret(&list);
+        },
+    );
+    set.add(
+        names::NEW_CELL,
+        &[PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, called| {
+            let cell = b.call(called.new_cell, p, &[PTR]);
+            b.ret(&cell);
+        },
+    );
+    set.add(
+        names::BIND_METHOD,
+        &[PTR, PTR],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, called| {
+            let method = b.call(called.bind_method, p, &[PTR]);
+            b.ret(&method);
         },
     );
     set.add(

@@ -528,6 +528,11 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Option<Ref>> {
         let fields = fields.expect("fields are objects");
         virtuals.push(Some(match object.kind {
             VirtualKind::Tuple => alloc::tuple(fields),
+            VirtualKind::Cell => alloc::cell(fields.into_iter().next()),
+            VirtualKind::Method => match &fields[..] {
+                [function, this] => alloc::method(function.clone(), this.clone()),
+                _ => unreachable!("a function and an object"),
+            },
             VirtualKind::RangeIter => {
                 let bounds = fields.try_into().expect("a range has three bounds");
                 iter::range_iter(bounds).expect("a range of ints")
