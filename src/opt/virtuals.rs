@@ -35,7 +35,7 @@ mod carried;
 mod flow;
 
 use super::Context;
-use crate::bytecode::{GeneralOp, Reason};
+use crate::bytecode::{self, GeneralOp, Reason};
 use crate::facts::{InstanceAccess, Source, World};
 use crate::hir::{Block, Entry, FrameState, Function, Inst, Op, Place, StateId, Term, Value};
 use crate::types::{ObjectHandle, Type};
@@ -537,6 +537,7 @@ impl Plan {
         }
         self.name_versions(f, &versions);
         self.make(f, &versions, gone);
+        self.let_go(f);
         for &(v, u) in &self.uses {
             if self.found.is_made.contains(&v) {
                 continue;
@@ -653,6 +654,36 @@ impl Plan {
             });
         }
         versions
+    }
+
+    /// Drop what the object holds at the function's end and a local holds as well.
+    fn let_go(&self, f: &mut Function) {
+        for &(b, item) in &self.found.shared {
+            let Term::Return(result) = f.blocks[b].term else {
+                continue;
+            };
+            let pc = f.blocks[b].end;
+            let takes = f.code.instr(pc).op == bytecode::Op::ReturnValue;
+            let result = takes.then_some(Entry {
+                value: result,
+                owned: true,
+            });
+            let state = f.states.push(FrameState {
+                pc,
+                locals: f.blocks[b].out_locals.clone(),
+                stack: result.into_iter().collect(),
+                inlined: Vec::new(),
+            });
+            let dropped = f.insts.push(Inst {
+                op: Op::Decref,
+                args: vec![item],
+                ty: Type::BOTTOM,
+                source: Source::Proved,
+                state: Some(state),
+                pc,
+            });
+            f.blocks[b].insts.push(dropped);
+        }
     }
 
     /// Make the object where it must be there, and let all that comes behind name that one.

@@ -39,6 +39,8 @@ pub(super) struct Found {
     pub is_made: FxHashSet<Value>,
     /// What it holds at the function's end, where nobody could drop that.
     pub kept: Vec<Value>,
+    /// What it holds at the function's end that a local holds as well, by the block.
+    pub shared: Vec<(Block, Value)>,
     /// What must be of a class whose objects can be dropped without anybody noticing.
     pub quiet: Vec<Value>,
 }
@@ -353,7 +355,12 @@ impl<'a> Flow<'a> {
             // The frame's end drops what slots hold, in their order; these are in none.
             if at.count > 0 {
                 let items = &self.found.versions[at.version].values;
-                self.found.kept.extend(items);
+                let (shared, kept): (Vec<Value>, _) =
+                    items.iter().partition(|item| self.is_shared(b, **item));
+                self.found.kept.extend(kept);
+                self.found
+                    .shared
+                    .extend(shared.into_iter().map(|item| (b, item)));
             }
         }
         Some(at)
@@ -476,6 +483,24 @@ impl<'a> Flow<'a> {
             }
         }
         Some(held)
+    }
+
+    /// Whether a local holds what the object does at the end of a block that returns, so that it dies there where it would with the object,
+    /// as far as anybody could notice.
+    fn is_shared(&self, b: Block, item: Value) -> bool {
+        let f = self.f;
+        let data = &f.blocks[b];
+        let locals = &data.out_locals[..f.code.locals.len().min(data.out_locals.len())];
+        let last = |v: Value| locals.iter().rposition(|local| f.object_of(*local) == v);
+        let (Some(own), Some(other)) = (last(self.object), last(f.object_of(item))) else {
+            return false;
+        };
+        let is_quiet = |local: &Value| {
+            let op = f.op(f.object_of(*local));
+            op.is_virtual_aggregate() || !f.drop_runs_host_code(*local)
+        };
+        let between = locals.get(other + 1..own).unwrap_or(&[]);
+        f.names.is_empty() && is_object(f, item) && between.iter().all(is_quiet)
     }
 
     fn can_be_seen(&self, version: usize) -> bool {
