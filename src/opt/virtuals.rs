@@ -660,7 +660,7 @@ impl Plan {
     fn let_go(&self, f: &mut Function) {
         for &(b, item) in &self.found.shared {
             let Term::Return(result) = f.blocks[b].term else {
-                continue;
+                unreachable!("{b} was found to return");
             };
             let pc = f.blocks[b].end;
             let takes = f.code.instr(pc).op == bytecode::Op::ReturnValue;
@@ -689,8 +689,9 @@ impl Plan {
     /// Make the object where it must be there, and let all that comes behind name that one.
     fn make(&self, f: &mut Function, versions: &[Value], gone: &mut Gone) {
         let object = self.object;
-        let is_it = |f: &Function, v: Value| f.object_of(v) == object;
         for made in &self.found.made {
+            let last = versions[made.version];
+            let is_it = |f: &Function, v: Value| [object, last].contains(&f.object_of(v));
             let Inst {
                 args, state, pc, ..
             } = f.insts[made.at].clone();
@@ -698,15 +699,14 @@ impl Plan {
             let mut before = f.states[state.expect("a tuple is made at a state")].clone();
             before.stack.extend(args.iter().map(|arg| Entry {
                 value: match is_it(f, *arg) {
-                    true => versions[made.version],
+                    true => last,
                     false => *arg,
                 },
                 owned: true,
             }));
             let locals = (0u32..).zip(&before.locals).take(f.code.locals.len());
-            let it = |v: Value| [object, versions[made.version]].contains(&f.object_of(v));
-            let slots = locals.filter(|(_, local)| it(**local)).map(|(k, _)| k);
-            let slots: Vec<u32> = slots.collect();
+            let slots = locals.filter(|(_, local)| is_it(f, **local));
+            let slots: Vec<u32> = slots.map(|(k, _)| k).collect();
             let values = &self.found.versions[made.version].values;
             let state = Some(f.states.push(before));
             let mut insts = Vec::new();
@@ -733,7 +733,7 @@ impl Plan {
             slots.into_iter().for_each(|k| then(Op::StoreSlot(k)));
             gone.before.entry(made.at).or_default().extend(insts);
             for &(b, from) in &made.blocks {
-                self.name_made(f, (versions[made.version], cell), b, from);
+                self.name_made(f, (last, cell), b, from);
             }
         }
     }

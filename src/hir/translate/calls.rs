@@ -19,6 +19,11 @@ struct Initialiser {
     assumptions: Vec<Assumption>,
 }
 
+/// Whether a function with so many parameters, the last of which have these defaults, takes so many arguments.
+fn takes(argcount: usize, defaults: &[ObjectHandle], given: usize) -> bool {
+    given <= argcount && argcount - given <= defaults.len()
+}
+
 impl Builder<'_> {
     pub(super) fn call(&mut self, instr: &Instr, names: Option<Value>) {
         let n = instr.arg as usize;
@@ -93,7 +98,7 @@ impl Builder<'_> {
                 assumptions,
             } => {
                 let argcount = argcount as usize;
-                if given > argcount || argcount - given > defaults.len() {
+                if !takes(argcount, &defaults, given) {
                     return false;
                 }
                 self.assume(assumptions);
@@ -155,7 +160,7 @@ impl Builder<'_> {
                 ..
             } => {
                 let argcount = argcount as usize;
-                if given > argcount || argcount - given > defaults.len() {
+                if !takes(argcount, &defaults, given) {
                     return false;
                 }
                 self.assume(assumptions);
@@ -425,8 +430,7 @@ impl Builder<'_> {
                 assumptions,
                 ..
             } = self.world.callee(method)
-                && n < argcount as usize
-                && argcount as usize - n - 1 <= defaults.len()
+                && takes(argcount as usize, &defaults, n + 1)
             {
                 arms.push((method, argcount as usize, defaults, entry_cell, assumptions));
             }

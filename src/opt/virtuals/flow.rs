@@ -1,7 +1,6 @@
 //! Where an object dies that may become virtual, and what it holds at each place: the references to it, counted along all paths.
 
-use super::carried::Fields;
-use super::carried::MOST_FIELDS;
+use super::carried::{Fields, MOST_FIELDS};
 use super::{CONTENT, Contents, Use, is_object};
 use crate::bytecode::{self, GeneralOp};
 use crate::facts::{InstanceAccess, LOCAL_WORDS};
