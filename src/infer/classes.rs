@@ -115,6 +115,9 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("UnicodeError", "ValueError"),
 ];
 
+/// How deep in tuples an operand of `isinstance` may have its classes: a tuple may hold one that the same place has made.
+const DEPTH: u32 = 4;
+
 impl Engine<'_> {
     /// The identity of something of the host's that the engine knows by this name.
     pub(super) fn builtin(&mut self, name: &str) -> Option<Identity> {
@@ -233,9 +236,37 @@ impl Engine<'_> {
         found
     }
 
+    /// Whether the operand of `isinstance` or `except` names all the classes that [`Engine::classes_of`] finds, and not one or another
+    /// of them: only then what is no instance of what it names is none of any.
+    pub(super) fn names_all(&mut self, facts: &Facts) -> bool {
+        self.names_all_within(facts, DEPTH)
+    }
+
+    fn names_all_within(&mut self, facts: &Facts, depth: u32) -> bool {
+        let [id] = facts.objects.ids[..] else {
+            return false;
+        };
+        if depth == 0 {
+            return false;
+        }
+        if self.set.own_heap(id).kind != Kind::Tuple {
+            return true;
+        }
+        let slots: Vec<Slot> = self.set.heap(id).slots.keys().cloned().collect();
+        let items = slots.into_iter().filter(|slot| *slot != Slot::Len);
+        items.into_iter().all(|slot| {
+            let (_, item) = self.read_slot(id, slot);
+            self.names_all_within(&item, depth - 1)
+        })
+    }
+
     /// The classes that an operand of `isinstance` or `except` names; none if there may be others.
     pub(super) fn classes_of(&mut self, facts: &Facts) -> Option<Vec<Identity>> {
-        if facts.objects.open || facts.objects.ids.is_empty() {
+        self.classes_within(facts, DEPTH)
+    }
+
+    fn classes_within(&mut self, facts: &Facts, depth: u32) -> Option<Vec<Identity>> {
+        if facts.objects.open || facts.objects.ids.is_empty() || depth == 0 {
             return None;
         }
         let mut classes = Vec::new();
@@ -248,7 +279,7 @@ impl Engine<'_> {
                         match slot {
                             Slot::TupleItem(_) => {
                                 let (_, item) = self.read_slot(id, slot);
-                                classes.extend(self.classes_of(&item)?);
+                                classes.extend(self.classes_within(&item, depth - 1)?);
                             }
                             Slot::Items => return None,
                             _ => {}

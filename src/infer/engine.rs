@@ -148,7 +148,7 @@ pub(super) struct Engine<'p> {
     queued: BTreeMap<Reader, (u32, u32, u32, Reader)>,
     random: Option<u64>,
     /// Identities by the place that makes them.
-    pub sites: HashMap<(VersionId, Value, u32), Identity>,
+    pub sites: BTreeMap<(VersionId, Value, u32), Identity>,
     /// The names of the module.
     pub globals: Identity,
     pub builtins: HashMap<&'static str, Identity>,
@@ -204,7 +204,7 @@ impl<'p> Engine<'p> {
             pending: BTreeSet::new(),
             queued: BTreeMap::new(),
             random: options.shuffle,
-            sites: HashMap::new(),
+            sites: BTreeMap::new(),
             globals,
             builtins: HashMap::new(),
             bodies: HashMap::new(),
@@ -379,6 +379,7 @@ impl<'p> Engine<'p> {
     pub fn find_sources(&mut self) {
         self.trace.on = false;
         self.calls.clear();
+        self.crowded.clear();
         self.set.forget_sources();
         for reader in 0..self.places.len() as u32 {
             self.queue(Reader(reader));
@@ -567,8 +568,14 @@ impl<'p> Engine<'p> {
 
     /// Read a slot of an identity.
     pub fn read_slot(&mut self, id: Identity, slot: super::identity::Slot) -> (Sv, Facts) {
+        let holds_objects = slot != super::identity::Slot::Content;
         let sv = self.set.slot(id, slot);
-        (sv, self.set.read(sv, self.here.reader))
+        let mut facts = self.set.read(sv, self.here.reader);
+        // Others store objects; only a cell is empty.
+        if holds_objects {
+            facts.ty -= Type::NULLPTR;
+        }
+        (sv, facts)
     }
 
     /// What the caller promises of arguments holds because something checks it.

@@ -304,7 +304,7 @@ impl Engine<'_> {
         let predicate = match truth {
             true => Predicate::Instance(classes),
             // One of several classes that the operand may be says nothing about the others.
-            false if facts.objects.ids.len() > 1 => return Env::new(),
+            false if !self.names_all(&facts) => return Env::new(),
             false => Predicate::NotInstance(classes),
         };
         self.about(subject, predicate)

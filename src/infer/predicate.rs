@@ -35,9 +35,41 @@ pub(super) enum Predicate {
 /// What holds on all ways to a place.
 pub(super) type Env = Vec<(Value, Predicate)>;
 
-/// What holds in both.
+/// What holds where either does.
 pub(super) fn common(a: &Env, b: &Env) -> Env {
-    a.iter().filter(|p| b.contains(p)).cloned().collect()
+    let mut both = Env::new();
+    for (subject, predicate) in a {
+        for (_, other) in b.iter().filter(|other| other.0 == *subject) {
+            if let Some(either) = predicate.either(other) {
+                extend(&mut both, &vec![(*subject, either)]);
+            }
+        }
+    }
+    both
+}
+
+impl Predicate {
+    /// What holds where this or the other does, of two that say the same kind of thing: if it were nothing, what is known would
+    /// depend on which of the ways to a block has been looked at again when its classes were more.
+    fn either(&self, other: &Predicate) -> Option<Predicate> {
+        use Predicate::*;
+        let all = |a: &[Identity], b: &[Identity]| {
+            let mut all = [a, b].concat();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        match (self, other) {
+            (Instance(a), Instance(b)) => Some(Instance(all(a, b))),
+            (Exactly(a), Exactly(b)) => Some(Exactly(all(a, b))),
+            (NotInstance(a), NotInstance(b)) => {
+                let both: Vec<Identity> = a.iter().filter(|id| b.contains(id)).copied().collect();
+                (!both.is_empty()).then_some(NotInstance(both))
+            }
+            (InType(a), InType(b)) => Some(InType(a.join(*b))),
+            (a, b) => (a == b).then(|| a.clone()),
+        }
+    }
 }
 
 /// Add what is not there yet.

@@ -34,6 +34,10 @@ impl AnnotationSet {
                 *id = self.same(*id);
             }
         }
+        // What anybody may have is no more than any other object from beyond the known world.
+        if facts.objects.open {
+            ids.retain(|id| !self.heap(*id).escaped);
+        }
         ids.sort_unstable();
         ids.dedup();
         facts

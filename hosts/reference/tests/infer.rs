@@ -216,7 +216,9 @@ fn inferred_facts_hold_whenever_the_test_programs_run() {
 #[test]
 fn inferred_facts_hold_whenever_random_programs_run() {
     // The first ones, and those that have found something.
-    let seeds = (1..=40).chain([45, 52, 53, 75, 85, 130, 261, 264, 895, 991]);
+    let seeds = (1..=40).chain([
+        45, 52, 53, 75, 85, 130, 261, 264, 895, 991, 1339, 1453, 2298, 2822, 2947, 3661, 5654, 5699,
+    ]);
     for seed in seeds {
         let wrong = on_big_stack(move || {
             let (text, calls) = generate(&bytes(seed, 700));

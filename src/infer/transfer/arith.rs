@@ -379,16 +379,21 @@ impl Engine<'_> {
 /// What a comparison of numbers gives, where that follows from constants or signs.
 fn folded(op: CompareOp, a: &Facts, b: &Facts) -> Option<bool> {
     use CompareOp::*;
-    match (&a.constant, &b.constant) {
-        (Some(ConstValue::Int(a)), Some(ConstValue::Int(b))) => Some(op.holds(a.cmp(b))),
+    // A bool is an int here.
+    let int = |facts: &Facts| match &facts.constant {
+        Some(ConstValue::Bool(value)) => Some(ConstValue::Int(*value as i64)),
+        other => other.clone(),
+    };
+    match (int(a), int(b)) {
+        (Some(ConstValue::Int(a)), Some(ConstValue::Int(b))) => Some(op.holds(a.cmp(&b))),
         (_, Some(ConstValue::Int(least)))
             if a.nonneg && a.ty.could_be(ints()) && a.is(ints() | Type::BOOL) =>
         {
             match op {
-                Lt if *least <= 0 => Some(false),
-                Le | Eq if *least < 0 => Some(false),
-                Ge if *least <= 0 => Some(true),
-                Gt | Ne if *least < 0 => Some(true),
+                Lt if least <= 0 => Some(false),
+                Le | Eq if least < 0 => Some(false),
+                Ge if least <= 0 => Some(true),
+                Gt | Ne if least < 0 => Some(true),
                 _ => None,
             }
         }
@@ -402,10 +407,7 @@ fn folded(op: CompareOp, a: &Facts, b: &Facts) -> Option<bool> {
                 Ge => Le,
                 same => same,
             };
-            match b.constant {
-                None => folded(turned, b, a),
-                _ => None,
-            }
+            folded(turned, b, a)
         }
         _ => None,
     }

@@ -5,11 +5,11 @@ use crate::bytecode::LocalKind;
 use crate::facts::Source;
 use crate::hir::{Op, Value};
 use crate::infer::Sv;
-use crate::infer::engine::{BEYOND, Engine, MAX_CALLEES, Outcome, VersionKey};
+use crate::infer::engine::{BEYOND, Engine, MAX_CALLEES, Outcome, Version, VersionKey};
 use crate::infer::identity::{Identity, Kind, Slot};
 use crate::infer::program::FuncId;
 use crate::infer::special::Site;
-use crate::infer::value::Facts;
+use crate::infer::value::{Facts, plain};
 use crate::types::{ConstValue, Type};
 
 impl Engine<'_> {
@@ -77,8 +77,10 @@ impl Engine<'_> {
                 outcomes.push(outcome);
             }
         }
-        if facts.objects.ids.is_empty() && !facts.objects.open {
+        if facts.ty.could_be(plain()) {
             self.raise_named("TypeError");
+        }
+        if facts.objects.ids.is_empty() && !facts.objects.open {
             return Outcome::Blocked;
         }
         // A result holds for no better reason than that this is what is called.
@@ -174,6 +176,10 @@ impl Engine<'_> {
             .collect();
         while all.len() < positional {
             let missing = self.default_value(&defaults, all.len(), positional);
+            // A function that is there from the start may be called before it gets defaults.
+            if self.plain_functions.get(&func) == Some(&id) {
+                self.raise_named("TypeError");
+            }
             if missing.is_impossible() {
                 self.raise_named("TypeError");
                 return Outcome::Value(Facts::IMPOSSIBLE);
@@ -481,8 +487,9 @@ impl Engine<'_> {
                 self.here.reader = crate::infer::annset::Reader(BEYOND + id.as_u32());
                 self.bind_cells(id, version);
                 self.here.reader = nowhere;
-                let (ret, sink) = (self.versions[version].ret, self.sink);
-                self.set.flow(ret, sink);
+                let Version { ret, raised, .. } = self.versions[version];
+                self.set.flow(ret, self.sink);
+                self.set.flow(raised, self.sink);
             }
             Kind::Class if !self.is_builtin_class(id) => {
                 // Others may make instances, of which nothing is known then.

@@ -130,7 +130,8 @@ impl Engine<'_> {
                 found = found.join(&one);
             }
         }
-        match facts.objects.open || found.is_impossible() {
+        let texts = Type::UNICODE_EXACT | Type::BYTES_EXACT;
+        match facts.objects.open || facts.ty.could_be(texts) || found.is_impossible() {
             true => found.join(&any),
             false => found,
         }

@@ -277,6 +277,12 @@ impl Engine<'_> {
         for arg in args {
             self.set.escape(&arg.facts);
         }
+        // What the operation made as long as more was known is one of the objects that it may give now.
+        let made = (self.here.version, v, 0)..=(self.here.version, v, u32::MAX);
+        for (_, &id) in self.sites.range(made) {
+            let made = Facts::object(Type::OBJECT, id);
+            self.set.escape(&made);
+        }
         let f = self.function(self.here.version);
         let inst = &f.insts[v];
         if inst.op.raises() || inst.op.exit_may_raise() {
@@ -457,7 +463,7 @@ impl Engine<'_> {
             return Some(false);
         }
         // The operand may be one class or another: then no answer holds for all.
-        if operand.objects.ids.len() > 1 {
+        if !self.names_all(operand) {
             return None;
         }
         let has_user = classes.iter().any(|class| !self.is_builtin_class(*class));
