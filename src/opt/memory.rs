@@ -569,7 +569,7 @@ impl<'a> Analysis<'a> {
         match class.map(|class| self.world.callee(class)) {
             Some(Callee::Class { class, .. }) => {
                 let mut fresh = facts.fresh.keys();
-                fresh.any(|instance| f.ty(*instance).runtime_class() == Some(class))
+                fresh.any(|instance| class_of_new(f, *instance).runtime_class() == Some(class))
             }
             _ => false,
         }
