@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
+use crate::bytecode::GeneralOp;
 use crate::facts::{FieldAccess, IntrinsicCall};
 use crate::hir::{Block, FrameState, Function, Inst, Op, Predecessors, StateId, Term, Value};
 use crate::types::Type;
@@ -530,6 +531,9 @@ fn undone(
             Op::RawSet(_) => {}
             Op::ListSet
                 if object_of(f.insts[inst].args[2]) != v && !takes_out(f, objects, inst, v) => {}
+            // What is appended is only held once more.
+            Op::General(GeneralOp::ListAppend, _) => {}
+            Op::ListAppend if object_of(f.arg(inst, 1)) != v => {}
             // No list ends in it, though what a list holds may.
             Op::ListCopySlice(_) if f.ty(v) <= Type::LIST_EXACT => {}
             Op::StoreQuiet(_) if f.ty(inst) == Type::NULLPTR => {
