@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import shutil
 import statistics
 import subprocess
@@ -146,7 +145,8 @@ class Instructions:
     def _callgrind(self, arm, name, laps, timeout):
         with tempfile.TemporaryDirectory() as folder:
             command = arm.command(Path(folder, "stats.json"), [name, "--laps", str(laps), "--shrink", "40"])
-            return counting.collected(harness.run(counting.under_callgrind(command, folder), env=arm.env(), timeout=timeout))
+            command = counting.under("callgrind", command, folder)
+            return counting.collected("callgrind", harness.run(command, env=arm.env(), timeout=timeout), folder)
 
 
 def measure(name, entry, arms, options, counter, coverage):
@@ -184,16 +184,16 @@ def spread(values):
 def child(name, arm, options, counter, coverage):
     words = [name] + (["--laps", str(options.laps)] if options.laps else [])
     with tempfile.TemporaryDirectory() as folder:
-        stats, counted = Path(folder, "stats.json"), Path(folder, "perf")
+        stats = Path(folder, "stats.json")
         command = arm.command(stats, words)
         if counter.tool == "perf":
-            command = ["perf", "stat", "-x,", "-e", "instructions:u", "-o", counted, *command]
+            command = counting.under("perf", command, folder)
         ended = harness.run(command, env=arm.env(), timeout=options.timeout, stats=stats if arm.jit else None)
         if ended.code != 0:
             sys.exit(f"{name} [{arm.name}]: {ended.how()}\n{ended.stderr.decode(errors='replace')[-2000:]}")
         result = json.loads(ended.stdout)
         if counter.tool == "perf":
-            result["instructions"] = int(re.search(r"^(\d+),", counted.read_text(), re.M)[1])
+            result["instructions"] = counting.collected("perf", ended, folder)
     if arm.jit:
         coverage.add(ended.stats)
         result["coverage"] = ended.stats.get("coverage")

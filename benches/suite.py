@@ -103,20 +103,16 @@ class Suite:
                 ours += ["--threshold", str(self.options.threshold)]
             command = [self.python, *ours, script, "--worker", "-l", str(entry.get("loops", 1)), "-w", str(values), "-n", str(values),
                        "-o", out, *entry.get("args", [])]
-            if counted == "perf":
-                command = ["perf", "stat", "-x,", "-e", "instructions:u", "-o", f"{folder}/perf", *command]
-            elif counted:
-                command = counting.under_callgrind(command, folder)
+            if counted:
+                command = counting.under(counted, command, folder)
             env = harness.environment(self.python, **({} if jit else {"CLADONIA_OFF": "1"}))
             ended = harness.run(command, env=env, timeout=self.options.timeout, stats=stats if jit else None, cwd=folder)
             if ended.code != 0 or not out.exists():
                 why = ended.stderr.decode(errors="replace").strip().splitlines()
                 print(f"{name}: {ended.how()}{' with the JIT' if jit else ''}: {why[-1] if why else ''}", flush=True)
                 return None
-            if counted == "perf":
-                return int(re.search(r"^(\d+),", Path(folder, "perf").read_text(), re.M)[1]), ended.stats
             if counted:
-                return counting.collected(ended), ended.stats
+                return counting.collected(counted, ended, folder), ended.stats
             runs = json.loads(out.read_text())["benchmarks"][0]["runs"]
         return [value for run in runs for value in run["values"]], ended.stats
 

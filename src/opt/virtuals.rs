@@ -40,7 +40,7 @@ use crate::facts::{InstanceAccess, Source, World};
 use crate::hir::{Block, Entry, FrameState, Function, Inst, Op, Place, StateId, Term, Value};
 use crate::types::{ObjectHandle, Type};
 use carried::{Fields, Group, Maybe};
-use flow::{Dominators, Flow, Found, Stop};
+use flow::{Dominators, Flow, Found, Stop, Subject};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -454,10 +454,14 @@ fn plan(
             None => fields.held_by(object)?,
         };
         let uses = uses(f, world, candidate, kind, made.values.len())?;
-        let containers = world.containers(object)?;
-        let found = followed(
-            f, object, place, made, &uses, containers, &fields, idom, steps,
-        )?;
+        let subject = Subject {
+            object,
+            start: place,
+            made,
+            uses: uses.iter().copied().collect(),
+            containers: world.containers(object)?,
+        };
+        let found = followed(f, &subject, &fields, idom, steps)?;
         for passed in &found.passed {
             let contents = &found.versions[passed.version];
             fields.receive(f, passed.param, kind, contents)?;
@@ -475,27 +479,17 @@ fn plan(
 }
 
 /// What is found of an object, with new parameters in the blocks that it comes to holding one thing or another.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "all that a flow needs, once for each of its tries"
-)]
 fn followed(
     f: &mut Function,
-    object: Value,
-    (home, start): (Block, usize),
-    made: Contents,
-    uses: &[(Value, Use)],
-    containers: FxHashSet<Value>,
+    subject: &Subject,
     fields: &Fields,
     idom: &Dominators,
     steps: &mut usize,
 ) -> Option<Found> {
     let mut joins = BTreeMap::new();
     loop {
-        let (made, containers) = (made.clone(), containers.clone());
-        let object = (object, home);
-        let flow = Flow::new(f, object, made, uses, containers, fields, &joins, steps);
-        let (block, like) = match flow.run(start, idom) {
+        let flow = Flow::new(f, subject, fields, &joins, steps);
+        let (block, like) = match flow.run(idom) {
             Ok(found) => return Some(found),
             Err(Stop::Forbidden) => return None,
             Err(Stop::Join(block, like)) => (block, like),
@@ -740,93 +734,99 @@ impl Plan {
 
     /// In a block, from an instruction on, let the object (as itself, or as it was last) be the one that was made.
     fn name_made(&self, f: &mut Function, (last, cell): (Value, Value), b: Block, from: usize) {
-        let is_it = |f: &Function, v: Value| [self.object, last].contains(&f.object_of(v));
-        let rename = |f: &Function, values: &mut [Value]| {
-            for v in values.iter_mut().filter(|v| is_it(f, **v)) {
-                *v = cell;
-            }
-        };
-        let names = |f: &Function, state: &FrameState| state.values().any(|v| is_it(f, v));
-        let renamed = |f: &Function, state: &FrameState| {
-            let mut state = state.clone();
-            state.change_values(|v| {
-                if is_it(f, *v) {
-                    *v = cell;
-                }
-            });
-            state
+        let renaming = Renaming {
+            object: self.object,
+            last,
+            now: cell,
         };
         let insts = f.blocks[b].insts[from..].to_vec();
         for v in insts {
-            let mut args = std::mem::take(&mut f.insts[v].args);
-            rename(f, &mut args);
-            f.insts[v].args = args;
-            if let Some(id) = f.insts[v].state.filter(|id| names(f, &f.states[*id])) {
-                let state = renamed(f, &f.states[id]);
+            renaming.in_args(f, v);
+            if let Some(id) = f.insts[v].state
+                && f.states[id].values().any(|v| renaming.is_it(f, v))
+            {
+                let state = renaming.of_state(f, &f.states[id]);
                 f.insts[v].state = Some(f.states.push(state));
             }
         }
         if from == 0 {
-            f.blocks[b].entry_state = renamed(f, &f.blocks[b].entry_state);
+            f.blocks[b].entry_state = renaming.of_state(f, &f.blocks[b].entry_state);
         }
-        let mut locals = std::mem::take(&mut f.blocks[b].out_locals);
-        rename(f, &mut locals);
-        f.blocks[b].out_locals = locals;
+        renaming.in_out_locals(f, b);
         let mut term = f.blocks[b].term.clone();
         for edge in term.edges_mut() {
-            rename(f, &mut edge.args);
+            renaming.among(f, &mut edge.args);
         }
         if let Term::Return(v) = &mut term {
-            rename(f, std::slice::from_mut(v));
+            renaming.among(f, std::slice::from_mut(v));
         }
         f.blocks[b].term = term;
     }
 
     /// Let whoever names the object name it as it is there.
     fn name_versions(&self, f: &mut Function, versions: &[Value]) {
-        let object = self.object;
+        let renaming = |version: usize| Renaming {
+            object: self.object,
+            last: self.object,
+            now: versions[version],
+        };
         let mut states: FxHashMap<(StateId, usize), StateId> = FxHashMap::default();
         // The first one is the object itself.
         for &(v, version) in self.found.named.iter().filter(|(_, version)| *version > 0) {
-            let now = versions[version];
+            let renaming = renaming(version);
             if let Some(id) = f.insts[v].state {
                 let new = *states.entry((id, version)).or_insert_with(|| {
-                    let mut state = f.states[id].clone();
-                    state.change_values(|v| {
-                        if f.object_of(*v) == object {
-                            *v = now;
-                        }
-                    });
+                    let state = renaming.of_state(f, &f.states[id]);
                     f.states.push(state)
                 });
                 f.insts[v].state = Some(new);
             }
             if f.insts[v].op.is_virtual_aggregate() || matches!(f.insts[v].op, Op::StoreSlot(_)) {
-                let mut args = std::mem::take(&mut f.insts[v].args);
-                for arg in &mut args {
-                    if f.object_of(*arg) == object {
-                        *arg = now;
-                    }
-                }
-                f.insts[v].args = args;
+                renaming.in_args(f, v);
             }
         }
         for &(b, at_start, at_end) in &self.found.blocks {
-            let mut state = f.blocks[b].entry_state.clone();
-            state.change_values(|v| {
-                if f.object_of(*v) == object {
-                    *v = versions[at_start];
-                }
-            });
-            f.blocks[b].entry_state = state;
-            let mut locals = std::mem::take(&mut f.blocks[b].out_locals);
-            for local in &mut locals {
-                if f.object_of(*local) == object {
-                    *local = versions[at_end];
-                }
-            }
-            f.blocks[b].out_locals = locals;
+            f.blocks[b].entry_state = renaming(at_start).of_state(f, &f.blocks[b].entry_state);
+            renaming(at_end).in_out_locals(f, b);
         }
+    }
+}
+
+/// What names an object names a value in its place.
+struct Renaming {
+    object: Value,
+    /// Another value that stands for the object.
+    last: Value,
+    now: Value,
+}
+
+impl Renaming {
+    fn is_it(&self, f: &Function, v: Value) -> bool {
+        [self.object, self.last].contains(&f.object_of(v))
+    }
+
+    fn among(&self, f: &Function, values: &mut [Value]) {
+        for v in values.iter_mut().filter(|v| self.is_it(f, **v)) {
+            *v = self.now;
+        }
+    }
+
+    fn of_state(&self, f: &Function, state: &FrameState) -> FrameState {
+        let mut state = state.clone();
+        state.change_values(|v| self.among(f, std::slice::from_mut(v)));
+        state
+    }
+
+    fn in_args(&self, f: &mut Function, v: Value) {
+        let mut args = std::mem::take(&mut f.insts[v].args);
+        self.among(f, &mut args);
+        f.insts[v].args = args;
+    }
+
+    fn in_out_locals(&self, f: &mut Function, b: Block) {
+        let mut locals = std::mem::take(&mut f.blocks[b].out_locals);
+        self.among(f, &mut locals);
+        f.blocks[b].out_locals = locals;
     }
 }
 

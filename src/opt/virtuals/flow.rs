@@ -106,14 +106,21 @@ impl At {
     };
 }
 
+/// The object that is followed, and what is known of it before.
+pub(super) struct Subject {
+    pub object: Value,
+    /// The block where it begins, and the place of the first instruction behind it there.
+    pub start: (Block, usize),
+    /// What it holds then.
+    pub made: Contents,
+    pub uses: FxHashMap<Value, Use>,
+    pub containers: FxHashSet<Value>,
+}
+
 /// The references to the object, counted along all paths.
 pub(super) struct Flow<'a> {
     f: &'a Function,
-    object: Value,
-    /// The block where it begins.
-    home: Block,
-    uses: FxHashMap<Value, Use>,
-    containers: FxHashSet<Value>,
+    subject: &'a Subject,
     fields: &'a Fields,
     found: Found,
     /// What it holds in the blocks that it comes to holding one thing or another.
@@ -123,16 +130,9 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is another part of what is known"
-    )]
     pub(super) fn new(
         f: &'a Function,
-        (object, home): (Value, Block),
-        made: Contents,
-        uses: &[(Value, Use)],
-        containers: FxHashSet<Value>,
+        subject: &'a Subject,
         fields: &'a Fields,
         joins: &'a BTreeMap<Block, Contents>,
         steps: &'a mut usize,
@@ -140,22 +140,19 @@ impl<'a> Flow<'a> {
         Flow {
             joins,
             f,
-            object,
-            home,
-            uses: uses.iter().copied().collect(),
-            containers,
+            subject,
             fields,
             found: Found {
-                versions: vec![made],
+                versions: vec![subject.made.clone()],
                 ..Found::default()
             },
             steps,
         }
     }
 
-    /// From behind the object, at `start` in its block.
-    pub(super) fn run(mut self, start: usize, idom: &Dominators) -> Result<Found, Stop> {
-        match self.follow(start, idom) {
+    /// From behind the object.
+    pub(super) fn run(mut self, idom: &Dominators) -> Result<Found, Stop> {
+        match self.follow(idom) {
             Some(None) => Ok(self.found),
             Some(Some((block, like))) => Err(Stop::Join(block, like)),
             None => Err(Stop::Forbidden),
@@ -163,8 +160,8 @@ impl<'a> Flow<'a> {
     }
 
     /// The first block found that it comes to holding one thing or another; `None` if something forbids that it is virtual.
-    fn follow(&mut self, start: usize, idom: &Dominators) -> Option<Option<(Block, Contents)>> {
-        let (f, home) = (self.f, self.home);
+    fn follow(&mut self, idom: &Dominators) -> Option<Option<(Block, Contents)>> {
+        let (f, (home, start)) = (self.f, self.subject.start);
         let made = At {
             count: 1,
             version: 0,
@@ -185,7 +182,7 @@ impl<'a> Flow<'a> {
             for (n, edge) in f.blocks[b].term.edges().into_iter().enumerate() {
                 let next = edge.block;
                 let end = self.pass((b, n), edge, end)?;
-                let is_landing_of_it = f.landing(b) == Some((self.object, next));
+                let is_landing_of_it = f.landing(b) == Some((self.subject.object, next));
                 if is_landing_of_it {
                     continue;
                 }
@@ -235,7 +232,8 @@ impl<'a> Flow<'a> {
         let [held, other] = [a, b].map(|at| &self.found.versions[at.version]);
         let is_one = a.count == b.count && a.made.is_none() && b.made.is_none();
         // What is in another object is there as it was when that was made.
-        let is_alone = self.containers.is_empty() && self.fields.maybe(self.object).is_none();
+        let is_alone =
+            self.subject.containers.is_empty() && self.fields.maybe(self.subject.object).is_none();
         let may = is_one && is_alone && held.is_like(other) && held.values.len() <= MOST_FIELDS;
         may.then(|| held.clone())
     }
@@ -247,7 +245,8 @@ impl<'a> Flow<'a> {
         if at.made.is_some() {
             return Some(at);
         }
-        let mut passed = (0..edge.args.len()).filter(|i| f.object_of(edge.args[*i]) == self.object);
+        let mut passed =
+            (0..edge.args.len()).filter(|i| f.object_of(edge.args[*i]) == self.subject.object);
         let Some(index) = passed.next() else {
             return Some(at);
         };
@@ -286,7 +285,7 @@ impl<'a> Flow<'a> {
             *self.steps = self.steps.checked_sub(1)?;
             let inst = &f.insts[v];
             let state = inst.state.map(|s| &f.states[s]);
-            let used = self.uses.get(&v).copied();
+            let used = self.subject.uses.get(&v).copied();
             if at.made.is_some() {
                 self.found.is_made.extend(used.map(|_| v));
                 continue;
@@ -348,7 +347,7 @@ impl<'a> Flow<'a> {
             && at.made.is_none()
         {
             let held = self.seen(&data.out_locals, at)?;
-            if held != at.count || f.object_of(v) == self.object {
+            if held != at.count || f.object_of(v) == self.subject.object {
                 return None;
             }
             // The frame's end drops what slots hold, in their order; these are in none.
@@ -410,8 +409,11 @@ impl<'a> Flow<'a> {
             false => old.with(CONTENT, value),
         };
         // What is in another object is there as it was when that was made.
-        let is_it = f.object_of(value) == self.object;
-        if !self.containers.is_empty() || is_it || !(is_object(f, value) || new.values.is_empty()) {
+        let is_it = f.object_of(value) == self.subject.object;
+        if !self.subject.containers.is_empty()
+            || is_it
+            || !(is_object(f, value) || new.values.is_empty())
+        {
             return None;
         }
         let (old, version) = (old.get(CONTENT), self.found.versions.len());
@@ -424,17 +426,20 @@ impl<'a> Flow<'a> {
     fn make(&mut self, b: Block, i: usize, at: At) -> Option<At> {
         let f = self.f;
         let v = f.blocks[b].insts[i];
-        let Op::NewCell(slot) = *f.op(self.object) else {
+        let Op::NewCell(slot) = *f.op(self.subject.object) else {
             return None;
         };
         // One that was made for this instruction already.
         let Found { stores, loads, .. } = &self.found;
-        if b == self.home && stores.is_empty() && loads.is_empty() {
+        if b == self.subject.start.0 && stores.is_empty() && loads.is_empty() {
             return None;
         }
         let state = &f.states[f.insts[v].state?];
         let is_bytecode = f.code.instr(state.pc).op == bytecode::Op::BuildTuple;
-        if !is_bytecode || !state.inlined.is_empty() || !self.containers.is_empty() || at.count == 0
+        if !is_bytecode
+            || !state.inlined.is_empty()
+            || !self.subject.containers.is_empty()
+            || at.count == 0
         {
             return None;
         }
@@ -465,10 +470,13 @@ impl<'a> Flow<'a> {
 
     fn mention(&self, v: Value) -> Option<Mention> {
         let v = self.f.object_of(v);
-        if v == self.object {
+        if v == self.subject.object {
             return Some(Mention::Itself);
         }
-        self.containers.contains(&v).then_some(Mention::InAnother)
+        self.subject
+            .containers
+            .contains(&v)
+            .then_some(Mention::InAnother)
     }
 
     /// Others may look at these locals: the number of those that hold the object, if it can be shown in them.
@@ -491,7 +499,7 @@ impl<'a> Flow<'a> {
         let data = &f.blocks[b];
         let locals = &data.out_locals[..f.code.locals.len().min(data.out_locals.len())];
         let last = |v: Value| locals.iter().rposition(|local| f.object_of(*local) == v);
-        let (Some(own), Some(other)) = (last(self.object), last(f.object_of(item))) else {
+        let (Some(own), Some(other)) = (last(self.subject.object), last(f.object_of(item))) else {
             return false;
         };
         let is_quiet = |local: &Value| {
@@ -504,7 +512,7 @@ impl<'a> Flow<'a> {
 
     fn can_be_seen(&self, version: usize) -> bool {
         let items = &self.found.versions[version].values;
-        let maybe = self.fields.maybe(self.object);
+        let maybe = self.fields.maybe(self.subject.object);
         let words = maybe
             .filter(|_| version == 0)
             .map_or(0, |maybe| maybe.words(self.f));
