@@ -18,6 +18,10 @@ WANTED = (3, 13)
 VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE",
              "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_STATS")
 LEAST_COVERAGE = 0.9
+#: Asks for an audit of references in all that is compiled.
+AUDIT = {"CLADONIA_VERIFY": "references"}
+#: An internal error that is no fault.
+FULL = "code memory is full"
 
 
 def find_python(given: str | None = None) -> str:
@@ -216,6 +220,11 @@ def refusals(stats: dict) -> dict[str, int]:
         reason = row.get("reason", "?") if isinstance(row, dict) else str(row)
         out[reason] = out.get(reason, 0) + (row.get("count", 1) if isinstance(row, dict) else 1)
     return out
+
+
+def faults(stats: dict) -> list[str]:
+    """What the compiler says of its own work: a function it found wrong is refused, and the program runs all the same."""
+    return [reason for reason in refusals(stats) if reason.startswith("internal:") and FULL not in reason]
 
 
 def _percent(part, whole):

@@ -35,9 +35,7 @@ MODES = {
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }
 #: What else a mode has in its environment: references are audited where everything is compiled.
-ENVIRONMENTS = {"threshold0": {"CLADONIA_VERIFY": "references"}}
-#: An internal error that is no fault.
-FULL = "code memory is full"
+ENVIRONMENTS = {"threshold0": harness.AUDIT}
 USUAL = ("threshold30", "threshold0", "first", "seed", "threshold30-first", "one-by-one")
 
 
@@ -189,9 +187,7 @@ class Runner:
         return "; ".join(parts)
 
     def faults(self, ended):
-        """What the compiler says of its own work: a function it found wrong is refused, and the program runs all the same."""
-        found = [reason for reason in harness.refusals(ended.stats) if reason.startswith("internal:") and FULL not in reason]
-        return "".join(f"\n    {reason[:1000]}" for reason in found)
+        return "".join(f"\n    {reason[:1000]}" for reason in harness.faults(ended.stats))
 
     def tail(self, stderr):
         lines = stderr.decode(errors="replace").splitlines()[-self.options.diff_lines:]

@@ -1,6 +1,6 @@
 """Runs files of CPython's own test suite without and with the JIT, and prints every test case that ends differently.
 
-    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--check-facts] [--fresh | --keep]
+    python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--check-facts] [--audit] [--fresh | --keep]
 
 Each file runs in a process of its own with a time limit. Results are kept in results/, so a run that was stopped goes on
 where it was: interpreted results as long as the Python is the same, compiled ones as long as the native module is.
@@ -50,7 +50,8 @@ def main():
                 rows, flaky = runner.recheck(name, rows)
             else:
                 flaky = []
-            differing += len(rows)
+            faults = harness.faults(ours["stats"])
+            differing += len(rows) + len(faults)
             if not ours.get("timeout"):
                 coverage.add(ours.get("stats", {}))
             print(f"{name:24} {counts(base):34} {base['seconds']:6.1f}s   with the JIT {ours['seconds']:6.1f}s "
@@ -64,6 +65,8 @@ def main():
                 print(f"    {case}: {was} -> {now}")
                 for line in detail.strip().splitlines()[-options.detail:] if options.detail else ():
                     print(f"        {line}")
+            for fault in faults:
+                print(f"    found wrong by the compiler: {fault[:1000]}")
             for case in flaky:
                 print(f"    unsteady without the JIT or on a second run: {case}")
     print("\n".join(coverage.lines()))
@@ -83,6 +86,7 @@ def arguments():
     parser.add_argument("--threshold", type=int, default=0)
     parser.add_argument("--oracle", action="store_true", help="compiled code runs in the LIR interpreter in place of machine code")
     parser.add_argument("--check-facts", action="store_true", help="facts that compiled code could rely on become checks; a false one ends the process")
+    parser.add_argument("--audit", action="store_true", help="references are audited in all that is compiled; a fault counts as a difference")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--keep", action="store_true", help="keep results of another build of the JIT where nothing differed")
     parser.add_argument("--no-recheck", dest="recheck", action="store_false", help="don't run differing files once more, both ways")
@@ -146,7 +150,7 @@ class Runner:
         self.results = results
 
     def file(self, name):
-        words = "".join(f" {word.removeprefix('--')}" for word in self.words())
+        words = "".join(f" {word.removeprefix('--')}" for word in self.words()) + " audit" * self.options.audit
         return name, self.once(name, "base"), self.once(name, f"threshold {self.options.threshold}{words}")
 
     def words(self):
@@ -171,7 +175,7 @@ class Runner:
                 env = harness.environment(self.python, CLADONIA_OFF="1")
                 command = [self.python]
             else:
-                env = harness.environment(self.python)
+                env = harness.environment(self.python, **(harness.AUDIT if self.options.audit else {}))
                 command = [self.python, "-m", "cladonia", "--threshold", self.options.threshold, "--stats", stats,
                            *self.words()]
             ended = harness.run([*command, HERE / "cases.py", f"test.{name}", out], env=env, timeout=self.options.timeout,
