@@ -88,6 +88,10 @@ impl Lower<'_> {
 
     /// Locals that are an object in their slot on one side of the edge and raw on the other.
     fn transitions(&self, edge: &Edge) -> Vec<(u32, Repr, Repr)> {
+        // A closed unit has no slots.
+        if self.closed.is_some() {
+            return Vec::new();
+        }
         let target = &self.f.blocks[edge.block].entry_state.locals;
         (0..self.f.code.locals.len())
             .filter_map(|k| {

@@ -11,6 +11,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     cx.log.borrow_mut().paths.push(cost);
     let changed = !found.is_empty();
     for finding in found {
+        finding.guards.iter().for_each(|guard| f.rely_on(*guard));
         let what = match finding.fact {
             Fact::Holds(v) => drop_check(f, v),
             Fact::Taken(b, holds) => {

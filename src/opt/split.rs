@@ -10,7 +10,7 @@ use crate::hir::{
     Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value, general_type,
     is_builtin_exact,
 };
-use crate::infer::paths::{Disagreement, Fact, Subjects, find};
+use crate::infer::paths::{Disagreement, Fact, Finding, Subjects, find};
 use crate::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -21,41 +21,68 @@ const MOST_COPIED: usize = 120;
 /// The most instructions that all copies of a function may have.
 const MOST_GROWTH: usize = 360;
 
-/// Refine operands, and split joins.
+/// Split joins, and refine operands. What no path brings to an operand may follow from a guard that a split takes back: so the
+/// joins come first, and behind them paths are asked again.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let (found, cost) = find(f, cx.world, Subjects::Operands);
-    cx.log.borrow_mut().paths.push(cost);
+    let ask = |f: &Function| {
+        let (found, cost) = find(f, cx.world, Subjects::Operands);
+        cx.log.borrow_mut().paths.push(cost);
+        found
+    };
+    let found = ask(f);
+    if found.is_empty() {
+        return false;
+    }
+    match split(f, &found) {
+        true => {
+            f.apply_aliases();
+            let found = ask(f);
+            narrow(f, found);
+            true
+        }
+        false => narrow(f, found),
+    }
+}
+
+/// Refine operands by what no path brings to them.
+fn narrow(f: &mut Function, found: Vec<Finding>) -> bool {
     let mut changed = false;
-    let mut joins: Vec<(Disagreement, String)> = Vec::new();
+    for finding in found {
+        if let Fact::Narrowed(op, index, ty) = finding.fact
+            && let Some(what) = refine(f, op, index, ty)
+        {
+            finding.guards.iter().for_each(|guard| f.rely_on(*guard));
+            f.proved.push(Proved {
+                pc: finding.pc,
+                what,
+                why: finding.proof,
+            });
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Split the joins whose sides disagree; says whether there are any.
+fn split(f: &mut Function, found: &[Finding]) -> bool {
+    let mut joins: Vec<(&Disagreement, &String)> = Vec::new();
     let mut uses = None;
     for finding in found {
-        match finding.fact {
-            Fact::Narrowed(op, index, ty) => {
-                if let Some(what) = refine(f, op, index, ty) {
-                    f.proved.push(Proved {
-                        pc: finding.pc,
-                        what,
-                        why: finding.proof,
-                    });
-                    changed = true;
-                }
-            }
-            Fact::Disagrees(what) => {
-                let is_new = joins.iter().all(|(known, _)| known.block != what.block);
-                // A bet that something was built on can't be taken back.
-                let is_guard = matches!(f.op(what.at), Op::GuardType(_));
-                let mut are_general = |v| uses.get_or_insert_with(|| Uses::of(f)).are_general(v);
-                if is_new && (!is_guard || are_general(what.at)) {
-                    joins.push((what, finding.proof));
-                }
-            }
-            Fact::Holds(_) | Fact::Taken(..) => unreachable!("checks were not asked about"),
+        let Fact::Disagrees(what) = &finding.fact else {
+            continue;
+        };
+        let is_new = joins.iter().all(|(known, _)| known.block != what.block);
+        // A bet that something was built on can't be taken back.
+        let is_guard = matches!(f.op(what.at), Op::GuardType(_));
+        let mut are_general = |v| uses.get_or_insert_with(|| Uses::of(f)).are_general(v);
+        if is_new && (!is_guard || are_general(what.at)) {
+            joins.push((what, &finding.proof));
         }
     }
     let mut room = MOST_GROWTH;
     let mut split = false;
     for (join, why) in joins {
-        let Disagreement { block, param, .. } = join;
+        let Disagreement { block, param, .. } = *join;
         let pc = f.blocks[block].entry_state.pc;
         for ty in &join.types[1..] {
             if !split_off(f, block, param, *ty, &mut room) {
@@ -73,7 +100,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         crate::hir::remove_trivial_params(f);
         drop_lost_bets(f);
     }
-    changed || split
+    split
 }
 
 /// The values of which something relies on the type: what uses them, or what follows from them, is no general operation, or

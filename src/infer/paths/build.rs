@@ -542,6 +542,7 @@ impl<'a> Graph<'a> {
                             fact: Fact::Holds(inst),
                             pc: self.f.inst(inst).pc,
                             proof,
+                            guards: self.guards_before(self.home[inst].expand()),
                         });
                     }
                 }
@@ -552,7 +553,13 @@ impl<'a> Graph<'a> {
                     let pc = self.f.inst(inst).pc;
                     if !left.is_empty() && left.len() < members {
                         let fact = Fact::Narrowed(inst, index, all);
-                        found.push(Finding { fact, pc, proof });
+                        let guards = self.guards_before(self.home[inst].expand());
+                        found.push(Finding {
+                            fact,
+                            pc,
+                            proof,
+                            guards,
+                        });
                     } else {
                         found.extend(self.disagreement(inst, subject, left));
                     }
@@ -573,6 +580,7 @@ impl<'a> Graph<'a> {
                                 fact: Fact::Taken(b, holds != value),
                                 pc: self.f.blocks[b].end,
                                 proof,
+                                guards: self.guards_before(Some(b)),
                             });
                             break;
                         }
@@ -615,7 +623,25 @@ impl<'a> Graph<'a> {
             }),
             pc: self.f.inst(inst).pc,
             proof: format!("{node}? {{{subject}={}}} feasible", named.join(" or ")),
+            guards: Vec::new(),
         })
+    }
+
+    /// The guards of the graph that paths to the end of a block may come past.
+    fn guards_before(&self, block: Option<Block>) -> Vec<Value> {
+        let preds = self.f.predecessors();
+        let mut work: Vec<Block> = block.into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(b) = work.pop() {
+            if seen.insert(b) {
+                work.extend(&preds[b]);
+            }
+        }
+        let sites = seen
+            .iter()
+            .flat_map(|b| self.sites.get(b).into_iter().flatten());
+        let guards = sites.filter(|s| s.passes().is_some() && self.is_followed(s.subject));
+        guards.map(|site| site.inst).collect()
     }
 
     fn is_infeasible(

@@ -96,6 +96,9 @@ pub struct Finding {
     pub pc: Pc,
     /// The questions that were answered with "infeasible": a node and what can't hold there.
     pub proof: String,
+    /// The guards that may be on the way there: no path comes past one that fails, so each must stay
+    /// ([`Function::rely_on`]) where what is found is used.
+    pub guards: Vec<Value>,
 }
 
 /// What the questions about a function cost.
