@@ -5,9 +5,12 @@
     python jit-tests/fuzz_functions.py --minutes 1 --plant         damages the compiled side: it must find that
 
 A case is the source of a function `target` with what it needs, and a list CALLS of argument tuples. Every call is compared by
-result (floats by their bits), exception with its line, what happened to its arguments, and what it logged. A case runs in four
-ways: compiled before its first call; after it has been interpreted for a while with other kinds of arguments; with every guard
-failing; and compiled to LIR, which is interpreted. Cases run in a worker process, so that a crash is a finding and not the end.
+result (floats by their bits), exception with its line, what happened to its arguments, and what it logged. A case runs in five
+ways: compiled before its first call; after it has been interpreted for a while with other kinds of arguments; when it has become hot; with
+every guard failing; and compiled to LIR, which is interpreted. Cases run in a worker process, so that a crash is a finding and not the end.
+
+A third of the cases are small functions of numbers, which a hot loop calls with ints and floats in turn: such functions may be compiled
+without a frame, and for each mixture of types.
 
 With hypothesis installed a disagreement is shrunk; without it cases come from the random module.
 """
@@ -18,6 +21,7 @@ import gc
 import signal
 import sys
 import time
+import types
 import warnings
 from pathlib import Path
 
@@ -98,6 +102,8 @@ class Maker:
         return self.below(100) < percent
 
     def case(self):
+        if self.chance(35):
+            return Numbers(self.below).case()
         self.block(1, 3, 2 + self.below(4))
         self.lines.append(f"    return a, b, c, {self.value(1)}")
         calls = [f"({self.argument()}, {self.argument()}, {self.container()}, {self.pick(['P', 'S', 'P'])}({self.argument()}, {self.argument()}))"
@@ -248,6 +254,70 @@ class Maker:
         return self.pick([f"{self.value(0)} in c", f"not {self.value(0)}", f"{self.value(0)} < {self.value(0)} <= {self.value(0)}", "v", "a"])
 
 
+class Numbers(Maker):
+    """Writes functions of numbers and a loop that calls them."""
+
+    ATOMS = ["0", "1", "2", "-1", "3", "7", "0.5", "-0.0", "1.5", "True", "2**40", "2**62"]
+    #: What a loop passes: mostly ints, so that there is something to bet on.
+    MIXTURES = ["[k % 11 - 4 for k in range(11)]", "[(k % 13 - 5) * 0.5 for k in range(13)]",
+                "[k % 7 - 3 if k % 3 else (k % 5 - 2) * 0.25 for k in range(21)]", "[0, 0.0, 2, 3, -1, -2, 0.5, -0.5, 1, 5.0, 7, 4, 4.0]",
+                "[1] * 40 + [0.0, 2, -0.5]", "[True, 2, 3]", "[2**29 + k for k in range(5)]"]
+
+    def case(self):
+        functions = [self.function(f"f{n}") for n in range(1 + self.below(3))]
+        lines = ["def target(a, b, c, p):", "    for i in range(150):"]
+        for name, arity in functions:
+            given = ", ".join(f"VALUES[{k}][i // {k + 1} % len(VALUES[{k}])]" for k in range(arity))
+            lines += ["        try:", f"            log({name}({given}))", "        except Exception as error:",
+                      "            trace = error.__traceback__.tb_next",
+                      "            log(type(error).__name__, str(error), trace and trace.tb_lineno)"]
+        values = ", ".join(self.pick(self.MIXTURES) for _ in range(3))
+        body = "\n".join(self.lines + ["", *lines])
+        return f"{PRELUDE}VALUES = [{values}]\n\n{body}\n    return i\n\nCALLS = lambda: [(1, 2, [], P(1, 2))] * 6\n"
+
+    def function(self, name):
+        arity = 1 + self.below(3)
+        self.names = list("abc"[:arity])
+        self.put(0, f"def {name}({', '.join(self.names)}):")
+        for local in "pqr"[:self.below(4)]:
+            self.put(1, f"{local} = {self.pick(['0', '1', '0.0', '1.5', '-1', 'True', self.pick(self.names)])}")
+            self.names.append(local)
+        self.block(1, 2, 1 + self.below(4))
+        self.put(1, f"return {self.value(2)}")
+        return name, arity
+
+    def statement(self, depth, budget):
+        form = self.below(10) if budget else self.below(6)
+        if form < 5:
+            self.put(depth, f"{self.pick(self.names)} = {self.value(2)}")
+        elif form == 5:
+            self.put(depth, f"{self.pick(self.names)} {self.pick(['+', '-', '*', '|', '^'])}= {self.value(1)}")
+        elif form < 9:
+            self.put(depth, f"if {self.condition()}:")
+            self.block(depth + 1, budget - 1, 1 + self.below(2))
+            if self.chance(50):
+                self.put(depth, "else:")
+                self.block(depth + 1, budget - 1, 1 + self.below(2))
+        else:
+            self.put(depth, f"if {self.condition()}: return {self.value(1)}")
+
+    def value(self, depth):
+        form = self.below(20)
+        if depth == 0 or form < 7:
+            return self.pick(self.names if self.chance(70) else self.ATOMS)
+        left, right = self.value(depth - 1), self.value(depth - 1)
+        if form < 15:
+            return f"({left} {self.pick(['+', '-', '*', '+', '-', '*', '//', '%', '/', '&', '|'])} {right})"
+        if form == 15:
+            return f"({left} {self.pick(['<<', '>>'])} {self.pick(['1', '3', '60'])})"
+        return self.pick([f"(-{left})", f"abs({left})", f"({left} if {self.condition()} else {right})", f"{self.pick(['min', 'max'])}({left}, {right})"])
+
+    def condition(self):
+        if self.chance(25):
+            return self.pick(["", "not "]) + self.pick(self.names)
+        return f"{self.value(1)} {self.pick(['<', '<=', '>', '>=', '==', '!='])} {self.value(1)}"
+
+
 # ---- running a case -----------------------------------------------------------------------------------------------------
 
 
@@ -296,13 +366,17 @@ def too_slow(number, frame):
     raise TooSlow
 
 
-WAYS = ("compiled at once", "compiled when warm", "guards forced", "in the LIR interpreter")
+WAYS = ("compiled at once", "compiled when warm", "compiled when hot", "guards forced", "in the LIR interpreter")
 
 
 def compare(source, code, expected, plant):
+    import cladonia
+
     planted = compile(damaged(source), "<case>", "exec") if plant else code
     for way in WAYS:
         found = outcomes(planted, way)
+        if faults := harness.faults(cladonia.stats()):
+            raise Disagreement(f"{way}: {faults}")
         for i, (theirs, ours) in enumerate(zip(expected, found)):
             if theirs != ours:
                 raise Disagreement(f"{way}, call {i}:\n  interpreted: {theirs}\n  compiled:    {ours}")
@@ -317,13 +391,16 @@ def outcomes(code, way):
 
     space = {"__name__": "case"}
     exec(code, space)
-    target = space["target"]
-    functions = [target, space["helper"], space["log"], space["P"].__init__, space["P"].step, space["S"].__init__, space["S"].step]
-    calls = space["CALLS"]()
+    target, calls_of = space["target"], space["CALLS"]
+    functions = [value for value in space.values() if isinstance(value, types.FunctionType) and value is not calls_of]
+    functions += [space["P"].__init__, space["P"].step, space["S"].__init__, space["S"].step]
+    calls = calls_of()
     if way == "compiled at once":
         compile_all(cladonia, functions)
     elif way == "in the LIR interpreter":
         cladonia.enable(threshold=0, oracle=True)
+    elif way == "compiled when hot" and cladonia.available() is None:
+        cladonia.enable(threshold=30)
     elif way == "guards forced" and cladonia.available() is None:
         cladonia.enable(threshold=0, force_exit="first")
     try:
