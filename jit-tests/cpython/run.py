@@ -131,7 +131,8 @@ class Results:
         result = harness.read_stats(self.path(name, mode))
         if result.get("of") == self.prints["base" if mode == "base" else "jit"]:
             return result
-        if self.keep and result and mode != "base" and not differences(self.get(name, "base") or {"cases": {}}, result):
+        is_sound = result and not harness.faults(result.get("stats", {}))
+        if self.keep and is_sound and mode != "base" and not differences(self.get(name, "base") or {"cases": {}}, result):
             return result
         return None
 

@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::identity::{Identity, Kind, Slot};
 use super::value::Facts;
-use crate::types::Type;
+use crate::types::{ConstValue, Type};
 
 /// The host's classes whose instances are what their types say.
 const CLASSES: &[(&str, Type)] = &[
@@ -250,14 +250,26 @@ impl Engine<'_> {
             return false;
         }
         if self.set.own_heap(id).kind != Kind::Tuple {
-            return true;
+            return self.is_one_class(id);
         }
+        // Tuples that have become one hold what any of them does.
         let slots: Vec<Slot> = self.set.heap(id).slots.keys().cloned().collect();
-        let items = slots.into_iter().filter(|slot| *slot != Slot::Len);
-        items.into_iter().all(|slot| {
-            let (_, item) = self.read_slot(id, slot);
-            self.names_all_within(&item, depth - 1)
-        })
+        let items: Vec<Slot> = slots.into_iter().filter(|s| *s != Slot::Len).collect();
+        let (_, length) = self.read_slot(id, Slot::Len);
+        let is_whole = match length.constant {
+            Some(ConstValue::Int(length)) => length == items.len() as i64,
+            _ => false,
+        };
+        is_whole
+            && items.into_iter().all(|slot| {
+                let (_, item) = self.read_slot(id, slot);
+                self.names_all_within(&item, depth - 1)
+            })
+    }
+
+    /// Whether the identity is that of one class, and not of all that a function makes each time it runs.
+    pub(super) fn is_one_class(&self, class: Identity) -> bool {
+        self.is_builtin_class(class) || self.made_once.contains(&class)
     }
 
     /// The classes that an operand of `isinstance` or `except` names; none if there may be others.

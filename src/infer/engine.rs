@@ -154,6 +154,8 @@ pub(super) struct Engine<'p> {
     pub builtins: HashMap<&'static str, Identity>,
     /// The body of each class of the program.
     pub bodies: HashMap<Identity, FuncId>,
+    /// Classes that are made at one place which is executed once.
+    pub made_once: BTreeSet<Identity>,
     /// What the text says of names.
     pub names: Names,
     /// All exceptions that some handler has got.
@@ -208,6 +210,7 @@ impl<'p> Engine<'p> {
             globals,
             builtins: HashMap::new(),
             bodies: HashMap::new(),
+            made_once: BTreeSet::new(),
             names: Names::new(program),
             handled,
             foreign: BTreeMap::new(),

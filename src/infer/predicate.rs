@@ -35,14 +35,20 @@ pub(super) enum Predicate {
 /// What holds on all ways to a place.
 pub(super) type Env = Vec<(Value, Predicate)>;
 
-/// What holds where either does.
+/// What holds where either does: what both say, and of the rest one after the other what follows from either.
 pub(super) fn common(a: &Env, b: &Env) -> Env {
-    let mut both = Env::new();
-    for (subject, predicate) in a {
-        for (_, other) in b.iter().filter(|other| other.0 == *subject) {
-            if let Some(either) = predicate.either(other) {
-                extend(&mut both, &vec![(*subject, either)]);
-            }
+    let (mut both, rest): (Env, Env) = a.iter().cloned().partition(|p| b.contains(p));
+    let mut others: Vec<&(Value, Predicate)> = b.iter().filter(|p| !a.contains(p)).collect();
+    for (subject, predicate) in rest {
+        let follows = |other: &&(Value, Predicate)| {
+            let either = (other.0 == subject).then(|| predicate.either(&other.1));
+            either.flatten()
+        };
+        let found = others.iter().enumerate();
+        let mut found = found.filter_map(|(index, other)| Some((index, follows(other)?)));
+        if let Some((index, either)) = found.next() {
+            others.remove(index);
+            extend(&mut both, &vec![(subject, either)]);
         }
     }
     both

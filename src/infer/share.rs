@@ -34,9 +34,13 @@ impl AnnotationSet {
                 *id = self.same(*id);
             }
         }
-        // What anybody may have is no more than any other object from beyond the known world.
+        // What anybody may have is no more than any other object from beyond the known world; but what is stored into a class
+        // is known.
         if facts.objects.open {
-            ids.retain(|id| !self.heap(*id).escaped);
+            ids.retain(|id| {
+                let heap = self.heap(*id);
+                !heap.escaped || matches!(heap.kind, Kind::Class | Kind::Namespace)
+            });
         }
         ids.sort_unstable();
         ids.dedup();

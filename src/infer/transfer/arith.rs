@@ -252,9 +252,9 @@ impl Engine<'_> {
             if !is_equality {
                 self.raise_named("TypeError");
                 let orders = a.ty.could_be(number()) && b.ty.could_be(number());
-                let texts =
-                    a.ty.could_be(Type::UNICODE_EXACT) && b.ty.could_be(Type::UNICODE_EXACT);
-                if !orders && !texts && !both(Type::BYTES_EXACT) {
+                let either = |ty: Type| a.ty.could_be(ty) && b.ty.could_be(ty);
+                let texts = either(Type::UNICODE_EXACT) || either(Type::BYTES_EXACT);
+                if !orders && !texts {
                     return Outcome::Never;
                 }
             }

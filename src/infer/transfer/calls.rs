@@ -42,7 +42,8 @@ impl Engine<'_> {
                 };
                 methods.facts.objects.ids = ids.iter().copied().filter(is_function).collect();
                 others.facts.objects.ids = ids.to_vec();
-                if methods.facts.objects.ids.is_empty() {
+                // What is not known may be a method too.
+                if methods.facts.objects.ids.is_empty() && !methods.facts.objects.open {
                     return self.call(&callee, args);
                 }
                 let one = self.call(&methods, with_self);
@@ -386,6 +387,9 @@ impl Engine<'_> {
         self.set.heap_mut(class).link = instance.as_u32();
         self.set.heap_mut(instance).link = class.as_u32();
         self.bodies.insert(class, func);
+        if self.is_executed_once() {
+            self.made_once.insert(class);
+        }
         let mut bases = Vec::new();
         for arg in args.iter().skip(2) {
             let ids = self.of_kind(&arg.facts.clone(), Kind::Class);
@@ -431,6 +435,21 @@ impl Engine<'_> {
             self.set.store_facts(cell, Slot::Content, made.clone());
         }
         Outcome::Value(Facts::object(Type::TYPE_EXACT, class))
+    }
+
+    /// Whether the operation at hand stands in the module's body, outside its loops.
+    fn is_executed_once(&self) -> bool {
+        let f = self.function(self.here.version);
+        let is_module = self.program.module == Some(self.versions[self.here.version].key.func);
+        let rank = &self.versions[self.here.version].rank;
+        let here = rank[self.here.block];
+        // A loop's blocks lie between its head and those that lead back to it.
+        let mut behind = f.order.iter().filter(|b| rank[**b] >= here);
+        is_module
+            && !behind.any(|b| {
+                let edges = f.blocks[*b].term.edges();
+                edges.iter().any(|edge| rank[edge.block] <= here)
+            })
     }
 
     /// Others make the class. It may have been made here as long as less was known.

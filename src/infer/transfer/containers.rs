@@ -245,10 +245,11 @@ impl Engine<'_> {
         let (a, b) = (args[0].facts.clone(), args[1].facts.clone());
         if in_place {
             if op == crate::bytecode::BinaryOp::Add {
-                let items = self.iterated(&b);
-                for id in self.of_kind(&a, Kind::List) {
-                    self.set.store_facts(id, Slot::Items, items.clone());
-                }
+                let items = Arg {
+                    sv: crate::infer::Sv::MOST_GENERAL,
+                    facts: self.iterated(&b),
+                };
+                self.store_in(&a, Slot::Items, Kind::List, &items);
             }
             self.resize(&a);
             return Outcome::Value(a);
@@ -381,6 +382,9 @@ impl Engine<'_> {
             if open || !other.is_bottom() {
                 let mut other = self.restrict(sequences, other);
                 other.objects.open = false;
+                if open && other.ty.could_be(Type::RANGE) {
+                    found = found.join(&Facts::of_type(Type::LONG_EXACT));
+                }
                 let items = self.items_or_keys(&other, Slot::Items);
                 found = found.join(&items);
             }

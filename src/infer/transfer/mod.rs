@@ -431,7 +431,7 @@ impl Engine<'_> {
             return None;
         }
         match (&a.objects.ids[..], &b.objects.ids[..]) {
-            ([a], [b]) if a == b => Some(true),
+            ([a], [b]) if a == b => self.is_one_class(*a).then_some(true),
             (a, b) => (!a.iter().any(|id| b.contains(id))).then_some(false),
         }
     }
