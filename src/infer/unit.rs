@@ -37,7 +37,7 @@ impl UnitFacts {
     }
 }
 
-/// What is known of the values of a unit; none if it would take too long to find out.
+/// What is known of the values of a unit; none if it would take too long to find out, or if not all of its code was followed.
 pub fn unit_facts(f: &mut Function) -> Option<UnitFacts> {
     let mut program = Program::default();
     let placeholder = Function::new(f.code.clone());
@@ -68,6 +68,17 @@ fn find(program: &Program, start: &Start<'_>) -> Option<UnitFacts> {
         steps: engine.steps,
     };
     let (_, version) = engine.versions.iter().next()?;
+    // The code behind an operation that was found to raise, or to have nothing to work on, stays in the unit without having been looked at.
+    // That it is never reached is no more than a rule says; a check says it of itself.
+    let stops = version.blocks.values().flatten().filter_map(|b| b.stops);
+    let is_check = |v: Value| {
+        let op = f.op(v);
+        let passes = matches!(op, Op::GuardTrue(_) | Op::GuardType(_) | Op::GuardIs(_));
+        passes || matches!(op, Op::GuardBound | Op::Refine(_))
+    };
+    if !stops.into_iter().all(is_check) {
+        return None;
+    }
     for (v, sv) in version.bindings.iter() {
         if let Some(sv) = sv.expand() {
             found.facts[v] = Some(engine.set.get(sv));
