@@ -293,11 +293,7 @@ class Numbers(Maker):
         elif form == 5:
             self.put(depth, f"{self.pick(self.names)} {self.pick(['+', '-', '*', '|', '^'])}= {self.value(1)}")
         elif form < 9:
-            self.put(depth, f"if {self.condition()}:")
-            self.block(depth + 1, budget - 1, 1 + self.below(2))
-            if self.chance(50):
-                self.put(depth, "else:")
-                self.block(depth + 1, budget - 1, 1 + self.below(2))
+            self._branch(depth, budget)
         else:
             self.put(depth, f"if {self.condition()}: return {self.value(1)}")
 

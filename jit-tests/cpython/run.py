@@ -50,10 +50,11 @@ def main():
                 rows, flaky = runner.recheck(name, rows)
             else:
                 flaky = []
-            faults = harness.faults(ours["stats"])
+            stats = ours.get("stats", {})
+            faults = harness.faults(stats)
             differing += len(rows) + len(faults)
             if not ours.get("timeout"):
-                coverage.add(ours.get("stats", {}))
+                coverage.add(stats)
             print(f"{name:24} {counts(base):34} {base['seconds']:6.1f}s   with the JIT {ours['seconds']:6.1f}s "
                   f"{'same' if not rows else f'{len(rows)} DIFFER'}{f', {len(flaky)} unsteady' if flaky else ''}", flush=True)
             lost = [row for row in rows if row[2] == "not run"]

@@ -419,17 +419,17 @@ hir_ops! {
 
 /// What `decref`ing or computing may do, and how an op leaves.
 impl Op {
-    /// Whether the op gives its first operand itself, of which more is known afterwards.
-    pub fn gives_operand(&self) -> bool {
+    /// Whether the op says of its operand what a check, its own or another, has found out.
+    pub fn says_what_is_checked(&self) -> bool {
         matches!(
             self,
-            Op::GuardType(_)
-                | Op::GuardIs(_)
-                | Op::GuardBound
-                | Op::Refine(_)
-                | Op::RangeAt(_)
-                | Op::Borrowed
+            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
         )
+    }
+
+    /// Whether the op gives its first operand itself, of which more is known afterwards.
+    pub fn gives_operand(&self) -> bool {
+        self.says_what_is_checked() || matches!(self, Op::RangeAt(_) | Op::Borrowed)
     }
 
     /// Whether the op gives the object of a raw value, which is made only where something needs it.

@@ -253,8 +253,8 @@ impl Engine<'_> {
             return self.is_one_class(id);
         }
         // Tuples that have become one hold what any of them does.
-        let slots: Vec<Slot> = self.set.heap(id).slots.keys().cloned().collect();
-        let items: Vec<Slot> = slots.into_iter().filter(|s| *s != Slot::Len).collect();
+        let slots = self.set.heap(id).slots.keys();
+        let items: Vec<Slot> = slots.filter(|slot| **slot != Slot::Len).cloned().collect();
         let (_, length) = self.read_slot(id, Slot::Len);
         let is_whole = match length.constant {
             Some(ConstValue::Int(length)) => length == items.len() as i64,

@@ -8,7 +8,7 @@
 //! so the result does not depend on the order in which blocks are taken.
 
 use super::annset::{AnnotationSet, Reader};
-use super::identity::{Identity, Kind};
+use super::identity::{Identity, Kind, Slot};
 use super::names::Names;
 use super::predicate::Env;
 use super::program::{FuncId, Program};
@@ -570,8 +570,8 @@ impl<'p> Engine<'p> {
     }
 
     /// Read a slot of an identity.
-    pub fn read_slot(&mut self, id: Identity, slot: super::identity::Slot) -> (Sv, Facts) {
-        let holds_objects = slot != super::identity::Slot::Content;
+    pub fn read_slot(&mut self, id: Identity, slot: Slot) -> (Sv, Facts) {
+        let holds_objects = slot != Slot::Content;
         let sv = self.set.slot(id, slot);
         let mut facts = self.set.read(sv, self.here.reader);
         // Others store objects; only a cell is empty.

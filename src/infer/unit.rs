@@ -71,11 +71,7 @@ fn find(program: &Program, start: &Start<'_>) -> Option<UnitFacts> {
     // The code behind an operation that was found to raise, or to have nothing to work on, stays in the unit without having been looked at.
     // That it is never reached is no more than a rule says; a check says it of itself.
     let stops = version.blocks.values().flatten().filter_map(|b| b.stops);
-    let is_check = |v: Value| {
-        let op = f.op(v);
-        let passes = matches!(op, Op::GuardTrue(_) | Op::GuardType(_) | Op::GuardIs(_));
-        passes || matches!(op, Op::GuardBound | Op::Refine(_))
-    };
+    let is_check = |v| matches!(f.op(v), Op::GuardTrue(_)) || f.op(v).says_what_is_checked();
     if !stops.into_iter().all(is_check) {
         return None;
     }

@@ -119,10 +119,7 @@ fn store_once(f: &mut Function) -> bool {
 /// What a value is before checks.
 fn checked(f: &Function, v: Value) -> Value {
     let mut v = f.resolve(v);
-    while matches!(
-        f.op(v),
-        Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
-    ) {
+    while f.op(v).says_what_is_checked() {
         v = f.arg(v, 0);
     }
     v

@@ -122,6 +122,8 @@ pub(super) struct Graph<'a> {
     pub(super) variables: BTreeMap<Value, Variable>,
     /// Where a guard is about to be executed, where a block begins, and where it ends.
     pub(super) before: FxHashMap<Value, Node>,
+    /// The guards that a path comes past only with some members, each with the node behind it.
+    pub(super) guards: Vec<(Value, Node)>,
     pub(super) first: SecondaryMap<Block, PackedOption<Node>>,
     pub(super) last: SecondaryMap<Block, PackedOption<Node>>,
     questions: Vec<Question>,
@@ -145,6 +147,7 @@ impl<'a> Graph<'a> {
             program: Program::new(Type::TOP),
             variables: BTreeMap::new(),
             before: FxHashMap::default(),
+            guards: Vec::new(),
             first: SecondaryMap::new(),
             last: SecondaryMap::new(),
             questions: Vec::new(),
@@ -542,7 +545,7 @@ impl<'a> Graph<'a> {
                             fact: Fact::Holds(inst),
                             pc: self.f.inst(inst).pc,
                             proof,
-                            guards: self.guards_before(self.home[inst].expand()),
+                            guards: self.guards_before(node),
                         });
                     }
                 }
@@ -553,7 +556,7 @@ impl<'a> Graph<'a> {
                     let pc = self.f.inst(inst).pc;
                     if !left.is_empty() && left.len() < members {
                         let fact = Fact::Narrowed(inst, index, all);
-                        let guards = self.guards_before(self.home[inst].expand());
+                        let guards = self.guards_before(self.before[&inst]);
                         found.push(Finding {
                             fact,
                             pc,
@@ -580,7 +583,7 @@ impl<'a> Graph<'a> {
                                 fact: Fact::Taken(b, holds != value),
                                 pc: self.f.blocks[b].end,
                                 proof,
-                                guards: self.guards_before(Some(b)),
+                                guards: self.guards_before(node),
                             });
                             break;
                         }
@@ -627,21 +630,12 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// The guards of the graph that paths to the end of a block may come past.
-    fn guards_before(&self, block: Option<Block>) -> Vec<Value> {
-        let preds = self.f.predecessors();
-        let mut work: Vec<Block> = block.into_iter().collect();
-        let mut seen = BTreeSet::new();
-        while let Some(b) = work.pop() {
-            if seen.insert(b) {
-                work.extend(&preds[b]);
-            }
-        }
-        let sites = seen
-            .iter()
-            .flat_map(|b| self.sites.get(b).into_iter().flatten());
-        let guards = sites.filter(|s| s.passes().is_some() && self.is_followed(s.subject));
-        guards.map(|site| site.inst).collect()
+    /// The guards that paths to a node may come past.
+    fn guards_before(&mut self, node: Node) -> Vec<Value> {
+        let program = &mut self.program;
+        let guards = self.guards.iter();
+        let guards = guards.filter(|(_, behind)| program.is_reachable(*behind, node));
+        guards.map(|(guard, _)| *guard).collect()
     }
 
     fn is_infeasible(

@@ -176,6 +176,7 @@ impl Graph<'_> {
                 }
             };
             self.program.set_condition(behind, Some(condition));
+            self.guards.push((site.inst, behind));
             node = behind;
         }
         self.last[b] = node.into();

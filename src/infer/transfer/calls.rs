@@ -178,11 +178,11 @@ impl Engine<'_> {
         while all.len() < positional {
             let missing = self.default_value(&defaults, all.len(), positional);
             // A function that is there from the start may be called before it gets defaults.
-            if self.plain_functions.get(&func) == Some(&id) {
+            let is_there_before = self.plain_functions.get(&func) == Some(&id);
+            if is_there_before || missing.is_impossible() {
                 self.raise_named("TypeError");
             }
             if missing.is_impossible() {
-                self.raise_named("TypeError");
                 return Outcome::Value(Facts::IMPOSSIBLE);
             }
             all.push(missing);

@@ -244,14 +244,12 @@ impl Engine<'_> {
     ) -> Outcome {
         let (a, b) = (args[0].facts.clone(), args[1].facts.clone());
         if in_place {
-            if op == crate::bytecode::BinaryOp::Add {
-                let items = Arg {
-                    sv: crate::infer::Sv::MOST_GENERAL,
-                    facts: self.iterated(&b),
-                };
-                self.store_in(&a, Slot::Items, Kind::List, &items);
+            match op {
+                crate::bytecode::BinaryOp::Add => {
+                    self.extend_from(self.here.op, args);
+                }
+                _ => self.resize(&a),
             }
-            self.resize(&a);
             return Outcome::Value(a);
         }
         self.offspring(Kind::List, Type::LIST_EXACT, &[&a, &b])
