@@ -9,8 +9,8 @@ result (floats by their bits), exception with its line, what happened to its arg
 ways: compiled before its first call; after it has been interpreted for a while with other kinds of arguments; when it has become hot; with
 every guard failing; and compiled to LIR, which is interpreted. Cases run in a worker process, so that a crash is a finding and not the end.
 
-A third of the cases are small functions of numbers, which a hot loop calls with ints and floats in turn: such functions may be compiled
-without a frame, and for each mixture of types.
+A quarter of the cases are small functions of numbers, which a hot loop calls with ints and floats in turn: such functions may be compiled
+without a frame, and for each mixture of types. Another quarter are functions of objects, tuples and closures that call each other.
 
 With hypothesis installed a disagreement is shrunk; without it cases come from the random module.
 """
@@ -83,6 +83,14 @@ def helper(a, b=2):
         return a
     return a - b
 
+def small(v):
+    """What does not grow without end."""
+    if type(v) is int or type(v) is float:
+        return v if -1e30 < v < 1e30 else 1
+    if type(v) is list or type(v) is tuple or type(v) is str:
+        return v if len(v) < 12 else 0
+    return v
+
 '''
 
 
@@ -102,8 +110,8 @@ class Maker:
         return self.below(100) < percent
 
     def case(self):
-        if self.chance(35):
-            return Numbers(self.below).case()
+        if self.chance(55):
+            return self.pick([Numbers, Objects])(self.below).case()
         self.block(1, 3, 2 + self.below(4))
         self.lines.append(f"    return a, b, c, {self.value(1)}")
         calls = [f"({self.argument()}, {self.argument()}, {self.container()}, {self.pick(['P', 'S', 'P'])}({self.argument()}, {self.argument()}))"
@@ -314,6 +322,238 @@ class Numbers(Maker):
         return f"{self.value(1)} {self.pick(['<', '<=', '>', '>=', '==', '!='])} {self.value(1)}"
 
 
+class Objects(Maker):
+    """Writes functions of objects, closures, tuples and lists that call each other, and a loop that calls them.
+
+    A name has a kind: a number, an object, a pair of numbers or a list of numbers. What is written of it mostly fits that, or
+    hardly anything would go past its first line."""
+
+    #: What a loop passes: mostly of one class, so that there is something to bet on.
+    MIXTURES = {
+        "number": ["[k % 11 - 4 for k in range(11)]", "[(k % 13 - 5) * 0.5 for k in range(13)]", "[1, 2, 3, 0.5]",
+                   "[1] * 40 + [0.0, 2, -0.5]", "[k % 7 - 3 if k % 3 else (k % 5 - 2) * 0.25 for k in range(21)]", "[True, 2, 3]",
+                   "[1, 2] * 20 + [None]"],
+        "object": ["[A(k, 1) for k in range(5)]", "[A(1, 2)] * 30 + [B(1, 0.5)]", "[A(1, 2), B(2, 3), C(0.5)]", "[A(0.5, 1)] * 20 + [3]"],
+        "pair": ["[(1, 2), (3, 4), (0.5, 1)]", "[(1, 2)] * 30 + [(0.5, 1.5), [3, 4]]", "[(k, k + 0.5) for k in range(6)]"],
+        "list": ["[[1, 2], [3, 4, 5], [0.5, 1]]", "[[1, 2]] * 30 + [[0.5, 1.5], []]", "[[0.5, 1.5], [2.5]]"],
+    }
+    ATOMS = {"number": ["0", "1", "2", "-1", "7", "0.5", "-0.0", "1.5", "True", "2**40"], "object": ["A(1, 2)", "B(2, 0.5)", "C(1)"],
+             "pair": ["(1, 2)", "(0.5, 1)"], "list": ["[]", "[1, 2]", "[0.5]"]}
+    CLASSES = """\
+class A:
+    kind = 1
+    def __init__(self, x, y=0):
+        self.x = x
+        self.y = y
+    def get(self):
+        return self.x
+    def add(self, n):
+        self.x = small(self.x + n)
+        return self
+    def both(self, other):
+        return self.x, other.x
+    def __repr__(self):
+        return f"{type(self).__name__} {self.kind}"
+    def __add__(self, other):
+        return A(small(self.x + (other.x if isinstance(other, A) else other)), self.y)
+    def __eq__(self, other):
+        return isinstance(other, A) and self.x == other.x
+
+class B(A):
+    kind = 2
+    def get(self):
+        return self.y
+
+class C:
+    __slots__ = ("x", "y")
+    kind = 3
+    def __init__(self, x, y=1):
+        self.x, self.y = x, y
+    def get(self):
+        return self.y
+    def add(self, n):
+        self.y = n
+        return self
+    def both(self, other):
+        return self.y, other.y
+    def __repr__(self):
+        return "C"
+
+"""
+
+    def case(self):
+        self.functions = []
+        for n in range(1 + self.below(3)):
+            self.function(f"f{n}")
+        lines = ["def target(a, b, c, p):", f"    for i in range({self.pick([150, 150, 400])}):"]
+        values = []
+        for name, params, _ in self.functions:
+            given = ", ".join(f"VALUES[{len(values) + k}][i // {k + 1} % len(VALUES[{len(values) + k}])]" for k in range(len(params)))
+            values += [self.pick(self.MIXTURES[kind]) for kind in params]
+            lines += ["        try:", f"            log({name}({given}))", "        except Exception as error:",
+                      "            trace = error.__traceback__.tb_next",
+                      "            log(type(error).__name__, str(error), trace and trace.tb_lineno)"]
+        body = "\n".join(self.lines + ["", *lines])
+        return f"{PRELUDE}{self.CLASSES}VALUES = [{', '.join(values)}]\n\n{body}\n    return i\n\nCALLS = lambda: [(1, 2, [], P(1, 2))] * 6\n"
+
+    def kind(self):
+        return self.pick(["number", "number", "number", "number", "object", "pair", "list"])
+
+    def function(self, name):
+        params = [self.kind() for _ in range(1 + self.below(3))]
+        self.names, self.inner, self.loops = dict(zip("abc", params)), [], 0
+        self.put(0, f"def {name}({', '.join(self.names)}):")
+        for local in "pqrs"[:1 + self.below(4)]:
+            kind = self.kind()
+            self.put(1, f"{local} = {self.value(1, kind)}")
+            self.names[local] = kind
+        for k in range(self.below(3)):
+            self.closure(f"g{k}")
+        self.block(1, 3, 2 + self.below(5))
+        result = self.kind()
+        self.put(1, f"return {self.value(2, result)}")
+        self.functions.append((name, params, result))
+
+    def closure(self, name):
+        """A function in the function, which may write its locals."""
+        outer = self.names
+        params = {"u": self.kind(), "w": self.kind()} if self.chance(40) else {"u": self.kind()} if self.chance(50) else {}
+        self.put(1, f"def {name}({', '.join(params)}):")
+        if self.chance(60):
+            written = sorted({self.pick(list(outer)) for _ in range(1 + self.below(2))})
+            self.put(2, f"nonlocal {', '.join(written)}")
+            for local in written:
+                self.put(2, f"{local} = {self.value(1, outer[local])}")
+        self.names = {**outer, **params}
+        result = self.kind()
+        if self.chance(30):
+            self.put(2, f"if {self.condition()}: return {self.value(1, result)}")
+        self.put(2, f"return {self.value(1, result)}")
+        self.names = outer
+        self.inner.append((name, list(params.values()), result))
+
+    def name(self, kind=None):
+        """A name of this kind, if there is one and chance does not want another."""
+        fitting = [name for name, known in self.names.items() if known == kind]
+        return self.pick(fitting) if fitting and self.chance(96) else self.pick(list(self.names))
+
+    def statement(self, depth, budget):
+        form = self.below(24) if budget else self.below(15)
+        if form < 4:
+            name = self.name()
+            self.put(depth, f"{name} = {self.value(2, self.names[name])}")
+        elif form < 6:
+            name = self.name("number")
+            operator = self.pick(["+", "-", "*", "+"]) if self.names[name] == "number" else "+"
+            self.put(depth, f"{name} {operator}= {self.value(1, self.names[name])}")
+        elif form < 9:
+            left, right = self.name(), self.name()
+            kinds = [self.names[left], self.names[right]]
+            same = self.name(kinds[0])
+            self.put(depth, self.pick([f"{left}, {same} = {same}, {left}", f"{left}, {right} = {self.value(1, kinds[0])}, {self.value(1, kinds[1])}",
+                                       f"{self.name('number')}, {self.name('number')} = {self.value(1, 'pair')}",
+                                       f"{left}, {right}, {same} = {same}, {self.value(1, kinds[1])}, {left}"]))
+        elif form < 11:
+            target = self.name("object")
+            self.put(depth, self.pick([f"{target}.x = {self.value(1)}", f"{target}.y += {self.value(0)}", f"{target}.add({self.value(0)})",
+                                       f"{target} = {target}.add({self.value(0)})", f"{target}.x += 1"]))
+        elif form == 11:
+            target = self.name("list")
+            self.put(depth, self.pick([f"{target}[{self.pick(['0', '-1', '1'])}] = {self.value(1)}", f"{target}.append({self.value(1)})",
+                                       f"if type({target}) is list and len({target}) < 9: {target}.append({self.value(1)})"]))
+        elif form < 15:
+            self.put(depth, f"log({self.value(1, self.kind())})" if self.chance(60) else self.value(2, self.kind()))
+        elif form < 19:
+            self._branch(depth, budget)
+        elif form < 22:
+            self._loop(depth, budget)
+        else:
+            self._try(depth, budget)
+
+    def _loop(self, depth, budget):
+        self.loops += 1
+        number = self.value(0)
+        over = self.pick([f"range({1 + self.below(9)})", f"range({1 + self.below(9)})", f"({number}, {self.value(0)}, {self.value(1)})",
+                          f"[{number}, {self.value(0)}]", f"({self.value(0)}, {number})", self.name("list"), self.name("pair")])
+        local = self.pick([f"i{self.loops}", f"i{self.loops}", self.name("number")])
+        self.put(depth, f"for {local} in {over}:")
+        names = self.names
+        self.names = {**names, local: "number"}
+        self.block(depth + 1, budget - 1, 1 + self.below(3))
+        self.names = names
+        for name in names:
+            self.put(depth + 1, f"{name} = small({name})")
+        if self.chance(30):
+            self.put(depth + 1, f"if {self.condition()}: {self.pick(['break', 'continue'])}")
+
+    def call(self, depth, kind):
+        """A call of what was written before, so that nothing calls itself."""
+        known = [f for f in self.inner + self.functions if f[2] == kind]
+        if not known:
+            return self.value(depth, kind)
+        name, params, _ = self.pick(known)
+        return f"{name}({', '.join(self.value(depth, param) for param in params)})"
+
+    def value(self, depth, kind="number"):
+        form = self.below(20)
+        if self.chance(2):
+            return self.value(depth, self.kind())
+        if depth == 0 or form < 4:
+            return self.name(kind) if kind in self.names.values() and self.chance(80) else self.pick(self.ATOMS[kind])
+        if form < 6:
+            return self.call(depth - 1, kind)
+        if form == 6:
+            return f"({self.value(depth - 1, kind)} if {self.condition()} else {self.value(depth - 1, kind)})"
+        if form == 7:
+            return f"({self.value(depth - 1, kind)} {self.pick(['and', 'or'])} {self.value(depth - 1, kind)})"
+        return getattr(self, f"_{kind}")(depth)
+
+    def _number(self, depth):
+        left, right = self.value(depth - 1), self.value(depth - 1)
+        form = self.below(12)
+        if form < 4:
+            return f"({left} {self.pick(['+', '-', '*', '+', '-', '*', '//', '%', '/'])} {right})"
+        if form < 7:
+            target = self.value(depth - 1, "object")
+            return self.pick([f"{target}.x", f"{target}.y", f"{target}.get()", f"{target}.kind", f"A({left}, {right}).get()"])
+        if form < 9:
+            return f"{self.value(depth - 1, self.pick(['pair', 'pair', 'list']))}[{self.pick(['0', '1', '-1'])}]"
+        return self.pick([f"(-{left})", f"isinstance({self.value(depth - 1, self.kind())}, {self.pick(self.KINDS)})", f"float({left})",
+                          f"({self.condition()})", f"(lambda k: k + {left})({right})", f"log({left})", f"min({left}, {right})",
+                          f"sum([q for q in {self.value(0, 'list')}])", f"len({self.value(0, 'list')})"])
+
+    def _object(self, depth):
+        left, right = self.value(depth - 1), self.value(depth - 1)
+        return self.pick([f"A({left}, {right})", f"B({left}, {right})", f"C({left})", f"A({left})",
+                          f"{self.name('object')}.add({left})", f"({self.name('object')} + {self.value(0, self.pick(['number', 'object']))})"])
+
+    def _pair(self, depth):
+        left, right = self.value(depth - 1), self.value(depth - 1)
+        return self.pick([f"({left}, {right})", f"({left}, {right})", f"{self.name('object')}.both({self.name('object')})",
+                          f"(lambda k: (k, {left}))({right})", f"({self.name('pair')}[1], {left})"])
+
+    def _list(self, depth):
+        left, right = self.value(depth - 1), self.value(depth - 1)
+        return self.pick([f"[{left}, {right}]", f"[q * {left} for q in ({left}, {right})]", f"{self.name('list')}[:2]",
+                          f"list({self.value(depth - 1, 'pair')})", f"[{left}] * 3", f"[q + 1 for q in {self.name('list')}]"])
+
+    KINDS = ["int", "float", "A", "B", "tuple", "list", "str", "(int, float)", "bool"]
+
+    def condition(self):
+        form = self.below(8)
+        if form < 2:
+            return self.pick(["", "not "]) + self.name()
+        if form < 4:
+            return f"isinstance({self.value(0, self.kind())}, {self.pick(self.KINDS)})"
+        if form == 4:
+            return f"type({self.value(0, self.kind())}) is {self.pick(self.KINDS[:-2])}"
+        if form == 5:
+            return f"{self.value(0, self.kind())} is {self.pick(['', 'not '])}None"
+        if form == 6:
+            return f"{self.name('object')} == {self.name('object')}"
+        return f"{self.value(1)} {self.pick(['<', '<=', '>', '==', '!=', '=='])} {self.value(1)}"
+
+
 # ---- running a case -----------------------------------------------------------------------------------------------------
 
 
@@ -451,7 +691,7 @@ def show(value, depth=0):
         return f"{kind.__name__}({', '.join(show(v, depth + 1) for v in value)})"
     if kind is dict:
         return f"dict({', '.join(f'{show(k, depth + 1)}: {show(v, depth + 1)}' for k, v in value.items())})"
-    if kind.__name__ in ("P", "S"):
+    if kind.__name__ in ("P", "S", "A", "B", "C"):
         return f"{kind.__name__}({show(getattr(value, 'x', '?'), depth + 1)}, {show(getattr(value, 'y', '?'), depth + 1)})"
     if kind in (int, bool, str, type(None)) or isinstance(value, int):
         return f"{kind.__name__} {value!r}"

@@ -322,6 +322,21 @@ pub struct Function {
     aliases: SecondaryMap<Value, PackedOption<Value>>,
 }
 
+/// Whether the end of an object of this type runs no code of the program, whatever it holds.
+pub(crate) fn drops_quietly(ty: Type) -> bool {
+    let quiet = Type::LONG_EXACT
+        | Type::FLOAT_EXACT
+        | Type::BOOL
+        | Type::UNICODE_EXACT
+        | Type::BYTES_EXACT
+        | Type::NONE_TYPE
+        | Type::RANGE
+        | Type::RANGE_ITER
+        | Type::NULLPTR
+        | Type::PRIMITIVE;
+    ty.unspecialized() <= quiet
+}
+
 impl Function {
     /// A function without blocks.
     pub fn new(code: Arc<Code>) -> Function {
@@ -378,10 +393,12 @@ impl Function {
         }
     }
 
-    /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`.
+    /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`. Behind an argument's there are
+    /// some where the function becomes part of another one.
     pub fn rely_on(&mut self, v: Value) {
         let v = self.resolve(v);
-        if !matches!(self.insts[v].op, Op::Const(_) | Op::Null | Op::Arg(_)) {
+        let op = &self.insts[v].op;
+        if !matches!(op, Op::Const(_) | Op::Null) && !op.is_box() {
             self.relied_on.push(v);
         }
     }
@@ -509,17 +526,6 @@ impl Function {
 
     /// Whether dropping a reference to `v` may run code of the program.
     pub fn drop_runs_host_code(&self, v: Value) -> bool {
-        let ty = self.ty(v);
-        let quiet = Type::LONG_EXACT
-            | Type::FLOAT_EXACT
-            | Type::BOOL
-            | Type::UNICODE_EXACT
-            | Type::BYTES_EXACT
-            | Type::NONE_TYPE
-            | Type::RANGE
-            | Type::RANGE_ITER
-            | Type::NULLPTR
-            | Type::PRIMITIVE;
         let inst = self.inst(v);
         if matches!(inst.op, Op::StoreQuiet(_)) {
             return false;
@@ -527,7 +533,7 @@ impl Function {
         // The code object holds its constants; an assumed object may lose all its other holders.
         let held =
             matches!(inst.op, Op::Const(o) if o.is_immortal() || inst.source == Source::Proved);
-        !(ty.unspecialized() <= quiet) && !held
+        !drops_quietly(self.ty(v)) && !held
     }
 
     /// The drops in some blocks after which the unit leaves if they have run code of the program: those that nothing but others of

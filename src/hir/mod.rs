@@ -49,6 +49,7 @@ pub use balance::check_balance;
 pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};
 pub(crate) use build::{is_builtin_exact, is_of_moment};
 pub(crate) use expressions::{Expressions, Operands};
+pub(crate) use function::drops_quietly;
 pub use function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
     Predecessors, Proved, StateId, Term, Value,

@@ -43,7 +43,9 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             true
         }
         Op::General(GeneralOp::InitResult, _) if ty(0) <= Type::NONE_TYPE => {
-            replace(f, v, inst.args[0])
+            let given = arg(0);
+            f.rely_on(given);
+            replace(f, v, given)
         }
         // A method's result that is no such object does not say so.
         Op::General(GeneralOp::OperatorRest, _) if !ty(3).could_be(ty(2)) => {

@@ -7,8 +7,8 @@
 use super::Context;
 use crate::bytecode::GeneralOp;
 use crate::hir::{
-    Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value, general_type,
-    is_builtin_exact,
+    Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value, drops_quietly,
+    general_type, is_builtin_exact,
 };
 use crate::infer::paths::{Disagreement, Fact, Finding, Subjects, find};
 use crate::types::Type;
@@ -163,7 +163,12 @@ fn drop_lost_bets(f: &mut Function) {
             Op::GuardType(ty) => {
                 let operand = f.arg(*v, 0);
                 let known = f.ty(operand) & f.ty(f.object_of(operand));
-                is_builtin_exact(known) && (known & *ty).is_bottom() && uses.are_general(*v)
+                // Behind a drop that runs no code of the program nothing is checked.
+                let drops_as_well = drops_quietly(known) || !drops_quietly(*ty);
+                is_builtin_exact(known)
+                    && (known & *ty).is_bottom()
+                    && drops_as_well
+                    && uses.are_general(*v)
             }
             _ => false,
         };

@@ -586,7 +586,7 @@ impl Builder<'_> {
             let is_own = self.ty(object) <= exact && !self.ty(object).is_bottom();
             if is_own {
                 self.own_operands(4);
-                self.guard_type(self.stack[base + 2].value, exact);
+                self.f.rely_on(object);
                 let v = self.emit(Op::ConstBool(true), vec![], Type::CBOOL);
                 self.drop_top(4);
                 self.push_bool(v);
@@ -605,7 +605,8 @@ impl Builder<'_> {
             return false;
         }
         self.own_operands(4);
-        self.guard_type(self.stack[base + 2].value, ty.unspecialized());
+        let object = self.guard_type(self.stack[base + 2].value, ty.unspecialized());
+        self.f.rely_on(object);
         let v = self.emit(Op::ConstBool(is), vec![], Type::CBOOL);
         self.drop_top(4);
         self.push_bool(v);
@@ -790,6 +791,7 @@ impl Builder<'_> {
                 let top = self.stack.len() - 1;
                 self.own(top);
                 let e = self.pop();
+                self.f.rely_on(e.value);
                 self.drop_top(2);
                 self.push_owned(e.value);
                 true

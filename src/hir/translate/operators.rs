@@ -114,9 +114,12 @@ impl Builder<'_> {
         let plain = |t: Type| {
             t <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::UNICODE_EXACT)
         };
-        let both =
-            plain(self.ty(self.stack[n - 1].value)) && plain(self.ty(self.stack[n - 2].value));
+        let operands = [n - 2, n - 1].map(|i| self.stack[i].value);
+        let both = operands.iter().all(|v| plain(self.ty(*v)));
         if instr.arg2 != 0 || both {
+            if instr.arg2 == 0 {
+                operands.iter().for_each(|v| self.f.rely_on(*v));
+            }
             let v = self.general_on_stack(G::CompareBool, [instr.arg as i64, 0], 2);
             self.push_bool(v);
         } else {

@@ -118,9 +118,22 @@ impl Plan {
                 if !(is_it || is_bound) {
                     return None;
                 }
-                match entry.owned && is_counted(f, entry.value) {
-                    false => None,
-                    true => Some(dropped_callable(f, block, at, entry.value)?),
+                let root = f.object_of(entry.value);
+                let is_local = waiting.locals.iter().any(|l| f.object_of(*l) == root);
+                match f.op(root) {
+                    _ if !entry.owned => None,
+                    // The call is the end of it, and so of what it holds.
+                    Op::VirtualMethod(_) if !is_local => {
+                        let (block, at) = dropped_after(f, block, at, f.arg(root, 0))?;
+                        Some((f.arg(root, 0), block, at))
+                    }
+                    _ if !is_counted(f, root) => None,
+                    // Somebody who is watched or a local has another reference.
+                    op if is_local || matches!(op, Op::Const(_)) => {
+                        let (block, at) = dropped_after(f, block, at, root)?;
+                        Some((entry.value, block, at))
+                    }
+                    _ => return None,
                 }
             }
             // Of a property's getter.
@@ -327,27 +340,15 @@ fn is_counted(f: &Function, v: Value) -> bool {
     !is_unmade(f, root) && !matches!(f.op(root), Op::Const(object) if object.is_immortal())
 }
 
-/// The callable on the stack, of which somebody who is watched or a local has another reference, with the place of the
-/// instruction after the call that drops the stack's; `None` if it is not so.
-fn dropped_callable(
-    f: &Function,
-    block: Block,
-    at: usize,
-    callable: Value,
-) -> Option<(Value, Block, usize)> {
-    let root = f.object_of(callable);
-    let state = &f.states[f.insts[f.blocks[block].insts[at]].state?];
-    let is_local = state.locals.iter().any(|l| f.object_of(*l) == root);
-    if !is_local && !matches!(f.op(root), Op::Const(_)) {
-        return None;
-    }
+/// The place of the instruction after a call that drops a reference to this object, if that is the first thing there.
+fn dropped_after(f: &Function, block: Block, at: usize, object: Value) -> Option<(Block, usize)> {
     let (block, at) = match &f.blocks[block].term {
         Term::MayRaise { op, next, .. } if *op == f.blocks[block].insts[at] => (next.block, 0),
         _ => (block, at + 1),
     };
     let drop = *f.blocks[block].insts.get(at)?;
-    let is_drop = f.insts[drop].op == Op::Decref && f.object_of(f.insts[drop].args[0]) == root;
-    is_drop.then_some((callable, block, at))
+    let is_it = |v: Value| f.object_of(v) == f.object_of(object);
+    (f.insts[drop].op == Op::Decref && is_it(f.insts[drop].args[0])).then_some((block, at))
 }
 
 fn is_small(code: &Code) -> bool {
