@@ -188,8 +188,8 @@ fn unbox(f: &mut Function, mut preds: EnteredFrom, chosen: &[Chosen]) {
         }
     }
     // Until all that may exit has, an exit's object has it.
-    for (block, v) in dropped {
-        f.blocks[block].insts.push(v);
+    for field in dropped {
+        field.drop(f);
     }
     f.apply_aliases();
     let entry = f.entry();
@@ -354,7 +354,7 @@ fn unbox_on_edge(
     target: Block,
     raw: Value,
     kind: Kind,
-    dropped: &mut Vec<(Block, Value)>,
+    dropped: &mut Vec<DroppedField>,
 ) -> Option<Block> {
     let index = f.blocks[target]
         .params
@@ -400,16 +400,93 @@ fn unbox_on_edge(
     f.blocks[pred].term.edges_mut()[n].args[index] = v;
     // What the slot of a local holds stays there; the reference of a stack entry, or of a field, has nobody any more.
     let place = f.blocks[target].params[index].1;
-    if matches!(place, Place::Stack(_) | Place::Field) {
-        let decref = f
-            .insts
-            .push(Inst::proved(Op::Decref, vec![arg], Type::BOTTOM, pc));
-        match place {
-            Place::Field => dropped.push((pred, decref)),
-            _ => f.blocks[pred].insts.push(decref),
+    match place {
+        Place::Stack(_) => {
+            let decref = Inst::proved(Op::Decref, vec![arg], Type::BOTTOM, pc);
+            let decref = f.insts.push(decref);
+            f.blocks[pred].insts.push(decref);
         }
+        Place::Field => dropped.push(DroppedField {
+            pred,
+            target,
+            param: raw,
+            object: arg,
+            raw: v,
+            kind,
+        }),
+        _ => {}
     }
     new
+}
+
+/// The object that an edge brought a field of a virtual object, which is a raw parameter now.
+struct DroppedField {
+    pred: Block,
+    target: Block,
+    /// The raw parameter.
+    param: Value,
+    object: Value,
+    /// The number in it.
+    raw: Value,
+    kind: Kind,
+}
+
+impl DroppedField {
+    /// Drop the object at the end of the block before the edge. What leaves behind that, such as a check that a loop's turns have no
+    /// more of, finds the number in a local's virtual object in place of the object.
+    fn drop(&self, f: &mut Function) {
+        let pc = f.insts[self.raw].pc;
+        let (boxing, _, _, ty) = self.kind.boxing();
+        let boxed = Inst::proved(boxing, vec![self.raw], ty, pc);
+        let boxed = f.insts.push(boxed);
+        let drop = Inst::proved(Op::Decref, vec![self.object], Type::BOTTOM, pc);
+        let drop = f.insts.push(drop);
+        let mut insts = vec![drop, boxed];
+        for k in 0..f.blocks[self.pred].out_locals.len() {
+            let there = f.blocks[self.target].entry_state.locals[k];
+            let here = f.blocks[self.pred].out_locals[k];
+            if let Some(object) = self.anew(f, there, here, boxed, &mut insts) {
+                f.blocks[self.pred].out_locals[k] = object;
+            }
+        }
+        f.blocks[self.pred].insts.extend(insts);
+    }
+
+    /// The virtual object `here` with `boxed` for the field that is the parameter in `there`, which it is behind the edge; nothing if
+    /// there is none.
+    fn anew(
+        &self,
+        f: &mut Function,
+        there: Value,
+        here: Value,
+        boxed: Value,
+        insts: &mut Vec<Value>,
+    ) -> Option<Value> {
+        let (mut there, here) = (f.object_of(there), f.object_of(here));
+        if f.op(there).is_box() && f.arg(there, 0) == self.param {
+            return Some(boxed);
+        }
+        if *f.op(there) == Op::VirtualIf && *f.op(here) != Op::VirtualIf {
+            there = f.object_of(f.arg(there, 1));
+        }
+        if !f.op(there).is_virtual_aggregate() || f.op(there) != f.op(here) {
+            return None;
+        }
+        let mut new = f.insts[here].clone();
+        let mut is_new = false;
+        for i in 0..new.args.len() {
+            let (there, here) = (f.arg(there, i), f.arg(here, i));
+            if let Some(field) = self.anew(f, there, here, boxed, insts) {
+                new.args[i] = field;
+                is_new = true;
+            }
+        }
+        is_new.then(|| {
+            let new = f.insts.push(new);
+            insts.push(new);
+            new
+        })
+    }
 }
 
 /// A new block on an edge.

@@ -8,7 +8,7 @@ use crate::hir::{
     Place, StateId, Term, Value,
 };
 use crate::types::Type;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Carry a plan out. What used the call's result still names the call, until aliases are applied.
@@ -190,8 +190,8 @@ impl<'a> Copier<'a> {
             self.f.blocks[new].out_locals = plan.waiting.locals.clone();
             self.blocks.insert(b, new);
         }
-        let placed: Vec<Value> = insts(body).collect();
-        for v in placed {
+        let placed: FxHashSet<Value> = insts(body).collect();
+        for v in insts(body) {
             let inst = &body.insts[v];
             if matches!(inst.op, Op::Arg(_)) {
                 continue;
@@ -207,9 +207,11 @@ impl<'a> Copier<'a> {
         for &b in &body.order {
             self.block(b, after);
         }
-        let relied_on: Vec<Value> = body.relied_on.iter().map(|v| self.value(*v)).collect();
-        for v in relied_on {
-            self.f.rely_on(v);
+        // What lost its place was not copied, nor is what relied on it.
+        for v in body.relied_on.iter().map(|v| body.resolve(*v)) {
+            if placed.contains(&v) || matches!(body.op(v), Op::Arg(_)) {
+                self.f.rely_on(self.value(v));
+            }
         }
         first
     }
