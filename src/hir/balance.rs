@@ -43,7 +43,7 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
         faults: Vec::new(),
     };
     let mut entry: SecondaryMap<Block, Option<At>> = SecondaryMap::new();
-    // Where an operation would land that cannot raise, and what only that leads to.
+    // Where an operation would land that cannot raise, what comes behind a check that always fails, and what only those lead to.
     let mut idle: HashSet<Block> = HashSet::new();
     entry[f.entry()] = Some(At {
         counts: Counts::new(),
@@ -68,8 +68,14 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
                 .push(format!("{b}: nothing before it leads there"));
             continue;
         };
-        for &v in &f.blocks[b].insts {
+        let insts = &f.blocks[b].insts;
+        let leaves = insts.iter().position(|v| always_fails(f, *v));
+        for &v in &insts[..leaves.map_or(insts.len(), |at| at + 1)] {
             audit.step(b, v, &mut at);
+        }
+        if leaves.is_some() {
+            idle.extend(f.blocks[b].term.edges().iter().map(|edge| edge.block));
+            continue;
         }
         let immortal = at.immortal.clone();
         if let Term::MayRaise { op, raised, .. } = &f.blocks[b].term
@@ -97,6 +103,17 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
     match audit.faults.is_empty() {
         true => Ok(()),
         false => Err(VerifierErrors(audit.faults)),
+    }
+}
+
+/// Whether the instruction checks that an object is of a class that it is known not to be of.
+fn always_fails(f: &Function, v: Value) -> bool {
+    match f.op(v) {
+        Op::GuardType(ty) => {
+            let operand = f.arg(v, 0);
+            (f.ty(operand) & f.ty(f.object_of(operand)) & *ty).is_bottom()
+        }
+        _ => false,
     }
 }
 
@@ -355,6 +372,17 @@ mod tests {
             "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Object = arg 1\n    decref v1 {@1 [v0 v1] []}\n    \
              return v0 {@5 [v0 v1]}",
             expect!["bb0: returns: v0 has 0 references, not 1, v1 has 0 references, not 1"],
+        );
+    }
+
+    #[test]
+    fn nothing_comes_behind_a_check_that_always_fails() {
+        // An int is counted, and no bool is.
+        check(
+            "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Bool = arg 1\n    incref v1\n    \
+             v2: LongExact = guard_type LongExact v1 guarded {@2 [v0 v1] [v1]}\n    decref v2 {@2 [v0 v1] [v1]}\n    \
+             decref v2 {@2 [v0 v1] [v1]}\n    jump bb1 {@2 [v0 v1]}\nbb1 {@2 [v0 v1] []}:\n    return v0 {@5 [v0 v1]}",
+            expect!["balanced"],
         );
     }
 
