@@ -7,8 +7,8 @@
 use super::Context;
 use crate::bytecode::GeneralOp;
 use crate::hir::{
-    Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value, drops_quietly,
-    general_type, is_builtin_exact,
+    Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value,
+    drops_quietly, general_type, is_builtin_exact,
 };
 use crate::infer::paths::{Disagreement, Fact, Finding, Subjects, find};
 use crate::types::Type;

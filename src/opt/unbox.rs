@@ -285,24 +285,20 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
         }
     }
     list.retain(|c| candidate[c.param].is_some());
-    // A parameter that may be unbound needs to be told on each edge; one that relies on another goes with it.
+    // Of a parameter that may be null each edge needs to tell whether it is, also where nobody reads it then; one that relies on
+    // another goes with it.
     loop {
         let before = list.len();
         let chosen: FxHashSet<Value> = list.iter().map(|c| c.param).collect();
-        list.retain(|c| !c.maybe || bound_is_known(f, c, &chosen, preds));
+        list.retain(|c| f.ty(c.param) <= Type::OBJECT || null_is_known(f, c, &chosen, preds));
         if list.len() == before {
             return list;
         }
     }
 }
 
-/// Whether each edge brings the parameter something of which it is known, or carried along, if it is bound.
-fn bound_is_known(
-    f: &Function,
-    c: &Chosen,
-    chosen: &FxHashSet<Value>,
-    preds: &EnteredFrom,
-) -> bool {
+/// Whether each edge brings the parameter something of which it is known, or carried along, if it is null.
+fn null_is_known(f: &Function, c: &Chosen, chosen: &FxHashSet<Value>, preds: &EnteredFrom) -> bool {
     let index = f.blocks[c.block]
         .params
         .iter()
@@ -314,10 +310,13 @@ fn bound_is_known(
         .filter(|edge| edge.block == c.block)
         .all(|edge| {
             let a = f.resolve(edge.args[index]);
-            chosen.contains(&a)
-                || f.ty(a) <= Type::OBJECT
-                || matches!(f.op(a), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
+            chosen.contains(&a) || can_come_raw(f, a, f.ty(a))
         })
+}
+
+/// Whether an edge can bring a raw parameter what is in an object of this type that is no raw parameter itself: null is not opened.
+pub(super) fn can_come_raw(f: &Function, v: Value, ty: Type) -> bool {
+    ty <= Type::OBJECT || matches!(f.op(v), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
 }
 
 /// Whether the local is bound, on an edge.
@@ -361,8 +360,12 @@ fn unbox_on_edge(
         .iter()
         .position(|(v, _)| *v == raw)
         .expect("a parameter of its block");
-    let arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
-    let (boxing, unboxing, raw_ty, _) = kind.boxing();
+    let mut arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
+    let (boxing, unboxing, raw_ty, ty) = kind.boxing();
+    // What was checked while less was known of it says less of itself than the object does.
+    if !(f.ty(arg) <= ty) && f.ty(f.object_of(arg)) <= ty {
+        arg = f.object_of(arg);
+    }
     if *f.op(arg) == boxing || matches!(f.op(arg), Op::BoxIntIf | Op::BoxFloatIf) {
         let inner = f.arg(arg, 0);
         f.blocks[pred].term.edges_mut()[n].args[index] = inner;

@@ -4,7 +4,7 @@ use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason}
 use crate::facts::Source;
 use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, NativeCall, RawEntry, RawKind};
 use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
-use crate::hir::function::{Block, Edge, Entry, Term, Value};
+use crate::hir::function::{Block, Edge, Entry, StateId, Term, Value};
 use crate::hir::translate::dispatch::plain_edge;
 use crate::hir::typing;
 use crate::hir::{Cmp, Op};
@@ -478,6 +478,13 @@ impl Builder<'_> {
         self.end_block(Term::Jump(Edge { block: join, args }));
     }
 
+    /// What is in an object of this class; of an int there may be too much, and only then the unit leaves here.
+    fn take_out(&mut self, object: Value, kind: RawKind, state: StateId) -> Value {
+        let op = Op::unboxing(kind);
+        let state = op.exit_reason().map(|_| state);
+        self.emit_with(op, vec![object], kind.raw(), state)
+    }
+
     /// A call through a raw entry: each argument is taken out of its object, and a box that is made only where
     /// somebody needs it stands in its place. False, and nothing done, if an argument is expected to be of another class.
     fn call_raw(
@@ -515,7 +522,7 @@ impl Builder<'_> {
                 Some(entry) => self.guard_type(entry.value, kind.boxed()),
                 None => self.object(defaults[first_default + i - n]),
             };
-            args.push(self.emit_with(Op::unboxing(kind), vec![object], kind.raw(), Some(state)));
+            args.push(self.take_out(object, kind, state));
         }
         for (i, &kind) in params.iter().enumerate().take(n) {
             let boxed = self.emit(Op::boxing(kind), vec![args[1 + i]], kind.boxed());
@@ -560,7 +567,7 @@ impl Builder<'_> {
         if !(self.ty(v) <= kind.boxed()) {
             return Err(self.unsupported("a result of several classes in a closed unit"));
         }
-        let raw = self.emit_with(Op::unboxing(kind), vec![v], kind.raw(), Some(state));
+        let raw = self.take_out(v, kind, state);
         if popped {
             self.forget_top(1);
         }

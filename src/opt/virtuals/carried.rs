@@ -340,6 +340,14 @@ impl Fields {
                 raw.push((block, v));
             }
         }
+        for (field, value) in self.arrivals(plans) {
+            let v = root(f, &stands_for, value);
+            let is_raw = |v: Value| raw.iter().any(|(_, raw)| *raw == v);
+            let ty = types.get(&v).copied().unwrap_or(f.ty(v));
+            if is_raw(field) && !is_raw(v) && !unbox::can_come_raw(f, v, ty) {
+                return None;
+            }
+        }
         self.raw = raw;
         Some(())
     }
