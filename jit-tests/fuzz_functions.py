@@ -122,6 +122,21 @@ class Maker:
         body = "\n".join(self.lines)
         return f"{PRELUDE}def target(a, b, c, p):\n    v = w = 0\n{body}\n\nCALLS = lambda: [\n    " + ",\n    ".join(calls) + ",\n]\n"
 
+    #: What a case defines beside the prelude.
+    CLASSES = ""
+
+    def called_in_a_loop(self, calls, values, turns):
+        """The case of the functions written so far and a loop that calls them. A call is a function's name and, for each argument, the
+        number of the `values` that it goes round; each argument goes round more slowly than the one before."""
+        lines = ["def target(a, b, c, p):", f"    for i in range({turns}):"]
+        for name, sources in calls:
+            given = ", ".join(f"VALUES[{source}][i // {k} % len(VALUES[{source}])]" for k, source in enumerate(sources, 1))
+            lines += ["        try:", f"            log({name}({given}))", "        except Exception as error:",
+                      "            trace = error.__traceback__.tb_next",
+                      "            log(type(error).__name__, str(error), trace and trace.tb_lineno)"]
+        body = "\n".join(self.lines + ["", *lines])
+        return f"{PRELUDE}{self.CLASSES}VALUES = [{', '.join(values)}]\n\n{body}\n    return i\n\nCALLS = lambda: [(1, 2, [], P(1, 2))] * 6\n"
+
     def argument(self):
         return self.pick(self.pick([INTS, INTS, FLOATS, OTHERS]))
 
@@ -273,15 +288,7 @@ class Numbers(Maker):
 
     def case(self):
         functions = [self.function(f"f{n}") for n in range(1 + self.below(3))]
-        lines = ["def target(a, b, c, p):", "    for i in range(150):"]
-        for name, arity in functions:
-            given = ", ".join(f"VALUES[{k}][i // {k + 1} % len(VALUES[{k}])]" for k in range(arity))
-            lines += ["        try:", f"            log({name}({given}))", "        except Exception as error:",
-                      "            trace = error.__traceback__.tb_next",
-                      "            log(type(error).__name__, str(error), trace and trace.tb_lineno)"]
-        values = ", ".join(self.pick(self.MIXTURES) for _ in range(3))
-        body = "\n".join(self.lines + ["", *lines])
-        return f"{PRELUDE}VALUES = [{values}]\n\n{body}\n    return i\n\nCALLS = lambda: [(1, 2, [], P(1, 2))] * 6\n"
+        return self.called_in_a_loop([(name, range(arity)) for name, arity in functions], [self.pick(self.MIXTURES) for _ in range(3)], 150)
 
     def function(self, name):
         arity = 1 + self.below(3)
@@ -385,16 +392,11 @@ class C:
         self.functions = []
         for n in range(1 + self.below(3)):
             self.function(f"f{n}")
-        lines = ["def target(a, b, c, p):", f"    for i in range({self.pick([150, 150, 400])}):"]
-        values = []
+        turns, calls, values = self.pick([150, 150, 400]), [], []
         for name, params, _ in self.functions:
-            given = ", ".join(f"VALUES[{len(values) + k}][i // {k + 1} % len(VALUES[{len(values) + k}])]" for k in range(len(params)))
+            calls.append((name, range(len(values), len(values) + len(params))))
             values += [self.pick(self.MIXTURES[kind]) for kind in params]
-            lines += ["        try:", f"            log({name}({given}))", "        except Exception as error:",
-                      "            trace = error.__traceback__.tb_next",
-                      "            log(type(error).__name__, str(error), trace and trace.tb_lineno)"]
-        body = "\n".join(self.lines + ["", *lines])
-        return f"{PRELUDE}{self.CLASSES}VALUES = [{', '.join(values)}]\n\n{body}\n    return i\n\nCALLS = lambda: [(1, 2, [], P(1, 2))] * 6\n"
+        return self.called_in_a_loop(calls, values, turns)
 
     def kind(self):
         return self.pick(["number", "number", "number", "number", "object", "pair", "list"])

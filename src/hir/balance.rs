@@ -109,10 +109,7 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
 /// Whether the instruction checks that an object is of a class that it is known not to be of.
 fn always_fails(f: &Function, v: Value) -> bool {
     match f.op(v) {
-        Op::GuardType(ty) => {
-            let operand = f.arg(v, 0);
-            (f.ty(operand) & f.ty(f.object_of(operand)) & *ty).is_bottom()
-        }
+        Op::GuardType(ty) => (f.known_type(f.arg(v, 0)) & *ty).is_bottom(),
         _ => false,
     }
 }

@@ -444,6 +444,11 @@ impl Function {
         }
     }
 
+    /// What is known of an object: by a check of it, and by what it is.
+    pub(crate) fn known_type(&self, v: Value) -> Type {
+        self.ty(v) & self.ty(self.object_of(v))
+    }
+
     /// What an instruction and its frame state name; not resolved.
     pub fn named_by(&self, v: Value) -> impl Iterator<Item = Value> + '_ {
         let inst = &self.insts[v];

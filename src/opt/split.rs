@@ -161,8 +161,7 @@ fn drop_lost_bets(f: &mut Function) {
     for b in f.order.clone() {
         let lost = |v: &Value| match f.op(*v) {
             Op::GuardType(ty) => {
-                let operand = f.arg(*v, 0);
-                let known = f.ty(operand) & f.ty(f.object_of(operand));
+                let known = f.known_type(f.arg(*v, 0));
                 // Behind a drop that runs no code of the program nothing is checked.
                 let drops_as_well = drops_quietly(known) || !drops_quietly(*ty);
                 is_builtin_exact(known)

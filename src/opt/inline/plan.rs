@@ -36,7 +36,8 @@ pub(super) struct Plan {
     pub at: usize,
     /// The frame that waits, its stack without the callable; of an operator, with its operands.
     pub waiting: FrameState,
-    /// The callable, if the stack has a reference to it: that and the drop after the call go.
+    /// The callable, if the stack has a reference to it, or what it holds, if nobody has made it: that reference and the drop after
+    /// the call go.
     pub callable: Option<(Value, Block, usize)>,
     /// What the frame that waits does so for.
     pub awaited: Awaited,
@@ -120,20 +121,18 @@ impl Plan {
                 }
                 let root = f.object_of(entry.value);
                 let is_local = waiting.locals.iter().any(|l| f.object_of(*l) == root);
-                match f.op(root) {
+                let ends = match f.op(root) {
                     _ if !entry.owned => None,
                     // The call is the end of it, and so of what it holds.
-                    Op::VirtualMethod(_) if !is_local => {
-                        let (block, at) = dropped_after(f, block, at, f.arg(root, 0))?;
-                        Some((f.arg(root, 0), block, at))
-                    }
+                    Op::VirtualMethod(_) if !is_local => Some(f.arg(root, 0)),
                     _ if !is_counted(f, root) => None,
                     // Somebody who is watched or a local has another reference.
-                    op if is_local || matches!(op, Op::Const(_)) => {
-                        let (block, at) = dropped_after(f, block, at, root)?;
-                        Some((entry.value, block, at))
-                    }
+                    op if is_local || matches!(op, Op::Const(_)) => Some(entry.value),
                     _ => return None,
+                };
+                match ends {
+                    None => None,
+                    Some(object) => Some(dropped_after(f, block, at, object)?),
                 }
             }
             // Of a property's getter.
@@ -340,15 +339,21 @@ fn is_counted(f: &Function, v: Value) -> bool {
     !is_unmade(f, root) && !matches!(f.op(root), Op::Const(object) if object.is_immortal())
 }
 
-/// The place of the instruction after a call that drops a reference to this object, if that is the first thing there.
-fn dropped_after(f: &Function, block: Block, at: usize, object: Value) -> Option<(Block, usize)> {
+/// The object with the place of the instruction after the call that drops a reference to it, if that is the first thing there.
+fn dropped_after(
+    f: &Function,
+    block: Block,
+    at: usize,
+    object: Value,
+) -> Option<(Value, Block, usize)> {
     let (block, at) = match &f.blocks[block].term {
         Term::MayRaise { op, next, .. } if *op == f.blocks[block].insts[at] => (next.block, 0),
         _ => (block, at + 1),
     };
     let drop = *f.blocks[block].insts.get(at)?;
     let is_it = |v: Value| f.object_of(v) == f.object_of(object);
-    (f.insts[drop].op == Op::Decref && is_it(f.insts[drop].args[0])).then_some((block, at))
+    let is_drop = f.insts[drop].op == Op::Decref && is_it(f.insts[drop].args[0]);
+    is_drop.then_some((object, block, at))
 }
 
 fn is_small(code: &Code) -> bool {
