@@ -83,7 +83,7 @@ def search(fuzzer, python, options):
         while time.monotonic() < end:
             left = min(fuzzer.seconds_per_worker, end - time.monotonic())
             words = [fuzzer.file, "--worker", seed, "--seconds", left, "--current", current, *["--plant"] * options.plant]
-            ended = harness.run([python, *words], env=harness.environment(python), timeout=left * 3 + fuzzer.patience)
+            ended = harness.run([python, *words], env=harness.environment(python, **harness.AUDIT), timeout=left * 3 + fuzzer.patience)
             out = ended.stdout.decode(errors="replace")
             numbers = out.partition("\n")[0].split()
             if len(numbers) == 2:
@@ -129,7 +129,7 @@ def replay(fuzzer, python):
     """Each case of the corpus in a process of its own."""
     files, failed = sorted(fuzzer.corpus.glob("*.py")), 0
     for file in files:
-        ended = harness.run([python, fuzzer.file, "--one", file], env=harness.environment(python), timeout=fuzzer.seconds_per_case)
+        ended = harness.run([python, fuzzer.file, "--one", file], env=harness.environment(python, **harness.AUDIT), timeout=fuzzer.seconds_per_case)
         if ended.code != 0:
             failed += 1
             print(f"{file.name}: {ended.how()}\n{ended.stdout.decode(errors='replace')}{ended.stderr.decode(errors='replace')[-1500:]}")

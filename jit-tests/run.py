@@ -34,8 +34,8 @@ MODES = {
     "oracle-first": ["--threshold", "0", "--oracle", "--force-exit=first"],
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }
-#: What else a mode has in its environment: references are audited where everything is compiled.
-ENVIRONMENTS = {"threshold0": harness.AUDIT}
+#: What else a mode has in its environment: references are audited, and the code is verified after each pass.
+ENVIRONMENTS = {mode: harness.AUDIT for mode in ("threshold30", "threshold0")}
 USUAL = ("threshold30", "threshold0", "first", "seed", "threshold30-first", "one-by-one")
 
 

@@ -69,7 +69,7 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
             continue;
         };
         let insts = &f.blocks[b].insts;
-        let leaves = insts.iter().position(|v| always_fails(f, *v));
+        let leaves = insts.iter().position(|v| f.always_fails(*v));
         for &v in &insts[..leaves.map_or(insts.len(), |at| at + 1)] {
             audit.step(b, v, &mut at);
         }
@@ -103,14 +103,6 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
     match audit.faults.is_empty() {
         true => Ok(()),
         false => Err(VerifierErrors(audit.faults)),
-    }
-}
-
-/// Whether the instruction checks that an object is of a class that it is known not to be of.
-fn always_fails(f: &Function, v: Value) -> bool {
-    match f.op(v) {
-        Op::GuardType(ty) => (f.known_type(f.arg(v, 0)) & *ty).is_bottom(),
-        _ => false,
     }
 }
 
@@ -163,7 +155,14 @@ impl<'a> Audit<'a> {
         let args = &inst.args;
         // An exit resumes before the instruction has done anything.
         if let (Some(_), Some(state)) = (inst.op.exit_reason(), inst.state) {
-            let expected = self.expected(&f.states[state]);
+            let mut expected = self.expected(&f.states[state]);
+            // A number that is made here is put in the place of the object that has been there.
+            let slots = at.locals.iter().zip(&f.states[state].locals);
+            for (&held, &local) in slots.take(f.code.locals.len()) {
+                if f.op(f.object_of(local)).is_box() {
+                    self.add(&mut expected, held, 1);
+                }
+            }
             if let Some(what) = difference(&expected, &at.counts, &at.immortal) {
                 let op = inst.op.name();
                 self.faults

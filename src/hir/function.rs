@@ -444,9 +444,29 @@ impl Function {
         }
     }
 
+    /// The value, what it is a check or refinement of, and so on to [`object_of`](Self::object_of) it.
+    pub(crate) fn checks_of(&self, v: Value) -> impl Iterator<Item = Value> + '_ {
+        std::iter::successors(Some(self.resolve(v)), |v| {
+            let inst = &self.insts[*v];
+            inst.op.gives_operand().then(|| self.resolve(inst.args[0]))
+        })
+    }
+
     /// What is known of an object: by a check of it, and by what it is.
     pub(crate) fn known_type(&self, v: Value) -> Type {
         self.ty(v) & self.ty(self.object_of(v))
+    }
+
+    /// Whether an instruction is a check that what is known of its operand is enough to fail: nothing behind it is executed.
+    pub(crate) fn always_fails(&self, v: Value) -> bool {
+        let known = || self.known_type(self.arg(v, 0));
+        match self.op(v) {
+            Op::GuardType(ty) => !known().could_be(*ty),
+            Op::GuardBound => known() <= Type::NULLPTR,
+            Op::UnboxNumber => !known().could_be(Type::FLOAT_EXACT | Type::LONG_EXACT),
+            Op::GuardIs(object) => !known().could_be(Type::from_object(*object)),
+            _ => false,
+        }
     }
 
     /// What an instruction and its frame state name; not resolved.

@@ -35,24 +35,24 @@ pub fn remove_trivial_params(f: &mut Function) {
     }
 }
 
-/// The one value that the edges into a block give to a parameter, if it is one.
+/// The one value that the edges into a block give to a parameter, if it is one: with the checks of it that all edges have passed,
+/// and if these tell as much as those of each edge that the parameter stands for.
 fn only_value(f: &Function, block: Block, index: usize, into: &[(Block, usize)]) -> Option<Value> {
     let param = f.blocks[block].params[index].0;
-    // The object, and the value itself as long as all edges agree on it too.
-    let mut same: Option<(Value, Value)> = None;
+    let mut same: Option<Value> = None;
     for &(from, place) in into {
         let arg = f.resolve(f.blocks[from].term.edges()[place].args[index]);
-        let object = f.object_of(arg);
-        if object == param {
+        if f.object_of(arg) == param {
             continue;
         }
         same = match same {
-            None => Some((object, arg)),
-            Some((known, exact)) if known == object => {
-                Some((known, if exact == arg { exact } else { known }))
-            }
-            Some(_) => return None,
+            None => Some(arg),
+            Some(known) => Some(
+                f.checks_of(known)
+                    .find(|v| f.checks_of(arg).any(|a| a == *v))?,
+            ),
         };
     }
-    same.map(|(_, exact)| exact)
+    let ty = f.ty(param);
+    same.filter(|v| ty.is_bottom() || f.ty(*v) <= ty)
 }

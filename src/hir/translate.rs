@@ -20,7 +20,7 @@ use super::Op;
 use super::build::{Builder, Shown, Unsupported};
 use super::function::Term;
 use super::typing;
-use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
+use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc, Reason};
 use crate::facts::Operator;
 use crate::types::Type;
 use std::ops::RangeInclusive;
@@ -360,6 +360,15 @@ impl Builder<'_> {
             }
             B::CallFunctionEx => {
                 let n = 3 + (arg & 1);
+                let nothing = self.stack[self.stack.len() - n + 1].value;
+                if !(self.ty(nothing) <= Type::NULLPTR) {
+                    // A loop was entered with it. It is as the bytecode says.
+                    self.start_instr();
+                    let empty = self.emit(Op::IsNull, vec![nothing], Type::CBOOL);
+                    let state = self.state();
+                    let guard = Op::GuardTrue(Reason::Unbound);
+                    self.emit_with(guard, vec![empty], Type::BOTTOM, Some(state));
+                }
                 self.own_operands(n);
                 let state = self.state_without(n);
                 let mut args = self.top_values(n);

@@ -277,8 +277,7 @@ impl Lower<'_> {
         if let Some(i) = words.virtuals.iter().position(|(made, _)| *made == v) {
             return Source::Virtual(i as u32);
         }
-        let (aggregate, instead) = self.parts_of(v);
-        let items = self.f.inst(aggregate).args.clone();
+        let (aggregate, items, instead) = self.parts_of(v);
         let instead = instead.map(|(flag, other)| {
             let flag = self.word(words, flag);
             (flag, self.source(words, other, false))
@@ -314,15 +313,20 @@ impl Lower<'_> {
         Source::Virtual(words.virtuals.len() as u32 - 1)
     }
 
-    /// What is to be made of a virtual object, and, if that is not certain, where it is and what is meant else.
-    fn parts_of(&self, v: Value) -> (Value, Option<(Value, Value)>) {
-        match self.f.op(v) {
+    /// What is to be made of a virtual object, what is in it, and, if that is not certain, where it is and what is meant else.
+    fn parts_of(&self, v: Value) -> (Value, Vec<Value>, Option<(Value, Value)>) {
+        let (made, instead) = match self.f.op(v) {
             Op::VirtualIf => {
                 let [flag, made, other] = [0, 1, 2].map(|i| self.f.arg(v, i));
                 (made, Some((flag, other)))
             }
             _ => (self.f.resolve(v), None),
+        };
+        let mut items = self.f.inst(made).args.clone();
+        if *self.f.op(made) == Op::VirtualCell {
+            items.retain(|item| self.repr(*item) != Repr::Null);
         }
+        (made, items, instead)
     }
 
     /// The place of a raw value among the words.
@@ -554,8 +558,7 @@ impl Lower<'_> {
         if let Some(i) = virtuals.iter().position(|(made, _)| *made == v) {
             return Source::Virtual(i as u32);
         }
-        let (aggregate, instead) = self.parts_of(v);
-        let items = self.f.inst(aggregate).args.clone();
+        let (aggregate, items, instead) = self.parts_of(v);
         let is_shown = |other: Value| self.repr(other) != Repr::Null;
         let words = instead.map_or(0, |(_, other)| 1 + usize::from(is_shown(other)));
         assert!(

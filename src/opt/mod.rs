@@ -7,6 +7,7 @@
 mod bounds;
 mod checks;
 pub mod closed;
+mod cut;
 mod dce;
 mod ends;
 mod headers;
@@ -156,6 +157,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("headers", headers::run),
     ("unbox", unbox::run),
     ("heap", heap::run),
+    ("cut", cut::run),
     ("refcounts", refcounts::run),
     ("checks", checks::run),
     ("memory", memory::run),
@@ -238,6 +240,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
         step(f, "unbox");
         step(f, "simplify");
     }
+    // The guards that are left on the paths of a lost bet stay.
+    step(f, "cut");
     step(f, "types");
     step(f, "refcounts");
     step(f, "checks");

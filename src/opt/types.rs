@@ -71,7 +71,14 @@ fn transfer(f: &Function, v: Value, declared: Type) -> Type {
                 return a;
             }
             let both = a & *t;
-            if both.is_bottom() { *t } else { both }
+            if !both.is_bottom() {
+                return both;
+            }
+            // As below.
+            match declared.is_bottom() || !(declared <= *t) {
+                true => *t,
+                false => declared,
+            }
         }
         Op::GuardBound => {
             let a = arg(0);

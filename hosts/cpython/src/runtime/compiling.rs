@@ -371,6 +371,8 @@ pub(super) unsafe fn compile_unit(
         objects_are_private: rt().listing.is_unlikely(),
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
+    // SAFETY: the caller's promise; the code was decoded from the state's.
+    unsafe { healing::expect_others(state, &code) };
     let avoid = state.avoid.clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
     let (mut met, held) = unsafe { healing::classes_met(state) };

@@ -285,6 +285,32 @@ pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     }
 }
 
+/// Bet on no single function that the code itself makes, once it has been called more than once: each call makes another, and a unit
+/// that bet on one would keep it, with all that its cells hold, for nothing.
+///
+/// # Safety
+/// The GIL is held; `code` is what the state's code object was decoded to.
+pub unsafe fn expect_others(state: &mut CodeState, code: &Code) {
+    if state.calls < 2 {
+        return;
+    }
+    for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
+        let met = instr.hint.first().and_then(|ty| ty.as_object());
+        let function = met.map_or(std::ptr::null_mut(), objects::object_ptr);
+        // SAFETY: an object of a live handle is alive.
+        unsafe {
+            if function.is_null() || Py_TYPE(function) != &raw mut PyFunction_Type {
+                continue;
+            }
+            let (made, ..) = function_state::parts_of(function.cast());
+            if made != state.shape.code && keeps(state.shape.code, made) {
+                state.kin.insert(pc, made);
+                state.avoid.insert((pc, Reason::Identity));
+            }
+        }
+    }
+}
+
 /// Say of calls that have met several functions of one code which code that is, by one of them that is alive.
 ///
 /// # Safety
