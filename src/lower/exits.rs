@@ -586,8 +586,9 @@ impl Lower<'_> {
         for (i, item) in items.into_iter().enumerate() {
             let word = word(i);
             let (source, raw) = match self.repr(item) {
-                Repr::Int(raw) => (Source::Int(word), raw),
-                Repr::Double(raw) => (Source::Float(word), raw),
+                // What is in an object is one, whatever the local may be that holds it too.
+                Repr::Int(raw) | Repr::IntIf(raw, _) => (Source::Int(word), raw),
+                Repr::Double(raw) | Repr::DoubleIf(raw, _) => (Source::Float(word), raw),
                 Repr::Bool(raw) => (Source::Bool(word), raw),
                 Repr::Null => {
                     fields.push(Source::Null);
