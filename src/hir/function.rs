@@ -6,7 +6,7 @@ use crate::bytecode::{Awaited, Code, Pc};
 use crate::facts::{Assumption, Source};
 use crate::types::{ObjectHandle, Type};
 use cranelift_entity::{
-    EntityRef, PrimaryMap, SecondaryMap, entity_impl,
+    EntityRef, EntitySet, PrimaryMap, SecondaryMap, entity_impl,
     packed_option::{PackedOption, ReservedValue},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -563,8 +563,8 @@ impl Function {
 
     /// The drops in some blocks after which the unit leaves if they have run code of the program: those that nothing but others of
     /// them stands between and the check.
-    pub fn unseen_drops(&self, blocks: &[Block]) -> FxHashSet<Value> {
-        let mut drops = FxHashSet::default();
+    pub fn unseen_drops(&self, blocks: &[Block]) -> EntitySet<Value> {
+        let mut drops = EntitySet::new();
         let mut group = Vec::new();
         for &b in blocks {
             group.clear();

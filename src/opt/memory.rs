@@ -33,8 +33,8 @@ use crate::hir::{
     Block, Cmp, Expressions, Function, Inst, Op, Operands, Term, Value, is_builtin_exact,
 };
 use crate::types::Type;
-use cranelift_entity::SecondaryMap;
-use rustc_hash::{FxHashMap, FxHashSet};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -144,6 +144,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         let mut kept = Vec::with_capacity(insts.len());
         for v in insts {
+            if tells_nothing(f, v, &facts) {
+                kept.push(v);
+                continue;
+            }
             let mut old = None;
             if let Some(item) = analysis.taken_out(f, v, &facts) {
                 f.taken_out.insert(v, item);
@@ -197,6 +201,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         f.blocks[b].insts = kept;
     }
     rewritten
+}
+
+/// Whether an instruction finds nothing out and changes nothing that is known. Most of a large function's are such.
+fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
+    matches!(f.op(v), Op::Incref | Op::StoreSlot(_)) && facts.fresh.is_empty()
 }
 
 /// Let what is known stand for an instruction; says whether that goes.
@@ -331,6 +340,9 @@ impl<'a> Analysis<'a> {
 
     /// Go past an instruction. If it finds out what is known, the value that has it, as far as it is one on all paths.
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
+        if tells_nothing(f, v, facts) {
+            return None;
+        }
         let is_implied = match f.op(v) {
             Op::CheckClasses(types) => self.is_one_of(f.object_of(f.arg(v, 0)), types, facts),
             Op::Check(call) if self.holds_of_fresh(f, f.arg(v, 0), call, facts) => true,
@@ -652,7 +664,7 @@ fn quiet_store(f: &Function, v: Value, item: Value) -> Option<IntrinsicCall> {
 pub(super) struct Fields<'a> {
     world: &'a dyn World,
     known: RefCell<FxHashMap<IntrinsicCall, Option<FieldAccess>>>,
-    unseen: FxHashSet<Value>,
+    unseen: EntitySet<Value>,
 }
 
 impl<'a> Fields<'a> {
@@ -667,7 +679,7 @@ impl<'a> Fields<'a> {
 
     /// Whether code of the program may have run where the unit goes on after an instruction.
     fn may_run_host_code(&self, f: &Function, v: Value) -> bool {
-        f.may_run_host_code(v) && !self.unseen.contains(&v)
+        f.may_run_host_code(v) && !self.unseen.contains(v)
     }
 
     fn access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {

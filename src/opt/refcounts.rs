@@ -6,9 +6,9 @@ use crate::bytecode::GeneralOp;
 use crate::facts::{FieldAccess, IntrinsicCall};
 use crate::hir::{Block, FrameState, Function, Inst, Op, Predecessors, StateId, Term, Value};
 use crate::types::Type;
-use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use rustc_hash::FxHashSet;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far apart the two may stand: the way between is walked for each `incref`.
@@ -28,24 +28,25 @@ const MOST_BLOCKS: usize = 12;
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let unseen = f.unseen_drops(&f.order);
     let preds = f.predecessors();
-    let objects = Objects::of(f);
-    let mut changed =
-        store_once(f) | sink(f, &objects, &preds) | sink_into_joins(f, &objects, &preds);
-    let mut needed = FxHashSet::default();
+    let mut objects = Objects::of(f);
+    let mut changed = store_once(f, &objects);
+    changed |= sink(f, &mut objects, &preds);
+    changed |= sink_into_joins(f, &mut objects, &preds);
+    let mut needed = EntitySet::new();
     let blocks = f.order.iter().copied();
     let taking: Vec<Block> = blocks
-        .filter(|b| has(f, *b, |op| matches!(op, Op::Incref)))
+        .filter(|b| has(f, &objects, *b, Step::Incref))
         .collect();
     for &b in &taking {
         let insts = f.blocks[b].insts.clone();
         let mut gone = vec![false; insts.len()];
         let mut needed_here = Vec::new();
         for i in 0..insts.len() {
-            if gone[i] || !matches!(f.op(insts[i]), Op::Incref) {
+            if gone[i] || !objects.is(insts[i], Step::Incref) {
                 continue;
             }
             let v = f.object_of(f.arg(insts[i], 0));
-            let keeps = Keeps::of(f, cx, &unseen, &insts, i);
+            let keeps = Keeps::of(cx, &unseen, &insts, i);
             let j = match undone(
                 f,
                 &objects,
@@ -82,16 +83,16 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 }
 
 /// Whether a block has such an instruction.
-fn has(f: &Function, b: Block, is_such: impl Fn(&Op) -> bool) -> bool {
-    f.blocks[b].insts.iter().any(|v| is_such(f.op(*v)))
+fn has(f: &Function, objects: &Objects, b: Block, step: Step) -> bool {
+    f.blocks[b].insts.iter().any(|v| objects.is(*v, step))
 }
 
 /// A slot that is to get the object that it has keeps its own reference to it: the store moves none, and what follows drops the one that was
 /// to be moved.
-fn store_once(f: &mut Function) -> bool {
+fn store_once(f: &mut Function, objects: &Objects) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
-        if !has(f, b, |op| matches!(op, Op::StoreSlot(_))) {
+        if !has(f, objects, b, Step::StoreSlot) {
             continue;
         }
         let mut held = f.blocks[b].entry_state.locals.clone();
@@ -132,16 +133,16 @@ fn across(
     cx: &Context<'_>,
     objects: &Objects,
     preds: &Predecessors,
-    unseen: &FxHashSet<Value>,
+    unseen: &EntitySet<Value>,
     taking: &[Block],
-    mut needed: FxHashSet<Value>,
+    mut needed: EntitySet<Value>,
 ) -> bool {
     let places = f.places();
     let mut changed = false;
     for &b in taking {
         let mut at = 0;
         while let Some(&inst) = f.blocks[b].insts.get(at) {
-            let is_taken = matches!(f.op(inst), Op::Incref) && !needed.contains(&inst);
+            let is_taken = objects.is(inst, Step::Incref) && !needed.contains(inst);
             match is_taken
                 .then(|| Region::of(f, cx, objects, unseen, preds, &places, (b, at)))
                 .flatten()
@@ -171,13 +172,19 @@ impl Region {
         f: &Function,
         cx: &Context<'_>,
         objects: &Objects,
-        unseen: &FxHashSet<Value>,
+        unseen: &EntitySet<Value>,
         preds: &Predecessors,
         places: &SecondaryMap<Block, usize>,
         (b, at): (Block, usize),
     ) -> Option<Region> {
-        let v = f.object_of(f.arg(f.blocks[b].insts[at], 0));
-        let keeps = Keeps::of(f, cx, unseen, &f.blocks[b].insts, at);
+        let insts = &f.blocks[b].insts;
+        let v = f.object_of(f.arg(insts[at], 0));
+        let keeps = Keeps::of(cx, unseen, insts, at);
+        let first = undone(f, objects, &insts[at + 1..], &[], v, Some(&keeps));
+        if matches!(first, Undone::Never) {
+            return None;
+        }
+        let mut first = Some(first);
         let (mut left, mut passed) = (BTreeMap::from([(places[b], b)]), BTreeSet::new());
         let mut between = Vec::new();
         // A block's predecessors come before it, but for loops' ends.
@@ -189,7 +196,8 @@ impl Region {
                 return None;
             }
             let from = if is_first { at + 1 } else { 0 };
-            match undone(f, objects, &data.insts[from..], &[], v, Some(&keeps)) {
+            let is_undone = || undone(f, objects, &data.insts[from..], &[], v, Some(&keeps));
+            match first.take().unwrap_or_else(is_undone) {
                 Undone::At(n) => between.push((block, from, from + n)),
                 Undone::Never => return None,
                 Undone::NotHere => {
@@ -238,7 +246,7 @@ impl Region {
 }
 
 /// Move what is taken right before a branch to both sides, where one of them undoes it.
-fn sink(f: &mut Function, objects: &Objects, preds: &Predecessors) -> bool {
+fn sink(f: &mut Function, objects: &mut Objects, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
         let Some(sides) = sides(f, preds, b) else {
@@ -253,6 +261,7 @@ fn sink(f: &mut Function, objects: &Objects, preds: &Predecessors) -> bool {
             f.blocks[b].insts.remove(at);
             for side in sides {
                 let copy = f.insts.push(f.insts[incref].clone());
+                objects.add(f, copy);
                 f.blocks[side].insts.insert(0, copy);
                 give_up_at_entry(f, side, v);
             }
@@ -293,7 +302,7 @@ fn is_undone_on_a_side(
 }
 
 /// Take what each way into a join takes of the value that it passes on, right before that, in the join itself, if it is undone there.
-fn sink_into_joins(f: &mut Function, objects: &Objects, preds: &Predecessors) -> bool {
+fn sink_into_joins(f: &mut Function, objects: &mut Objects, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
         if preds[b].len() < 2 || f.blocks[b].is_loop_header {
@@ -317,6 +326,7 @@ fn sink_into_joins(f: &mut Function, objects: &Objects, preds: &Predecessors) ->
                 f.blocks[b].entry_state.pc,
             );
             let incref = f.insts.push(incref);
+            objects.add(f, incref);
             for (pred, at) in preds[b].iter().zip(taken) {
                 if let Some(at) = at {
                     f.blocks[*pred].insts.remove(at);
@@ -359,25 +369,70 @@ fn is_apart(f: &Function, v: Value) -> bool {
     is_quiet && f.insts[v].state.is_none()
 }
 
-/// Of each value the object that it is ([`Function::object_of`]), looked up once: this pass puts no value in the place of another.
+/// What an instruction is to the search for where a reference is dropped again. Most are looked at for many references, of which few concern
+/// them: this is found out once.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Step {
+    /// Nothing that ends an object; it may use one.
+    Harmless,
+    Incref,
+    StoreSlot,
+    /// A drop that runs no code of the program.
+    QuietDecref,
+    Decref,
+    /// What must be looked at.
+    #[default]
+    Other,
+}
+
+/// Of each value the object that it is ([`Function::object_of`]), and what it is to the search, looked up once: this pass puts no value in
+/// the place of another.
 struct Objects {
     of_checked: SecondaryMap<Value, PackedOption<Value>>,
+    /// With the object of the first operand, but where the step is harmless or another.
+    steps: SecondaryMap<Value, (Step, PackedOption<Value>)>,
     /// Whether one value stands for another, as it does while a pass has replaced some.
     are_renamed: bool,
 }
 
 impl Objects {
     fn of(f: &Function) -> Objects {
-        let mut objects = SecondaryMap::with_capacity(f.insts.len());
-        for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
-            if f.op(v).gives_operand() {
-                objects[v] = f.object_of(v).into();
-            }
-        }
-        Objects {
-            of_checked: objects,
+        let mut objects = Objects {
+            of_checked: SecondaryMap::with_capacity(f.insts.len()),
+            steps: SecondaryMap::with_capacity(f.insts.len()),
             are_renamed: f.has_aliases(),
+        };
+        objects.of_checked.resize(f.insts.len());
+        objects.steps.resize(f.insts.len());
+        for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
+            objects.add(f, v);
         }
+        objects
+    }
+
+    /// Look at an instruction.
+    fn add(&mut self, f: &Function, v: Value) {
+        let op = f.op(v);
+        if op.gives_operand() {
+            self.of_checked[v] = f.object_of(v).into();
+        }
+        let (step, has_operand) = match op {
+            Op::GuardType(_) | Op::TupleGet | Op::Refine(_) | Op::RangeNext => {
+                (Step::Harmless, false)
+            }
+            Op::Incref => (Step::Incref, true),
+            Op::StoreSlot(_) => (Step::StoreSlot, true),
+            Op::Decref if !f.drop_runs_host_code(f.arg(v, 0)) => (Step::QuietDecref, true),
+            Op::Decref => (Step::Decref, true),
+            _ => (Step::Other, false),
+        };
+        let operand = has_operand.then(|| f.object_of(f.arg(v, 0)));
+        self.steps[v] = (step, operand.into());
+    }
+
+    /// Whether an instruction is of one of these kinds.
+    fn is(&self, v: Value, step: Step) -> bool {
+        self.steps[v].0 == step
     }
 
     fn get(&self, f: &Function, v: Value) -> Value {
@@ -399,8 +454,10 @@ impl Objects {
 struct Keeps<'a> {
     cx: &'a Context<'a>,
     /// Drops after which the unit leaves if they have run code of the program.
-    unseen: &'a FxHashSet<Value>,
-    holder: Option<Holder>,
+    unseen: &'a EntitySet<Value>,
+    /// Among these instructions the place of the one that takes the reference.
+    taken: (&'a [Value], usize),
+    holder: OnceCell<Option<Holder>>,
 }
 
 /// What holds an object that was loaded: an attribute of another one.
@@ -412,22 +469,24 @@ struct Holder {
 impl<'a> Keeps<'a> {
     /// What is known for the object to which a reference is taken at this place among instructions.
     fn of(
-        f: &Function,
         cx: &'a Context<'a>,
-        unseen: &'a FxHashSet<Value>,
-        insts: &[Value],
+        unseen: &'a EntitySet<Value>,
+        insts: &'a [Value],
         at: usize,
     ) -> Keeps<'a> {
         Keeps {
             cx,
             unseen,
-            holder: Holder::of(f, insts, at),
+            taken: (insts, at),
+            holder: OnceCell::new(),
         }
     }
 
     /// Whether a store leaves the attribute as it is that holds the object, and what has that lives.
     fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
-        let Some(holder) = &self.holder else {
+        let (insts, at) = self.taken;
+        let holder = self.holder.get_or_init(|| Holder::of(f, insts, at));
+        let Some(holder) = holder else {
             return false;
         };
         let access = |call| self.cx.world.field_access(call);
@@ -498,6 +557,18 @@ fn undone(
         if gone.get(j) == Some(&true) {
             continue;
         }
+        // Most need no more than this.
+        let (step, operand) = objects.steps[inst];
+        let is_it = operand.expand() == Some(v);
+        match step {
+            _ if stored => {}
+            Step::Harmless | Step::Incref if !crossed => continue,
+            // Moves the reference on: it is needed.
+            Step::StoreSlot if is_it => return Undone::Never,
+            Step::Decref | Step::QuietDecref if is_it => return Undone::At(j),
+            Step::StoreSlot | Step::QuietDecref => continue,
+            Step::Harmless | Step::Incref | Step::Decref | Step::Other => {}
+        }
         if crossed
             && !matches!(f.op(inst), Op::Decref)
             && f.insts[inst].args.iter().any(|a| object_of(*a) == v)
@@ -554,7 +625,7 @@ fn undone(
                     && (objects.is_in_local(f, inst, v)
                         || object_of(f.insts[inst].args[0]) == v) => {}
             Op::Decref if objects.is_in_local(f, inst, v) => crossed = true,
-            Op::Decref if keeps.is_some_and(|keeps| keeps.unseen.contains(&inst)) => {
+            Op::Decref if keeps.is_some_and(|keeps| keeps.unseen.contains(inst)) => {
                 unchecked = true;
             }
             Op::CheckUnseen if unchecked => return Undone::Never,
