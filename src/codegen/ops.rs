@@ -114,7 +114,10 @@ impl Emitter<'_> {
                 .cursor
                 .ins()
                 .bitcast(types::F64, MemFlagsData::new(), a),
-            Opcode::B2i => self.cursor.ins().uextend(types::I64, a),
+            Opcode::B2i => match self.constant(a) {
+                Some(n) => self.cursor.ins().iconst(types::I64, n),
+                None => self.cursor.ins().uextend(types::I64, a),
+            },
             Opcode::Copy => self.copy(a),
             // Addresses and integers are one to the machine.
             Opcode::P2i | Opcode::I2p => a,
@@ -212,11 +215,16 @@ impl Emitter<'_> {
         else {
             return None;
         };
-        match self.definition(y)? {
+        (self.constant(y) == Some(1)).then_some(x)
+    }
+
+    /// The value, if it is a constant.
+    fn constant(&self, value: ir::Value) -> Option<i64> {
+        match self.definition(value)? {
             InstructionData::UnaryImm {
                 opcode: ir::Opcode::Iconst,
                 imm,
-            } if imm.bits() == 1 => Some(x),
+            } => Some(imm.bits()),
             _ => None,
         }
     }

@@ -7,24 +7,25 @@ use super::function::{Block, Edge, FrameState, Inst, Place, Term, Value};
 use crate::bytecode::{ArgKind, Code, Handler, Op as B, Pc, Reason};
 use crate::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 /// Normal successors of the instruction at `pc`, and whether it can fall through.
-pub(super) fn successors(code: &Code, pc: Pc) -> (Vec<Pc>, bool) {
+pub(super) fn successors(code: &Code, pc: Pc) -> (SmallVec<[Pc; 2]>, bool) {
     let instr = code.instr(pc);
     match instr.op {
-        B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (vec![Pc(instr.arg)], false),
+        B::Jump | B::JumpBackward | B::JumpBackwardNoInterrupt => (smallvec![Pc(instr.arg)], false),
         B::PopJumpIfFalse
         | B::PopJumpIfTrue
         | B::PopJumpIfNone
         | B::PopJumpIfNotNone
         | B::ForIter
-        | B::Send => (vec![Pc(pc.0 + 1), Pc(instr.arg)], true),
+        | B::Send => (smallvec![Pc(pc.0 + 1), Pc(instr.arg)], true),
         B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => {
-            (vec![], false)
+            (smallvec![], false)
         }
         // What comes after is another entry.
-        B::YieldValue | B::ReturnGenerator => (vec![], false),
-        _ => (vec![Pc(pc.0 + 1)], true),
+        B::YieldValue | B::ReturnGenerator => (smallvec![], false),
+        _ => (smallvec![Pc(pc.0 + 1)], true),
     }
 }
 
@@ -120,7 +121,7 @@ impl Builder<'_> {
                 if next.len() != 1 || leaders.contains(&next[0]) {
                     next.extend(handlers);
                     next.retain(|t| !self.ends.contains(t));
-                    return next;
+                    return next.into_vec();
                 }
                 pc = next[0];
             }

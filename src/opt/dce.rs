@@ -9,8 +9,11 @@ use cranelift_entity::SecondaryMap;
 ///
 /// Guards stay even if nothing names their result: what was folded by the type they gave does not.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
-    let mut live: SecondaryMap<Value, bool> = SecondaryMap::new();
-    let mut work: Vec<Value> = Vec::new();
+    let mut live = Live {
+        is_live: SecondaryMap::with_capacity(f.insts.len()),
+        work: Vec::new(),
+    };
+    live.is_live.resize(f.insts.len());
     for &b in &f.order {
         let data = &f.blocks[b];
         for &v in &data.insts {
@@ -20,36 +23,51 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
                 Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_)
             );
             if op.has_side_effect() || op.exit_may_raise() || is_guard && !is_planted(Fault::Dce) {
-                work.push(v);
+                live.add(v);
             }
         }
         match &data.term {
-            Term::Branch { cond, .. } => work.push(f.resolve(*cond)),
-            Term::Return(v) => work.push(f.resolve(*v)),
+            Term::Branch { cond, .. } => live.add(f.resolve(*cond)),
+            Term::Return(v) => live.add(f.resolve(*v)),
             _ => {}
         }
-        work.extend(data.out_locals.iter().map(|v| f.resolve(*v)));
-        work.extend(data.entry_state.values().map(|v| f.resolve(v)));
+        data.out_locals.iter().for_each(|v| live.add(f.resolve(*v)));
+        let entry = data.entry_state.values();
+        entry.for_each(|v| live.add(f.resolve(v)));
         for edge in data.term.edges() {
-            work.extend(edge.args.iter().map(|v| f.resolve(*v)));
+            edge.args.iter().for_each(|v| live.add(f.resolve(*v)));
         }
     }
-    work.extend(f.relied_on.iter().map(|v| f.resolve(*v)));
-    while let Some(v) = work.pop() {
-        if std::mem::replace(&mut live[v], true) {
-            continue;
-        }
+    f.relied_on.iter().for_each(|v| live.add(f.resolve(*v)));
+    while let Some(v) = live.work.pop() {
         let inst = f.inst(v);
-        work.extend(inst.args.iter().map(|a| f.resolve(*a)));
+        inst.args.iter().for_each(|a| live.add(f.resolve(*a)));
         if let Some(state) = inst.state {
-            work.extend(f.states[state].values().map(|a| f.resolve(a)));
+            let named = f.states[state].values();
+            named.for_each(|a| live.add(f.resolve(a)));
         }
     }
     let mut changed = false;
     for b in f.order.clone() {
         let before = f.blocks[b].insts.len();
-        f.blocks[b].insts.retain(|v| live[*v]);
+        f.blocks[b].insts.retain(|v| live.is_live[*v]);
         changed |= f.blocks[b].insts.len() != before;
     }
     changed
+}
+
+/// What is needed, as far as that is known.
+struct Live {
+    is_live: SecondaryMap<Value, bool>,
+    /// Of these what they need is not looked at yet.
+    work: Vec<Value>,
+}
+
+impl Live {
+    fn add(&mut self, v: Value) {
+        // Most are named again and again, by frame states.
+        if !std::mem::replace(&mut self.is_live[v], true) {
+            self.work.push(v);
+        }
+    }
 }

@@ -38,7 +38,7 @@ impl Names<'_> {
                 let (mut next, _) = successors(code, pc);
                 if next.len() != 1 || next[0] != Pc(pc.0 + 1) || leaders.contains(&next[0]) {
                     next.retain(|pc| !ends.contains(pc));
-                    return (pcs, next);
+                    return (pcs, next.into_vec());
                 }
                 pcs.push(next[0]);
             }
