@@ -37,10 +37,12 @@ pub fn guarded(id: HelperId, helper: &Helper) -> Option<Func> {
 pub type Guards<'a> = &'a dyn Fn(HelperId) -> Option<u64>;
 
 impl Scratch {
-    /// Find the blocks that nothing hot leads to in loops that call nothing in their hot blocks, and declare what they are to call.
+    /// Find the blocks that nothing hot leads to in loops that call nothing in their hot blocks, or in a function that keeps most registers, and
+    /// declare what they are to call.
     pub(super) fn shelter(
         &mut self,
         func: &Func,
+        keeps_most: bool,
         guarded: Option<Guards<'_>>,
         declared: &mut Vec<Declared>,
     ) {
@@ -51,7 +53,14 @@ impl Scratch {
         if self.cfg.order().iter().all(|b| self.hot.contains(*b)) {
             return;
         }
-        self.find_sheltered(func);
+        match keeps_most {
+            true => {
+                let blocks = self.cfg.order().iter().copied();
+                self.sheltered
+                    .extend(blocks.filter(|b| !self.hot.contains(*b)));
+            }
+            false => self.find_sheltered(func),
+        }
         let insts = self.sheltered.iter().flat_map(|b| &func.blocks[b].insts);
         let called: BTreeSet<HelperId> = insts
             .filter_map(|inst| match inst.imm {
@@ -90,6 +99,15 @@ impl Emitter<'_> {
         signature
     }
 
+    /// Where calls that keep registers leave their results.
+    fn place_of_results(&mut self) -> ir::StackSlot {
+        let func = &mut *self.cursor.func;
+        *self.given.get_or_insert_with(|| {
+            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
+            func.create_sized_stack_slot(data)
+        })
+    }
+
     /// Call a helper so that no register is lost, if this is a place for that; says whether it was.
     pub(super) fn call_guarded(
         &mut self,
@@ -103,13 +121,7 @@ impl Emitter<'_> {
         };
         // Copies: the call wants its arguments in certain registers, and what hot code uses too is to stay where it is.
         let mut args: Vec<ir::Value> = args.iter().map(|&arg| self.copy(arg)).collect();
-        let place = (!inst.results.is_empty()).then(|| {
-            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
-            let func = &mut *self.cursor.func;
-            *self
-                .given
-                .get_or_insert_with(|| func.create_sized_stack_slot(data))
-        });
+        let place = (!inst.results.is_empty()).then(|| self.place_of_results());
         if let Some(place) = place {
             args.push(self.cursor.ins().stack_addr(types::I64, place, 0));
         }

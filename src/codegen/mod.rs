@@ -24,6 +24,11 @@
 //! for each turn, though the call is hardly ever made. In the cold blocks of a loop that makes no calls else, helpers are therefore
 //! called through a function that keeps all registers ([`guarded`]), made once for each helper.
 //!
+//! # Calls of routines
+//! The register allocator's time goes with the registers that calls may change, too: it notes each for each call. Routines that are short
+//! are therefore called by a convention that changes half as many ([`lir::RoutineRef::keeps_most`]), and call helpers in their own cold
+//! blocks through guards. (A convention that changes none costs more again, since all values then compete for the registers.)
+//!
 //! # Invariants
 //! - No input ends in a panic: what Cranelift refuses, or panics over, is a [`CodegenError`].
 //! - Emitted code refers to nothing but the addresses in LIR and the helpers; it needs no tables at run time.
@@ -66,6 +71,9 @@ pub struct Input<'a> {
     pub guarded: Option<Guards<'a>>,
     /// Whether the function keeps every register for its caller. It has no results then.
     pub keeps_registers: bool,
+    /// Whether it keeps most registers ([`lir::RoutineRef::keeps_most`]). What its cold blocks call it calls through guards, if there are
+    /// some, so that it saves registers there alone.
+    pub keeps_most: bool,
 }
 
 impl<'a> Input<'a> {
@@ -79,6 +87,7 @@ impl<'a> Input<'a> {
             want_text: false,
             guarded: None,
             keeps_registers: false,
+            keeps_most: false,
         }
     }
 }
@@ -321,7 +330,8 @@ impl Codegen {
         let mut declared = self.scratch.walk(input.func, input.exit_hook)?;
         // A map of references says what is in a frame that calls itself.
         let guarded = input.guarded.filter(|_| self.native_stack.is_none());
-        self.scratch.shelter(input.func, guarded, &mut declared);
+        self.scratch
+            .shelter(input.func, input.keeps_most, guarded, &mut declared);
         let mut builder =
             JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
         builder.memory_provider(Box::new(provider));

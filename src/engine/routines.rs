@@ -3,10 +3,9 @@
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode, Input};
 use crate::host::Host;
-use crate::lir::{Func, HelperId};
+use crate::lir::{Func, HelperId, Imm};
 use crate::lower::{self, Routine};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
@@ -39,15 +38,40 @@ impl Routines {
     /// Where a routine is. None if there is none, it could not be made, or somebody else (a thread of a process
     /// that this one was forked from, perhaps) is making one: it is copied then.
     pub(super) fn address(&self, routine: Routine) -> Option<u64> {
+        let made = &mut *self.made.try_lock().ok()?;
+        let callee = routine.callee();
+        let callee = callee.and_then(|callee| self.routine(made, callee, None));
+        self.routine(made, routine, callee)
+    }
+
+    fn routine(&self, made: &mut Made, routine: Routine, callee: Option<u64>) -> Option<u64> {
         let Made {
-            codegen, routines, ..
-        } = &mut *self.made.try_lock().ok()?;
-        let callee = routine.callee().and_then(|callee| {
-            let func = || lower::routine(&self.host, callee, None);
-            self.find(codegen, routines, callee, func, false)
-        });
-        let func = || lower::routine(&self.host, routine, callee);
-        self.find(codegen, routines, routine, func, false)
+            codegen,
+            routines,
+            guards,
+        } = made;
+        let keeps_most = routine.keeps_most(&self.host);
+        if let Some(known) = routines.get(&routine) {
+            return address(known);
+        }
+        let func = lower::routine(&self.host, routine, callee);
+        // What is called in its cold blocks alone: the others save registers themselves.
+        let mut guarded = HashMap::new();
+        for func in func.iter().filter(|_| keeps_most) {
+            for id in called_when_cold(func) {
+                let guard = self.guard(codegen, guards, id);
+                guarded.extend(guard.map(|guard| (id, guard)));
+            }
+        }
+        let guarded = |id| guarded.get(&id).copied();
+        self.find(routines, routine, func, |func| {
+            let input = Input {
+                keeps_most,
+                guarded: Some(&guarded),
+                ..Input::new(func, &self.host.helpers)
+            };
+            codegen.compile(&self.memory, input).ok()
+        })
     }
 
     /// Where the [guard of registers](codegen::guarded) of a helper is. None as for [`Routines::address`]: the helper itself is
@@ -56,33 +80,57 @@ impl Routines {
         let Made {
             codegen, guards, ..
         } = &mut *self.made.try_lock().ok()?;
-        let func = || codegen::guarded(id, &self.host.helpers[id]);
-        self.find(codegen, guards, id, func, true)
+        self.guard(codegen, guards, id)
+    }
+
+    fn guard(
+        &self,
+        codegen: &mut Codegen,
+        guards: &mut Known<HelperId>,
+        id: HelperId,
+    ) -> Option<u64> {
+        if let Some(known) = guards.get(&id) {
+            return address(known);
+        }
+        let func = codegen::guarded(id, &self.host.helpers[id]);
+        self.find(guards, id, func, |func| {
+            let input = Input {
+                keeps_registers: true,
+                ..Input::new(func, &self.host.helpers)
+            };
+            codegen.compile(&self.memory, input).ok()
+        })
     }
 
     fn find<K: Hash + Eq>(
         &self,
-        codegen: &mut Codegen,
         known: &mut Known<K>,
         key: K,
-        func: impl FnOnce() -> Option<Func>,
-        keeps_registers: bool,
+        func: Option<Func>,
+        compile: impl FnOnce(&Func) -> Option<CompiledCode>,
     ) -> Option<u64> {
-        let code = match known.entry(key) {
-            Entry::Occupied(code) => code.into_mut(),
-            Entry::Vacant(place) => {
-                let func = func().filter(|func| self.host.missing_in(func).is_none());
-                place.insert(func.and_then(|func| {
-                    let input = Input {
-                        keeps_registers,
-                        ..Input::new(&func, &self.host.helpers)
-                    };
-                    codegen.compile(&self.memory, input).ok()
-                }))
-            }
-        };
-        Some(code.as_ref()?.entry().expose_provenance() as u64)
+        let made = known.entry(key).or_insert_with(|| {
+            let func = func.filter(|func| self.host.missing_in(func).is_none());
+            func.and_then(|func| compile(&func))
+        });
+        address(made)
     }
+}
+
+fn address(code: &Option<CompiledCode>) -> Option<u64> {
+    Some(code.as_ref()?.entry().expose_provenance() as u64)
+}
+
+/// The helpers that a function calls in its cold blocks.
+fn called_when_cold(func: &Func) -> BTreeSet<HelperId> {
+    let hot = func.hot_blocks();
+    let cold = func.order.iter().filter(|b| !hot.contains(**b));
+    let insts = cold.flat_map(|b| &func.blocks[*b].insts);
+    let called = insts.filter_map(|inst| match inst.imm {
+        Imm::Helper(id) => Some(id),
+        _ => None,
+    });
+    called.collect()
 }
 
 impl std::fmt::Debug for Routines {

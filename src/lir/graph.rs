@@ -82,8 +82,11 @@ pub struct RoutineRef {
     pub name: String,
     /// Its address in this process; 0 in a function that was read from text, which can't be compiled.
     pub address: u64,
-    /// Its signature (C calling convention).
+    /// Its signature (C calling convention, unless it keeps most registers).
     pub signature: Signature,
+    /// Whether it keeps more registers of its caller than the C convention asks for. No part of the text: a function that was read from
+    /// that calls nothing.
+    pub keeps_most: bool,
 }
 
 /// The same routine, wherever it is.

@@ -171,6 +171,7 @@ impl<'a> Parser<'a> {
                     name,
                     address: 0,
                     signature,
+                    keeps_most: false,
                 });
             } else if word == "refs" {
                 self.at += 1;

@@ -229,6 +229,7 @@ impl Line<'_, '_> {
             // Never called.
             address: 16,
             signature: Signature::new(&self.dice.types(8), &results),
+            keeps_most: false,
         };
         let args = self.values(&routine.signature.params);
         let routine = self.builder.routine(routine);

@@ -8,7 +8,7 @@
 use super::Lower;
 use crate::hir::{Function, Op};
 use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, names};
-use crate::lir::{self, Builder, End, Func, IntCond, Opcode, Signature, Term};
+use crate::lir::{self, Builder, End, Func, Imm, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
 use rustc_hash::FxHashMap;
 
@@ -48,6 +48,38 @@ impl Routine {
             _ => None,
         }
     }
+
+    /// Whether it [keeps most registers](lir::RoutineRef::keeps_most) of its caller: it calls nothing but where it seldom comes to, by ways
+    /// that keep them, or takes so long that saving them does not matter. Then more of what lives across a call stays where it is, and for
+    /// the register allocator a call is half as much.
+    pub fn keeps_most(self, host: &Host) -> bool {
+        // Other machines have no such convention.
+        if !cfg!(target_arch = "x86_64") {
+            return false;
+        }
+        let Routine::Intrinsic(id) = self else {
+            return true;
+        };
+        let callee = &host.intrinsics[id].func;
+        let hot = callee.hot_blocks();
+        callee.order.iter().all(|b| {
+            let data = &callee.blocks[*b];
+            let mut calls = data.insts.iter().filter(|inst| inst.op.is_call());
+            match hot.contains(*b) {
+                true => calls.next().is_none(),
+                false => calls.all(|call| is_guarded(host, call)),
+            }
+        })
+    }
+}
+
+/// Whether what is called has a guard of registers.
+fn is_guarded(host: &Host, call: &lir::Inst) -> bool {
+    let Imm::Helper(id) = call.imm else {
+        return false;
+    };
+    let results = &host.helpers[id].signature.results[..];
+    matches!(results, [] | [Ty::I64 | Ty::Ptr])
 }
 
 /// Where a routine is, if it is to be had.
@@ -275,6 +307,7 @@ fn drop_object_at(host: &Host, routine: Routine, end: Option<u64>) -> Func {
                 name: name(host, callee),
                 address,
                 signature: drop_at_signature(routine),
+                keeps_most: callee.keeps_most(host),
             };
             let end = b.routine(end);
             let valid = b.call_routine(end, &params);
@@ -515,6 +548,7 @@ impl Lower<'_> {
                 Routine::Replace => replace_signature(),
                 Routine::Pending => pending_signature(),
             },
+            keeps_most: routine.keeps_most(self.host),
         })
     }
 
