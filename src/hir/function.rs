@@ -492,13 +492,24 @@ impl Function {
             .chain(data.out_locals.iter().chain(passed).copied())
     }
 
-    /// Write the aliases into every use, and forget them. Where an instruction that might have raised was replaced by
-    /// others, nothing raises any more.
+    /// Whether what the blocks of `order` lead to is in it.
+    fn is_ordered(&self) -> bool {
+        let known: FxHashSet<Block> = self.order.iter().copied().collect();
+        let edges = self.order.iter().flat_map(|b| self.blocks[*b].term.edges());
+        edges.into_iter().all(|edge| known.contains(&edge.block))
+    }
+
+    /// Write the aliases into every use in the blocks of `order`, where all are that can be reached, and forget them. Where an
+    /// instruction that might have raised was replaced by others, nothing raises any more.
     pub fn apply_aliases(&mut self) {
         if !self.has_aliases() {
             self.relied_on_once();
             return;
         }
+        debug_assert!(
+            self.is_ordered(),
+            "a block that can be reached is not in the order"
+        );
         // Each value is named in many frame states.
         let resolved: Vec<Value> = self.insts.keys().map(|v| self.resolve(v)).collect();
         self.aliases = SecondaryMap::new();
@@ -507,7 +518,8 @@ impl Function {
         // The instructions that share a state stand side by side.
         let mut fixed = None;
         let mut fewer_edges = false;
-        for block in self.blocks.values_mut() {
+        for &b in &self.order {
+            let block = &mut self.blocks[b];
             // Most instructions that were ever made stand in no block any more: nobody reads their operands.
             block.insts.retain(|v| find(*v) == *v);
             for &v in &block.insts {

@@ -191,9 +191,9 @@ fn unbox(f: &mut Function, mut preds: EnteredFrom, chosen: &[Chosen]) {
     for field in dropped {
         field.drop(f);
     }
-    f.apply_aliases();
     let entry = f.entry();
     f.compute_order(entry);
+    f.apply_aliases();
 }
 
 /// The parameter as one to be made raw, if it may be.

@@ -100,6 +100,24 @@ fn none_address() -> u64 {
     unsafe { Py_None() as u64 }
 }
 
+/// Arguments whose references a stub takes one by one: each is a branch to compile, for every function.
+const MOST_IN_A_ROW: usize = 3;
+
+/// Count a reference, unless the object is immortal.
+fn take_reference(b: &mut Builder<'_>, object: Value) {
+    // An immortal count is all ones in its low half; it wraps to zero and is not stored.
+    let one = b.iconst(1);
+    let count = b.load(Width::U32, object, abi::object::REFCNT);
+    let count = b.op(Opcode::Iadd, &[count, one]);
+    let is_mortal = b.icmp_imm(IntCond::Ne, count, 1 << 32);
+    let (mortal, next) = (b.block(), b.block());
+    b.br(is_mortal, mortal, &[], next, &[]);
+    b.switch_to(mortal);
+    b.store(Width::U32, object, abi::object::REFCNT, count);
+    b.jump(next, &[]);
+    b.switch_to(next);
+}
+
 /// LIR of the stub `(function, arguments, nargsf, kwnames) -> object`.
 pub fn stub(entry: &Entry) -> Func {
     let shape = entry.shape;
@@ -143,21 +161,29 @@ pub fn stub(entry: &Entry) -> Func {
         }
         b.jump(go, &values);
         b.switch_to(copy);
-        let mut values = Vec::with_capacity(arity);
-        for index in 0..arity {
-            let value = b.load(Width::Ptr, args, 8 * index as i32);
-            // An immortal count is all ones in its low half; it wraps to zero and is not stored.
-            let count = b.load(Width::U32, value, abi::object::REFCNT);
-            let count = b.op(Opcode::Iadd, &[count, one]);
-            let limit = b.icmp_imm(IntCond::Ne, count, 1 << 32);
-            let (mortal, next) = (b.block(), b.block());
-            b.br(limit, mortal, &[], next, &[]);
-            b.switch_to(mortal);
-            b.store(Width::U32, value, abi::object::REFCNT, count);
-            b.jump(next, &[]);
-            b.switch_to(next);
-            values.push(value);
+        if arity <= MOST_IN_A_ROW {
+            for index in 0..arity {
+                let value = b.load(Width::Ptr, args, 8 * index as i32);
+                take_reference(&mut b, value);
+            }
+        } else {
+            let eight = b.iconst(8);
+            let size = b.iconst(8 * arity as i64);
+            let end = b.op(Opcode::Padd, &[args, size]);
+            let (turn, done) = (b.block(), b.block());
+            let at = b.param(turn, Ty::Ptr);
+            b.jump(turn, &[args]);
+            b.switch_to(turn);
+            let value = b.load(Width::Ptr, at, 0);
+            take_reference(&mut b, value);
+            let next = b.op(Opcode::Padd, &[at, eight]);
+            let more = b.icmp(IntCond::Ult, next, end);
+            b.br(more, turn, &[next], done, &[]);
+            b.switch_to(done);
         }
+        let values: Vec<_> = (0..arity)
+            .map(|index| b.load(Width::Ptr, args, 8 * index as i32))
+            .collect();
         b.jump(go, &values);
     } else {
         b.jump(slow, &[]);
