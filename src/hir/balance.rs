@@ -274,7 +274,12 @@ impl<'a> Audit<'a> {
         for (&(p, place), &a) in target.params.iter().zip(&edge.args) {
             let is_owned = match place {
                 Place::Stack(k) => state.stack[k as usize].owned,
-                Place::Inlined | Place::Field => true,
+                Place::Inlined => {
+                    let entries = state.entries().filter(|entry| entry.value == p);
+                    let mut entries = entries.peekable();
+                    entries.peek().is_none() || entries.any(|entry| entry.owned)
+                }
+                Place::Field => true,
                 Place::Local(_) | Place::Bound(_) | Place::Name(_) | Place::Carried => false,
             };
             if is_owned {
