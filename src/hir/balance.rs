@@ -156,10 +156,10 @@ impl<'a> Audit<'a> {
         // An exit resumes before the instruction has done anything.
         if let (Some(_), Some(state)) = (inst.op.exit_reason(), inst.state) {
             let mut expected = self.expected(&f.states[state]);
-            // A number that is made here is put in the place of the object that has been there.
+            // What the exit puts in a slot takes the place of the object that has been there.
             let slots = at.locals.iter().zip(&f.states[state].locals);
             for (&held, &local) in slots.take(f.code.locals.len()) {
-                if f.op(f.object_of(local)).is_box() {
+                if f.object_of(held) != f.object_of(local) {
                     self.add(&mut expected, held, 1);
                 }
             }
