@@ -256,17 +256,16 @@ impl<'a> Audit<'a> {
             Term::Unreachable => {}
         }
         for (edge, counts) in &mut edges {
-            self.travel(b, edge, counts);
+            self.travel(&at.locals, edge, counts);
         }
         edges
     }
 
     /// What changes hands on an edge: parameters stand for what they are given, and a local may be an object on one side alone.
-    fn travel(&self, b: Block, edge: &Edge, counts: &mut Counts) {
+    fn travel(&self, from: &[Value], edge: &Edge, counts: &mut Counts) {
         let f = self.f;
         let target = &f.blocks[edge.block];
         let state = &target.entry_state;
-        let from = &f.blocks[b].out_locals;
         for (&a, &t) in from.iter().zip(&state.locals).take(f.code.locals.len()) {
             self.add(counts, a, -1);
             self.add(counts, t, 1);
