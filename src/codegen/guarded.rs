@@ -2,22 +2,20 @@
 
 use super::CodegenError;
 use super::emit::{Declared, Emitter, Scratch, clif_type};
-use crate::lir::{Builder, Func, Helper, HelperId, Imm, Inst, Signature};
+use crate::lir::{Builder, Func, Helper, HelperId, Inst, Signature};
 use crate::ll::{Ty, Width};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use cranelift_codegen::isa::CallConv;
-use std::collections::BTreeSet;
 
 /// The function that calls a helper for a caller which loses no register by it: with a result, a pointer to where that goes follows the
 /// operands. None for a helper with another result than a word.
 pub fn guarded(id: HelperId, helper: &Helper) -> Option<Func> {
     let Signature { params, results } = &helper.signature;
-    let mut params = params.clone();
-    match results[..] {
-        [] => {}
-        [Ty::I64 | Ty::Ptr] => params.push(Ty::Ptr),
-        _ => return None,
+    if !helper.can_be_guarded() {
+        return None;
     }
+    let mut params = params.clone();
+    params.extend(results.iter().map(|_| Ty::Ptr));
     let mut func = Func::new(
         format!("guarded {}", helper.name),
         Signature::new(&params, &[]),
@@ -61,14 +59,7 @@ impl Scratch {
             }
             false => self.find_sheltered(func),
         }
-        let insts = self.sheltered.iter().flat_map(|b| &func.blocks[b].insts);
-        let called: BTreeSet<HelperId> = insts
-            .filter_map(|inst| match inst.imm {
-                Imm::Helper(id) => Some(id),
-                _ => None,
-            })
-            .collect();
-        let called = called.into_iter();
+        let called = func.helpers_in(self.sheltered.iter()).into_iter();
         declared.extend(called.filter_map(|id| Some(Declared::Guarded(id, guarded(id)?))));
     }
 
@@ -99,15 +90,6 @@ impl Emitter<'_> {
         signature
     }
 
-    /// Where calls that keep registers leave their results.
-    fn place_of_results(&mut self) -> ir::StackSlot {
-        let func = &mut *self.cursor.func;
-        *self.given.get_or_insert_with(|| {
-            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
-            func.create_sized_stack_slot(data)
-        })
-    }
-
     /// Call a helper so that no register is lost, if this is a place for that; says whether it was.
     pub(super) fn call_guarded(
         &mut self,
@@ -121,7 +103,13 @@ impl Emitter<'_> {
         };
         // Copies: the call wants its arguments in certain registers, and what hot code uses too is to stay where it is.
         let mut args: Vec<ir::Value> = args.iter().map(|&arg| self.copy(arg)).collect();
-        let place = (!inst.results.is_empty()).then(|| self.place_of_results());
+        let place = (!inst.results.is_empty()).then(|| {
+            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
+            let func = &mut *self.cursor.func;
+            *self
+                .given
+                .get_or_insert_with(|| func.create_sized_stack_slot(data))
+        });
         if let Some(place) = place {
             args.push(self.cursor.ins().stack_addr(types::I64, place, 0));
         }

@@ -3,9 +3,9 @@
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode, Input};
 use crate::host::Host;
-use crate::lir::{Func, HelperId, Imm};
+use crate::lir::{Func, HelperId};
 use crate::lower::{self, Routine};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
@@ -50,21 +50,23 @@ impl Routines {
             routines,
             guards,
         } = made;
-        let keeps_most = routine.keeps_most(&self.host);
         if let Some(known) = routines.get(&routine) {
             return address(known);
         }
+        let keeps_most = routine.keeps_most(&self.host);
         let func = lower::routine(&self.host, routine, callee);
         // What is called in its cold blocks alone: the others save registers themselves.
         let mut guarded = HashMap::new();
         for func in func.iter().filter(|_| keeps_most) {
-            for id in called_when_cold(func) {
+            let hot = func.hot_blocks();
+            let cold = func.order.iter().copied().filter(|b| !hot.contains(*b));
+            for id in func.helpers_in(cold) {
                 let guard = self.guard(codegen, guards, id);
                 guarded.extend(guard.map(|guard| (id, guard)));
             }
         }
         let guarded = |id| guarded.get(&id).copied();
-        self.find(routines, routine, func, |func| {
+        self.make(routines, routine, func, |func| {
             let input = Input {
                 keeps_most,
                 guarded: Some(&guarded),
@@ -93,7 +95,7 @@ impl Routines {
             return address(known);
         }
         let func = codegen::guarded(id, &self.host.helpers[id]);
-        self.find(guards, id, func, |func| {
+        self.make(guards, id, func, |func| {
             let input = Input {
                 keeps_registers: true,
                 ..Input::new(func, &self.host.helpers)
@@ -102,35 +104,22 @@ impl Routines {
         })
     }
 
-    fn find<K: Hash + Eq>(
+    /// Compile what is not known yet.
+    fn make<K: Hash + Eq>(
         &self,
         known: &mut Known<K>,
         key: K,
         func: Option<Func>,
         compile: impl FnOnce(&Func) -> Option<CompiledCode>,
     ) -> Option<u64> {
-        let made = known.entry(key).or_insert_with(|| {
-            let func = func.filter(|func| self.host.missing_in(func).is_none());
-            func.and_then(|func| compile(&func))
-        });
-        address(made)
+        let func = func.filter(|func| self.host.missing_in(func).is_none());
+        let code = func.and_then(|func| compile(&func));
+        address(known.entry(key).or_insert(code))
     }
 }
 
 fn address(code: &Option<CompiledCode>) -> Option<u64> {
     Some(code.as_ref()?.entry().expose_provenance() as u64)
-}
-
-/// The helpers that a function calls in its cold blocks.
-fn called_when_cold(func: &Func) -> BTreeSet<HelperId> {
-    let hot = func.hot_blocks();
-    let cold = func.order.iter().filter(|b| !hot.contains(**b));
-    let insts = cold.flat_map(|b| &func.blocks[*b].insts);
-    let called = insts.filter_map(|inst| match inst.imm {
-        Imm::Helper(id) => Some(id),
-        _ => None,
-    });
-    called.collect()
 }
 
 impl std::fmt::Debug for Routines {

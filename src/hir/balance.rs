@@ -275,8 +275,8 @@ impl<'a> Audit<'a> {
                 Place::Stack(k) => state.stack[k as usize].owned,
                 Place::Inlined => {
                     let entries = state.entries().filter(|entry| entry.value == p);
-                    let mut entries = entries.peekable();
-                    entries.peek().is_none() || entries.any(|entry| entry.owned)
+                    let owned = entries.map(|entry| entry.owned);
+                    owned.reduce(|any, owned| any || owned).unwrap_or(true)
                 }
                 Place::Field => true,
                 Place::Local(_) | Place::Bound(_) | Place::Name(_) | Place::Carried => false,

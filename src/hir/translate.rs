@@ -20,7 +20,7 @@ use super::Op;
 use super::build::{Builder, Shown, Unsupported};
 use super::function::Term;
 use super::typing;
-use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc, Reason};
+use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
 use crate::facts::Operator;
 use crate::types::Type;
 use std::ops::RangeInclusive;
@@ -364,10 +364,7 @@ impl Builder<'_> {
                 if !(self.ty(nothing) <= Type::NULLPTR) {
                     // A loop was entered with it. It is as the bytecode says.
                     self.start_instr();
-                    let empty = self.emit(Op::IsNull, vec![nothing], Type::CBOOL);
-                    let state = self.state();
-                    let guard = Op::GuardTrue(Reason::Unbound);
-                    self.emit_with(guard, vec![empty], Type::BOTTOM, Some(state));
+                    self.guard_null(nothing);
                 }
                 self.own_operands(n);
                 let state = self.state_without(n);

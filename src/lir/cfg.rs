@@ -1,10 +1,21 @@
 //! Control flow: the order that puts definitions before uses, predecessors, dominators and loops.
 
-use super::graph::{Block, Func, Value};
+use super::graph::{Block, Func, HelperId, Imm, Value};
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 impl Func {
+    /// The helpers that some blocks call.
+    pub fn helpers_in(&self, blocks: impl Iterator<Item = Block>) -> BTreeSet<HelperId> {
+        let insts = blocks.flat_map(|b| &self.blocks[b].insts);
+        let called = insts.filter_map(|inst| match inst.imm {
+            Imm::Helper(id) => Some(id),
+            _ => None,
+        });
+        called.collect()
+    }
+
     /// Blocks that the entry reaches without passing a cold one.
     pub fn hot_blocks(&self) -> EntitySet<Block> {
         let mut hot = EntitySet::new();

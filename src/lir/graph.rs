@@ -73,6 +73,11 @@ impl Helper {
         self.effects
             .is_none_or(|effects| effects.releases || effects.runs_host_code)
     }
+
+    /// Whether there can be a way of calling it that keeps all registers: if its result, if any, is a word.
+    pub fn can_be_guarded(&self) -> bool {
+        matches!(self.signature.results[..], [] | [Ty::I64 | Ty::Ptr])
+    }
 }
 
 /// A function of machine code made beforehand that a function calls: an intrinsic that is not copied, say.

@@ -75,11 +75,7 @@ impl Routine {
 
 /// Whether what is called has a guard of registers.
 fn is_guarded(host: &Host, call: &lir::Inst) -> bool {
-    let Imm::Helper(id) = call.imm else {
-        return false;
-    };
-    let results = &host.helpers[id].signature.results[..];
-    matches!(results, [] | [Ty::I64 | Ty::Ptr])
+    matches!(call.imm, Imm::Helper(id) if host.helpers[id].can_be_guarded())
 }
 
 /// Where a routine is, if it is to be had.

@@ -325,7 +325,6 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Quiet) {
     rewrite(f, tree, over, counting);
     let get = if is_list { Op::ListGet } else { Op::TupleGet };
     (f.insts[item].op, f.insts[item].args) = (get, vec![seq, next]);
-    let mut is_edge_gone = false;
     for b in f.order.clone() {
         let data = &mut f.blocks[b];
         data.insts.retain(|v| !found.ends.contains(v));
@@ -333,15 +332,10 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Quiet) {
             && found.ends.contains(op)
         {
             data.term = Term::Jump(next.clone());
-            is_edge_gone = true;
         }
     }
     for end in &found.ends {
         f.settled.remove(end);
     }
     remove(f, over, vec![hold, zero, at_before], Some(seq));
-    if is_edge_gone {
-        let entry = f.entry();
-        f.compute_order(entry);
-    }
 }

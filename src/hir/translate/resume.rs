@@ -125,14 +125,19 @@ impl Builder<'_> {
         let plain: Vec<usize> = plain.map(|(k, _)| k).collect();
         for k in plain {
             if k >= self.code.arity() as usize {
-                let empty = self.emit(Op::IsNull, vec![self.locals[k]], Type::CBOOL);
-                let state = self.state();
-                let guard = Op::GuardTrue(Reason::Unbound);
-                self.emit_with(guard, vec![empty], Type::BOTTOM, Some(state));
+                self.guard_null(self.locals[k]);
                 self.locals[k] = self.null;
                 self.start_instr();
             }
         }
+    }
+
+    /// Leave if something is there.
+    pub(super) fn guard_null(&mut self, v: Value) {
+        let empty = self.emit(Op::IsNull, vec![v], Type::CBOOL);
+        let state = self.state();
+        let guard = Op::GuardTrue(Reason::Unbound);
+        self.emit_with(guard, vec![empty], Type::BOTTOM, Some(state));
     }
 
     /// Whether the frame is resumed with None at `pc`, because it must be where it begins, or most likely because nobody
