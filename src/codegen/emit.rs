@@ -3,8 +3,8 @@
 use super::exits::{ExitBlocks, Tail};
 use super::{CodegenError, Input, malformed};
 use crate::lir::{
-    Block, BlockCall, BlockData, Cfg, Func, HelperId, Imm, NaturalLoop, RoutineId, SigId,
-    Signature, Term, Value,
+    Block, BlockCall, Cfg, Func, HelperId, Imm, NaturalLoop, RoutineId, SigId, Signature, Term,
+    Value,
 };
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
@@ -45,6 +45,9 @@ pub(super) struct Scratch {
     pub(super) innermost: SecondaryMap<Block, Option<usize>>,
     /// Truth values that are used once.
     singles: EntitySet<Value>,
+    /// The values that nothing takes of what does nothing but give them. It need not be emitted: instruction selection would count it as a
+    /// use of its operands.
+    idle: EntitySet<Value>,
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,
     values: SecondaryMap<Value, PackedOption<ir::Value>>,
     helpers: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
@@ -129,7 +132,7 @@ impl Scratch {
                 .iter()
                 .for_each(|block| self.innermost[*block] = Some(i));
         }
-        self.find_singles(func);
+        self.count_uses(func);
 
         let mut declared = Vec::new();
         let mut exits = false;
@@ -152,16 +155,32 @@ impl Scratch {
         Ok(declared)
     }
 
-    fn find_singles(&mut self, func: &Func) {
-        let mut used = EntitySet::new();
+    fn count_uses(&mut self, func: &Func) {
+        let mut used = EntitySet::with_capacity(func.values.len());
         self.singles.clear();
-        let blocks = self.cfg.order().iter().map(|b| &func.blocks[*b]);
-        let uses = blocks.flat_map(BlockData::uses);
-        for v in uses.filter(|v| func.values.get(*v) == Some(&Ty::Bool)) {
-            if used.insert(v) {
-                self.singles.insert(v);
-            } else {
-                self.singles.remove(v);
+        self.idle.clear();
+        let mut count = |used: &mut EntitySet<Value>, v: Value| {
+            let is_first = used.insert(v);
+            match func.values.get(v) {
+                Some(Ty::Bool) if is_first => drop(self.singles.insert(v)),
+                Some(Ty::Bool) => drop(self.singles.remove(v)),
+                _ => {}
+            }
+        };
+        // Whatever uses a value comes behind it in this order.
+        for &block in self.cfg.order().iter().rev() {
+            let data = &func.blocks[block];
+            let given = data.targets().flat_map(|call| &call.args);
+            let ends = data.term.iter().flat_map(Term::args);
+            given.chain(ends).for_each(|v| count(&mut used, *v));
+            for inst in data.insts.iter().rev() {
+                if inst.op.info().effects.is_pure()
+                    && !inst.results.iter().any(|v| used.contains(*v))
+                {
+                    self.idle.extend(inst.results.iter().copied());
+                } else {
+                    inst.args.iter().for_each(|v| count(&mut used, *v));
+                }
             }
         }
     }
@@ -265,7 +284,10 @@ impl<'a> Emitter<'a> {
                 None => Tail::of(data),
             };
             for inst in &data.insts[..data.insts.len() - tail.len()] {
-                self.inst(inst)?;
+                let is_idle = |v: &Value| self.scratch.idle.contains(*v);
+                if !inst.results.first().is_some_and(is_idle) {
+                    self.inst(inst)?;
+                }
             }
             self.term(block, tail)?;
         }

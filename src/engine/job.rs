@@ -24,7 +24,7 @@ pub struct Task {
     /// Types of the arguments (at a loop: of the locals, and of the stack entries after them) as they are now; for
     /// arguments there may be fewer, or none.
     pub live: Vec<Type>,
-    /// The host's parts. The engine fills in `token`, `pending_cell`, `loop_counter` and `state_cell`.
+    /// The host's parts. The engine fills in `token`, `cells` and `loop_counter`.
     pub parts: UnitParts,
     /// Where a function unit is published while it is valid.
     pub cell: Option<super::EntryCell>,

@@ -10,7 +10,7 @@ use crate::codegen::CompiledCode;
 use crate::exits::{ExitRecord, LiveFrame};
 use crate::facts::Assumption;
 use crate::hir::InlinedCode;
-use crate::host::{ObjectRef, World};
+use crate::host::{ObjectRef, UnitCells, World};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
@@ -76,10 +76,7 @@ const MOST_FORCED: usize = 1 << 14;
 /// What compiled code finds by address: made before the code, alive as long as it.
 #[derive(Debug)]
 pub(super) struct Link {
-    /// The pending-work word that the code expects.
-    pending: AtomicU64,
-    /// 0 while the unit is valid.
-    state: AtomicU64,
+    cells: UnitCells<AtomicU64>,
     iterations: AtomicU64,
     /// For each exit, how often control comes to its guard until it is taken all the same; 0 for never.
     countdowns: Option<Box<[AtomicU64]>>,
@@ -91,8 +88,7 @@ impl Link {
     pub(super) fn new(can_force: bool) -> Arc<Link> {
         let countdowns = || (0..MOST_FORCED).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Link {
-            pending: AtomicU64::new(0),
-            state: AtomicU64::new(0),
+            cells: UnitCells::default(),
             iterations: AtomicU64::new(0),
             countdowns: can_force.then(countdowns),
             body: OnceLock::new(),
@@ -103,9 +99,8 @@ impl Link {
     pub(super) fn fill(self: &Arc<Link>, parts: &UnitParts) -> UnitParts {
         UnitParts {
             token: Arc::as_ptr(self) as u64,
-            pending_cell: self.pending.as_ptr() as u64,
+            cells: self.cells.address(),
             loop_counter: self.iterations.as_ptr() as u64,
-            state_cell: self.state.as_ptr() as u64,
             force_table: match &self.countdowns {
                 Some(countdowns) => Some(countdowns.as_ptr() as u64),
                 None => parts.force_table,
@@ -151,7 +146,7 @@ pub(super) struct Body {
 
 impl Body {
     fn is_valid(&self) -> bool {
-        self.link.state.load(SeqCst) == 0
+        self.link.cells.state.load(SeqCst) == 0
     }
 
     fn count_exit(&self, number: usize) -> u64 {
@@ -577,7 +572,7 @@ impl Shared {
     }
 
     pub(super) fn invalidate(&self, body: &Arc<Body>) -> bool {
-        if body.link.state.swap(1, SeqCst) != 0 {
+        if body.link.cells.state.swap(1, SeqCst) != 0 {
             return false;
         }
         if let Some(cell) = &body.cell {

@@ -46,7 +46,8 @@ pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature,
 pub use replay::{ReadUnit, Replay, print_host, read_units};
 pub use simple::Counted;
 pub use stubs::{adapter, interpreted_call, interpreted_call_at};
-pub use unit::{Entry, Namespace, RawMap, UnitParts};
+pub(crate) use unit::STATE_OFFSET;
+pub use unit::{Entry, Namespace, RawMap, UnitCells, UnitParts};
 
 use crate::facts::Effects;
 use crate::lir::{Func, Helper, HelperId, Imm, Term};

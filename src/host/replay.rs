@@ -82,11 +82,7 @@ impl Replay {
     fn print_parts(&self, host: &Host, out: &mut String) {
         let parts = &self.parts;
         let _ = writeln!(out, "  token {}", parts.token);
-        let _ = writeln!(
-            out,
-            "  cells {:#x} {:#x} {:#x}",
-            parts.pending_cell, parts.loop_counter, parts.state_cell
-        );
+        let _ = writeln!(out, "  cells {:#x} {:#x}", parts.cells, parts.loop_counter);
         let (base, scale) = (parts.position_base, parts.position_scale);
         let _ = writeln!(out, "  positions {base:#x} {scale}");
         if parts.objects_are_private {

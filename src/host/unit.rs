@@ -18,17 +18,36 @@ pub enum Entry {
     Resume,
 }
 
+/// The words that a unit's code looks at to see whether it may go on, side by side, so that one address leads to both. `W` is a word that
+/// may change while code runs: a `Cell<u64>`, or an `AtomicU64`.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct UnitCells<W> {
+    /// The pending-work word that the code expects (what `nothing_pending` compares).
+    pub pending: W,
+    /// 0 while the unit is valid (the third operand of `still_valid`).
+    pub state: W,
+}
+
+impl<W> UnitCells<W> {
+    /// What code takes the cells by.
+    pub fn address(&self) -> u64 {
+        std::ptr::from_ref(self).expose_provenance() as u64
+    }
+}
+
+/// Where the state is in [`UnitCells`].
+pub(crate) const STATE_OFFSET: u64 = std::mem::offset_of!(UnitCells<u64>, state) as u64;
+
 /// The host's parts of one unit.
 #[derive(Clone, Debug)]
 pub struct UnitParts {
     /// Number given to the exit hook.
     pub token: u64,
-    /// Address of the cell with the expected eval-breaker word.
-    pub pending_cell: u64,
+    /// Address of the unit's [`UnitCells`].
+    pub cells: u64,
     /// Address of a word that counts the unit's back edges.
     pub loop_counter: u64,
-    /// Address of the unit's state cell (the third operand of `still_valid`).
-    pub state_cell: u64,
     /// `(thread, function) -> frame`: makes and links the frame with all slots but the arguments' unbound, after it
     /// has looked for pending work; fails where the slow way must be taken. Used by function units only.
     pub enter: Func,
@@ -60,15 +79,24 @@ pub struct UnitParts {
 }
 
 impl UnitParts {
+    /// Address of the cell with the expected pending-work word.
+    pub fn pending_cell(&self) -> u64 {
+        self.cells
+    }
+
+    /// Address of the cell that is 0 while the unit is valid.
+    pub fn state_cell(&self) -> u64 {
+        self.cells.wrapping_add(STATE_OFFSET)
+    }
+
     /// What every unit needs: how its frames are made and unmade. Token and cells are the engine's to fill in
     /// ([`crate::engine::Engine::build`]); instruction positions are indexes, there is no closed unit and no namespace,
     /// and no exit is forced.
     pub fn new(enter: Func, leave: Func) -> UnitParts {
         UnitParts {
             token: 0,
-            pending_cell: 0,
+            cells: 0,
             loop_counter: 0,
-            state_cell: 0,
             enter,
             leave,
             suspend: None,

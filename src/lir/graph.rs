@@ -511,6 +511,64 @@ pub struct Builder<'a> {
     current: Block,
     /// The blocks that are in the layout.
     placed: EntitySet<Block>,
+    /// If instructions of constants are to be folded: what has been found of values.
+    folding: Option<Folding>,
+}
+
+/// What a builder that folds knows of values.
+#[derive(Default)]
+struct Folding {
+    constants: SecondaryMap<Value, Option<i64>>,
+    /// Of an address: which other one it is, plus how many bytes.
+    addresses: SecondaryMap<Value, Option<(Value, i32)>>,
+}
+
+impl Folding {
+    /// What an instruction of constants is, and where else an address is found.
+    fn fold(&mut self, inst: &mut Inst) {
+        let constant = |i: usize| self.constants[inst.args[i]];
+        let both = |op: fn(i64, i64) -> i64| Some(op(constant(0)?, constant(1)?));
+        let folded = match (inst.op, inst.imm) {
+            (Opcode::Iconst | Opcode::Bconst, Imm::Int(n)) => {
+                self.constants[inst.results[0]] = Some(n);
+                return;
+            }
+            (Opcode::Padd, _) => {
+                let (base, before) = self.addresses[inst.args[0]].unwrap_or((inst.args[0], 0));
+                let bytes = constant(1).and_then(|n| i64::from(before).checked_add(n));
+                let bytes = bytes.and_then(|n| i32::try_from(n).ok());
+                self.addresses[inst.results[0]] = bytes.map(|n| (base, n));
+                return;
+            }
+            (Opcode::Load | Opcode::Store, Imm::Mem { width, offset }) => {
+                if let Some((base, before)) = self.addresses[inst.args[0]]
+                    && let Some(offset) = offset.checked_add(before)
+                {
+                    inst.args[0] = base;
+                    inst.imm = Imm::Mem { width, offset };
+                }
+                return;
+            }
+            (Opcode::I2p, _) => {
+                if let Some(n) = constant(0) {
+                    inst.args.clear();
+                    (inst.op, inst.imm) = (Opcode::Pconst, Imm::Addr(n.cast_unsigned()));
+                }
+                return;
+            }
+            (Opcode::B2i, _) => constant(0),
+            (Opcode::Iadd, _) => both(i64::wrapping_add),
+            (Opcode::Isub, _) => both(i64::wrapping_sub),
+            (Opcode::Imul, _) => both(i64::wrapping_mul),
+            (Opcode::Ishl, _) => both(|n, by| n.wrapping_shl(by as u32)),
+            _ => return,
+        };
+        if let Some(n) = folded {
+            inst.args.clear();
+            (inst.op, inst.imm) = (Opcode::Iconst, Imm::Int(n));
+            self.constants[inst.results[0]] = Some(n);
+        }
+    }
 }
 
 impl<'a> Builder<'a> {
@@ -523,6 +581,15 @@ impl<'a> Builder<'a> {
             func,
             current,
             placed,
+            folding: None,
+        }
+    }
+
+    /// One that folds what it is given of constants, as copies of general code are where they know more.
+    pub(crate) fn folding(func: &'a mut Func) -> Builder<'a> {
+        Builder {
+            folding: Some(Folding::default()),
+            ..Builder::new(func)
         }
     }
 
@@ -575,8 +642,11 @@ impl<'a> Builder<'a> {
     }
 
     /// Append an instruction whose results exist.
-    pub(super) fn push_inst(&mut self, inst: Inst) {
+    pub(super) fn push_inst(&mut self, mut inst: Inst) {
         debug_assert!(self.is_open(), "{} is already terminated", self.current);
+        if let Some(folding) = &mut self.folding {
+            folding.fold(&mut inst);
+        }
         self.func.blocks[self.current].insts.push(inst);
     }
 

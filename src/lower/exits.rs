@@ -425,8 +425,8 @@ impl Lower<'_> {
 
     /// Whether the unit may go on: it is valid, nobody traces, and its frame's slots are its own.
     pub(super) fn still_valid(&mut self) -> lir::Value {
-        let cell = self.b.pconst(self.parts.state_cell);
-        let pending = self.b.pconst(self.parts.pending_cell);
+        let cell = self.b.pconst(self.parts.state_cell());
+        let pending = self.b.pconst(self.parts.pending_cell());
         let args = [self.thread, self.frame, cell, pending];
         self.intrinsic(names::STILL_VALID, &args)[0]
     }

@@ -236,7 +236,7 @@ fn finish(
     if let Some(announcement) = &parts.announcement {
         func.announce_calls(announcement, &host.helpers);
     }
-    lir::tend_loops(&mut func, parts.loop_counter, parts.pending_cell);
+    lir::tend_loops(&mut func, parts.loop_counter, parts.pending_cell());
     Ok(Lowered {
         func,
         exits,
@@ -282,7 +282,7 @@ impl<'a> Lower<'a> {
             entry,
             closed,
             room: closed.map_or(second, |_| func.params()[2]),
-            b: Builder::new(func),
+            b: Builder::folding(func),
             values: SecondaryMap::with_capacity(f.insts.len()),
             reprs: vec![Cell::new(None); f.insts.len()],
             blocks: FxHashMap::default(),

@@ -85,7 +85,7 @@ impl HighLevelOp<'_, '_> {
     }
 
     fn pending_cell(&mut self) -> lir::Value {
-        let cell = self.lower.parts.pending_cell;
+        let cell = self.lower.parts.pending_cell();
         self.b().pconst(cell)
     }
 

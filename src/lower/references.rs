@@ -131,8 +131,7 @@ impl Lower<'_> {
         let mut operands = vec![p, self.frame, position];
         if !self.is_to_be_unseen() {
             operands.push(self.thread);
-            let cells = [self.parts.state_cell, self.parts.pending_cell];
-            operands.extend(cells.map(|cell| self.b.pconst(cell)));
+            operands.push(self.b.pconst(self.parts.cells));
         }
         let valid = self.b.call_routine(routine, &operands)[0];
         match self.check_after {

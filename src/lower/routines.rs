@@ -7,7 +7,7 @@
 
 use super::Lower;
 use crate::hir::{Function, Op};
-use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, names};
+use crate::host::{DEALLOC, FREE_LEAF, Host, IntrinsicId, STATE_OFFSET, names};
 use crate::lir::{self, Builder, End, Func, Imm, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
 use rustc_hash::FxHashMap;
@@ -24,7 +24,7 @@ pub enum Routine {
     /// Drop a reference to what may be no object, and end the object if that was the last one. The frame is true for whoever looks.
     Drop,
     /// The same where the frame does not say yet at which instruction it is; says whether the unit may go on. The operands are the object,
-    /// frame, the position, and then thread and the unit's cells as `still_valid` has them.
+    /// frame, the position, and then thread and the unit's [cells](crate::host::UnitCells).
     DropAt,
     /// What `DropAt` does with the last reference to an object. By itself, so that the other does not save registers for it.
     EndAt,
@@ -35,7 +35,7 @@ pub enum Routine {
     /// Store an object at an address, and do what `Drop` does with what was there.
     Replace,
     /// Do the work that is pending; says whether the unit may go on: that raised nothing, and left nothing. The operands are thread,
-    /// frame, and the unit's cells as `still_valid` has them.
+    /// frame, and the unit's [cells](crate::host::UnitCells).
     Pending,
 }
 
@@ -340,10 +340,7 @@ fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
     b.inline(intrinsic(names::SET_POSITION), &[frame, position], None);
     b.call(host.helper(DEALLOC), &[p], &[]);
     let valid = match *rest {
-        [thread, state, pending] => {
-            let still_valid = intrinsic(names::STILL_VALID);
-            b.inline(still_valid, &[thread, frame, state, pending], None)
-        }
+        [thread, cells] => still_valid(b, host, thread, frame, cells),
         _ => lir::Results::from_slice(&[b.bconst(false)]),
     };
     b.ret(&valid);
@@ -352,16 +349,16 @@ fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
 fn drop_at_signature(routine: Routine) -> Signature {
     let params = match routine {
         Routine::DropUnseen | Routine::EndUnseen => 3,
-        _ => 6,
+        _ => 5,
     };
-    Signature::new(&[Ty::Ptr; 6][..params], &[Ty::Bool])
+    Signature::new(&[Ty::Ptr; 5][..params], &[Ty::Bool])
 }
 
 fn pending(host: &Host) -> Func {
     let mut func = Func::new(name(host, Routine::Pending), pending_signature());
     let params = func.params().to_vec();
-    let &[thread, _, _, pending] = &params[..] else {
-        unreachable!("the signature has four parameters")
+    let &[thread, frame, cells] = &params[..] else {
+        unreachable!("the signature has three parameters")
     };
     let mut b = Builder::new(&mut func);
     let (done, quiet, leave) = (b.block(), b.block(), b.block());
@@ -370,10 +367,10 @@ fn pending(host: &Host) -> Func {
     let failed = b.icmp_imm(IntCond::Slt, status, 0);
     b.br(failed, leave, &[], done, &[]);
     b.switch_to(done);
-    let nothing = b.inline(intrinsic(names::NOTHING_PENDING), &[thread, pending], None)[0];
+    let nothing = b.inline(intrinsic(names::NOTHING_PENDING), &[thread, cells], None)[0];
     b.br(nothing, quiet, &[], leave, &[]);
     b.switch_to(quiet);
-    let valid = b.inline(intrinsic(names::STILL_VALID), &params, None);
+    let valid = still_valid(&mut b, host, thread, frame, cells);
     b.ret(&valid);
     b.switch_to(leave);
     let no = b.bconst(false);
@@ -382,7 +379,20 @@ fn pending(host: &Host) -> Func {
 }
 
 fn pending_signature() -> Signature {
-    Signature::new(&[Ty::Ptr; 4], &[Ty::Bool])
+    Signature::new(&[Ty::Ptr; 3], &[Ty::Bool])
+}
+
+/// Whether a unit that has these [cells](crate::host::UnitCells) may go on.
+fn still_valid(
+    b: &mut Builder<'_>,
+    host: &Host,
+    thread: lir::Value,
+    frame: lir::Value,
+    cells: lir::Value,
+) -> lir::Results {
+    let state = b.padd_imm(cells, STATE_OFFSET as i64);
+    let intrinsic = &host.intrinsics[host.intrinsic(names::STILL_VALID)].func;
+    b.inline(intrinsic, &[thread, frame, state, cells], None)
 }
 
 /// Drop a reference to what may be no object: on at `last` if it is to be ended, else at `done`.
@@ -550,9 +560,7 @@ impl Lower<'_> {
 
     /// Do the work that is pending; gives whether the unit may go on.
     pub(super) fn pending_is_done(&mut self) -> lir::Value {
-        let mut operands = vec![self.thread, self.frame];
-        let cells = [self.parts.state_cell, self.parts.pending_cell];
-        operands.extend(cells.map(|cell| self.b.pconst(cell)));
+        let operands = [self.thread, self.frame, self.b.pconst(self.parts.cells)];
         let results = match self.called(Routine::Pending, usize::MAX) {
             Some(routine) => self.b.call_routine(routine, &operands),
             None => {

@@ -165,7 +165,7 @@ struct Builder {
     met: HashMap<Pc, Met>,
     world: Snapshot,
     token: u64,
-    cells: [u64; 3],
+    cells: [u64; 2],
     positions: (u64, u32),
     force: Option<u64>,
     private: bool,
@@ -362,7 +362,7 @@ impl Builder {
         if let Some(pc) = places.into_iter().find(|pc| !in_code(pc)) {
             return end.error_at(0, format!("there is no instruction {pc}"));
         }
-        let [pending_cell, loop_counter, state_cell] = self.cells;
+        let [cells, loop_counter] = self.cells;
         Ok(Replay {
             entry,
             live: self.live,
@@ -371,9 +371,8 @@ impl Builder {
             world: self.world,
             parts: UnitParts {
                 token: self.token,
-                pending_cell,
+                cells,
                 loop_counter,
-                state_cell,
                 enter,
                 leave,
                 suspend,

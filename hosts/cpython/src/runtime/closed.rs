@@ -134,7 +134,7 @@ unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
         if word & entries::EVENTS != 0 || !unit.is_valid() || monitoring::is_unit_observed(unit) {
             return 0;
         }
-        unit.pending.set(word);
+        unit.checked.pending.set(word);
         1
     }
 }

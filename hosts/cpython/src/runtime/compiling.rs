@@ -358,9 +358,8 @@ pub(super) unsafe fn compile_unit(
     let parts = UnitParts {
         closed,
         token: unit.token(),
-        pending_cell: unit.pending.as_ptr() as u64,
+        cells: unit.checked.address(),
         loop_counter: unit.iterations.as_ptr() as u64,
-        state_cell: unit.state.as_ptr() as u64,
         enter,
         leave,
         suspend,

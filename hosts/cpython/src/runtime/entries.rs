@@ -35,11 +35,11 @@ pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
                 return 0;
             }
             let word: u64 = get(ts, t::EVAL_BREAKER);
-            if word & !EVENTS != unit.pending.get() {
+            if word & !EVENTS != unit.checked.pending.get() {
                 if monitoring::is_unit_observed(unit) {
                     return 0;
                 }
-                unit.pending.set(word & !EVENTS);
+                unit.checked.pending.set(word & !EVENTS);
             }
             if word & EVENTS == 0 {
                 return 1;

@@ -200,7 +200,7 @@ unsafe fn is_raised_out(unit: &UnitState, record: &ExitRecord, ts: Thread, pos: 
             && record.names.is_empty()
             && record.virtuals.is_empty()
             && record.inlined.is_empty()
-            && word & !EVENTS == unit.pending.get()
+            && word & !EVENTS == unit.checked.pending.get()
             && handler_of(&unit.shape, pos).is_none()
     }
 }

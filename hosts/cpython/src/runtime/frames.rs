@@ -237,7 +237,7 @@ pub fn check_quiet(
     fail: Block,
 ) {
     let word = b.load(Width::I64, ts, t::EVAL_BREAKER);
-    let cell = b.pconst(unit.pending.as_ptr() as u64);
+    let cell = b.pconst(unit.checked.pending.as_ptr() as u64);
     let expected = b.load(Width::I64, cell, 0);
     let quiet = b.icmp(IntCond::Eq, word, expected);
     unless(b, quiet, fail, helper, ts, |b| {

@@ -339,7 +339,7 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
         state.unit = Some(unit);
         state.versions += 1;
         state.cell.entry.set((*unit).entry() as usize);
-        state.cell.pending.set((*unit).pending.as_ptr());
+        state.cell.pending.set((*unit).checked.pending.as_ptr());
         publish(code, Some(&state.cell));
         Ok(())
     }

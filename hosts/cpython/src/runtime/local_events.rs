@@ -100,7 +100,7 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
                 let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);
                 if (*unit).shape.code == code || inlined() {
                     // No eval-breaker word has this version.
-                    (*unit).pending.set(u64::MAX);
+                    (*unit).checked.pending.set(u64::MAX);
                 }
             }
         }

@@ -498,6 +498,7 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
         (*unit).entries.set((*unit).entries.get() + 1);
         rt().totals.loop_entries += 1;
         (*unit)
+            .checked
             .pending
             .set(get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS);
         let end = frame.add(8 * shape.framesize as usize);

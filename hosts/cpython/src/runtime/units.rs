@@ -20,6 +20,7 @@ use cladonia::engine::Unit;
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
 use cladonia::hir::InlinedCode;
+use cladonia::host::UnitCells;
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,10 +44,8 @@ pub enum Kind {
 
 /// A unit as the runtime sees it. The cells are read and written by compiled code.
 pub struct UnitState {
-    /// The eval-breaker word with which the unit need not ask what is pending.
-    pub pending: Cell<u64>,
-    /// Not zero once the unit may no longer run.
-    pub state: Cell<u64>,
+    /// The eval-breaker word with which the unit need not ask what is pending, and whether it may still run.
+    pub checked: UnitCells<Cell<u64>>,
     /// How often it was entered.
     pub entries: Cell<u64>,
     /// How often it took a back edge.
@@ -165,8 +164,7 @@ impl UnitState {
         // SAFETY: the caller's promise.
         unsafe { Py_INCREF(shape.code) };
         Box::new(UnitState {
-            pending: Cell::new(0),
-            state: Cell::new(0),
+            checked: UnitCells::default(),
             entries: Cell::new(0),
             iterations: Cell::new(0),
             opened: Cell::new(0),
@@ -208,7 +206,7 @@ impl UnitState {
 
     /// Whether it may be entered.
     pub fn is_valid(&self) -> bool {
-        self.state.get() == 0
+        self.checked.state.get() == 0
     }
 
     /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
@@ -353,7 +351,7 @@ pub unsafe fn invalidate(unit: UnitRef) {
     if !state.is_valid() {
         return;
     }
-    state.state.set(1);
+    state.checked.state.set(1);
     let rt = rt();
     rt.totals.invalidated += 1;
     rt.watches.forget(unit);
