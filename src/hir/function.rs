@@ -564,7 +564,7 @@ impl Function {
     /// Whether dropping a reference to `v` may run code of the program.
     pub fn drop_runs_host_code(&self, v: Value) -> bool {
         let inst = self.inst(v);
-        if matches!(inst.op, Op::StoreQuiet(_)) {
+        if matches!(inst.op, Op::StoreQuiet(_) | Op::Held) {
             return false;
         }
         // The code object holds its constants; an assumed object may lose all its other holders.
@@ -582,7 +582,7 @@ impl Function {
             group.clear();
             for &v in &self.blocks[b].insts {
                 match self.op(v) {
-                    Op::Refine(_) | Op::StoreSlot(_) => {}
+                    Op::Refine(_) | Op::Held | Op::StoreSlot(_) => {}
                     Op::CheckUnseen => drops.extend(group.drain(..)),
                     Op::Decref => group.push(v),
                     _ => group.clear(),

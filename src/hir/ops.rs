@@ -164,6 +164,8 @@ hir_ops! {
     IsClass(types: Vec<Type> as Several) = "is_class", Some(1);
     /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
     Refine(ty: Type as Single) = "refine", Some(1);
+    /// The operand, where something else holds a reference to it as well: dropping another one ends nothing.
+    Held = "held", Some(1);
     /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
     CheckValid = "check_valid", Some(0);
     /// Exit if the [`Decref`](Op::Decref) right before this has ended an object whose end may run code of the program.
@@ -429,7 +431,7 @@ impl Op {
 
     /// Whether the op gives its first operand itself, of which more is known afterwards.
     pub fn gives_operand(&self) -> bool {
-        self.says_what_is_checked() || matches!(self, Op::RangeAt(_) | Op::Borrowed)
+        self.says_what_is_checked() || matches!(self, Op::RangeAt(_) | Op::Borrowed | Op::Held)
     }
 
     /// Whether the op gives the object of a raw value, which is made only where something needs it.
@@ -633,6 +635,7 @@ impl Op {
                     | Op::Sent
                     | Op::Output(_)
                     | Op::Borrowed
+                    | Op::Held
                     | Op::RangeAt(_)
                     | Op::New(..)
                     | Op::NewCell(_)

@@ -40,9 +40,19 @@ impl Validity {
         let insts = f.blocks[b].insts.iter();
         insts.scan(self.0[b], |dirty, &v| {
             let before = *dirty;
-            *dirty = settles(f, v).unwrap_or(before);
+            *dirty = Validity::is_dirty_behind(f, v, before);
             Some(before)
         })
+    }
+
+    /// The same where a block begins.
+    pub fn is_dirty_at(&self, b: Block) -> bool {
+        self.0[b]
+    }
+
+    /// The same behind an instruction, if it is so before it.
+    pub fn is_dirty_behind(f: &Function, v: Value, before: bool) -> bool {
+        settles(f, v).unwrap_or(before)
     }
 }
 

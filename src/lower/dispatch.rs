@@ -34,7 +34,8 @@ impl HighLevelOp<'_, '_> {
             | Op::VirtualSeqIter
             | Op::Borrowed
             | Op::RangeAt(_)
-            | Op::Refine(_) => return None,
+            | Op::Refine(_)
+            | Op::Held => return None,
             // With the end of its block.
             Op::Yield(_) => return None,
             Op::ResumePoint => self.lower.resumed().point,

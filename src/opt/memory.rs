@@ -605,7 +605,7 @@ impl<'a> Analysis<'a> {
                 }
             }
             // Nobody but the frame has it so.
-            Op::Incref | Op::StoreSlot(_) | Op::Refine(_) => {}
+            Op::Incref | Op::StoreSlot(_) | Op::Refine(_) | Op::Held => {}
             _ if self.fields.may_run_host_code(f, v) => facts.fresh.clear(),
             Op::Decref => {}
             op if op.effects().writes => facts.fresh.clear(),

@@ -12,6 +12,7 @@ mod dce;
 mod ends;
 mod headers;
 mod heap;
+mod held;
 mod inline;
 mod lifetimes;
 mod memory;
@@ -107,6 +108,7 @@ pub const OPTIONAL: &[&str] = &[
     "virtuals",
     "headers",
     "heap",
+    "held",
     "signs",
     "memory",
     "bounds",
@@ -159,6 +161,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("heap", heap::run),
     ("cut", cut::run),
     ("refcounts", refcounts::run),
+    ("held", held::run),
     ("checks", checks::run),
     ("memory", memory::run),
     ("number", number::run),
@@ -244,6 +247,10 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "cut");
     step(f, "types");
     step(f, "refcounts");
+    // The stack's own references to what locals hold are gone.
+    if step(f, "held") {
+        step(f, "refcounts");
+    }
     step(f, "checks");
     // What is loaded once has its guards once.
     step(f, "memory");

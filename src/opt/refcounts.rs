@@ -417,7 +417,7 @@ impl Objects {
             self.of_checked[v] = f.object_of(v).into();
         }
         let (step, has_operand) = match op {
-            Op::GuardType(_) | Op::TupleGet | Op::Refine(_) | Op::RangeNext => {
+            Op::GuardType(_) | Op::TupleGet | Op::Refine(_) | Op::Held | Op::RangeNext => {
                 (Step::Harmless, false)
             }
             Op::Incref => (Step::Incref, true),
@@ -581,7 +581,12 @@ fn undone(
         }
         match f.op(inst) {
             // Most are these.
-            Op::GuardType(_) | Op::TupleGet | Op::Refine(_) | Op::Incref | Op::RangeNext => {}
+            Op::GuardType(_)
+            | Op::TupleGet
+            | Op::Refine(_)
+            | Op::Held
+            | Op::Incref
+            | Op::RangeNext => {}
             Op::CheckUnseen if !unchecked => {}
             Op::Decref if object_of(f.arg(inst, 0)) == v => return Undone::At(j),
             // An object of a quiet class dies without touching others.

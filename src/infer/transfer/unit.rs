@@ -48,6 +48,7 @@ impl Engine<'_> {
             | Op::GuardBound
             | Op::GuardTrue(_)
             | Op::Refine(_)
+            | Op::Held
             | Op::BoxInt
             | Op::BoxFloat
             | Op::BoxBool
