@@ -273,6 +273,10 @@ impl<'a> Emitter<'a> {
         self.declare(declared)?;
         self.make_blocks();
         let cfg = std::mem::take(&mut self.scratch.cfg);
+        let mut subtracted = SecondaryMap::new();
+        for &block in cfg.order() {
+            Tail::count(&func.blocks[block], &mut subtracted);
+        }
         for &block in cfg.order() {
             let target = self.block(block)?;
             self.cursor.goto_bottom(target);
@@ -281,7 +285,7 @@ impl<'a> Emitter<'a> {
             // A collector is told what an exit passes.
             let tail = match self.native_stack {
                 Some(_) => Tail::default(),
-                None => Tail::of(data),
+                None => Tail::of(data, &subtracted),
             };
             for inst in &data.insts[..data.insts.len() - tail.len()] {
                 let is_idle = |v: &Value| self.scratch.idle.contains(*v);

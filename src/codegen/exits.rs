@@ -2,7 +2,7 @@
 //!
 //! Nearly all exits of a function pass the same thread and the same frame. Those are no part of what goes to the shared block: it uses them
 //! where they are, since what all that leads to a block has, the block has too. What an exit only loads from where the frame has it, the
-//! shared block loads, and what it only adds to a word of memory, the shared block adds.
+//! shared block loads, and what it only adds to a word of memory, the shared block adds; what many exits subtract from that, it subtracts.
 
 use super::CodegenError;
 use super::emit::Emitter;
@@ -13,7 +13,7 @@ use cranelift_codegen::cursor::Cursor;
 use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types,
 };
-use cranelift_entity::EntityRef;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -33,13 +33,21 @@ pub(super) struct Tail<'a> {
     sum: Option<Sum<'a>>,
 }
 
+/// The instructions of a [`Sum`].
+const SUM: usize = 4;
+
 /// An address, a load from it, an addition and a store to it, which serve nothing else.
 #[derive(Clone, Copy)]
 struct Sum<'a> {
     insts: &'a [Inst],
     at: u64,
     added: Value,
+    /// What is subtracted from what is added, by one instruction more before those.
+    less: Option<Value>,
 }
+
+/// So many exits must subtract the same for their shared blocks to do it: where others do, there are more such blocks.
+const MANY: u32 = 16;
 
 /// What an exit passes in one word of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,8 +56,8 @@ enum Word {
     Context(ir::Value),
     /// What is at an offset from the function's thread or frame.
     Held(ir::Value, i32),
-    /// Nothing: what is passed is added to the word at this address.
-    Added(u64),
+    /// Nothing: what is passed is added to the word at this address, less what may be there.
+    Added(u64, Option<ir::Value>),
     /// A value of its own, and whether it is a reference that a collector must find. (Integers and addresses are one to the machine,
     /// so they are one in a shape.)
     Passed(ir::Type, bool),
@@ -65,9 +73,9 @@ pub(super) struct ExitBlocks {
     blocks: Vec<(ir::Block, Vec<Word>)>,
 }
 
-impl Tail<'_> {
-    /// What is at the end of a block.
-    pub(super) fn of(data: &BlockData) -> Tail<'_> {
+impl<'a> Tail<'a> {
+    /// What is at the end of a block. How many exits subtract a value is in `subtracted`.
+    pub(super) fn of(data: &'a BlockData, subtracted: &SecondaryMap<Value, u32>) -> Tail<'a> {
         let Some(Term::Exit { args, .. }) = &data.term else {
             return Tail::default();
         };
@@ -76,7 +84,28 @@ impl Tail<'_> {
         let sum = rest
             .last_chunk()
             .and_then(|insts| Sum::of(insts, args, loads));
+        let sum = sum.map(|sum| match difference(data, args, loads, sum.added) {
+            Some([added, less]) if subtracted[less] >= MANY => Sum {
+                insts: &rest[rest.len() - sum.insts.len() - 1..],
+                added,
+                less: Some(less),
+                ..sum
+            },
+            _ => sum,
+        });
         Tail { loads, sum }
+    }
+
+    /// Count what an exit subtracts from what it adds.
+    pub(super) fn count(data: &BlockData, subtracted: &mut SecondaryMap<Value, u32>) {
+        let Some(Term::Exit { args, .. }) = &data.term else {
+            return;
+        };
+        let Tail { loads, sum } = Tail::of(data, &SecondaryMap::new());
+        let difference = sum.and_then(|sum| difference(data, args, loads, sum.added));
+        if let Some([_, less]) = difference {
+            subtracted[less] += 1;
+        }
     }
 
     /// How many instructions it is.
@@ -86,7 +115,7 @@ impl Tail<'_> {
 }
 
 impl Sum<'_> {
-    fn of<'a>(insts: &'a [Inst; 4], args: &[Value], loads: &[Inst]) -> Option<Sum<'a>> {
+    fn of<'a>(insts: &'a [Inst; SUM], args: &[Value], loads: &[Inst]) -> Option<Sum<'a>> {
         let [place, load, sum, store] = insts;
         let word = Imm::Mem {
             width: Width::I64,
@@ -108,8 +137,30 @@ impl Sum<'_> {
         let mut behind = args.iter().chain(loads.iter().flat_map(|load| &load.args));
         let is_made = |v: &Value| insts.iter().any(|inst| inst.results.contains(v));
         let added = *sum.args.get(1)?;
-        (is_sum && !behind.any(is_made) && !is_made(&added)).then_some(Sum { insts, at, added })
+        (is_sum && !behind.any(is_made) && !is_made(&added)).then_some(Sum {
+            insts,
+            at,
+            added,
+            less: None,
+        })
     }
+}
+
+/// If what an exit adds to a word is a difference that is made right before, and for nothing else: of what.
+fn difference(
+    data: &BlockData,
+    args: &[Value],
+    loads: &[Inst],
+    added: Value,
+) -> Option<[Value; 2]> {
+    let before = data.insts.len().checked_sub(loads.len() + SUM + 1)?;
+    let inst = &data.insts[before];
+    let is_difference = inst.op == Opcode::Isub && inst.results[..] == [added];
+    let is_used = args.contains(&added) || loads.iter().any(|load| load.args.contains(&added));
+    let &[of, less] = &inst.args[..] else {
+        return None;
+    };
+    (is_difference && !is_used).then_some([of, less])
 }
 
 /// The instructions at the end of a block that only load words of the thread or the frame for its exit.
@@ -165,8 +216,12 @@ impl Emitter<'_> {
             shape.push(Word::Passed(self.cursor.func.dfg.value_type(value), is_ref));
             call.push(value.into());
         }
-        if let Some(Sum { at, added, .. }) = tail.sum {
-            shape.push(Word::Added(at));
+        if let Some(Sum {
+            at, added, less, ..
+        }) = tail.sum
+        {
+            let less = less.map(|less| self.value(less)).transpose()?;
+            shape.push(Word::Added(at, less));
             call.push(self.value(added)?.into());
         }
         let func = &mut *self.cursor.func;
@@ -179,7 +234,7 @@ impl Emitter<'_> {
             for word in shape {
                 let ty = match *word {
                     Word::Passed(ty, _) => ty,
-                    Word::Added(_) => types::I64,
+                    Word::Added(..) => types::I64,
                     Word::Context(_) | Word::Held(..) => continue,
                 };
                 func.dfg.append_block_param(block, ty);
@@ -232,11 +287,14 @@ impl Emitter<'_> {
                         refs.extend(is_ref.then_some(place));
                         passed.next()
                     }
-                    Word::Added(at) => {
+                    Word::Added(at, less) => {
                         let flags = MemFlagsData::trusted();
                         let at = self.cursor.ins().iconst(types::I64, at.cast_signed());
                         let old = self.cursor.ins().load(types::I64, flags, at, 0);
-                        let added = passed.next().expect("the last parameter");
+                        let mut added = passed.next().expect("the last parameter");
+                        if let Some(less) = less {
+                            added = self.cursor.ins().isub(added, less);
+                        }
                         let sum = self.cursor.ins().iadd(old, added);
                         self.cursor.ins().store(flags, sum, at, 0);
                         continue;

@@ -9,7 +9,7 @@
 //! Values are counted as one if one stands for the other. Boxes of raw values are not made here, so nobody counts them; a virtual tuple has
 //! its items' references, which are counted with whoever has the tuple.
 
-use super::function::{Block, Edge, FrameState, Function, Place, Term, Value};
+use super::function::{Block, Edge, FrameState, Function, Locals, Place, Term, Value};
 use super::ops::Op;
 use super::verify::VerifierErrors;
 use crate::bytecode::GeneralOp;
@@ -24,7 +24,7 @@ type Counts = BTreeMap<Value, i64>;
 #[derive(Clone)]
 struct At {
     counts: Counts,
-    locals: Vec<Value>,
+    locals: Locals,
     /// Objects that turned out to be immortal, or not there: nobody counts them from then on.
     immortal: BTreeSet<Value>,
 }
@@ -53,7 +53,7 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
     if let Some(at) = &mut entry[f.entry()] {
         // What the slots hold then.
         for v in at.locals.clone().into_iter().take(f.code.locals.len()) {
-            audit.add(&mut at.counts, f.object_of(v), 1);
+            audit.add(&mut at.counts, f.object_of(*v), 1);
         }
     }
     for &b in &f.order {

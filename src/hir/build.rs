@@ -13,7 +13,7 @@
 //! not made again.
 
 use super::flow::handlers_by_instr;
-use super::function::{BlockData, Entry, FrameState, Function, Inst, StateId, Value};
+use super::function::{BlockData, Entry, FrameState, Function, Inst, Locals, StateId, Value};
 use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
 use super::translate::Resumption;
@@ -86,7 +86,7 @@ pub(super) struct Builder<'a> {
     pub(super) met: &'a HashMap<Pc, Met>,
     /// The methods that may be called, of values that stand for one of several.
     pub(super) candidates: FxHashMap<Value, Vec<ObjectHandle>>,
-    pub(super) locals: Vec<Value>,
+    pub(super) locals: Locals,
     pub(super) stack: Vec<Entry>,
     pub(super) pc: Pc,
     pub(super) cur: Block,
@@ -166,7 +166,7 @@ pub fn build(
         avoid,
         met,
         candidates: FxHashMap::default(),
-        locals: Vec::new(),
+        locals: Locals::default(),
         stack: Vec::new(),
         pc: Pc(0),
         cur: Block::from_u32(0),
@@ -251,7 +251,7 @@ impl Builder<'_> {
     pub(super) fn new_block(&mut self, is_loop_header: bool) -> Block {
         let state = FrameState {
             pc: Pc(0),
-            locals: Vec::new(),
+            locals: Locals::default(),
             stack: Vec::new(),
             inlined: Vec::new(),
         };
@@ -264,6 +264,9 @@ impl Builder<'_> {
     /// Values of the frame at the unit's entry, with guards for what is known of them.
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
+        // After them the names that the namespace does not hold yet.
+        let count = nlocals as usize + self.f.names.len();
+        let mut locals = Vec::with_capacity(count);
         match *start {
             Start::Function(types) | Start::Inlined(Shown { types, .. }) => {
                 for k in 0..nlocals {
@@ -278,10 +281,10 @@ impl Builder<'_> {
                     } else {
                         self.null
                     };
-                    self.locals.push(v);
+                    locals.push(v);
                 }
-                self.locals
-                    .resize(nlocals as usize + self.f.names.len(), self.null);
+                locals.resize(count, self.null);
+                self.locals = locals.into();
                 self.start_instr();
                 for (k, &ty) in types.iter().enumerate().take(self.code.arity() as usize) {
                     self.bet_at_entry(self.locals[k], ty);
@@ -291,22 +294,24 @@ impl Builder<'_> {
                 for (k, &kind) in own.signature.params.iter().enumerate() {
                     let raw = self.emit(Op::Arg(k as u32), vec![], kind.raw());
                     let boxed = self.emit(Op::boxing(kind), vec![raw], kind.boxed());
-                    self.locals.push(boxed);
+                    locals.push(boxed);
                 }
-                self.locals.resize(nlocals as usize, self.null);
+                locals.resize(nlocals as usize, self.null);
+                self.locals = locals.into();
                 self.start_instr();
             }
             Start::Resume(types) => {
-                self.f.blocks[self.cur].entry_state.locals = vec![self.null; nlocals as usize];
+                self.f.blocks[self.cur].entry_state.locals =
+                    vec![self.null; nlocals as usize].into();
                 self.enter_suspended(types);
             }
             Start::Loop(_, types) => {
                 for k in 0..nlocals {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
-                    self.locals.push(v);
+                    locals.push(v);
                 }
-                self.locals
-                    .resize(nlocals as usize + self.f.names.len(), self.null);
+                locals.resize(count, self.null);
+                self.locals = locals.into();
                 for k in nlocals..types.len() as u32 {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.stack.push(Entry {

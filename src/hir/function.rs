@@ -11,7 +11,7 @@ use cranelift_entity::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
-use std::ops::Index;
+use std::ops::{Deref, DerefMut, Index};
 use std::sync::Arc;
 
 /// A value, which is the instruction that defines it; printed `v12`.
@@ -38,6 +38,81 @@ pub struct Entry {
     pub owned: bool,
 }
 
+/// What the locals hold at some place. Most places share one list with those before and behind them; it is copied where one of them changes.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Locals(Arc<[Value]>);
+
+impl Locals {
+    /// Whether both are one list.
+    fn is_shared(&self, other: &Locals) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Lists of locals that stand side by side, changed alike: what the last one was, and has become.
+#[derive(Default)]
+struct FixedLocals(Option<(Locals, Locals)>);
+
+impl FixedLocals {
+    fn fix_state(&mut self, state: &mut FrameState, find: impl Fn(Value) -> Value) {
+        self.fix(&mut state.locals, &find);
+        state.change_entries(|v| *v = find(*v));
+    }
+
+    fn fix(&mut self, locals: &mut Locals, find: impl Fn(Value) -> Value) {
+        if let Some((was, is)) = &self.0
+            && locals.is_shared(was)
+        {
+            locals.clone_from(is);
+            return;
+        }
+        if let Some(values) = Arc::get_mut(&mut locals.0) {
+            values.iter_mut().for_each(|v| *v = find(*v));
+            return;
+        }
+        let was = locals.clone();
+        if locals.iter().any(|v| find(*v) != *v) {
+            *locals = locals.iter().map(|v| find(*v)).collect();
+        }
+        self.0 = Some((was, locals.clone()));
+    }
+}
+
+impl Deref for Locals {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        &self.0
+    }
+}
+
+impl DerefMut for Locals {
+    fn deref_mut(&mut self) -> &mut [Value] {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<'a> IntoIterator for &'a Locals {
+    type Item = &'a Value;
+    type IntoIter = std::slice::Iter<'a, Value>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl From<Vec<Value>> for Locals {
+    fn from(values: Vec<Value>) -> Locals {
+        Locals(values.into())
+    }
+}
+
+impl FromIterator<Value> for Locals {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Locals {
+        Locals(values.into_iter().collect())
+    }
+}
+
 /// What the interpreter needs to go on at an instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FrameState {
@@ -45,7 +120,7 @@ pub struct FrameState {
     pub pc: Pc,
     /// The locals; after them, for each of the function's [`Function::names`], the C value that the namespace does not
     /// hold yet, or null.
-    pub locals: Vec<Value>,
+    pub locals: Locals,
     /// The operand stack from the bottom.
     pub stack: Vec<Entry>,
     /// The frames of inlined calls that run within this one, outermost first. If there are some, this frame waits at its
@@ -92,6 +167,11 @@ impl FrameState {
     /// Let `change` change every value that the state names.
     pub fn change_values(&mut self, change: impl Fn(&mut Value)) {
         self.locals.iter_mut().for_each(&change);
+        self.change_entries(change);
+    }
+
+    /// The same, but for the locals.
+    fn change_entries(&mut self, change: impl Fn(&mut Value)) {
         self.stack
             .iter_mut()
             .for_each(|entry| change(&mut entry.value));
@@ -252,7 +332,7 @@ pub struct BlockData {
     /// The state at the start of the block (for checks put on edges into it).
     pub entry_state: FrameState,
     /// The locals at the end.
-    pub out_locals: Vec<Value>,
+    pub out_locals: Locals,
     /// The bytecode instruction that ends the block.
     pub end: Pc,
     /// Whether a back edge leads here.
@@ -267,7 +347,7 @@ impl BlockData {
             insts: Vec::new(),
             term: Term::Unreachable,
             entry_state,
-            out_locals: Vec::new(),
+            out_locals: Locals::default(),
             end,
             is_loop_header: false,
         }
@@ -511,27 +591,32 @@ impl Function {
             "a block that can be reached is not in the order"
         );
         // Each value is named in many frame states.
-        let resolved: Vec<Value> = self.insts.keys().map(|v| self.resolve(v)).collect();
+        let mut resolved: Vec<Value> = self.insts.keys().collect();
+        for (v, alias) in self.aliases.iter() {
+            if let Some(alias) = alias.expand() {
+                resolved[v.index()] = self.resolve(alias);
+            }
+        }
         self.aliases = SecondaryMap::new();
         let find = |v: Value| resolved[v.index()];
-        let fix_state = |s: &mut FrameState| s.change_values(|v| *v = find(*v));
+        let mut lists = FixedLocals::default();
         // The instructions that share a state stand side by side.
         let mut fixed = None;
         let mut fewer_edges = false;
         for &b in &self.order {
             let block = &mut self.blocks[b];
+            lists.fix_state(&mut block.entry_state, find);
             // Most instructions that were ever made stand in no block any more: nobody reads their operands.
             block.insts.retain(|v| find(*v) == *v);
             for &v in &block.insts {
                 let inst = &mut self.insts[v];
                 inst.args.iter_mut().for_each(|a| *a = find(*a));
                 if let Some(state) = inst.state.filter(|state| fixed != Some(*state)) {
-                    fix_state(&mut self.states[state]);
+                    lists.fix_state(&mut self.states[state], find);
                     fixed = Some(state);
                 }
             }
-            block.out_locals.iter_mut().for_each(|l| *l = find(*l));
-            fix_state(&mut block.entry_state);
+            lists.fix(&mut block.out_locals, find);
             if let Term::MayRaise { op, next, .. } = &block.term
                 && find(*op) != *op
             {

@@ -51,8 +51,8 @@ pub(crate) use build::{is_builtin_exact, is_of_moment};
 pub(crate) use expressions::{Expressions, Operands};
 pub(crate) use function::drops_quietly;
 pub use function::{
-    Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
-    Predecessors, Proved, StateId, Term, Value,
+    Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Locals,
+    Place, Predecessors, Proved, StateId, Term, Value,
 };
 pub use names::Plan as NamePlan;
 pub use ops::{Cmp, Op};

@@ -4,8 +4,8 @@
 //! canonical form is for the verifier to say. Values and blocks keep their numbers, so that messages fit the text.
 
 use super::function::{
-    Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Place,
-    Proved, Term, Value,
+    Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Locals,
+    Place, Proved, Term, Value,
 };
 use super::immediates::Reader;
 use super::ops::Op;
@@ -276,7 +276,7 @@ impl Parser<'_> {
                 data.term = term;
                 line.expect("{")?;
                 data.end = self.pc(&mut line)?;
-                data.out_locals = self.value_list(&mut line)?;
+                data.out_locals = self.value_list(&mut line)?.into();
                 line.expect("}")?;
                 line.end()?;
                 break;
@@ -310,7 +310,7 @@ impl Parser<'_> {
         }
         let nowhere = FrameState {
             pc: Pc(0),
-            locals: Vec::new(),
+            locals: Locals::default(),
             stack: Vec::new(),
             inlined: Vec::new(),
         };
@@ -519,7 +519,7 @@ impl Parser<'_> {
         line.expect("}")?;
         Ok(FrameState {
             pc,
-            locals,
+            locals: locals.into(),
             stack,
             inlined,
         })

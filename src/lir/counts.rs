@@ -24,7 +24,7 @@ pub(super) fn derive_counts(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell
         if quiet.hot.contains(found.header)
             && let Some(counted) = Counted::find(func, cfg, found, &known, cell)
         {
-            counted.rewrite(func, cfg, found, cell, &mut insertions);
+            counted.rewrite(func, cfg, found, &known, cell, &mut insertions);
         }
     }
     insertions.apply(func);
@@ -74,6 +74,26 @@ impl Known {
             && store.args[1] == sum.results[0];
         let is_private = self.uses[loaded] == 1 && self.uses[sum.results[0]] == 1;
         (is_increment && is_private).then(|| [load.clone(), sum.clone(), store.clone()])
+    }
+
+    /// Take away what adds one to the cell where a block begins, as that does which another loop's turn ends with; says whether there is
+    /// any.
+    fn take_increment(&self, data: &mut BlockData, cell: u64) -> bool {
+        let is_constant = |inst: &&Inst| matches!(inst.op, Opcode::Iconst | Opcode::Pconst);
+        let mut first = data.insts.iter().filter(|inst| !is_constant(inst));
+        let (Some(load), Some(_), Some(store)) = (first.next(), first.next(), first.next()) else {
+            return false;
+        };
+        let is_load = load.op == Opcode::Load && self.is(load.args[0], cell);
+        let is_store = |store: &Inst| store.op == Opcode::Store && self.is(store.args[0], cell);
+        if !is_load || !is_store(store) {
+            return false;
+        }
+        let Some(increment) = self.increment(data, load, store) else {
+            return false;
+        };
+        data.insts.retain(|inst| !increment.contains(inst));
+        true
     }
 }
 
@@ -169,6 +189,7 @@ impl Counted {
         func: &mut Func,
         cfg: &Cfg,
         found: &NaturalLoop,
+        known: &Known,
         cell: u64,
         insertions: &mut Insertions,
     ) {
@@ -188,7 +209,8 @@ impl Counted {
             let is_all = cfg.predecessors(to).len() == from.len();
             let is_same = from.iter().all(|b| self.added[b] == self.added[&from[0]]);
             if is_all && is_same {
-                let insts = self.add(func, cell, from[0]);
+                let more = known.take_increment(&mut func.blocks[to], cell);
+                let insts = self.add(func, cell, from[0], more.into());
                 func.blocks[to].insts.splice(0..0, insts);
                 continue;
             }
@@ -208,14 +230,14 @@ impl Counted {
         let edge = edge.expect("an edge that leaves the loop");
         let args = std::mem::take(&mut edge.args);
         edge.block = between;
-        let insts = self.add(func, cell, from);
+        let insts = self.add(func, cell, from, 0);
         func.blocks[between].insts = insts;
         func.blocks[between].term = Some(Term::Jump(BlockCall::new(to, args)));
         between
     }
 
-    /// What adds the turns to the cell behind a block.
-    fn add(&self, func: &mut Func, cell: u64, from: Block) -> Vec<Inst> {
+    /// What adds the turns to the cell behind a block, and so many more.
+    fn add(&self, func: &mut Func, cell: u64, from: Block, more: i64) -> Vec<Inst> {
         let Counter {
             param,
             first,
@@ -234,7 +256,7 @@ impl Counted {
             result
         };
         let mut int = |n: i64| push(Opcode::Iconst, &[], Imm::Int(n), Ty::I64);
-        let more = i64::from(self.added[&from]);
+        let more = more + i64::from(self.added[&from]);
         let (from, less, more) = match (known, falls) {
             (Some(n), true) => (int(n.wrapping_add(more)), Some(param), 0),
             (Some(n), false) => (
@@ -247,7 +269,8 @@ impl Counted {
         };
         let more = (more != 0).then(|| int(more));
         let mut turns = from;
-        for (op, other) in [(Opcode::Isub, less), (Opcode::Iadd, more)] {
+        // An exit's shared block may subtract what several exits have less.
+        for (op, other) in [(Opcode::Iadd, more), (Opcode::Isub, less)] {
             if let Some(other) = other {
                 turns = push(op, &[turns, other], Imm::None, Ty::I64);
             }

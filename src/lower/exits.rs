@@ -6,7 +6,7 @@ use crate::exits::{
     VirtualKind, VirtualObject,
 };
 use crate::facts::LOCAL_WORDS;
-use crate::hir::{Entry, Op, Pc, StateId, Value};
+use crate::hir::{Entry, Locals, Op, Pc, StateId, Value};
 use crate::host::RawMap;
 use crate::host::names;
 use crate::lir::{self, IntCond, Opcode, Signature, Term};
@@ -16,7 +16,7 @@ use cranelift_entity::EntityRef;
 /// The values an exit passes, each once, and the virtual objects it makes.
 struct Words {
     /// What the frame's locals hold.
-    locals: Vec<Value>,
+    locals: Locals,
     hir: Vec<Value>,
     args: Vec<lir::Value>,
     virtuals: Vec<(Value, VirtualObject)>,

@@ -126,7 +126,7 @@ pub(crate) struct Lower<'a> {
     /// What is known of the frame where blocks begin.
     shown: Shown,
     /// The locals where we stand.
-    locals: Vec<Value>,
+    locals: hir::Locals,
     /// The position stored in the frame, if known here.
     position: Option<u32>,
     /// The raw words stored in the frame, if known here.
@@ -295,7 +295,7 @@ impl<'a> Lower<'a> {
             leave: None,
             landing: None,
             shown: Shown::new(f),
-            locals: Vec::new(),
+            locals: hir::Locals::default(),
             position: None,
             shadows: Shadows::default(),
             outputs: FxHashMap::default(),

@@ -424,7 +424,8 @@ impl Objects {
             Op::StoreSlot(_) => (Step::StoreSlot, true),
             Op::Decref if !f.drop_runs_host_code(f.arg(v, 0)) => (Step::QuietDecref, true),
             Op::Decref => (Step::Decref, true),
-            _ => (Step::Other, false),
+            // As for all that nothing was noted of.
+            _ => return,
         };
         let operand = has_operand.then(|| f.object_of(f.arg(v, 0)));
         self.steps[v] = (step, operand.into());

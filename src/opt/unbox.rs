@@ -7,7 +7,7 @@
 use super::Context;
 use crate::bytecode::Reason;
 use crate::hir::{
-    Block, BlockData, Edge, FrameState, Function, Inst, Op, Place, StateId, Term, Value,
+    Block, BlockData, Edge, FrameState, Function, Inst, Locals, Op, Place, StateId, Term, Value,
 };
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
@@ -532,11 +532,12 @@ fn substitute(
     state: &mut FrameState,
     target: Block,
     args: &[Value],
-    out_locals: &[Value],
+    out_locals: &Locals,
 ) {
     // Locals at the end of the predecessor are the truth; stack entries come from the parameters.
-    for (k, local) in state.locals.iter_mut().enumerate() {
-        *local = out_locals[k];
+    match out_locals.len() == state.locals.len() {
+        true => state.locals.clone_from(out_locals),
+        false => state.locals = out_locals[..state.locals.len()].iter().copied().collect(),
     }
     for (i, &(_, place)) in f.blocks[target].params.iter().enumerate() {
         if let Place::Stack(k) = place {

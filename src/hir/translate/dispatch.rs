@@ -5,7 +5,9 @@ use crate::bytecode::{Instr, Met, Op as B, Pc, Reason};
 use crate::facts::{AttrPlan, IntrinsicCall, StorePlan, World};
 use crate::hir::Op;
 use crate::hir::build::{Builder, is_builtin_exact};
-use crate::hir::function::{Block, BlockData, Edge, Entry, FrameState, Inst, Place, Term, Value};
+use crate::hir::function::{
+    Block, BlockData, Edge, Entry, FrameState, Inst, Locals, Place, Term, Value,
+};
 use crate::hir::names::Known;
 use crate::types::Type;
 
@@ -168,7 +170,7 @@ impl Expected {
 pub(super) struct BeforeArms {
     pub(super) stack: Vec<Entry>,
     start_stack: Vec<Entry>,
-    locals: Vec<Value>,
+    locals: Locals,
     names: Option<Known>,
     unchecked: bool,
 }

@@ -26,7 +26,7 @@ impl Builder<'_> {
     /// From the entry block to a block for each resume point. `types` are those of the locals at the first.
     pub(in crate::hir) fn enter_suspended(&mut self, types: &[Type]) {
         let points = self.code.resume_points();
-        self.locals = vec![self.null; self.code.locals.len() + self.f.names.len()];
+        self.locals = vec![self.null; self.code.locals.len() + self.f.names.len()].into();
         let point = self.emit(Op::ResumePoint, vec![], Type::CINT64);
         let sent = self.emit(Op::Sent, vec![], Type::OBJECT);
         self.choose_point(point, sent, &points, 0, types);

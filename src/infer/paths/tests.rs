@@ -66,7 +66,7 @@ struct Maker {
 fn nowhere() -> FrameState {
     FrameState {
         pc: Pc(0),
-        locals: Vec::new(),
+        locals: Default::default(),
         stack: Vec::new(),
         inlined: Vec::new(),
     }

@@ -426,7 +426,7 @@ fn optimised(
 /// The locals at the end of a block that returns, each as the check of it that tells most of its class: a local that an inlined
 /// call was given is checked in there.
 pub(super) fn locals_at_end(body: &Function, idom: &Dominators, b: Block) -> Vec<Value> {
-    let mut locals = body.blocks[b].out_locals.clone();
+    let mut locals = body.blocks[b].out_locals.to_vec();
     let mut above = Some(b);
     while let Some(block) = above {
         for &v in &body.blocks[block].insts {
