@@ -205,7 +205,24 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 
 /// Whether an instruction finds nothing out and changes nothing that is known. Most of a large function's are such.
 fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
-    matches!(f.op(v), Op::Incref | Op::StoreSlot(_)) && facts.fresh.is_empty()
+    let is_apart = matches!(
+        f.op(v),
+        Op::Incref
+            | Op::StoreSlot(_)
+            | Op::BoxInt
+            | Op::BoxFloat
+            | Op::BoxIntIf
+            | Op::VirtualRangeIter
+            | Op::ConstInt(_)
+            | Op::ConstBool(_)
+            | Op::Const(_)
+            | Op::IntAdd
+            | Op::IntStep
+            | Op::IntSub
+            | Op::IntMul
+            | Op::IntAnd
+    );
+    is_apart && facts.fresh.is_empty()
 }
 
 /// Let what is known stand for an instruction; says whether that goes.
