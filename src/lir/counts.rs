@@ -424,8 +424,8 @@ mod tests {
 
                 block4:
                   v17 = iconst 1
-                  v18 = isub v0, v2
-                  v19 = iadd v18, v17
+                  v18 = iadd v0, v17
+                  v19 = isub v18, v2
                   v20 = pconst 0x1000
                   v21 = load.i64 v20
                   v22 = iadd v21, v19
@@ -483,6 +483,53 @@ mod tests {
                   store.i64 v23, v25
                   v17 = i2p v15
                   return v17
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_loop_that_is_left_at_the_end_of_another_turn_adds_that_too() {
+        check(
+            "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v20 = iconst 0\n  jump block1(v20)\n\
+             block1(v2: i64):\n  jump block2(v20)\n\
+             block2(v3: i64):\n  v4 = pconst 4096\n  v5 = load.i64 v4\n  v6 = iconst 1\n  v7 = iadd v5, v6\n  store.i64 v4, v7\n\
+             \x20 v8 = iadd v3, v6\n  v9 = icmp slt v8, v1\n  br v9, block2(v8), block3\n\
+             block3:\n  v10 = pconst 4096\n  v11 = load.i64 v10\n  v12 = iconst 1\n  v13 = iadd v11, v12\n  store.i64 v10, v13\n\
+             \x20 v14 = iadd v2, v12\n  v15 = icmp slt v14, v0\n  br v15, block1(v14), block4\n\
+             block4:\n  v16 = i2p v14\n  return v16\n}",
+            expect![[r#"
+                function "test"(i64, i64) -> ptr {
+                block0(v0: i64, v1: i64):
+                  v20 = iconst 0
+                  jump block1(v20)
+
+                block1(v2: i64):
+                  jump block2(v20)
+
+                block2(v3: i64):
+                  v4 = pconst 0x1000
+                  v6 = iconst 1
+                  v8 = iadd v3, v6
+                  v9 = icmp slt v8, v1
+                  br v9, block2(v8), block3
+
+                block3:
+                  v21 = iconst -2
+                  v22 = isub v3, v21
+                  v23 = pconst 0x1000
+                  v24 = load.i64 v23
+                  v25 = iadd v24, v22
+                  store.i64 v23, v25
+                  v10 = pconst 0x1000
+                  v12 = iconst 1
+                  v14 = iadd v2, v12
+                  v15 = icmp slt v14, v0
+                  br v15, block1(v14), block4
+
+                block4:
+                  v16 = i2p v14
+                  return v16
                 }
             "#]],
         );

@@ -845,3 +845,68 @@ impl<'a> Builder<'a> {
         self.terminate(Term::Return(values.to_vec()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::inline::End;
+    use super::super::{random, text};
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn constants_are_folded_where_that_is_asked_for() {
+        let signature = Signature::new(&[Ty::Ptr], &[Ty::I64]);
+        let mut func = Func::new("test", signature);
+        let p = func.params()[0];
+        let mut b = Builder::folding(&mut func);
+        let (place, three) = (b.iconst(2), b.iconst(3));
+        let bytes = b.op(Opcode::Ishl, &[place, three]);
+        let at = b.op(Opcode::Padd, &[p, bytes]);
+        let further = b.padd_imm(at, 4);
+        let item = b.load(Width::I64, further, 24);
+        b.store(Width::I64, at, i32::MAX, item);
+        let yes = b.bconst(true);
+        let one = b.op(Opcode::B2i, &[yes]);
+        let sum = b.op(Opcode::Iadd, &[one, bytes]);
+        let fixed = b.op(Opcode::I2p, &[sum]);
+        let word = b.load(Width::I64, fixed, 0);
+        let sum = b.op(Opcode::Iadd, &[item, word]);
+        b.ret(&[sum]);
+        expect![[r#"
+            function "test"(ptr) -> i64 {
+            block0(v0: ptr):
+              v1 = iconst 2
+              v2 = iconst 3
+              v3 = iconst 16
+              v4 = padd v0, v3
+              v5 = iconst 4
+              v6 = padd v4, v5
+              v7 = load.i64 v0+44
+              store.i64 v4+2147483647, v7
+              v8 = bconst 1
+              v9 = iconst 1
+              v10 = iconst 17
+              v11 = pconst 0x11
+              v12 = load.i64 v11
+              v13 = iadd v7, v12
+              return v13
+            }
+        "#]].assert_eq(&text::print(&func, &random::helpers()));
+    }
+
+    #[test]
+    fn random_functions_do_what_they_did() {
+        random::keeps_meaning(|func| {
+            let mut folded = Func::new(func.name.clone(), func.signature.clone());
+            folded.slots = func.slots.clone();
+            folded.refs.slots = func.refs.slots.clone();
+            let params = folded.params().to_vec();
+            Builder::folding(&mut folded).copy_body(func, &params, 0, &mut |_, end| match end {
+                End::Return(values) => Term::Return(values),
+                End::Fail => Term::Fail,
+                End::Exit(exit, args) => Term::Exit { exit, args },
+            });
+            *func = folded;
+        });
+    }
+}

@@ -238,6 +238,42 @@ fn what_exits_only_add_to_a_word_their_shared_block_adds() {
 }
 
 #[test]
+fn what_many_exits_subtract_their_shared_block_subtracts() {
+    let mut jit = jit();
+    let word: &'static std::cell::Cell<i64> = Box::leak(Box::new(std::cell::Cell::new(100)));
+    let at = word.as_ptr().expose_provenance();
+    // An exit for each of so many values of the second operand, and another that subtracts something of its own.
+    let count = 20;
+    let mut text =
+        "(ptr, i64, i64) -> ptr {\nblock0(v0: ptr, v1: i64, v2: i64):\n  jump block1\n".to_owned();
+    for n in 0..=count {
+        let (test, leave, next) = (2 * n + 1, 2 * n + 2, 2 * n + 3);
+        let v = 100 + 10 * n;
+        let (k, is, less, place, old, sum) = (v, v + 1, v + 2, v + 3, v + 4, v + 5);
+        let subtracted = if n == count { k } else { 2 };
+        text += &format!(
+            "block{test}:\n  v{k} = iconst {n}\n  v{is} = icmp eq v1, v{k}\n  br v{is}, block{leave}, block{next}\n\
+             block{leave} cold:\n  v{less} = isub v1, v{subtracted}\n  v{place} = pconst {at}\n  v{old} = load.i64 v{place}\n  \
+             v{sum} = iadd v{old}, v{less}\n  store.i64 v{place}, v{sum}\n  exit exit{n}(v0, v1, v1, v2)\n"
+        );
+    }
+    text += &format!("block{}:\n  return v0\n}}", 2 * count + 3);
+    let code = jit.compile(&text);
+    for n in 0..=count {
+        word.set(100);
+        SEEN.take();
+        call!(code, fn(u64, i64, i64) -> u64, 3, n, 7);
+        let subtracted = if n == count { n } else { 7 };
+        assert_eq!(word.get(), 100 + n - subtracted);
+        let word = n.cast_unsigned();
+        assert_eq!(SEEN.take(), (77, n, vec![3, word, word, 7]));
+    }
+    let clif = code.clif().expect("it was asked for");
+    let differences = clif.lines().filter(|line| line.contains("isub"));
+    assert_eq!(differences.count(), 2, "{clif}");
+}
+
+#[test]
 fn an_exit_without_values_has_a_buffer_too() {
     extern "C" fn hook(unit: u64, exit: u64, buffer: u64) -> u64 {
         assert_ne!(buffer, 0);
