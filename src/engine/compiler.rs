@@ -5,7 +5,7 @@ use super::routines::Routines;
 use crate::bytecode::{Code, Met, Pc, Reason, VerifierErrors};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Codegen, CompiledCode};
-use crate::exits::ExitRecord;
+use crate::exits::{ExitRecord, Exits};
 use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
@@ -127,7 +127,7 @@ pub struct Unit {
     /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
     pub raw: Option<(CompiledCode, RawSignature)>,
     /// Exit records by number.
-    pub exits: Vec<ExitRecord>,
+    pub exits: Exits,
     /// The code of calls for which no frame is made, by the numbers that exit records have for it.
     pub inlined: Vec<hir::InlinedCode>,
     /// What must be watched while the unit is installed.
@@ -378,7 +378,7 @@ impl Compiler {
             proved: f.proved.len(),
             code,
             raw,
-            exits: lowered.exits,
+            exits: Exits::pack(&lowered.exits),
             inlined: f.inlined.clone(),
             assumptions: f.assumptions.clone(),
             stored_names: f.names.clone(),

@@ -7,7 +7,7 @@ use super::stubs::{EntryCell, Stubs};
 use super::{Entry, UnitParts};
 use crate::code::NativeStack;
 use crate::codegen::CompiledCode;
-use crate::exits::{ExitRecord, LiveFrame};
+use crate::exits::{ExitHead, ExitRecord, LiveFrame};
 use crate::facts::Assumption;
 use crate::hir::InlinedCode;
 use crate::host::{ObjectRef, UnitCells, World};
@@ -333,7 +333,7 @@ impl Exit<'_> {
         let number = number as usize;
         body.count_exit(number);
         if let Some(shared) = body.shared.upgrade() {
-            shared.count_exit(&body.unit.exits[number]);
+            shared.count_exit(body.unit.exits.heads()[number]);
         }
         Exit {
             words: buffer,
@@ -400,11 +400,11 @@ impl Exit<'_> {
 
 impl Body {
     fn info(&self) -> UnitInfo {
-        let exits = self.unit.exits.iter().zip(&self.taken).enumerate();
-        let exits = exits.map(|(number, (record, taken))| ExitInfo {
+        let exits = self.unit.exits.heads().iter().zip(&self.taken).enumerate();
+        let exits = exits.map(|(number, (head, taken))| ExitInfo {
             number,
-            pc: record.pc,
-            reason: record.reason,
+            pc: head.pc,
+            reason: head.reason,
             taken: taken.load(SeqCst),
         });
         UnitInfo {
@@ -530,7 +530,12 @@ impl Shared {
                 Entry::Loop(_) => 0,
                 Entry::Resume => 1,
             },
-            taken: unit.exits.iter().map(|_| AtomicU64::new(0)).collect(),
+            taken: unit
+                .exits
+                .heads()
+                .iter()
+                .map(|_| AtomicU64::new(0))
+                .collect(),
             unit,
             link,
             entered: AtomicU64::new(0),
@@ -609,10 +614,10 @@ impl Shared {
         lock(&self.state).units.values().cloned().collect()
     }
 
-    fn count_exit(&self, record: &ExitRecord) {
+    fn count_exit(&self, head: ExitHead) {
         let mut state = lock(&self.state);
         let exits = &mut state.statistics.exits;
-        *exits.entry((record.kind, record.reason)).or_default() += 1;
+        *exits.entry((head.kind, head.reason)).or_default() += 1;
     }
 
     pub(super) fn statistics(&self) -> Statistics {

@@ -7,6 +7,7 @@
 
 mod inlined;
 mod live;
+mod packed;
 mod parse;
 mod virtuals;
 
@@ -14,6 +15,7 @@ pub use inlined::InlinedFrame;
 pub use live::{Live, LiveFrame, LiveInlined, LiveObject};
 
 pub use crate::bytecode::Reason;
+pub use packed::{ExitHead, Exits};
 pub use parse::RecordError;
 pub use virtuals::{RecordFault, VirtualKind, VirtualObject};
 

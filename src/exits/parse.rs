@@ -286,6 +286,7 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{ExitHead, Exits};
     use super::*;
     use crate::bytecode::Operation;
     use proptest::prelude::*;
@@ -361,23 +362,68 @@ mod tests {
         })
     }
 
-    proptest! {
-        #[test]
-        fn records_read_back(
-            kind in prop::sample::select(vec![ExitKind::Resume, ExitKind::Raise, ExitKind::Await, ExitKind::Pending, ExitKind::Reraise]),
-            reason in prop::sample::select(Reason::ALL.to_vec()),
-            pc in any::<u32>(),
-            virtuals in prop::collection::vec(any_object(), 0..3),
-            locals in prop::collection::vec((any::<u32>(), any_source()), 0..4),
-            names in prop::collection::vec((any::<u32>(), any_source()), 0..4),
-            stack in prop::collection::vec(any_source(), 0..4),
-            inlined in prop::collection::vec(any_frame(), 0..3),
-            shown in prop::collection::vec(any::<u32>(), 0..3),
-        ) {
-            let names: Vec<NameWrite> = names.into_iter().map(|(name, source)| NameWrite { name, source }).collect();
-            let mut record = ExitRecord { kind, reason, pc: Pc(pc), virtuals, locals, names, stack, inlined, words: CONTEXT_WORDS, shown };
+    /// A record of anything, with as many words as it names.
+    fn any_record() -> impl Strategy<Value = ExitRecord> {
+        let kinds = vec![
+            ExitKind::Resume,
+            ExitKind::Raise,
+            ExitKind::Await,
+            ExitKind::Pending,
+            ExitKind::Reraise,
+        ];
+        let place = (
+            prop::sample::select(kinds),
+            prop::sample::select(Reason::ALL.to_vec()),
+            any::<u32>(),
+        );
+        let sources = || prop::collection::vec((any::<u32>(), any_source()), 0..4);
+        let frame = (
+            prop::collection::vec(any_object(), 0..3),
+            sources(),
+            sources(),
+            prop::collection::vec(any_source(), 0..4),
+            prop::collection::vec(any_frame(), 0..3),
+            prop::collection::vec(any::<u32>(), 0..3),
+        );
+        (place, frame).prop_map(|(place, frame)| {
+            let (kind, reason, pc) = place;
+            let (virtuals, locals, names, stack, inlined, shown) = frame;
+            let names = names.into_iter();
+            let mut record = ExitRecord {
+                kind,
+                reason,
+                pc: Pc(pc),
+                virtuals,
+                locals,
+                names: names
+                    .map(|(name, source)| NameWrite { name, source })
+                    .collect(),
+                stack,
+                inlined,
+                words: CONTEXT_WORDS,
+                shown,
+            };
             let last = record.sources().flat_map(Source::words).max();
             record.words = last.map_or(CONTEXT_WORDS, |word| CONTEXT_WORDS.max(word + 1));
+            record
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn packed_records_are_as_they_were(records in prop::collection::vec(any_record(), 0..5)) {
+            let exits = Exits::pack(&records);
+            prop_assert_eq!(exits.len(), records.len());
+            prop_assert_eq!(exits.records().collect::<Vec<_>>(), records.clone());
+            for (number, record) in records.iter().enumerate().rev() {
+                prop_assert_eq!(&exits[number], record);
+                let head = ExitHead { kind: record.kind, reason: record.reason, pc: record.pc };
+                prop_assert_eq!(exits.heads()[number], head);
+            }
+        }
+
+        #[test]
+        fn records_read_back(record in any_record()) {
             prop_assert_eq!(ExitRecord::parse(&record.to_string()), Ok(record));
         }
 

@@ -891,7 +891,8 @@ mod tests {
               v13 = iadd v7, v12
               return v13
             }
-        "#]].assert_eq(&text::print(&func, &random::helpers()));
+        "#]]
+        .assert_eq(&text::print(&func, &random::helpers()));
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl Coverage {
             let notes = seen.clone();
             session.on_compile(Box::new(move |name, entry, unit| {
                 let selected = unit.dumps.iter().find(|(stage, _)| *stage == "selected");
-                let exits = unit.exits.iter();
+                let exits = unit.exits.heads().iter();
                 notes.borrow_mut().push(Seen {
                     name: name.to_owned(),
                     is_loop: matches!(entry, Entry::Loop(_)),

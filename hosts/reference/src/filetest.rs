@@ -430,7 +430,7 @@ fn stage(document: &Document, code: &Code, request: &str) -> Result<String, Stri
         ("exits", _) => {
             let lines = unit
                 .exits
-                .iter()
+                .records()
                 .enumerate()
                 .map(|(i, exit)| format!("exit{i}: {exit}\n"));
             Ok(lines.collect())

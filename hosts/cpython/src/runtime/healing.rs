@@ -155,7 +155,7 @@ unsafe fn learn(unit: UnitRef) {
         let state = function_state::state_of((*unit).shape.code);
         let mut reached_late = false;
         let some_failures = some_failures();
-        for (record, &count) in made.exits.iter().zip(&(&(*unit)).exit_counts) {
+        for (record, &count) in made.exits.heads().iter().zip(&(&(*unit)).exit_counts) {
             let counts = record.kind == ExitKind::Resume && record.reason.is_bet();
             if !counts || count < some_failures {
                 continue;
@@ -421,7 +421,7 @@ pub fn never_reached(unit: &UnitState) -> u64 {
 /// How often the guards of a unit were executed, by reason, where none is to fail on purpose.
 pub fn executions(unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
     let counts = matches!(rt().options.force, Some(ForceExit::None | ForceExit::Count));
-    let exits = unit.unit.as_ref().map_or(&[][..], |u| &u.exits);
+    let exits = unit.exits();
     let reasons = unit.guards().map(|guard| exits[guard].reason.name());
     let words = countdowns(unit).map(|(_, word)| NEVER - word);
     reasons

@@ -104,7 +104,7 @@ impl Totals {
             *self.executions.entry(reason).or_default() += count;
         }
         let Some(compiled) = &unit.unit else { return };
-        for (record, &count) in compiled.exits.iter().zip(&unit.exit_counts) {
+        for (record, &count) in compiled.exits.heads().iter().zip(&unit.exit_counts) {
             if count != 0 {
                 let key = (
                     unit.shape.name(),

@@ -17,7 +17,7 @@ use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
 use cladonia::engine::Unit;
-use cladonia::exits::ExitKind;
+use cladonia::exits::{ExitHead, ExitKind};
 use cladonia::facts::Assumption;
 use cladonia::hir::InlinedCode;
 use cladonia::host::UnitCells;
@@ -225,12 +225,15 @@ impl UnitState {
         self.unit = Some(unit);
     }
 
+    /// What is known of its exits without their records.
+    pub fn exits(&self) -> &[ExitHead] {
+        self.unit.as_ref().map_or(&[], |unit| unit.exits.heads())
+    }
+
     /// The exits that are bets: the ones that can be forced.
     pub fn guards(&self) -> impl Iterator<Item = usize> + '_ {
-        let exits = self.unit.as_ref().map_or(&[][..], |u| &u.exits);
+        let exits = self.exits().iter().enumerate();
         exits
-            .iter()
-            .enumerate()
             .filter(|(_, e)| {
                 e.kind == ExitKind::Resume && e.reason.is_bet() && !e.reason.is_dead_end()
             })
