@@ -25,6 +25,8 @@ import harness
 HERE = Path(__file__).resolve().parent
 #: Runs whose growth counts: those before fill caches and are compiled.
 SETTLED = 6
+#: How many times the runs there are where the first have shown a difference.
+MANY_MORE = 4
 #: Blocks by which the growth of a run may differ: the interpreter's own caches come and go.
 MOST_BLOCKS = 24
 
@@ -60,13 +62,22 @@ def main():
 
 
 def compare(python, path, options, folder):
-    """What differs; nothing if all is balanced."""
+    """What differs; nothing if all is balanced. Each of the first namespaces that code runs in may keep something: so what differs must do so
+    after many more runs."""
+    for runs in (options.runs, MANY_MORE * options.runs):
+        trouble = compare_once(python, path, options, folder, runs)
+        if not trouble or trouble.startswith("left out"):
+            break
+    return trouble
+
+
+def compare_once(python, path, options, folder, runs):
     grown = []
     for way, words in (("interpreted", []), ("compiled", ["-m", "cladonia", "--threshold", "0"])):
         answer = folder / f"{path.parent.name}.{path.stem}.{way}"
         plant = ["--plant"] if options.plant and words else []
         ended = harness.run(
-            [python, *words, Path(__file__), "--worker", path, answer, "--runs", options.runs, *plant],
+            [python, *words, Path(__file__), "--worker", path, answer, "--runs", runs, *plant],
             env=harness.environment(python), timeout=options.timeout, cwd=HERE)
         if not answer.is_file():
             return f"left out: {way}, {ended.how()}" if way == "interpreted" or ended.code is None else f"compiled: {ended.how()}"
@@ -136,18 +147,19 @@ def worker(script, answer, runs, plant):
 
     blocks, objects, references = [], [], []
     before = count()
-    for run in range(runs):
+    # What is looked at is the same after each run: this code is compiled too, and what it does for the first time changes what others rely on.
+    for _ in range(runs):
         once()
         after = count()
-        if run >= runs - SETTLED:
-            blocks.append(after[0] - before[0])
-            objects.append({name: n for name in after[1] | before[1] if (n := after[1][name] - before[1][name])})
-            changed = collections.Counter()
-            for (_, name), new, old in zip(lasting, after[2], before[2]):
-                changed[name] += new - old
-            references.append({name: n for name, n in changed.items() if n})
+        blocks.append(after[0] - before[0])
+        objects.append({name: n for name in after[1] | before[1] if (n := after[1][name] - before[1][name])})
+        changed = collections.Counter()
+        for (_, name), new, old in zip(lasting, after[2], before[2]):
+            changed[name] += new - old
+        references.append({name: n for name, n in changed.items() if n})
         before = after
-    Path(answer).write_text(json.dumps({"blocks": blocks, "objects": objects, "references": references}))
+    grown = {"blocks": blocks, "objects": objects, "references": references}
+    Path(answer).write_text(json.dumps({what: table[-SETTLED:] for what, table in grown.items()}))
 
 
 def planted(thing):
