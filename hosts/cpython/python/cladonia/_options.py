@@ -5,7 +5,7 @@ from __future__ import annotations
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
 FORCE_EXIT_FORMS = "'none', 'count', 'first', 'seed:N' or 'one-by-one:K'"
 #: The compiler's passes that may be left out.
-OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "heap", "signs", "memory", "bounds", "number", "paths", "checks", "slices", "ends", "sequences", "ranges", "preload", "reuse")
+OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "heap", "held", "signs", "memory", "bounds", "number", "paths", "checks", "slices", "ends", "sequences", "ranges", "preload", "reuse")
 LARGEST_THRESHOLD = 2**31 - 1
 
 #: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
