@@ -273,8 +273,10 @@ impl<'a> Emitter<'a> {
         self.declare(declared)?;
         self.make_blocks();
         let cfg = std::mem::take(&mut self.scratch.cfg);
+        // A collector is told what an exit passes.
+        let shares_tails = self.native_stack.is_none();
         let mut subtracted = SecondaryMap::new();
-        for &block in cfg.order() {
+        for &block in cfg.order().iter().filter(|_| shares_tails) {
             Tail::count(&func.blocks[block], &mut subtracted);
         }
         for &block in cfg.order() {
@@ -282,10 +284,9 @@ impl<'a> Emitter<'a> {
             self.cursor.goto_bottom(target);
             self.is_sheltered = self.scratch.sheltered.contains(block);
             let data = &func.blocks[block];
-            // A collector is told what an exit passes.
-            let tail = match self.native_stack {
-                Some(_) => Tail::default(),
-                None => Tail::of(data, &subtracted),
+            let tail = match shares_tails {
+                true => Tail::of(data, &subtracted),
+                false => Tail::default(),
             };
             for inst in &data.insts[..data.insts.len() - tail.len()] {
                 let is_idle = |v: &Value| self.scratch.idle.contains(*v);

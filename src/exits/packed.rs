@@ -1,7 +1,7 @@
 //! The exits of a unit as they are kept.
 //!
 //! A unit has hundreds of exits, few of which are ever taken, and a record in memory is a kilobyte of lists. So what a record says is kept
-//! as a string of bytes, a twentieth of that, until somebody asks for it: then it is read, and stays. (As compilers keep the maps of
+//! as a string of bytes, a small part of that, until somebody asks for it: then it is read, and stays. (As compilers keep the maps of
 //! safepoints and the scopes of debugging information, LEB128 numbers in a row.)
 
 use super::{ExitKind, ExitRecord, InlinedFrame, NameWrite, Source, VirtualKind, VirtualObject};

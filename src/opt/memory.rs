@@ -205,13 +205,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 
 /// Whether an instruction finds nothing out and changes nothing that is known. Most of a large function's are such.
 fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
+    let op = f.op(v);
     let is_apart = matches!(
-        f.op(v),
+        op,
         Op::Incref
             | Op::StoreSlot(_)
-            | Op::BoxInt
-            | Op::BoxFloat
-            | Op::BoxIntIf
             | Op::VirtualRangeIter
             | Op::ConstInt(_)
             | Op::ConstBool(_)
@@ -222,7 +220,7 @@ fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
             | Op::IntMul
             | Op::IntAnd
     );
-    is_apart && facts.fresh.is_empty()
+    (is_apart || op.is_box()) && facts.fresh.is_empty()
 }
 
 /// Let what is known stand for an instruction; says whether that goes.
