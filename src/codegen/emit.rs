@@ -391,7 +391,9 @@ impl<'a> Emitter<'a> {
                 let (target, args) = self.call(call)?;
                 self.cursor.ins().jump(target, &args);
             }
-            Term::Br { cond, then, els } => {
+            Term::Br {
+                cond, then, els, ..
+            } => {
                 let swaps = self.scratch.is_other_first(block, then.block, els.block);
                 let is_single = self.is_single(*cond);
                 let cond = self.value(*cond)?;

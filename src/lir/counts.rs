@@ -586,7 +586,9 @@ mod tests {
             }
         };
         random::keeps_memory(counting, derive);
-        random::keeps_memory(counting, |func, cell| tend_loops(func, cell, 0));
+        random::keeps_memory(counting, |func, cell| {
+            tend_loops(func, &random::helpers(), cell, 0)
+        });
     }
 
     #[test]

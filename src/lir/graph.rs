@@ -92,6 +92,8 @@ pub struct RoutineRef {
     /// Whether it keeps more registers of its caller than the C convention asks for. No part of the text: a function that was read from
     /// that calls nothing.
     pub keeps_most: bool,
+    /// Whether it may run code of the program. No part of the text either: one that was read from that may.
+    pub runs_host_code: bool,
 }
 
 /// The same routine, wherever it is.
@@ -189,6 +191,8 @@ pub enum Term {
         then: BlockCall,
         /// Where to go if not.
         els: BlockCall,
+        /// Whether it asks if host code is wanted between instructions (signal handlers, other threads): `then` is where none is.
+        quiet: bool,
     },
     /// Return from the function.
     Return(Vec<Value>),
@@ -830,6 +834,17 @@ impl<'a> Builder<'a> {
             cond,
             then: BlockCall::new(then, then_args.to_vec()),
             els: BlockCall::new(els, els_args.to_vec()),
+            quiet: false,
+        });
+    }
+
+    /// Branch on whether nothing is pending; to `then` if so.
+    pub fn br_quiet(&mut self, cond: Value, then: Block, els: Block) {
+        self.terminate(Term::Br {
+            cond,
+            then: BlockCall::new(then, Vec::new()),
+            els: BlockCall::new(els, Vec::new()),
+            quiet: true,
         });
     }
 

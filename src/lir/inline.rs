@@ -105,10 +105,16 @@ impl Builder<'_> {
             let term = callee.blocks[block].term.as_ref();
             let term = match term.expect("a finished function") {
                 Term::Jump(target) => Term::Jump(call(target)),
-                Term::Br { cond, then, els } => Term::Br {
+                Term::Br {
+                    cond,
+                    then,
+                    els,
+                    quiet,
+                } => Term::Br {
                     cond: values.of(*cond),
                     then: call(then),
                     els: call(els),
+                    quiet: *quiet,
                 },
                 Term::Return(results) => end(self, End::Return(all(results))),
                 Term::Fail => end(self, End::Fail),

@@ -26,6 +26,7 @@ mod liveness;
 mod loops;
 mod ops;
 mod parse;
+mod pending;
 #[cfg(test)]
 pub(crate) mod random;
 mod rotate;

@@ -172,6 +172,7 @@ impl<'a> Parser<'a> {
                     address: 0,
                     signature,
                     keeps_most: false,
+                    runs_host_code: true,
                 });
             } else if word == "refs" {
                 self.at += 1;
@@ -291,7 +292,7 @@ impl<'a> Parser<'a> {
     fn term(&mut self, word: &str) -> Result<Option<Term>> {
         Ok(Some(match word {
             "jump" => Term::Jump(self.block_call()?),
-            "br" => {
+            "br" | "br.quiet" => {
                 let cond = self.value()?;
                 self.punct(',')?;
                 let then = self.block_call()?;
@@ -300,6 +301,7 @@ impl<'a> Parser<'a> {
                     cond,
                     then,
                     els: self.block_call()?,
+                    quiet: word == "br.quiet",
                 }
             }
             "return" => Term::Return(self.values()?),

@@ -230,6 +230,7 @@ impl Line<'_, '_> {
             address: 16,
             signature: Signature::new(&self.dice.types(8), &results),
             keeps_most: false,
+            runs_host_code: true,
         };
         let args = self.values(&routine.signature.params);
         let routine = self.builder.routine(routine);
@@ -255,6 +256,7 @@ impl Line<'_, '_> {
                     cond: self.value(Ty::Bool),
                     then,
                     els,
+                    quiet: self.dice.below(3) == 0,
                 },
                 _ => Term::Unreachable,
             },

@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn random_loops_do_what_they_did() {
         random::keeps_meaning(sink);
-        random::keeps_meaning(|func| tend_loops(func, 0, 0));
+        random::keeps_meaning(|func| tend_loops(func, &random::helpers(), 0, 0));
     }
 
     #[test]

@@ -224,8 +224,14 @@ impl Printer<'_> {
                 self.out.push_str("jump ");
                 self.call(call)
             }
-            Term::Br { cond, then, els } => {
-                write!(self.out, "br {cond}, ")?;
+            Term::Br {
+                cond,
+                then,
+                els,
+                quiet,
+            } => {
+                let op = if *quiet { "br.quiet" } else { "br" };
+                write!(self.out, "{op} {cond}, ")?;
                 self.call(then)?;
                 self.out.push_str(", ");
                 self.call(els)

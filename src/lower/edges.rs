@@ -18,10 +18,14 @@ impl Lower<'_> {
             Term::Branch { cond, then, els } => {
                 self.depart(then.block);
                 self.depart(els.block);
+                let asks = *self.f.op(*cond) == Op::Quiet;
                 let (cond, _) = self.convert(*cond, Wanted::of(Ty::Bool));
                 let (t, t_direct) = self.branch_target(then);
                 let (e, e_direct) = self.branch_target(els);
-                self.b.br(cond, t, &[], e, &[]);
+                match asks {
+                    true => self.b.br_quiet(cond, t, e),
+                    false => self.b.br(cond, t, &[], e, &[]),
+                }
                 let locals = self.locals.clone();
                 for (edge, target, direct) in [(then, t, t_direct), (els, e, e_direct)] {
                     if !direct {

@@ -236,7 +236,12 @@ fn finish(
     if let Some(announcement) = &parts.announcement {
         func.announce_calls(announcement, &host.helpers);
     }
-    lir::tend_loops(&mut func, parts.loop_counter, parts.pending_cell());
+    lir::tend_loops(
+        &mut func,
+        &host.helpers,
+        parts.loop_counter,
+        parts.pending_cell(),
+    );
     Ok(Lowered {
         func,
         exits,

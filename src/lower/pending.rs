@@ -18,7 +18,7 @@ impl HighLevelOp<'_, '_> {
         let cell = self.pending_cell();
         let quiet = self.nothing_pending(cell);
         let (slow, go) = (self.b().cold_block(), self.b().block());
-        self.b().br(quiet, go, &[], slow, &[]);
+        self.b().br_quiet(quiet, go, slow);
         self.b().switch_to(slow);
         self.handle_pending(cell, go, exit);
         self.lower.forget_published(before);
@@ -54,7 +54,7 @@ impl HighLevelOp<'_, '_> {
         self.publish();
         if !self.has_implicit_exception() {
             let valid = self.lower.pending_is_done();
-            self.b().br(valid, go, &[], exit, &[]);
+            self.b().br_quiet(valid, go, exit);
             self.b().switch_to(go);
             self.lower.position = None;
             return;
@@ -71,7 +71,7 @@ impl HighLevelOp<'_, '_> {
         self.b().br(quiet, again, &[], exit, &[]);
         self.b().switch_to(again);
         let valid = self.lower.still_valid();
-        self.b().br(valid, go, &[], exit, &[]);
+        self.b().br_quiet(valid, go, exit);
         self.b().switch_to(go);
         self.lower.position = None;
     }
@@ -81,7 +81,10 @@ impl HighLevelOp<'_, '_> {
         self.lower.count_iteration();
         let cell = self.pending_cell();
         let quiet = self.nothing_pending(cell);
-        self.guard(quiet);
+        let exit = self.exit();
+        let next = self.b().block();
+        self.b().br_quiet(quiet, next, exit);
+        self.b().switch_to(next);
     }
 
     fn pending_cell(&mut self) -> lir::Value {

@@ -49,6 +49,21 @@ impl Routine {
         }
     }
 
+    /// Whether it may run code of the program.
+    pub fn runs_host_code(self, host: &Host) -> bool {
+        match self {
+            Routine::Intrinsic(id) => host.intrinsics[id].effects.runs_host_code,
+            Routine::IncrefAll(_) | Routine::Release => false,
+            Routine::Drop
+            | Routine::DropAt
+            | Routine::EndAt
+            | Routine::DropUnseen
+            | Routine::EndUnseen
+            | Routine::Replace
+            | Routine::Pending => true,
+        }
+    }
+
     /// Whether it [keeps most registers](lir::RoutineRef::keeps_most) of its caller: it calls nothing but where it seldom comes to, by ways
     /// that keep them, or takes so long that saving them does not matter. Then more of what lives across a call stays where it is, and for
     /// the register allocator a call is half as much.
@@ -304,6 +319,7 @@ fn drop_object_at(host: &Host, routine: Routine, end: Option<u64>) -> Func {
                 address,
                 signature: drop_at_signature(routine),
                 keeps_most: callee.keeps_most(host),
+                runs_host_code: callee.runs_host_code(host),
             };
             let end = b.routine(end);
             let valid = b.call_routine(end, &params);
@@ -555,6 +571,7 @@ impl Lower<'_> {
                 Routine::Pending => pending_signature(),
             },
             keeps_most: routine.keeps_most(self.host),
+            runs_host_code: routine.runs_host_code(self.host),
         })
     }
 

@@ -237,7 +237,9 @@ impl<'a> Activation<'a> {
                 .ok_or(Trap::Malformed("a block without end"))?;
             match term {
                 Term::Jump(call) => self.jump(call),
-                Term::Br { cond, then, els } => {
+                Term::Br {
+                    cond, then, els, ..
+                } => {
                     let taken = if self.get(*cond) & 1 != 0 { then } else { els };
                     self.jump(taken);
                 }
