@@ -12,6 +12,7 @@ use cranelift_entity::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::ops::{Deref, DerefMut, Index};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A value, which is the instruction that defines it; printed `v12`.
@@ -40,12 +41,12 @@ pub struct Entry {
 
 /// What the locals hold at some place. Most places share one list with those before and behind them; it is copied where one of them changes.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Locals(Arc<[Value]>);
+pub struct Locals(Rc<[Value]>);
 
 impl Locals {
     /// Whether both are one list.
     fn is_shared(&self, other: &Locals) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Rc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -66,7 +67,7 @@ impl FixedLocals {
             locals.clone_from(is);
             return;
         }
-        if let Some(values) = Arc::get_mut(&mut locals.0) {
+        if let Some(values) = Rc::get_mut(&mut locals.0) {
             values.iter_mut().for_each(|v| *v = find(*v));
             return;
         }
@@ -88,7 +89,7 @@ impl Deref for Locals {
 
 impl DerefMut for Locals {
     fn deref_mut(&mut self) -> &mut [Value] {
-        Arc::make_mut(&mut self.0)
+        Rc::make_mut(&mut self.0)
     }
 }
 

@@ -550,6 +550,8 @@ fn undone(
     let mut stored = false;
     // Drops that nobody may have seen where the unit goes on behind their check: the object may be dropped among them, no later.
     let mut unchecked = false;
+    // A local has taken the reference: then what is dropped is that of another one, which nobody may tell from this one meanwhile.
+    let mut moved = false;
     let object_of = |v: Value| objects.get(f, v);
     for (j, &inst) in insts.iter().enumerate() {
         if j == MOST_BETWEEN {
@@ -563,7 +565,15 @@ fn undone(
         let is_it = operand.expand() == Some(v);
         match step {
             _ if stored => {}
+            Step::Decref | Step::QuietDecref if moved && is_it => return Undone::At(j),
+            Step::StoreSlot | Step::QuietDecref | Step::Incref if moved => continue,
+            Step::Harmless if moved && f.op(inst).exit_reason().is_none() => continue,
+            _ if moved => return Undone::Never,
             Step::Harmless | Step::Incref if !crossed => continue,
+            Step::StoreSlot if is_it && !crossed && !unchecked => {
+                moved = true;
+                continue;
+            }
             // Moves the reference on: it is needed.
             Step::StoreSlot if is_it => return Undone::Never,
             Step::Decref | Step::QuietDecref if is_it => return Undone::At(j),
@@ -643,7 +653,7 @@ fn undone(
             _ => {}
         }
     }
-    match crossed || stored || unchecked {
+    match crossed || stored || unchecked || moved {
         true => Undone::Never,
         false => Undone::NotHere,
     }
