@@ -3,8 +3,8 @@
 use super::exits::{ExitBlocks, Tail};
 use super::{CodegenError, Input, malformed};
 use crate::lir::{
-    Block, BlockCall, Cfg, Func, HelperId, Imm, NaturalLoop, RoutineId, SigId, Signature, Term,
-    Value,
+    Block, BlockCall, Cfg, Func, HelperId, Imm, NaturalLoop, OpEffects, RoutineId, SigId,
+    Signature, Term, Value,
 };
 use crate::ll::Ty;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
@@ -174,7 +174,8 @@ impl Scratch {
             let ends = data.term.iter().flat_map(Term::args);
             given.chain(ends).for_each(|v| count(&mut used, *v));
             for inst in data.insts.iter().rev() {
-                if inst.op.info().effects.is_pure()
+                let effects = inst.op.info().effects;
+                if (effects.is_pure() || effects == OpEffects::READS)
                     && !inst.results.iter().any(|v| used.contains(*v))
                 {
                     self.idle.extend(inst.results.iter().copied());

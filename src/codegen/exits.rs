@@ -56,11 +56,19 @@ enum Word {
     Context(ir::Value),
     /// What is at an offset from the function's thread or frame.
     Held(ir::Value, i32),
-    /// Nothing: what is passed is added to the word at this address, less what may be there.
-    Added(u64, Option<ir::Value>),
-    /// A value of its own, and whether it is a reference that a collector must find. (Integers and addresses are one to the machine,
-    /// so they are one in a shape.)
-    Passed(ir::Type, bool),
+    /// Nothing: a value that is passed is added to the word at this address, less what may be there.
+    Added(u64, Option<ir::Value>, Passed),
+    /// A value that is passed, and whether it is a reference that a collector must find.
+    Own(Passed, bool),
+}
+
+/// A value that an exit passes, which may be in several words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Passed {
+    /// The next one. (Integers and addresses are one to the machine, so they are one in a shape.)
+    Next(ir::Type),
+    /// One that was passed before, by its number.
+    Again(usize),
 }
 
 /// The shared blocks of a function.
@@ -195,6 +203,13 @@ impl Emitter<'_> {
         }
         let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
         let mut call = vec![BlockArg::from(number)];
+        let pass = |call: &mut Vec<BlockArg>, value: ir::Value, ty: ir::Type| {
+            let known = call.iter().position(|arg| *arg == value.into());
+            known.map(Passed::Again).unwrap_or_else(|| {
+                call.push(value.into());
+                Passed::Next(ty)
+            })
+        };
         let mut shape = Vec::with_capacity(args.len());
         for (place, &arg) in args.iter().enumerate() {
             let load = tail.loads.iter().find(|load| load.results[0] == arg);
@@ -213,16 +228,16 @@ impl Emitter<'_> {
                 shape.push(Word::Context(value));
                 continue;
             }
-            shape.push(Word::Passed(self.cursor.func.dfg.value_type(value), is_ref));
-            call.push(value.into());
+            let ty = self.cursor.func.dfg.value_type(value);
+            shape.push(Word::Own(pass(&mut call, value, ty), is_ref));
         }
         if let Some(Sum {
             at, added, less, ..
         }) = tail.sum
         {
             let less = less.map(|less| self.value(less)).transpose()?;
-            shape.push(Word::Added(at, less));
-            call.push(self.value(added)?.into());
+            let added = pass(&mut call, self.value(added)?, types::I64);
+            shape.push(Word::Added(at, less, added));
         }
         let func = &mut *self.cursor.func;
         let ExitBlocks {
@@ -232,12 +247,10 @@ impl Emitter<'_> {
             let block = func.dfg.make_block();
             func.dfg.append_block_param(block, types::I64);
             for word in shape {
-                let ty = match *word {
-                    Word::Passed(ty, _) => ty,
-                    Word::Added(..) => types::I64,
-                    Word::Context(_) | Word::Held(..) => continue,
-                };
-                func.dfg.append_block_param(block, ty);
+                if let Word::Own(Passed::Next(ty), _) | Word::Added(_, _, Passed::Next(ty)) = *word
+                {
+                    func.dfg.append_block_param(block, ty);
+                }
             }
             blocks.push((block, shape.to_vec()));
             block
@@ -274,24 +287,28 @@ impl Emitter<'_> {
             self.cursor.goto_bottom(block);
             let params = self.cursor.func.dfg.block_params(block).to_vec();
             let address = self.cursor.ins().stack_addr(types::I64, buffer, 0);
-            let mut passed = params[1..].iter().copied();
+            let mut next = params[1..].iter().copied();
+            let mut passed = |passed: Passed| match passed {
+                Passed::Next(_) => next.next().expect("a parameter for each value"),
+                Passed::Again(n) => params[n],
+            };
             let mut refs = Vec::new();
             for (place, word) in (0..).zip(&shape) {
                 let value = match *word {
-                    Word::Context(value) => Some(value),
+                    Word::Context(value) => value,
                     Word::Held(at, offset) => {
                         let flags = MemFlagsData::trusted();
-                        Some(self.cursor.ins().load(types::I64, flags, at, offset))
+                        self.cursor.ins().load(types::I64, flags, at, offset)
                     }
-                    Word::Passed(_, is_ref) => {
+                    Word::Own(value, is_ref) => {
                         refs.extend(is_ref.then_some(place));
-                        passed.next()
+                        passed(value)
                     }
-                    Word::Added(at, less) => {
+                    Word::Added(at, less, added) => {
                         let flags = MemFlagsData::trusted();
                         let at = self.cursor.ins().iconst(types::I64, at.cast_signed());
                         let old = self.cursor.ins().load(types::I64, flags, at, 0);
-                        let mut added = passed.next().expect("the last parameter");
+                        let mut added = passed(added);
                         if let Some(less) = less {
                             added = self.cursor.ins().isub(added, less);
                         }
@@ -300,7 +317,6 @@ impl Emitter<'_> {
                         continue;
                     }
                 };
-                let value = value.expect("a parameter for each word that is passed");
                 let word = match self.cursor.func.dfg.value_type(value) {
                     types::I8 => self.cursor.ins().uextend(types::I64, value),
                     _ => value,

@@ -2,6 +2,7 @@
 
 use super::graph::{Block, Func, HelperId, Imm, Value};
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -57,16 +58,20 @@ pub struct QuietLoops {
     pub hot: EntitySet<Block>,
     /// The loops.
     pub loops: Vec<NaturalLoop>,
+    /// All other loops.
+    pub others: Vec<NaturalLoop>,
 }
 
 impl QuietLoops {
     /// Find them.
     pub fn of(func: &Func, cfg: &Cfg) -> QuietLoops {
         let hot = func.hot_blocks();
-        let mut loops = cfg.loops();
+        let loops = cfg.loops();
         let headers = innermost(&loops);
-        loops.retain(|found| headers.contains(found.header) && found.is_quiet(func, &hot));
-        QuietLoops { hot, loops }
+        let is_one =
+            |found: &NaturalLoop| headers.contains(found.header) && found.is_quiet(func, &hot);
+        let (loops, others) = loops.into_iter().partition(is_one);
+        QuietLoops { hot, loops, others }
     }
 }
 
@@ -85,24 +90,27 @@ pub fn innermost(loops: &[NaturalLoop]) -> EntitySet<Block> {
 
 /// The blocks that use values, as far as somebody noted it.
 #[derive(Clone, Debug, Default)]
-pub struct Users(SecondaryMap<Value, SmallVec<[Block; 4]>>);
+pub struct Users(FxHashMap<Value, SmallVec<[Block; 4]>>);
 
 impl Users {
     /// The blocks that use a value, in the order in which they were noted.
     pub fn of(&self, v: Value) -> &[Block] {
-        &self.0[v]
+        self.0.get(&v).map_or(&[], |users| users)
     }
 
     /// Note that a block uses a value.
     pub fn insert(&mut self, v: Value, b: Block) {
-        if !self.0[v].contains(&b) {
-            self.0[v].push(b);
+        let users = self.0.entry(v).or_default();
+        if !users.contains(&b) {
+            users.push(b);
         }
     }
 
     /// Note that a block uses a value no more.
     pub fn remove(&mut self, v: Value, b: Block) {
-        self.0[v].retain(|user| *user != b);
+        if let Some(users) = self.0.get_mut(&v) {
+            users.retain(|user| *user != b);
+        }
     }
 }
 
@@ -209,7 +217,7 @@ impl Cfg {
         let mut users = Users::default();
         for &b in &self.order {
             for v in func.blocks[b].uses().filter(|v| values.contains(*v)) {
-                let users = &mut users.0[v];
+                let users = users.0.entry(v).or_default();
                 if users.last() != Some(&b) {
                     users.push(b);
                 }

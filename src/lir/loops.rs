@@ -8,7 +8,7 @@ use super::counts::derive_counts;
 use super::graph::{Func, Helper, HelperId};
 use super::pending::ask_once;
 use super::rotate::rotate_loops;
-use super::sink::sink_sums;
+use super::sink::{sink_across_loops, sink_sums};
 use super::tidy::merge_blocks;
 use cranelift_entity::PrimaryMap;
 
@@ -40,6 +40,7 @@ pub fn tend_loops(
             cfg = Cfg::new(func);
         }
         sink_sums(func, &cfg, &quiet);
+        sink_across_loops(func, &cfg, &quiet);
     }
     // What was put between blocks stands in blocks of its own.
     merge_blocks(func);

@@ -6,6 +6,8 @@
 //! - a sum goes down to where hot code first uses it, and cold code makes it anew;
 //! - what hot code uses no more once a sum is made of it, cold code and what follows the loop compute from the sum.
 //!
+//! And in a loop around others a sum goes down past those to where it is used.
+//!
 //! Then the sum takes the register of what it is made of. (Sinking and rematerialisation, as LLVM's register allocation has them;
 //! the second works since sums wrap around and so can be undone.)
 
@@ -20,7 +22,7 @@ const MOST_PLACES: usize = 3;
 
 /// Sink sums into innermost loops' cold blocks, and undo them there.
 pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
-    let QuietLoops { hot, loops } = quiet;
+    let QuietLoops { hot, loops, .. } = quiet;
     let mut work = Work {
         users: cfg.users(func, &operands_and_sums(func, hot, loops)),
         defined: definitions(func, loops),
@@ -40,6 +42,66 @@ pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
         for &b in &blocks {
             for sum in work.sums(b) {
                 work.undo(found, b, &sum);
+            }
+        }
+    }
+}
+
+/// Sink sums across the loops that lie between where a loop makes them and where it uses them: what counts the turns of a loop around
+/// others, which no turn of theirs needs to keep.
+pub(super) fn sink_across_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
+    let mut depths = SecondaryMap::<Block, u32>::with_capacity(func.blocks.len());
+    let loops = || quiet.others.iter().chain(&quiet.loops);
+    for &b in loops().flat_map(|found| &found.blocks) {
+        depths[b] += 1;
+    }
+    let has_others = |found: &&NaturalLoop| {
+        let depth = depths[found.header];
+        found.blocks.iter().any(|b| depths[*b] > depth)
+    };
+    let around: Vec<&NaturalLoop> = quiet.others.iter().filter(has_others).collect();
+    // The blocks of a loop that are in no other one in it.
+    let own = |found: &NaturalLoop| {
+        let depth = depths[found.header];
+        let own = found.blocks.iter().copied();
+        own.filter(|b| depths[*b] == depth).collect::<Vec<_>>()
+    };
+    let mut values = EntitySet::new();
+    for b in around.iter().flat_map(|found| own(found)) {
+        let sums = func.blocks[b].insts.iter().filter(|inst| is_sum(inst));
+        values.extend(sums.flat_map(|inst| inst.args.iter().chain(&inst.results).copied()));
+    }
+    if values.is_empty() {
+        return;
+    }
+    let users = cfg.users(func, &values);
+    // The code generator makes them where they are used.
+    let mut constants = EntitySet::new();
+    let insts = func.order.iter().flat_map(|b| &func.blocks[*b].insts);
+    let known = insts.filter(|inst| inst.op == Opcode::Iconst);
+    constants.extend(known.map(|inst| inst.results[0]));
+    for found in around {
+        let own = own(found);
+        for &b in &own {
+            let mut at = func.blocks[b].insts.len();
+            while let Some(before) = at.checked_sub(1) {
+                at = before;
+                let inst = &func.blocks[b].insts[at];
+                if !is_sum(inst) {
+                    continue;
+                }
+                let &[to] = users.of(inst.results[0]) else {
+                    continue;
+                };
+                let is_there = |v: &Value| {
+                    let mut users = users.of(*v).iter();
+                    constants.contains(*v) || users.any(|user| cfg.dominates(to, *user))
+                };
+                if to != b && own.contains(&to) && inst.args.iter().all(is_there) {
+                    let inst = func.blocks[b].insts.remove(at);
+                    let first = first_use(&func.blocks[to], inst.results[0]);
+                    func.blocks[to].insts.insert(first, inst);
+                }
             }
         }
     }
@@ -369,6 +431,84 @@ mod tests {
 
                 block4:
                   v9 = i2p v5
+                  return v9
+                }
+            "#]],
+        );
+    }
+
+    fn check_across(text: &str, expect: Expect) {
+        let sink = |func: &mut Func| {
+            let cfg = Cfg::new(func);
+            sink_across_loops(func, &cfg, &QuietLoops::of(func, &cfg));
+        };
+        expect.assert_eq(&random::after(sink, text));
+        random::keeps_meaning(sink);
+        random::stays_well_formed(sink);
+    }
+
+    #[test]
+    fn what_counts_an_outer_loops_turns_is_raised_behind_the_loops_in_it() {
+        check_across(
+            "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1)\n\
+             block1(v2: i64):\n  v3 = iconst 1\n  v4 = iadd v2, v3\n  jump block2(v1)\n\
+             block2(v5: i64):\n  v6 = iadd v5, v3\n  v7 = icmp slt v6, v0\n  br v7, block2(v6), block3\n\
+             block3:\n  v8 = icmp slt v4, v0\n  br v8, block1(v4), block4(v2)\nblock4(v9: i64):\n  return v9\n}",
+            expect![[r#"
+                function "test"(i64) -> i64 {
+                block0(v0: i64):
+                  v1 = iconst 0
+                  jump block1(v1)
+
+                block1(v2: i64):
+                  v3 = iconst 1
+                  jump block2(v1)
+
+                block2(v5: i64):
+                  v6 = iadd v5, v3
+                  v7 = icmp slt v6, v0
+                  br v7, block2(v6), block3
+
+                block3:
+                  v4 = iadd v2, v3
+                  v8 = icmp slt v4, v0
+                  br v8, block1(v4), block4(v2)
+
+                block4(v9: i64):
+                  return v9
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn nothing_goes_to_where_what_it_is_made_of_is_not_there_any_more() {
+        check_across(
+            "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1)\n\
+             block1(v2: i64):\n  v3 = iconst 1\n  v4 = iadd v2, v3\n  jump block2(v1)\n\
+             block2(v5: i64):\n  v6 = iadd v5, v3\n  v7 = icmp slt v6, v0\n  br v7, block2(v6), block3\n\
+             block3:\n  v8 = icmp slt v4, v0\n  br v8, block1(v4), block4(v4)\nblock4(v9: i64):\n  return v9\n}",
+            expect![[r#"
+                function "test"(i64) -> i64 {
+                block0(v0: i64):
+                  v1 = iconst 0
+                  jump block1(v1)
+
+                block1(v2: i64):
+                  v3 = iconst 1
+                  v4 = iadd v2, v3
+                  jump block2(v1)
+
+                block2(v5: i64):
+                  v6 = iadd v5, v3
+                  v7 = icmp slt v6, v0
+                  br v7, block2(v6), block3
+
+                block3:
+                  v8 = icmp slt v4, v0
+                  br v8, block1(v4), block4(v4)
+
+                block4(v9: i64):
                   return v9
                 }
             "#]],

@@ -293,12 +293,7 @@ pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
         if base.is_null() || ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) == 0 {
             return found;
         }
-        let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
-        let Some(subclasses) = Owned::take(ffi::PyObject_GetAttrString(
-            meta,
-            c"__subclasses__".as_ptr(),
-        )) else {
-            ffi::PyErr_Clear();
+        let Some(subclasses) = Subclasses::new() else {
             return found;
         };
         let mut todo: Vec<Owned> = Owned::borrow(base.cast()).into_iter().collect();
@@ -308,14 +303,11 @@ pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
                 return Vec::new();
             }
             passed += 1;
-            let list = ffi::PyObject_CallOneArg(subclasses.as_ptr(), class.as_ptr());
+            let list = subclasses.of(class.as_ptr());
             if !expects_attributes || has_attributes(class.as_ptr().cast()) {
                 found.push(LiveClass(class));
             }
-            let Some(list) = Owned::take(list) else {
-                ffi::PyErr_Clear();
-                continue;
-            };
+            let Some(list) = list else { continue };
             for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
                 todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));
             }
@@ -354,6 +346,10 @@ pub unsafe fn class_of_version(version: u32) -> Option<LiveClass> {
         if versions.gone.contains(&version) {
             return None;
         }
+        versions.look_at_newest();
+        if let Some(class) = versions.get(version) {
+            return Some(class);
+        }
         versions.walk();
         let found = versions.get(version);
         if found.is_none() {
@@ -380,6 +376,25 @@ impl Versions {
         }
     }
 
+    /// Finds the newest of the classes that derive from `object` alone: a program's own are mostly among them, and a process has
+    /// some hundred others.
+    ///
+    /// # Safety
+    /// The GIL is held.
+    unsafe fn look_at_newest(&mut self) {
+        // SAFETY: the list of subclasses holds live classes.
+        unsafe {
+            let object = (&raw mut ffi::PyBaseObject_Type).cast();
+            let list = Subclasses::new().and_then(|subclasses| subclasses.of(object));
+            let Some(list) = list else { return };
+            let count = ffi::PyList_GET_SIZE(list.as_ptr());
+            // The list is in the order in which they were made.
+            for i in (count - NEWEST).max(0)..count {
+                self.note(ffi::PyList_GET_ITEM(list.as_ptr(), i));
+            }
+        }
+    }
+
     /// Finds every class from `object` down. What can't be asked (out of memory) is left out.
     ///
     /// # Safety
@@ -389,14 +404,9 @@ impl Versions {
         if self.gone.len() > 10_000 {
             self.gone.clear();
         }
-        // SAFETY: the list of subclasses holds live classes; `type.__subclasses__` itself runs no Python code, whatever a
-        // metaclass does.
+        // SAFETY: the list of subclasses holds live classes.
         unsafe {
-            let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
-            let Some(subclasses) = Owned::take(ffi::PyObject_GetAttrString(
-                meta,
-                c"__subclasses__".as_ptr(),
-            )) else {
+            let Some(subclasses) = Subclasses::new() else {
                 return;
             };
             let mut seen = HashSet::new();
@@ -407,22 +417,69 @@ impl Versions {
                 if !seen.insert(class.as_ptr() as usize) {
                     continue;
                 }
-                let version = abi::read::<u32, _>(class.as_ptr(), type_::VERSION_TAG);
-                if version != 0
-                    && let Some(weak) =
-                        Owned::take(ffi::PyWeakref_NewRef(class.as_ptr(), std::ptr::null_mut()))
-                {
-                    self.classes.insert(version, weak);
-                }
-                let list = Owned::take(ffi::PyObject_CallOneArg(
-                    subclasses.as_ptr(),
-                    class.as_ptr(),
-                ));
-                let Some(list) = list else { continue };
+                self.note(class.as_ptr());
+                let Some(list) = subclasses.of(class.as_ptr()) else {
+                    continue;
+                };
                 for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
                     todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));
                 }
             }
+        }
+    }
+
+    /// Notes a class under its version, if it has one.
+    ///
+    /// # Safety
+    /// A live class; the GIL is held.
+    unsafe fn note(&mut self, class: *mut PyObject) {
+        // SAFETY: as the caller says.
+        unsafe {
+            let version = abi::read::<u32, _>(class, type_::VERSION_TAG);
+            if version != 0
+                && let Some(weak) = Owned::take(ffi::PyWeakref_NewRef(class, std::ptr::null_mut()))
+            {
+                self.classes.insert(version, weak);
+            }
+        }
+    }
+}
+
+/// So many of the classes made last are looked at before all are.
+const NEWEST: isize = 64;
+
+/// `type.__subclasses__`, which itself runs no Python code, whatever a metaclass does.
+struct Subclasses(Owned);
+
+impl Subclasses {
+    /// None if it can't be had (out of memory).
+    ///
+    /// # Safety
+    /// The GIL is held.
+    unsafe fn new() -> Option<Subclasses> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
+            let found = ffi::PyObject_GetAttrString(meta, c"__subclasses__".as_ptr());
+            if found.is_null() {
+                ffi::PyErr_Clear();
+            }
+            Owned::take(found).map(Subclasses)
+        }
+    }
+
+    /// The list of a class's subclasses, if there is memory for it.
+    ///
+    /// # Safety
+    /// A live class; the GIL is held.
+    unsafe fn of(&self, class: *mut PyObject) -> Option<Owned> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let list = ffi::PyObject_CallOneArg(self.0.as_ptr(), class);
+            if list.is_null() {
+                ffi::PyErr_Clear();
+            }
+            Owned::take(list)
         }
     }
 }

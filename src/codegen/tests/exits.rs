@@ -124,7 +124,7 @@ fn exits_of_one_shape_share_a_cold_block() {
 
         block3 cold:
             v15 = iconst.i64 0
-            jump block9(v15, v0, v1, v1, v2)  ; v15 = 0
+            jump block9(v15, v0, v1, v2)  ; v15 = 0
 
         block4 cold:
             v7 = iconst.i64 1
@@ -138,31 +138,31 @@ fn exits_of_one_shape_share_a_cold_block() {
             return v0
 
         block7(v8: i64, v9: i64, v10: f64) cold:
-            v21 = stack_addr.i64 ss0
-            store.i64 notrap aligned v1, v21
-            store.i64 notrap aligned v0, v21+8
-            store notrap aligned v9, v21+16
-            store notrap aligned v10, v21+24
-            v22 = iconst.i64 77
-            v23 = call fn0(v22, v8, v21)  ; v22 = 77
-            return v23
+            v20 = stack_addr.i64 ss0
+            store.i64 notrap aligned v1, v20
+            store.i64 notrap aligned v0, v20+8
+            store notrap aligned v9, v20+16
+            store notrap aligned v10, v20+24
+            v21 = iconst.i64 77
+            v22 = call fn0(v21, v8, v20)  ; v21 = 77
+            return v22
 
         block8(v13: i64, v14: f64) cold:
-            v24 = stack_addr.i64 ss0
-            store notrap aligned v14, v24
-            v25 = iconst.i64 77
-            v26 = call fn0(v25, v13, v24)  ; v25 = 77
-            return v26
+            v23 = stack_addr.i64 ss0
+            store notrap aligned v14, v23
+            v24 = iconst.i64 77
+            v25 = call fn0(v24, v13, v23)  ; v24 = 77
+            return v25
 
-        block9(v16: i64, v17: i64, v18: i64, v19: i64, v20: f64) cold:
-            v27 = stack_addr.i64 ss0
-            store notrap aligned v17, v27
-            store notrap aligned v18, v27+8
-            store notrap aligned v19, v27+16
-            store notrap aligned v20, v27+24
-            v28 = iconst.i64 77
-            v29 = call fn0(v28, v16, v27)  ; v28 = 77
-            return v29
+        block9(v16: i64, v17: i64, v18: i64, v19: f64) cold:
+            v26 = stack_addr.i64 ss0
+            store notrap aligned v17, v26
+            store notrap aligned v18, v26+8
+            store notrap aligned v18, v26+16
+            store notrap aligned v19, v26+24
+            v27 = iconst.i64 77
+            v28 = call fn0(v27, v16, v26)  ; v27 = 77
+            return v28
         }
     "#]]
     .assert_eq(code.clif().unwrap());
@@ -215,7 +215,7 @@ fn what_exits_only_add_to_a_word_their_shared_block_adds() {
          block0(v0: ptr, v1: i64, v2: i64):\n  v3 = iconst 10\n  v4 = icmp slt v1, v3\n  br v4, block1, block2\n\
          block1:\n  v5 = icmp slt v2, v3\n  br v5, block4, block3\n\
          block2 cold:\n  v6 = isub v1, v3\n{}  exit exit0(v0, v1, v1, v2)\n\
-         block3 cold:\n{}  exit exit1(v0, v1, v1, v2)\n\
+         block3 cold:\n{}  exit exit1(v0, v1, v1, v3)\n\
          block4:\n  return v0\n}}",
         add(7, "v6"),
         add(10, "v2"),
@@ -228,7 +228,7 @@ fn what_exits_only_add_to_a_word_their_shared_block_adds() {
     };
     assert_eq!(run(1, 2), (100, 0, None));
     assert_eq!(run(17, 2), (107, 0, Some(vec![17, 17, 2])));
-    assert_eq!(run(4, 30), (137, 1, Some(vec![4, 4, 30])));
+    assert_eq!(run(4, 30), (137, 1, Some(vec![4, 4, 10])));
     let clif = code.clif().expect("it was asked for");
     let loads = clif
         .lines()
