@@ -103,6 +103,18 @@ fn what_leaves_a_loop_is_named_first() {
 }
 
 #[test]
+fn what_gives_only_what_nobody_takes_is_not_emitted() {
+    let mut jit = Jit::new();
+    let code = jit.compile(
+        "(ptr, i64) -> i64 {\nblock0(v0: ptr, v1: i64):\n  v2 = load.i64 v0\n  v3 = icmp eq v2, v1\n  v4 = iadd v1, v1\n\
+         \x20 return v4\n}",
+    );
+    let clif = code.clif().expect("it was asked for");
+    assert!(!clif.contains("load") && !clif.contains("icmp"), "{clif}");
+    assert_eq!(call!(code, fn(u64, i64) -> i64, 0, 21), 42);
+}
+
+#[test]
 fn faults_are_errors_and_leave_the_generator_usable() {
     let mut jit = Jit::new();
     let error = jit
