@@ -11,7 +11,7 @@ use crate::lir::{BlockData, Imm, Inst, Opcode, Signature, Term, Value};
 use crate::ll::{Ty, Width};
 use cranelift_codegen::cursor::Cursor;
 use cranelift_codegen::ir::{
-    self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types,
+    self, BlockArg, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, types,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
@@ -74,6 +74,8 @@ enum Passed {
 /// The shared blocks of a function.
 #[derive(Default)]
 pub(super) struct ExitBlocks {
+    /// Where exits leave their number, made for the first.
+    number: Option<StackSlot>,
     /// The thread and the frame of the first exit.
     context: Vec<ir::Value>,
     by_shape: FxHashMap<Vec<Word>, (ir::Block, usize)>,
@@ -202,7 +204,15 @@ impl Emitter<'_> {
             self.exits.context = context.map(|v| self.value(*v)).collect::<Result<_, _>>()?;
         }
         let number = self.cursor.ins().iconst(types::I64, exit.index() as i64);
-        let mut call = vec![BlockArg::from(number)];
+        let mut call: Vec<BlockArg> = Vec::with_capacity(args.len());
+        match self.place_of_number() {
+            Some(place) => {
+                let place = self.cursor.ins().stack_addr(types::I64, place, 0);
+                let flags = MemFlagsData::trusted();
+                self.cursor.ins().store(flags, number, place, 0);
+            }
+            None => call.push(number.into()),
+        }
         let pass = |call: &mut Vec<BlockArg>, value: ir::Value, ty: ir::Type| {
             let known = call.iter().position(|arg| *arg == value.into());
             known.map(Passed::Again).unwrap_or_else(|| {
@@ -243,9 +253,12 @@ impl Emitter<'_> {
         let ExitBlocks {
             by_shape, blocks, ..
         } = &mut self.exits;
+        let is_passed = self.native_stack.is_some();
         let mut make = |shape: &[Word]| {
             let block = func.dfg.make_block();
-            func.dfg.append_block_param(block, types::I64);
+            if is_passed {
+                func.dfg.append_block_param(block, types::I64);
+            }
             for word in shape {
                 if let Word::Own(Passed::Next(ty), _) | Word::Added(_, _, Passed::Next(ty)) = *word
                 {
@@ -287,7 +300,12 @@ impl Emitter<'_> {
             self.cursor.goto_bottom(block);
             let params = self.cursor.func.dfg.block_params(block).to_vec();
             let address = self.cursor.ins().stack_addr(types::I64, buffer, 0);
-            let mut next = params[1..].iter().copied();
+            let place_of_number = self.place_of_number();
+            let mut next = params.iter().copied();
+            let number = match place_of_number {
+                Some(_) => None,
+                None => next.next(),
+            };
             let mut passed = |passed: Passed| match passed {
                 Passed::Next(_) => next.next().expect("a parameter for each value"),
                 Passed::Again(n) => params[n],
@@ -332,8 +350,14 @@ impl Emitter<'_> {
                 .cursor
                 .ins()
                 .iconst(types::I64, self.input.unit.cast_signed());
+            let number = number.unwrap_or_else(|| {
+                let place = place_of_number.expect("it is passed else");
+                let place = self.cursor.ins().stack_addr(types::I64, place, 0);
+                let flags = MemFlagsData::trusted();
+                self.cursor.ins().load(types::I64, flags, place, 0)
+            });
             self.leave_mark()?;
-            let call = self.cursor.ins().call(hook, &[unit, params[0], address]);
+            let call = self.cursor.ins().call(hook, &[unit, number, address]);
             self.collects(call, &[]);
             for place in refs {
                 // The hook finds what a collector has made of them.
@@ -357,6 +381,19 @@ impl Emitter<'_> {
             self.cursor.ins().return_(&results);
         }
         Ok(())
+    }
+
+    /// Where an exit leaves its number: in memory, which takes one instruction and no register for the allocator to find. None where a
+    /// collector walks the native stack, whose frames stay as they are: there it is passed.
+    fn place_of_number(&mut self) -> Option<StackSlot> {
+        if self.native_stack.is_some() {
+            return None;
+        }
+        let func = &mut *self.cursor.func;
+        Some(*self.exits.number.get_or_insert_with(|| {
+            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, WORD, 3);
+            func.create_sized_stack_slot(data)
+        }))
     }
 
     fn exit_hook(&self) -> Result<ir::FuncRef, CodegenError> {
