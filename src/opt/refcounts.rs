@@ -47,7 +47,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             }
             let v = f.object_of(f.arg(insts[i], 0));
             let keeps = Keeps::of(cx, &unseen, &insts, i);
-            let j = match undone(
+            let (j, until) = match undone(
                 f,
                 &objects,
                 &insts[i + 1..],
@@ -55,14 +55,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 v,
                 Some(&keeps),
             ) {
-                Undone::At(n) => i + 1 + n,
+                Undone::At { drop, until } => (i + 1 + drop, i + 1 + until),
                 Undone::NotHere => continue,
                 Undone::Never => {
                     needed_here.push(insts[i]);
                     continue;
                 }
             };
-            let states: BTreeSet<StateId> = (i + 1..j)
+            let states: BTreeSet<StateId> = (i + 1..until)
                 .filter(|k| !gone[*k])
                 .filter_map(|k| f.insts[insts[k]].state)
                 .collect();
@@ -162,9 +162,20 @@ fn across(
 /// What lies between an `incref` and those that undo it: of each block the instructions from one place to another.
 struct Region {
     taken: (Block, usize),
-    /// In order; where the second is the place of a `decref`, that is undone there, else the way goes on.
-    between: Vec<(Block, usize, usize)>,
+    /// In order.
+    between: Vec<Between>,
     v: Value,
+}
+
+/// What of a block lies between an `incref` and those that undo it.
+struct Between {
+    block: Block,
+    /// Where it begins.
+    from: usize,
+    /// Where it ends: at the place of a `decref`, which is undone, or at the block's end, from where the way goes on.
+    to: usize,
+    /// Up to where frame states have the reference.
+    until: usize,
 }
 
 impl Region {
@@ -198,7 +209,12 @@ impl Region {
             let from = if is_first { at + 1 } else { 0 };
             let is_undone = || undone(f, objects, &data.insts[from..], &[], v, Some(&keeps));
             match first.take().unwrap_or_else(is_undone) {
-                Undone::At(n) => between.push((block, from, from + n)),
+                Undone::At { drop, until } => between.push(Between {
+                    block,
+                    from,
+                    to: from + drop,
+                    until: from + until,
+                }),
                 Undone::Never => return None,
                 Undone::NotHere => {
                     let edges = match &data.term {
@@ -210,7 +226,13 @@ impl Region {
                     if args().any(|a| f.object_of(*a) == v) {
                         return None;
                     }
-                    between.push((block, from, data.insts.len()));
+                    let to = data.insts.len();
+                    between.push(Between {
+                        block,
+                        from,
+                        to,
+                        until: to,
+                    });
                     passed.insert(block);
                     left.extend(edges.iter().map(|edge| (places[edge.block], edge.block)));
                 }
@@ -224,22 +246,20 @@ impl Region {
     fn borrow(self, f: &mut Function) {
         let mut states = BTreeSet::new();
         let (first, at) = self.taken;
-        for &(b, from, to) in self.between.iter().rev() {
-            let data = &mut f.blocks[b];
-            states.extend(
-                data.insts[from..to]
-                    .iter()
-                    .filter_map(|v| f.insts[*v].state),
-            );
-            if to < data.insts.len() {
-                data.insts.remove(to);
+        for part in self.between.iter().rev() {
+            let data = &mut f.blocks[part.block];
+            let insts = data.insts[part.from..part.until].iter();
+            states.extend(insts.filter_map(|v| f.insts[*v].state));
+            if part.to < data.insts.len() {
+                data.insts.remove(part.to);
             }
         }
         f.blocks[first].insts.remove(at);
         for state in states {
             borrow_in_state(f, state, self.v);
         }
-        for &(b, ..) in self.between.iter().filter(|(b, ..)| *b != first) {
+        let behind = self.between.iter().map(|part| part.block);
+        for b in behind.filter(|b| *b != first) {
             give_up_at_entry(f, b, self.v);
         }
     }
@@ -522,12 +542,17 @@ impl Holder {
 
 /// Whether a reference that was taken to `v` before these instructions is dropped among them.
 fn is_undone_in(f: &Function, objects: &Objects, insts: &[Value], v: Value) -> bool {
-    matches!(undone(f, objects, insts, &[], v, None), Undone::At(_))
+    matches!(undone(f, objects, insts, &[], v, None), Undone::At { .. })
 }
 
 /// Where a reference is dropped again.
 enum Undone {
-    At(usize),
+    At {
+        /// By which of these instructions.
+        drop: usize,
+        /// Before which of them frame states have it: behind that, a local has.
+        until: usize,
+    },
     /// Nowhere among these instructions, of which none needs it.
     NotHere,
     /// It is needed before.
@@ -551,7 +576,8 @@ fn undone(
     // Drops that nobody may have seen where the unit goes on behind their check: the object may be dropped among them, no later.
     let mut unchecked = false;
     // A local has taken the reference: then what is dropped is that of another one, which nobody may tell from this one meanwhile.
-    let mut moved = false;
+    let mut moved = None;
+    let here = |j: usize| Undone::At { drop: j, until: j };
     let object_of = |v: Value| objects.get(f, v);
     for (j, &inst) in insts.iter().enumerate() {
         if j == MOST_BETWEEN {
@@ -563,20 +589,24 @@ fn undone(
         // Most need no more than this.
         let (step, operand) = objects.steps[inst];
         let is_it = operand.expand() == Some(v);
+        if let Some(until) = moved {
+            match step {
+                Step::Decref | Step::QuietDecref if is_it => return Undone::At { drop: j, until },
+                Step::StoreSlot | Step::QuietDecref | Step::Incref => continue,
+                Step::Harmless if f.op(inst).exit_reason().is_none() => continue,
+                _ => return Undone::Never,
+            }
+        }
         match step {
             _ if stored => {}
-            Step::Decref | Step::QuietDecref if moved && is_it => return Undone::At(j),
-            Step::StoreSlot | Step::QuietDecref | Step::Incref if moved => continue,
-            Step::Harmless if moved && f.op(inst).exit_reason().is_none() => continue,
-            _ if moved => return Undone::Never,
             Step::Harmless | Step::Incref if !crossed => continue,
             Step::StoreSlot if is_it && !crossed && !unchecked => {
-                moved = true;
+                moved = Some(j);
                 continue;
             }
             // Moves the reference on: it is needed.
             Step::StoreSlot if is_it => return Undone::Never,
-            Step::Decref | Step::QuietDecref if is_it => return Undone::At(j),
+            Step::Decref | Step::QuietDecref if is_it => return here(j),
             Step::StoreSlot | Step::QuietDecref => continue,
             Step::Harmless | Step::Incref | Step::Decref | Step::Other => {}
         }
@@ -599,7 +629,7 @@ fn undone(
             | Op::Incref
             | Op::RangeNext => {}
             Op::CheckUnseen if !unchecked => {}
-            Op::Decref if object_of(f.arg(inst, 0)) == v => return Undone::At(j),
+            Op::Decref if object_of(f.arg(inst, 0)) == v => return here(j),
             // An object of a quiet class dies without touching others.
             Op::Decref if !f.drop_runs_host_code(f.arg(inst, 0)) => {}
             // Moves the reference on: it is needed.
@@ -653,7 +683,7 @@ fn undone(
             _ => {}
         }
     }
-    match crossed || stored || unchecked || moved {
+    match crossed || stored || unchecked || moved.is_some() {
         true => Undone::Never,
         false => Undone::NotHere,
     }
