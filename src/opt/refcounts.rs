@@ -592,7 +592,9 @@ fn undone(
         if let Some(until) = moved {
             match step {
                 Step::Decref | Step::QuietDecref if is_it => return Undone::At { drop: j, until },
-                Step::StoreSlot | Step::QuietDecref | Step::Incref => continue,
+                Step::StoreSlot | Step::QuietDecref => continue,
+                // Where another one is taken, that may be what is dropped; it would be left for the local's, which frame states have before.
+                Step::Incref if !is_it => continue,
                 Step::Harmless if f.op(inst).exit_reason().is_none() => continue,
                 _ => return Undone::Never,
             }
