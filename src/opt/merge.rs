@@ -28,7 +28,11 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         while let Term::Jump(edge) = &f.blocks[b].term {
             let next = edge.block;
             let data = &f.blocks[next];
-            if preds[next].len() != 1 || !data.params.is_empty() || data.is_loop_header {
+            if preds[next].len() != 1
+                || !data.params.is_empty()
+                || data.is_loop_header
+                || !holds_the_same(f, b, next)
+            {
                 break;
             }
             let insts = std::mem::take(&mut f.blocks[next].insts);
@@ -48,6 +52,15 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         f.compute_order(entry);
     }
     changed
+}
+
+/// Whether the slots of locals hold the same objects at the end of a block as at the start of the next one. Where a local travels raw from
+/// there on, its object is dropped on the way.
+fn holds_the_same(f: &Function, b: Block, next: Block) -> bool {
+    let before = f.blocks[b].out_locals.iter();
+    let after = f.blocks[next].entry_state.locals.iter();
+    let mut slots = before.zip(after).take(f.code.locals.len());
+    slots.all(|(before, after)| before == after || f.counted(*before) == f.counted(*after))
 }
 
 /// Make a check of the branch at the end of a block, if one side only leaves.
