@@ -12,8 +12,8 @@ use super::sink::{sink_across_loops, sink_sums};
 use super::tidy::merge_blocks;
 use cranelift_entity::PrimaryMap;
 
-/// Let loops test at the bottom, ask for pending work no more often than they need to, count their turns where they are left (turns are counted at the address `counter`), hold the word at
-/// `pending` in a register, and have registers of their own.
+/// Let loops test at the bottom, ask for pending work no more often than they need to, count their turns where they are left (turns are
+/// counted at the address `counter`), hold the word at `pending` in a register, and have registers of their own.
 pub fn tend_loops(
     func: &mut Func,
     helpers: &PrimaryMap<HelperId, Helper>,
