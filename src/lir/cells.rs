@@ -32,6 +32,7 @@ pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u
     for found in &quiet.loops {
         if let Some(before) = work.entered_from(found)
             && work.is_only_read(found)
+            && work.is_in_order(found, before)
         {
             work.carry(found, before);
         }
@@ -89,6 +90,21 @@ impl Work<'_> {
             |inst: &Inst| inst.op == Opcode::Store && self.addresses.contains(inst.args[0]);
         hot.any(|b| insts(b).any(|inst| self.is_load(inst)))
             && !blocks.any(|b| insts(b).any(is_store))
+    }
+
+    /// Whether each block of a loop comes behind all that lead to it, but for the header, and those are blocks of the loop. Other passes
+    /// may have put blocks on edges since it was found, and a cycle with two ways in is no loop, so one may be in there.
+    fn is_in_order(&self, found: &NaturalLoop, before: Block) -> bool {
+        let mut seen = EntitySet::new();
+        let mut blocks = found.blocks.iter();
+        blocks.all(|&b| {
+            seen.insert(b);
+            let mut from = self.cfg.predecessors(b).iter();
+            match b == found.header {
+                true => from.all(|from| *from == before || found.body.contains(*from)),
+                false => from.all(|from| *from != b && seen.contains(*from)),
+            }
+        })
     }
 
     /// Let a loop carry the word.
@@ -295,6 +311,16 @@ mod tests {
                 }
             "#]],
         );
+    }
+
+    #[test]
+    fn a_cycle_with_two_ways_in_is_left_alone() {
+        let text = "(bool) {\nblock0(v0: bool):\n  jump block1\n\
+                    block1:\n  v1 = pconst 4096\n  v2 = load.i64 v1\n  br v0, block2, block3\n\
+                    block2:\n  jump block3\nblock3:\n  br v0, block2, block4\n\
+                    block4:\n  br v0, block1, block5\nblock5:\n  return\n}";
+        let left = random::after(|func| carry(func, 0x1000), text);
+        assert_eq!(left, random::after(|_| (), text));
     }
 
     #[test]
