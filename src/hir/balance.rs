@@ -308,7 +308,7 @@ impl Function {
 
     fn is_immortal_type(&self, v: Value) -> bool {
         let ty = self.ty(v);
-        !ty.is_bottom() && ty <= (Type::BOOL | Type::NONE_TYPE)
+        !ty.is_bottom() && (ty <= (Type::BOOL | Type::NONE_TYPE) || ty <= ty.immortal())
     }
 }
 
@@ -383,6 +383,21 @@ mod tests {
              v2: LongExact = guard_type LongExact v1 guarded {@2 [v0 v1] [v1]}\n    decref v2 {@2 [v0 v1] [v1]}\n    \
              decref v2 {@2 [v0 v1] [v1]}\n    jump bb1 {@2 [v0 v1]}\nbb1 {@2 [v0 v1] []}:\n    return v0 {@5 [v0 v1]}",
             expect!["balanced"],
+        );
+    }
+
+    #[test]
+    fn what_is_known_to_be_immortal_is_not_counted() {
+        let body = |ty: &str| {
+            format!(
+                "bb0 {{@0 [v0 v1] []}}:\n    v0: Object = arg 0\n    v1: {ty} = arg 1\n    store_slot 1 v0\n    \
+                 incref v0\n    check_valid {{@1 [v0 v0] []}}\n    incref v0\n    return v0 {{@5 [v0 v0]}}"
+            )
+        };
+        check(&body("ImmortalLongExact"), expect!["balanced"]);
+        check(
+            &body("LongExact"),
+            expect!["bb0: v4 = check_valid at @1: v1 has 1 references, not 0"],
         );
     }
 
