@@ -153,8 +153,10 @@ impl<'a> Audit<'a> {
         let f = self.f;
         let inst = f.inst(v);
         let args = &inst.args;
-        // An exit resumes before the instruction has done anything.
-        if let (Some(_), Some(state)) = (inst.op.exit_reason(), inst.state) {
+        // An exit resumes before the instruction has done anything. Where a fact that is checked does not hold, nothing resumes.
+        if let (Some(_), Some(state)) = (inst.op.exit_reason(), inst.state)
+            && !f.asserted.contains(&v)
+        {
             let mut expected = self.expected(&f.states[state]);
             // What the exit puts in a slot takes the place of the object that has been there.
             let slots = at.locals.iter().zip(&f.states[state].locals);
