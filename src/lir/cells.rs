@@ -32,7 +32,6 @@ pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u
     for found in &quiet.loops {
         if let Some(before) = work.entered_from(found)
             && work.is_only_read(found)
-            && work.is_in_order(found, before)
         {
             work.carry(found, before);
         }
@@ -90,21 +89,6 @@ impl Work<'_> {
             |inst: &Inst| inst.op == Opcode::Store && self.addresses.contains(inst.args[0]);
         hot.any(|b| insts(b).any(|inst| self.is_load(inst)))
             && !blocks.any(|b| insts(b).any(is_store))
-    }
-
-    /// Whether each block of a loop comes behind all that lead to it, but for the header, and those are blocks of the loop. Other passes
-    /// may have put blocks on edges since it was found, and a cycle with two ways in is no loop, so one may be in there.
-    fn is_in_order(&self, found: &NaturalLoop, before: Block) -> bool {
-        let mut seen = EntitySet::new();
-        let mut blocks = found.blocks.iter();
-        blocks.all(|&b| {
-            seen.insert(b);
-            let mut from = self.cfg.predecessors(b).iter();
-            match b == found.header {
-                true => from.all(|from| *from == before || found.body.contains(*from)),
-                false => from.all(|from| *from != b && seen.contains(*from)),
-            }
-        })
     }
 
     /// Let a loop carry the word.

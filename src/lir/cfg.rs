@@ -67,7 +67,7 @@ impl QuietLoops {
     pub fn of(func: &Func, cfg: &Cfg) -> QuietLoops {
         let hot = func.hot_blocks();
         let loops = cfg.loops();
-        let headers = innermost(&loops);
+        let headers = innermost(cfg, &loops);
         let is_one =
             |found: &NaturalLoop| headers.contains(found.header) && found.is_quiet(func, &hot);
         let (loops, others) = loops.into_iter().partition(is_one);
@@ -75,16 +75,16 @@ impl QuietLoops {
     }
 }
 
-/// The headers of those of a function's loops that have no other in them.
-pub fn innermost(loops: &[NaturalLoop]) -> EntitySet<Block> {
-    let mut headers = EntitySet::new();
-    headers.extend(loops.iter().map(|found| found.header));
-    let is_other = |found: &&NaturalLoop| {
+/// The headers of those of a function's loops that have no other cycle in them. (One with two ways in is no natural loop: an interpreter's
+/// code has such cycles where a loop is tested at both ends and continued.)
+pub fn innermost(cfg: &Cfg, loops: &[NaturalLoop]) -> EntitySet<Block> {
+    let has_other = |found: &NaturalLoop| {
         let mut inside = found.blocks[1..].iter();
-        !inside.any(|b| headers.contains(*b))
+        inside.any(|b| cfg.is_led_back_to(*b))
     };
     let mut innermost = EntitySet::new();
-    innermost.extend(loops.iter().filter(is_other).map(|found| found.header));
+    let found = loops.iter().filter(|found| !has_other(found));
+    innermost.extend(found.map(|found| found.header));
     innermost
 }
 
@@ -177,6 +177,12 @@ impl Cfg {
         };
         let start = place.checked_sub(1).map_or(0, |p| self.ends[p as usize]);
         &self.predecessors[start as usize..self.ends[place as usize] as usize]
+    }
+
+    /// Whether an edge into a block comes from where the block has been passed, in the order at least: each cycle has such a block.
+    pub fn is_led_back_to(&self, block: Block) -> bool {
+        let mut from = self.predecessors(block).iter();
+        from.any(|from| self.place[*from] >= self.place[block])
     }
 
     /// Where a block stands in the order: the later, the greater. Zero for one that is not reachable.

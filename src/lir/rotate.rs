@@ -25,7 +25,7 @@ const MOST_COPIED: usize = 16;
 pub(super) fn rotate_loops(func: &mut Func, cfg: &mut Cfg) -> bool {
     let found = cfg.loops();
     let entered = entered_loops(func, cfg, &found);
-    let innermost = innermost(&found);
+    let innermost = innermost(cfg, &found);
     let mut hot = func.hot_blocks();
     let mut rotated: Vec<Rotated> = Vec::new();
     let mut insertions = Insertions::default();
