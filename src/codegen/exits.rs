@@ -251,12 +251,14 @@ impl Emitter<'_> {
         }
         let func = &mut *self.cursor.func;
         let ExitBlocks {
-            by_shape, blocks, ..
+            number,
+            by_shape,
+            blocks,
+            ..
         } = &mut self.exits;
-        let is_passed = self.native_stack.is_some();
         let mut make = |shape: &[Word]| {
             let block = func.dfg.make_block();
-            if is_passed {
+            if number.is_none() {
                 func.dfg.append_block_param(block, types::I64);
             }
             for word in shape {
@@ -291,6 +293,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         let hook = self.exit_hook()?;
+        let place_of_number = self.place_of_number();
         let words = self.exits.by_shape.keys().map(Vec::len).max().unwrap_or(0) as u32;
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, words.max(1) * WORD, 3);
         let buffer = self.cursor.func.create_sized_stack_slot(data);
@@ -300,7 +303,6 @@ impl Emitter<'_> {
             self.cursor.goto_bottom(block);
             let params = self.cursor.func.dfg.block_params(block).to_vec();
             let address = self.cursor.ins().stack_addr(types::I64, buffer, 0);
-            let place_of_number = self.place_of_number();
             let mut next = params.iter().copied();
             let number = match place_of_number {
                 Some(_) => None,

@@ -149,19 +149,6 @@ pub struct Inst {
     pub results: Results,
 }
 
-impl Inst {
-    /// What it may do besides giving results: what its op's row says, and of a call what its helper's does.
-    pub fn effects(&self, helpers: &PrimaryMap<HelperId, Helper>) -> OpEffects {
-        match self.imm {
-            Imm::Helper(id) => {
-                let effects = helpers.get(id).and_then(|helper| helper.effects);
-                effects.map_or(OpEffects::ANY, OpEffects::of_helper)
-            }
-            _ => self.op.info().effects,
-        }
-    }
-}
-
 /// A block and the values for its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlockCall {
@@ -430,6 +417,21 @@ impl Refs {
 }
 
 impl Func {
+    /// What an instruction may do besides giving results: what its op's row says, and of a call what its helper's or its routine does.
+    pub fn effects(&self, inst: &Inst, helpers: &PrimaryMap<HelperId, Helper>) -> OpEffects {
+        match inst.imm {
+            Imm::Helper(id) => {
+                let effects = helpers.get(id).and_then(|helper| helper.effects);
+                effects.map_or(OpEffects::ANY, OpEffects::of_helper)
+            }
+            Imm::Routine(id) => OpEffects {
+                runs_host_code: self.routines[id].runs_host_code,
+                ..OpEffects::ANY
+            },
+            _ => inst.op.info().effects,
+        }
+    }
+
     /// The number of a routine, which is listed if it is not yet.
     pub(super) fn routine(&mut self, routine: RoutineRef) -> RoutineId {
         let known = self.routines.iter().find(|(_, known)| **known == routine);

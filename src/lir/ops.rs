@@ -40,7 +40,7 @@ impl OpEffects {
         writes: true,
         ..OpEffects::PURE
     };
-    /// Everything. Of a call that is decided by its helper: see [`Inst::effects`](super::Inst::effects).
+    /// Everything. Of a call that is decided by its helper: see [`Func::effects`](super::Func::effects).
     pub const ANY: OpEffects = OpEffects {
         reads: true,
         writes: true,

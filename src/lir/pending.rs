@@ -5,51 +5,38 @@
 //! turn finds that. So each path that comes back to where it was still asks.
 
 use super::cfg::Cfg;
-use super::graph::{Block, Func, Helper, HelperId, Imm, Inst, Term};
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use super::graph::{Func, Helper, HelperId, Term};
+use cranelift_entity::{EntitySet, PrimaryMap};
 
 /// Ask no second time; says whether a block asks no more. Blocks that are not reached then stay.
 ///
 /// Where a block begins, nothing is pending if that holds at the ends of all edges into it. An edge that leads back ends what is known:
 /// on each way round, the first question since then stays.
 pub(super) fn ask_once(func: &mut Func, cfg: &Cfg, helpers: &PrimaryMap<HelperId, Helper>) -> bool {
-    /// What is known where a block begins, of the edges seen so far.
-    #[derive(Clone, Copy, Default, PartialEq)]
-    enum Known {
-        #[default]
-        Nothing,
-        Quiet,
-        Unasked,
-    }
-    let mut known = SecondaryMap::<Block, Known>::with_capacity(func.blocks.len());
+    // The blocks that are entered by an edge at whose end work may be pending.
+    let mut unasked = EntitySet::new();
+    unasked.insert(func.entry());
     let mut changed = false;
     for &block in cfg.order() {
-        let place = cfg.place(block);
-        let (blocks, routines) = (&mut func.blocks, &func.routines);
-        let data = &mut blocks[block];
-        let runs_host_code = |inst: &Inst| match inst.imm {
-            Imm::Routine(id) => routines[id].runs_host_code,
-            _ => inst.effects(helpers).runs_host_code,
-        };
-        let mut back = cfg.predecessors(block).iter();
-        let is_quiet = known[block] == Known::Quiet
-            && !back.any(|from| cfg.place(*from) >= place)
-            && !data.insts.iter().any(runs_host_code);
-        if is_quiet
-            && let Some(Term::Br {
+        let data = &func.blocks[block];
+        let is_quiet = !unasked.contains(block)
+            && !cfg.is_led_back_to(block)
+            && !data
+                .insts
+                .iter()
+                .any(|inst| func.effects(inst, helpers).runs_host_code);
+        match &data.term {
+            Some(Term::Br {
                 then, quiet: true, ..
-            }) = &mut data.term
-        {
-            data.term = Some(Term::Jump(then.clone()));
-            changed = true;
-        }
-        let answers = matches!(data.term, Some(Term::Br { quiet: true, .. }));
-        for (i, call) in data.targets().enumerate() {
-            let known = &mut known[call.block];
-            *known = match *known {
-                Known::Nothing | Known::Quiet if is_quiet || answers && i == 0 => Known::Quiet,
-                _ => Known::Unasked,
-            };
+            }) if is_quiet => {
+                func.blocks[block].term = Some(Term::Jump(then.clone()));
+                changed = true;
+            }
+            _ if is_quiet => {}
+            Some(Term::Br {
+                els, quiet: true, ..
+            }) => drop(unasked.insert(els.block)),
+            _ => unasked.extend(data.targets().map(|call| call.block)),
         }
     }
     changed

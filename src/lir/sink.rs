@@ -23,8 +23,9 @@ const MOST_PLACES: usize = 3;
 /// Sink sums into innermost loops' cold blocks, and undo them there.
 pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
     let QuietLoops { hot, loops, .. } = quiet;
+    let hot_blocks = blocks_of(loops).filter(|b| hot.contains(*b));
     let mut work = Work {
-        users: cfg.users(func, &operands_and_sums(func, hot, loops)),
+        users: cfg.users(func, &operands_and_sums(func, hot_blocks)),
         defined: definitions(func, loops),
         func,
         cfg,
@@ -50,27 +51,22 @@ pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
 /// Sink sums across the loops that lie between where a loop makes them and where it uses them: what counts the turns of a loop around
 /// others, which no turn of theirs needs to keep.
 pub(super) fn sink_across_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
+    let QuietLoops { loops, others, .. } = quiet;
     let mut depths = SecondaryMap::<Block, u32>::with_capacity(func.blocks.len());
-    let loops = || quiet.others.iter().chain(&quiet.loops);
-    for &b in loops().flat_map(|found| &found.blocks) {
+    for b in blocks_of(others).chain(blocks_of(loops)) {
         depths[b] += 1;
     }
-    let has_others = |found: &&NaturalLoop| {
-        let depth = depths[found.header];
-        found.blocks.iter().any(|b| depths[*b] > depth)
-    };
-    let around: Vec<&NaturalLoop> = quiet.others.iter().filter(has_others).collect();
-    // The blocks of a loop that are in no other one in it.
+    // The blocks of loops around others that are in none of those.
     let own = |found: &NaturalLoop| {
         let depth = depths[found.header];
         let own = found.blocks.iter().copied();
-        own.filter(|b| depths[*b] == depth).collect::<Vec<_>>()
+        let own: Vec<Block> = own.filter(|b| depths[*b] == depth).collect();
+        (own.len() < found.blocks.len()).then_some(own)
     };
-    let mut values = EntitySet::new();
-    for b in around.iter().flat_map(|found| own(found)) {
-        let sums = func.blocks[b].insts.iter().filter(|inst| is_sum(inst));
-        values.extend(sums.flat_map(|inst| inst.args.iter().chain(&inst.results).copied()));
-    }
+    let around = others.iter().filter_map(|found| Some((found, own(found)?)));
+    let around: Vec<(&NaturalLoop, Vec<Block>)> = around.collect();
+    let blocks = around.iter().flat_map(|(_, own)| own).copied();
+    let values = operands_and_sums(func, blocks);
     if values.is_empty() {
         return;
     }
@@ -80,12 +76,10 @@ pub(super) fn sink_across_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) 
     let insts = func.order.iter().flat_map(|b| &func.blocks[*b].insts);
     let known = insts.filter(|inst| inst.op == Opcode::Iconst);
     constants.extend(known.map(|inst| inst.results[0]));
-    for found in around {
-        let own = own(found);
-        for &b in &own {
-            let mut at = func.blocks[b].insts.len();
-            while let Some(before) = at.checked_sub(1) {
-                at = before;
+    for (found, own) in around {
+        for b in own {
+            // From the last to the first, so that the places of the others stay.
+            for at in (0..func.blocks[b].insts.len()).rev() {
                 let inst = &func.blocks[b].insts[at];
                 if !is_sum(inst) {
                     continue;
@@ -97,7 +91,8 @@ pub(super) fn sink_across_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) 
                     let mut users = users.of(*v).iter();
                     constants.contains(*v) || users.any(|user| cfg.dominates(to, *user))
                 };
-                if to != b && own.contains(&to) && inst.args.iter().all(is_there) {
+                let is_own = found.body.contains(to) && depths[to] == depths[b];
+                if to != b && is_own && inst.args.iter().all(is_there) {
                     let inst = func.blocks[b].insts.remove(at);
                     let first = first_use(&func.blocks[to], inst.results[0]);
                     func.blocks[to].insts.insert(first, inst);
@@ -111,25 +106,25 @@ fn is_sum(inst: &Inst) -> bool {
     matches!(inst.op, Opcode::Iadd | Opcode::Isub)
 }
 
-/// The sums in hot blocks of loops, and what they are made of.
-fn operands_and_sums(
-    func: &Func,
-    hot: &EntitySet<Block>,
-    loops: &[NaturalLoop],
-) -> EntitySet<Value> {
-    let blocks = loops.iter().flat_map(|found| &found.blocks);
-    let blocks = blocks.filter(|b| hot.contains(**b));
-    let insts = blocks.flat_map(|b| &func.blocks[*b].insts);
-    let sums = insts.filter(|inst| is_sum(inst));
+/// The blocks of loops, of each in order.
+fn blocks_of(loops: &[NaturalLoop]) -> impl Iterator<Item = Block> {
+    loops.iter().flat_map(|found| &found.blocks).copied()
+}
+
+/// The sums in blocks, and what they are made of.
+fn operands_and_sums(func: &Func, blocks: impl Iterator<Item = Block>) -> EntitySet<Value> {
     let mut values = EntitySet::new();
-    values.extend(sums.flat_map(|inst| inst.args.iter().chain(&inst.results).copied()));
+    for b in blocks {
+        let sums = func.blocks[b].insts.iter().filter(|inst| is_sum(inst));
+        values.extend(sums.flat_map(|inst| inst.args.iter().chain(&inst.results).copied()));
+    }
     values
 }
 
 /// Where what loops define is defined; constants are nowhere, since the code generator makes them where they are used.
 fn definitions(func: &Func, loops: &[NaturalLoop]) -> SecondaryMap<Value, Option<Block>> {
     let mut defined = SecondaryMap::<Value, Option<Block>>::with_capacity(func.values.len());
-    for &b in loops.iter().flat_map(|found| &found.blocks) {
+    for b in blocks_of(loops) {
         let data = &func.blocks[b];
         let insts = data.insts.iter().filter(|inst| !inst.args.is_empty());
         let results = insts.flat_map(|inst| &inst.results);

@@ -231,6 +231,17 @@ fn name(host: &Host, routine: Routine) -> String {
     }
 }
 
+/// What stands for a routine in LIR.
+fn reference(host: &Host, routine: Routine, address: u64, signature: Signature) -> lir::RoutineRef {
+    lir::RoutineRef {
+        name: name(host, routine),
+        address,
+        signature,
+        keeps_most: routine.keeps_most(host),
+        runs_host_code: routine.runs_host_code(host),
+    }
+}
+
 fn incref_all(host: &Host, count: usize) -> Func {
     let routine = Routine::IncrefAll(count);
     let mut func = Func::new(name(host, routine), incref_all_signature(count));
@@ -314,13 +325,7 @@ fn drop_object_at(host: &Host, routine: Routine, end: Option<u64>) -> Func {
     b.switch_to(last);
     match (end, routine.callee()) {
         (Some(address), Some(callee)) => {
-            let end = lir::RoutineRef {
-                name: name(host, callee),
-                address,
-                signature: drop_at_signature(routine),
-                keeps_most: callee.keeps_most(host),
-                runs_host_code: callee.runs_host_code(host),
-            };
+            let end = reference(host, callee, address, drop_at_signature(callee));
             let end = b.routine(end);
             let valid = b.call_routine(end, &params);
             b.ret(&valid);
@@ -556,23 +561,19 @@ impl Lower<'_> {
 
     /// What stands for a routine in LIR, if it is to be had.
     fn reference_to(&self, routine: Routine) -> Option<lir::RoutineRef> {
-        Some(lir::RoutineRef {
-            name: name(self.host, routine),
-            address: (self.policy.routines)(routine)?,
-            signature: match routine {
-                Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
-                Routine::IncrefAll(count) => incref_all_signature(count),
-                Routine::Release => release_signature(),
-                Routine::Drop => drop_signature(),
-                Routine::DropAt | Routine::EndAt | Routine::DropUnseen | Routine::EndUnseen => {
-                    drop_at_signature(routine)
-                }
-                Routine::Replace => replace_signature(),
-                Routine::Pending => pending_signature(),
-            },
-            keeps_most: routine.keeps_most(self.host),
-            runs_host_code: routine.runs_host_code(self.host),
-        })
+        let address = (self.policy.routines)(routine)?;
+        let signature = match routine {
+            Routine::Intrinsic(id) => signature(&self.host.intrinsics[id])?,
+            Routine::IncrefAll(count) => incref_all_signature(count),
+            Routine::Release => release_signature(),
+            Routine::Drop => drop_signature(),
+            Routine::DropAt | Routine::EndAt | Routine::DropUnseen | Routine::EndUnseen => {
+                drop_at_signature(routine)
+            }
+            Routine::Replace => replace_signature(),
+            Routine::Pending => pending_signature(),
+        };
+        Some(reference(self.host, routine, address, signature))
     }
 
     /// Do the work that is pending; gives whether the unit may go on.

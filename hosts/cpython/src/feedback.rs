@@ -303,13 +303,9 @@ pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
                 return Vec::new();
             }
             passed += 1;
-            let list = subclasses.of(class.as_ptr());
+            todo.extend(subclasses.of(class.as_ptr()));
             if !expects_attributes || has_attributes(class.as_ptr().cast()) {
                 found.push(LiveClass(class));
-            }
-            let Some(list) = list else { continue };
-            for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
-                todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));
             }
         }
     }
@@ -382,15 +378,14 @@ impl Versions {
     /// # Safety
     /// The GIL is held.
     unsafe fn look_at_newest(&mut self) {
-        // SAFETY: the list of subclasses holds live classes.
+        // SAFETY: live classes; the caller holds the lock.
         unsafe {
+            let Some(subclasses) = Subclasses::new() else {
+                return;
+            };
             let object = (&raw mut ffi::PyBaseObject_Type).cast();
-            let list = Subclasses::new().and_then(|subclasses| subclasses.of(object));
-            let Some(list) = list else { return };
-            let count = ffi::PyList_GET_SIZE(list.as_ptr());
-            // The list is in the order in which they were made.
-            for i in (count - NEWEST).max(0)..count {
-                self.note(ffi::PyList_GET_ITEM(list.as_ptr(), i));
+            for class in subclasses.of(object).iter().rev().take(NEWEST) {
+                self.note(class.as_ptr());
             }
         }
     }
@@ -404,7 +399,7 @@ impl Versions {
         if self.gone.len() > 10_000 {
             self.gone.clear();
         }
-        // SAFETY: the list of subclasses holds live classes.
+        // SAFETY: live classes; the caller holds the lock.
         unsafe {
             let Some(subclasses) = Subclasses::new() else {
                 return;
@@ -418,12 +413,7 @@ impl Versions {
                     continue;
                 }
                 self.note(class.as_ptr());
-                let Some(list) = subclasses.of(class.as_ptr()) else {
-                    continue;
-                };
-                for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
-                    todo.extend(Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)));
-                }
+                todo.extend(subclasses.of(class.as_ptr()));
             }
         }
     }
@@ -446,7 +436,7 @@ impl Versions {
 }
 
 /// So many of the classes made last are looked at before all are.
-const NEWEST: isize = 64;
+const NEWEST: usize = 64;
 
 /// `type.__subclasses__`, which itself runs no Python code, whatever a metaclass does.
 struct Subclasses(Owned);
@@ -460,26 +450,32 @@ impl Subclasses {
         // SAFETY: as the caller says.
         unsafe {
             let meta = (&raw mut ffi::PyType_Type).cast::<PyObject>();
-            let found = ffi::PyObject_GetAttrString(meta, c"__subclasses__".as_ptr());
-            if found.is_null() {
+            let found = Owned::take(ffi::PyObject_GetAttrString(
+                meta,
+                c"__subclasses__".as_ptr(),
+            ));
+            if found.is_none() {
                 ffi::PyErr_Clear();
             }
-            Owned::take(found).map(Subclasses)
+            found.map(Subclasses)
         }
     }
 
-    /// The list of a class's subclasses, if there is memory for it.
+    /// A class's subclasses, in the order in which they were made; none if there is no memory for them.
     ///
     /// # Safety
     /// A live class; the GIL is held.
-    unsafe fn of(&self, class: *mut PyObject) -> Option<Owned> {
-        // SAFETY: as the caller says.
+    unsafe fn of(&self, class: *mut PyObject) -> Vec<Owned> {
+        // SAFETY: as the caller says; the list holds live classes.
         unsafe {
-            let list = ffi::PyObject_CallOneArg(self.0.as_ptr(), class);
-            if list.is_null() {
+            let Some(list) = Owned::take(ffi::PyObject_CallOneArg(self.0.as_ptr(), class)) else {
                 ffi::PyErr_Clear();
-            }
-            Owned::take(list)
+                return Vec::new();
+            };
+            let items = 0..ffi::PyList_GET_SIZE(list.as_ptr());
+            items
+                .filter_map(|i| Owned::borrow(ffi::PyList_GET_ITEM(list.as_ptr(), i)))
+                .collect()
         }
     }
 }
