@@ -267,9 +267,11 @@ int main(void)
     O(bytes, DATA, PyBytesObject, ob_sval);
 
     O(runtime, AUDIT_HOOKS, _PyRuntimeState, audit_hooks.head);
+    S(runtime, _PyRuntimeState);
 
     O(debug, VERSION, _Py_DebugOffsets, version);
     O(debug, FREE_THREADED, _Py_DebugOffsets, free_threaded);
+    O(debug, RUNTIME, _Py_DebugOffsets, runtime_state);
     O(debug, INTERPRETER, _Py_DebugOffsets, interpreter_state);
     O(debug, THREAD, _Py_DebugOffsets, thread_state);
     O(debug, FRAME, _Py_DebugOffsets, interpreter_frame);

@@ -106,8 +106,22 @@ pub unsafe fn audit_hooks() -> [i64; 2] {
         let of_all = &raw const _PyRuntime;
         [
             ours.byte_offset(interp::AUDIT_HOOKS as isize) as i64,
-            of_all.byte_offset(runtime::AUDIT_HOOKS as isize) as i64,
+            of_all.byte_offset(of_all_audit_hooks(of_all) as isize) as i64,
         ]
+    }
+}
+
+/// Where `_PyRuntime` has `audit_hooks.head`: what the perf trampoline keeps before it has grown in a patch version.
+///
+/// # Safety
+/// `runtime` points to the runtime state of a CPython 3.13.
+unsafe fn of_all_audit_hooks(runtime: *const u8) -> i32 {
+    // SAFETY: the runtime state begins with its debug offsets.
+    let size = unsafe { read::<u64, _>(runtime, debug::RUNTIME) };
+    if size > runtime::SIZE as u64 {
+        runtime::AUDIT_HOOKS + 24
+    } else {
+        runtime::AUDIT_HOOKS
     }
 }
 
@@ -146,7 +160,6 @@ pub unsafe fn validate() -> Result<(), AbiError> {
 
 /// What `_Py_DebugOffsets` says, as (field, group, place in the group, value in our table).
 const DEBUG_OFFSETS: &[(&str, i32, i32, i32)] = &[
-    ("sizeof(PyThreadState)", debug::THREAD, 0, thread::SIZE),
     ("PyThreadState.interp", debug::THREAD, 3, thread::INTERP),
     (
         "PyThreadState.current_frame",
@@ -274,17 +287,23 @@ unsafe fn check_debug_offsets(runtime: *const u8) -> Result<(), AbiError> {
                 });
             }
         }
-        // This struct grows at its end in patch versions.
-        let (found, expected) = (
-            read::<u64, _>(runtime, debug::INTERPRETER),
-            interp::MONITORS as u64,
-        );
-        if found <= expected {
-            return Err(AbiError::Layout {
-                what: "sizeof(PyInterpreterState)",
-                found,
-                expected,
-            });
+        // These structs grow at their ends in patch versions.
+        for (what, group, expected) in [
+            ("sizeof(PyThreadState)", debug::THREAD, thread::SIZE),
+            (
+                "sizeof(PyInterpreterState)",
+                debug::INTERPRETER,
+                interp::MONITORS + 1,
+            ),
+        ] {
+            let (found, expected) = (read::<u64, _>(runtime, group), expected as u64);
+            if found < expected {
+                return Err(AbiError::Layout {
+                    what,
+                    found,
+                    expected,
+                });
+            }
         }
         Ok(())
     }

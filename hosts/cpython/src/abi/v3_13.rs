@@ -352,12 +352,14 @@ layout! {
     /// `_PyRuntime`, after its offsets for debuggers.
     runtime {
         AUDIT_HOOKS = 10424, "`audit_hooks.head`: null if there are none.";
+        SIZE = 283320, "Size of the struct.";
     }
 
     /// `_Py_DebugOffsets`, at the start of `_PyRuntime`: groups of `u64`.
     debug {
         VERSION = 8, "`version`.";
         FREE_THREADED = 16, "`free_threaded`.";
+        RUNTIME = 24, "`runtime_state`.";
         INTERPRETER = 48, "`interpreter_state`.";
         THREAD = 152, "`thread_state`.";
         FRAME = 224, "`interpreter_frame`.";
