@@ -224,7 +224,11 @@ def refusals(stats: dict) -> dict[str, int]:
 
 def faults(stats: dict) -> list[str]:
     """What the compiler says of its own work: a function it found wrong is refused, and the program runs all the same."""
-    return [reason for reason in refusals(stats) if reason.startswith("internal:") and FULL not in reason]
+    wrong = [reason for reason in refusals(stats) if reason.startswith("internal:") and FULL not in reason]
+    # When statistics are written at exit, all units have been thrown away, and no stack but that of a daemon thread is left.
+    if waiting := stats.get("waiting", 0):
+        wrong.append(f"{waiting} units still count an activation at the end")
+    return wrong
 
 
 def _percent(part, whole):

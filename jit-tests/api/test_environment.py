@@ -64,7 +64,7 @@ class Environment(InFolder):
             child("-m", "cladonia", "--stats", file, "-c", code)
             with self.subTest(code=code):
                 stats = json.loads(file.read_text())
-                self.assertLessEqual({"units", "entries", "exits", "refused", "invalidated", "compile_ms", "stages_ms", "passes_ms", "paths", "coverage"}, stats.keys())
+                self.assertLessEqual({"units", "entries", "exits", "refused", "invalidated", "waiting", "compile_ms", "stages_ms", "passes_ms", "paths", "coverage"}, stats.keys())
             file.unlink()
 
     def test_statistics_go_where_the_program_started(self):

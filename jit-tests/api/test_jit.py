@@ -11,7 +11,7 @@ from cladonia import _native, _options
 import harness
 from support import child, needs_jit
 
-KEYS = {"build", "units", "entries", "exits", "refused", "invalidated", "compile_ms", "coverage"}
+KEYS = {"build", "units", "entries", "exits", "refused", "invalidated", "waiting", "compile_ms", "coverage"}
 COVERAGE = {"functions_eligible", "functions_compiled", "refusals", "units_entered", "native_calls", "interpreted_calls",
             "native_loop_iterations"}
 

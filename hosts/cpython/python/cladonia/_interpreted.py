@@ -42,6 +42,7 @@ class Interpreted:
             "exits": [],
             "refused": {},
             "invalidated": 0,
+            "waiting": 0,
             "compile_ms": 0.0,
             "oracle": {"units": 0, "entries": 0},
             "coverage": {

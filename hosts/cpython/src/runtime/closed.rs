@@ -205,7 +205,7 @@ pub unsafe extern "C" fn call_boxed(
     token: u64,
     mismatch: i64,
 ) -> Object {
-    // SAFETY: the adapter's unit is alive; `call_interpreted` keeps it so while it runs.
+    // SAFETY: the adapter's unit is alive, and kept so while the interpreter runs the call.
     unsafe {
         let unit = token as UnitRef;
         let state = &*unit;
@@ -216,6 +216,6 @@ pub unsafe extern "C" fn call_boxed(
                 units::invalidate(unit);
             }
         }
-        entries::call_interpreted(ts, func, args, count)
+        units::keeping(unit, || entries::call_in_place(ts, func, args, count))
     }
 }

@@ -350,7 +350,7 @@ pub(super) unsafe fn compile_unit(
     let (enter, leave, suspend) = match kind {
         Kind::Generator => (
             generators::enter(&unit),
-            generators::leave(),
+            generators::leave(&unit),
             Some(generators::suspend(&unit)),
         ),
         _ => (frames::enter(&unit), frames::leave(&unit), None),

@@ -6,7 +6,7 @@
 
 use super::capi::*;
 use super::function_state::{self, Entry, Installed};
-use super::units::{Busy, HandedOver, UnitRef};
+use super::units::{self, Busy, HandedOver, UnitRef, UnitState};
 use super::{abi, compiling, frames, generators, monitoring, rt};
 use crate::helpers;
 use abi::thread as t;
@@ -26,30 +26,37 @@ pub const EVENTS: u64 = 0xff;
 /// What `enter` calls when the eval-breaker word is not the one that the unit knows: 1 to go on natively, 0 to run this
 /// call in the interpreter.
 pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
-    let _busy = Busy::new();
-    // SAFETY: the unit is being entered, and nothing is freed while busy.
-    unsafe {
-        let unit = &*(token as UnitRef);
-        for _ in 0..4 {
-            if !unit.is_valid() {
-                return 0;
-            }
+    // SAFETY: the unit is being entered, so it is alive, and it is kept while other code runs.
+    unsafe { units::keeping(token as UnitRef, || may_enter(ts, &*(token as UnitRef))) as i64 }
+}
+
+/// Whether a unit may be entered, after what is pending was done if that cannot raise.
+///
+/// # Safety
+/// `ts` is the current thread's; the unit is kept.
+unsafe fn may_enter(ts: Thread, unit: &UnitState) -> bool {
+    for _ in 0..4 {
+        if !unit.is_valid() {
+            return false;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
             let word: u64 = get(ts, t::EVAL_BREAKER);
             if word & !EVENTS != unit.checked.pending.get() {
                 if monitoring::is_unit_observed(unit) {
-                    return 0;
+                    return false;
                 }
                 unit.checked.pending.set(word & !EVENTS);
             }
             if word & EVENTS == 0 {
-                return 1;
+                return true;
             }
             if word & EVENTS & !HARMLESS != 0 || _Py_HandlePending(ts) != 0 {
-                return 0;
+                return false;
             }
         }
-        0
     }
+    false
 }
 
 /// Branch to `take` if the arguments of a vectorcall are on the operand stack of the interpreter's frame that is
@@ -333,7 +340,7 @@ pub unsafe extern "C" fn call_interpreted(
 
 /// Run a call with bound arguments in the interpreter; `args` are taken over. Native callers and stubs come here through
 /// the fallback.
-unsafe extern "C" fn call_in_place(
+pub(super) unsafe extern "C" fn call_in_place(
     ts: Thread,
     func: Object,
     args: *mut Object,

@@ -6,7 +6,7 @@
 use super::capi::*;
 use super::entries::EVENTS;
 use super::rebuilt::{self, Rebuilt};
-use super::units::{self, Kind, UnitRef, UnitState};
+use super::units::{Kind, UnitRef, UnitState};
 use super::{abi, frames, generators, healing, local_events};
 use crate::helpers::traceback;
 use abi::{frame as f, thread as t};
@@ -69,7 +69,12 @@ pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
             false => Some((*record).all_words(buffer)),
         };
         let buffer = words.as_ref().map_or(buffer, |words| words.as_ptr());
-        units::keeping(unit, || leave(ts, frame, unit, &*record, number, buffer))
+        let result = leave(ts, frame, unit, &*record, number, buffer);
+        // The frame that the unit made, and counted, is the interpreter's and has ended or is suspended. A loop's was lent.
+        if !matches!((*unit).kind, Kind::Loop { .. }) {
+            (*unit).end();
+        }
+        result
     }
 }
 

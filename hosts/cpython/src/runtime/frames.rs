@@ -18,7 +18,7 @@
 use super::abi;
 use super::capi::*;
 use super::chunks;
-use super::units::{Busy, UnitState};
+use super::units::UnitState;
 use crate::helpers::{bound, range_iter, seq_iter_at};
 use crate::world::instances::make_instance;
 use abi::{frame as f, thread as t};
@@ -220,6 +220,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let c = b.op(Opcode::Iadd, &[c, minus]);
     b.store(Width::I32, ts, t::C_RECURSION_REMAINING, c);
     count_entry(&mut b, unit);
+    count_activation(&mut b, unit, 1);
     b.ret(&[frame]);
 
     b.switch_to(fail);
@@ -270,6 +271,12 @@ fn unless(
 pub fn count_entry(b: &mut Builder<'_>, unit: &UnitState) {
     let counter = b.pconst(unit.entries.as_ptr() as u64);
     b.add_at(Width::I64, counter, 0, 1);
+}
+
+/// LIR that counts an activation that begins (1) or ends (-1): see [`super::units`].
+pub fn count_activation(b: &mut Builder<'_>, unit: &UnitState, by: i64) {
+    let counter = b.pconst(unit.activations.as_ptr() as u64);
+    b.add_at(Width::I64, counter, 0, by);
 }
 
 /// LIR that fails where the native stack is low; goes on in a new block.
@@ -397,6 +404,7 @@ pub fn leave(unit: &UnitState) -> Func {
     b.store(Width::Ptr, ts, t::DATASTACK_TOP, frame);
     b.jump(done, &[]);
     b.switch_to(done);
+    count_activation(&mut b, unit, -1);
     b.ret(&[]);
     func
 }
@@ -431,17 +439,14 @@ fn drop_slot(b: &mut Builder<'_>, frame: Value, offset: i32) {
     b.switch_to(next);
 }
 
-/// Free an object that a local of an unlinked frame held. While its finaliser runs, nothing on the frame chain shows
-/// that a unit is on the native stack.
+/// Free an object that a local of an unlinked frame held.
 unsafe extern "C" fn free_local(object: Object) {
-    let _busy = Busy::new();
     // SAFETY: the count has just become zero.
     unsafe { _Py_Dealloc(object) };
 }
 
 /// [`free_local`] for many locals.
 unsafe extern "C" fn drop_locals(frame: Frame, count: i64) {
-    let _busy = Busy::new();
     for slot in 0..count as i32 {
         // SAFETY: the frame is unlinked but not popped; each slot is null or owned.
         unsafe {
@@ -471,7 +476,6 @@ pub unsafe fn keep_locals(frame: Frame) {
 
 /// Clear and pop an unlinked frame that a frame object refers to.
 unsafe extern "C" fn clear_seen(ts: Thread, frame: Frame) {
-    let _busy = Busy::new();
     // SAFETY: the frame is the top of the data stack; it gets the references that the interpreter drops.
     unsafe {
         keep_locals(frame);

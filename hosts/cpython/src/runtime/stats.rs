@@ -188,6 +188,7 @@ pub unsafe fn dict() -> Object {
         dict.set("exits", exits);
         dict.set("refused", counts(&sums.refused));
         dict.set("invalidated", number(sums.invalidated));
+        dict.set("waiting", number(rt().retired.len() as u64));
         dict.set(
             "compile_ms",
             PyFloat_FromDouble(sums.compile_ns as f64 / 1e6),

@@ -5,14 +5,24 @@
 //! compiled --installed--> live --invalidated--> retired --no frame inside--> freed
 //! ```
 //! A unit's **token**, which its frames carry and the exit hook is given, is the address of its [`UnitState`], so the
-//! state must outlive every activation. A retired unit is freed by [`reclaim`] once no thread has a native frame with
-//! its token, no exit of it is being served, and nothing runs between a native entry and its frame ([`Busy`]). Entries
-//! go when no native code is under way at all: a vectorcall stub has no frame, whatever it calls ([`HandedOver`]).
+//! state must outlive every activation. A retired unit is freed by [`reclaim`] once its count of activations is zero and
+//! nothing runs between a native entry and its frame ([`Busy`]). Entries go when no native code is under way at all: a
+//! vectorcall stub has no frame, whatever it calls ([`HandedOver`]).
+//!
+//! # Why activations are counted
+//! The frames of the threads do not show every stack that may return into a unit: greenlet, and whatever is built on it
+//! (gevent, eventlet, SQLAlchemy's bridge to asyncio), copies the C stack of a suspended coroutine away and unlinks its
+//! frames. A count needs no stack to be found. The unit's own code keeps it: the LIR that makes a frame raises it, the
+//! LIR that takes the frame down or suspends it lowers it as the last thing it does, and so does the exit hook, which
+//! runs the rest of a frame's function. That is one addition in memory at each end of a call, beside words that the entry
+//! reads anyway. Closed units are not counted: no code of the program runs in them, so no stack is switched there.
+//! A thread that is ended in the middle of a call, or was left behind by a fork, leaves its counts raised: those units
+//! are never freed, which is what must not happen while its stack is there.
 
 use super::abi;
-use super::capi::{CodeShape, Frame, Object, get};
+use super::capi::{CodeShape, Object, get};
 use super::generators::Forward;
-use super::{DEFAULT_THRESHOLD, frames, rt};
+use super::{DEFAULT_THRESHOLD, rt};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
@@ -54,7 +64,7 @@ pub struct UnitState {
     pub opened: Cell<u64>,
     /// Of a closed unit: calls with an argument of another class.
     pub mismatches: Cell<u64>,
-    /// Exits being served, and loops being entered.
+    /// Activations that are not over: frames that it runs in, on any stack, and work that is done on its behalf.
     pub activations: Cell<u64>,
     /// Its code object; the unit holds a reference.
     pub shape: CodeShape,
@@ -209,6 +219,21 @@ impl UnitState {
         self.checked.state.get() == 0
     }
 
+    /// Whether code of its may be on a stack.
+    pub fn is_active(&self) -> bool {
+        self.activations.get() != 0
+    }
+
+    /// One more activation.
+    pub fn begin(&self) {
+        self.activations.set(self.activations.get() + 1);
+    }
+
+    /// One activation less: the last thing before the unit's code returns.
+    pub fn end(&self) {
+        self.activations.set(self.activations.get() - 1);
+    }
+
     /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
     pub fn may_be_remade(&self) -> bool {
         let (made, took) = self.cost;
@@ -296,8 +321,8 @@ impl Count {
     }
 }
 
-/// How many calls are between a native entry and its frame, or are dropping the locals of an unlinked frame, over all
-/// threads: then code may be on a native stack without a frame that shows it.
+/// How many calls are being made by the interpreter for units that could not make their frames, over all threads: such
+/// a unit is on a native stack, and no count of its own shows it.
 static BUSY: Count = Count::new();
 
 /// Keeps all units while it lives.
@@ -371,9 +396,9 @@ pub unsafe fn invalidate(unit: UnitRef) {
 pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
     // SAFETY: the caller's promise, and then that of the count.
     unsafe {
-        (*unit).activations.set((*unit).activations.get() + 1);
+        (*unit).begin();
         let result = act();
-        (*unit).activations.set((*unit).activations.get() - 1);
+        (*unit).end();
         result
     }
 }
@@ -383,17 +408,16 @@ pub fn reclaim() {
     if rt().retired.is_empty() && rt().buried.is_empty() || is_busy() {
         return;
     }
-    // SAFETY: the GIL is held, so no chain of frames changes while it is walked.
-    let inside = unsafe { tokens_in_frames() };
-    let (free, keep): (Vec<UnitRef>, Vec<UnitRef>) = std::mem::take(&mut rt().retired)
+    let (keep, free): (Vec<UnitRef>, Vec<UnitRef>) = std::mem::take(&mut rt().retired)
         .into_iter()
-        .partition(|&u| {
-            // SAFETY: retired units are alive until they are freed here.
-            unsafe { (*u).activations.get() == 0 && !inside.contains(&(u as u64)) }
-        });
-    let handed_over = HANDED_OVER.get() != 0;
-    let unused = keep.is_empty() && inside.is_empty() && !handed_over;
-    if unused && !rt().buried.is_empty() {
+        // SAFETY: retired units are alive until they are freed here.
+        .partition(|&u| unsafe { (*u).is_active() });
+    let nothing_runs = || {
+        let mut units = rt().codes.values().flat_map(|state| state.units());
+        // SAFETY: units in tables are alive.
+        HANDED_OVER.get() == 0 && units.all(|unit| unsafe { !(*unit).is_active() })
+    };
+    if !rt().buried.is_empty() && keep.is_empty() && nothing_runs() {
         rt().stubs.clear();
         rt().buried.clear();
     }
@@ -404,24 +428,4 @@ pub fn reclaim() {
         rt().totals.absorb(&unit);
         drop(unit);
     }
-}
-
-/// The tokens of all native frames of all threads.
-unsafe fn tokens_in_frames() -> std::collections::HashSet<u64> {
-    let mut tokens = std::collections::HashSet::new();
-    // SAFETY: threads and their frames do not change while the GIL is held here.
-    unsafe {
-        let mut ts = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
-        while !ts.is_null() {
-            let mut frame: Frame = get(ts.cast(), abi::thread::CURRENT_FRAME);
-            while !frame.is_null() {
-                if let Some(token) = frames::native_token(frame) {
-                    tokens.insert(token);
-                }
-                frame = get(frame, abi::frame::PREVIOUS);
-            }
-            ts = PyThreadState_Next(ts);
-        }
-    }
-    tokens
 }

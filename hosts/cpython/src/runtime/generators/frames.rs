@@ -3,7 +3,7 @@
 use super::super::capi::*;
 use super::super::entries::entry_check;
 use super::super::frames::{self, C_RECURSION_RESERVE, NATIVE};
-use super::super::units::{Busy, UnitState};
+use super::super::units::UnitState;
 use super::abi;
 use super::{NO_POINT, chain};
 use abi::{frame as f, generator as g, thread as t};
@@ -84,6 +84,7 @@ pub fn enter(unit: &UnitState) -> Func {
         b.store(Width::I32, ts, offset, left);
     }
     frames::count_entry(&mut b, unit);
+    frames::count_activation(&mut b, unit, 1);
     b.ret(&[frame, point]);
 
     b.switch_to(fail);
@@ -145,12 +146,13 @@ pub fn suspend(unit: &UnitState) -> Func {
     for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
         b.add_at(Width::I32, ts, offset, 1);
     }
+    frames::count_activation(&mut b, unit, -1);
     b.ret(&[]);
     func
 }
 
 /// LIR that ends a generator: `(thread, frame) -> ()`.
-pub fn leave() -> Func {
+pub fn leave(unit: &UnitState) -> Func {
     let mut func = Func::new("leave", Signature::new(&[Ty::Ptr, Ty::Ptr], &[]));
     let (ts, frame) = (func.params()[0], func.params()[1]);
     let mut b = Builder::new(&mut func);
@@ -161,13 +163,13 @@ pub fn leave() -> Func {
         &[Ty::Ptr, Ty::Ptr],
         &[],
     );
+    frames::count_activation(&mut b, unit, -1);
     b.ret(&[]);
     func
 }
 
 /// Unlink and clear the frame of a generator that has returned.
 pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
-    let _busy = Busy::new();
     // SAFETY: the frame is the innermost one, its stack empty. Its generator lives: who resumed it holds it.
     unsafe {
         let generator = frame.offset(-(g::FRAME as isize));
