@@ -1,14 +1,15 @@
 //! What CPython's interpreter has observed: inline caches and live values, as types to bet on.
 //!
-//! A specialised opcode in `co_code_adaptive` says which classes its operands had, by its name or by a version in its cache. Versions lead back to
-//! classes and functions: CPython 3.13 keeps a table for functions, and none for classes, so those are found by
-//! walking all classes, once, and again when a version is not known. Nothing read here is proved by it; whatever a
+//! A specialised instruction says which classes its operands had, by its name or by a version in its cache
+//! ([what it says](crate::abi::feedback) is read by the version's module). Versions lead back to classes and functions: the interpreter
+//! has a table for functions; classes are found by walking all of them, once, and again when a version is not known. Nothing read here is proved by it; whatever a
 //! cache names is checked (by its version) to be alive before it is touched.
 
 #[cfg(test)]
 mod tests;
 
-use crate::abi::{self, function, interp, opcodes as oc, type_};
+use crate::abi::feedback::{self as noted, Observed};
+use crate::abi::{self, type_};
 use crate::objects;
 use crate::owned::Owned;
 use crate::world::classes::{self, Descriptor, Storage, storage};
@@ -38,60 +39,38 @@ pub unsafe fn live_types(values: &[*mut PyObject]) -> Vec<Type> {
 }
 
 /// What the instruction at `unit` (an opcode in `co_code_adaptive`, with its cache behind it) says of its operands, from the deepest to the
-/// top, or, of a call, of its callee. Empty if it says nothing.
+/// top, or, of a call, of its callee, if it is a specialised form of the general opcode. Empty if it says nothing.
 ///
 /// # Safety
 /// The GIL is held; `unit` points to a code unit of a live code object and is no argument prefix.
-pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
-    let cache = Cache(unit);
+pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
     // SAFETY: as the caller says.
     unsafe {
-        let opcode = unit.cast::<u8>().read();
-        if let Some((_, types)) = FIXED.iter().find(|row| row.0 == opcode) {
-            return types.to_vec();
-        }
-        match opcode {
-            oc::CONTAINS_OP_SET => vec![Type::OBJECT, Type::SET_EXACT.join(Type::FROZEN_SET_EXACT)],
-            oc::TO_BOOL_ALWAYS_TRUE => cache
-                .class()
-                .map(|class| vec![exact(class.as_type())])
-                .unwrap_or_default(),
-            oc::LOAD_ATTR_WITH_HINT => cache
-                .class_with_dicts()
-                .map(|class| vec![exact(class.as_type())])
-                .unwrap_or_default(),
-            oc::LOAD_ATTR_INSTANCE_VALUE
-            | oc::LOAD_ATTR_SLOT
-            | oc::LOAD_ATTR_PROPERTY
-            | oc::LOAD_ATTR_GETATTRIBUTE_OVERRIDDEN
-            | oc::LOAD_ATTR_METHOD_WITH_VALUES
-            | oc::LOAD_ATTR_METHOD_NO_DICT
-            | oc::LOAD_ATTR_METHOD_LAZY_DICT
-            | oc::LOAD_ATTR_NONDESCRIPTOR_WITH_VALUES
-            | oc::LOAD_ATTR_NONDESCRIPTOR_NO_DICT => cache
-                .class()
-                .map(|class| vec![exact(class.as_type())])
-                .unwrap_or_default(),
-            oc::STORE_ATTR_WITH_HINT => cache
-                .class_with_dicts()
-                .map(|class| vec![Type::OBJECT, exact(class.as_type())])
-                .unwrap_or_default(),
-            oc::STORE_ATTR_INSTANCE_VALUE | oc::STORE_ATTR_SLOT => cache
-                .class()
-                .map(|class| vec![Type::OBJECT, exact(class.as_type())])
-                .unwrap_or_default(),
-            oc::LOAD_ATTR_CLASS | oc::CALL_ALLOC_AND_ENTER_INIT => cache
-                .class()
+        match noted::observed(unit, general) {
+            Observed::Nothing => Vec::new(),
+            Observed::Types(types) => types,
+            Observed::Instance {
+                version,
+                below,
+                has_dict,
+            } => {
+                let Some(class) = class_of_version(version) else {
+                    return Vec::new();
+                };
+                if has_dict {
+                    dictionaries::note(class.as_type());
+                }
+                let mut types = vec![Type::OBJECT; below];
+                types.push(exact(class.as_type()));
+                types
+            }
+            Observed::Class(version) => class_of_version(version)
                 .map(|class| vec![object(class.0.as_ptr())])
                 .unwrap_or_default(),
-            oc::CALL_TYPE_1 => vec![object((&raw mut ffi::PyType_Type).cast())],
-            oc::CALL_STR_1 => vec![object((&raw mut ffi::PyUnicode_Type).cast())],
-            oc::CALL_TUPLE_1 => vec![object((&raw mut ffi::PyTuple_Type).cast())],
-            // The function of a bound method is not what is called.
-            oc::CALL_PY_EXACT_ARGS | oc::CALL_PY_GENERAL => function_of_version(cache.version())
+            Observed::Builtin(class) => vec![object(class)],
+            Observed::Function(version) => function_of_version(version)
                 .map(|f| vec![object(f.as_ptr())])
                 .unwrap_or_default(),
-            _ => Vec::new(),
         }
     }
 }
@@ -100,12 +79,13 @@ pub unsafe fn hints(unit: *const u16) -> Vec<Type> {
 /// interpreter gives up what it knew of a property as soon as the getter is compiled.
 ///
 /// # Safety
-/// The GIL is held; `unit` points to a `LOAD_ATTR` of a live code object, with its cache behind it; `name` is its name.
+/// The GIL is held; `unit` points to an instruction of a live code object, with its cache behind it, that loads the attribute `name`.
 pub unsafe fn asked_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
     // SAFETY: as the caller says. The version may be that of a module's keys, or of a class that was loaded from: what comes of
     // that is a bet like any other.
     unsafe {
-        let Some(class) = Cache(unit).class() else {
+        let Some(class) = noted::kept_version(unit).and_then(|version| class_of_version(version))
+        else {
             return Vec::new();
         };
         match classes::descriptor(class.as_type(), name) {
@@ -114,82 +94,6 @@ pub unsafe fn asked_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
         }
     }
 }
-
-/// How often the interpreter has executed the instruction, while that is too seldom to specialise it: its counter begins
-/// with a wait of two executions and has a longer one after every attempt that fails. `None` from then on, and for what
-/// is never specialised.
-///
-/// # Safety
-/// The GIL is held; `unit` points to a code unit of a live code object and is no argument prefix.
-pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
-    // SAFETY: as the caller says; what is adaptive has a cache that begins with the counter.
-    unsafe {
-        if !ADAPTIVE.contains(&unit.cast::<u8>().read()) {
-            return None;
-        }
-        let counter = unit.add(1).read();
-        (counter & 15 == WARM_UP && counter >> 4 <= WARM_UP)
-            .then(|| u32::from(WARM_UP - (counter >> 4)))
-    }
-}
-
-/// What the interpreter specialises.
-const ADAPTIVE: &[u8] = &[
-    oc::BINARY_OP,
-    oc::BINARY_SUBSCR,
-    oc::CALL,
-    oc::COMPARE_OP,
-    oc::CONTAINS_OP,
-    oc::FOR_ITER,
-    oc::LOAD_ATTR,
-    oc::LOAD_GLOBAL,
-    oc::STORE_ATTR,
-    oc::STORE_SUBSCR,
-    oc::TO_BOOL,
-    oc::UNPACK_SEQUENCE,
-];
-
-/// The value and the backoff of a new counter (`ADAPTIVE_WARMUP_VALUE`, `ADAPTIVE_WARMUP_BACKOFF`).
-const WARM_UP: u16 = 1;
-
-const INT: Type = Type::LONG_EXACT;
-const FLOAT: Type = Type::FLOAT_EXACT;
-const STR: Type = Type::UNICODE_EXACT;
-const ANY: Type = Type::OBJECT;
-
-/// Specialised opcodes whose name says it all.
-const FIXED: &[(u8, &[Type])] = &[
-    (oc::BINARY_OP_ADD_INT, &[INT, INT]),
-    (oc::BINARY_OP_SUBTRACT_INT, &[INT, INT]),
-    (oc::BINARY_OP_MULTIPLY_INT, &[INT, INT]),
-    (oc::BINARY_OP_ADD_FLOAT, &[FLOAT, FLOAT]),
-    (oc::BINARY_OP_SUBTRACT_FLOAT, &[FLOAT, FLOAT]),
-    (oc::BINARY_OP_MULTIPLY_FLOAT, &[FLOAT, FLOAT]),
-    (oc::BINARY_OP_ADD_UNICODE, &[STR, STR]),
-    (oc::BINARY_OP_INPLACE_ADD_UNICODE, &[STR, STR]),
-    (oc::COMPARE_OP_INT, &[INT, INT]),
-    (oc::COMPARE_OP_FLOAT, &[FLOAT, FLOAT]),
-    (oc::COMPARE_OP_STR, &[STR, STR]),
-    (oc::BINARY_SUBSCR_DICT, &[Type::DICT_EXACT, ANY]),
-    (oc::BINARY_SUBSCR_LIST_INT, &[Type::LIST_EXACT, INT]),
-    (oc::BINARY_SUBSCR_TUPLE_INT, &[Type::TUPLE_EXACT, INT]),
-    (oc::BINARY_SUBSCR_STR_INT, &[STR, INT]),
-    (oc::STORE_SUBSCR_DICT, &[ANY, Type::DICT_EXACT, ANY]),
-    (oc::STORE_SUBSCR_LIST_INT, &[ANY, Type::LIST_EXACT, INT]),
-    (oc::CONTAINS_OP_DICT, &[ANY, Type::DICT_EXACT]),
-    (oc::UNPACK_SEQUENCE_TWO_TUPLE, &[Type::TUPLE_EXACT]),
-    (oc::UNPACK_SEQUENCE_TUPLE, &[Type::TUPLE_EXACT]),
-    (oc::UNPACK_SEQUENCE_LIST, &[Type::LIST_EXACT]),
-    (oc::FOR_ITER_LIST, &[Type::LIST_ITER]),
-    (oc::FOR_ITER_TUPLE, &[Type::TUPLE_ITER]),
-    (oc::FOR_ITER_RANGE, &[Type::RANGE_ITER]),
-    (oc::FOR_ITER_GEN, &[Type::GEN]),
-    (oc::TO_BOOL_BOOL, &[Type::BOOL]),
-    (oc::TO_BOOL_INT, &[INT]),
-    (oc::TO_BOOL_LIST, &[Type::LIST_EXACT]),
-    (oc::TO_BOOL_NONE, &[Type::NONE_TYPE]),
-    (oc::TO_BOOL_STR, &[STR]),
-];
 
 /// # Safety
 /// The GIL is held; `class` is a live class.
@@ -203,42 +107,6 @@ unsafe fn exact(class: *mut PyTypeObject) -> Type {
 unsafe fn object(object: *mut PyObject) -> Type {
     // SAFETY: as the caller says.
     Type::from_object(unsafe { objects::object_handle(object) })
-}
-
-/// An instruction with its inline cache.
-struct Cache(*const u16);
-
-impl Cache {
-    /// The version that follows the counter, in every family that has one.
-    ///
-    /// # Safety
-    /// The instruction is of such a family.
-    unsafe fn version(&self) -> u32 {
-        // SAFETY: the cache is three units at least: a counter, then the version, low half first.
-        unsafe { u32::from(self.0.add(2).read()) | u32::from(self.0.add(3).read()) << 16 }
-    }
-
-    /// The class with the cache's version.
-    ///
-    /// # Safety
-    /// The GIL is held; the instruction is of a family whose cache has a class's version.
-    unsafe fn class(&self) -> Option<LiveClass> {
-        // SAFETY: as the caller says.
-        unsafe { class_of_version(self.version()) }
-    }
-
-    /// The same, of an instance that had a dictionary of its own.
-    ///
-    /// # Safety
-    /// As for [`Cache::class`].
-    unsafe fn class_with_dicts(&self) -> Option<LiveClass> {
-        // SAFETY: as the caller says.
-        let class = unsafe { self.class() };
-        if let Some(class) = &class {
-            dictionaries::note(class.as_type());
-        }
-        class
-    }
 }
 
 /// A class, held.
@@ -256,22 +124,8 @@ impl LiveClass {
 /// # Safety
 /// The GIL is held.
 pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
-    if version == 0 {
-        return None;
-    }
-    let place =
-        (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
-    // SAFETY: the interpreter clears an entry before its function dies; the validation has found the table where it is.
-    unsafe {
-        let f = abi::read::<*mut PyObject, _>(
-            ffi::PyInterpreterState_Get(),
-            interp::FUNC_VERSION_CACHE + place,
-        );
-        if f.is_null() || abi::read::<u32, _>(f, function::VERSION) != version {
-            return None;
-        }
-        Owned::borrow(f)
-    }
+    // SAFETY: as the caller says; what is found lives now.
+    unsafe { Owned::borrow(noted::function_of_version(version)) }
 }
 
 /// The classes that share the class's base, with the base, if that is a class of the program with few below it: where

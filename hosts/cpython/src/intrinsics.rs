@@ -229,7 +229,7 @@ struct Context {
     dict_version: Option<u64>,
     /// The interpreter, if its float free list is where the layout says.
     float_freelist: Option<u64>,
-    /// The int -5, if the small ints lie in a row.
+    /// The lowest small int, if they lie in a row.
     small_ints: Option<u64>,
 }
 
@@ -319,7 +319,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         // SAFETY: the lock is held.
         dict_version: unsafe { crate::namespace::version_counter() },
         // SAFETY: the lock is held.
-        float_freelist: unsafe { float_freelist() },
+        float_freelist: unsafe { abi::free_floats::find() },
         // SAFETY: the lock is held.
         small_ints: unsafe { small_ints() },
     };
@@ -341,36 +341,6 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     host.finish()
 }
 
-/// The interpreter whose float free list compiled code may push to and pop from: it must be where the layout says,
-/// which is tried out with two floats.
-unsafe fn float_freelist() -> Option<u64> {
-    // SAFETY: reads of interpreter memory inside its structure; freed floats are looked at only through the list.
-    unsafe {
-        let interp: *mut u8 = field(capi::current_thread(), abi::thread::INTERP);
-        let count = || field::<i32>(interp, abi::interp::FLOAT_NUMFREE);
-        let head = || field::<Obj>(interp, abi::interp::FLOAT_ITEMS);
-        let (a, b) = (PyFloat_FromDouble(1.5), PyFloat_FromDouble(2.5));
-        if a.is_null() || b.is_null() {
-            PyErr_Clear();
-            Py_XDECREF(a);
-            Py_XDECREF(b);
-            return None;
-        }
-        let (before, first) = (count(), head());
-        let plausible = (0..=abi::interp::FLOAT_MAXFREE - 2).contains(&before)
-            && (before == 0) == first.is_null();
-        Py_DECREF(a);
-        let one = count() == before + 1 && head() == a;
-        Py_DECREF(b);
-        let two = count() == before + 2 && head() == b;
-        // The link to the next free float is in the type's place.
-        let linked = two
-            && field::<Obj>(b, abi::object::TYPE) == a
-            && field::<Obj>(a, abi::object::TYPE) == first;
-        (plausible && one && linked).then_some(interp as u64)
-    }
-}
-
 /// The addresses of the strings of one Latin-1 character, which the interpreter has once; null for what it makes anew.
 unsafe fn characters() -> u64 {
     static CHARACTERS: OnceLock<[usize; 256]> = OnceLock::new();
@@ -379,7 +349,7 @@ unsafe fn characters() -> u64 {
             // SAFETY: the caller's promise.
             let [a, b] = [(); 2].map(|()| unsafe { PyUnicode_FromOrdinal(code as i32) });
             // SAFETY: new references, or null.
-            let is_one = a == b && !a.is_null() && unsafe { crate::objects::is_immortal(a) };
+            let is_one = a == b && !a.is_null() && unsafe { abi::counts::is_immortal(a) };
             // SAFETY: as above.
             unsafe {
                 Py_XDECREF(a);
@@ -391,13 +361,14 @@ unsafe fn characters() -> u64 {
     table.as_ptr() as u64
 }
 
-/// The address of the int -5 if the ints from -5 to 256 are an array.
+/// The address of the lowest small int if they are an array.
 unsafe fn small_ints() -> Option<u64> {
+    let (lowest, end) = (-abi::long::SMALL_NEGATIVE, abi::long::SMALL_INTS);
     // SAFETY: the lock is held; small ints are immortal.
     unsafe {
-        let first = PyLong_FromLong(-5) as u64;
-        let in_row = (-5..=256)
-            .all(|i| PyLong_FromLong(i) as u64 == first + (i + 5) as u64 * abi::long::SIZE as u64);
+        let first = PyLong_FromLong(lowest.into()) as u64;
+        let place = |int: i32| first + (int - lowest) as u64 * abi::long::SIZE as u64;
+        let in_row = (lowest..end).all(|int| PyLong_FromLong(int.into()) as u64 == place(int));
         in_row.then_some(first)
     }
 }

@@ -51,7 +51,7 @@ impl NameCell {
     pub unsafe fn value(&self, namespace: Obj, name: Obj) -> Obj {
         let table: Obj = field(namespace, dict::KEYS);
         let word: u32 = field(table, keys::LOG2_SIZE);
-        let fits = self.shape == i64::from(word) & SHAPE_MASK
+        let fits = self.shape == i64::from(word) & i64::from(keys::SHAPE_MASK)
             && self.index < field(table, keys::NENTRIES)
             && field::<Obj>(table, self.offset as i32) == name;
         if fits {
@@ -61,9 +61,6 @@ impl NameCell {
         }
     }
 }
-
-/// The bits of the word at `LOG2_SIZE` that say how a table is laid out; what follows them is padding.
-pub const SHAPE_MASK: i64 = 0xff_ffff;
 
 /// What [`replace`] returns when it failed.
 pub const FAILED: usize = 1;
@@ -94,7 +91,7 @@ unsafe fn fill(table: Obj, name: Obj, cell: *mut NameCell) {
         if field::<Obj>(table, offset as i32) == name {
             let word: u32 = field(table, keys::LOG2_SIZE);
             *cell = NameCell {
-                shape: i64::from(word) & SHAPE_MASK,
+                shape: i64::from(word) & i64::from(keys::SHAPE_MASK),
                 index,
                 offset,
             };
@@ -179,20 +176,15 @@ pub unsafe fn version_counter() -> Option<u64> {
         agrees &= PyDict_SetItem(dict, name, value) == 0;
         let tag: u64 = field(dict, dict::VERSION_TAG);
         let next: u64 = counter.cast::<u64>().read();
-        agrees &= tag == next && next == last + VERSION_STEP as u64;
+        agrees &= tag == next && next == last + dict::VERSION_STEP as u64;
         last = next;
     }
     // What compiled code does.
-    set_field::<u64>(counter, 0, last + VERSION_STEP as u64);
+    set_field::<u64>(counter, 0, last + dict::VERSION_STEP as u64);
     agrees &= PyDict_SetItem(dict, name, Py_None()) == 0;
-    agrees &= field::<u64>(dict, dict::VERSION_TAG) == last + 2 * VERSION_STEP as u64;
+    agrees &= field::<u64>(dict, dict::VERSION_TAG) == last + 2 * dict::VERSION_STEP as u64;
     PyErr_Clear();
     Py_DECREF(dict);
     Py_DECREF(name);
     agrees.then_some(counter as u64)
 }
-
-/// Distance of two versions; the bits below are the dict's own.
-pub const VERSION_STEP: i64 = 1 << 12;
-/// The watchers' bits in a version tag.
-pub const WATCHERS: i64 = 0xff;

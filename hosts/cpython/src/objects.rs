@@ -172,15 +172,6 @@ pub unsafe fn text(object: *mut PyObject) -> Option<String> {
     }
 }
 
-/// Whether reference counting leaves the object alone for ever.
-///
-/// # Safety
-/// The GIL is held; `object` is a live object.
-pub unsafe fn is_immortal(object: *mut PyObject) -> bool {
-    // SAFETY: as the caller says.
-    unsafe { abi::read::<i32, _>(object, abi::object::REFCNT) < 0 }
-}
-
 /// The interpreter's own class of each predefined type.
 ///
 /// # Safety
@@ -381,7 +372,7 @@ impl Registry {
             let desc = ObjectDesc {
                 name: object_name(object),
                 class,
-                immortal: is_immortal(object),
+                immortal: abi::counts::is_immortal(object),
                 denotes: denotes.filter(|class| class.is_alive()),
                 token: object as u64,
             };

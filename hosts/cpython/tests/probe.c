@@ -1,7 +1,8 @@
-/* Prints the layout constants that `src/abi/v3_13.rs` checks in, one `group.NAME value` a line, from the headers of
- * the interpreter it is compiled against. `tests/abi.rs` compiles and runs it and compares. */
+/* Prints the layout constants that `src/abi/v3_13/layouts.rs` checks in, one `group.NAME value` a line, from the headers of
+ * the interpreter it is compiled against. `src/abi/tests.rs` compiles and runs it and compares. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
+#include <frameobject.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "internal/pycore_dict.h"
 #include "internal/pycore_frame.h"
 #include "internal/pycore_function.h"
+#include "internal/pycore_gc.h"
 #include "internal/pycore_genobject.h"
 #include "internal/pycore_interp.h"
 #include "internal/pycore_list.h"
@@ -34,6 +36,14 @@ typedef struct _dictvalues Values;
 /* What no header has, as the sources say it; the self-test and whoever reads them look at objects too. */
 typedef struct { PyObject_HEAD PyObject *start, *stop, *step, *length; } Range;
 typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *doc; } TupleGetter;
+typedef struct {
+    PyObject_VAR_HEAD
+    char *ob_item;
+    Py_ssize_t allocated;
+    const void *ob_descr;
+    PyObject *weakreflist;
+    Py_ssize_t ob_exports;
+} Array;
 #define DATA_STACK_CHUNK_SIZE (16 * 1024)
 
 int main(void)
@@ -44,6 +54,10 @@ int main(void)
     V(object, MANAGED_DICT, MANAGED_DICT_OFFSET);
     V(object, MANAGED_WEAKREF, MANAGED_WEAKREF_OFFSET);
     V(object, GC_HEAD, sizeof(PyGC_Head));
+    O(gc_head, NEXT, PyGC_Head, _gc_next);
+    O(gc_head, PREVIOUS, PyGC_Head, _gc_prev);
+    V(gc_head, FLAGS, ~_PyGC_PREV_MASK);
+    V(gc_head, FINALIZED, _PyGC_PREV_MASK_FINALIZED);
 
     O(frame, EXECUTABLE, Frame, f_executable);
     O(frame, PREVIOUS, Frame, previous);
@@ -56,6 +70,7 @@ int main(void)
     O(frame, STACKTOP, Frame, stacktop);
     O(frame, RETURN_OFFSET, Frame, return_offset);
     O(frame, OWNER, Frame, owner);
+    V(frame, SPARE, offsetof(Frame, owner) + 1);
     O(frame, LOCALSPLUS, Frame, localsplus);
     S(frame, Frame);
     V(frame, OWNED_BY_THREAD, FRAME_OWNED_BY_THREAD);
@@ -63,11 +78,17 @@ int main(void)
     V(frame, OWNED_BY_FRAME_OBJECT, FRAME_OWNED_BY_FRAME_OBJECT);
     V(frame, OWNED_BY_CSTACK, FRAME_OWNED_BY_CSTACK);
 
+    O(frame_object, FRAME, struct _frame, f_frame);
+    O(frame_object, TRACE, struct _frame, f_trace);
+    O(frame_object, EXTRA_LOCALS, struct _frame, f_extra_locals);
+    O(locals_proxy, FRAME, PyFrameLocalsProxyObject, frame);
+
     O(thread, INTERP, PyThreadState, interp);
     O(thread, EVAL_BREAKER, PyThreadState, eval_breaker);
     O(thread, PY_RECURSION_REMAINING, PyThreadState, py_recursion_remaining);
     O(thread, C_RECURSION_REMAINING, PyThreadState, c_recursion_remaining);
     O(thread, TRACING, PyThreadState, tracing);
+    O(thread, WHAT_EVENT, PyThreadState, what_event);
     O(thread, CURRENT_FRAME, PyThreadState, current_frame);
     O(thread, CURRENT_EXCEPTION, PyThreadState, current_exception);
     O(thread, EXC_INFO, PyThreadState, exc_info);
@@ -75,6 +96,7 @@ int main(void)
     O(thread, DATASTACK_CHUNK, PyThreadState, datastack_chunk);
     O(thread, DATASTACK_TOP, PyThreadState, datastack_top);
     O(thread, DATASTACK_LIMIT, PyThreadState, datastack_limit);
+    O(thread, SPARE, PyThreadState, previous_executor);
     S(thread, PyThreadState);
     O(chunk, PREVIOUS, _PyStackChunk, previous);
     O(chunk, SIZE, _PyStackChunk, size);
@@ -158,6 +180,7 @@ int main(void)
     V(long, SIGN_MASK, SIGN_MASK);
     V(long, SIGN_ZERO, SIGN_ZERO);
     V(long, SIGN_NEGATIVE, SIGN_NEGATIVE);
+    V(long, SMALL_NEGATIVE, _PY_NSMALLNEGINTS);
     V(long, SMALL_INTS, _PY_NSMALLPOSINTS);
 
     O(float, VALUE, PyFloatObject, ob_fval);
@@ -167,6 +190,9 @@ int main(void)
     O(list, ALLOCATED, PyListObject, allocated);
     S(list, PyListObject);
     O(bytearray, START, PyByteArrayObject, ob_start);
+    O(array, ITEMS, Array, ob_item);
+    O(array, DESCR, Array, ob_descr);
+    S(array, Array);
     O(tuple, ITEMS, PyTupleObject, ob_item);
     O(tuple_getter, INDEX, TupleGetter, index);
     S(tuple_getter, TupleGetter);
@@ -183,12 +209,16 @@ int main(void)
     O(dict, KEYS, PyDictObject, ma_keys);
     O(dict, VALUES, PyDictObject, ma_values);
     S(dict, PyDictObject);
+    V(dict, VERSION_STEP, DICT_VERSION_INCREMENT);
+    V(dict, WATCHERS, DICT_WATCHER_MASK);
     O(dict_keys, LOG2_SIZE, Keys, dk_log2_size);
     O(dict_keys, LOG2_INDEX_BYTES, Keys, dk_log2_index_bytes);
     O(dict_keys, KIND, Keys, dk_kind);
     O(dict_keys, VERSION, Keys, dk_version);
     O(dict_keys, USABLE, Keys, dk_usable);
     O(dict_keys, NENTRIES, Keys, dk_nentries);
+    V(dict_keys, EMPTY, (uint8_t)DKIX_EMPTY);
+    V(dict_keys, SHAPE_MASK, (1 << (8 * (offsetof(Keys, dk_kind) + 1 - offsetof(Keys, dk_log2_size)))) - 1);
     O(dict_keys, INDICES, Keys, dk_indices);
     V(dict_keys, UNICODE_ENTRY_SIZE, sizeof(PyDictUnicodeEntry));
     O(dict_keys, UNICODE_ENTRY_VALUE, PyDictUnicodeEntry, me_value);

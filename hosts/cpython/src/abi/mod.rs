@@ -1,23 +1,44 @@
 //! What Cladonia knows of the interpreter's insides, and whether the interpreter that is running agrees.
 //!
-//! One module a minor version holds the layout as constants; nothing else in the crate writes an offset. They are
-//! believed only after [`validate`]: the running interpreter must be of the right version and build, its own
-//! `_Py_DebugOffsets` must agree, and live objects must hold what they were made of where the table says so.
+//! One module a minor version (`v3_13`) holds all that is peculiar to that version. The others in the crate reach it by the names
+//! that are re-exported here, so that a wheel for another version is this crate with another module; a test
+//! (`tests/versions.rs`) looks for what has leaked out. What a version says is believed only after [`validate`]: the
+//! running interpreter must be of the right version and build, its own `_Py_DebugOffsets` must agree, and live objects must
+//! hold what they were made of where the table says so.
+//!
+//! # What a version module provides
+//! | item | what it knows |
+//! | --- | --- |
+//! | [`MINOR`] | the minor version |
+//! | [`object`], [`frame`], ... and [`TABLE`] | offsets of fields and the values that go with them, a module a struct |
+//! | [`declare`] | the structs that the intrinsics read, as the core is told of them |
+//! | [`instructions`] | how instructions are written, and which ops they are |
+//! | [`feedback`] | specialised instructions, caches and counters, and what they say |
+//! | [`code_units`] | units that the runtime has executed, and distances between units |
+//! | [`counts`] | reference counts and immortality |
+//! | [`free_floats`] | the free list of floats |
+//! | [`eval_breaker`] | the word for pending events, and the version of monitoring in it |
+//! | [`monitoring`] | numbers of events and tools, and who listens |
+//! | [`tables`] | how exception and line tables are written |
+//!
+//! Nothing is a trait: which version it is, is decided when the crate is compiled, and a module that lacks an item, or has one of
+//! another type, does not compile.
 
-mod layouts;
-pub mod opcodes;
 mod selftest;
 #[cfg(test)]
 mod tests;
 mod v3_13;
 
-pub use layouts::declare;
-pub use v3_13::*;
+/// The version that this crate is compiled for: the one place that names it.
+use v3_13 as version;
+
+pub use version::layouts::*;
+pub use version::{
+    MINOR, code_units, counts, declare, eval_breaker, feedback, free_floats, instructions,
+    monitoring, tables,
+};
 
 use pyo3_ffi as ffi;
-
-/// The minor version of CPython 3 that the table describes.
-pub const MINOR: u32 = 13;
 
 /// Why the interpreter is not one that Cladonia can work in.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

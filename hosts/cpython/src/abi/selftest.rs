@@ -645,7 +645,7 @@ unsafe fn code_object(c: *mut PyObject) -> Checked {
         )?;
 
         // The function has run, so its code was compared with the state of monitoring.
-        let breaker = read::<u64, _>(ffi::PyThreadState_Get(), thread::EVAL_BREAKER) & !0xff;
+        let breaker = eval_breaker::version(ffi::PyThreadState_Get().cast());
         let version = read::<u64, _>(c, code::INSTRUMENTATION_VERSION);
         expect(
             "PyCodeObject._co_instrumentation_version or PyThreadState.eval_breaker",
@@ -659,13 +659,9 @@ unsafe fn code_object(c: *mut PyObject) -> Checked {
             (first as Py_ssize_t) < units && units < 4096,
         )?;
         let opcode = read::<u8, _>(c, code::ADAPTIVE + 2 * first);
-        let is_hidden = matches!(
-            opcode,
-            opcodes::INSTRUMENTED_LINE | opcodes::INSTRUMENTED_INSTRUCTION
-        );
         expect(
             "PyCodeObject.co_code_adaptive",
-            is_hidden || opcodes::general(opcode) == opcodes::RESUME,
+            code_units::is_start(opcode),
         )
     }
 }

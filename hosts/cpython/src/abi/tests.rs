@@ -1,6 +1,6 @@
 //! The tables against the headers and the modules of the interpreter that the tests embed.
 
-use super::{AbiError, check_debug_offsets, opcodes, read, v3_13, validate};
+use super::{AbiError, TABLE, check_debug_offsets, debug, read, validate};
 use crate::testing::{get, run, with_python};
 use cladonia::bytecode::{BinaryOp, INPLACE};
 use pyo3_ffi::*;
@@ -64,7 +64,7 @@ fn a_layout_that_differs_is_named() {
         // SAFETY: a copy of the offsets.
         let check = |copy: &[u8; 1024]| unsafe { check_debug_offsets(copy.as_ptr()) };
         assert_eq!(check(&copy), Ok(()));
-        let at = (v3_13::debug::LIST + 8) as usize;
+        let at = (debug::LIST + 8) as usize;
         copy[at] += 8;
         let error = check(&copy).unwrap_err();
         assert_eq!(
@@ -72,9 +72,9 @@ fn a_layout_that_differs_is_named() {
             "the layout of this CPython differs from 3.13's: `PyListObject.ob_item` is 32, expected 24"
         );
         copy[at] -= 8;
-        copy[v3_13::debug::FREE_THREADED as usize] = 1;
+        copy[debug::FREE_THREADED as usize] = 1;
         assert_eq!(check(&copy), Err(AbiError::FreeThreaded));
-        copy[v3_13::debug::VERSION as usize + 2] = 14;
+        copy[debug::VERSION as usize + 2] = 14;
         assert_eq!(
             check(&copy),
             Err(AbiError::Version {
@@ -127,39 +127,12 @@ fn probe() -> Option<String> {
 #[test]
 fn the_table_is_what_the_headers_say() {
     let Some(printed) = probe() else { return };
-    let ours: Vec<String> = v3_13::TABLE
+    let ours: Vec<String> = TABLE
         .iter()
         .map(|(group, name, value)| format!("{group}.{name} {value}"))
         .collect();
     let theirs: Vec<&str> = printed.lines().collect();
     assert_eq!(ours, theirs);
-}
-
-#[test]
-fn the_opcodes_are_those_of_the_opcode_module() {
-    let rows: Vec<String> = opcodes::ALL
-        .iter()
-        .map(|(name, number, caches, general)| {
-            format!("({name:?}, {number}, {caches}, {general}),")
-        })
-        .collect();
-    let source = format!(
-        "
-import opcode, _opcode_metadata as metadata
-ours = [{}]
-numbers = {{**metadata._specialized_opmap, **{{k: v for k, v in opcode.opmap.items() if v < 256}}}}
-assert {{name: number for name, number, _, _ in ours}} == numbers
-family = {{form: base for base, forms in metadata._specializations.items() for form in forms}}
-for name, number, caches, general in ours:
-    base = family.get(name, name).removeprefix('INSTRUMENTED_')
-    if base in ('LINE', 'INSTRUCTION'):
-        base = 'CACHE'
-    assert general == numbers[base], name
-    assert caches == opcode._inline_cache_entries.get(base, 0), name
-",
-        rows.concat()
-    );
-    with_python(|| run(&source, &[]));
 }
 
 #[test]

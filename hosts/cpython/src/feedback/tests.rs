@@ -170,7 +170,7 @@ unsafe extern "C" fn passes_on(
 unsafe extern "C" fn replace_call(_: *mut PyObject, f: *mut PyObject) -> *mut PyObject {
     // SAFETY: called by Python code, with a function.
     unsafe {
-        ORIGINAL.get_or_init(|| abi::read(f, function::VECTORCALL));
+        ORIGINAL.get_or_init(|| abi::read(f, abi::function::VECTORCALL));
         PyFunction_SetVectorcall(f, passes_on as *const std::ffi::c_void);
         ffi::Py_NewRef(ffi::Py_None())
     }
@@ -234,7 +234,13 @@ fn live_values_give_their_exact_class() {
         let types = unsafe { live_types(&values) };
         assert_eq!(
             types,
-            [INT, Type::BOOL, Type::LIST_EXACT, FLOAT, Type::OBJECT]
+            [
+                Type::LONG_EXACT,
+                Type::BOOL,
+                Type::LIST_EXACT,
+                Type::FLOAT_EXACT,
+                Type::OBJECT
+            ]
         );
     });
 }
@@ -250,7 +256,7 @@ unsafe extern "C" fn executed(_: *mut PyObject, code: *mut PyObject) -> *mut PyO
             .cast_const();
         let mut text = String::new();
         for instr in &decoded.instrs {
-            if let Some(count) = first_executions(units.add(instr.pos as usize)) {
+            if let Some(count) = noted::first_executions(units.add(instr.pos as usize)) {
                 text += &format!("{} {count}\n", instr.op.info().name);
             }
         }

@@ -262,8 +262,10 @@ unsafe fn make_generator(
 /// The thread is the running one; the result is owned, or null with an exception.
 #[inline]
 pub unsafe extern "C" fn after_call(thread: Thread, result: Obj) -> Obj {
-    let breaker: u64 = field(thread, abi::thread::EVAL_BREAKER);
-    if breaker & 0xff != 0 && !result.is_null() && crate::capi::_Py_HandlePending(thread) != 0 {
+    if abi::eval_breaker::is_pending(thread)
+        && !result.is_null()
+        && crate::capi::_Py_HandlePending(thread) != 0
+    {
         Py_DECREF(result);
         return ptr::null_mut();
     }

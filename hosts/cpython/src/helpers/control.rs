@@ -3,8 +3,8 @@
 //! Safety: the contract of [`super`].
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::abi;
-use crate::capi::{_Py_HandlePending, _PyObject_LookupSpecial, Obj, Thread, field, interned};
+use crate::abi::eval_breaker;
+use crate::capi::{_Py_HandlePending, _PyObject_LookupSpecial, Obj, Thread, interned};
 use pyo3_ffi::*;
 
 pub unsafe extern "C" fn load_assertion_error() -> Obj {
@@ -50,10 +50,9 @@ pub unsafe extern "C" fn before_with(_thread: Thread, manager: Obj, out: *mut Ob
     0
 }
 
-/// The low byte of the eval breaker holds the events.
+/// What is pending is done, if anything is.
 pub unsafe extern "C" fn handle_pending(thread: Thread) -> i64 {
-    let breaker: u64 = field(thread, abi::thread::EVAL_BREAKER);
-    if breaker & 0xff == 0 {
+    if !eval_breaker::is_pending(thread) {
         return 0;
     }
     if _Py_HandlePending(thread) != 0 {

@@ -275,7 +275,7 @@ unsafe fn drop_quietly(objects: &[Obj]) -> Option<Objects> {
             }
             ended.push(object);
         }
-        if !is_immortal(count) {
+        if !abi::counts::is_immortal_count(count) {
             set_field(object, abi::object::REFCNT, count - 1);
         }
     }
@@ -285,13 +285,9 @@ unsafe fn drop_quietly(objects: &[Obj]) -> Option<Objects> {
 /// Take a reference to an object, also if it has none left.
 unsafe fn take(object: Obj) {
     let count: i32 = field(object, abi::object::REFCNT);
-    if !is_immortal(count) {
+    if !abi::counts::is_immortal_count(count) {
         set_field(object, abi::object::REFCNT, count + 1);
     }
-}
-
-fn is_immortal(count: i32) -> bool {
-    count < 0
 }
 
 /// Items that are replaced one by one, on the native stack.

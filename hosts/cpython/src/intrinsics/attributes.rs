@@ -5,7 +5,7 @@
 
 use super::Set;
 use super::containers::element;
-use crate::abi::{dict_keys, dict_values, function, object, tuple};
+use crate::abi::{counts, dict_keys, dict_values, function, object, tuple};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
@@ -187,10 +187,8 @@ pub(super) fn define(set: &mut Set<'_>) {
             let none = b.is_null(old);
             b.br(none, fine, &[], some, &[]);
             b.switch_to(some);
-            // An immortal object's count is large.
-            let count = b.load(Width::I64, old, object::REFCNT);
-            let shared = b.icmp_imm(IntCond::Ne, count, 1);
-            b.br(shared, fine, &[], last, &[]);
+            let only = counts::is_only(b, old);
+            b.br(only, last, &[], fine, &[]);
             b.switch_to(last);
             let class = b.load(Width::Ptr, old, object::TYPE);
             for quiet in [

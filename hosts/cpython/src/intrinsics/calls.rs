@@ -2,8 +2,8 @@
 //! without a call.
 
 use super::{Context, Set};
+use crate::abi::eval_breaker::EVENTS;
 use crate::abi::thread as t;
-use crate::runtime::entries::EVENTS;
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Signature, Value};
 use cladonia::ll::{Ty, Width};

@@ -231,9 +231,6 @@ fn instance_lacks(
     dict_lacks(b, p[0], offset, p[p.len() - 2], p[p.len() - 1], context);
 }
 
-/// What is no index in a table of one byte each: nothing has ever been there.
-const EMPTY: i64 = 0xff;
-
 fn dict_lacks(
     b: &mut Builder<'_>,
     owner: Value,
@@ -259,7 +256,7 @@ fn dict_lacks(
     let first = b.op(Opcode::Iand, &[hash, mask]);
     let place = b.op(Opcode::Padd, &[table, first]);
     let index = b.load(Width::U8, place, keys::INDICES);
-    let empty = b.icmp_imm(IntCond::Eq, index, EMPTY);
+    let empty = b.icmp_imm(IntCond::Eq, index, keys::EMPTY.into());
     b.guard(empty, slow);
     b.jump(none, &[]);
     b.switch_to(none);

@@ -2,8 +2,8 @@
 //! whose keys did not change.
 
 use super::{Context, Set};
-use crate::abi::{dict, dict_keys as keys};
-use crate::namespace::{FAILED, SHAPE_MASK, VERSION_STEP, WATCHERS, cell};
+use crate::abi::{dict, dict_keys as keys, gc_head, object};
+use crate::namespace::{FAILED, cell};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Term, Value};
@@ -38,7 +38,7 @@ pub(super) fn find(b: &mut Builder<'_>, p: &[Value], slow: Block) -> (Value, Val
     let (namespace, name, place) = (p[0], p[1], p[2]);
     let table = b.load(Width::Ptr, namespace, dict::KEYS);
     let shape = b.load(Width::U32, table, keys::LOG2_SIZE);
-    let mask = b.iconst(SHAPE_MASK);
+    let mask = b.iconst(keys::SHAPE_MASK.into());
     let shape = b.op(Opcode::Iand, &[shape, mask]);
     let known = b.load(Width::I64, place, cell::SHAPE);
     let same = b.icmp(IntCond::Eq, shape, known);
@@ -91,7 +91,7 @@ pub(super) fn replace(
     let (entry, old) = find(b, p, slow);
     // Who watches the dict must be told, but for those that need not hear of this name.
     let tag = b.load(Width::I64, namespace, dict::VERSION_TAG);
-    let mask = b.iconst(WATCHERS);
+    let mask = b.iconst(dict::WATCHERS.into());
     let watchers = b.op(Opcode::Iand, &[tag, mask]);
     let untold = match notes {
         Some(notes) => {
@@ -107,10 +107,10 @@ pub(super) fn replace(
     b.guard(tracked, slow);
     let counter = b.pconst(counter);
     let version = b.load(Width::I64, counter, 0);
-    let step = b.iconst(VERSION_STEP);
+    let step = b.iconst(dict::VERSION_STEP.into());
     let version = b.op(Opcode::Iadd, &[version, step]);
     b.store(Width::I64, counter, 0, version);
-    let own = b.iconst(VERSION_STEP - 1);
+    let own = b.iconst((dict::VERSION_STEP - 1).into());
     let own = b.op(Opcode::Iand, &[tag, own]);
     let tag = b.op(Opcode::Ior, &[version, own]);
     b.store(Width::I64, namespace, dict::VERSION_TAG, tag);
@@ -118,8 +118,8 @@ pub(super) fn replace(
     b.ret(&[old]);
 }
 
-/// `_gc_next` in the header before an object: 0 while the collector does not know of it.
-const GC_NEXT: i32 = -16;
+/// The header's field, from the object: 0 while the collector does not know of it.
+const GC_NEXT: i32 = gc_head::NEXT - object::GC_HEAD;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 //! come out of line, more fail: what compiled code computes with fits 60 bits.
 
 use super::{FreeInts, Set};
-use crate::abi::{float, interp, long, object};
+use crate::abi::{float, free_floats, long, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
@@ -61,7 +61,11 @@ pub(super) fn define(set: &mut Set<'_>) {
                 let (small, large) = (b.block(), b.block());
                 let five = b.iconst(5);
                 let index = b.op(Opcode::Iadd, &[p[0], five]);
-                let is_small = b.icmp_imm(IntCond::Ult, index, 5 + 257);
+                let is_small = b.icmp_imm(
+                    IntCond::Ult,
+                    index,
+                    i64::from(long::SMALL_NEGATIVE + long::SMALL_INTS),
+                );
                 b.br(is_small, small, &[], large, &[]);
                 b.switch_to(small);
                 let first = b.pconst(first);
@@ -130,18 +134,10 @@ pub(super) fn define(set: &mut Set<'_>) {
                 return;
             };
             let interpreter = b.pconst(interpreter);
-            let (pop, empty, done) = (b.block(), b.cold_block(), b.block());
+            let (empty, done) = (b.cold_block(), b.block());
             let result = b.param(done, Ty::Ptr);
-            let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
-            let none = b.is_null(head);
-            b.br(none, empty, &[], pop, &[]);
-            b.switch_to(pop);
-            let next = b.load(Width::Ptr, head, object::TYPE);
-            b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, next);
-            let free = b.load(Width::I32, interpreter, interp::FLOAT_NUMFREE);
+            let head = free_floats::pop(b, interpreter, empty);
             let one = b.iconst(1);
-            let less = b.op(Opcode::Isub, &[free, one]);
-            b.store(Width::I32, interpreter, interp::FLOAT_NUMFREE, less);
             b.store(Width::I64, head, object::REFCNT, one);
             let class = b.pconst((&raw const PyFloat_Type) as u64);
             b.store(Width::Ptr, head, object::TYPE, class);

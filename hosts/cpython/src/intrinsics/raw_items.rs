@@ -5,20 +5,10 @@
 
 use super::Set;
 use super::attributes::check;
-use crate::abi::{bytearray, bytes, object};
+use crate::abi::{array, bytearray, bytes, object};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
-
-/// `arrayobject` of the module `array`, which is in no header: what arrays are that are found to lie so (`world::raw_items`).
-pub mod array {
-    /// `ob_item`.
-    pub const ITEMS: i32 = 24;
-    /// `ob_descr`.
-    pub const DESCR: i32 = 40;
-    /// Size of the struct.
-    pub const SIZE: i32 = 64;
-}
 
 /// `(object) -> i64`: how many items it has.
 pub const ITEM_COUNT: &str = "item_count";

@@ -1,7 +1,7 @@
-//! Reference counts. An immortal object's count has its low half negative (as `i32`) and never changes.
+//! Reference counts, which [the version](crate::abi::counts) knows how to keep.
 
 use super::{Context, FreeInts, Set};
-use crate::abi::{interp, long, object};
+use crate::abi::{counts, free_floats, long, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Block, Builder, IntCond, Term, Value};
@@ -14,16 +14,7 @@ pub(super) fn define(set: &mut Set<'_>) {
         &[],
         Effects::WRITES,
         |b, p, _| {
-            let count = b.load(Width::U32, p[0], object::REFCNT);
-            let immortal = b.icmp_imm(IntCond::Eq, count, 0xffff_ffff);
-            let (bump, done) = (b.block(), b.block());
-            b.br(immortal, done, &[], bump, &[]);
-            b.switch_to(bump);
-            let one = b.iconst(1);
-            let more = b.op(cladonia::lir::Opcode::Iadd, &[count, one]);
-            b.store(Width::U32, p[0], object::REFCNT, more);
-            b.jump(done, &[]);
-            b.switch_to(done);
+            counts::take(b, p[0]);
             b.ret(&[]);
         },
     );
@@ -82,19 +73,8 @@ pub(super) fn define(set: &mut Set<'_>) {
             };
             decref(b, p[0], |b, done| {
                 let interpreter = b.pconst(interpreter);
-                let free = b.load(Width::I32, interpreter, interp::FLOAT_NUMFREE);
-                // Unsigned: the list is closed by a count of -1 when the interpreter ends.
-                let room = b.icmp_imm(IntCond::Ult, free, i64::from(interp::FLOAT_MAXFREE));
-                let (push, full) = (b.block(), b.cold_block());
-                b.br(room, push, &[], full, &[]);
-                b.switch_to(push);
-                let one = b.iconst(1);
-                let more = b.op(cladonia::lir::Opcode::Iadd, &[free, one]);
-                let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
-                b.store(Width::Ptr, p[0], object::TYPE, head);
-                b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, p[0]);
-                b.store(Width::I32, interpreter, interp::FLOAT_NUMFREE, more);
-                b.jump(done, &[]);
+                let full = b.cold_block();
+                free_floats::push(b, interpreter, p[0], full, done);
                 b.switch_to(full);
                 call_dealloc(b, p[0], context, done);
             });
@@ -114,16 +94,8 @@ pub(super) fn define(set: &mut Set<'_>) {
 
 /// Drop a reference; `last` fills the block for the last one and jumps to the block it is given.
 fn decref(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<'_>, Block)) {
-    let count = b.load(Width::I32, p, object::REFCNT);
-    let immortal = b.icmp_imm(IntCond::Slt, count, 0);
-    let (drop, die, done) = (b.block(), b.block(), b.block());
-    b.br(immortal, done, &[], drop, &[]);
-    b.switch_to(drop);
-    let one = b.iconst(1);
-    let less = b.op(cladonia::lir::Opcode::Isub, &[count, one]);
-    b.store(Width::I32, p, object::REFCNT, less);
-    let dead = b.icmp_imm(IntCond::Eq, less, 0);
-    b.br(dead, die, &[], done, &[]);
+    let (die, done) = (b.block(), b.block());
+    counts::drop(b, p, die, done);
     b.switch_to(die);
     last(b, done);
     b.switch_to(done);

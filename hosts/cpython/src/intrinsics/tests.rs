@@ -148,7 +148,7 @@ fn the_fast_paths_are_taken_on_this_interpreter() {
     with_python(|| {
         // SAFETY: inside the interpreter.
         unsafe {
-            assert!(super::float_freelist().is_some());
+            assert!(abi::free_floats::find().is_some());
             assert!(super::small_ints().is_some());
         }
     });
@@ -338,17 +338,15 @@ fn floats_come_from_the_free_list_and_go_back() {
     with_python(|| {
         let mut m = Machine::new();
         // SAFETY: inside the interpreter; reads of the free list where the layout says it is.
-        let numfree = || unsafe {
-            let interp: *mut u8 = field(current_thread(), abi::thread::INTERP);
-            field::<i32>(interp, abi::interp::FLOAT_NUMFREE)
-        };
+        let numfree =
+            || unsafe { abi::free_floats::count(field(current_thread(), abi::thread::INTERP)) };
         for value in [0.0f64, -0.0, 1.5, f64::NAN, f64::INFINITY] {
             let boxed = m.one(names::FLOAT_BOX, &[value.to_bits()]);
             assert_eq!(refs(boxed as Obj), 1);
             assert_eq!(m.one(names::FLOAT_UNBOX, &[boxed]), value.to_bits());
             let before = numfree();
             m.run(names::DECREF_FLOAT, &[boxed]);
-            assert!(numfree() == before + 1 || before == 100);
+            assert!(numfree() == before + 1 || before == abi::free_floats::MOST);
         }
         // More than the list holds, in both directions.
         let many: Vec<u64> = (0..300)
@@ -359,7 +357,7 @@ fn floats_come_from_the_free_list_and_go_back() {
             assert_eq!(m.one(names::FLOAT_UNBOX, &[boxed]), (i as f64).to_bits());
             m.run(names::DECREF_FLOAT, &[boxed]);
         }
-        assert_eq!(numfree(), abi::interp::FLOAT_MAXFREE);
+        assert_eq!(numfree(), abi::free_floats::MOST);
         run(
             "x = sum([i * 0.5 for i in range(1000)])\nassert x == 249750.0",
             &[],

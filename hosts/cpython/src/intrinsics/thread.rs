@@ -1,6 +1,7 @@
 //! The thread's and the frame's state, as compiled code sees it.
 
 use super::Set;
+use crate::abi::eval_breaker::EVENT_BITS;
 use crate::abi::{frame, thread};
 use crate::runtime::frames::NATIVE;
 use cladonia::facts::Effects;
@@ -42,8 +43,8 @@ pub(super) fn define(set: &mut Set<'_>) {
             let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);
             let expected = b.load(Width::I64, p[3], 0);
             let differ = b.op(Opcode::Ixor, &[word, expected]);
-            let eight = b.iconst(8);
-            let version = b.op(Opcode::Iushr, &[differ, eight]);
+            let events = b.iconst(EVENT_BITS.into());
+            let version = b.op(Opcode::Iushr, &[differ, events]);
             let either = b.op(Opcode::Ior, &[state, opened]);
             let any = b.op(Opcode::Ior, &[either, version]);
             let valid = b.icmp_imm(IntCond::Eq, any, 0);

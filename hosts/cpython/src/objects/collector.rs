@@ -6,7 +6,6 @@
 
 use super::{Registry, lock};
 use crate::abi;
-use crate::namespace::WATCHERS;
 use crate::owned::Owned;
 use pyo3_ffi::{PyDict_Type, PyObject, traverseproc, visitproc};
 use std::ffi::{c_int, c_void};
@@ -144,7 +143,7 @@ pub unsafe fn restore() {
 unsafe extern "C" fn traverse(dict: *mut PyObject, visit: visitproc, arg: *mut c_void) -> c_int {
     // SAFETY: the slot's promises: a live dict. What is held is alive, and stays so while the collector looks.
     unsafe {
-        if abi::read::<u64, _>(dict, abi::dict::VERSION_TAG) & WATCHERS as u64 != 0 {
+        if abi::read::<u64, _>(dict, abi::dict::VERSION_TAG) & abi::dict::WATCHERS as u64 != 0 {
             let held = lock().held_by(dict as usize);
             for object in held {
                 let stop = visit(object, arg);

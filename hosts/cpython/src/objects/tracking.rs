@@ -10,10 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// An object's header, or the head of a list of the collector's: the next one, and the one before with two flags.
 type Header = *mut usize;
 
-/// The flags beside the header before.
-const FLAGS: usize = 3;
-/// The one that an object keeps that is not tracked: its finaliser was called.
-const FINALIZED: usize = 1;
+const FLAGS: usize = abi::gc_head::FLAGS as usize;
+const FINALIZED: usize = abi::gc_head::FINALIZED as usize;
 
 /// The head of the list of the youngest objects; it lies in the main interpreter, and stays there.
 static YOUNGEST: AtomicUsize = AtomicUsize::new(0);

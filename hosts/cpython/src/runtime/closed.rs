@@ -15,7 +15,7 @@ use super::function_state::{self, Entry};
 use super::rebuilt::{self, Rebuilt};
 use super::units::{self, UnitRef, UnitState};
 use super::{abi, entries, frames, healing, monitoring, rt};
-use abi::thread as t;
+use abi::eval_breaker;
 use cladonia::exits::{ExitKind, NOT_ENTERED};
 use cladonia::facts::{RawEntry, RawSignature};
 use cladonia::host::ClosedParts;
@@ -130,8 +130,11 @@ unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
     // SAFETY: the unit is being entered.
     unsafe {
         let unit = &*(token as UnitRef);
-        let word: u64 = get(ts, t::EVAL_BREAKER);
-        if word & entries::EVENTS != 0 || !unit.is_valid() || monitoring::is_unit_observed(unit) {
+        let word = eval_breaker::word(ts);
+        if word & eval_breaker::EVENTS != 0
+            || !unit.is_valid()
+            || monitoring::is_unit_observed(unit)
+        {
             return 0;
         }
         unit.checked.pending.set(word);

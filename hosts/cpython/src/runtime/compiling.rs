@@ -7,7 +7,6 @@ use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of}
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, generators, healing, monitoring, rt, sampling, watchers};
-use crate::feedback;
 use crate::namespace::{self, NameCell};
 use crate::world::supers;
 use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
@@ -180,7 +179,7 @@ unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
         .iter()
         // SAFETY: positions are those of code units that are no prefixes.
         .map(|i| unsafe {
-            feedback::first_executions(shape.units().add(2 * i.pos as usize).cast())
+            abi::feedback::first_executions(shape.units().add(2 * i.pos as usize).cast())
         })
         .collect();
     let is_new = code.instrs.iter().all(|i| i.hint.is_empty())

@@ -9,6 +9,7 @@ use super::function_state::{self, Entry, Installed};
 use super::units::{self, Busy, HandedOver, UnitRef, UnitState};
 use super::{abi, compiling, frames, generators, monitoring, rt};
 use crate::helpers;
+use abi::eval_breaker::{self, EVENTS, HARMLESS};
 use abi::thread as t;
 use cladonia::host::interpreted_call_at;
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Value};
@@ -16,12 +17,6 @@ use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::ffi::c_void;
-
-/// Events of the eval breaker that cannot raise: another thread wants the lock, a collection is due, a request to stop
-/// or to merge reference counts.
-const HARMLESS: u64 = 1 | 1 << 4 | 1 << 5 | 1 << 6;
-/// The events in the eval breaker's word; the rest is the version of monitoring.
-pub const EVENTS: u64 = 0xff;
 
 /// What `enter` calls when the eval-breaker word is not the one that the unit knows: 1 to go on natively, 0 to run this
 /// call in the interpreter.
@@ -41,7 +36,7 @@ unsafe fn may_enter(ts: Thread, unit: &UnitState) -> bool {
         }
         // SAFETY: the caller's promise.
         unsafe {
-            let word: u64 = get(ts, t::EVAL_BREAKER);
+            let word = eval_breaker::word(ts);
             if word & !EVENTS != unit.checked.pending.get() {
                 if monitoring::is_unit_observed(unit) {
                     return false;
@@ -110,21 +105,6 @@ fn none_address() -> u64 {
 /// Arguments whose references a stub takes one by one: each is a branch to compile, for every function.
 const MOST_IN_A_ROW: usize = 3;
 
-/// Count a reference, unless the object is immortal.
-fn take_reference(b: &mut Builder<'_>, object: Value) {
-    // An immortal count is all ones in its low half; it wraps to zero and is not stored.
-    let one = b.iconst(1);
-    let count = b.load(Width::U32, object, abi::object::REFCNT);
-    let count = b.op(Opcode::Iadd, &[count, one]);
-    let is_mortal = b.icmp_imm(IntCond::Ne, count, 1 << 32);
-    let (mortal, next) = (b.block(), b.block());
-    b.br(is_mortal, mortal, &[], next, &[]);
-    b.switch_to(mortal);
-    b.store(Width::U32, object, abi::object::REFCNT, count);
-    b.jump(next, &[]);
-    b.switch_to(next);
-}
-
 /// LIR of the stub `(function, arguments, nargsf, kwnames) -> object`.
 pub fn stub(entry: &Entry) -> Func {
     let shape = entry.shape;
@@ -171,7 +151,7 @@ pub fn stub(entry: &Entry) -> Func {
         if arity <= MOST_IN_A_ROW {
             for index in 0..arity {
                 let value = b.load(Width::Ptr, args, 8 * index as i32);
-                take_reference(&mut b, value);
+                abi::counts::take(&mut b, value);
             }
         } else {
             let eight = b.iconst(8);
@@ -182,7 +162,7 @@ pub fn stub(entry: &Entry) -> Func {
             b.jump(turn, &[args]);
             b.switch_to(turn);
             let value = b.load(Width::Ptr, at, 0);
-            take_reference(&mut b, value);
+            abi::counts::take(&mut b, value);
             let next = b.op(Opcode::Padd, &[at, eight]);
             let more = b.icmp(IntCond::Ult, next, end);
             b.br(more, turn, &[next], done, &[]);

@@ -4,11 +4,12 @@
 //! the interpreter's, which goes on in it when the hook has returned [`GO_ON`] through the unit.
 
 use super::capi::*;
-use super::entries::EVENTS;
 use super::rebuilt::{self, Rebuilt};
 use super::units::{Kind, UnitRef, UnitState};
 use super::{abi, frames, generators, healing, local_events};
 use crate::helpers::traceback;
+use abi::tables::{self, HandlerEntry};
+use abi::{code_units, eval_breaker};
 use abi::{frame as f, thread as t};
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
 use pyo3_ffi::*;
@@ -16,28 +17,11 @@ use pyo3_ffi::*;
 /// What a loop unit returns when the interpreter is to go on in the frame.
 pub const GO_ON: usize = 1;
 
-/// Opcodes of 3.13 that the runtime lets the interpreter execute from units of its own.
-const RETURN_VALUE: u8 = 36;
-const RERAISE: u8 = 102;
-
-/// Code units outside any code object. The interpreter only looks at `instr_ptr`, so it executes them in whatever
-/// frame is pointed at them. Several, because a handler is looked up by the distance from the code object's start as
-/// a 32-bit number, which must not fall into that code.
-#[repr(C, align(8))]
-struct Units([[u8; 2]; 64]);
-static RETURN_UNITS: Units = Units([[RETURN_VALUE, 0]; 64]);
-static RERAISE_UNITS: Units = Units([[RERAISE, 1]; 64]);
-
-/// A unit that returns the top of the stack.
-pub fn return_unit() -> *const u8 {
-    RETURN_UNITS.0[0].as_ptr()
-}
-
 /// A unit that raises the exception on the stack again, the position of the raising instruction below it, where
 /// `shape` has no handler.
 fn reraise_unit(shape: &CodeShape) -> Option<*const u8> {
     let units = unit_count(shape);
-    RERAISE_UNITS.0.iter().map(|u| u.as_ptr()).find(|&p| {
+    code_units::reraise_units().find(|&p| {
         let distance = ((p as isize - shape.units() as isize) / 2) as i32;
         distance < 0 || distance as i64 > units
     })
@@ -200,12 +184,11 @@ unsafe fn leave(
 unsafe fn is_raised_out(unit: &UnitState, record: &ExitRecord, ts: Thread, pos: u32) -> bool {
     // SAFETY: the exit hook's promises.
     unsafe {
-        let word: u64 = get(ts, t::EVAL_BREAKER);
         matches!(unit.kind, Kind::Function | Kind::Generator)
             && record.names.is_empty()
             && record.virtuals.is_empty()
             && record.inlined.is_empty()
-            && word & !EVENTS == unit.checked.pending.get()
+            && eval_breaker::version(ts) == unit.checked.pending.get()
             && handler_of(&unit.shape, pos).is_none()
     }
 }
@@ -697,14 +680,6 @@ pub unsafe fn raise_from(frame: Frame, shape: &CodeShape) {
     }
 }
 
-/// An entry of a code object's exception table, in code units.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct HandlerEntry {
-    target: u32,
-    depth: u32,
-    lasti: bool,
-}
-
 /// The handler of an exception raised at `pos`.
 fn handler_of(shape: &CodeShape, pos: u32) -> Option<HandlerEntry> {
     // SAFETY: the table is a bytes object that the code object owns.
@@ -716,31 +691,5 @@ fn handler_of(shape: &CodeShape, pos: u32) -> Option<HandlerEntry> {
             size as usize,
         )
     };
-    find_handler(table, pos)
-}
-
-fn find_handler(table: &[u8], pos: u32) -> Option<HandlerEntry> {
-    let mut rest = table.iter().copied();
-    let mut number = || -> Option<u32> {
-        let mut byte = rest.next()?;
-        let mut value = (byte & 63) as u32;
-        while byte & 64 != 0 {
-            byte = rest.next()?;
-            value = value << 6 | (byte & 63) as u32;
-        }
-        Some(value)
-    };
-    loop {
-        let (start, size, target, depth_lasti) = (number()?, number()?, number()?, number()?);
-        if start > pos {
-            return None;
-        }
-        if pos < start + size {
-            return Some(HandlerEntry {
-                target,
-                depth: depth_lasti >> 1,
-                lasti: depth_lasti & 1 != 0,
-            });
-        }
-    }
+    tables::handler_at(table, pos)
 }

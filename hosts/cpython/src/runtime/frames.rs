@@ -32,16 +32,10 @@ use pyo3_ffi::*;
 pub const NATIVE: u16 = 0xC1AD;
 /// The same of one whose raw locals were put into their slots, which are the truth as long as it is marked so.
 pub const MATERIALISED: u16 = 0xC1AE;
-/// Where a materialised frame counts who reads or sets its slots: the byte behind `owner`, which nothing else uses.
-const READERS: i32 = f::OWNER + 1;
+/// Where a materialised frame counts who reads or sets its slots: a byte that nothing else uses.
+const READERS: i32 = f::SPARE;
 /// The count of readers of a frame that stays materialised when all of them are gone.
 const FOR_GOOD: u8 = u8::MAX;
-/// `f_frame` of a frame object.
-pub const FRAME_OBJECT_FRAME: i32 = 24;
-/// `f_trace` of a frame object.
-pub const FRAME_OBJECT_TRACE: i32 = 32;
-/// `f_extra_locals` of a frame object.
-pub const FRAME_OBJECT_EXTRA: i32 = 48;
 /// C recursion left to other code: native calls deeper than this run interpreted.
 pub const C_RECURSION_RESERVE: i32 = 4500;
 /// Up to this many locals are cleared and dropped by unrolled code.
@@ -99,8 +93,8 @@ pub unsafe fn is_unheld(object: Object) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         Py_REFCNT(object) == 1
-            && get::<Object>(object.cast(), FRAME_OBJECT_TRACE).is_null()
-            && get::<Object>(object.cast(), FRAME_OBJECT_EXTRA).is_null()
+            && get::<Object>(object.cast(), abi::frame_object::TRACE).is_null()
+            && get::<Object>(object.cast(), abi::frame_object::EXTRA_LOCALS).is_null()
     }
 }
 
@@ -290,9 +284,9 @@ pub fn check_stack(b: &mut Builder<'_>, ts: Value, fail: Block) {
     unless(b, deep_enough, fail, stack_check, ts, |_| sp);
 }
 
-/// Where native code keeps, for each thread, the negated address below which it must not go: `previous_executor` of
-/// the thread state, which only interpreters built with their own experimental compiler use.
-pub const STACK_WORD: i32 = 272;
+/// Where native code keeps, for each thread, the negated address below which it must not go: a word of the thread state that
+/// nothing else uses.
+pub const STACK_WORD: i32 = t::SPARE;
 /// Larger than any stack, smaller than any address of one: a word that is not set yet is told from one that is.
 const STACK_SPAN: i64 = 1 << 40;
 
@@ -413,20 +407,10 @@ pub fn leave(unit: &UnitState) -> Func {
 fn drop_slot(b: &mut Builder<'_>, frame: Value, offset: i32) {
     let object = b.load(Width::Ptr, frame, offset);
     let null = b.is_null(object);
-    let (some, mortal, dead, next) = (b.block(), b.block(), b.cold_block(), b.block());
+    let (some, dead, next) = (b.block(), b.cold_block(), b.block());
     b.br(null, next, &[], some, &[]);
     b.switch_to(some);
-    // An immortal object's count is negative as a 32-bit number.
-    let low = b.load(Width::I32, object, abi::object::REFCNT);
-    let immortal = b.icmp_imm(IntCond::Slt, low, 0);
-    b.br(immortal, next, &[], mortal, &[]);
-    b.switch_to(mortal);
-    let count = b.load(Width::I64, object, abi::object::REFCNT);
-    let minus = b.iconst(-1);
-    let count = b.op(Opcode::Iadd, &[count, minus]);
-    b.store(Width::I64, object, abi::object::REFCNT, count);
-    let zero = b.icmp_imm(IntCond::Eq, count, 0);
-    b.br(zero, dead, &[], next, &[]);
+    abi::counts::drop(b, object, dead, next);
     b.switch_to(dead);
     call_host(
         b,

@@ -106,9 +106,7 @@ pub struct ResumeCell {
     spares: Spares,
 }
 
-/// No eval breaker is ever this: the place of events is full, that of the version not.
-const NEVER_QUIET: u64 = u64::MAX;
-static NO_UNIT: u64 = NEVER_QUIET;
+static NO_UNIT: u64 = abi::eval_breaker::NEVER;
 
 /// The cell of a generator's code.
 ///

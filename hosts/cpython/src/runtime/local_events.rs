@@ -7,9 +7,8 @@
 
 use super::abi;
 use super::capi::*;
-use super::entries::EVENTS;
 use super::rt;
-use abi::{frame as f, thread as t};
+use abi::frame as f;
 use pyo3_ffi::*;
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -99,8 +98,7 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
             for unit in units {
                 let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);
                 if (*unit).shape.code == code || inlined() {
-                    // No eval-breaker word has this version.
-                    (*unit).checked.pending.set(u64::MAX);
+                    (*unit).checked.pending.set(abi::eval_breaker::NEVER);
                 }
             }
         }
@@ -109,7 +107,7 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
 }
 
 /// An event that no tool of ours is called for.
-const UNHEARD: c_int = 1 << 3;
+const UNHEARD: c_int = 1 << abi::monitoring::PY_YIELD;
 
 /// Let the code of a frame be rewritten for the events that are asked for now, if they have changed since it was: the interpreter looks
 /// for that where a function begins or a generator goes on, and compiled code has come past there without it.
@@ -122,7 +120,7 @@ pub unsafe fn renew(ts: Thread, frame: Frame) {
     unsafe {
         let code: Object = get(frame, f::EXECUTABLE);
         let made: u64 = get(code.cast(), abi::code::INSTRUMENTATION_VERSION);
-        if made != get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS {
+        if made != abi::eval_breaker::version(ts) {
             rewrite(code);
         }
     }

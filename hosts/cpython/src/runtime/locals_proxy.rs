@@ -6,13 +6,10 @@
 //! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on.
 
 use super::capi::*;
-use super::{frames, rt};
+use super::{abi, frames, rt};
 use pyo3_ffi::*;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
-
-/// `frame` of a proxy: the frame object, or null.
-const PROXY_FRAME: i32 = 16;
 
 /// Functions of the classes of frame objects and of proxies.
 #[derive(Clone, Copy)]
@@ -62,7 +59,7 @@ unsafe fn frame_of(object: Object) -> Option<Frame> {
         if object.is_null() {
             return None;
         }
-        let frame: Frame = get(object.cast(), frames::FRAME_OBJECT_FRAME);
+        let frame: Frame = get(object.cast(), abi::frame_object::FRAME);
         (!frame.is_null() && frames::is_native(frame)).then_some(frame)
     }
 }
@@ -79,7 +76,7 @@ unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
         }
         let result = (originals().f_locals)(object, closure);
         let is_proxy = !result.is_null() && PyFrameLocalsProxy_Check(result) != 0;
-        if is_proxy && get::<Object>(result.cast(), PROXY_FRAME) == object {
+        if is_proxy && get::<Object>(result.cast(), abi::locals_proxy::FRAME) == object {
             rt().proxies.add(result);
         } else {
             // A namespace, which no frame keeps in its slots.
@@ -93,7 +90,7 @@ unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
 unsafe fn before_setting(proxy: Object) -> bool {
     // SAFETY: the caller's: a proxy.
     unsafe {
-        if let Some(frame) = frame_of(get(proxy.cast(), PROXY_FRAME)) {
+        if let Some(frame) = frame_of(get(proxy.cast(), abi::locals_proxy::FRAME)) {
             // Not all proxies come from the getter.
             if frames::open(frame) < 0 {
                 return false;
@@ -152,7 +149,7 @@ unsafe extern "C" fn dealloc(proxy: Object) {
     // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own, and no native frames.
     unsafe {
         // One that the collector has cleared has lost its frame, which stays open.
-        if let Some(frame) = frame_of(get(proxy.cast(), PROXY_FRAME)) {
+        if let Some(frame) = frame_of(get(proxy.cast(), abi::locals_proxy::FRAME)) {
             if rt().proxies.remove(proxy) {
                 frames::close(frame);
             }

@@ -6,12 +6,12 @@
 
 use super::capi::*;
 use super::compiling::{self, Refusal};
-use super::entries::EVENTS;
 use super::frames;
 use super::function_state::state_of;
 use super::units::{self, Kind, UnitRef, UnitState};
 use super::{abi, exits, rt};
-use abi::opcodes::{RETURN_CONST, RETURN_VALUE};
+use abi::code_units::{self, Returns};
+use abi::monitoring::{JUMP, NO_EVENT, PY_START, STOP_ITERATION};
 use abi::{frame as f, thread as t};
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -23,28 +23,14 @@ use std::panic::catch_unwind;
 pub struct Monitor {
     /// Its id, while it is in use.
     pub tool: Option<u8>,
-    /// The id of a second tool, which is never called. CPython 3.13.0 forgets which instructions of a code object were to be traced
-    /// one by one (`f_trace_opcodes`, by which `pdb.set_trace()` stops in its own line) when the first event gets a second
-    /// tool, as `sys.settrace` is where we listen; so one has two from the beginning: `STOP_ITERATION`, the rarest of those
-    /// that count.
+    /// The id of a second tool, which is never called, where the interpreter
+    /// [forgets](abi::monitoring::FORGETS_TRACED_INSTRUCTIONS) something when the first event gets a second tool: so one has two
+    /// from the beginning, `STOP_ITERATION`, the rarest of those that count.
     second: Option<u8>,
     /// `sys.monitoring.DISABLE`, held.
     disable: usize,
 }
 
-/// Ids from the highest that is nobody's by convention, then that of optimizers.
-const CANDIDATES: [u8; 6] = [4, 5, 3, 2, 1, 0];
-/// Event numbers.
-const PY_START: i64 = 0;
-const JUMP: i64 = 7;
-const STOP_ITERATION: i64 = 9;
-/// Bits per event tables in the interpreter and in a code object.
-const GLOBAL_EVENTS: usize = 15;
-const LOCAL_EVENTS: usize = 10;
-/// `what_event` when there is none.
-const NO_EVENT: i32 = -1;
-/// `tstate->what_event`, after `tracing`.
-const WHAT_EVENT: i32 = t::TRACING + 4;
 /// Interpreted starts of compiled code after which they are not looked at any more.
 const MOST_BYPASSED: u64 = 200;
 /// Frames that do not fit, after which a loop is left alone.
@@ -101,6 +87,9 @@ impl Monitor {
                 id,
                 1 << PY_START | 1 << JUMP | 1 << STOP_ITERATION,
             )?;
+            if !abi::monitoring::FORGETS_TRACED_INSTRUCTIONS {
+                return Ok(());
+            }
             // Without a second id all works but that.
             rt().monitor.second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
             match rt().monitor.second {
@@ -158,7 +147,7 @@ impl Monitor {
 unsafe fn take_id(monitoring: Object, name: &CStr) -> Result<Option<u8>, ()> {
     // SAFETY: the caller's objects are alive.
     unsafe {
-        for id in CANDIDATES {
+        for id in abi::monitoring::TOOL_IDS {
             let owner =
                 PyObject_CallMethod(monitoring, c"get_tool".as_ptr(), c"i".as_ptr(), id as c_int);
             if Holder(owner).check()?.0 != Py_None() {
@@ -230,20 +219,10 @@ impl Drop for Holder {
 pub fn is_observed(shape: &CodeShape) -> bool {
     let bit = |id: Option<u8>| id.map_or(0, |id| 1u8 << id);
     let ours = bit(rt().monitor.tool) | bit(rt().monitor.second);
-    // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
+    // SAFETY: the GIL is held, and the code object is alive.
     unsafe {
-        let interp = PyInterpreterState_Main().cast::<u8>();
-        let global = std::slice::from_raw_parts(
-            interp.offset(abi::interp::MONITORS as isize),
-            GLOBAL_EVENTS,
-        );
-        // Without an early end, a few wide instructions do.
-        let union = |events: &[u8]| events.iter().fold(0, |all, tools| all | tools);
-        if union(global) & !ours != 0 {
-            return true;
-        }
-        let local: *const u8 = get(shape.code.cast(), abi::code::MONITORING);
-        !local.is_null() && union(std::slice::from_raw_parts(local, LOCAL_EVENTS)) & !ours != 0
+        abi::monitoring::tools_of(PyInterpreterState_Main()) & !ours != 0
+            || abi::monitoring::tools_of_code(shape.code) & !ours != 0
     }
 }
 
@@ -497,10 +476,7 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
     unsafe {
         (*unit).entries.set((*unit).entries.get() + 1);
         rt().totals.loop_entries += 1;
-        (*unit)
-            .checked
-            .pending
-            .set(get::<u64>(ts, t::EVAL_BREAKER) & !EVENTS);
+        (*unit).checked.pending.set(abi::eval_breaker::version(ts));
         let end = frame.add(8 * shape.framesize as usize);
         let top: *mut u8 = get(ts, t::DATASTACK_TOP);
         put(
@@ -515,9 +491,9 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
         // The unit moves the stack entries out; nobody may find them in the frame meanwhile.
         put::<i32>(frame, f::STACKTOP, shape.nlocalsplus);
         // The interpreter is not in a callback as far as the program can tell.
-        let (tracing, what): (i32, i32) = (get(ts, t::TRACING), get(ts, WHAT_EVENT));
+        let (tracing, what): (i32, i32) = (get(ts, t::TRACING), get(ts, t::WHAT_EVENT));
         put::<i32>(ts, t::TRACING, tracing - 1);
-        put::<i32>(ts, WHAT_EVENT, NO_EVENT);
+        put::<i32>(ts, t::WHAT_EVENT, NO_EVENT);
 
         let entry: unsafe extern "C" fn(Thread, Frame) -> Object =
             std::mem::transmute((*unit).entry());
@@ -529,7 +505,7 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
             result
         });
         put::<i32>(ts, t::TRACING, tracing);
-        put::<i32>(ts, WHAT_EVENT, what);
+        put::<i32>(ts, t::WHAT_EVENT, what);
         put::<u16>(frame, f::RETURN_OFFSET, return_offset);
         put(ts, t::DATASTACK_TOP, top);
         if result as usize == exits::GO_ON {
@@ -549,15 +525,16 @@ unsafe fn return_from(frame: Frame, shape: &CodeShape, result: Object) {
     // SAFETY: the frame is lent by the interpreter, its stack empty, its position in its code.
     unsafe {
         let at: *const u8 = get(frame, f::INSTR_PTR);
-        if at.read() == RETURN_CONST {
+        let returns = code_units::returns(at);
+        if returns == Returns::Constant {
             put::<i32>(frame, f::STACKTOP, shape.nlocalsplus);
             Py_DECREF(result);
             return;
         }
         put(frame, f::LOCALSPLUS + 8 * shape.nlocalsplus, result);
         put::<i32>(frame, f::STACKTOP, shape.nlocalsplus + 1);
-        if at.read() != RETURN_VALUE {
-            put::<*const c_void>(frame, f::INSTR_PTR, exits::return_unit().cast());
+        if returns != Returns::Top {
+            put::<*const c_void>(frame, f::INSTR_PTR, code_units::return_unit().cast());
         }
     }
 }

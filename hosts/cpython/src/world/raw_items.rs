@@ -5,9 +5,9 @@
 //! lie as the layout says, by what it exports as a buffer.
 
 use super::{CPythonWorld, call, class_of};
-use crate::abi::object;
+use crate::abi::{array, object};
 use crate::capi::{Obj, field};
-use crate::intrinsics::raw_items::{self as raw, ARRAYS, ArrayKind, array};
+use crate::intrinsics::raw_items::{self as raw, ARRAYS, ArrayKind};
 use crate::objects;
 use cladonia::facts::{RawItems, RawKind};
 use cladonia::host::{Host, IntrinsicId};

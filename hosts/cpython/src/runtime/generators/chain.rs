@@ -8,14 +8,14 @@
 //! process, and C code that is called where code of the program can't be, as tracemalloc is at an allocation.
 
 use super::super::capi::*;
-use super::super::entries::EVENTS;
 use super::super::units::Busy;
 use super::super::{entries, exits};
 use super::abi;
 use super::forward::Forward;
 use super::{ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
 use crate::intrinsics::is_leaf;
-use abi::{frame as f, generator as g, thread as t};
+use abi::code_units::{SEND_TO_RESUME, WAIT_TO_NEXT, after_loop, after_send};
+use abi::{eval_breaker, frame as f, generator as g, thread as t};
 use cladonia::lir::Announcement;
 use pyo3_ffi::*;
 use std::mem::MaybeUninit;
@@ -102,7 +102,7 @@ pub(super) unsafe fn resume(
     let mut chain = Chain {
         ts,
         // SAFETY: the caller's promise: the current thread.
-        quiet: unsafe { get(ts, t::EVAL_BREAKER) },
+        quiet: unsafe { eval_breaker::word(ts) },
         outermost,
         length: 0,
         noted: [ptr::null_mut(); NOTED],
@@ -208,15 +208,6 @@ unsafe fn awaited(generator: Object) -> Object {
 unsafe fn may_be_mourned(object: Object) -> bool {
     // SAFETY: the caller's: a live object.
     unsafe { Py_REFCNT(object) == 1 && !is_leaf(object) }
-}
-
-/// Bytes from a `SEND`, with its cache and the `YIELD_VALUE` after it, to the `RESUME` at which a frame waits.
-const SEND_TO_RESUME: usize = 6;
-
-/// Where the interpreter goes on when a `SEND` has a result.
-unsafe fn after_send(send: *const u8) -> *const u8 {
-    // SAFETY: the caller's: an instruction with its operand.
-    unsafe { send.add(2 * (2 + send.add(1).read() as usize)) }
 }
 
 #[inline(always)]
@@ -472,8 +463,8 @@ impl Chain {
     /// Whether somebody asks for other events than at the beginning.
     unsafe fn is_watched(&self) -> bool {
         // SAFETY: the current thread.
-        let word: u64 = unsafe { get(self.ts, t::EVAL_BREAKER) };
-        (word ^ self.quiet) & !EVENTS != 0
+        let word = unsafe { eval_breaker::word(self.ts) };
+        (word ^ self.quiet) & !eval_breaker::EVENTS != 0
     }
 }
 
@@ -505,9 +496,7 @@ unsafe fn end_loop_interpreted(ts: Thread, frame: Frame) -> Object {
         put(frame, f::STACKTOP, depth);
         Py_DECREF(inner);
         let at: *const u8 = get(frame, f::INSTR_PTR);
-        // Behind `END_FOR` and `POP_TOP`, as `FOR_ITER` goes on itself.
-        let behind = WAIT_TO_NEXT + 2 * (at.add(1).read() as usize + 2);
-        put(frame, f::INSTR_PTR, at.add(behind));
+        put(frame, f::INSTR_PTR, after_loop(at));
         exits::go_on_owned(ts, frame)
     }
 }
@@ -522,9 +511,6 @@ unsafe fn show_handled(ts: Thread, frame: Frame) {
         put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
     }
 }
-
-/// Bytes from `SEND` or `FOR_ITER`, with its cache, to the instruction that has the value.
-const WAIT_TO_NEXT: usize = 4;
 
 /// Undo [`Chain::link`] from the innermost frame that waits to that of a generator; those that hand on what they get keep `value`, if
 /// there is one.

@@ -7,25 +7,18 @@ use super::super::function_state::CodeState;
 use super::frames::clear_slots;
 use super::{ResumeCell, abi, cell_of_code};
 use crate::objects::tracking;
-use abi::opcodes::{COPY_FREE_VARS, RETURN_GENERATOR};
 use abi::{frame as f, function, generator as g, thread as t};
 use pyo3_ffi::*;
 
-/// The instruction after `RETURN_GENERATOR`, and how many variables are copied before it, if nothing else is. (Code that awaits
+/// The instruction after the one that makes the generator, and how many variables are copied before it, if nothing else is. (Code that awaits
 /// at its top level has its globals for locals besides.)
 unsafe fn prologue(code: Object) -> Option<(*const u8, i32)> {
-    // SAFETY: the caller's: a code object, whose instructions before the first that is traced are never replaced.
+    // SAFETY: the caller's: a code object.
     unsafe {
         if get::<i32>(code.cast(), abi::code::FLAGS) & CO_OPTIMIZED == 0 {
             return None;
         }
-        let mut at: *const u8 = code.cast::<u8>().offset(abi::code::ADAPTIVE as isize);
-        let mut copied = 0;
-        if *at == COPY_FREE_VARS {
-            copied = (*at.add(1)).into();
-            at = at.add(2);
-        }
-        (*at == RETURN_GENERATOR).then(|| (at.add(2), copied))
+        abi::code_units::generator_start(code.cast::<u8>().offset(abi::code::ADAPTIVE as isize))
     }
 }
 

@@ -27,6 +27,14 @@ layout! {
         GC_HEAD = 16, "Size of the collector's header before an object.";
     }
 
+    /// `PyGC_Head`, which lies before an object that the collector may know of.
+    gc_head {
+        NEXT = 0, "`_gc_next`: 0 while the collector does not know of the object.";
+        PREVIOUS = 8, "`_gc_prev`, with flags in its low bits.";
+        FLAGS = 3, "Those flags.";
+        FINALIZED = 1, "The flag that is kept while the object is not tracked: its finaliser was called.";
+    }
+
     /// `_PyInterpreterFrame`: an activation in the interpreter.
     frame {
         EXECUTABLE = 0, "`f_executable`.";
@@ -40,12 +48,25 @@ layout! {
         STACKTOP = 64, "`stacktop` (i32): entries in use from slot 0, locals included.";
         RETURN_OFFSET = 68, "`return_offset` (u16): code units from the call to where a callee returns.";
         OWNER = 70, "`owner` (u8), one of the `OWNED_BY` values.";
+        SPARE = 71, "A byte behind `owner` that the interpreter does not use.";
         LOCALSPLUS = 72, "`localsplus`: locals, cells, free variables, then the operand stack.";
         SIZE = 80, "Size of the struct with one slot.";
         OWNED_BY_THREAD = 0, "Owner: the thread's data stack.";
         OWNED_BY_GENERATOR = 1, "Owner: a generator.";
         OWNED_BY_FRAME_OBJECT = 2, "Owner: a frame object.";
         OWNED_BY_CSTACK = 3, "Owner: the C stack (an entry frame of the interpreter loop).";
+    }
+
+    /// `PyFrameObject`.
+    frame_object {
+        FRAME = 24, "`f_frame`.";
+        TRACE = 32, "`f_trace`.";
+        EXTRA_LOCALS = 48, "`f_extra_locals`.";
+    }
+
+    /// `PyFrameLocalsProxyObject`.
+    locals_proxy {
+        FRAME = 16, "`frame`: the frame object, or null.";
     }
 
     /// `PyThreadState`.
@@ -55,6 +76,7 @@ layout! {
         PY_RECURSION_REMAINING = 44, "`py_recursion_remaining` (i32).";
         C_RECURSION_REMAINING = 52, "`c_recursion_remaining` (i32).";
         TRACING = 60, "`tracing` (i32).";
+        WHAT_EVENT = 64, "`what_event` (i32).";
         CURRENT_FRAME = 72, "`current_frame`.";
         CURRENT_EXCEPTION = 112, "`current_exception`.";
         EXC_INFO = 120, "`exc_info`.";
@@ -62,6 +84,7 @@ layout! {
         DATASTACK_CHUNK = 232, "`datastack_chunk`.";
         DATASTACK_TOP = 240, "`datastack_top`.";
         DATASTACK_LIMIT = 248, "`datastack_limit`.";
+        SPARE = 272, "`previous_executor`, which only interpreters built with their own experimental compiler use.";
         SIZE = 304, "Size of the struct.";
     }
 
@@ -175,6 +198,7 @@ layout! {
         SIGN_MASK = 3, "Bits of the tag that hold the sign; 0 is positive.";
         SIGN_ZERO = 1, "Sign: zero.";
         SIGN_NEGATIVE = 2, "Sign: negative.";
+        SMALL_NEGATIVE = 5, "How many ints below 0 there is one object of each of.";
         SMALL_INTS = 257, "Of the ints from 0 to below this, and of some below 0 that are nearer to it, there is one object each.";
     }
 
@@ -194,6 +218,13 @@ layout! {
     /// `PyByteArrayObject`.
     bytearray {
         START = 40, "`ob_start`.";
+    }
+
+    /// `arrayobject` of `array`.
+    array {
+        ITEMS = 24, "`ob_item`.";
+        DESCR = 40, "`ob_descr`.";
+        SIZE = 64, "Size of the struct.";
     }
 
     /// `PyTupleObject`.
@@ -237,6 +268,8 @@ layout! {
         KEYS = 32, "`ma_keys`.";
         VALUES = 40, "`ma_values`.";
         SIZE = 48, "Size of the struct.";
+        VERSION_STEP = 4096, "Distance of two version tags; the bits below are the dict's own.";
+        WATCHERS = 255, "The bits of a version tag that say who watches the dict.";
     }
 
     /// `PyDictKeysObject`: a dict's table.
@@ -247,6 +280,8 @@ layout! {
         VERSION = 12, "`dk_version` (u32).";
         USABLE = 16, "`dk_usable`.";
         NENTRIES = 24, "`dk_nentries`.";
+        EMPTY = 255, "What is in a table of one byte each where nothing has ever been.";
+        SHAPE_MASK = 16777215, "The bits of the word at `LOG2_SIZE` that say how a table is laid out; what follows them is padding.";
         INDICES = 32, "`dk_indices`; the entries follow, `1 << log2_index_bytes` bytes later.";
         UNICODE_ENTRY_SIZE = 16, "Size of an entry of a table with only strings as keys.";
         UNICODE_ENTRY_VALUE = 8, "`me_value`.";

@@ -1,6 +1,6 @@
 //! The structures that the intrinsics read, as the core is told of them.
 
-use super::{
+use super::layouts::{
     cell, code, dict, dict_keys, float, frame, interp, list, list_iter, long, object, range,
     range_iter, thread, tuple, tuple_iter, type_,
 };

@@ -1,0 +1,23 @@
+//! CPython 3.13: all that is peculiar to it.
+//!
+//! The numbers are those of 64-bit little-endian builds with the GIL and without `Py_DEBUG`. They are the same in all patch
+//! versions, unless something here says otherwise.
+
+pub mod code_units;
+pub mod counts;
+mod declared;
+pub mod eval_breaker;
+pub mod feedback;
+pub mod free_floats;
+pub mod instructions;
+pub mod layouts;
+pub mod monitoring;
+mod opcodes;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use declared::declare;
+
+/// The minor version of CPython 3 that this module describes.
+pub const MINOR: u32 = 13;
