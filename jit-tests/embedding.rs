@@ -607,7 +607,8 @@ fn an_unsupported_instruction_is_refused() {
     let error = refusal(&vm, |b| {
         let x = b.param("x");
         b.emit(Op::LoadFast, x)
-            .emit(Op::CallIntrinsic1, 0)
+            .emit(Op::ExitInitCheck, 0)
+            .emit(Op::LoadFast, x)
             .emit(Op::ReturnValue, 0);
     });
     assert!(matches!(error, CompileError::Unsupported { .. }), "{error}");

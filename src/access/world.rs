@@ -4,7 +4,7 @@
 
 use super::builtins;
 use super::text_of_tuple;
-use crate::hir::{Function, GeneralOp as G, Op, Value};
+use crate::hir::{Function, FunctionAttribute, GeneralOp as G, Op, Value};
 use crate::infer::{FuncId, Program};
 use crate::types::{ConstValue, Predefined, Type};
 use std::collections::{BTreeMap, BTreeSet};
@@ -251,7 +251,7 @@ impl<'a> World<'a> {
                 op,
                 G::StoreName | G::DeleteName | G::StoreGlobal | G::DeleteGlobal
             );
-            if *op == G::SetFunctionAttribute && imms[0] == 1 {
+            if *op == G::SetFunctionAttribute && imms[0] == FunctionAttribute::Defaults as i64 {
                 let count = tuple_length(f, f.arg(v, 1));
                 if let Some(func) = made_function(self.program, f, f.arg(v, 0))
                     && let Some(info) = self.functions.get_mut(&func)

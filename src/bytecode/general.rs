@@ -171,9 +171,9 @@ general_ops! {
     Call "call" (thread variadic) 0 1 Object;
     /// `a(*b, **c)`: array of a, b and c, or of a and b.
     CallEx "call_ex" (thread variadic) 0 0 Object;
-    /// A one-operand intrinsic of the bytecode; the immediate is its number.
+    /// A one-operand intrinsic of the bytecode; the immediate is the number of a `UnaryIntrinsic`.
     CallIntrinsic1 "call_intrinsic_1" (thread) 1 1 Object;
-    /// A two-operand intrinsic of the bytecode.
+    /// A two-operand intrinsic of the bytecode; the immediate is the number of a `BinaryIntrinsic`.
     CallIntrinsic2 "call_intrinsic_2" (thread) 1 2 Object;
     /// `iter(a)`.
     GetIter "get_iter" (thread) 0 1 Object;

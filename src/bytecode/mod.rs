@@ -23,7 +23,10 @@ mod verify;
 pub use awaited::{Awaited, Operation};
 pub use builder::{BuildError, CodeBuilder, Label};
 pub use general::{COMPARISON, GeneralInfo, GeneralOp, Gives};
-pub use ops::{ArgKind, BinaryOp, CompareOp, INPLACE, Op, OpInfo};
+pub use ops::{
+    ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
+    OpInfo, UnaryIntrinsic,
+};
 pub(crate) use parse::parse_code;
 pub use parse::{Document, Section};
 pub use reason::Reason;

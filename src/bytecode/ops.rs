@@ -1,8 +1,8 @@
 //! The bytecode op table: one row an op, from which printing, parsing, stack effects and verification follow.
 //!
-//! The ops are a stack machine's: those of CPython 3.13 with superinstructions taken apart, specialised and
-//! instrumented forms undone, caches removed and jump targets made absolute. A host with another instruction set
-//! translates into them.
+//! The ops are a stack machine's, much like CPython's with superinstructions taken apart, specialised and
+//! instrumented forms undone, caches removed and jump targets made absolute. They are named by what they do, and where an op has
+//! variants, its argument is of an enumeration with a name for each: a host translates its own instructions and numbers into them.
 
 /// What an op's argument means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,8 +23,53 @@ pub enum ArgKind {
     Binary,
     /// A [`CompareOp`].
     Compare,
+    /// A [`UnaryIntrinsic`].
+    UnaryIntrinsic,
+    /// A [`BinaryIntrinsic`].
+    BinaryIntrinsic,
+    /// A [`Conversion`].
+    Conversion,
+    /// A [`FunctionAttribute`].
+    FunctionAttribute,
     /// 0 or 1.
     Flag,
+}
+
+impl ArgKind {
+    /// The names of the variants that the argument is the number of, in order; none if it is something else, and for a
+    /// [`BinaryOp`], whose in-place forms are written with a `=` behind the name.
+    pub fn variants(self) -> Option<(&'static str, Vec<&'static str>)> {
+        match self {
+            ArgKind::Compare => Some(("comparison", symbols(CompareOp::ALL, CompareOp::symbol))),
+            ArgKind::UnaryIntrinsic => Some((
+                "intrinsic",
+                symbols(UnaryIntrinsic::ALL, UnaryIntrinsic::symbol),
+            )),
+            ArgKind::BinaryIntrinsic => Some((
+                "intrinsic",
+                symbols(BinaryIntrinsic::ALL, BinaryIntrinsic::symbol),
+            )),
+            ArgKind::Conversion => {
+                Some(("conversion", symbols(Conversion::ALL, Conversion::symbol)))
+            }
+            ArgKind::FunctionAttribute => Some((
+                "attribute",
+                symbols(FunctionAttribute::ALL, FunctionAttribute::symbol),
+            )),
+            ArgKind::None
+            | ArgKind::Count
+            | ArgKind::Local
+            | ArgKind::Const
+            | ArgKind::Name
+            | ArgKind::Target
+            | ArgKind::Binary
+            | ArgKind::Flag => None,
+        }
+    }
+}
+
+fn symbols<T: Copy>(all: &[T], symbol: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().map(|variant| symbol(*variant)).collect()
 }
 
 /// A row of the table.
@@ -193,10 +238,10 @@ bytecode_ops! {
     CallKw "call_kw" Count, |n, _| n + 3 => |_, _| 1, true;
     /// `f(*args, **kwargs)`; bit 0: with a mapping.
     CallFunctionEx "call_function_ex" Count, |n, _| 3 + (n & 1) => |_, _| 1, true;
-    /// One of the host's one-operand intrinsics.
-    CallIntrinsic1 "call_intrinsic_1" Count, |_, _| 1 => |_, _| 1, true;
-    /// One of the host's two-operand intrinsics.
-    CallIntrinsic2 "call_intrinsic_2" Count, |_, _| 2 => |_, _| 1, true;
+    /// Something rare that is done to one operand.
+    CallIntrinsic1 "call_intrinsic_1" UnaryIntrinsic, |_, _| 1 => |_, _| 1, true;
+    /// Something rare that is done to two operands.
+    CallIntrinsic2 "call_intrinsic_2" BinaryIntrinsic, |_, _| 2 => |_, _| 1, true;
     /// A tuple of n entries.
     BuildTuple "build_tuple" Count, |n, _| n => |_, _| 1, true;
     /// A list of n entries.
@@ -231,12 +276,12 @@ bytecode_ops! {
     FormatSimple "format_simple" None, |_, _| 1 => |_, _| 1, true;
     /// `format(x, spec)`.
     FormatWithSpec "format_with_spec" None, |_, _| 2 => |_, _| 1, true;
-    /// `str`, `repr` or `ascii` of the top (1, 2, 3).
-    ConvertValue "convert_value" Count, |_, _| 1 => |_, _| 1, true;
+    /// `str`, `repr` or `ascii` of the top.
+    ConvertValue "convert_value" Conversion, |_, _| 1 => |_, _| 1, true;
     /// A function of the code object on top.
     MakeFunction "make_function" None, |_, _| 1 => |_, _| 1, true;
-    /// Set defaults, keyword defaults, annotations or closure of the function on top (1, 2, 4, 8).
-    SetFunctionAttribute "set_function_attribute" Count, |_, _| 2 => |_, _| 1, false;
+    /// Set defaults, keyword defaults, annotations or closure of the function on top.
+    SetFunctionAttribute "set_function_attribute" FunctionAttribute, |_, _| 2 => |_, _| 1, false;
     /// The builtin that builds classes.
     LoadBuildClass "load_build_class" None, |_, _| 0 => |_, _| 1, true;
     /// `AssertionError`.
@@ -300,7 +345,7 @@ macro_rules! small_enum {
         impl $ty {
             /// All of them; the position is the argument's value.
             pub const ALL: &'static [$ty] = &[$($ty::$v),*];
-            /// The operator as written.
+            /// It as written.
             pub fn symbol(self) -> &'static str { match self { $($ty::$v => $name),* } }
             /// The one with this number.
             pub fn from_arg(n: u32) -> Option<$ty> { Self::ALL.get(n as usize).copied() }
@@ -321,6 +366,36 @@ pub const INPLACE: u32 = 13;
 small_enum!(
     /// A comparison.
     CompareOp { Lt "<", Le "<=", Eq "==", Ne "!=", Gt ">", Ge ">=" }
+);
+
+small_enum!(
+    /// What [`Op::CallIntrinsic1`] does.
+    UnaryIntrinsic {
+        ShowValue "show_value", ImportStar "import_star", StopIterationError "stop_iteration_error",
+        WrapAsyncYield "wrap_async_yield", Positive "positive", ListToTuple "list_to_tuple", TypeVar "type_var",
+        ParamSpec "param_spec", TypeVarTuple "type_var_tuple", SubscriptGeneric "subscript_generic", TypeAlias "type_alias",
+    }
+);
+
+small_enum!(
+    /// What [`Op::CallIntrinsic2`] does.
+    BinaryIntrinsic {
+        RestOfGroup "rest_of_group", TypeVarWithBound "type_var_with_bound",
+        TypeVarWithConstraints "type_var_with_constraints", SetTypeParams "set_type_params",
+        SetTypeParamDefault "set_type_param_default",
+    }
+);
+
+small_enum!(
+    /// How [`Op::ConvertValue`] makes a string.
+    Conversion { Str "str", Repr "repr", Ascii "ascii" }
+);
+
+small_enum!(
+    /// What [`Op::SetFunctionAttribute`] sets.
+    FunctionAttribute {
+        Defaults "defaults", KeywordDefaults "keyword_defaults", Annotations "annotations", Closure "closure",
+    }
 );
 
 impl CompareOp {

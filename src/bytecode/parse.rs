@@ -2,8 +2,7 @@
 
 use super::text::print_document;
 use super::{
-    ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, Handler, INPLACE, Instr, LocalKind, Op,
-    Pc,
+    ArgKind, BinaryOp, Code, Const, ConstValue, Handler, INPLACE, Instr, LocalKind, Op, Pc,
 };
 use crate::types::{Hierarchy, HostId, Line, Lines, Names, Parsed, Scope, TextError, Type};
 use std::collections::HashMap;
@@ -397,13 +396,19 @@ impl CodeParser<'_> {
                 let op = line.symbol(symbols, "an operator")?;
                 Ok(if line.eat_here("=") { op + INPLACE } else { op })
             }
-            ArgKind::Compare => line.symbol(
-                CompareOp::ALL
-                    .iter()
-                    .enumerate()
-                    .map(|(i, op)| (op.symbol(), i as u32)),
-                "a comparison",
-            ),
+            kind @ (ArgKind::Compare
+            | ArgKind::UnaryIntrinsic
+            | ArgKind::BinaryIntrinsic
+            | ArgKind::Conversion
+            | ArgKind::FunctionAttribute) => {
+                let (what, names) = kind.variants().unwrap_or_default();
+                let article = if what.starts_with(['a', 'i']) {
+                    "an"
+                } else {
+                    "a"
+                };
+                line.symbol(names.into_iter().zip(0..), &format!("{article} {what}"))
+            }
         }
     }
 

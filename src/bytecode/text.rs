@@ -28,7 +28,7 @@
 //!
 //! [`Document::parse`]: super::Document::parse
 
-use super::{ArgKind, BinaryOp, Code, CompareOp, Const, ConstValue, INPLACE, Instr, LocalKind, Op};
+use super::{ArgKind, BinaryOp, Code, Const, ConstValue, INPLACE, Instr, LocalKind, Op};
 use crate::types::{Declarations, Quoted, Type};
 use std::collections::HashSet;
 use std::fmt::{self, Write};
@@ -155,10 +155,19 @@ impl Code {
                     None => write!(text, " #{arg}")?,
                 }
             }
-            ArgKind::Compare => match CompareOp::from_arg(arg) {
-                Some(op) => write!(text, " {}", op.symbol())?,
-                None => write!(text, " #{arg}")?,
-            },
+            kind @ (ArgKind::Compare
+            | ArgKind::UnaryIntrinsic
+            | ArgKind::BinaryIntrinsic
+            | ArgKind::Conversion
+            | ArgKind::FunctionAttribute) => {
+                let variant = kind
+                    .variants()
+                    .and_then(|(_, names)| names.get(arg as usize).copied());
+                match variant {
+                    Some(name) => write!(text, " {name}")?,
+                    None => write!(text, " #{arg}")?,
+                }
+            }
         }
         if instr.arg2 != 0 {
             write!(text, ", {}", instr.arg2)?;

@@ -3,7 +3,7 @@
 //! It reports all it finds, each with its place. Stack depths are followed from the entry and from handlers over
 //! whatever can be reached; code that can't be reached is checked for its arguments only.
 
-use super::{ArgKind, BinaryOp, Code, CompareOp, Handler, INPLACE, Instr, LocalKind, Op, Pc};
+use super::{ArgKind, BinaryOp, Code, Handler, INPLACE, Instr, LocalKind, Op, Pc};
 use std::fmt;
 
 /// One thing that is wrong.
@@ -120,8 +120,6 @@ impl Op {
         match self {
             Op::Swap | Op::BuildSlice => (2, if self == Op::BuildSlice { 3 } else { MANY }),
             Op::RaiseVarargs => (0, 2),
-            Op::ConvertValue => (1, 3),
-            Op::SetFunctionAttribute => (1, 8),
             Op::CallFunctionEx => (0, 1),
             Op::Copy
             | Op::ListAppend
@@ -243,7 +241,14 @@ impl Verifier<'_> {
             ArgKind::Name => ("name", code.names.len()),
             ArgKind::Target => ("target", code.instrs.len()),
             ArgKind::Binary => ("operator", BinaryOp::ALL.len() + INPLACE as usize),
-            ArgKind::Compare => ("comparison", CompareOp::ALL.len()),
+            kind @ (ArgKind::Compare
+            | ArgKind::UnaryIntrinsic
+            | ArgKind::BinaryIntrinsic
+            | ArgKind::Conversion
+            | ArgKind::FunctionAttribute) => {
+                let (what, names) = kind.variants().unwrap_or_default();
+                (what, names.len())
+            }
             ArgKind::Count => {
                 let (low, high) = op.counts();
                 if arg < low || arg > high {

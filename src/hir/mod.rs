@@ -44,7 +44,7 @@ mod validity;
 mod verify;
 
 /// What HIR is made of that bytecode defines.
-pub use crate::bytecode::{BinaryOp, GeneralOp, Gives, Pc, Reason};
+pub use crate::bytecode::{BinaryOp, FunctionAttribute, GeneralOp, Gives, Pc, Reason};
 pub use balance::check_balance;
 pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};
 pub(crate) use build::{is_builtin_exact, is_of_moment};

@@ -23,16 +23,8 @@ use super::typing;
 use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc};
 use crate::facts::Operator;
 use crate::types::Type;
-use std::ops::RangeInclusive;
 
 type Done = Result<bool, Unsupported>;
-
-/// The one-operand intrinsics that the helpers know (showing an expression's value, star import, what a generator must not raise,
-/// the wrapping of what an asynchronous one yields, unary plus, list to tuple, and those of type parameters).
-const INTRINSICS_1: RangeInclusive<u32> = 1..=11;
-
-/// The two-operand ones: what is left of a group after `except*`, and those of type parameters.
-const INTRINSICS_2: RangeInclusive<u32> = 1..=5;
 
 impl Builder<'_> {
     /// Translate an instruction; true if it ended the block.
@@ -374,18 +366,8 @@ impl Builder<'_> {
                 self.forget_top(n);
                 self.push_owned(v);
             }
-            B::CallIntrinsic1 => {
-                if !INTRINSICS_1.contains(&instr.arg) {
-                    return Err(self.unsupported(format!("intrinsic {}", instr.arg)));
-                }
-                self.push_general(G::CallIntrinsic1, [arg as i64, 0], 1);
-            }
-            B::CallIntrinsic2 => {
-                if !INTRINSICS_2.contains(&instr.arg) {
-                    return Err(self.unsupported(format!("intrinsic 2/{}", instr.arg)));
-                }
-                self.push_general(G::CallIntrinsic2, [arg as i64, 0], 2);
-            }
+            B::CallIntrinsic1 => self.push_general(G::CallIntrinsic1, [arg as i64, 0], 1),
+            B::CallIntrinsic2 => self.push_general(G::CallIntrinsic2, [arg as i64, 0], 2),
             B::BuildTuple => self.build_from(G::BuildTuple, arg, Type::TUPLE_EXACT),
             B::BuildList => self.build_from(G::BuildList, arg, Type::LIST_EXACT),
             B::BuildSet => self.build_from(G::BuildSet, arg, Type::SET_EXACT),

@@ -14,38 +14,12 @@ pub type Thread = *mut u8;
 /// An `_PyInterpreterFrame`.
 pub type Frame = *mut u8;
 
-/// A row of `_PyIntrinsics_UnaryFunctions`.
-#[repr(C)]
-pub struct UnaryIntrinsic {
-    /// The function.
-    pub func: Option<unsafe extern "C" fn(Thread, Obj) -> Obj>,
-    /// Its name.
-    pub name: *const c_char,
-}
-
-/// A row of `_PyIntrinsics_BinaryFunctions`.
-#[repr(C)]
-pub struct BinaryIntrinsic {
-    /// The function.
-    pub func: Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj>,
-    /// Its name.
-    pub name: *const c_char,
-}
-
-/// An entry of `_PyEval_BinaryOps`.
-pub type BinaryFunc = unsafe extern "C" fn(Obj, Obj) -> Obj;
-/// An entry of `_PyEval_ConversionFuncs`.
-pub type ConversionFunc = unsafe extern "C" fn(Obj) -> Obj;
 /// What `PyFunctionObject.vectorcall` points to.
 pub type VectorCall = unsafe extern "C" fn(Obj, *const Obj, usize, Obj) -> Obj;
 
 #[allow(missing_docs, reason = "CPython's own, under CPython's names")]
 #[allow(improper_ctypes)]
 unsafe extern "C" {
-    pub static _PyEval_BinaryOps: [BinaryFunc; 26];
-    pub static _PyEval_ConversionFuncs: [Option<ConversionFunc>; 4];
-    pub static _PyIntrinsics_UnaryFunctions: [UnaryIntrinsic; 12];
-    pub static _PyIntrinsics_BinaryFunctions: [BinaryIntrinsic; 6];
     pub static mut PyMethod_Type: PyTypeObject;
 
     pub fn _Py_Dealloc(object: Obj);

@@ -51,16 +51,6 @@ pub use unpack::seq_iter_at;
 use cladonia::bytecode::GeneralOp;
 use cladonia::host::{FREE_LEAF, MATH};
 
-/// Whether `CALL_INTRINSIC_1` with this number can be compiled.
-pub fn intrinsic1_supported(number: u32) -> bool {
-    (1..=11).contains(&number)
-}
-
-/// Whether `CALL_INTRINSIC_2` with this number can be compiled.
-pub fn intrinsic2_supported(number: u32) -> bool {
-    (1..=5).contains(&number)
-}
-
 /// Helpers before which nothing need be [announced](crate::runtime::generators::announce): nobody looks at frames while they run, or they
 /// do it themselves.
 pub fn announced() -> impl Iterator<Item = &'static str> {

@@ -63,6 +63,18 @@ HINT = re.compile(r" *hint \[.*\](?=$| at | part| line | ;)")
 HANDLER = re.compile(r"  handler @(\d+)\.\.@(\d+) -> @(\d+) depth (\d+)( lasti)?")
 OPERATORS = "+ & // << @ * % | ** >> - / ^".split()
 COMPARISONS = "< <= == != > >=".split()
+# What the text form calls the variants of an op, by the interpreter's numbers.
+VARIANTS = {
+    "call_intrinsic_1": (
+        "- show_value import_star stop_iteration_error wrap_async_yield positive list_to_tuple type_var param_spec"
+        " type_var_tuple subscript_generic type_alias"
+    ).split(),
+    "call_intrinsic_2": (
+        "- rest_of_group type_var_with_bound type_var_with_constraints set_type_params set_type_param_default"
+    ).split(),
+    "convert_value": "- str repr ascii".split(),
+    "set_function_attribute": "- defaults keyword_defaults - annotations - - - closure".split(),
+}
 
 
 def parsed(text):
@@ -100,6 +112,8 @@ def number(op, arg, locals_, names):
         return int(arg)
     if op == "binary_op":
         return OPERATORS.index(arg) if arg in OPERATORS else OPERATORS.index(arg[:-1]) + 13
+    if op in VARIANTS:
+        return VARIANTS[op].index(arg)
     if op == "compare_op":
         return COMPARISONS.index(arg)
     return (locals_ if "fast" in op or "deref" in op or op == "make_cell" else names).index(arg)

@@ -1,7 +1,7 @@
 //! Calls: of functions of the program, methods, classes, builtins, and of what is not known.
 
 use super::Arg;
-use crate::bytecode::LocalKind;
+use crate::bytecode::{FunctionAttribute, LocalKind};
 use crate::facts::Source;
 use crate::hir::{Op, Value};
 use crate::infer::Sv;
@@ -298,10 +298,12 @@ impl Engine<'_> {
     }
 
     pub(super) fn set_function_attribute(&mut self, which: i64, args: &[Arg]) -> Outcome {
-        let slot = match which {
-            1 => Slot::Defaults,
-            8 => Slot::Closure,
-            _ => return Outcome::Nothing,
+        let slot = match FunctionAttribute::from_arg(which as u32) {
+            Some(FunctionAttribute::Defaults) => Slot::Defaults,
+            Some(FunctionAttribute::Closure) => Slot::Closure,
+            Some(FunctionAttribute::KeywordDefaults | FunctionAttribute::Annotations) | None => {
+                return Outcome::Nothing;
+            }
         };
         let functions = args[0].facts.clone();
         self.store_in(&functions, slot, Kind::Function, &args[1]);

@@ -5,9 +5,9 @@
 
 use crate::abi;
 use crate::capi::{
-    _PyDict_FromItems, _PyDict_MergeEx, _PyEval_ConversionFuncs, _PyEval_FormatKwargsError,
-    _PyList_Extend, _PyList_FromArraySteal, _PySet_Update, _PyTuple_FromArraySteal,
-    _PyUnicode_JoinArray, Obj, Thread, interned,
+    _PyDict_FromItems, _PyDict_MergeEx, _PyEval_FormatKwargsError, _PyList_Extend,
+    _PyList_FromArraySteal, _PySet_Update, _PyTuple_FromArraySteal, _PyUnicode_JoinArray, Obj,
+    Thread, interned,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -159,11 +159,7 @@ pub unsafe extern "C" fn format_with_spec(a: Obj, spec: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn convert_value(which: i64, a: Obj) -> Obj {
-    match _PyEval_ConversionFuncs
-        .get(which as usize)
-        .copied()
-        .flatten()
-    {
+    match abi::instructions::conversion(which as usize) {
         Some(convert) => convert(a),
         None => {
             PyErr_SetString(

@@ -6,9 +6,8 @@
 use super::{c_functions, cache, exceptions};
 use crate::abi;
 use crate::capi::{
-    _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyIntrinsics_BinaryFunctions,
-    _PyIntrinsics_UnaryFunctions, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread,
-    VectorCall, field,
+    _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyObject_FunctionStr, Frame, Obj,
+    PyMethod_Type, Thread, VectorCall, field,
 };
 use crate::runtime::capi::GENERATORS;
 use crate::runtime::{entries, frames, generators};
@@ -444,20 +443,14 @@ unsafe fn not_iterable(callable: Obj, args: Obj) {
 }
 
 pub unsafe extern "C" fn call_intrinsic_1(thread: Thread, number: i64, a: Obj) -> Obj {
-    match _PyIntrinsics_UnaryFunctions
-        .get(number as usize)
-        .and_then(|row| row.func)
-    {
+    match abi::instructions::unary_intrinsic(number as usize) {
         Some(func) => func(thread, a),
         None => unknown_intrinsic(),
     }
 }
 
 pub unsafe extern "C" fn call_intrinsic_2(thread: Thread, number: i64, a: Obj, b: Obj) -> Obj {
-    match _PyIntrinsics_BinaryFunctions
-        .get(number as usize)
-        .and_then(|row| row.func)
-    {
+    match abi::instructions::binary_intrinsic(number as usize) {
         Some(func) => func(thread, a, b),
         None => unknown_intrinsic(),
     }

@@ -4,15 +4,16 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::unpack::items_of;
+use crate::abi::instructions::binary_function;
 use crate::abi::long;
-use crate::capi::{_PyEval_BinaryOps, Obj, field};
+use crate::capi::{Obj, field};
 use crate::runtime::sampling;
 use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
     sampling::count([a, b]);
-    _PyEval_BinaryOps[op as usize](a, b)
+    binary_function(op as usize)(a, b)
 }
 
 pub unsafe extern "C" fn compare(op: i64, a: Obj, b: Obj) -> Obj {

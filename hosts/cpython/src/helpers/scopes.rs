@@ -10,6 +10,7 @@ use crate::capi::{
 };
 use crate::namespace::{self, NameCell};
 use crate::runtime::function_state;
+use cladonia::bytecode::FunctionAttribute;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
@@ -258,11 +259,11 @@ pub unsafe extern "C" fn make_function(frame: Frame, code: Obj) -> Obj {
 /// The function was just made: nothing watches it yet and the field is empty.
 pub unsafe extern "C" fn set_function_attribute(which: i64, func: Obj, value: Obj) -> i64 {
     let func = func.cast::<PyFunctionObject>();
-    let place = match which {
-        1 => &raw mut (*func).func_defaults,
-        2 => &raw mut (*func).func_kwdefaults,
-        4 => &raw mut (*func).func_annotations,
-        _ => &raw mut (*func).func_closure,
+    let place = match FunctionAttribute::from_arg(which as u32) {
+        Some(FunctionAttribute::Defaults) => &raw mut (*func).func_defaults,
+        Some(FunctionAttribute::KeywordDefaults) => &raw mut (*func).func_kwdefaults,
+        Some(FunctionAttribute::Annotations) => &raw mut (*func).func_annotations,
+        Some(FunctionAttribute::Closure) | None => &raw mut (*func).func_closure,
     };
     *place = Py_NewRef(value);
     0

@@ -205,7 +205,7 @@ code \"B\" {
   build_tuple 1
   load_const #0
   make_function
-  set_function_attribute 8
+  set_function_attribute closure
   store_name get
   load_const #1
   make_function
@@ -283,7 +283,7 @@ code \"C\" {
   build_tuple 1
   load_const #0
   make_function
-  set_function_attribute 8
+  set_function_attribute closure
   store_name get
   load_const #1
   make_function
@@ -621,7 +621,7 @@ code \"<module>\" {
   load_const #14
   build_tuple 1
   load_name h1
-  set_function_attribute 1
+  set_function_attribute defaults
   pop_top
   return_const #16
 }

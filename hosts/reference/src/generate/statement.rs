@@ -49,7 +49,7 @@ impl Writer<'_, '_> {
         if let Kind::Function(_) = self.kind {
             self.ops(&["load_fast c", "build_tuple 1"]);
             self.constant(&format!("Code[{name}.inner]"));
-            self.ops(&["make_function", "set_function_attribute 8"]);
+            self.ops(&["make_function", "set_function_attribute closure"]);
             self.op("store_fast g");
         }
         if !self.is_leaf() {
@@ -328,7 +328,7 @@ impl Writer<'_, '_> {
         self.op("push_null");
         self.ops(&["load_fast c", "build_tuple 1"]);
         self.constant("Code[K]");
-        self.ops(&["make_function", "set_function_attribute 8"]);
+        self.ops(&["make_function", "set_function_attribute closure"]);
         self.constant("\"K\"");
         self.named("load_global", "A", "");
         self.op("call 3");

@@ -159,7 +159,7 @@ impl Writer<'_, '_> {
             }
             _ => {
                 self.value(size - 1);
-                self.op("call_intrinsic_1 5");
+                self.op("call_intrinsic_1 positive");
             }
         }
     }
@@ -327,7 +327,7 @@ impl Writer<'_, '_> {
                     1 => {
                         self.value(size);
                         self.ops(&["build_list 1", "load_fast xs", "list_extend 1"]);
-                        self.op("call_intrinsic_1 6");
+                        self.op("call_intrinsic_1 list_to_tuple");
                         self.op("call_function_ex 0");
                     }
                     _ => {
@@ -530,7 +530,7 @@ impl Writer<'_, '_> {
         match self.choices.below(3) {
             0 => {
                 self.value(size);
-                let which = 1 + self.choices.below(2);
+                let which = ["str", "repr"][self.choices.below(2)];
                 self.op(format!("convert_value {which}"));
             }
             1 => {

@@ -7,6 +7,7 @@ use super::error::{self, Raised, raise};
 use super::frame::FrameRef;
 use super::heap::{CellObject, Function, Kind, List, Ref, Set, alloc};
 use super::{Result, call, iter, ops, rt};
+use cladonia::bytecode::{Conversion, FunctionAttribute, UnaryIntrinsic};
 
 fn dict_of(object: &Ref) -> Result<&Dict> {
     match object.get::<Dict>() {
@@ -150,14 +151,14 @@ pub fn make_function(frame: FrameRef, code: &Ref) -> Result<Ref> {
     Ok(alloc::function(code.clone(), globals(frame)))
 }
 
-/// Set an attribute of a function: 1 defaults, 2 keyword defaults, 4 annotations, 8 closure.
+/// Set an attribute of a function, by the number of a [`FunctionAttribute`].
 pub fn set_function_attribute(function: &Ref, which: u32, value: Ref) {
     if let Some(function) = function.get::<Function>() {
-        let place = match which {
-            1 => &function.defaults,
-            2 => &function.kwdefaults,
-            8 => &function.closure,
-            _ => return,
+        let place = match FunctionAttribute::from_arg(which) {
+            Some(FunctionAttribute::Defaults) => &function.defaults,
+            Some(FunctionAttribute::KeywordDefaults) => &function.kwdefaults,
+            Some(FunctionAttribute::Closure) => &function.closure,
+            Some(FunctionAttribute::Annotations) | None => return,
         };
         let old = place.replace(Some(value));
         drop(old);
@@ -191,11 +192,11 @@ pub fn call_ex(callee: &Ref, args: &Ref, kwargs: Option<&Ref>) -> Result<Ref> {
     call::call_with(callee, args, named)
 }
 
-/// Intrinsics with one operand: 5 unary plus, 6 list to tuple.
+/// Intrinsics with one operand, by the number of a [`UnaryIntrinsic`].
 pub fn intrinsic_1(number: u32, operand: &Ref) -> Result<Ref> {
-    match number {
-        5 => ops::positive(operand),
-        6 => Ok(alloc::tuple(iter::collect(operand)?)),
+    match UnaryIntrinsic::from_arg(number) {
+        Some(UnaryIntrinsic::Positive) => ops::positive(operand),
+        Some(UnaryIntrinsic::ListToTuple) => Ok(alloc::tuple(iter::collect(operand)?)),
         _ => raise(error::NOT_IMPLEMENTED, format!("intrinsic {number}")),
     }
 }
@@ -293,10 +294,10 @@ pub fn dict_update(dict: &Ref, by: &Ref, unique: bool) -> Result<()> {
     Ok(())
 }
 
-/// `str`, `repr`, `ascii` by number.
+/// `str`, `repr`, `ascii`, by the number of a [`Conversion`].
 pub fn convert(which: u32, value: &Ref) -> Result<Ref> {
-    Ok(alloc::str(match which {
-        1 => ops::str(value)?,
+    Ok(alloc::str(match Conversion::from_arg(which) {
+        Some(Conversion::Str) => ops::str(value)?,
         _ => ops::repr(value)?,
     }))
 }

@@ -4,7 +4,12 @@
 //! from where jumps are counted.
 
 use super::opcodes as oc;
-use cladonia::bytecode::{ArgKind, CompareOp, Op};
+use crate::capi::{Obj, Thread};
+use cladonia::bytecode::{
+    ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
+    UnaryIntrinsic,
+};
+use std::ffi::c_char;
 
 /// An instruction of a code object, without its cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +85,28 @@ impl Instruction {
             oc::JUMP_BACKWARD_NO_INTERRUPT => {
                 one(Op::JumpBackwardNoInterrupt, next.checked_sub(arg)?, 0)
             }
+            oc::CALL_INTRINSIC_1 => {
+                let intrinsic = *UNARY_INTRINSICS.get((arg as usize).checked_sub(1)?)?;
+                one(Op::CallIntrinsic1, intrinsic as u32, 0)
+            }
+            oc::CALL_INTRINSIC_2 => {
+                let intrinsic = *BINARY_INTRINSICS.get((arg as usize).checked_sub(1)?)?;
+                one(Op::CallIntrinsic2, intrinsic as u32, 0)
+            }
+            oc::CONVERT_VALUE => {
+                let conversion = *CONVERSIONS.get((arg as usize).checked_sub(1)?)?;
+                one(Op::ConvertValue, conversion as u32, 0)
+            }
+            oc::SET_FUNCTION_ATTRIBUTE => {
+                let row = FUNCTION_ATTRIBUTES.iter().find(|row| row.0 == arg)?;
+                one(Op::SetFunctionAttribute, row.1 as u32, 0)
+            }
+            oc::BINARY_OP => {
+                let operators = BinaryOp::ALL.len() as u32;
+                let in_place = if arg < operators { 0 } else { INPLACE };
+                let operator = *BINARY_OPERATORS.get((arg % operators) as usize)?;
+                (arg < 2 * operators).then(|| one(Op::BinaryOp, operator as u32 + in_place, 0))?
+            }
             // The interpreter goes on behind END_FOR and POP_TOP, having popped the iterator itself.
             oc::FOR_ITER => one(Op::ForIter, next + arg + 2, 0),
             opcode => {
@@ -104,12 +131,153 @@ const COMPARISONS: [CompareOp; 6] = [
     CompareOp::Ge,
 ];
 
+/// The operators by their numbers in the argument of `BINARY_OP`; those in place follow in the same order.
+const BINARY_OPERATORS: [BinaryOp; 13] = [
+    BinaryOp::Add,
+    BinaryOp::And,
+    BinaryOp::FloorDivide,
+    BinaryOp::LeftShift,
+    BinaryOp::MatrixMultiply,
+    BinaryOp::Multiply,
+    BinaryOp::Remainder,
+    BinaryOp::Or,
+    BinaryOp::Power,
+    BinaryOp::RightShift,
+    BinaryOp::Subtract,
+    BinaryOp::TrueDivide,
+    BinaryOp::Xor,
+];
+
+/// What `CALL_INTRINSIC_1` does by its argument, from 1.
+const UNARY_INTRINSICS: [UnaryIntrinsic; 11] = [
+    UnaryIntrinsic::ShowValue,
+    UnaryIntrinsic::ImportStar,
+    UnaryIntrinsic::StopIterationError,
+    UnaryIntrinsic::WrapAsyncYield,
+    UnaryIntrinsic::Positive,
+    UnaryIntrinsic::ListToTuple,
+    UnaryIntrinsic::TypeVar,
+    UnaryIntrinsic::ParamSpec,
+    UnaryIntrinsic::TypeVarTuple,
+    UnaryIntrinsic::SubscriptGeneric,
+    UnaryIntrinsic::TypeAlias,
+];
+
+/// What `CALL_INTRINSIC_2` does by its argument, from 1.
+const BINARY_INTRINSICS: [BinaryIntrinsic; 5] = [
+    BinaryIntrinsic::RestOfGroup,
+    BinaryIntrinsic::TypeVarWithBound,
+    BinaryIntrinsic::TypeVarWithConstraints,
+    BinaryIntrinsic::SetTypeParams,
+    BinaryIntrinsic::SetTypeParamDefault,
+];
+
+/// The conversions by the argument of `CONVERT_VALUE`, from 1.
+const CONVERSIONS: [Conversion; 3] = [Conversion::Str, Conversion::Repr, Conversion::Ascii];
+
+/// The arguments of `SET_FUNCTION_ATTRIBUTE`.
+const FUNCTION_ATTRIBUTES: [(u32, FunctionAttribute); 4] = [
+    (1, FunctionAttribute::Defaults),
+    (2, FunctionAttribute::KeywordDefaults),
+    (4, FunctionAttribute::Annotations),
+    (8, FunctionAttribute::Closure),
+];
+
+/// The interpreter's function for the operator with this number of the core's, which is the interpreter's own number.
+///
+/// # Panics
+/// There is no operator with the number.
+#[inline(always)]
+pub fn binary_function(number: usize) -> BinaryFunc {
+    const {
+        let mut k = 0;
+        while k < BINARY_OPERATORS.len() {
+            assert!(BINARY_OPERATORS[k] as usize == k);
+            k += 1;
+        }
+        assert!(INPLACE as usize == BINARY_OPERATORS.len());
+    }
+    // SAFETY: a constant table of the interpreter.
+    unsafe { _PyEval_BinaryOps[number] }
+}
+
+/// The interpreter's function for the [`UnaryIntrinsic`] with this number.
+#[inline]
+pub fn unary_intrinsic(number: usize) -> Option<unsafe extern "C" fn(Thread, Obj) -> Obj> {
+    const PLACES: [usize; UNARY_INTRINSICS.len()] = {
+        let (mut places, mut k) = ([0; UNARY_INTRINSICS.len()], 0);
+        while k < places.len() {
+            places[UNARY_INTRINSICS[k] as usize] = k + 1;
+            k += 1;
+        }
+        places
+    };
+    // SAFETY: a constant table of the interpreter, whose first row is for a number that is none.
+    unsafe { _PyIntrinsics_UnaryFunctions[*PLACES.get(number)?].func }
+}
+
+/// The interpreter's function for the [`BinaryIntrinsic`] with this number.
+#[inline]
+pub fn binary_intrinsic(number: usize) -> Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj> {
+    const PLACES: [usize; BINARY_INTRINSICS.len()] = {
+        let (mut places, mut k) = ([0; BINARY_INTRINSICS.len()], 0);
+        while k < places.len() {
+            places[BINARY_INTRINSICS[k] as usize] = k + 1;
+            k += 1;
+        }
+        places
+    };
+    // SAFETY: a constant table of the interpreter, whose first row is for a number that is none.
+    unsafe { _PyIntrinsics_BinaryFunctions[*PLACES.get(number)?].func }
+}
+
+/// The interpreter's function for the [`Conversion`] with this number.
+#[inline]
+pub fn conversion(number: usize) -> Option<ConversionFunc> {
+    const PLACES: [usize; CONVERSIONS.len()] = {
+        let (mut places, mut k) = ([0; CONVERSIONS.len()], 0);
+        while k < places.len() {
+            places[CONVERSIONS[k] as usize] = k + 1;
+            k += 1;
+        }
+        places
+    };
+    // SAFETY: a constant table of the interpreter, whose first row is for a number that is none.
+    unsafe { _PyEval_ConversionFuncs[*PLACES.get(number)?] }
+}
+
+/// A row of `_PyIntrinsics_UnaryFunctions`.
+#[repr(C)]
+struct UnaryRow {
+    func: Option<unsafe extern "C" fn(Thread, Obj) -> Obj>,
+    name: *const c_char,
+}
+
+/// A row of `_PyIntrinsics_BinaryFunctions`.
+#[repr(C)]
+struct BinaryRow {
+    func: Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj>,
+    name: *const c_char,
+}
+
+/// An entry of `_PyEval_BinaryOps`.
+pub type BinaryFunc = unsafe extern "C" fn(Obj, Obj) -> Obj;
+/// An entry of `_PyEval_ConversionFuncs`.
+pub type ConversionFunc = unsafe extern "C" fn(Obj) -> Obj;
+
+#[allow(improper_ctypes)]
+unsafe extern "C" {
+    static _PyEval_BinaryOps: [BinaryFunc; 2 * BINARY_OPERATORS.len()];
+    static _PyEval_ConversionFuncs: [Option<ConversionFunc>; 1 + CONVERSIONS.len()];
+    static _PyIntrinsics_UnaryFunctions: [UnaryRow; 1 + UNARY_INTRINSICS.len()];
+    static _PyIntrinsics_BinaryFunctions: [BinaryRow; 1 + BINARY_INTRINSICS.len()];
+}
+
 /// Opcodes that are ops of the same meaning. What is in no table here never occurs in a code object: `CACHE`,
 /// `RESERVED`, `ENTER_EXECUTOR` (undone by the interpreter's own copy).
 const PLAIN: &[(u8, Op)] = &[
     (oc::BEFORE_ASYNC_WITH, Op::BeforeAsyncWith),
     (oc::BEFORE_WITH, Op::BeforeWith),
-    (oc::BINARY_OP, Op::BinaryOp),
     (oc::BINARY_SLICE, Op::BinarySlice),
     (oc::BINARY_SUBSCR, Op::BinarySubscr),
     (oc::BUILD_CONST_KEY_MAP, Op::BuildConstKeyMap),
@@ -121,14 +289,11 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::BUILD_TUPLE, Op::BuildTuple),
     (oc::CALL, Op::Call),
     (oc::CALL_FUNCTION_EX, Op::CallFunctionEx),
-    (oc::CALL_INTRINSIC_1, Op::CallIntrinsic1),
-    (oc::CALL_INTRINSIC_2, Op::CallIntrinsic2),
     (oc::CALL_KW, Op::CallKw),
     (oc::CHECK_EG_MATCH, Op::CheckEgMatch),
     (oc::CHECK_EXC_MATCH, Op::CheckExcMatch),
     (oc::CLEANUP_THROW, Op::CleanupThrow),
     (oc::CONTAINS_OP, Op::ContainsOp),
-    (oc::CONVERT_VALUE, Op::ConvertValue),
     (oc::COPY, Op::Copy),
     (oc::COPY_FREE_VARS, Op::CopyFreeVars),
     (oc::DELETE_ATTR, Op::DeleteAttr),
@@ -195,7 +360,6 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::SEND, Op::Send),
     (oc::SETUP_ANNOTATIONS, Op::SetupAnnotations),
     (oc::SET_ADD, Op::SetAdd),
-    (oc::SET_FUNCTION_ATTRIBUTE, Op::SetFunctionAttribute),
     (oc::SET_UPDATE, Op::SetUpdate),
     (oc::STORE_ATTR, Op::StoreAttr),
     (oc::STORE_DEREF, Op::StoreDeref),
