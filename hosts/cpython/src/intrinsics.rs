@@ -126,7 +126,7 @@ pub(crate) unsafe extern "C" fn box_int(value: i64) -> Obj {
             } else {
                 0
             };
-            set_field(object, abi::object::REFCNT, 1i64);
+            abi::counts::set_first(object);
             set_field(object, abi::object::TYPE, &raw mut PyLong_Type);
             let tag = 2 << abi::long::NON_SIZE_BITS | sign as u64;
             set_field(object, abi::long::TAG, tag);

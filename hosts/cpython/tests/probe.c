@@ -46,6 +46,11 @@ typedef struct {
 } Array;
 #define DATA_STACK_CHUNK_SIZE (16 * 1024)
 
+/* What `src/abi/v3_13/audit.rs` relies on. */
+_Static_assert(offsetof(_PyRuntimeState, preconfig) - offsetof(_PyRuntimeState, ref_tracer) == 48, "preconfig");
+_Static_assert(offsetof(_PyRuntimeState, audit_hooks.head) - offsetof(_PyRuntimeState, ref_tracer) == 112, "audit_hooks");
+_Static_assert(offsetof(PyPreConfig, utf8_mode) == 4 * 7 && offsetof(PyPreConfig, dev_mode) == 4 * 8, "PyPreConfig");
+
 int main(void)
 {
     O(object, REFCNT, PyObject, ob_refcnt);
@@ -108,6 +113,7 @@ int main(void)
 
     O(interp, EVAL_FRAME, PyInterpreterState, eval_frame);
     O(interp, AUDIT_HOOKS, PyInterpreterState, audit_hooks);
+    O(interp, TYPE_WATCHERS, PyInterpreterState, type_watchers);
     O(interp, FLOAT_NUMFREE, PyInterpreterState, object_state.freelists.floats.numfree);
     O(interp, FLOAT_ITEMS, PyInterpreterState, object_state.freelists.floats.items);
     V(interp, FLOAT_MAXFREE, PyFloat_MAXFREELIST);
@@ -115,9 +121,7 @@ int main(void)
     V(interp, FUNC_VERSION_CACHE_LEN,
       sizeof(((PyInterpreterState *)0)->func_state.func_version_cache) / sizeof(struct _func_version_cache_item));
     V(interp, FUNC_VERSION_CACHE_ENTRY, sizeof(struct _func_version_cache_item));
-    O(interp, TYPES, PyInterpreterState, types);
     O(interp, DICT_STATE, PyInterpreterState, dict_state);
-    O(interp, RARE_EVENTS, PyInterpreterState, rare_events);
     O(interp, MONITORS, PyInterpreterState, monitors);
 
     O(code, CONSTS, Code, co_consts);
@@ -245,7 +249,6 @@ int main(void)
     O(type_, WATCHED, PyTypeObject, tp_watched);
     S(type_, PyTypeObject);
     O(type_, CACHED_KEYS, PyHeapTypeObject, ht_cached_keys);
-    O(type_, SPEC_CACHE, PyHeapTypeObject, _spec_cache);
     V(type_, FLAG_INLINE_VALUES, Py_TPFLAGS_INLINE_VALUES);
     V(type_, FLAG_MANAGED_DICT, Py_TPFLAGS_MANAGED_DICT);
     V(type_, FLAG_HEAPTYPE, Py_TPFLAGS_HEAPTYPE);
@@ -295,9 +298,6 @@ int main(void)
     V(unicode, ASCII_DATA, sizeof(PyASCIIObject));
     V(unicode, COMPACT_DATA, sizeof(PyCompactUnicodeObject));
     O(bytes, DATA, PyBytesObject, ob_sval);
-
-    O(runtime, AUDIT_HOOKS, _PyRuntimeState, audit_hooks.head);
-    S(runtime, _PyRuntimeState);
 
     O(debug, VERSION, _Py_DebugOffsets, version);
     O(debug, FREE_THREADED, _Py_DebugOffsets, free_threaded);

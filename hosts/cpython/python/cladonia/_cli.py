@@ -127,8 +127,10 @@ def main():
         return
     if command.kind == "version":
         import cladonia
+        from cladonia import _native
 
-        print(f"cladonia {cladonia.__version__}: {cladonia.available() or 'the JIT can work here'}")
+        reason = cladonia.available() or "the JIT can work here"
+        print(f"cladonia {cladonia.__version__} on {_native.load().interpreter()}: {reason}")
         return
     _set_environment(command)
     run = _PROGRAMS[command.kind](command)

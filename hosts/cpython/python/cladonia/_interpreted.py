@@ -18,6 +18,11 @@ class Interpreted:
     def available(self):
         return self._reason
 
+    def interpreter(self):
+        import platform
+
+        return f"{platform.python_implementation()} {platform.python_version()}"
+
     def enable(self, threshold, force_exit, oracle, without, check_facts):
         pass
 

@@ -9,12 +9,16 @@
 //! # What a version module provides
 //! | item | what it knows |
 //! | --- | --- |
-//! | [`MINOR`] | the minor version |
+//! | [`MINOR`], [`NEWEST_TESTED`] | the minor version, and the newest patch version that was tested |
+//! | `audit::hooks` | who hears of audited events |
 //! | [`object`], [`frame`], ... and [`TABLE`] | offsets of fields and the values that go with them, a module a struct |
 //! | [`declare`] | the structs that the intrinsics read, as the core is told of them |
 //! | [`instructions`] | how instructions are written, and which ops they are |
 //! | [`feedback`] | specialised instructions, caches and counters, and what they say |
 //! | [`code_units`] | units that the runtime has executed, and distances between units |
+//! | [`frames`] | how much of a frame's stack is in use, who owns it, and what may be marked in it |
+//! | [`generators`] | the states of generators |
+//! | [`recursion`] | how deep a thread may call |
 //! | [`counts`] | reference counts and immortality |
 //! | [`free_floats`] | the free list of floats |
 //! | [`eval_breaker`] | the word for pending events, and the version of monitoring in it |
@@ -34,8 +38,8 @@ use v3_13 as version;
 
 pub use version::layouts::*;
 pub use version::{
-    MINOR, code_units, counts, declare, eval_breaker, feedback, free_floats, instructions,
-    monitoring, tables,
+    MINOR, NEWEST_TESTED, code_units, counts, declare, eval_breaker, feedback, frames, free_floats,
+    generators, instructions, monitoring, recursion, tables,
 };
 
 use pyo3_ffi as ffi;
@@ -116,40 +120,33 @@ pub unsafe fn write<T: Copy, P>(base: *mut P, offset: i32, value: T) {
     unsafe { base.byte_offset(offset as isize).cast::<T>().write(value) }
 }
 
-/// The addresses of the two words that are null where no hook hears of audited events.
+/// The addresses of the two words that are null where no hook hears of audited events; `None` if they were not found for certain.
 ///
 /// # Safety
-/// The GIL is held.
-pub unsafe fn audit_hooks() -> [i64; 2] {
-    // SAFETY: addresses only.
-    unsafe {
-        let ours = ffi::PyInterpreterState_Get().cast::<u8>();
-        let of_all = &raw const _PyRuntime;
-        [
-            ours.byte_offset(interp::AUDIT_HOOKS as isize) as i64,
-            of_all.byte_offset(of_all_audit_hooks(of_all) as isize) as i64,
-        ]
-    }
+/// The GIL is held; the interpreter has been [validated](validate).
+pub unsafe fn audit_hooks() -> Option<[i64; 2]> {
+    // SAFETY: as the caller says.
+    unsafe { version::audit::hooks(&raw const _PyRuntime) }
 }
 
-/// Where `_PyRuntime` has `audit_hooks.head`: what the perf trampoline keeps before it has grown in a patch version.
-///
-/// # Safety
-/// `runtime` points to the runtime state of a CPython 3.13.
-unsafe fn of_all_audit_hooks(runtime: *const u8) -> i32 {
-    // SAFETY: the runtime state begins with its debug offsets.
-    let size = unsafe { read::<u64, _>(runtime, debug::RUNTIME) };
-    if size > runtime::SIZE as u64 {
-        runtime::AUDIT_HOOKS + 24
+/// The interpreter that runs, in words: its version, and whether that is newer than any that was tested.
+pub fn describe() -> String {
+    // SAFETY: `Py_Version` is a constant of every interpreter from 3.11.
+    let version = unsafe { Py_Version };
+    let [major, minor, patch] = [24, 16, 8].map(|bits| version >> bits & 0xff);
+    let name = format!("CPython {major}.{minor}.{patch}");
+    if (major, minor) == (3, MINOR.into()) && patch > NEWEST_TESTED.into() {
+        format!("{name} (newer than any this build was tested with; its self-test passed)")
     } else {
-        runtime::AUDIT_HOOKS
+        name
     }
 }
 
 /// Checks that the interpreter that is running is one that the tables describe.
 ///
-/// It compiles and runs a few lines of Python. Not checked: `interp::{TYPES, DICT_STATE, RARE_EVENTS, MONITORS,
-/// EVAL_FRAME, AUDIT_HOOKS}`, `runtime::AUDIT_HOOKS`, `type_::SPEC_CACHE`, `frame::RETURN_OFFSET`, for which there is nothing to compare with.
+/// It compiles and runs a few lines of Python. What it does not check is checked where it is first relied on, and done without if it
+/// disagrees: `interp::DICT_STATE` by `namespace::version_counter`, `interp::MONITORS` by [`monitoring::hears`], the words of
+/// [`audit_hooks`] by looking for them.
 ///
 /// # Errors
 /// An [`AbiError`] names the first thing that disagrees.

@@ -7,12 +7,18 @@
 //! makes its calls of the C API and its reads right.
 
 use super::*;
-use crate::capi::PyUnstable_Type_AssignVersionTag;
+use crate::capi::{_PyEval_EvalFrameDefault, PyUnstable_Type_AssignVersionTag};
 use crate::owned::Owned;
+use crate::runtime::capi::{PyType_AddWatcher, PyType_ClearWatcher};
 use pyo3_ffi::{Py_ssize_t, PyObject, PyTypeObject};
 use std::ptr::null_mut;
 
 unsafe extern "C" {
+    fn _PyInterpreterState_GetEvalFrameFunc(interpreter: *mut ffi::PyInterpreterState) -> usize;
+    fn _PyInterpreterState_SetEvalFrameFunc(
+        interpreter: *mut ffi::PyInterpreterState,
+        function: usize,
+    );
     fn PyFunction_GetKwDefaults(function: *mut PyObject) -> *mut PyObject;
     fn PyFunction_GetClosure(function: *mut PyObject) -> *mut PyObject;
     fn PyErr_GetRaisedException() -> *mut PyObject;
@@ -901,6 +907,20 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
                 "_PyInterpreterFrame.frame_obj",
                 !frame_object.is_null() && at(frame::FRAME_OBJ) == frame_object,
             )?;
+            expect(
+                "PyFrameObject.f_frame",
+                read::<*mut u8, _>(frame_object, frame_object::FRAME) == current,
+            )?;
+            let proxy = Owned::take(ffi::PyObject_GetAttrString(
+                frame_object,
+                c"f_locals".as_ptr(),
+            ));
+            expect(
+                "PyFrameLocalsProxyObject.frame",
+                proxy.is_some_and(|proxy| {
+                    read::<*mut PyObject, _>(proxy.as_ptr(), locals_proxy::FRAME) == frame_object
+                }),
+            )?;
             let previous = at(frame::PREVIOUS);
             expect(
                 "_PyInterpreterFrame.previous",
@@ -925,7 +945,10 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
             let limit = read::<usize, _>(tstate, thread::DATASTACK_LIMIT);
             expect(
                 "_PyStackChunk.size",
-                size % chunk::USUAL_SIZE as usize == 0 && limit == chunk + size,
+                // A block that was kept for later may be larger than what is used of it.
+                size % chunk::USUAL_SIZE as usize == 0
+                    && (limit - chunk) % chunk::USUAL_SIZE as usize == 0
+                    && limit <= chunk + size,
             )?;
             let below = read::<*const u8, _>(chunk as *const u8, chunk::PREVIOUS);
             expect(
@@ -950,11 +973,25 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
 unsafe extern "C" fn recursion(_: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
     // SAFETY: see the module page.
     unsafe {
-        ffi::PyLong_FromLong(
-            read::<i32, _>(ffi::PyThreadState_Get(), thread::PY_RECURSION_REMAINING).into(),
-        )
+        let tstate = ffi::PyThreadState_Get();
+        let current = read::<*const u8, _>(tstate, thread::CURRENT_FRAME);
+        let caller = read::<*const u8, _>(current, frame::PREVIOUS);
+        // A caller that the interpreter runs in the same loop has noted where it goes on.
+        if !caller.is_null() && read::<u8, _>(caller, frame::OWNER) == frame::OWNED_BY_THREAD as u8
+        {
+            let code = read::<*mut PyObject, _>(caller, frame::EXECUTABLE);
+            let name = read::<*mut PyObject, _>(code, code::NAME);
+            let is_ours = ffi::PyUnicode_CompareWithASCIIString(name, c"recursion_2".as_ptr()) == 0;
+            if is_ours && frames::mark(caller) != code_units::CALL_LENGTH {
+                return ffi::PyLong_FromLong(WRONG_RETURN);
+            }
+        }
+        ffi::PyLong_FromLong(read::<i32, _>(tstate, thread::PY_RECURSION_REMAINING).into())
     }
 }
+
+/// What [`recursion`] gives if the caller's `return_offset` is not as expected.
+const WRONG_RETURN: std::ffi::c_long = -1_000_000_000;
 
 /// The fields of `_PyInterpreterFrame` that [`check_frame`] may name.
 const FRAME_CHECKS: &[&str] = &[
@@ -968,6 +1005,8 @@ const FRAME_CHECKS: &[&str] = &[
     "_PyInterpreterFrame.owner",
     "_PyInterpreterFrame.instr_ptr",
     "_PyInterpreterFrame.frame_obj",
+    "PyFrameObject.f_frame",
+    "PyFrameLocalsProxyObject.frame",
     "_PyInterpreterFrame.previous",
     "PyThreadState.datastack_top",
     "PyThreadState.datastack_limit",
@@ -1055,6 +1094,7 @@ unsafe fn frames(
             Ok(ffi::PyLong_AsLong(n.as_ptr()))
         };
         let (one, two) = (depth(recursion_1)?, depth(recursion_2)?);
+        expect("_PyInterpreterFrame.return_offset", two != WRONG_RETURN)?;
         expect(
             "PyThreadState.py_recursion_remaining",
             one == two + 1 && two > 0 && one <= ffi::Py_GetRecursionLimit().into(),
@@ -1087,6 +1127,8 @@ unsafe fn thread_state() -> Checked {
             "PyThreadState.current_exception",
             read::<*mut PyObject, _>(tstate, thread::CURRENT_EXCEPTION).is_null(),
         )?;
+        watchers(interpreter)?;
+        eval_frame(interpreter)?;
         let depth = |depth: i32| -> Result<i32, AbiError> {
             let set = ffi::PySys_GetObject(c"set_coroutine_origin_tracking_depth".as_ptr());
             let result = ffi::PyObject_CallFunction(set, c"i".as_ptr(), depth);
@@ -1105,6 +1147,52 @@ unsafe fn thread_state() -> Checked {
         expect(
             "PyThreadState.current_exception",
             raised.is_some_and(|raised| raised.as_ptr() == pending),
+        )
+    }
+}
+
+/// Who watches classes, and, before them, who hears of audited events.
+unsafe fn watchers(interpreter: *mut ffi::PyInterpreterState) -> Checked {
+    unsafe extern "C" fn watcher(_: *mut PyObject) -> std::ffi::c_int {
+        0
+    }
+    // SAFETY: see the module page.
+    unsafe {
+        let id = PyType_AddWatcher(watcher);
+        if id < 0 {
+            // All ids are taken; then nothing can be said, and nobody will hear of classes either.
+            ffi::PyErr_Clear();
+            return Ok(());
+        }
+        let found: usize = read(interpreter, interp::TYPE_WATCHERS + 8 * id);
+        PyType_ClearWatcher(id);
+        expect(
+            "PyInterpreterState.type_watchers",
+            found == watcher as *const () as usize,
+        )?;
+        let hooks: *mut PyObject = read(interpreter, interp::AUDIT_HOOKS);
+        expect(
+            "PyInterpreterState.audit_hooks",
+            hooks.is_null() || hooks as usize > 4096 && ffi::PyList_CheckExact(hooks) != 0,
+        )
+    }
+}
+
+/// The function that runs frames, if it is not the interpreter's own.
+unsafe fn eval_frame(interpreter: *mut ffi::PyInterpreterState) -> Checked {
+    unsafe extern "C" fn hook(thread: *mut u8, frame: *mut u8, throw: i32) -> *mut PyObject {
+        // SAFETY: the interpreter's promises.
+        unsafe { _PyEval_EvalFrameDefault(thread, frame, throw) }
+    }
+    // SAFETY: see the module page. No frame is run while the hook is set.
+    unsafe {
+        let before = _PyInterpreterState_GetEvalFrameFunc(interpreter);
+        _PyInterpreterState_SetEvalFrameFunc(interpreter, hook as *const () as usize);
+        let found: usize = read(interpreter, interp::EVAL_FRAME);
+        _PyInterpreterState_SetEvalFrameFunc(interpreter, before);
+        expect(
+            "PyInterpreterState.eval_frame",
+            found == hook as *const () as usize,
         )
     }
 }

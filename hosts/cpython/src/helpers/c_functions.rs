@@ -5,8 +5,8 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::calls::{Given, with_locals_read};
-use crate::abi::thread as t;
-use crate::capi::{_Py_CheckFunctionResult, Obj, Thread, field, set_field};
+use crate::abi::{recursion, thread as t};
+use crate::capi::{_Py_CheckFunctionResult, Obj, Thread, field};
 use pyo3_ffi::*;
 use std::ffi::c_int;
 use std::ptr;
@@ -87,17 +87,17 @@ unsafe fn by_flavour(
     };
     let result = match (*method).ml_flags & FLAVOUR {
         METH_O if positional == 1 && kwnames.is_null() => {
-            let left = one_deeper(thread)?;
+            let left = recursion::enter_c(thread)?;
             let result = std::mem::transmute::<*const (), One>(meth)(receiver, *args);
-            set_field(thread, t::C_RECURSION_REMAINING, left);
+            recursion::leave_c(thread, left);
             result
         }
         METH_NOARGS if positional == 0 && kwnames.is_null() => {
-            let left = one_deeper(thread)?;
+            let left = recursion::enter_c(thread)?;
             let result = with_locals_read(thread, callable, passed, || {
                 std::mem::transmute::<*const (), One>(meth)(receiver, ptr::null_mut())
             });
-            set_field(thread, t::C_RECURSION_REMAINING, left);
+            recursion::leave_c(thread, left);
             result
         }
         // As the interpreter's instructions do, these are not counted.
@@ -118,17 +118,6 @@ unsafe fn by_flavour(
         return Some(unfit_result(thread, callable, result));
     }
     Some(result)
-}
-
-/// Count a call of C code; gives what is left for others, `None` if that is nothing.
-#[inline(always)]
-unsafe fn one_deeper(thread: Thread) -> Option<i32> {
-    let left: i32 = field(thread, t::C_RECURSION_REMAINING);
-    if left <= 0 {
-        return None;
-    }
-    set_field(thread, t::C_RECURSION_REMAINING, left - 1);
-    Some(left)
 }
 
 /// Says what is wrong with what a C function has given: null and no exception, or an object with one.

@@ -144,8 +144,8 @@ unsafe fn call_object(
     positional: usize,
     kwnames: Obj,
 ) -> Obj {
-    let left: i32 = field(thread, abi::thread::C_RECURSION_REMAINING);
-    if kwnames.is_null() && left > 0 && exceptions::makes_plainly(callable) {
+    let may_call = abi::recursion::may_call_c(thread);
+    if kwnames.is_null() && may_call && exceptions::makes_plainly(callable) {
         return exceptions::new_plainly(callable, args, positional);
     }
     let given = Given {

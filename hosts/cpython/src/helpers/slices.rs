@@ -248,7 +248,8 @@ unsafe fn replace_slice(into: Obj, replaced: Extent, from: Obj, copied: Extent) 
     let old: Objects = replaced.items(into).collect();
     let is_quiet = drop_quietly(&old).is_some();
     if is_quiet {
-        old.into_iter().for_each(|object| take(object));
+        old.into_iter()
+            .for_each(|object| abi::counts::take_again(object));
     }
     let end = replaced.first + replaced.count;
     let done = is_quiet && PyList_SetSlice(into, replaced.first, end, list) == 0;
@@ -267,27 +268,17 @@ type Objects = SmallVec<[Obj; 32]>;
 unsafe fn drop_quietly(objects: &[Obj]) -> Option<Objects> {
     let mut ended = Objects::new();
     for (i, &object) in objects.iter().enumerate() {
-        let count: i32 = field(object, abi::object::REFCNT);
-        if count == 1 {
+        if Py_REFCNT(object) == 1 {
             if !is_leaf(object) {
-                objects[..i].iter().for_each(|&object| take(object));
+                let dropped = objects[..i].iter();
+                dropped.for_each(|&object| abi::counts::take_again(object));
                 return None;
             }
             ended.push(object);
         }
-        if !abi::counts::is_immortal_count(count) {
-            set_field(object, abi::object::REFCNT, count - 1);
-        }
+        abi::counts::drop_only(object);
     }
     Some(ended)
-}
-
-/// Take a reference to an object, also if it has none left.
-unsafe fn take(object: Obj) {
-    let count: i32 = field(object, abi::object::REFCNT);
-    if !abi::counts::is_immortal_count(count) {
-        set_field(object, abi::object::REFCNT, count + 1);
-    }
 }
 
 /// Items that are replaced one by one, on the native stack.

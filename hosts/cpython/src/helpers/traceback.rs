@@ -24,7 +24,7 @@ static WAITING_AT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 /// interpreter, that is what is pending then. A frame that has not come to its `RESUME` is in no traceback.
 pub unsafe fn add(thread: Thread) {
     let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
-    if is_incomplete(frame) {
+    if abi::frames::is_incomplete(frame) {
         return;
     }
     let object = frame_object(frame);
@@ -74,7 +74,7 @@ unsafe fn enter_late(thread: Thread, exception: Obj) {
         abi::frame::INSTR_PTR,
         WAITING_AT.load(Ordering::Relaxed),
     );
-    if !is_incomplete(frame) {
+    if !abi::frames::is_incomplete(frame) {
         // What is pending already, if anything is, has come from the handler.
         let pending = PyErr_GetRaisedException();
         let object = frame_object(frame);
@@ -127,17 +127,4 @@ unsafe fn enter(exception: Obj, frame: Frame, object: Obj) -> bool {
     PyObject_GC_Track(made.cast());
     (*exception).traceback = made.cast();
     true
-}
-
-/// The interpreter's `_PyFrame_IsIncomplete`.
-unsafe fn is_incomplete(frame: Frame) -> bool {
-    let owner = i32::from(field::<u8>(frame, abi::frame::OWNER));
-    if owner == abi::frame::OWNED_BY_CSTACK {
-        return true;
-    }
-    let code: Obj = field(frame, abi::frame::EXECUTABLE);
-    let first: i32 = field(code, abi::code::FIRST_TRACEABLE);
-    let units = code.cast::<u8>().add(abi::code::ADAPTIVE as usize);
-    let at: *mut u8 = field(frame, abi::frame::INSTR_PTR);
-    owner != abi::frame::OWNED_BY_GENERATOR && at < units.add(2 * first as usize)
 }

@@ -3,7 +3,7 @@
 
 use super::{Context, Set};
 use crate::abi::eval_breaker::EVENTS;
-use crate::abi::thread as t;
+use crate::abi::{recursion, thread as t};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Signature, Value};
 use cladonia::ll::{Ty, Width};
@@ -101,9 +101,7 @@ fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, c
             // These are counted, as the interpreter counts them.
             let (done, deep, go) = (b.block(), b.cold_block(), b.block());
             let result = b.param(done, PTR);
-            let left = b.load(Width::I32, thread, t::C_RECURSION_REMAINING);
-            let is_room = b.icmp_imm(IntCond::Sgt, left, 0);
-            b.br(is_room, go, &[], deep, &[]);
+            let left = recursion::check_c(b, thread, go, deep);
             b.switch_to(deep);
             let callable = b.op(Opcode::I2p, &[p[2]]);
             let mut given = p[5];
@@ -114,16 +112,14 @@ fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, c
             let found = b.call(context.call_unknown, &[callable, operands, given], &[PTR]);
             b.jump(done, &[found[0]]);
             b.switch_to(go);
-            let one = b.iconst(1);
-            let less = b.op(Opcode::Isub, &[left, one]);
-            b.store(Width::I32, thread, t::C_RECURSION_REMAINING, less);
+            recursion::take_c(b, thread, left);
             let argument = match takes {
                 Takes::One => b.load(Width::Ptr, rest, 0),
                 _ => b.pconst(0),
             };
             let signature = Signature::new(&[PTR, PTR], &[PTR]);
             let found = b.call_indirect(signature, function, &[receiver, argument]);
-            b.store(Width::I32, thread, t::C_RECURSION_REMAINING, left);
+            recursion::give_c(b, thread, left);
             b.jump(done, &[found[0]]);
             b.switch_to(done);
             result

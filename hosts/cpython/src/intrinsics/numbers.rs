@@ -4,7 +4,7 @@
 //! come out of line, more fail: what compiled code computes with fits 60 bits.
 
 use super::{FreeInts, Set};
-use crate::abi::{float, free_floats, long, object};
+use crate::abi::{counts, float, free_floats, long, object};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
@@ -94,7 +94,7 @@ pub(super) fn define(set: &mut Set<'_>) {
             let one = b.iconst(1);
             let less = b.op(Opcode::Isub, &[count, one]);
             b.store(Width::I64, free, FreeInts::COUNT, less);
-            b.store(Width::I64, head, object::REFCNT, one);
+            counts::first(b, head);
             let class = b.pconst((&raw const PyLong_Type) as u64);
             b.store(Width::Ptr, head, object::TYPE, class);
             // Zero is a small int, so the sign is positive or negative.
@@ -137,8 +137,7 @@ pub(super) fn define(set: &mut Set<'_>) {
             let (empty, done) = (b.cold_block(), b.block());
             let result = b.param(done, Ty::Ptr);
             let head = free_floats::pop(b, interpreter, empty);
-            let one = b.iconst(1);
-            b.store(Width::I64, head, object::REFCNT, one);
+            counts::first(b, head);
             let class = b.pconst((&raw const PyFloat_Type) as u64);
             b.store(Width::Ptr, head, object::TYPE, class);
             b.store(Width::F64, head, float::VALUE, p[0]);
@@ -181,8 +180,7 @@ fn truth(value: bool) -> u64 {
 
 /// Whether one reference to an object is all there is.
 fn is_ones(b: &mut Builder<'_>, p: Value) -> Value {
-    let count = b.load(Width::I64, p, object::REFCNT);
-    b.icmp_imm(IntCond::Eq, count, 1)
+    counts::is_only(b, p)
 }
 
 /// Let an int have another value of one digit that is none of the ints of which there is one object each.

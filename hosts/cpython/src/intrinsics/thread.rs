@@ -2,7 +2,7 @@
 
 use super::Set;
 use crate::abi::eval_breaker::EVENT_BITS;
-use crate::abi::{frame, thread};
+use crate::abi::{frame, frames, thread};
 use crate::runtime::frames::NATIVE;
 use cladonia::facts::Effects;
 use cladonia::host::names;
@@ -37,7 +37,7 @@ pub(super) fn define(set: &mut Set<'_>) {
         Effects::READS,
         |b, p, _| {
             let state = b.load(Width::I64, p[2], 0);
-            let mark = b.load(Width::U16, p[1], frame::RETURN_OFFSET);
+            let mark = frames::load_mark(b, p[1]);
             let native = b.iconst(NATIVE.into());
             let opened = b.op(Opcode::Ixor, &[mark, native]);
             let word = b.load(Width::I64, p[0], thread::EVAL_BREAKER);

@@ -39,11 +39,16 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 15]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 16]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
         c"None, or one line that says why the JIT cannot work here."
+    ),
+    fastcall!(
+        c"interpreter",
+        interpreter,
+        c"The interpreter that runs, in words."
     ),
     fastcall!(
         c"enable",
@@ -266,6 +271,10 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
         Some(reason) => Ok(stats::text(&reason)),
         None => none(),
     })
+}
+
+unsafe extern "C" fn interpreter(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| Ok(stats::text(&super::abi::describe())))
 }
 
 unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {

@@ -354,8 +354,7 @@ unsafe fn note_interpreted(ts: Thread, func: Object, code: Object) {
     // SAFETY: the caller's: a live function with its code, on its thread.
     unsafe {
         rt().totals.interpreted_calls += 1;
-        let c_left: i32 = get(ts, t::C_RECURSION_REMAINING);
-        if c_left <= frames::C_RECURSION_RESERVE || frames::is_stack_low(ts) {
+        if abi::recursion::is_native_low(ts) || frames::is_stack_low(ts) {
             function_state::give_up(code, "deep recursion");
         } else if compiling::wants_recompile(code) {
             compiling::recompile(func);

@@ -9,8 +9,7 @@ use super::units::{Kind, UnitRef, UnitState};
 use super::{abi, frames, generators, healing, local_events};
 use crate::helpers::traceback;
 use abi::tables::{self, HandlerEntry};
-use abi::{code_units, eval_breaker};
-use abi::{frame as f, thread as t};
+use abi::{code_units, eval_breaker, frame as f, frames as state, thread as t};
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
 use pyo3_ffi::*;
 
@@ -129,11 +128,7 @@ unsafe fn leave(
             let value = values.of(source, get(frame, place));
             put(frame, place, value);
         }
-        put(
-            frame,
-            f::STACKTOP,
-            shape.nlocalsplus + record.stack.len() as i32,
-        );
+        state::set_depth(frame, shape.nlocalsplus + record.stack.len() as i32);
         write_names(frame, shape, record, &mut values);
         let mut within = Rebuilt::inlined(state, record, &mut values);
         let lost = values.finish(&mut drops);
@@ -262,8 +257,8 @@ unsafe fn box_locals(ts: Thread, frame: Frame, record: &ExitRecord, buffer: *con
 unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
     // SAFETY: the operands are the top of the frame's stack, complete and owned.
     unsafe {
-        let top: i32 = get(frame, f::STACKTOP);
-        put::<i32>(frame, f::STACKTOP, top - depths.len() as i32);
+        let top: i32 = state::depth(frame);
+        state::set_depth(frame, top - depths.len() as i32);
         // Whoever looks at the frame meanwhile sees a stack without them: where they were, nothing is pushed before the
         // exception is handled.
         for depth in depths {
@@ -486,7 +481,7 @@ unsafe fn disown(frame: Frame, kind: Kind) {
     // SAFETY: the caller's frame is native; a generator's and a lent one hold their references already.
     unsafe {
         match kind {
-            Kind::Generator | Kind::Loop { .. } => put::<u16>(frame, f::RETURN_OFFSET, 0),
+            Kind::Generator | Kind::Loop { .. } => state::set_mark(frame, 0),
             Kind::Function => frames::own(frame),
         }
     }
@@ -504,23 +499,15 @@ pub(super) unsafe fn run_owned(ts: Thread, frame: Frame, shape: &CodeShape, resu
     }
 }
 
-/// Frames built for closed units use no native stack until they run; what [`unlink`] gives back is taken here.
-unsafe fn take_c_recursion(ts: Thread) {
-    // SAFETY: the current thread's state.
-    unsafe {
-        let left: i32 = get(ts, t::C_RECURSION_REMAINING);
-        put::<i32>(ts, t::C_RECURSION_REMAINING, left - 1);
-    }
-}
-
 /// Raise the pending exception at `pos` of a frame that is the interpreter's own already.
 ///
 /// # Safety
 /// As for [`run_owned`].
 pub(super) unsafe fn raise_owned(ts: Thread, frame: Frame, shape: &CodeShape, pos: u32) -> Object {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise. Frames built for closed units use no native stack until they run; what `unlink` gives back is
+    // taken here.
     unsafe {
-        take_c_recursion(ts);
+        abi::recursion::take_native(ts);
         raise(ts, frame, shape, Kind::Function, pos, true)
     }
 }
@@ -537,7 +524,7 @@ pub(super) unsafe fn raise_in_generator(
 ) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
-        take_c_recursion(ts);
+        abi::recursion::take_native(ts);
         raise(ts, frame, shape, Kind::Generator, pos, true)
     }
 }
@@ -549,7 +536,7 @@ pub(super) unsafe fn raise_in_generator(
 pub(super) unsafe fn go_on_owned(ts: Thread, frame: Frame) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
-        take_c_recursion(ts);
+        abi::recursion::take_native(ts);
         go_on(ts, frame, Kind::Generator, true)
     }
 }
@@ -559,16 +546,7 @@ unsafe fn unlink(ts: Thread, frame: Frame) {
     // SAFETY: the frame is `current_frame`.
     unsafe {
         put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
-        put::<i32>(
-            ts,
-            t::PY_RECURSION_REMAINING,
-            get::<i32>(ts, t::PY_RECURSION_REMAINING) + 1,
-        );
-        put::<i32>(
-            ts,
-            t::C_RECURSION_REMAINING,
-            get::<i32>(ts, t::C_RECURSION_REMAINING) + 1,
-        );
+        abi::recursion::give_back(ts);
     }
 }
 
@@ -608,18 +586,18 @@ unsafe fn unwind(
         let handler = handler_of(shape, pos);
         let depth = handler.map_or(0, |h| h.depth as i32);
         let exception = take_exception(ts);
-        let mut top: i32 = get(frame, f::STACKTOP);
+        let mut top: i32 = state::depth(frame);
         let base = shape.nlocalsplus;
         while top > base + depth {
             top -= 1;
             let object: Object = get(frame, f::LOCALSPLUS + 8 * top);
-            put::<i32>(frame, f::STACKTOP, top);
+            state::set_depth(frame, top);
             Py_XDECREF(object);
         }
         let mut push = |object: Object| {
             put(frame, f::LOCALSPLUS + 8 * top, object);
             top += 1;
-            put(frame, f::STACKTOP, top);
+            state::set_depth(frame, top);
         };
         if let Some(handler) = handler {
             if handler.lasti {
@@ -675,7 +653,7 @@ pub unsafe fn raise_from(frame: Frame, shape: &CodeShape) {
         let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
         put(frame, base, PyLong_FromLong(pos as _));
         put(frame, base + 8, exception);
-        put::<i32>(frame, f::STACKTOP, shape.nlocalsplus + 2);
+        state::set_depth(frame, shape.nlocalsplus + 2);
         put(frame, f::INSTR_PTR, unit);
     }
 }

@@ -6,8 +6,8 @@
 //! specials | localsplus | operand stack  | one shadow per local | copy | token
 //! ```
 //! A boxed local is an owned reference in its slot; a raw one leaves the slot null and its bits in the shadow. The
-//! frame's references to code and function are borrowed: its unit holds the code, its caller the function. Its
-//! `return_offset`, which the interpreter only uses in frames that it is calling from, holds a mark. (A generator's frame
+//! frame's references to code and function are borrowed: its unit holds the code, its caller the function. It has
+//! [a mark](abi::frames::mark). (A generator's frame
 //! holds references of its own and has no words behind it: see [`super::generators`].)
 //!
 //! # Invariants
@@ -21,14 +21,14 @@ use super::chunks;
 use super::units::UnitState;
 use crate::helpers::{bound, range_iter, seq_iter_at};
 use crate::world::instances::make_instance;
-use abi::{frame as f, thread as t};
+use abi::{frame as f, frames as state, thread as t};
 use cladonia::engine::RawMap;
 use cladonia::exits::{Source, VirtualKind};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Results, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
 
-/// `return_offset` of a native frame.
+/// The mark of a native frame.
 pub const NATIVE: u16 = 0xC1AD;
 /// The same of one whose raw locals were put into their slots, which are the truth as long as it is marked so.
 pub const MATERIALISED: u16 = 0xC1AE;
@@ -36,8 +36,6 @@ pub const MATERIALISED: u16 = 0xC1AE;
 const READERS: i32 = f::SPARE;
 /// The count of readers of a frame that stays materialised when all of them are gone.
 const FOR_GOOD: u8 = u8::MAX;
-/// C recursion left to other code: native calls deeper than this run interpreted.
-pub const C_RECURSION_RESERVE: i32 = 4500;
 /// Up to this many locals are cleared and dropped by unrolled code.
 const UNROLLED: i32 = 16;
 
@@ -63,14 +61,9 @@ pub unsafe fn native_token(frame: Frame) -> Option<u64> {
 pub unsafe fn is_native(frame: Frame) -> bool {
     // SAFETY: a frame has these fields.
     unsafe {
-        let mark: u16 = get(frame, f::RETURN_OFFSET);
-        is_activation(get(frame, f::OWNER)) && (mark == NATIVE || mark == MATERIALISED)
+        let mark: u16 = state::mark(frame);
+        state::is_activation(get(frame, f::OWNER)) && (mark == NATIVE || mark == MATERIALISED)
     }
-}
-
-/// Whether a frame of this owner may be one that a unit runs in.
-fn is_activation(owner: u8) -> bool {
-    owner == f::OWNED_BY_THREAD as u8 || owner == f::OWNED_BY_GENERATOR as u8
 }
 
 /// The words that a unit keeps with a native frame.
@@ -104,12 +97,7 @@ pub unsafe fn is_unheld(object: Object) -> bool {
 /// `frame` is a frame.
 pub unsafe fn is_materialised(frame: Frame) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { is_native(frame) && get::<u16>(frame, f::RETURN_OFFSET) == MATERIALISED }
-}
-
-/// The word with `stacktop`, `return_offset` and `owner` of a new native frame.
-fn status_word(nlocalsplus: i32) -> i64 {
-    nlocalsplus as i64 | (NATIVE as i64) << 32 | (f::OWNED_BY_THREAD as i64) << 48
+    unsafe { is_native(frame) && state::mark(frame) == MATERIALISED }
 }
 
 pub fn call_host(
@@ -132,12 +120,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let fail = b.cold_block();
 
     check_quiet(&mut b, ts, unit, super::entries::entry_check, fail);
-    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
-    let enough = b.icmp_imm(IntCond::Sgt, py, 0);
-    b.guard(enough, fail);
-    let c = b.load(Width::I32, ts, t::C_RECURSION_REMAINING);
-    let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE as i64);
-    b.guard(enough, fail);
+    let left = abi::recursion::check(&mut b, ts, fail);
     check_stack(&mut b, ts, fail);
     let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
     let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
@@ -183,8 +166,14 @@ pub fn enter(unit: &UnitState) -> Func {
     ] {
         b.store(Width::Ptr, frame, offset, value);
     }
-    let status = b.iconst(status_word(shape.nlocalsplus));
-    b.store(Width::I64, frame, f::STACKTOP, status);
+    state::store_state(
+        &mut b,
+        frame,
+        shape.nlocalsplus,
+        None,
+        f::OWNED_BY_THREAD,
+        NATIVE,
+    );
     if shape.nlocalsplus <= UNROLLED {
         for slot in 0..shape.nlocalsplus {
             b.store(Width::Ptr, frame, f::LOCALSPLUS + 8 * slot, null);
@@ -208,11 +197,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let token = b.iconst(unit.token() as i64);
     b.store(Width::I64, frame, shape.behind() + shape.token(), token);
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
-    let minus = b.iconst(-1);
-    let py = b.op(Opcode::Iadd, &[py, minus]);
-    b.store(Width::I32, ts, t::PY_RECURSION_REMAINING, py);
-    let c = b.op(Opcode::Iadd, &[c, minus]);
-    b.store(Width::I32, ts, t::C_RECURSION_REMAINING, c);
+    abi::recursion::take(&mut b, ts, &left);
     count_entry(&mut b, unit);
     count_activation(&mut b, unit, 1);
     b.ret(&[frame]);
@@ -346,9 +331,7 @@ pub fn leave(unit: &UnitState) -> Func {
     let mut b = Builder::new(&mut func);
     let previous = b.load(Width::Ptr, frame, f::PREVIOUS);
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, previous);
-    for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
-        b.add_at(Width::I32, ts, offset, 1);
-    }
+    abi::recursion::give(&mut b, ts);
     let (drop, seen, done) = (b.block(), b.cold_block(), b.block());
     let object = b.load(Width::Ptr, frame, f::FRAME_OBJ);
     let private = b.is_null(object);
@@ -477,7 +460,7 @@ pub unsafe fn own(frame: Frame) {
     unsafe {
         Py_INCREF(get(frame, f::EXECUTABLE));
         Py_INCREF(get(frame, f::FUNCOBJ));
-        put::<u16>(frame, f::RETURN_OFFSET, 0);
+        state::set_mark(frame, 0);
     }
 }
 
@@ -487,7 +470,7 @@ pub unsafe fn own(frame: Frame) {
 /// `frame` is a native frame; the caller keeps its unit.
 pub unsafe fn unmark(frame: Frame) {
     // SAFETY: the caller's promise.
-    unsafe { put::<u16>(frame, f::RETURN_OFFSET, 0) };
+    unsafe { state::set_mark(frame, 0) };
 }
 
 /// Put the raw locals of a native frame into their slots for somebody who is going to read or set them until he [`close`]s it. Gives a
@@ -556,7 +539,7 @@ unsafe fn restore(frame: Frame) {
             }
             put(words, shape.copy(), (*map).copy);
         }
-        put(frame, f::RETURN_OFFSET, NATIVE);
+        state::set_mark(frame, NATIVE);
     }
 }
 
@@ -571,7 +554,7 @@ unsafe fn mark_materialised(frame: Frame, unit: &UnitState, undo: Option<*const 
             put(words(frame, &unit.shape), unit.shape.copy(), map);
         }
         put::<u8>(frame, READERS, if undo.is_some() { 0 } else { FOR_GOOD });
-        put(frame, f::RETURN_OFFSET, MATERIALISED);
+        state::set_mark(frame, MATERIALISED);
     }
 }
 

@@ -42,7 +42,7 @@ use super::function_state;
 use super::rt;
 use super::units::{Busy, Kind, UnitRef};
 use crate::objects::spares::Spares;
-use abi::{frame as f, generator as g};
+use abi::{frame as f, generator as g, generators as states};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::cell::Cell;
@@ -142,10 +142,7 @@ unsafe fn cell_of_code<'a>(code: Object) -> Option<&'a ResumeCell> {
 #[inline(always)]
 pub unsafe fn is_suspended(generator: Object) -> bool {
     // SAFETY: the caller's promise.
-    unsafe {
-        let state: i8 = get(generator.cast(), g::FRAME_STATE);
-        state == g::STATE_SUSPENDED as i8 || state == g::STATE_DELEGATING as i8
-    }
+    unsafe { states::is_suspended(states::state(generator.cast())) }
 }
 
 /// Resume a generator natively, if there is a unit for it: gives what it yielded (it [is suspended](is_suspended) then) or
@@ -158,7 +155,7 @@ pub unsafe fn resume(ts: Thread, generator: Object, value: Object) -> Option<Obj
     // SAFETY: the caller's promise.
     unsafe {
         let cell = cell_of(generator)?;
-        match get::<i8>(generator.cast(), g::FRAME_STATE) as i32 {
+        match states::state(generator.cast()) as i32 {
             g::STATE_CREATED if value != Py_None() => None,
             g::STATE_DELEGATING => Some(chain::resume(ts, generator, cell, value)),
             g::STATE_SUSPENDED if chain::forwards(generator, cell).is_some() => {
@@ -214,10 +211,10 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
     // SAFETY: as for a unit.
     unsafe {
         let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
-        let state: i8 = get(generator.cast(), g::FRAME_STATE);
+        let state = states::state(generator.cast());
         if !rt().on {
             publish(own, None);
-        } else if state < g::STATE_EXECUTING as i8 && rt().engine.is_some() {
+        } else if states::may_be_resumed(state) && rt().engine.is_some() {
             // The frame of a generator that has ended has no function any more.
             let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);
@@ -350,7 +347,7 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
 #[inline(always)]
 pub unsafe fn has_ended(generator: Object) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { get::<i8>(generator.cast(), g::FRAME_STATE) > g::STATE_EXECUTING as i8 }
+    states::has_ended(unsafe { states::state(generator.cast()) })
 }
 
 /// For each code unit, the number of the resume point there, or [`NO_POINT`].

@@ -207,7 +207,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     // SAFETY: the caller's promise; the operand is an object.
     unsafe {
         let (teaches, shape) = (&(&(*unit)).teaches, (*unit).shape);
-        let top: i32 = get(frame, abi::frame::STACKTOP);
+        let top: i32 = abi::frames::depth(frame);
         let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
         let Some(&teaches) = teaches.get(record.pc.0 as usize) else {
             return;
@@ -269,7 +269,7 @@ pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     unsafe {
         let shape = (*unit).shape;
         let state = function_state::state_of(shape.code);
-        let top: i32 = get(frame, abi::frame::STACKTOP);
+        let top: i32 = abi::frames::depth(frame);
         let first = shape.nlocalsplus.min(top);
         for place in (first..top).rev() {
             let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * place);

@@ -11,8 +11,8 @@ use super::function_state::state_of;
 use super::units::{self, Kind, UnitRef, UnitState};
 use super::{abi, exits, rt};
 use abi::code_units::{self, Returns};
-use abi::monitoring::{JUMP, NO_EVENT, PY_START, STOP_ITERATION};
-use abi::{frame as f, thread as t};
+use abi::monitoring::{JUMP, NO_EVENT, PY_START, PY_YIELD, STOP_ITERATION};
+use abi::{frame as f, frames as state, thread as t};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::ffi::{CStr, c_int, c_void};
@@ -87,6 +87,16 @@ impl Monitor {
                 id,
                 1 << PY_START | 1 << JUMP | 1 << STOP_ITERATION,
             )?;
+            let interpreter = PyInterpreterState_Main();
+            let hears = |event| abi::monitoring::hears(interpreter, event, id);
+            if ![PY_START, JUMP, STOP_ITERATION].into_iter().all(hears) || hears(PY_YIELD) {
+                PyErr_SetString(
+                    PyExc_RuntimeError,
+                    c"the layout of this CPython differs: `PyInterpreterState.monitors` is elsewhere"
+                        .as_ptr(),
+                );
+                return Err(());
+            }
             if !abi::monitoring::FORGETS_TRACED_INSTRUCTIONS {
                 return Ok(());
             }
@@ -388,7 +398,7 @@ unsafe fn live_types(frame: Frame, shape: &CodeShape, depth: u32) -> Vec<Type> {
 unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Object {
     // SAFETY: the frame is the innermost one, and the interpreter is in a monitoring callback for it.
     unsafe {
-        let stacktop: i32 = get(frame, f::STACKTOP);
+        let stacktop: i32 = state::depth(frame);
         let kind = Kind::Loop {
             pos,
             depth: (stacktop - shape.nlocalsplus) as u32,
@@ -443,9 +453,7 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
         {
             return false;
         }
-        if get::<i32>(ts, t::TRACING) != 1
-            || get::<i32>(ts, t::C_RECURSION_REMAINING) <= frames::C_RECURSION_RESERVE
-        {
+        if get::<i32>(ts, t::TRACING) != 1 || abi::recursion::is_native_low(ts) {
             return false;
         }
         let end = frame.add(8 * shape.framesize as usize);
@@ -486,10 +494,10 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
         );
         let token = shape.behind() + shape.token();
         put::<u64>(frame, token, (*unit).token());
-        let return_offset: u16 = get(frame, f::RETURN_OFFSET);
-        put::<u16>(frame, f::RETURN_OFFSET, frames::NATIVE);
+        let return_offset: u16 = state::mark(frame);
+        state::set_mark(frame, frames::NATIVE);
         // The unit moves the stack entries out; nobody may find them in the frame meanwhile.
-        put::<i32>(frame, f::STACKTOP, shape.nlocalsplus);
+        state::set_depth(frame, shape.nlocalsplus);
         // The interpreter is not in a callback as far as the program can tell.
         let (tracing, what): (i32, i32) = (get(ts, t::TRACING), get(ts, t::WHAT_EVENT));
         put::<i32>(ts, t::TRACING, tracing - 1);
@@ -506,7 +514,7 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
         });
         put::<i32>(ts, t::TRACING, tracing);
         put::<i32>(ts, t::WHAT_EVENT, what);
-        put::<u16>(frame, f::RETURN_OFFSET, return_offset);
+        state::set_mark(frame, return_offset);
         put(ts, t::DATASTACK_TOP, top);
         if result as usize == exits::GO_ON {
             return;
@@ -527,12 +535,12 @@ unsafe fn return_from(frame: Frame, shape: &CodeShape, result: Object) {
         let at: *const u8 = get(frame, f::INSTR_PTR);
         let returns = code_units::returns(at);
         if returns == Returns::Constant {
-            put::<i32>(frame, f::STACKTOP, shape.nlocalsplus);
+            state::set_depth(frame, shape.nlocalsplus);
             Py_DECREF(result);
             return;
         }
         put(frame, f::LOCALSPLUS + 8 * shape.nlocalsplus, result);
-        put::<i32>(frame, f::STACKTOP, shape.nlocalsplus + 1);
+        state::set_depth(frame, shape.nlocalsplus + 1);
         if returns != Returns::Top {
             put::<*const c_void>(frame, f::INSTR_PTR, code_units::return_unit().cast());
         }

@@ -9,7 +9,7 @@ use super::capi::*;
 use super::exits::{self, Values};
 use super::units::{InlinedShape, UnitState};
 use crate::helpers::{self, operator_rest};
-use abi::{frame as f, thread as t};
+use abi::{frame as f, frames as state, thread as t};
 use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
 use cladonia::exits::{ExitRecord, Source};
 use pyo3_ffi::*;
@@ -131,7 +131,7 @@ impl Rebuilt {
                 put(frame, f::LOCALSPLUS + 8 * top, object);
                 top += 1;
             }
-            put(frame, f::STACKTOP, top);
+            state::set_depth(frame, top);
             put(
                 frame,
                 f::INSTR_PTR,
@@ -245,9 +245,9 @@ impl Ended {
 unsafe fn push(frame: Frame, object: Object) {
     // SAFETY: the caller's frame has room for it.
     unsafe {
-        let top: i32 = get(frame, f::STACKTOP);
+        let top: i32 = state::depth(frame);
         put(frame, f::LOCALSPLUS + 8 * top, object);
-        put(frame, f::STACKTOP, top + 1);
+        state::set_depth(frame, top + 1);
     }
 }
 
@@ -260,7 +260,7 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let count = operation.operands() as i32;
-        let base = get::<i32>(frame, f::STACKTOP) - count;
+        let base = state::depth(frame) - count;
         let operand = |k: i32| get::<Object>(frame, f::LOCALSPLUS + 8 * (base + k));
         let mut result = given;
         if !given.is_null() && operation.may_decline() {
@@ -278,7 +278,7 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
             Py_XDECREF(result);
         }
         // Whoever looks at the frame meanwhile sees a stack without them; nothing is pushed where they are.
-        put(frame, f::STACKTOP, base);
+        state::set_depth(frame, base);
         (0..count).for_each(|k| Py_DECREF(operand(k)));
         if raised {
             return false;

@@ -66,7 +66,7 @@ impl CPythonWorld<'_> {
         // SAFETY: the caller's: a live C function.
         unsafe {
             if given == 1 && defined_in(object, c"builtins", c"id") {
-                return Some(self.identity());
+                return self.identity();
             }
             if is_frame_reader(object) {
                 return None;
@@ -169,15 +169,15 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// `id(x)`, of which nobody hears who audits.
-    fn identity(&self) -> NativeCall {
+    /// `id(x)`, if nobody hears of it who audits; none if that cannot be seen.
+    fn identity(&self) -> Option<NativeCall> {
         // SAFETY: the lock is held.
-        let hooks = unsafe { abi::audit_hooks() };
-        NativeCall::Number {
+        let hooks = unsafe { abi::audit_hooks() }?;
+        Some(NativeCall::Number {
             checks: vec![call(self.native_ids.check_unaudited, &hooks)],
             call: call(self.native_ids.address_of, &[]),
             kind: RawKind::Int,
-        }
+        })
     }
 }
 

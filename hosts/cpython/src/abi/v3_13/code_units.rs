@@ -96,6 +96,9 @@ pub unsafe fn after_loop(for_iter: *const u8) -> *const u8 {
     unsafe { for_iter.add(WAIT_TO_NEXT + 2 * (for_iter.add(1).read() as usize + 2)) }
 }
 
+/// Units of a call with its cache: so far behind it the interpreter goes on when the callee has returned.
+pub const CALL_LENGTH: u16 = 1 + oc::CACHES[oc::CALL as usize] as u16;
+
 const _: () = assert!(WAIT_TO_NEXT == 2 + 2 * oc::CACHES[oc::SEND as usize] as usize);
 const _: () = assert!(WAIT_TO_NEXT == 2 + 2 * oc::CACHES[oc::FOR_ITER as usize] as usize);
 const _: () = assert!(SEND_TO_RESUME == WAIT_TO_NEXT + 2);

@@ -57,3 +57,49 @@ pub fn is_only(b: &mut Builder<'_>, object: Value) -> Value {
     let count = b.load(Width::I64, object, object::REFCNT);
     b.icmp_imm(IntCond::Eq, count, 1)
 }
+
+/// LIR that gives a new object its first reference.
+pub fn first(b: &mut Builder<'_>, object: Value) {
+    let one = b.iconst(1);
+    b.store(Width::I64, object, object::REFCNT, one);
+}
+
+/// Gives a new object its first reference.
+///
+/// # Safety
+/// Nobody else knows of the object.
+#[inline(always)]
+pub unsafe fn set_first(object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { crate::abi::write(object, object::REFCNT, 1i64) }
+}
+
+/// Takes a reference to an object, also if it has none left.
+///
+/// # Safety
+/// `object` is one, which nobody has ended.
+pub unsafe fn take_again(object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { change(object, 1) };
+}
+
+/// Drops a reference to an object, which does not end if it was the last one.
+///
+/// # Safety
+/// `object` is a live object.
+pub unsafe fn drop_only(object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { change(object, -1) };
+}
+
+/// # Safety
+/// `object` is an object.
+unsafe fn change(object: *mut PyObject, by: i32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let count: i32 = crate::abi::read(object, object::REFCNT);
+        if !is_immortal_count(count) {
+            crate::abi::write(object, object::REFCNT, count + by);
+        }
+    }
+}

@@ -85,7 +85,7 @@ layout! {
         DATASTACK_TOP = 240, "`datastack_top`.";
         DATASTACK_LIMIT = 248, "`datastack_limit`.";
         SPARE = 272, "`previous_executor`, which only interpreters built with their own experimental compiler use.";
-        SIZE = 304, "Size of the struct.";
+        SIZE = 304, "Size of the struct in 3.13.0, which has grown at its end since (312 bytes in 3.13.15).";
     }
 
     /// `_PyStackChunk`: a block of the data stack.
@@ -107,15 +107,14 @@ layout! {
     interp {
         EVAL_FRAME = 8472, "`eval_frame`.";
         AUDIT_HOOKS = 10808, "`audit_hooks`: a list, or null.";
+        TYPE_WATCHERS = 10816, "`type_watchers`: callbacks by their ids.";
         FLOAT_NUMFREE = 10952, "`object_state.freelists.floats.numfree` (i32).";
         FLOAT_ITEMS = 10960, "`object_state.freelists.floats.items`, linked through `ob_type`.";
         FLOAT_MAXFREE = 100, "How many floats the free list keeps.";
         FUNC_VERSION_CACHE = 17008, "`func_state.func_version_cache`: pairs of function and code, borrowed.";
         FUNC_VERSION_CACHE_LEN = 4096, "Entries of the function version cache; a version's is at its remainder.";
         FUNC_VERSION_CACHE_ENTRY = 16, "Size of an entry of the function version cache.";
-        TYPES = 84648, "`types`.";
         DICT_STATE = 82560, "`dict_state`.";
-        RARE_EVENTS = 193120, "`rare_events`.";
         MONITORS = 193136, "`monitors`.";
     }
 
@@ -315,7 +314,6 @@ layout! {
         WATCHED = 408, "`tp_watched` (u8).";
         SIZE = 416, "Size of the struct.";
         CACHED_KEYS = 880, "`ht_cached_keys` of heap types: the keys instances share.";
-        SPEC_CACHE = 904, "`_spec_cache` of heap types.";
         FLAG_INLINE_VALUES = 4, "Flag: instances have inline values behind `tp_basicsize`.";
         FLAG_MANAGED_DICT = 16, "Flag: instances have a managed dict.";
         FLAG_HEAPTYPE = 512, "Flag: the class was made at run time.";
@@ -382,12 +380,6 @@ layout! {
     /// `PyBytesObject`.
     bytes {
         DATA = 32, "`ob_sval`.";
-    }
-
-    /// `_PyRuntime`, after its offsets for debuggers.
-    runtime {
-        AUDIT_HOOKS = 10424, "`audit_hooks.head`: null if there are none.";
-        SIZE = 283320, "Size of the struct.";
     }
 
     /// `_Py_DebugOffsets`, at the start of `_PyRuntime`: groups of `u64`.

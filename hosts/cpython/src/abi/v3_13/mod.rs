@@ -3,16 +3,20 @@
 //! The numbers are those of 64-bit little-endian builds with the GIL and without `Py_DEBUG`. They are the same in all patch
 //! versions, unless something here says otherwise.
 
+pub mod audit;
 pub mod code_units;
 pub mod counts;
 mod declared;
 pub mod eval_breaker;
 pub mod feedback;
+pub mod frames;
 pub mod free_floats;
+pub mod generators;
 pub mod instructions;
 pub mod layouts;
 pub mod monitoring;
 mod opcodes;
+pub mod recursion;
 pub mod tables;
 #[cfg(test)]
 mod tests;
@@ -21,3 +25,6 @@ pub use declared::declare;
 
 /// The minor version of CPython 3 that this module describes.
 pub const MINOR: u32 = 13;
+
+/// The newest patch version with which all tests were run. A later one is used if the self-test passes.
+pub const NEWEST_TESTED: u32 = 15;

@@ -28,6 +28,17 @@ const GLOBAL_EVENTS: usize = 15;
 /// Those of a code object.
 const LOCAL_EVENTS: usize = 10;
 
+/// Whether a tool, and none that has not asked for it, is noted for an event where the interpreter is thought to keep that: what
+/// [`tools_of`] reads is checked by it when the first events have been asked for.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn hears(interpreter: *mut PyInterpreterState, event: i64, tool: u8) -> bool {
+    // SAFETY: a byte of the interpreter's state.
+    let tools: u8 = unsafe { abi::read(interpreter, interp::MONITORS + event as i32) };
+    tools & 1 << tool != 0
+}
+
 /// The tools that are told of any event in the whole interpreter, a bit each.
 ///
 /// # Safety

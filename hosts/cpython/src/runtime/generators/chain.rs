@@ -15,7 +15,10 @@ use super::forward::Forward;
 use super::{ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
 use crate::intrinsics::is_leaf;
 use abi::code_units::{SEND_TO_RESUME, WAIT_TO_NEXT, after_loop, after_send};
-use abi::{eval_breaker, frame as f, generator as g, thread as t};
+use abi::{
+    eval_breaker, frame as f, frames as frame_state, generator as g, generators as states,
+    thread as t,
+};
 use cladonia::lir::Announcement;
 use pyo3_ffi::*;
 use std::mem::MaybeUninit;
@@ -183,7 +186,7 @@ unsafe fn waits_for(generator: Object, depth: &mut i32) -> Option<Object> {
         if object | handled != 0 {
             return None;
         }
-        let top: i32 = get(frame, f::STACKTOP);
+        let top: i32 = frame_state::depth(frame);
         if top != *depth {
             // Mostly they are equal, so that the next load need not wait for this one. The compiler must not see it.
             *depth = std::hint::black_box(top);
@@ -198,7 +201,7 @@ unsafe fn awaited(generator: Object) -> Object {
     // SAFETY: the caller's: its stack is not empty.
     unsafe {
         let frame = frame_of(generator);
-        let depth: i32 = get(frame, f::STACKTOP);
+        let depth: i32 = frame_state::depth(frame);
         get(frame, f::LOCALSPLUS + 8 * (depth - 1))
     }
 }
@@ -233,8 +236,8 @@ impl Chain {
             let (mut generator, mut cell) = (self.outermost, cell);
             let class = Py_TYPE(generator);
             let mut code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
-            let mut depth: i32 = get(generator.cast(), g::FRAME + f::STACKTOP);
-            let mut state: i8 = get(generator.cast(), g::FRAME_STATE);
+            let mut depth: i32 = frame_state::depth(frame_of(generator));
+            let mut state = states::state(generator.cast());
             let mut is_quiet = *cell.pending.get() == quiet;
             let (mut length, mut kept) = (0, 0);
             // Mostly all of them delegate, and are of one code.
@@ -246,7 +249,7 @@ impl Chain {
                     break;
                 }
                 let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
-                let its_state: i8 = get(inner.cast(), g::FRAME_STATE);
+                let its_state = states::state(inner.cast());
                 if its_code != code || its_state != state {
                     break;
                 }
@@ -279,8 +282,8 @@ impl Chain {
                     let Some(its) = cell_of(inner) else { break };
                     its_cell = its;
                 }
-                let its_state: i8 = get(inner.cast(), g::FRAME_STATE);
-                if its_state >= g::STATE_EXECUTING as i8
+                let its_state = states::state(inner.cast());
+                if !states::may_be_resumed(its_state)
                     || its_state == g::STATE_CREATED as i8 && value != Py_None()
                 {
                     break;
@@ -349,7 +352,7 @@ impl Chain {
         let waits = self.noted[(self.length - 1) % NOTED];
         // SAFETY: the caller's promise.
         let sent = unsafe {
-            if get::<i8>(waits.cast(), g::FRAME_STATE) == g::STATE_DELEGATING as i8 {
+            if states::state(waits.cast()) == g::STATE_DELEGATING as i8 {
                 let frame = frame_of(waits);
                 let at: *const u8 = get(frame, f::INSTR_PTR);
                 put(frame, f::INSTR_PTR, after_send(at.sub(SEND_TO_RESUME)));
@@ -375,7 +378,7 @@ impl Chain {
         // SAFETY: nothing has happened to those that wait. The frame of the one that runs is linked, whatever has been linked to it
         // since; otherwise whoever resumes the outermost has the current frame.
         unsafe {
-            let state: i8 = get(self.running.cast(), g::FRAME_STATE);
+            let state = states::state(self.running.cast());
             let runs = state == g::STATE_EXECUTING as i8;
             let innermost = frame_of(self.running);
             let mut above: Frame = match runs {
@@ -387,7 +390,7 @@ impl Chain {
                 let frame = frame_of(generator);
                 put(frame, f::PREVIOUS, above);
                 above = frame;
-                let state: i8 = get(generator.cast(), g::FRAME_STATE);
+                let state = states::state(generator.cast());
                 let forward = match cell_of(generator) {
                     Some(cell) if state == g::STATE_SUSPENDED as i8 => forward_of(generator, cell),
                     _ => Forward::default(),
@@ -397,7 +400,7 @@ impl Chain {
                     false => SEND_TO_RESUME,
                 };
                 // The interpreter has a use for this only while a frame is called that it runs itself.
-                put(frame, f::RETURN_OFFSET, forward.bits());
+                frame_state::set_mark(frame, forward.bits());
                 put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_EXECUTING as i8);
                 let at: *const u8 = get(frame, f::INSTR_PTR);
                 put(frame, f::INSTR_PTR, at.sub(back));
@@ -437,7 +440,7 @@ impl Chain {
                     result = yield_interpreted(ts, frame, result);
                     continue;
                 }
-                let asks_again = Forward::of_bits(get(frame, f::RETURN_OFFSET)).is_some();
+                let asks_again = Forward::of_bits(frame_state::mark(frame)).is_some();
                 if asks_again {
                     Py_DECREF(result);
                     if self.is_watched() {
@@ -475,9 +478,9 @@ unsafe fn yield_interpreted(ts: Thread, frame: Frame, value: Object) -> Object {
     // SAFETY: the frame is the innermost one, and complete but for what it handles. A `SEND` has given the value, or a `FOR_ITER`.
     unsafe {
         show_handled(ts, frame);
-        let depth: i32 = get(frame, f::STACKTOP);
+        let depth: i32 = frame_state::depth(frame);
         put(frame, f::LOCALSPLUS + 8 * depth, value);
-        put::<i32>(frame, f::STACKTOP, depth + 1);
+        frame_state::set_depth(frame, depth + 1);
         let at: *const u8 = get(frame, f::INSTR_PTR);
         put(frame, f::INSTR_PTR, at.add(WAIT_TO_NEXT));
         exits::go_on_owned(ts, frame)
@@ -491,9 +494,9 @@ unsafe fn end_loop_interpreted(ts: Thread, frame: Frame) -> Object {
     // SAFETY: the frame is the innermost one, at its `FOR_ITER`, and complete but for what it handles.
     unsafe {
         show_handled(ts, frame);
-        let depth = get::<i32>(frame, f::STACKTOP) - 1;
+        let depth = frame_state::depth(frame) - 1;
         let inner: Object = get(frame, f::LOCALSPLUS + 8 * depth);
-        put(frame, f::STACKTOP, depth);
+        frame_state::set_depth(frame, depth);
         Py_DECREF(inner);
         let at: *const u8 = get(frame, f::INSTR_PTR);
         put(frame, f::INSTR_PTR, after_loop(at));
@@ -506,7 +509,7 @@ unsafe fn show_handled(ts: Thread, frame: Frame) {
     // SAFETY: the caller's promise.
     unsafe {
         let base = frame.sub(g::FRAME as usize);
-        put::<u16>(frame, f::RETURN_OFFSET, 0);
+        frame_state::set_mark(frame, 0);
         put::<*mut u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
         put(ts, t::EXC_INFO, base.add(g::EXC_STATE as usize));
     }
@@ -521,7 +524,7 @@ unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
         loop {
             let frame: Frame = get(ts, t::CURRENT_FRAME);
             let base = frame.sub(g::FRAME as usize);
-            let forward = Forward::of_bits(get(frame, f::RETURN_OFFSET));
+            let forward = Forward::of_bits(frame_state::mark(frame));
             let at: *const u8 = get(frame, f::INSTR_PTR);
             let (back, state) = match forward.is_some() {
                 true => (forward.back(), g::STATE_SUSPENDED),
@@ -534,7 +537,7 @@ unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
                 put(frame, place, Py_NewRef(value));
                 Py_XDECREF(old);
             }
-            put::<u16>(frame, f::RETURN_OFFSET, 0);
+            frame_state::set_mark(frame, 0);
             put(frame, f::INSTR_PTR, at.add(back));
             put::<i8>(base, g::FRAME_STATE, state as i8);
             let above: Frame = get(frame, f::PREVIOUS);

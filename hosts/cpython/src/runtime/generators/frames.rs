@@ -2,11 +2,11 @@
 
 use super::super::capi::*;
 use super::super::entries::entry_check;
-use super::super::frames::{self, C_RECURSION_RESERVE, NATIVE};
+use super::super::frames::{self, NATIVE};
 use super::super::units::UnitState;
 use super::abi;
 use super::{NO_POINT, chain};
-use abi::{frame as f, generator as g, thread as t};
+use abi::{frame as f, frames as state, generator as g, generators, recursion, thread as t};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::{Py_DECREF, Py_REFCNT, Py_XDECREF};
@@ -23,8 +23,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let fail = b.cold_block();
 
     frames::check_quiet(&mut b, ts, unit, entry_check, fail);
-    let state = b.load(Width::U8, generator, g::FRAME_STATE);
-    let waits = b.icmp_imm(IntCond::Uge, state, (g::STATE_CREATED as u8).into());
+    let waits = generators::waits(&mut b, generator);
     b.guard(waits, fail);
     let frame = b.padd_imm(generator, g::FRAME.into());
     for (offset, known) in [(f::GLOBALS, unit.globals), (f::BUILTINS, unit.builtins)] {
@@ -49,12 +48,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let alone = b.icmp_imm(IntCond::Ne, alone, 0);
     b.br(alone, unseen, &[], fail, &[]);
     b.switch_to(unseen);
-    let py = b.load(Width::I32, ts, t::PY_RECURSION_REMAINING);
-    let enough = b.icmp_imm(IntCond::Sgt, py, 0);
-    b.guard(enough, fail);
-    let c = b.load(Width::I32, ts, t::C_RECURSION_REMAINING);
-    let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE.into());
-    b.guard(enough, fail);
+    let left = recursion::check(&mut b, ts, fail);
     frames::check_stack(&mut b, ts, fail);
 
     let point = resume_point(&mut b, unit, frame, fail);
@@ -62,12 +56,9 @@ pub fn enter(unit: &UnitState) -> Func {
     let token = b.iconst(unit.token() as i64);
     b.store(Width::I64, words, shape.token(), token);
     b.store(Width::Ptr, frame, shape.last_slot(), words);
-    let running = b.iconst(g::STATE_EXECUTING.into());
-    b.store(Width::U8, generator, g::FRAME_STATE, running);
-    let status =
-        shape.nlocalsplus as i64 | (NATIVE as i64) << 32 | i64::from(f::OWNED_BY_GENERATOR) << 48;
-    let status = b.iconst(status);
-    b.store(Width::I64, frame, f::STACKTOP, status);
+    generators::run(&mut b, generator);
+    let slots = shape.nlocalsplus;
+    state::store_state(&mut b, frame, slots, None, f::OWNED_BY_GENERATOR, NATIVE);
     let handled = b.load(Width::Ptr, ts, t::EXC_INFO);
     b.store(Width::Ptr, generator, g::EXC_PREVIOUS, handled);
     let own = b.padd_imm(generator, g::EXC_STATE.into());
@@ -75,14 +66,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let previous = b.load(Width::Ptr, ts, t::CURRENT_FRAME);
     b.store(Width::Ptr, frame, f::PREVIOUS, previous);
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
-    let minus = b.iconst(-1);
-    for (offset, left) in [
-        (t::PY_RECURSION_REMAINING, py),
-        (t::C_RECURSION_REMAINING, c),
-    ] {
-        let left = b.op(Opcode::Iadd, &[left, minus]);
-        b.store(Width::I32, ts, offset, left);
-    }
+    recursion::take(&mut b, ts, &left);
     frames::count_entry(&mut b, unit);
     frames::count_activation(&mut b, unit, 1);
     b.ret(&[frame, point]);
@@ -129,13 +113,9 @@ pub fn suspend(unit: &UnitState) -> Func {
     let mut b = Builder::new(&mut func);
     let generator = b.padd_imm(frame, (-g::FRAME).into());
     // The mark goes with it.
-    let status = i64::from(unit.shape.nlocalsplus) | i64::from(f::OWNED_BY_GENERATOR) << 48;
-    let status = b.iconst(status);
-    let status = b.op(Opcode::Iadd, &[status, depth]);
-    b.store(Width::I64, frame, f::STACKTOP, status);
-    let waits = b.iconst((g::STATE_SUSPENDED as u8).into());
-    let waits = b.op(Opcode::Iadd, &[waits, delegates]);
-    b.store(Width::U8, generator, g::FRAME_STATE, waits);
+    let slots = unit.shape.nlocalsplus;
+    state::store_state(&mut b, frame, slots, Some(depth), f::OWNED_BY_GENERATOR, 0);
+    generators::suspend(&mut b, generator, delegates);
     let null = b.pconst(0);
     let handled = b.load(Width::Ptr, generator, g::EXC_PREVIOUS);
     b.store(Width::Ptr, ts, t::EXC_INFO, handled);
@@ -143,9 +123,7 @@ pub fn suspend(unit: &UnitState) -> Func {
     let previous = b.load(Width::Ptr, frame, f::PREVIOUS);
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, previous);
     b.store(Width::Ptr, frame, f::PREVIOUS, null);
-    for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
-        b.add_at(Width::I32, ts, offset, 1);
-    }
+    recursion::give(&mut b, ts);
     frames::count_activation(&mut b, unit, -1);
     b.ret(&[]);
     func
@@ -183,17 +161,18 @@ pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
         if !object.is_null() {
             frames::keep_locals(frame);
         }
-        put::<u16>(frame, f::RETURN_OFFSET, 0);
+        state::set_mark(frame, 0);
         put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
-        for offset in [t::PY_RECURSION_REMAINING, t::C_RECURSION_REMAINING] {
-            put::<i32>(ts, offset, get::<i32>(ts, offset) + 1);
-        }
+        recursion::give_back(ts);
         if object.is_null() && handled.is_null() {
+            // Later patch versions do so before the slots are cleared, earlier ones after that; nobody can tell, as there is no frame
+            // object.
+            put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
             clear(ts, generator, frame);
         } else {
             _PyEval_FrameClearAndPop(ts, frame);
+            put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
         }
-        put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
     }
 }
 
@@ -201,7 +180,7 @@ pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
 unsafe fn holds_the_last(frame: Frame) -> bool {
     // SAFETY: the caller's: slots hold objects or null.
     unsafe {
-        let slots: i32 = get(frame, f::STACKTOP);
+        let slots: i32 = state::depth(frame);
         let mut held = (0..slots).map(|slot| get::<Object>(frame, f::LOCALSPLUS + 8 * slot));
         held.any(|object| !object.is_null() && Py_REFCNT(object) == 1)
             || Py_REFCNT(get(frame, f::FUNCOBJ)) == 1
@@ -227,8 +206,8 @@ unsafe fn clear(ts: Thread, generator: *mut u8, frame: Frame) {
 pub(super) unsafe fn clear_slots(frame: Frame) {
     // SAFETY: the caller's promise.
     unsafe {
-        let slots: i32 = get(frame, f::STACKTOP);
-        put::<i32>(frame, f::STACKTOP, 0);
+        let slots: i32 = state::depth(frame);
+        state::set_depth(frame, 0);
         for slot in 0..slots {
             Py_XDECREF(get(frame, f::LOCALSPLUS + 8 * slot));
         }

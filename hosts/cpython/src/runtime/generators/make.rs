@@ -7,7 +7,9 @@ use super::super::function_state::CodeState;
 use super::frames::clear_slots;
 use super::{ResumeCell, abi, cell_of_code};
 use crate::objects::tracking;
-use abi::{frame as f, function, generator as g, thread as t};
+use abi::{
+    frame as f, frames as frame_state, function, generator as g, generators as states, thread as t,
+};
 use pyo3_ffi::*;
 
 /// The instruction after the one that makes the generator, and how many variables are copied before it, if nothing else is. (Code that awaits
@@ -106,8 +108,8 @@ pub unsafe fn fill(generator: Object, func: Object, code: Object, at: *const u8)
         }
         put(frame, f::INSTR_PTR, at);
         let slots: i32 = get(code.cast(), abi::code::NLOCALSPLUS);
-        put::<i32>(frame, f::STACKTOP, slots);
-        put::<u16>(frame, f::RETURN_OFFSET, 0);
+        frame_state::set_depth(frame, slots);
+        frame_state::set_mark(frame, 0);
         put::<u8>(frame, f::OWNER, f::OWNED_BY_GENERATOR as u8);
         frame
     }
@@ -152,11 +154,9 @@ pub(super) unsafe fn retire(generator: Object) -> bool {
         let Some(ResumeCell { spares, .. }) = cell_of_code(code) else {
             return false;
         };
-        let state: i8 = get(base, g::FRAME_STATE);
+        let state = states::state(base);
         if state != g::STATE_CLEARED as i8 {
-            return state < g::STATE_EXECUTING as i8
-                && spares.has_room()
-                && retire_waiting(generator);
+            return states::may_be_resumed(state) && spares.has_room() && retire_waiting(generator);
         }
         if !spares.keep(generator) {
             return false;
@@ -176,7 +176,7 @@ pub(super) unsafe fn retire(generator: Object) -> bool {
 pub unsafe fn free_ended(generator: Object) -> bool {
     // SAFETY: the caller's promise. The end of names runs no code of the program.
     unsafe {
-        let state: i8 = get(generator.cast(), g::FRAME_STATE);
+        let state = states::state(generator.cast());
         let code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         state == g::STATE_CLEARED as i8 && Py_REFCNT(code) > 1 && retire(generator)
     }
@@ -233,7 +233,7 @@ unsafe fn end_waiting(generator: Object) -> Ended {
             return Ended::Not;
         }
         tracking::untrack(generator);
-        if get::<i8>(base, g::FRAME_STATE) != g::STATE_CLEARED as i8 {
+        if states::state(base) != g::STATE_CLEARED as i8 {
             put::<i8>(base, g::FRAME_STATE, g::STATE_CLEARED as i8);
             clear_slots(frame);
         }

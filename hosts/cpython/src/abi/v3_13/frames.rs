@@ -1,0 +1,102 @@
+//! The state of an interpreter frame: how much of its operand stack is in use, who owns it, and a mark that we may leave in it.
+//!
+//! They are an `i32`, a `u16` and a byte of one word, and a byte behind that.
+
+use super::layouts::{code, frame};
+use crate::abi::{read, write};
+use cladonia::lir::{Builder, Opcode, Value};
+use cladonia::ll::Width;
+use pyo3_ffi::PyObject;
+
+/// How many slots of a frame are in use, its locals included.
+///
+/// # Safety
+/// `frame` is a frame that the interpreter is not running.
+#[inline(always)]
+pub unsafe fn depth(frame: *const u8) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { read(frame, frame::STACKTOP) }
+}
+
+/// Says how many slots of a frame are in use, its locals included.
+///
+/// # Safety
+/// As of [`depth`]; the slots hold objects or null.
+#[inline(always)]
+pub unsafe fn set_depth(frame: *mut u8, slots: i32) {
+    // SAFETY: the caller's promise.
+    unsafe { write(frame, frame::STACKTOP, slots) }
+}
+
+/// The mark in a frame: the interpreter has a use for the field only while it runs the frame, and that calls.
+///
+/// # Safety
+/// `frame` is a frame.
+#[inline(always)]
+pub unsafe fn mark(frame: *const u8) -> u16 {
+    // SAFETY: the caller's promise.
+    unsafe { read(frame, frame::RETURN_OFFSET) }
+}
+
+/// Leaves a mark in a frame; 0 is none.
+///
+/// # Safety
+/// `frame` is a frame, which the interpreter does not run.
+#[inline(always)]
+pub unsafe fn set_mark(frame: *mut u8, mark: u16) {
+    // SAFETY: the caller's promise.
+    unsafe { write(frame, frame::RETURN_OFFSET, mark) }
+}
+
+/// LIR for the mark in a frame.
+pub fn load_mark(b: &mut Builder<'_>, frame: Value) -> Value {
+    b.load(Width::U16, frame, frame::RETURN_OFFSET)
+}
+
+/// LIR that says that `slots` of a frame are in use, and as many more as `more` says, who owns it, and which mark it has.
+pub fn store_state(
+    b: &mut Builder<'_>,
+    frame: Value,
+    slots: i32,
+    more: Option<Value>,
+    owner: i32,
+    mark: u16,
+) {
+    let bits = |offset: i32| 8 * (offset - frame::STACKTOP);
+    let word = i64::from(slots)
+        | i64::from(mark) << bits(frame::RETURN_OFFSET)
+        | i64::from(owner) << bits(frame::OWNER);
+    let mut word = b.iconst(word);
+    if let Some(more) = more {
+        word = b.op(Opcode::Iadd, &[word, more]);
+    }
+    b.store(Width::I64, frame, frame::STACKTOP, word);
+}
+
+/// Whether a frame of this owner is that of a function or a generator that runs, or may.
+#[inline(always)]
+pub fn is_activation(owner: u8) -> bool {
+    matches!(
+        i32::from(owner),
+        frame::OWNED_BY_THREAD | frame::OWNED_BY_GENERATOR
+    )
+}
+
+/// Whether a frame belongs to no code, or its code has not begun: the interpreter's `_PyFrame_IsIncomplete`.
+///
+/// # Safety
+/// `frame` is linked in a thread.
+pub unsafe fn is_incomplete(frame: *const u8) -> bool {
+    // SAFETY: the caller's promise; a frame that is not the C stack's has a code object.
+    unsafe {
+        let owner = i32::from(read::<u8, _>(frame, frame::OWNER));
+        if owner == frame::OWNED_BY_CSTACK {
+            return true;
+        }
+        let code: *mut PyObject = read(frame, frame::EXECUTABLE);
+        let first: i32 = read(code, code::FIRST_TRACEABLE);
+        let units = code.cast::<u8>().add(code::ADAPTIVE as usize);
+        let at: *mut u8 = read(frame, frame::INSTR_PTR);
+        owner != frame::OWNED_BY_GENERATOR && at < units.add(2 * first as usize)
+    }
+}
