@@ -99,6 +99,10 @@ unsafe fn leave(
             kind => kind.raises(),
         };
         let raised_out = raises && !is_open && is_raised_out(state, record, ts, pos);
+        if kind == Kind::Generator {
+            // What the record needs of them was copied. The interpreter pushes its frames where they were.
+            frames::give_up_words(ts, frames::words(frame, &shape));
+        }
         // What the slots hold from here on is the interpreter's.
         frames::unmark(frame);
         if is_open {

@@ -80,7 +80,10 @@ fn is_activation(owner: u8) -> bool {
 }
 
 /// The words that a unit keeps with a native frame.
-unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
+///
+/// # Safety
+/// `frame` is a native frame of the code of `shape`.
+pub unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
     // SAFETY: the caller's frame is native: it has words behind it, or the address of its words in its last slot.
     unsafe {
         if get::<u8>(frame, f::OWNER) == f::OWNED_BY_GENERATOR as u8 {
@@ -145,32 +148,8 @@ pub fn enter(unit: &UnitState) -> Func {
     let enough = b.icmp_imm(IntCond::Sgt, c, C_RECURSION_RESERVE as i64);
     b.guard(enough, fail);
     check_stack(&mut b, ts, fail);
-    let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
-    let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
-    let words = (shape.framesize + shape.extra_words()) as i64;
-    let new_top = b.padd_imm(top, 8 * words);
-    let fits = b.icmp(IntCond::Ult, new_top, limit);
-    let (bump, grow, fill) = (b.block(), b.cold_block(), b.block());
-    let frame = b.param(fill, Ty::Ptr);
-    b.br(fits, bump, &[], grow, &[]);
-
-    b.switch_to(grow);
-    let words = b.iconst(words);
-    let pushed = call_host(
-        &mut b,
-        chunks::push as *const () as usize,
-        &[ts, words],
-        &[Ty::Ptr, Ty::I64],
-        &[Ty::Ptr],
-    )[0];
-    let none = b.is_null(pushed);
-    b.br(none, fail, &[], fill, &[pushed]);
-
-    b.switch_to(bump);
-    b.store(Width::Ptr, ts, t::DATASTACK_TOP, new_top);
-    b.jump(fill, &[top]);
-
-    b.switch_to(fill);
+    let words = shape.framesize + shape.extra_words();
+    let frame = push_words(&mut b, ts, words, fail);
     let null = b.pconst(0);
     let code = b.pconst(shape.code as u64);
     let previous = b.load(Width::Ptr, ts, t::CURRENT_FRAME);
@@ -385,28 +364,76 @@ pub fn leave(unit: &UnitState) -> Func {
             &[],
         );
     }
-    // The first frame of a chunk takes the chunk with it.
-    let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
-    let first = b.padd_imm(chunk, abi::chunk::DATA.into());
-    let is_first = b.icmp(IntCond::Eq, frame, first);
-    let (pop_chunk, pop) = (b.cold_block(), b.block());
-    b.br(is_first, pop_chunk, &[], pop, &[]);
-    b.switch_to(pop_chunk);
-    call_host(
-        &mut b,
-        chunks::pop as *const () as usize,
-        &[ts],
-        &[Ty::Ptr],
-        &[],
-    );
-    b.jump(done, &[]);
-    b.switch_to(pop);
-    b.store(Width::Ptr, ts, t::DATASTACK_TOP, frame);
+    pop_words(&mut b, ts, frame);
     b.jump(done, &[]);
     b.switch_to(done);
     count_activation(&mut b, unit, -1);
     b.ret(&[]);
     func
+}
+
+/// LIR for the address of so many words on top of the thread's data stack; fails where there is no memory, and goes on in
+/// a new block.
+pub fn push_words(b: &mut Builder<'_>, ts: Value, words: i32, fail: Block) -> Value {
+    let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
+    let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
+    let words = i64::from(words);
+    let new_top = b.padd_imm(top, 8 * words);
+    let fits = b.icmp(IntCond::Ult, new_top, limit);
+    let (bump, grow, done) = (b.block(), b.cold_block(), b.block());
+    let place = b.param(done, Ty::Ptr);
+    b.br(fits, bump, &[], grow, &[]);
+
+    b.switch_to(grow);
+    let words = b.iconst(words);
+    let pushed = call_host(
+        b,
+        chunks::push as *const () as usize,
+        &[ts, words],
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::Ptr],
+    )[0];
+    let none = b.is_null(pushed);
+    b.br(none, fail, &[], done, &[pushed]);
+
+    b.switch_to(bump);
+    b.store(Width::Ptr, ts, t::DATASTACK_TOP, new_top);
+    b.jump(done, &[top]);
+    b.switch_to(done);
+    place
+}
+
+/// LIR that gives up what [`push_words`] gave, with all that was pushed behind it; goes on in a new block.
+pub fn pop_words(b: &mut Builder<'_>, ts: Value, place: Value) {
+    // What is first in a chunk takes the chunk with it.
+    let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
+    let first = b.padd_imm(chunk, abi::chunk::DATA.into());
+    let is_first = b.icmp(IntCond::Eq, place, first);
+    let (pop_chunk, pop, done) = (b.cold_block(), b.block(), b.block());
+    b.br(is_first, pop_chunk, &[], pop, &[]);
+    b.switch_to(pop_chunk);
+    call_host(b, chunks::pop as *const () as usize, &[ts], &[Ty::Ptr], &[]);
+    b.jump(done, &[]);
+    b.switch_to(pop);
+    b.store(Width::Ptr, ts, t::DATASTACK_TOP, place);
+    b.jump(done, &[]);
+    b.switch_to(done);
+}
+
+/// [`pop_words`] from outside of compiled code.
+///
+/// # Safety
+/// `place` was given by [`push_words`] on this thread, and nothing that was pushed behind it is in use.
+pub unsafe fn give_up_words(ts: Thread, place: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let chunk: *mut u8 = get(ts, t::DATASTACK_CHUNK);
+        if place == chunk.add(abi::chunk::DATA as usize) {
+            chunks::pop(ts);
+        } else {
+            put(ts, t::DATASTACK_TOP, place);
+        }
+    }
 }
 
 /// Drop the reference in a slot, if there is one.

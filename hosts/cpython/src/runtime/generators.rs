@@ -19,8 +19,9 @@
 //! | `slots` | the slots of the classes |
 //!
 //! # The frame of a running generator
-//! It is marked as any native frame is. There are no words behind it: the unit keeps them on the native stack, and the
-//! last slot of the frame's operand stack, which is empty meanwhile, says where.
+//! It is marked as any native frame is. There are no words behind it: the unit has them on the thread's data stack while it
+//! runs, and the last slot of the frame's operand stack, which is empty meanwhile, says where. On the native stack they
+//! could not be read while the frame's greenlet is suspended: its part of that stack is elsewhere then.
 
 mod chain;
 mod expressions;
