@@ -6,7 +6,7 @@ use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units::{self, UnitRef};
-use super::{Options, generators, is_started, listing, locals_proxy, rt, stats};
+use super::{Options, ended, generators, is_started, listing, locals_proxy, rt, stats};
 use crate::accesses;
 use crate::objects::{self, collector, list_iterators};
 use cladonia::engine::Execution;
@@ -134,6 +134,7 @@ static MODULE: Table<PyModuleDef> = Table(UnsafeCell::new(PyModuleDef {
 /// # Safety
 /// Called by the import system, with the GIL.
 pub unsafe fn make_module(start: impl FnOnce(Object) -> Result<(), String>) -> Object {
+    ended::pass_over_our_frames();
     // SAFETY: the tables live for ever; statics are written under the GIL.
     unsafe {
         let module = PyModule_Create(MODULE.0.get());

@@ -23,6 +23,7 @@
 //! | `monitoring` | hotness, on-stack replacement |
 //! | `watchers` | assumptions and what breaks them |
 //! | `healing` | failing bets, recompiles, forced exits |
+//! | `ended` | threads that the interpreter ends |
 //! | `stats`, `api` | what Python sees |
 //!
 //! # Invariants
@@ -36,6 +37,7 @@ pub mod capi;
 pub mod chunks;
 pub mod closed;
 pub mod compiling;
+pub mod ended;
 pub mod entries;
 pub mod exits;
 pub mod frames;
