@@ -186,7 +186,7 @@ unsafe fn type_of(object: Object) -> Option<Type> {
 
 /// Whether what no compile has pinned may be given up.
 fn is_quiet() -> bool {
-    !is_started() || rt().engine.is_some()
+    !is_started() || rt().has_engine()
 }
 
 /// Makes sure that classes can be read; says why not otherwise.

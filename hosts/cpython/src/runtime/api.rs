@@ -5,7 +5,7 @@ use super::compiling::{self, Refusal};
 use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
-use super::units::{self, UnitRef};
+use super::units;
 use super::{Options, generators, is_started, listing, locals_proxy, rt, stats};
 use crate::accesses;
 use crate::objects::{self, collector, list_iterators};
@@ -305,8 +305,9 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             -1 => return Err(()),
             truth => truth != 0,
         };
+        let mut passes = Vec::new();
         if without != Py_None() {
-            options.without = match cladonia::opt::optional(&text(without)) {
+            passes = match cladonia::opt::optional(&text(without)) {
                 Ok(without) => without,
                 Err(error) => {
                     raise(PyExc_ValueError, &error.to_string());
@@ -316,10 +317,11 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
         }
         ready()?;
         accesses::enable(options.force == Some(ForceExit::Count));
-        rt().options = options;
-        rt().on = true;
+        rt().options.set(options);
+        rt().without.replace(passes);
+        rt().on.set(true);
         if Monitor::start(&*CALLBACKS.0.get()).is_err() {
-            rt().on = false;
+            rt().on.set(false);
             return Err(());
         }
         none()
@@ -404,7 +406,8 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
             // SAFETY: the GIL is held.
             unsafe { undo() };
             // What was asked of the last `enable` is not asked of `compile` alone.
-            rt().options = Options::default();
+            rt().options.set(Options::default());
+            rt().without.take();
         }
         none()
     })
@@ -414,24 +417,25 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
 unsafe fn undo() {
     // SAFETY: functions and units in the tables are alive; the GIL is held.
     unsafe {
-        rt().on = false;
-        let functions: Vec<usize> = rt().functions.keys().copied().collect();
+        let runtime = rt();
+        runtime.on.set(false);
+        let functions: Vec<usize> = runtime.functions.borrow().keys().copied().collect();
         for func in functions {
             function_state::uninstall(func as Object);
         }
-        let all: Vec<UnitRef> = rt().codes.values().flat_map(|s| s.units()).collect();
-        let invalidated = rt().totals.invalidated;
-        for unit in all {
+        let invalidated = runtime.totals.invalidated.get();
+        for unit in runtime.units() {
             units::invalidate(unit);
         }
-        rt().totals.invalidated = invalidated;
-        for state in rt().codes.values_mut() {
-            for entry in &mut state.entries {
-                (entry.versions, entry.recompile) = (0, false);
+        runtime.totals.invalidated.set(invalidated);
+        for state in runtime.codes.borrow().values() {
+            for entry in &*state.entries.borrow() {
+                entry.versions.set(0);
+                entry.recompile.set(false);
             }
-            state.loops.clear();
-            state.generator.versions = 0;
-            state.calls = 0;
+            state.loops.take();
+            state.generator.versions.set(0);
+            state.calls.set(0);
         }
         Monitor::stop();
         rt().watches.stop();
@@ -455,7 +459,7 @@ unsafe extern "C" fn compile(_: Object, args: *mut Object, count: Py_ssize_t) ->
         }
         ready()?;
         match compiling::compile_function(func, &[]) {
-            Ok(()) if !rt().functions.contains_key(&(func as usize)) => {
+            Ok(()) if !rt().is_installed(func) => {
                 not_compiled("its calls already go somewhere else")
             }
             Ok(()) => none(),
@@ -478,10 +482,11 @@ unsafe fn is_native(func: Object) -> bool {
     // SAFETY: the caller has a function.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
-        rt().functions.contains_key(&(func as usize))
-            && rt().codes.get(&(code as usize)).is_some_and(|state| {
+        rt().is_installed(func)
+            && rt().state(code).is_some_and(|state| {
                 let entry = state.entry(globals, builtins);
-                entry.is_some_and(|e| e.unit.is_some() || state.generator.unit.is_some())
+                let has_generators = state.generator.unit.get().is_some();
+                entry.is_some_and(|e| e.unit.get().is_some() || has_generators)
             })
     }
 }
@@ -495,11 +500,8 @@ unsafe extern "C" fn why_not(_: Object, args: *mut Object, count: Py_ssize_t) ->
             return Ok(stats::text(&reason));
         }
         let (code, ..) = function_state::parts_of(func);
-        match rt()
-            .codes
-            .get(&(code as usize))
-            .and_then(|s| s.refused.as_deref())
-        {
+        let state = rt().state(code);
+        match state.as_ref().and_then(|s| s.refused.get()) {
             Some(reason) if !is_native(func) => Ok(stats::text(reason)),
             _ => none(),
         }
@@ -649,7 +651,7 @@ unsafe extern "C" fn export(_: Object, args: *mut Object, count: Py_ssize_t) -> 
 
 unsafe extern "C" fn after_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
-        if let Some(engine) = &mut rt().engine {
+        if let Some(engine) = &mut *rt().engine.borrow_mut() {
             (rt().front.after_fork)(engine);
         }
         none()
@@ -664,7 +666,7 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
         let [phase, info] = arguments::<2>(args, count)?;
         let generation = PyDict_GetItemString(info, c"generation".as_ptr());
         let full = !generation.is_null() && PyLong_AsLong(generation) == 2;
-        if full && text(phase) == "start" && rt().engine.is_some() {
+        if full && text(phase) == "start" && rt().has_engine() {
             function_state::forget_unused();
             units::reclaim();
             objects::release_unused();
@@ -676,7 +678,7 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
 
 unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
-        rt().finished = true;
+        rt().finished.set(true);
         // What units hold must not outlive the modules that are taken down now. Statistics can still be asked for, by handlers that
         // were registered earlier and so run later.
         // SAFETY: the GIL is held.

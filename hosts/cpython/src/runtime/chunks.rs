@@ -9,9 +9,46 @@ use super::abi::{chunk as c, thread as t};
 use super::capi::*;
 use super::rt;
 use pyo3_ffi::{PyObject_GetArenaAllocator, PyObjectArenaAllocator};
+use std::cell::Cell;
 
 /// The most blocks that are kept: what the usual recursion limit can fill.
 const MOST_SPARE: usize = 16;
+
+/// Blocks that native frames have left, all of the usual size.
+pub struct Spares {
+    blocks: [Cell<*mut u8>; MOST_SPARE],
+    /// How many of the places are taken: the first ones.
+    count: Cell<usize>,
+}
+
+impl Spares {
+    /// None yet.
+    pub const fn new() -> Spares {
+        Spares {
+            blocks: [const { Cell::new(std::ptr::null_mut()) }; MOST_SPARE],
+            count: Cell::new(0),
+        }
+    }
+
+    /// The block that was kept last, if there is one.
+    fn take(&self) -> Option<*mut u8> {
+        let last = self.count.get().checked_sub(1)?;
+        let block = self.blocks.get(last)?.get();
+        self.count.set(last);
+        Some(block)
+    }
+
+    /// Keep a block; false if there is no room.
+    fn keep(&self, block: *mut u8) -> bool {
+        let count = self.count.get();
+        let Some(place) = self.blocks.get(count) else {
+            return false;
+        };
+        place.set(block);
+        self.count.set(count + 1);
+        true
+    }
+}
 
 /// Room for a frame of so many words in a new block, or null if there is no memory; the caller fills it before anything looks at it.
 ///
@@ -24,7 +61,7 @@ pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
     while size < needed {
         size *= 2;
     }
-    let spare = (size == c::USUAL_SIZE as usize).then(|| rt().spare_chunks.pop());
+    let spare = (size == c::USUAL_SIZE as usize).then(|| rt().spare_chunks.take());
     // SAFETY: the thread's block is the topmost one, or null in a thread without any; the new one has the size that it says.
     unsafe {
         let chunk = spare.flatten().unwrap_or_else(|| allocate(size));
@@ -69,10 +106,8 @@ pub unsafe extern "C" fn pop(ts: Thread) {
             below.add(c::DATA as usize + 8 * taken),
         );
         let size: usize = get(chunk, c::SIZE);
-        let spare = &mut rt().spare_chunks;
-        if size == c::USUAL_SIZE as usize && spare.len() < MOST_SPARE {
-            spare.push(chunk);
-        } else {
+        let is_kept = size == c::USUAL_SIZE as usize && rt().spare_chunks.keep(chunk);
+        if !is_kept {
             let arenas = arenas();
             (arenas.free.expect("the interpreter has arenas"))(arenas.ctx, chunk.cast(), size);
         }

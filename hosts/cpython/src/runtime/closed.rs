@@ -53,15 +53,16 @@ impl RawCell {
 }
 
 /// Let raw calls of an entry's functions go to a new unit; gives whether there are cells that it does not serve.
-pub fn install(entry: &mut Entry, unit: &UnitState) -> bool {
+pub fn install(entry: &Entry, unit: &UnitState) -> bool {
     let raw = unit.unit.as_ref().and_then(|u| u.raw.as_ref());
     let signature = raw.map(|raw| raw.1.clone());
-    if let Some(fresh) = entry.raw_cells.iter_mut().find(|c| c.signature.is_none()) {
+    let mut cells = entry.raw_cells.borrow_mut();
+    if let Some(fresh) = cells.iter_mut().find(|c| c.signature.is_none()) {
         fresh.signature = signature.clone();
     }
-    entry.raw_cells.retain(|c| c.signature.is_some());
+    cells.retain(|c| c.signature.is_some());
     let mut stale = false;
-    for cell in &entry.raw_cells {
+    for cell in &*cells {
         match raw {
             Some(raw) if cell.signature == signature => cell.cell.set(raw.0.entry() as u64),
             _ => {
@@ -81,10 +82,10 @@ pub unsafe fn raw_entry(func: Object) -> Option<RawEntry> {
     // SAFETY: the caller's promise; units in tables are alive.
     unsafe {
         let entry = function_state::entry_of(func)?;
-        let unit = entry.unit?;
+        let unit = entry.unit.get()?;
         let signature = &(*unit).unit.as_ref()?.raw.as_ref()?.1;
-        let cell = entry
-            .raw_cells
+        let cells = entry.raw_cells.borrow();
+        let cell = cells
             .iter()
             .find(|c| c.signature.as_ref() == Some(signature))?;
         Some(RawEntry {
@@ -96,11 +97,12 @@ pub unsafe fn raw_entry(func: Object) -> Option<RawEntry> {
 }
 
 /// What the compiler needs for a closed unit of an entry's functions; makes the cell for it.
-pub fn parts(entry: &mut Entry, unit: &UnitState) -> ClosedParts {
-    if entry.raw_cells.iter().all(|c| c.signature.is_some()) {
-        entry.raw_cells.push(RawCell::new());
+pub fn parts(entry: &Entry, unit: &UnitState) -> ClosedParts {
+    let mut cells = entry.raw_cells.borrow_mut();
+    if cells.iter().all(|c| c.signature.is_some()) {
+        cells.push(RawCell::new());
     }
-    let fresh = entry.raw_cells.iter().find(|c| c.signature.is_none());
+    let fresh = cells.iter().find(|c| c.signature.is_none());
     ClosedParts {
         boxed_cell: entry.cell.as_ptr() as u64,
         raw_cell: fresh.expect("made above").cell.as_ptr() as u64,
@@ -171,7 +173,7 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
         };
         let positions = (pos, resume);
         let frame = Rebuilt::new(state.shape, func, positions, locals, stack, lost);
-        rt().recorded.push(frame);
+        rt().recorded.borrow_mut().push(frame);
         healing::count_exit(unit, number as usize, record);
         std::ptr::null_mut()
     }
@@ -186,7 +188,7 @@ pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
     unsafe {
         units::keeping(token as UnitRef, || {
             // The innermost one was recorded first.
-            let recorded = std::mem::take(&mut rt().recorded);
+            let recorded = rt().recorded.take();
             rebuilt::run(ts, recorded.into_iter().rev().collect()).into_result()
         })
     }
@@ -212,7 +214,7 @@ pub unsafe extern "C" fn call_boxed(
         if mismatch != 0 && state.is_valid() {
             state.mismatches.set(state.mismatches.get() + 1);
             if state.mismatches.get() >= healing::most_failures() {
-                function_state::state_of(state.shape.code).open = true;
+                function_state::state_of(state.shape.code).open.set(true);
                 units::invalidate(unit);
             }
         }

@@ -3,7 +3,7 @@
 //! A compile runs under the GIL from the request to the installation, so nothing it relied on can change between.
 
 use super::capi::*;
-use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
+use super::function_state::{self, Entry, MOST_REACHED_LATE, state_of};
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
 use super::{abi, closed, frames, generators, healing, monitoring, rt, sampling, watchers};
@@ -18,8 +18,10 @@ use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -66,11 +68,12 @@ impl std::fmt::Display for Refusal {
 /// # Errors
 /// The compiler's.
 pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
-    let Some(mut engine) = rt().engine.take() else {
+    let engine = rt().engine.take();
+    let Some(mut engine) = engine else {
         return Err(CompileError::Internal("the compiler is at work".into()));
     };
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
-    rt().engine = Some(engine);
+    rt().engine.replace(Some(engine));
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
@@ -114,7 +117,7 @@ fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
     if !wanted.only.is_empty() && !wanted.only.iter().any(|part| name().contains(part)) {
         return false;
     }
-    let number = rt().totals.units;
+    let number = rt().totals.units.get();
     if wanted.first.is_some_and(|first| number >= first) {
         return false;
     }
@@ -236,27 +239,29 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
             use Reason::{Identity, Shape, Type, Unreached};
             matches!(reason, Type | Shape | Identity | Unreached)
         };
+        let learnt = state.learnt.borrow().clone();
         let is_offered = units <= MOST_INLINED_UNITS
             && shape.is_plain()
             && shape.optimized()
             && !shape.is_generator()
-            && state.refused.is_none()
-            && state.avoid.iter().all(can_forgo)
-            && state.operands.is_empty()
+            && state.refused.get().is_none()
+            && learnt.avoid.iter().all(can_forgo)
+            && learnt.operands.is_empty()
             && !monitoring::is_observed(&shape);
         if !is_offered {
             return None;
         }
-        let reached_late = state.reached_late;
+        let reached_late = state.reached_late.get();
         let translate = rt().front.translate;
         let made = catch_unwind(|| translate(code, globals, builtins));
         let mut code = made.ok()?.ok()?;
-        if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
+        if rt().options.get().threshold > 0 && reached_late < MOST_REACHED_LATE {
             mark_unreached(&mut code, &shape, Kind::Function);
         }
-        sampling::tell(state, &mut code, &mut HashMap::new());
+        sampling::tell(&learnt, &mut code, &mut HashMap::new());
         // Where a bet was lost or several classes were met, what the call shows of its arguments must be enough.
-        for pc in state.avoid.iter().map(|(pc, _)| pc).chain(state.met.keys()) {
+        let lost = learnt.avoid.iter().map(|(pc, _)| pc);
+        for pc in lost.chain(learnt.met.keys()) {
             code.instrs[pc.0 as usize].hint.clear();
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
@@ -278,13 +283,13 @@ pub(super) unsafe fn compile_unit(
     kind: Kind,
     at_top: bool,
     live: &[Type],
-    calls: Option<&mut Entry>,
+    calls: Option<&Entry>,
     function: Object,
 ) -> Result<UnitRef, Refusal> {
-    if rt().engine.is_none() || rt().finished {
+    if !rt().has_engine() || rt().finished.get() {
         return Err(Refusal::Busy);
     }
-    if rt().totals.units.is_multiple_of(UNITS_BETWEEN_SWEEPS) {
+    if rt().totals.units.get().is_multiple_of(UNITS_BETWEEN_SWEEPS) {
         function_state::forget_unused();
     }
     units::reclaim();
@@ -299,14 +304,15 @@ pub(super) unsafe fn compile_unit(
     }
     // SAFETY: the caller's promise.
     let state = unsafe { state_of(shape.code) };
-    state.tried = true;
+    state.tried.set(true);
     // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
     let mut code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
     // SAFETY: the caller's promise.
     let made_functions = unsafe { generators::make_functions(&mut code, globals, builtins) };
-    if rt().options.threshold > 0 && state.reached_late < MOST_REACHED_LATE {
+    let skips_unreached = rt().options.get().threshold > 0;
+    if skips_unreached && state.reached_late.get() < MOST_REACHED_LATE {
         // SAFETY: the caller's promise.
         unsafe { mark_unreached(&mut code, &shape, kind) };
     }
@@ -328,7 +334,7 @@ pub(super) unsafe fn compile_unit(
         let units: isize = unsafe { get(shape.code.cast(), abi::object::VAR_SIZE) };
         let table = generators::resume_table(&code, units as usize).map_err(Refusal::Lasting)?;
         unit.points = Some(table);
-        unit.forwards = Forward::table(&code, units as usize);
+        unit.forwards.set(Forward::table(&code, units as usize));
     }
     // SAFETY: the caller's promise.
     let namespace = unsafe {
@@ -341,11 +347,11 @@ pub(super) unsafe fn compile_unit(
         .iter()
         .map(|i| sampling::teaches(i.op))
         .collect();
-    if rt().options.force.is_some() {
-        unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
+    if rt().options.get().force.is_some() {
+        unit.force = Some(vec![Cell::new(0); FORCE_CAPACITY].into_boxed_slice());
     }
     let closed = calls
-        .filter(|_| shape.is_plain() && !state.open)
+        .filter(|_| shape.is_plain() && !state.open.get())
         .map(|entry| closed::parts(entry, &unit));
     let (enter, leave, suspend) = match kind {
         Kind::Generator => (
@@ -371,23 +377,26 @@ pub(super) unsafe fn compile_unit(
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     // SAFETY: the caller's promise; the code was decoded from the state's.
-    unsafe { healing::expect_others(state, &code) };
-    let avoid = state.avoid.clone();
+    unsafe { healing::expect_others(&state, &code) };
+    let learnt = state.learnt.borrow().clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
-    let (mut met, held) = unsafe { healing::classes_met(state) };
-    healing::numbers_met(state, &code, &mut met);
+    let (mut met, held) = unsafe { healing::classes_met(&learnt) };
+    healing::numbers_met(&learnt, &code, &mut met);
     // SAFETY: the caller's promise.
-    unsafe { healing::mark_kin(state, &mut code) };
+    unsafe { healing::mark_kin(&learnt, &mut code) };
     // SAFETY: the caller's promise.
-    let sampled = unsafe { sampling::tell(state, &mut code, &mut met) };
+    let sampled = unsafe { sampling::tell(&learnt, &mut code, &mut met) };
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
-    let mut engine = rt().engine.take().expect("checked above");
-    engine.execution = rt().options.execution;
-    engine.without.clone_from(&rt().options.without);
+    // It was there, and nothing of the program has run since; but who has looked for it may not have left a place to say so.
+    let engine = rt().engine.take();
+    let mut engine = engine.ok_or(Refusal::Busy)?;
+    let options = rt().options.get();
+    engine.execution = options.execution;
+    engine.without.clone_from(&rt().without.borrow());
     engine.planted = planted();
-    engine.check_facts = rt().options.check_facts;
+    engine.check_facts = options.check_facts;
     let made = catch_unwind(AssertUnwindSafe(|| {
         let world = (rt().front.world)(&engine, shape.code, globals, builtins);
         engine.compile(Request {
@@ -396,13 +405,14 @@ pub(super) unsafe fn compile_unit(
             live,
             world: &*world,
             parts,
-            avoid: &avoid,
+            avoid: &learnt.avoid,
             met: &met,
         })
     }));
-    rt().engine = Some(engine);
+    rt().engine.replace(Some(engine));
     let took = started.elapsed();
-    rt().totals.compile_ns += took.as_nanos() as u64;
+    let spent = &rt().totals.compile_ns;
+    spent.set(spent.get() + took.as_nanos() as u64);
     let mut compiled = made
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
@@ -415,9 +425,8 @@ pub(super) unsafe fn compile_unit(
     unit.cost = (Instant::now(), took);
     drop((held, sampled));
     healing::prepare(&mut unit);
-    rt().totals.units += 1;
-    // SAFETY: as above; nothing has run since `state` was taken that could free it.
-    unsafe { state_of(shape.code) }.compiled = true;
+    rt().totals.units.update(|made| made + 1);
+    state.compiled.set(true);
     let unit = Box::into_raw(unit);
     // SAFETY: the unit is alive.
     let watched = unsafe { rt().watches.register(unit) };
@@ -452,7 +461,7 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
         let state = state_of(code);
-        if let Some(reason) = &state.refused {
+        if let Some(reason) = state.refused.get() {
             return Err(Refusal::Lasting(reason.clone()));
         }
         let shape = state.shape;
@@ -475,22 +484,22 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                 "it runs in too many namespaces, or code memory is full".into(),
             ));
         };
-        if let Some(maker) = generators::maker(state_of(code)) {
+        if let Some(maker) = generators::maker(&state_of(code)) {
             let entry = function_state::entry_of(func).expect("made above");
             entry.cell.set(maker);
-            entry.versions = 1;
-        } else if entry.unit.is_none() {
+            entry.versions.set(1);
+        } else if entry.unit.get().is_none() {
             compile_callees(shape, code, globals);
             let entry = function_state::entry_of(func).expect("made above");
             let most = state_of(code).most_versions();
-            if entry.versions >= most {
+            if entry.versions.get() >= most {
                 return Err(refuse(code, format!("its bets failed in {most} versions")));
             }
-            if entry.live.is_empty() {
-                entry.live = live.to_vec();
+            if entry.live.borrow().is_empty() {
+                entry.live.replace(live.to_vec());
             }
-            let live = entry.live.clone();
-            let calls = (!shape.is_generator()).then_some(entry);
+            let live = entry.live.borrow().clone();
+            let calls = (!shape.is_generator()).then_some(&*entry);
             let made = match compile_unit(
                 shape,
                 globals,
@@ -506,17 +515,17 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                 Err(busy) => return Err(busy),
             };
             let entry = function_state::entry_of(func).expect("made above");
-            entry.unit = Some(made);
-            entry.versions += 1;
-            entry.recompile = false;
-            if closed::install(entry, &*made) {
+            entry.unit.set(Some(made));
+            entry.versions.update(|made| made + 1);
+            entry.recompile.set(false);
+            if closed::install(&entry, &*made) {
                 // Units that call it with what an older unit took would do so in vain.
                 watchers::raw_entry_changed(code, made);
             }
         }
         ensure_stub(func)?;
         let entry = function_state::entry_of(func).expect("made above");
-        if let Some(unit) = entry.unit {
+        if let Some(unit) = entry.unit.get() {
             entry.cell.set((*unit).entry() as u64);
         }
         function_state::install(func);
@@ -529,11 +538,12 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
 unsafe fn compile_callees(shape: CodeShape, code: Object, globals: Object) {
     /// Callees of callees are compiled first, to this depth.
     const MOST_DEPTH: u32 = 4;
-    let threshold = rt().options.threshold;
-    if threshold == 0 || rt().compile_depth >= MOST_DEPTH {
+    let threshold = rt().options.get().threshold;
+    let depth = &rt().compile_depth;
+    if threshold == 0 || depth.get() >= MOST_DEPTH {
         return;
     }
-    rt().compile_depth += 1;
+    depth.update(|depth| depth + 1);
     // SAFETY: names are a tuple of strings that the code object holds, globals a dict; a callee is held meanwhile.
     unsafe {
         let names: Object = get(shape.code.cast(), abi::code::NAMES);
@@ -547,12 +557,12 @@ unsafe fn compile_callees(shape: CodeShape, code: Object, globals: Object) {
                 continue;
             }
             let (other, ..) = function_state::parts_of(callee);
-            let calls = rt().codes.get(&(other as usize)).map_or(0, |s| s.calls);
+            let calls = rt().state(other).map_or(0, |s| s.calls.get());
             if other == code || 2 * calls < threshold {
                 continue;
             }
-            if function_state::entry_of(callee).is_some_and(|e| e.unit.is_none() && e.versions == 0)
-            {
+            let is_new = |e: Rc<Entry>| e.unit.get().is_none() && e.versions.get() == 0;
+            if function_state::entry_of(callee).is_some_and(is_new) {
                 let callee = Py_NewRef(callee);
                 // What is refused is recorded.
                 let _ = compile_function(callee, &[]);
@@ -560,19 +570,19 @@ unsafe fn compile_callees(shape: CodeShape, code: Object, globals: Object) {
             }
         }
     }
-    rt().compile_depth -= 1;
+    depth.update(|depth| depth - 1);
 }
 
 unsafe fn ensure_stub(func: Object) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
     unsafe {
-        let entry: *mut Entry = function_state::entry_of(func).ok_or(Refusal::Busy)?;
-        if (*entry).stub.is_none() {
+        let entry = function_state::entry_of(func).ok_or(Refusal::Busy)?;
+        if entry.stub.get().is_none() {
             let (code, ..) = function_state::parts_of(func);
-            match compile_stub(super::entries::stub(&*entry)) {
-                Ok(stub) => (*entry).stub = Some(stub),
+            match compile_stub(super::entries::stub(&entry)) {
+                Ok(stub) => entry.stub.get_or_init(|| stub),
                 Err(error) => return Err(refuse(code, error.to_string())),
-            }
+            };
         }
         Ok(())
     }
@@ -582,7 +592,7 @@ unsafe fn ensure_stub(func: Object) -> Result<(), Refusal> {
 fn refuse(code: Object, reason: String) -> Refusal {
     // SAFETY: the code object is alive.
     let state = unsafe { state_of(code) };
-    state.refused = Some(reason.clone());
+    state.refused.get_or_init(|| reason.clone());
     Refusal::Lasting(reason)
 }
 
@@ -613,30 +623,33 @@ pub unsafe fn compile_loop(
         if let Some(unit) = state.loop_unit(kind, globals, builtins, at_top) {
             return Ok(unit);
         }
-        if let Some(reason) = &state.loops_refused {
+        if let Some(reason) = state.loops_refused.get() {
             return Err(Refusal::Lasting(reason.clone()));
         }
         let most = state.most_versions();
-        let slot: &mut LoopState = state.loops.entry(pos).or_default();
-        if slot.closed || slot.versions >= most {
-            slot.closed = true;
+        let is_closed = state.with_loop(pos, |slot| {
+            slot.closed |= slot.versions >= most;
+            slot.closed
+        });
+        if is_closed {
             return Err(Refusal::Lasting(format!(
                 "its bets failed in {most} versions"
             )));
         }
         match compile_unit(shape, globals, builtins, kind, at_top, live, None, function) {
             Ok(unit) => {
-                let slot = state_of(shape.code).loops.entry(pos).or_default();
-                slot.versions += 1;
-                slot.units.push(unit);
+                state_of(shape.code).with_loop(pos, |slot| {
+                    slot.versions += 1;
+                    slot.units.push(unit);
+                });
                 Ok(unit)
             }
             Err(Refusal::Lasting(reason)) => {
                 let state = state_of(shape.code);
-                state.loops.entry(pos).or_default().closed = true;
-                state.loops_refused.get_or_insert_with(|| reason.clone());
-                if !shape.optimized() || state.refused.is_none() && !state.has_function_unit() {
-                    state.refused.get_or_insert_with(|| reason.clone());
+                state.with_loop(pos, |slot| slot.closed = true);
+                state.loops_refused.get_or_init(|| reason.clone());
+                if !shape.optimized() || !state.has_function_unit() {
+                    state.refused.get_or_init(|| reason.clone());
                 }
                 Err(Refusal::Lasting(reason))
             }
@@ -652,12 +665,12 @@ pub unsafe fn compile_loop(
 pub unsafe fn wants_recompile(code: Object) -> bool {
     // Also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.
     let runtime = rt();
-    !runtime.finished
-        && runtime.engine.is_some()
-        && runtime
-            .codes
-            .get(&(code as usize))
-            .is_some_and(|s| s.entries.iter().any(|e| e.recompile))
+    let codes = runtime.codes.borrow();
+    let state = codes.get(&(code as usize));
+    let is_wanted = |e: &Rc<Entry>| e.recompile.get();
+    !runtime.finished.get()
+        && runtime.has_engine()
+        && state.is_some_and(|s| s.entries.borrow().iter().any(is_wanted))
 }
 
 /// Compile a function again. What is wrong is recorded; the call that asked goes on in the interpreter.
@@ -694,7 +707,7 @@ pub unsafe fn inspect(func: Object) -> Inspected {
         let shape = CodeShape::of(code);
         let keep_text = rt().front.keep_text;
         let mut before = None;
-        if let Some(engine) = &mut rt().engine {
+        if let Some(engine) = &mut *rt().engine.borrow_mut() {
             keep_text(engine, true);
             before = engine.replays.replace(Vec::new());
         }
@@ -704,9 +717,10 @@ pub unsafe fn inspect(func: Object) -> Inspected {
         } else {
             Kind::Function
         };
+        let calls = calls.as_deref();
         let made = compile_unit(shape, globals, builtins, kind, false, &[], calls, func);
         let mut text = None;
-        if let Some(engine) = &mut rt().engine {
+        if let Some(engine) = &mut *rt().engine.borrow_mut() {
             keep_text(engine, false);
             text = std::mem::replace(&mut engine.replays, before).and_then(|mut all| all.pop());
         }
@@ -715,7 +729,7 @@ pub unsafe fn inspect(func: Object) -> Inspected {
             let dumps = compiled.map(|u| std::mem::take(&mut u.dumps));
             rt().watches.forget(unit);
             drop(Box::from_raw(unit));
-            rt().totals.units -= 1;
+            rt().totals.units.update(|made| made - 1);
             dumps.unwrap_or_default()
         });
         Inspected { stages, unit: text }
@@ -724,20 +738,23 @@ pub unsafe fn inspect(func: Object) -> Inspected {
 
 /// Keep what compiles follow from, from now on.
 pub fn record() {
-    if let Some(engine) = &mut rt().engine {
+    if let Some(engine) = &mut *rt().engine.borrow_mut() {
         engine.replays.get_or_insert_default();
     }
 }
 
 /// What compiles have followed from since [`record`], which is over.
 pub fn recorded() -> Vec<String> {
-    let engine = rt().engine.as_mut();
-    engine.and_then(|e| e.replays.take()).unwrap_or_default()
+    let mut engine = rt().engine.borrow_mut();
+    engine
+        .as_mut()
+        .and_then(|e| e.replays.take())
+        .unwrap_or_default()
 }
 
 /// The compiler's host as a section of a document.
 pub fn host_text() -> Option<String> {
-    Some(print_host(rt().engine.as_ref()?.host()))
+    Some(print_host(rt().engine.borrow().as_ref()?.host()))
 }
 
 /// The position in the typed bytecode of an exit record, for people.

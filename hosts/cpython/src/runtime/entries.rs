@@ -373,7 +373,7 @@ pub(super) unsafe extern "C" fn call_in_place(
 unsafe fn note_interpreted(ts: Thread, func: Object, code: Object) {
     // SAFETY: the caller's: a live function with its code, on its thread.
     unsafe {
-        rt().totals.interpreted_calls += 1;
+        rt().totals.interpreted_calls.update(|calls| calls + 1);
         let c_left: i32 = get(ts, t::C_RECURSION_REMAINING);
         if c_left <= frames::C_RECURSION_RESERVE || frames::is_stack_low(ts) {
             function_state::give_up(code, "deep recursion");
@@ -385,7 +385,7 @@ unsafe fn note_interpreted(ts: Thread, func: Object, code: Object) {
 
 /// What native callers know of the entries that they have called: by the stub, which all functions of one entry have as
 /// their vectorcall. An entry lives as long as a function has its stub.
-pub struct Stubs([KnownStub; STUBS]);
+pub struct Stubs([Cell<KnownStub>; STUBS]);
 
 /// How many stubs are remembered.
 const STUBS: usize = 256;
@@ -397,21 +397,23 @@ struct KnownStub {
     arity: usize,
 }
 
+impl KnownStub {
+    const NONE: KnownStub = KnownStub {
+        stub: 0,
+        cell: std::ptr::null(),
+        arity: 0,
+    };
+}
+
 impl Stubs {
     /// None known.
     pub const fn new() -> Stubs {
-        Stubs(
-            [KnownStub {
-                stub: 0,
-                cell: std::ptr::null(),
-                arity: 0,
-            }; STUBS],
-        )
+        Stubs([const { Cell::new(KnownStub::NONE) }; STUBS])
     }
 
     /// Before stubs are freed: others may be made where they were.
-    pub fn clear(&mut self) {
-        *self = Stubs::new();
+    pub fn clear(&self) {
+        self.0.iter().for_each(|place| place.set(KnownStub::NONE));
     }
 
     #[inline(always)]
@@ -442,7 +444,7 @@ pub unsafe fn call_known(
     if !super::is_started() {
         return None;
     }
-    let known = rt().stubs.0[Stubs::place(stub)];
+    let known = rt().stubs.0[Stubs::place(stub)].get();
     if known.stub != stub || known.arity < given {
         return None;
     }
@@ -494,9 +496,9 @@ pub unsafe fn call_native(
     if !super::is_started() {
         return None;
     }
-    let &Installed {
+    let Installed {
         cell, shape, stub, ..
-    } = rt().functions.get(&(func as usize))?;
+    } = rt().functions.borrow().get(&(func as usize)).copied()?;
     let arity = shape.arity();
     if arity > MOST_SPREAD {
         return None;
@@ -506,7 +508,7 @@ pub unsafe fn call_native(
         && unsafe { get::<*const c_void>(func.cast(), abi::function::VECTORCALL) } == stub
     {
         let stub = stub as usize;
-        rt().stubs.0[Stubs::place(stub)] = KnownStub { stub, cell, arity };
+        rt().stubs.0[Stubs::place(stub)].set(KnownStub { stub, cell, arity });
     }
     let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
     let mut args = args;

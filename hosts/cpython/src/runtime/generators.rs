@@ -45,7 +45,7 @@ use crate::objects::spares::Spares;
 use abi::{frame as f, generator as g};
 use cladonia::types::Type;
 use pyo3_ffi::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
@@ -55,11 +55,11 @@ type Resume = unsafe extern "C" fn(Thread, Object, Object) -> Object;
 /// What is known of a generator's code besides its function's entry.
 pub struct GeneratorState {
     /// The unit.
-    pub unit: Option<UnitRef>,
+    pub unit: Cell<Option<UnitRef>>,
     /// Units made.
-    pub versions: u32,
+    pub versions: Cell<u32>,
     cell: Box<ResumeCell>,
-    forwards: Option<Box<[Forward]>>,
+    forwards: RefCell<Option<Box<[Forward]>>>,
 }
 
 /// A table of resume points has this where there is none.
@@ -201,7 +201,7 @@ unsafe fn resume_in_place(generator: Object, value: Object) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
         if super::is_started() {
-            rt().totals.interpreted_calls += 1;
+            rt().totals.interpreted_calls.update(|calls| calls + 1);
         }
         let mut result = std::ptr::null_mut();
         slots::original_send()(generator, value, &mut result);
@@ -217,9 +217,9 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
     unsafe {
         let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         let state: i8 = get(generator.cast(), g::FRAME_STATE);
-        if !rt().on {
+        if !rt().on.get() {
             publish(own, None);
-        } else if state < g::STATE_EXECUTING as i8 && rt().engine.is_some() {
+        } else if state < g::STATE_EXECUTING as i8 && rt().has_engine() {
             // The frame of a generator that has ended has no function any more.
             let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);
@@ -258,8 +258,8 @@ impl GeneratorState {
     ///
     /// # Safety
     /// The code object is alive.
-    pub unsafe fn withdraw(&mut self, code: Object, again: bool) {
-        self.unit = None;
+    pub unsafe fn withdraw(&self, code: Object, again: bool) {
+        self.unit.set(None);
         self.cell.entry.set(recompile as *const () as usize);
         self.cell.pending.set(&raw const NO_UNIT);
         if !again {
@@ -281,9 +281,9 @@ impl GeneratorState {
 impl Default for GeneratorState {
     fn default() -> GeneratorState {
         GeneratorState {
-            unit: None,
-            versions: 0,
-            forwards: None,
+            unit: Cell::new(None),
+            versions: Cell::new(0),
+            forwards: RefCell::new(None),
             cell: Box::new(ResumeCell {
                 entry: Cell::new(recompile as *const () as usize),
                 pending: Cell::new(&raw const NO_UNIT),
@@ -306,11 +306,11 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
         let state = function_state::state_of(code);
-        if state.generator.unit.is_some() {
+        if state.generator.unit.get().is_some() {
             return Ok(());
         }
         let most = state.most_versions();
-        if state.generator.versions >= most {
+        if state.generator.versions.get() >= most {
             return Err(Refusal::Lasting(format!(
                 "its bets failed in {most} versions"
             )));
@@ -329,15 +329,16 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
             None,
             func,
         )?;
-        let state = &mut function_state::state_of(code).generator;
-        state.forwards = std::mem::take(&mut (*unit).forwards);
-        let forwards = state
-            .forwards
+        let state = function_state::state_of(code);
+        let state = &state.generator;
+        let forwards = (*unit).forwards.take();
+        let table = forwards
             .as_ref()
             .map_or(std::ptr::null(), |all| all.as_ptr());
-        state.cell.forwards.set(forwards);
-        state.unit = Some(unit);
-        state.versions += 1;
+        state.cell.forwards.set(table);
+        state.forwards.replace(forwards);
+        state.unit.set(Some(unit));
+        state.versions.update(|made| made + 1);
         state.cell.entry.set((*unit).entry() as usize);
         state.cell.pending.set((*unit).checked.pending.as_ptr());
         publish(code, Some(&state.cell));

@@ -8,6 +8,7 @@
 use super::capi::*;
 use super::rt;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
@@ -43,15 +44,15 @@ unsafe impl Sync for Row {}
 #[derive(Default)]
 pub struct Listing {
     /// Whether the module's functions are ours.
-    is_watched: bool,
+    is_watched: Cell<bool>,
     /// How often somebody has asked.
-    questions: u32,
+    questions: Cell<u32>,
 }
 
 impl Listing {
     /// Whether units may rely on it that nobody asks.
     pub fn is_unlikely(&self) -> bool {
-        self.is_watched && self.questions < MOST_QUESTIONS
+        self.is_watched.get() && self.questions.get() < MOST_QUESTIONS
     }
 }
 
@@ -61,7 +62,7 @@ fn originals() -> &'static Functions {
 
 /// Somebody asks.
 fn note() {
-    rt().listing.questions += 1;
+    rt().listing.questions.update(|asked| asked + 1);
     rt().watches.objects_are_listed();
 }
 
@@ -98,14 +99,15 @@ pub fn interpose() {
             let _ = ORIGINALS.set(own);
         }
         if let Some((own, rows)) = ORIGINALS.get() {
-            rt().listing.is_watched = exchange(rows, own, &OURS);
+            let are_ours = exchange(rows, own, &OURS);
+            rt().listing.is_watched.set(are_ours);
         }
     }
 }
 
 /// Give the module its own functions back, where nobody else has replaced ours since.
 pub fn restore() {
-    rt().listing.is_watched = false;
+    rt().listing.is_watched.set(false);
     if let Some((own, rows)) = ORIGINALS.get() {
         // SAFETY: the GIL is held.
         unsafe { exchange(rows, &OURS, own) };

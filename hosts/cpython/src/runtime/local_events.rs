@@ -42,7 +42,7 @@ pub unsafe fn interpose(monitoring: Object) {
     });
     // SAFETY: the caller's promise; the method table lives for ever.
     unsafe {
-        if rt().original_set_local_events != 0 {
+        if rt().original_set_local_events.get() != 0 {
             return;
         }
         let original = PyObject_GetAttrString(monitoring, NAME.as_ptr());
@@ -55,7 +55,7 @@ pub unsafe fn interpose(monitoring: Object) {
             && !ours.is_null()
             && PyObject_SetAttrString(monitoring, NAME.as_ptr(), ours) == 0
         {
-            rt().original_set_local_events = original as usize;
+            rt().original_set_local_events.set(original as usize);
         } else {
             PyErr_Clear();
             Py_XDECREF(original);
@@ -69,7 +69,7 @@ pub unsafe fn interpose(monitoring: Object) {
 /// # Safety
 /// As of [`interpose`].
 pub unsafe fn restore(monitoring: Object) {
-    let original = std::mem::take(&mut rt().original_set_local_events) as Object;
+    let original = rt().original_set_local_events.take() as Object;
     if original.is_null() {
         return;
     }
@@ -86,7 +86,7 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
     // SAFETY: the interpreter calls with `count` arguments; the original is kept while this one is reachable, or None
     // is called in its place, which raises.
     unsafe {
-        let original = rt().original_set_local_events as Object;
+        let original = rt().original_set_local_events.get() as Object;
         let callee = if original.is_null() {
             Py_None()
         } else {
@@ -95,8 +95,7 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
         let result = PyObject_Vectorcall(callee, args, count as usize, std::ptr::null_mut());
         if !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
             let code = *args.add(1);
-            let units = rt().codes.values().flat_map(|state| state.units());
-            for unit in units {
+            for unit in rt().units() {
                 let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);
                 if (*unit).shape.code == code || inlined() {
                     // No eval-breaker word has this version.
@@ -131,8 +130,8 @@ pub unsafe fn renew(ts: Thread, frame: Frame) {
 /// Ask for an event of a code object, and then not.
 #[cold]
 unsafe fn rewrite(code: Object) {
-    let set = rt().original_set_local_events as Object;
-    let (Some(tool), false) = (rt().monitor.tool, set.is_null()) else {
+    let set = rt().original_set_local_events.get() as Object;
+    let (Some(tool), false) = (rt().monitor.tool.get(), set.is_null()) else {
         return;
     };
     // SAFETY: the caller's promise; the function is kept while it is replaced. An exception may be pending.

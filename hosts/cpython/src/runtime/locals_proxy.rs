@@ -8,6 +8,7 @@
 use super::capi::*;
 use super::{frames, rt};
 use pyo3_ffi::*;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
@@ -167,25 +168,32 @@ unsafe extern "C" fn dealloc(proxy: Object) {
 #[derive(Default)]
 pub struct Proxies {
     /// The one that was made last, which mostly ends first; or null.
-    newest: usize,
-    others: AddressMap<()>,
+    newest: Cell<usize>,
+    others: RefCell<AddressMap<()>>,
 }
 
 impl Proxies {
-    fn add(&mut self, proxy: Object) {
-        let before = std::mem::replace(&mut self.newest, proxy as usize);
+    fn add(&self, proxy: Object) {
+        let before = self.newest.replace(proxy as usize);
         if before != 0 {
-            self.others.insert(before, ());
+            self.others.borrow_mut().insert(before, ());
         }
     }
 
     /// Forget one; whether it was there.
-    fn remove(&mut self, proxy: Object) -> bool {
-        if self.newest == proxy as usize {
-            self.newest = 0;
+    fn remove(&self, proxy: Object) -> bool {
+        if self.newest.get() == proxy as usize {
+            self.newest.set(0);
             return true;
         }
-        !self.others.is_empty() && self.others.remove(&(proxy as usize)).is_some()
+        let mut others = self.others.borrow_mut();
+        !others.is_empty() && others.remove(&(proxy as usize)).is_some()
+    }
+
+    /// Forget all.
+    fn clear(&self) {
+        self.newest.set(0);
+        self.others.take();
     }
 }
 
@@ -211,7 +219,7 @@ pub fn restore() {
         unsafe { exchange(&OURS, own) };
     }
     // Nobody hears of the end of these any more.
-    rt().proxies = Proxies::default();
+    rt().proxies.clear();
 }
 
 /// What the classes have, before anything was replaced.

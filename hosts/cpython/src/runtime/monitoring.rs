@@ -15,6 +15,7 @@ use abi::opcodes::{RETURN_CONST, RETURN_VALUE};
 use abi::{frame as f, thread as t};
 use cladonia::types::Type;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::catch_unwind;
 
@@ -22,14 +23,14 @@ use std::panic::catch_unwind;
 #[derive(Default)]
 pub struct Monitor {
     /// Its id, while it is in use.
-    pub tool: Option<u8>,
+    pub tool: Cell<Option<u8>>,
     /// The id of a second tool, which is never called. CPython 3.13.0 forgets which instructions of a code object were to be traced
     /// one by one (`f_trace_opcodes`, by which `pdb.set_trace()` stops in its own line) when the first event gets a second
     /// tool, as `sys.settrace` is where we listen; so one has two from the beginning: `STOP_ITERATION`, the rarest of those
     /// that count.
-    second: Option<u8>,
+    second: Cell<Option<u8>>,
     /// `sys.monitoring.DISABLE`, held.
-    disable: usize,
+    disable: Cell<usize>,
 }
 
 /// Ids from the highest that is nobody's by convention, then that of optimizers.
@@ -58,17 +59,16 @@ impl Monitor {
     pub unsafe fn start(functions: &[PyMethodDef; 3]) -> Result<(), ()> {
         // SAFETY: objects are made and given up here.
         unsafe {
-            if rt().monitor.tool.is_some() {
+            let monitor = &rt().monitor;
+            if monitor.tool.get().is_some() {
                 return Ok(());
             }
             let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
             let monitoring =
                 Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
-            if rt().monitor.disable == 0 {
-                rt().monitor.disable =
-                    Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr()))
-                        .check()?
-                        .leak() as usize;
+            if monitor.disable.get() == 0 {
+                let disable = Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr()));
+                monitor.disable.set(disable.check()?.leak() as usize);
             }
             let Some(id) = take_id(monitoring.0, c"cladonia")? else {
                 PyErr_SetString(
@@ -77,7 +77,7 @@ impl Monitor {
                 );
                 return Err(());
             };
-            rt().monitor.tool = Some(id);
+            monitor.tool.set(Some(id));
             for (event, function) in [(PY_START, &functions[0]), (JUMP, &functions[1])] {
                 let callback = Holder(PyCFunction_NewEx(
                     (&raw const *function).cast_mut(),
@@ -102,8 +102,9 @@ impl Monitor {
                 1 << PY_START | 1 << JUMP | 1 << STOP_ITERATION,
             )?;
             // Without a second id all works but that.
-            rt().monitor.second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
-            match rt().monitor.second {
+            let second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
+            monitor.second.set(second);
+            match second {
                 Some(second) => set_events(monitoring.0, second, 1 << STOP_ITERATION),
                 None => Ok(()),
             }
@@ -150,7 +151,7 @@ impl Monitor {
 
     fn disable(&self) -> Object {
         // SAFETY: a reference to the object is held.
-        unsafe { Py_NewRef(self.disable as Object) }
+        unsafe { Py_NewRef(self.disable.get() as Object) }
     }
 }
 
@@ -229,7 +230,7 @@ impl Drop for Holder {
 /// Whether anybody else is told what this code does: other tools, `sys.settrace`, `sys.setprofile`.
 pub fn is_observed(shape: &CodeShape) -> bool {
     let bit = |id: Option<u8>| id.map_or(0, |id| 1u8 << id);
-    let ours = bit(rt().monitor.tool) | bit(rt().monitor.second);
+    let ours = bit(rt().monitor.tool.get()) | bit(rt().monitor.second.get());
     // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
     unsafe {
         let interp = PyInterpreterState_Main().cast::<u8>();
@@ -288,10 +289,10 @@ unsafe fn start_event(code: Object) -> Object {
     // SAFETY: the callback's promises: the innermost frame has just started.
     unsafe {
         let runtime = rt();
-        if !runtime.on || runtime.finished {
+        if !runtime.on.get() || runtime.finished.get() {
             return runtime.monitor.disable();
         }
-        if runtime.quiet != 0 {
+        if runtime.quiet.get() != 0 {
             return none();
         }
         let ts = current_thread();
@@ -300,28 +301,29 @@ unsafe fn start_event(code: Object) -> Object {
             return none();
         }
         let state = state_of(code);
-        state.calls += 1;
-        runtime.totals.interpreted_calls += 1;
-        let threshold = runtime.options.threshold;
-        if state.calls < threshold || is_observed(&state.shape) {
+        state.calls.update(|calls| calls + 1);
+        let calls = &runtime.totals.interpreted_calls;
+        calls.update(|calls| calls + 1);
+        let threshold = runtime.options.get().threshold;
+        if state.calls.get() < threshold || is_observed(&state.shape) {
             return none();
         }
         let shape = state.shape;
         let func: Object = get(frame, f::FUNCOBJ);
-        if shape.is_generator() && state.generator.unit.is_none() && state.refused.is_none() {
+        let has_generators = || state.generator.unit.get().is_some();
+        if shape.is_generator() && !has_generators() && state.refused.get().is_none() {
             let live = live_types(frame, &shape, 0);
             if let Err(Refusal::Busy) = compiling::compile_function(func, &live) {
                 return none();
             }
         }
         let state = state_of(code);
-        if shape.optimized() && state.refused.is_none() {
-            if rt().functions.contains_key(&(func as usize)) {
+        if shape.optimized() && state.refused.get().is_none() {
+            if runtime.is_installed(func) {
                 // It was reached by a way that does not ask the function: a specialised call of its class.
-                let state = state_of(code);
-                state.bypassed += 1;
-                if state.bypassed > MOST_BYPASSED && threshold > 0 {
-                    return rt().monitor.disable();
+                state.bypassed.update(|bypassed| bypassed + 1);
+                if state.bypassed.get() > MOST_BYPASSED && threshold > 0 {
+                    return runtime.monitor.disable();
                 }
             } else {
                 let live = live_types(frame, &shape, 0);
@@ -333,16 +335,16 @@ unsafe fn start_event(code: Object) -> Object {
         let state = state_of(code);
         if threshold == 0
             && !shape.is_generator()
-            && state.loops_refused.is_none()
-            && (state.refused.is_none() || !shape.optimized())
+            && state.loops_refused.get().is_none()
+            && (state.refused.get().is_none() || !shape.optimized())
         {
             let at: *mut u8 = get(frame, f::INSTR_PTR);
             let pos = ((at as isize - shape.units() as isize) / 2) as u32;
             return enter_loop(ts, frame, shape, pos);
         }
         // Back edges are still counted: only the starts are done with.
-        if state_of(code).refused.is_some() {
-            rt().monitor.disable()
+        if state.refused.get().is_some() {
+            runtime.monitor.disable()
         } else {
             none()
         }
@@ -353,7 +355,7 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
     // SAFETY: the callback's promises.
     unsafe {
         let runtime = rt();
-        if to > from || !runtime.on || runtime.finished {
+        if to > from || !runtime.on.get() || runtime.finished.get() {
             return runtime.monitor.disable();
         }
         let ts = current_thread();
@@ -361,19 +363,22 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
         if get::<Object>(frame, f::EXECUTABLE) != code {
             return none();
         }
-        let loop_threshold = runtime.options.loop_threshold();
-        runtime.totals.interpreted_iterations += 1;
+        let options = runtime.options.get();
+        let iterations = &runtime.totals.interpreted_iterations;
+        iterations.update(|iterations| iterations + 1);
         let state = state_of(code);
-        if state.loops_refused.is_some() {
+        if state.loops_refused.get().is_some() {
             return runtime.monitor.disable();
         }
         let pos = (to / 2) as u32;
-        let slot = state.loops.entry(pos).or_default();
-        if slot.closed {
+        let (is_closed, count) = state.with_loop(pos, |slot| {
+            slot.count += !slot.closed as u64;
+            (slot.closed, slot.count)
+        });
+        if is_closed {
             return runtime.monitor.disable();
         }
-        slot.count += 1;
-        if slot.count < loop_threshold {
+        if count < options.loop_threshold() {
             return none();
         }
         let shape = state.shape;
@@ -384,14 +389,15 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
             return match compiling::compile_function(func, &live) {
                 Err(Refusal::Busy) => none(),
                 _ => {
-                    state_of(code).loops.entry(pos).or_default().closed = true;
-                    rt().monitor.disable()
+                    state_of(code).with_loop(pos, |slot| slot.closed = true);
+                    runtime.monitor.disable()
                 }
             };
         }
         // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
         // has not been seen yet.
-        state.calls = state.calls.max(runtime.options.threshold);
+        let calls = &state.calls;
+        calls.update(|calls| calls.max(options.threshold));
         enter_loop(ts, frame, shape, pos)
     }
 }
@@ -418,9 +424,10 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
             return none();
         }
         if !is_fit(ts, frame, &shape) {
-            let slot = state_of(shape.code).loops.entry(pos).or_default();
-            slot.misfits += 1;
-            slot.closed |= slot.misfits > MOST_MISFITS;
+            state_of(shape.code).with_loop(pos, |slot| {
+                slot.misfits += 1;
+                slot.closed |= slot.misfits > MOST_MISFITS;
+            });
             return none();
         }
         let (globals, builtins): (Object, Object) =
@@ -496,7 +503,8 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
     // SAFETY: the unit is valid, and kept while it runs; the frame is lent to it until the call returns.
     unsafe {
         (*unit).entries.set((*unit).entries.get() + 1);
-        rt().totals.loop_entries += 1;
+        let entries = &rt().totals.loop_entries;
+        entries.update(|entries| entries + 1);
         (*unit)
             .checked
             .pending

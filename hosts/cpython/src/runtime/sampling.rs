@@ -6,7 +6,7 @@
 //! with that knowledge would be another, the unit is given up for one that is.
 
 use super::capi::{Object, current_thread, get};
-use super::function_state::{self, CodeState, History};
+use super::function_state::{self, History, Learnt};
 use super::units::{self, Teaches, UnitRef};
 use super::{abi, frames, is_started};
 use crate::capi::Obj;
@@ -39,7 +39,7 @@ const MOST_MET: usize = 4;
 const MOST_TAUGHT: u32 = 12;
 
 /// The classes that an instruction's operands had.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Sampled {
     /// Their versions, the deeper operand's first; 0 where there is none.
     met: Vec<[u32; 3]>,
@@ -112,12 +112,13 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         };
         let met = operands.map(|operand| version_of(operand));
         let state = function_state::state_of((*unit).shape.code);
-        let sampled = state.sampled.entry(pc).or_default();
-        sampled.count += 1;
         let items = match operands {
             [container, index, _] if !index.is_null() => raw_items::items_of(container),
             _ => None,
         };
+        let mut learnt = state.learnt.borrow_mut();
+        let sampled = learnt.sampled.entry(pc).or_default();
+        sampled.count += 1;
         if let Some(items) = items
             && !sampled.items.contains(&items)
         {
@@ -130,29 +131,36 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
             return;
         }
         sampled.told = true;
-        let is_news = match teaches[pc.0 as usize] {
-            Teaches::Class => {
-                are_new(&state.sampled[&pc], state.met.get(&pc)) && !has_failed(state, pc, &[])
-            }
-            teaches => {
-                let sampled = &state.sampled[&pc];
-                classes_of(sampled).is_some_and(|(pairs, _held)| {
-                    sampled.is_useful(teaches, &pairs) && !has_failed(state, pc, &pairs)
-                })
-            }
+        let sampled = sampled.clone();
+        drop(learnt);
+        let teaches_here = teaches[pc.0 as usize];
+        let known = match teaches_here {
+            Teaches::Class => None,
+            _ => classes_of(&sampled),
         };
-        if !is_news || state.taught == MOST_TAUGHT {
+        let mut learnt = state.learnt.borrow_mut();
+        let is_news = match (teaches_here, &known) {
+            (Teaches::Class, _) => {
+                are_new(&sampled, learnt.met.get(&pc)) && !has_failed(&learnt, pc, &[])
+            }
+            (teaches, Some((pairs, _held))) => {
+                sampled.is_useful(teaches, pairs) && !has_failed(&learnt, pc, pairs)
+            }
+            (_, None) => false,
+        };
+        if !is_news || state.taught.get() == MOST_TAUGHT {
             return;
         }
-        state.taught += 1;
-        let known = state.sampled.iter_mut().filter(|(_, s)| s.count >= SOME);
-        for (pc, sampled) in known {
+        state.taught.update(|taught| taught + 1);
+        let Learnt { sampled, met, .. } = &mut *learnt;
+        for (pc, sampled) in sampled.iter_mut().filter(|(_, s)| s.count >= SOME) {
             sampled.told = true;
             if teaches[pc.0 as usize] == Teaches::Class {
-                let history = state.met.entry(*pc).or_default();
+                let history = met.entry(*pc).or_default();
                 sampled.receivers().for_each(|version| history.add(version));
             }
         }
+        drop(learnt);
         units::invalidate(unit);
     }
 }
@@ -174,15 +182,15 @@ fn are_new(sampled: &Sampled, told: Option<&History>) -> bool {
 }
 
 /// Whether bets on such operands were given up there. Where only one on numbers was, the program's classes were never bet on.
-fn has_failed(state: &CodeState, pc: Pc, pairs: &[Vec<Type>]) -> bool {
-    let failed = |reason| state.avoid.contains(&(pc, reason));
+fn has_failed(learnt: &Learnt, pc: Pc, pairs: &[Vec<Type>]) -> bool {
+    let failed = |reason| learnt.avoid.contains(&(pc, reason));
     let are_bet_on = !pairs.iter().all(|pair| pair.iter().any(is_of_program));
     failed(Reason::Type) || failed(Reason::Identity) || failed(Reason::Domain) && are_bet_on
 }
 
 /// Whether enough was sampled there for a unit to rely on.
-pub fn is_sampled(state: &CodeState, pc: Pc) -> bool {
-    state.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
+pub fn is_sampled(learnt: &Learnt, pc: Pc) -> bool {
+    learnt.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
 }
 
 /// The version of an object's class; 0 of null, and of a class that has none.
@@ -283,13 +291,9 @@ impl Sampled {
 ///
 /// # Safety
 /// The GIL is held; `code` is the state's.
-pub unsafe fn tell(
-    state: &CodeState,
-    code: &mut Code,
-    met: &mut HashMap<Pc, Met>,
-) -> Vec<LiveClass> {
+pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>) -> Vec<LiveClass> {
     let mut all_held = Vec::new();
-    for (&pc, sampled) in state.sampled.iter().filter(|(_, s)| s.count >= SOME) {
+    for (&pc, sampled) in learnt.sampled.iter().filter(|(_, s)| s.count >= SOME) {
         let instr = &mut code.instrs[pc.0 as usize];
         // The classes that attributes were asked of are among those met.
         let is_known = met.contains_key(&pc) || teaches(instr.op) == Teaches::Class;
@@ -300,7 +304,7 @@ pub unsafe fn tell(
         let Some((mut pairs, held)) = (unsafe { classes_of(sampled) }) else {
             continue;
         };
-        if !sampled.is_useful(teaches(instr.op), &pairs) || has_failed(state, pc, &pairs) {
+        if !sampled.is_useful(teaches(instr.op), &pairs) || has_failed(learnt, pc, &pairs) {
             continue;
         }
         match &mut pairs[..] {
