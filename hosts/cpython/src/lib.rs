@@ -43,5 +43,7 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PyInit__cladonia() -> *mut pyo3_ffi::PyObject {
     // SAFETY: as above.
-    unsafe { runtime::api::make_module(|not_compiled| runtime::front::start(not_compiled)) }
+    unsafe {
+        runtime::api::make_module(|gil, not_compiled| runtime::front::start(gil, not_compiled))
+    }
 }

@@ -11,7 +11,7 @@ use crate::capi::{
     VectorCall, field,
 };
 use crate::runtime::capi::GENERATORS;
-use crate::runtime::{entries, frames, generators};
+use crate::runtime::{Gil, entries, frames, generators};
 use pyo3_ffi::*;
 use smallvec::SmallVec;
 use std::ffi::CStr;
@@ -178,14 +178,15 @@ unsafe fn call_function(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
+    let gil = Gil::held();
     let entry: usize = field(callable, abi::function::VECTORCALL);
     if kwnames.is_null()
-        && let Some(result) = entries::call_known(thread, callable, entry, args, positional)
+        && let Some(result) = entries::call_known(gil, thread, callable, entry, args, positional)
     {
         Py_DECREF(callable);
         return Some(result);
     }
-    call_other_function(thread, callable, args, positional, kwnames)
+    call_other_function(gil, thread, callable, args, positional, kwnames)
 }
 
 /// Call the special method `name` of an object's class without arguments, if that is a function of the program: the slot of
@@ -213,6 +214,7 @@ pub(super) unsafe fn call_special(thread: Thread, object: Obj, name: Obj) -> Opt
 /// [`call_function`] where the entry is not known.
 #[inline(never)]
 unsafe fn call_other_function(
+    gil: Gil,
     thread: Thread,
     callable: Obj,
     args: *const Obj,
@@ -228,7 +230,7 @@ unsafe fn call_other_function(
         }
         return Some(interpret(thread, callable, args, positional, kwnames));
     }
-    let result = entries::call_native(thread, callable, args, positional, kwnames)?;
+    let result = entries::call_native(gil, thread, callable, args, positional, kwnames)?;
     Py_DECREF(callable);
     Some(result)
 }

@@ -6,6 +6,7 @@
 use super::unpack::get_iter;
 use crate::abi;
 use crate::capi::{Frame, Obj, Thread, field, interned};
+use crate::runtime::Gil;
 use crate::runtime::capi::{_Py_MakeCoro, _PyGen_FetchStopIterationValue, put};
 use crate::runtime::generators::{announce, fill, is_resumable, is_suspended, resume};
 use abi::{code, frame as f, generator as g};
@@ -55,7 +56,7 @@ pub unsafe extern "C" fn get_yield_from_iter(thread: Thread, frame: Frame, itera
 /// The interpreter's `SEND`.
 pub unsafe extern "C" fn send(thread: Thread, receiver: Obj, value: Obj, out: *mut Obj) -> i64 {
     if is_resumable(receiver)
-        && let Some(result) = resume(thread, receiver, value)
+        && let Some(result) = resume(Gil::held(), thread, receiver, value)
     {
         if result.is_null() {
             return -1;

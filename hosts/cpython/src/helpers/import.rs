@@ -5,6 +5,7 @@
 
 use crate::abi;
 use crate::capi::{Frame, Obj, Thread, field, frame_name, interned};
+use crate::runtime::Gil;
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -68,7 +69,7 @@ pub unsafe extern "C" fn import_from(_thread: Thread, frame: Frame, name: i64, m
     } else {
         Py_XDECREF(parent);
     }
-    crate::runtime::interpreted(|| cannot_import(module, name))
+    crate::runtime::interpreted(Gil::held(), || cannot_import(module, name))
 }
 
 /// The `ImportError`. Its text depends on the module's spec, its file, `sys.path` and the release of CPython; so
@@ -103,7 +104,8 @@ def make(name):
             // Compiled, it would only end up here again.
             if crate::runtime::is_started() {
                 let code = field(stub, abi::function::CODE);
-                crate::runtime::function_state::give_up(code, "it raises what an import can't");
+                let reason = "it raises what an import can't";
+                crate::runtime::function_state::give_up(Gil::held(), code, reason);
             }
             value = PyObject_CallOneArg(stub, module);
             Py_DECREF(stub);

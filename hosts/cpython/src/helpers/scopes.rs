@@ -9,7 +9,7 @@ use crate::capi::{
     current_thread, field, frame_name, interned, set_field,
 };
 use crate::namespace::{self, NameCell};
-use crate::runtime::function_state;
+use crate::runtime::{Gil, function_state};
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn make_function(frame: Frame, code: Obj) -> Obj {
     let func = PyFunction_New(code, globals(frame));
     if !func.is_null() {
         _PyFunction_SetVersion(func, field(code, abi::code::VERSION));
-        function_state::adopt(func);
+        function_state::adopt(Gil::held(), func);
     }
     func
 }

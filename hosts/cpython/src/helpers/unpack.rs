@@ -7,7 +7,7 @@ use super::calls;
 use crate::abi;
 use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field, interned};
 use crate::objects::list_iterators;
-use crate::runtime::generators;
+use crate::runtime::{Gil, generators};
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
     if is_generator && generators::has_ended(iter) {
         return 0;
     }
-    if is_generator && let Some(item) = generators::resume(thread, iter, Py_None()) {
+    if is_generator && let Some(item) = generators::resume(Gil::held(), thread, iter, Py_None()) {
         if item.is_null() {
             return -1;
         }

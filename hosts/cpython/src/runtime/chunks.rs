@@ -5,9 +5,9 @@
 //! leave are kept for the next that need one. They are the interpreter's in all other ways: from its arenas, linked as it links them, and
 //! freed by it where it pops the frame.
 
+use super::Gil;
 use super::abi::{chunk as c, thread as t};
 use super::capi::*;
-use super::rt;
 use pyo3_ffi::{PyObject_GetArenaAllocator, PyObjectArenaAllocator};
 use std::cell::Cell;
 
@@ -55,13 +55,15 @@ impl Spares {
 /// # Safety
 /// Called on the current thread, with its GIL.
 pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // As the interpreter leaves room: so a block that is new has place for a call from this frame too.
     let needed = c::DATA as usize + 8 * (words + 1000);
     let mut size = c::USUAL_SIZE as usize;
     while size < needed {
         size *= 2;
     }
-    let spare = (size == c::USUAL_SIZE as usize).then(|| rt().spare_chunks.take());
+    let spare = (size == c::USUAL_SIZE as usize).then(|| gil.runtime().spare_chunks.take());
     // SAFETY: the thread's block is the topmost one, or null in a thread without any; the new one has the size that it says.
     unsafe {
         let chunk = spare.flatten().unwrap_or_else(|| allocate(size));
@@ -93,6 +95,8 @@ pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
 /// # Safety
 /// Called on the current thread, with its GIL; there is a block below.
 pub unsafe extern "C" fn pop(ts: Thread) {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the caller's promise; nothing stands in the block any more.
     unsafe {
         let chunk: *mut u8 = get(ts, t::DATASTACK_CHUNK);
@@ -106,7 +110,7 @@ pub unsafe extern "C" fn pop(ts: Thread) {
             below.add(c::DATA as usize + 8 * taken),
         );
         let size: usize = get(chunk, c::SIZE);
-        let is_kept = size == c::USUAL_SIZE as usize && rt().spare_chunks.keep(chunk);
+        let is_kept = size == c::USUAL_SIZE as usize && gil.runtime().spare_chunks.keep(chunk);
         if !is_kept {
             let arenas = arenas();
             (arenas.free.expect("the interpreter has arenas"))(arenas.ctx, chunk.cast(), size);

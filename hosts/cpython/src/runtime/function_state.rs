@@ -5,7 +5,7 @@ use super::closed::RawCell;
 use super::generators::GeneratorState;
 use super::sampling::Sampled;
 use super::units::{Kind, UnitRef};
-use super::{abi, entries, rt, units};
+use super::{Gil, abi, entries, units};
 use cladonia::bytecode::{Numbers, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::exits::Reason;
@@ -325,8 +325,8 @@ impl CodeState {
 ///
 /// # Safety
 /// `code` is a code object.
-pub unsafe fn state_of(code: Object) -> Rc<CodeState> {
-    let mut codes = rt().codes.borrow_mut();
+pub unsafe fn state_of(gil: Gil, code: Object) -> Rc<CodeState> {
+    let mut codes = gil.runtime().codes.borrow_mut();
     // SAFETY: the caller's promise.
     let new = || Rc::new(CodeState::new(unsafe { CodeShape::of(code) }));
     Rc::clone(codes.entry(code as usize).or_insert_with(new))
@@ -353,18 +353,18 @@ pub unsafe fn parts_of(func: Object) -> (Object, Object, Object) {
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn entry_of(func: Object) -> Option<Rc<Entry>> {
+pub unsafe fn entry_of(gil: Gil, func: Object) -> Option<Rc<Entry>> {
     // SAFETY: the caller's promise.
     let (code, globals, builtins) = unsafe { parts_of(func) };
     // SAFETY: a function's code is a code object.
-    let state = unsafe { state_of(code) };
+    let state = unsafe { state_of(gil, code) };
     if let Some(entry) = state.entry(globals, builtins) {
         return Some(entry);
     }
     if state.entries.borrow().len() >= MOST_NAMESPACES {
         return None;
     }
-    let fallback = fallback_of(state.shape.arity())?;
+    let fallback = fallback_of(gil, state.shape.arity())?;
     let entry = Rc::new(Entry {
         shape: state.shape,
         globals,
@@ -386,21 +386,21 @@ pub unsafe fn entry_of(func: Object) -> Option<Rc<Entry>> {
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn entry_cell(func: Object) -> Option<u64> {
+pub unsafe fn entry_cell(gil: Gil, func: Object) -> Option<u64> {
     // SAFETY: the caller's promise.
-    unsafe { entry_of(func).map(|e| e.cell.as_ptr() as u64) }
+    unsafe { entry_of(gil, func).map(|e| e.cell.as_ptr() as u64) }
 }
 
-fn fallback_of(arity: usize) -> Option<u64> {
+fn fallback_of(gil: Gil, arity: usize) -> Option<u64> {
     if let Some(address) = entries::small_fallback(arity) {
         return Some(address);
     }
-    let made = &rt().fallbacks;
+    let made = &gil.runtime().fallbacks;
     let known = made.borrow().get(&arity).map(|code| code.entry() as u64);
     if known.is_some() {
         return known;
     }
-    let code = super::compiling::compile_stub(entries::fallback(arity)).ok()?;
+    let code = super::compiling::compile_stub(gil, entries::fallback(arity)).ok()?;
     let address = code.entry() as u64;
     made.borrow_mut().insert(arity, code);
     Some(address)
@@ -410,15 +410,15 @@ fn fallback_of(arity: usize) -> Option<u64> {
 ///
 /// # Safety
 /// `func` is a Python function whose entry has a stub.
-pub unsafe fn install(func: Object) -> bool {
+pub unsafe fn install(gil: Gil, func: Object) -> bool {
     // SAFETY: the caller's promise; `PyFunction_SetVectorcall` clears the version, so that every call site that was
     // specialised for the function asks anew.
     unsafe {
-        if rt().is_installed(func) {
+        if gil.runtime().is_installed(func) {
             return true;
         }
         let (code, ..) = parts_of(func);
-        let Some(entry) = entry_of(func) else {
+        let Some(entry) = entry_of(gil, func) else {
             return false;
         };
         let Some(stub) = entry.stub.get() else {
@@ -426,12 +426,12 @@ pub unsafe fn install(func: Object) -> bool {
         };
         let target = stub.entry().cast::<c_void>();
         let original: *const c_void = get(func.cast(), abi::function::VECTORCALL);
-        if original != rt().original_vectorcall {
+        if original != gil.runtime().original_vectorcall {
             return false;
         }
         let version: u32 = get(func.cast(), abi::function::VERSION);
         let (cell, shape) = (&raw const *entry.cell, entry.shape);
-        rt().functions.borrow_mut().insert(
+        gil.runtime().functions.borrow_mut().insert(
             func as usize,
             Installed {
                 code,
@@ -452,8 +452,9 @@ pub unsafe fn install(func: Object) -> bool {
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn adopt(func: Object) {
-    if !super::is_started() || !rt().on.get() || rt().finished.get() {
+pub unsafe fn adopt(gil: Gil, func: Object) {
+    let Some(runtime) = gil.started() else { return };
+    if !runtime.on.get() || runtime.finished.get() {
         return;
     }
     // SAFETY: the caller's promise.
@@ -463,13 +464,13 @@ pub unsafe fn adopt(func: Object) {
         if flags & GENERATORS != 0 {
             return;
         }
-        let Some(state) = rt().state(code) else {
+        let Some(state) = runtime.state(code) else {
             return;
         };
         let entry = state.entry(globals, builtins);
         let has_stub = entry.is_some_and(|entry| entry.stub.get().is_some());
         if state.refused.get().is_none() && has_stub {
-            install(func);
+            install(gil, func);
         }
     }
 }
@@ -478,8 +479,12 @@ pub unsafe fn adopt(func: Object) {
 ///
 /// # Safety
 /// `func` is a Python function that is alive.
-pub unsafe fn uninstall(func: Object) {
-    let installed = rt().functions.borrow_mut().remove(&(func as usize));
+pub unsafe fn uninstall(gil: Gil, func: Object) {
+    let installed = gil
+        .runtime()
+        .functions
+        .borrow_mut()
+        .remove(&(func as usize));
     let Some(installed) = installed else {
         return;
     };
@@ -495,17 +500,14 @@ pub unsafe fn uninstall(func: Object) {
 }
 
 /// Uninstall all functions of a code object.
-///
-/// # Safety
-/// The GIL is held.
-pub unsafe fn uninstall_all_of(code: Object) {
-    let functions = rt().functions.borrow();
+pub fn uninstall_all_of(gil: Gil, code: Object) {
+    let functions = gil.runtime().functions.borrow();
     let its = functions.iter().filter(|(_, i)| i.code == code);
     let its: Vec<usize> = its.map(|(&f, _)| f).collect();
     drop(functions);
     for func in its {
         // SAFETY: functions in the table are alive: their destruction takes them out.
-        unsafe { uninstall(func as Object) };
+        unsafe { uninstall(gil, func as Object) };
     }
 }
 
@@ -513,11 +515,11 @@ pub unsafe fn uninstall_all_of(code: Object) {
 ///
 /// # Safety
 /// `code` is a code object.
-pub unsafe fn give_up(code: Object, reason: &str) {
+pub unsafe fn give_up(gil: Gil, code: Object, reason: &str) {
     // SAFETY: the caller's promise; functions and units in the tables are alive.
     unsafe {
-        uninstall_all_of(code);
-        let state = state_of(code);
+        uninstall_all_of(gil, code);
+        let state = state_of(gil, code);
         state.refused.get_or_init(|| reason.to_owned());
         let most = state.most_versions();
         let mut units = Vec::from_iter(state.generator.unit.get());
@@ -527,7 +529,7 @@ pub unsafe fn give_up(code: Object, reason: &str) {
             entry.versions.set(most);
         }
         for unit in units {
-            units::invalidate(unit);
+            units::invalidate(gil, unit);
         }
     }
 }
@@ -536,32 +538,35 @@ pub unsafe fn give_up(code: Object, reason: &str) {
 ///
 /// # Safety
 /// No function of it is installed.
-pub unsafe fn forget(code: usize) {
-    let Some(state) = rt().state(code as Object) else {
+pub unsafe fn forget(gil: Gil, code: usize) {
+    let Some(state) = gil.runtime().state(code as Object) else {
         return;
     };
     for unit in state.units() {
         // SAFETY: units in tables are alive.
-        unsafe { units::invalidate(unit) };
+        unsafe { units::invalidate(gil, unit) };
     }
-    let removed = rt().codes.borrow_mut().remove(&code);
+    let removed = gil.runtime().codes.borrow_mut().remove(&code);
     if let Some(state) = removed {
         if state.shape.is_generator() {
             // SAFETY: a code object that is being freed is still whole.
             unsafe { state.generator.forget(code as Object) };
         }
-        rt().totals.forget(&state);
+        gil.runtime().totals.forget(&state);
         // Native callers may still hold the address of a cell, and a stub may be on a native stack.
-        rt().buried.borrow_mut().extend(state.entries.take());
+        gil.runtime()
+            .buried
+            .borrow_mut()
+            .extend(state.entries.take());
     }
 }
 
 /// Forget the code objects that only their units keep alive, so that these can be freed: a module's top level that has run
 /// has no function whose end would say so.
-pub fn forget_unused() {
+pub fn forget_unused(gil: Gil) {
     let mut held: HashMap<usize, usize> = HashMap::new();
-    let mut all = rt().units();
-    all.extend(&*rt().retired.borrow());
+    let mut all = gil.runtime().units();
+    all.extend(&*gil.runtime().retired.borrow());
     for unit in all {
         // SAFETY: units in tables are alive.
         *held
@@ -573,7 +578,7 @@ pub fn forget_unused() {
         // SAFETY: each unit holds a reference to its code object; with no other there is no function of it.
         unsafe {
             if Py_REFCNT(code as Object) as usize == units {
-                forget(code);
+                forget(gil, code);
             }
         }
     }

@@ -35,11 +35,11 @@ pub use forward::Forward;
 pub use frames::{enter, leave, suspend};
 pub use make::{fill, free_ended, make, maker};
 
+use super::Gil;
 use super::abi;
 use super::capi::*;
 use super::compiling::{self, Refusal};
 use super::function_state;
-use super::rt;
 use super::units::{Busy, Kind, UnitRef};
 use crate::objects::spares::Spares;
 use abi::{frame as f, generator as g};
@@ -156,15 +156,15 @@ pub unsafe fn is_suspended(generator: Object) -> bool {
 /// # Safety
 /// `ts` is the current thread, `generator` is one and lives as long as the call.
 #[inline(always)]
-pub unsafe fn resume(ts: Thread, generator: Object, value: Object) -> Option<Object> {
+pub unsafe fn resume(gil: Gil, ts: Thread, generator: Object, value: Object) -> Option<Object> {
     // SAFETY: the caller's promise.
     unsafe {
         let cell = cell_of(generator)?;
         match get::<i8>(generator.cast(), g::FRAME_STATE) as i32 {
             g::STATE_CREATED if value != Py_None() => None,
-            g::STATE_DELEGATING => Some(chain::resume(ts, generator, cell, value)),
+            g::STATE_DELEGATING => Some(chain::resume(gil, ts, generator, cell, value)),
             g::STATE_SUSPENDED if chain::forwards(generator, cell).is_some() => {
-                Some(chain::resume(ts, generator, cell, value))
+                Some(chain::resume(gil, ts, generator, cell, value))
             }
             _ => Some(enter_unit(ts, generator, cell, Py_NewRef(value))),
         }
@@ -188,20 +188,22 @@ pub unsafe extern "C" fn resume_interpreted(
     args: *mut Object,
     _count: i64,
 ) -> Object {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     let _busy = Busy::new();
     // SAFETY: a helper's promises: the array has the one value that is sent.
-    unsafe { resume_in_place(generator, *args) }
+    unsafe { resume_in_place(gil, generator, *args) }
 }
 
 /// Let the interpreter resume a generator; the value is taken over.
 ///
 /// # Safety
 /// As for [`resume`].
-unsafe fn resume_in_place(generator: Object, value: Object) -> Object {
+unsafe fn resume_in_place(gil: Gil, generator: Object, value: Object) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
-        if super::is_started() {
-            rt().totals.interpreted_calls.update(|calls| calls + 1);
+        if let Some(runtime) = gil.started() {
+            runtime.totals.interpreted_calls.update(|calls| calls + 1);
         }
         let mut result = std::ptr::null_mut();
         slots::original_send()(generator, value, &mut result);
@@ -212,28 +214,30 @@ unsafe fn resume_in_place(generator: Object, value: Object) -> Object {
 
 /// In place of a unit that was lost: make another, and let the generator go on.
 unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> Object {
+    // SAFETY: whoever resumes a generator holds the interpreter's lock.
+    let gil = unsafe { Gil::held() };
     announce();
     // SAFETY: as for a unit.
     unsafe {
         let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         let state: i8 = get(generator.cast(), g::FRAME_STATE);
-        if !rt().on.get() {
+        if !gil.runtime().on.get() {
             publish(own, None);
-        } else if state < g::STATE_EXECUTING as i8 && rt().has_engine() {
+        } else if state < g::STATE_EXECUTING as i8 && gil.runtime().has_engine() {
             // The frame of a generator that has ended has no function any more.
             let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);
             publish(own, None);
             if own == code
-                && let Err(Refusal::Lasting(reason)) = compile(func, &[])
+                && let Err(Refusal::Lasting(reason)) = compile(gil, func, &[])
             {
-                function_state::give_up(code, &reason);
+                function_state::give_up(gil, code, &reason);
             }
             if let Some(cell) = cell_of(generator) {
                 return enter_unit(ts, generator, cell, value);
             }
         }
-        resume_in_place(generator, value)
+        resume_in_place(gil, generator, value)
     }
 }
 
@@ -301,11 +305,11 @@ impl Default for GeneratorState {
 ///
 /// # Safety
 /// `func` is a Python function whose code is a generator's; `live` are types of its locals at the start, or nothing.
-pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
+pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
-        let state = function_state::state_of(code);
+        let state = function_state::state_of(gil, code);
         if state.generator.unit.get().is_some() {
             return Ok(());
         }
@@ -320,6 +324,7 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
         }
         let shape = state.shape;
         let unit = compiling::compile_unit(
+            gil,
             shape,
             globals,
             builtins,
@@ -329,7 +334,7 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
             None,
             func,
         )?;
-        let state = function_state::state_of(code);
+        let state = function_state::state_of(gil, code);
         let state = &state.generator;
         let forwards = (*unit).forwards.take();
         let table = forwards

@@ -3,7 +3,7 @@
 use super::capi::{Frame, Object, get};
 use super::function_state::{CodeState, Learnt, Operands};
 use super::units::{Kind, Teaches, UnitRef, UnitState};
-use super::{abi, function_state, rt, sampling, units};
+use super::{Gil, abi, function_state, sampling, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::callees::keeps;
@@ -17,13 +17,13 @@ use std::collections::HashMap;
 
 /// Failures after which a bet is not made again. One costs some interpreted instructions, a unit some thousand times as much;
 /// who asks for units early means to see them fail early too.
-pub fn most_failures() -> u64 {
-    (rt().options.get().threshold / 4).clamp(20, 250)
+pub fn most_failures(gil: Gil) -> u64 {
+    (gil.runtime().options.get().threshold / 4).clamp(20, 250)
 }
 
 /// Failures of another bet of a unit that is given up, after which that is not made again either.
-fn some_failures() -> u64 {
-    (most_failures() / 20).max(4)
+fn some_failures(gil: Gil) -> u64 {
+    (most_failures(gil) / 20).max(4)
 }
 
 /// Which guards fail on purpose.
@@ -59,12 +59,14 @@ impl ForceExit {
 const NEVER: u64 = u64::MAX;
 
 /// Number the guards of a new unit, and set the countdown of those that are to fail.
-pub fn prepare(unit: &mut UnitState) {
+pub fn prepare(gil: Gil, unit: &mut UnitState) {
     let guards: Vec<usize> = unit.guards().collect();
-    let first = rt().guards_numbered.get();
-    rt().guards_numbered.set(first + guards.len() as u64);
+    let first = gil.runtime().guards_numbered.get();
+    gil.runtime()
+        .guards_numbered
+        .set(first + guards.len() as u64);
     unit.first_guard = first;
-    let Some(force) = rt().options.get().force else {
+    let Some(force) = gil.runtime().options.get().force else {
         return;
     };
     let Some(table) = &unit.force else { return };
@@ -79,7 +81,7 @@ pub fn prepare(unit: &mut UnitState) {
             ForceExit::OneByOne(wanted) => (number == wanted) as u64,
         };
         word.set(countdown);
-        let guards = &rt().totals.guards;
+        let guards = &gil.runtime().totals.guards;
         guards.set(guards.get() + (countdown != 0) as u64);
     }
 }
@@ -98,25 +100,25 @@ fn scramble(n: u64) -> u64 {
 ///
 /// # Safety
 /// The unit is alive and stays so: an exit of it is being served.
-pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
+pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRecord) {
     // SAFETY: the caller's promise.
     unsafe {
         let counter = &(&(*unit).exit_counts)[number];
         let count = counter.get() + 1;
         counter.set(count);
-        rt().totals.exits.update(|exits| exits + 1);
-        let force = || rt().options.get().force;
+        gil.runtime().totals.exits.update(|exits| exits + 1);
+        let force = || gil.runtime().options.get().force;
         let forced = (*unit).force.is_some() && force() != Some(ForceExit::Count);
         if forced
             || record.kind != ExitKind::Resume
             || !record.reason.is_bet()
-            || count < most_failures()
+            || count < most_failures(gil)
         {
             return;
         }
         if (*unit).is_valid() {
-            learn(unit);
-            units::invalidate(unit);
+            learn(gil, unit);
+            units::invalidate(gil, unit);
         }
     }
 }
@@ -129,38 +131,38 @@ const TURNS_PER_OPENING: u64 = 16;
 ///
 /// # Safety
 /// The unit is alive and stays so: an exit of it is being served.
-pub unsafe fn count_opened(unit: UnitRef) {
+pub unsafe fn count_opened(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise.
     unsafe {
         let opened = (*unit).opened.get() + 1;
         (*unit).opened.set(opened);
         let ran = (*unit).entries.get() + (*unit).iterations.get();
-        if opened < most_failures() || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
+        if opened < most_failures(gil) || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
             return;
         }
         let code = (*unit).shape.code;
         if let Kind::Loop { pos, .. } = (*unit).kind {
-            let state = function_state::state_of(code);
+            let state = function_state::state_of(gil, code);
             state.with_loop(pos, |slot| slot.closed = true);
         } else {
-            function_state::give_up(code, "others set its locals while it runs");
+            function_state::give_up(gil, code, "others set its locals while it runs");
         }
-        units::invalidate(unit);
+        units::invalidate(gil, unit);
     }
 }
 
 /// Take from a unit's exits what the next one is not to bet on: from all that were taken more than a few times, so
 /// that a unit that fails in several places is not made again for each.
-unsafe fn learn(unit: UnitRef) {
+unsafe fn learn(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's unit is alive.
     unsafe {
         let Some(made) = &(&(*unit)).unit else { return };
-        let state = function_state::state_of((*unit).shape.code);
+        let state = function_state::state_of(gil, (*unit).shape.code);
         let mut learnt = state.learnt.borrow_mut();
         let learnt = &mut *learnt;
-        let units = rt().totals.units.get();
+        let units = gil.runtime().totals.units.get();
         let mut reached_late = false;
-        let some_failures = some_failures();
+        let some_failures = some_failures(gil);
         for (record, count) in made.exits.heads().iter().zip(&(&(*unit)).exit_counts) {
             let counts = record.kind == ExitKind::Resume && record.reason.is_bet();
             if !counts || count.get() < some_failures {
@@ -205,7 +207,7 @@ unsafe fn learn(unit: UnitRef) {
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
-pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
+pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Frame) {
     let teaches = matches!(record.reason, Reason::Type | Reason::Shape | Reason::Domain);
     // The operands of inlined code are in no frame yet.
     if record.kind != ExitKind::Resume || !teaches || !record.inlined.is_empty() {
@@ -224,7 +226,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             Teaches::Truth if record.reason == Reason::Type => {}
             Teaches::Numbers => {
                 let other: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
-                let state = function_state::state_of(shape.code);
+                let state = function_state::state_of(gil, shape.code);
                 let mut learnt = state.learnt.borrow_mut();
                 let operands = learnt.operands.entry(record.pc).or_default();
                 note_operands(operands, record.reason, object, other);
@@ -238,12 +240,12 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
                 dictionaries::note(class);
                 // The next unit will be another, if this one did not know.
                 if dictionaries::noted(class, (*unit).made) {
-                    let state = function_state::state_of(shape.code);
+                    let state = function_state::state_of(gil, shape.code);
                     let mut learnt = state.learnt.borrow_mut();
                     learnt.met.entry(record.pc).or_default().has_dicts = true;
                 }
             } else if let Storage::Inline(values) = storage(class) {
-                let state = function_state::state_of(shape.code);
+                let state = function_state::state_of(gil, shape.code);
                 let mut learnt = state.learnt.borrow_mut();
                 learnt.keys.entry(record.pc).or_default().met = values.count();
             }
@@ -257,7 +259,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             return;
         }
         let version: u32 = get(class.cast(), abi::type_::VERSION_TAG);
-        let state = function_state::state_of(shape.code);
+        let state = function_state::state_of(gil, shape.code);
         let mut learnt = state.learnt.borrow_mut();
         learnt.met.entry(record.pc).or_default().add(version);
     }
@@ -268,7 +270,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
-pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
+pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Frame) {
     let is_other = record.kind == ExitKind::Resume && record.reason == Reason::Identity;
     if !is_other || !record.inlined.is_empty() {
         return;
@@ -276,7 +278,7 @@ pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     // SAFETY: the caller's promise; what stands on the stack is null or an object.
     unsafe {
         let shape = (*unit).shape;
-        let state = function_state::state_of(shape.code);
+        let state = function_state::state_of(gil, shape.code);
         let top: i32 = get(frame, abi::frame::STACKTOP);
         let first = shape.nlocalsplus.min(top);
         for place in (first..top).rev() {
@@ -321,14 +323,13 @@ pub unsafe fn expect_others(state: &CodeState, code: &Code) {
 }
 
 /// Say of calls that have met several functions of one code which code that is, by one of them that is alive.
-///
-/// # Safety
-/// The GIL is held.
-pub unsafe fn mark_kin(learnt: &Learnt, code: &mut Code) {
-    let functions = rt().functions.borrow();
+pub fn mark_kin(gil: Gil, learnt: &Learnt, code: &mut Code) {
     for (pc, kin) in &learnt.kin {
+        let functions = gil.runtime().functions.borrow();
         let made = functions.iter().find(|(_, made)| made.code == *kin);
-        if let (Some((&function, _)), Some(instr)) = (made, code.instrs.get_mut(pc.0 as usize)) {
+        let made = made.map(|(&function, _)| function);
+        drop(functions);
+        if let (Some(function), Some(instr)) = (made, code.instrs.get_mut(pc.0 as usize)) {
             // SAFETY: functions in the table are alive.
             let function = unsafe { objects::object_handle(function as Object) };
             instr.hint = vec![Type::from_object(function)];
@@ -424,9 +425,9 @@ pub fn never_reached(unit: &UnitState) -> u64 {
 }
 
 /// How often the guards of a unit were executed, by reason, where none is to fail on purpose.
-pub fn executions(unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+pub fn executions(gil: Gil, unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
     let counts = matches!(
-        rt().options.get().force,
+        gil.runtime().options.get().force,
         Some(ForceExit::None | ForceExit::Count)
     );
     let exits = unit.exits();
@@ -438,8 +439,8 @@ pub fn executions(unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)>
 }
 
 /// The numbers of the guards that were executed, where none is to fail.
-pub fn reached(unit: &UnitState) -> Vec<u64> {
-    if rt().options.get().force != Some(ForceExit::None) {
+pub fn reached(gil: Gil, unit: &UnitState) -> Vec<u64> {
+    if gil.runtime().options.get().force != Some(ForceExit::None) {
         return Vec::new();
     }
     let executed = countdowns(unit).filter(|(_, word)| *word != NEVER);

@@ -9,6 +9,7 @@
 //! # Rooms
 //! | file | owns |
 //! | --- | --- |
+//! | `gil` | proof that the lock is held, and the way to the state |
 //! | `capi` | what `pyo3-ffi` does not declare |
 //! | `units` | a unit's state, invalidation, freeing |
 //! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
@@ -26,7 +27,8 @@
 //! | `stats`, `api` | what Python sees |
 //!
 //! # Invariants
-//! - All state is under the GIL. A borrow of [`rt`] never lasts over a call that may run Python code.
+//! - All state is under the GIL, and reached by its token ([`Gil`]). A borrow of a table never lasts over a call that may run Python code: what
+//!   that code needs of the table would be refused.
 //! - No panic crosses into C: every entry from C that may run the compiler catches it.
 
 pub use crate::abi;
@@ -42,6 +44,7 @@ pub mod frames;
 pub mod front;
 pub mod function_state;
 pub mod generators;
+mod gil;
 pub mod healing;
 pub mod listing;
 pub mod local_events;
@@ -56,6 +59,7 @@ pub mod watchers;
 use capi::{AddressMap, Object};
 use cladonia::engine::{Engine, Execution};
 use function_state::{CodeState, Installed};
+pub use gil::{Gil, is_started};
 use healing::ForceExit;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -155,21 +159,6 @@ pub struct Runtime {
     pub guards_numbered: Cell<u64>,
 }
 
-static mut RUNTIME: *mut Runtime = std::ptr::null_mut();
-
-/// The runtime.
-///
-/// # Panics
-/// Before [`start`]. The GIL must be held, and the borrow must end before anything that may run Python code.
-#[inline]
-pub fn rt() -> &'static Runtime {
-    // SAFETY: set once by `start` and never freed; all callers hold the GIL and keep the borrow short (see above).
-    unsafe {
-        assert!(!RUNTIME.is_null(), "the runtime has not been started");
-        &*RUNTIME
-    }
-}
-
 impl Runtime {
     /// Whether the compiler is there: it is not while it is at work.
     pub fn has_engine(&self) -> bool {
@@ -199,30 +188,29 @@ impl Runtime {
     }
 }
 
-/// Whether [`start`] has been called.
-pub fn is_started() -> bool {
-    // SAFETY: a read of a word that is written once, under the GIL.
-    unsafe { !RUNTIME.is_null() }
-}
-
 /// Run something that runs Python code of ours, which is not to be compiled: a helper that needs the interpreter would
 /// otherwise be asked to help with itself.
-pub fn interpreted<R>(body: impl FnOnce() -> R) -> R {
-    if is_started() {
-        rt().quiet.update(|quiet| quiet + 1);
+pub fn interpreted<R>(gil: Gil, body: impl FnOnce() -> R) -> R {
+    let runtime = gil.started();
+    if let Some(runtime) = runtime {
+        runtime.quiet.update(|quiet| quiet + 1);
     }
     let result = body();
-    if is_started() {
-        rt().quiet.update(|quiet| quiet - 1);
+    if let Some(runtime) = runtime {
+        runtime.quiet.update(|quiet| quiet - 1);
     }
     result
 }
 
 /// Bring the runtime up: nothing is watched or counted before `enable`.
 ///
+/// # Panics
+/// If it is up.
+///
 /// # Safety
-/// Called once, with the GIL, from the main interpreter; `original_vectorcall` is the entry of plain functions.
+/// `original_vectorcall` is the entry of plain functions.
 pub unsafe fn start(
+    gil: Gil,
     engine: Engine,
     front: compiling::Front,
     original_vectorcall: *const c_void,
@@ -255,6 +243,5 @@ pub unsafe fn start(
         totals: stats::Totals::default(),
         guards_numbered: Cell::new(0),
     });
-    // SAFETY: the caller's promise.
-    unsafe { RUNTIME = Box::into_raw(runtime) };
+    gil.publish(runtime);
 }

@@ -8,7 +8,7 @@
 use super::capi::{Object, current_thread, get};
 use super::function_state::{self, History, Learnt};
 use super::units::{self, Teaches, UnitRef};
-use super::{abi, frames, is_started};
+use super::{Gil, abi, frames};
 use crate::capi::Obj;
 use crate::feedback::{LiveClass, class_of_version};
 use crate::objects;
@@ -71,9 +71,13 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
     unsafe { sample(&operands) }
 }
 
+/// # Safety
+/// As of [`count`].
 #[cold]
 unsafe fn sample(operands: &[Object]) {
-    if !is_started() {
+    // SAFETY: the caller's.
+    let gil = unsafe { Gil::held() };
+    if gil.started().is_none() {
         return;
     }
     // SAFETY: the caller's: a native frame's token is of a unit that lives as long as its frame.
@@ -92,13 +96,13 @@ unsafe fn sample(operands: &[Object]) {
         let Ok(index) = positions.binary_search_by_key(&pos, |p| p.0 as isize) else {
             return;
         };
-        note(unit, Pc(index as u32), operands);
+        note(gil, unit, Pc(index as u32), operands);
     }
 }
 
 /// # Safety
 /// A live unit and live operands.
-unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
+unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
     // SAFETY: the caller's.
     unsafe {
         let teaches = &(&(*unit)).teaches;
@@ -111,7 +115,7 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
             _ => return,
         };
         let met = operands.map(|operand| version_of(operand));
-        let state = function_state::state_of((*unit).shape.code);
+        let state = function_state::state_of(gil, (*unit).shape.code);
         let items = match operands {
             [container, index, _] if !index.is_null() => raw_items::items_of(container),
             _ => None,
@@ -127,7 +131,7 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         if !sampled.met.contains(&met) && sampled.met.len() < MOST_MET {
             sampled.met.push(met);
         }
-        if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_remade() {
+        if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_remade(gil) {
             return;
         }
         sampled.told = true;
@@ -161,7 +165,7 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
             }
         }
         drop(learnt);
-        units::invalidate(unit);
+        units::invalidate(gil, unit);
     }
 }
 

@@ -4,7 +4,7 @@ use super::capi::Object;
 use super::function_state::CodeState;
 use super::healing::ForceExit;
 use super::units::UnitState;
-use super::{compiling, healing, rt};
+use super::{Gil, compiling, healing};
 use crate::accesses;
 use cladonia::engine::{Engine, Unit};
 use cladonia::infer::paths::QuestionCost;
@@ -90,8 +90,8 @@ impl Totals {
     }
 
     /// Add the counts of a unit that is going away.
-    pub fn absorb(&self, unit: &UnitState) {
-        self.past.borrow_mut().absorb(unit);
+    pub fn absorb(&self, gil: Gil, unit: &UnitState) {
+        self.past.borrow_mut().absorb(gil, unit);
     }
 
     /// Add what is known of a code object that is going away.
@@ -117,13 +117,13 @@ impl Sums {
         }
     }
 
-    fn absorb(&mut self, unit: &UnitState) {
+    fn absorb(&mut self, gil: Gil, unit: &UnitState) {
         self.entries += unit.entries.get();
         self.native_iterations += unit.iterations.get();
         self.units_entered += (unit.entries.get() != 0) as u64;
         self.never_reached += healing::never_reached(unit);
-        self.reached.extend(healing::reached(unit));
-        for (reason, count) in healing::executions(unit) {
+        self.reached.extend(healing::reached(gil, unit));
+        for (reason, count) in healing::executions(gil, unit) {
             *self.executions.entry(reason).or_default() += count;
         }
         let Some(compiled) = &unit.unit else { return };
@@ -152,28 +152,25 @@ impl Sums {
 }
 
 /// The sums as of now, live units included.
-fn sums() -> Sums {
-    let mut sums = rt().totals.past.borrow().clone();
-    for state in rt().codes.borrow().values() {
+fn sums(gil: Gil) -> Sums {
+    let mut sums = gil.runtime().totals.past.borrow().clone();
+    for state in gil.runtime().codes.borrow().values() {
         sums.forget(state);
         for unit in state.units() {
             // SAFETY: units in tables are alive.
-            sums.absorb(unsafe { &*unit });
+            sums.absorb(gil, unsafe { &*unit });
         }
     }
-    for &unit in &*rt().retired.borrow() {
+    for &unit in &*gil.runtime().retired.borrow() {
         // SAFETY: retired units are alive until they are freed.
-        sums.absorb(unsafe { &*unit });
+        sums.absorb(gil, unsafe { &*unit });
     }
     sums
 }
 
 /// What `stats()` gives; null with an exception.
-///
-/// # Safety
-/// The GIL is held.
-pub unsafe fn dict() -> Object {
-    let (totals, sums) = (&rt().totals, sums());
+pub fn dict(gil: Gil) -> Object {
+    let (totals, sums) = (&gil.runtime().totals, sums(gil));
     // SAFETY: each object is made here and given to the dict.
     unsafe {
         let dict = Dict::new();
@@ -198,7 +195,7 @@ pub unsafe fn dict() -> Object {
         dict.set("exits", exits);
         dict.set("refused", counts(&sums.refused));
         dict.set("invalidated", number(totals.invalidated.get()));
-        let waiting = rt().retired.borrow().len();
+        let waiting = gil.runtime().retired.borrow().len();
         dict.set("waiting", number(waiting as u64));
         dict.set(
             "compile_ms",
@@ -216,7 +213,7 @@ pub unsafe fn dict() -> Object {
         paths.set("proved", number(sums.paths.proved));
         dict.set("paths", paths.0);
         let oracle = Dict::new();
-        let engine = rt().engine.borrow();
+        let engine = gil.runtime().engine.borrow();
         let counts_of_oracle = engine.as_ref().map(Engine::oracle_counts);
         drop(engine);
         let ran = counts_of_oracle.unwrap_or_default();
@@ -244,7 +241,7 @@ pub unsafe fn dict() -> Object {
         forced.set("guards", number(guards));
         forced.set("taken", number(guards - sums.never_reached));
         forced.set("never_reached", number(sums.never_reached));
-        if rt().options.get().force == Some(ForceExit::None) {
+        if gil.runtime().options.get().force == Some(ForceExit::None) {
             forced.set("reached", numbers(&sums.reached));
         }
         if !sums.executions.is_empty() {

@@ -22,7 +22,7 @@
 use super::abi;
 use super::capi::{CodeShape, Object, get};
 use super::generators::Forward;
-use super::{DEFAULT_THRESHOLD, rt};
+use super::{DEFAULT_THRESHOLD, Gil};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
@@ -166,6 +166,7 @@ impl UnitState {
     /// # Safety
     /// `shape` is of a code object that is alive.
     pub unsafe fn new(
+        gil: Gil,
         shape: CodeShape,
         globals: Object,
         builtins: Object,
@@ -188,7 +189,7 @@ impl UnitState {
             positions: Vec::new(),
             consumed: Vec::new(),
             teaches: Vec::new(),
-            number: rt().totals.units.get(),
+            number: gil.runtime().totals.units.get(),
             made: dictionaries::now(),
             cost: (Instant::now(), Duration::ZERO),
             inlined: Vec::new(),
@@ -235,10 +236,10 @@ impl UnitState {
     }
 
     /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
-    pub fn may_be_remade(&self) -> bool {
+    pub fn may_be_remade(&self, gil: Gil) -> bool {
         let (made, took) = self.cost;
         took <= CHEAP
-            || rt().options.get().threshold < DEFAULT_THRESHOLD
+            || gil.runtime().options.get().threshold < DEFAULT_THRESHOLD
             || made.elapsed() >= took * TIMES_ITS_COST
     }
 
@@ -372,15 +373,15 @@ pub fn is_busy() -> bool {
 /// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
 ///
 /// # Safety
-/// The unit is alive; the GIL is held.
-pub unsafe fn invalidate(unit: UnitRef) {
+/// The unit is alive.
+pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise; only cells are written.
     let state = unsafe { &*unit };
     if !state.is_valid() {
         return;
     }
     state.checked.state.set(1);
-    let rt = rt();
+    let rt = gil.runtime();
     rt.totals.invalidated.update(|count| count + 1);
     rt.watches.forget(unit);
     if let Some(code) = rt.state(state.shape.code) {
@@ -404,8 +405,8 @@ pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
 }
 
 /// Free the retired units that nothing runs in.
-pub fn reclaim() {
-    let rt = rt();
+pub fn reclaim(gil: Gil) {
+    let rt = gil.runtime();
     let is_clear = || rt.retired.borrow().is_empty() && rt.buried.borrow().is_empty();
     if is_clear() || is_busy() {
         return;
@@ -429,7 +430,7 @@ pub fn reclaim() {
     for unit in free {
         // SAFETY: the pointer came from `Box::into_raw` and is in no table any more.
         let unit = unsafe { Box::from_raw(unit) };
-        rt.totals.absorb(&unit);
+        rt.totals.absorb(gil, &unit);
         drop(unit);
     }
 }

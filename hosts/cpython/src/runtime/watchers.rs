@@ -7,7 +7,7 @@
 use super::capi::*;
 use super::function_state;
 use super::units::{self, UnitRef};
-use super::{abi, rt};
+use super::{Gil, abi};
 use cladonia::facts::Assumption;
 use pyo3_ffi::*;
 use std::cell::{Cell, RefCell};
@@ -45,7 +45,7 @@ impl Watches {
     ///
     /// # Errors
     /// The kind of watcher that could not be had.
-    pub fn start(&self) -> Result<(), &'static str> {
+    pub fn start(&self, _: Gil) -> Result<(), &'static str> {
         // SAFETY: the GIL is held; callbacks live as long as the process.
         unsafe {
             let take = |place: &Cell<Option<c_int>>, id: c_int, kind| {
@@ -78,7 +78,7 @@ impl Watches {
     ///
     /// # Safety
     /// The unit is alive, and its assumptions hold.
-    pub unsafe fn register(&self, unit: UnitRef) -> bool {
+    pub unsafe fn register(&self, gil: Gil, unit: UnitRef) -> bool {
         // SAFETY: the caller's promise: tokens of live handles are addresses of objects.
         unsafe {
             for assumption in (*unit).assumptions() {
@@ -97,7 +97,7 @@ impl Watches {
                     }
                     Assumption::ObjectsPrivate => {
                         self.private.borrow_mut().insert(unit);
-                        rt().listing.is_unlikely()
+                        gil.runtime().listing.is_unlikely()
                     }
                 };
                 if !ok {
@@ -193,9 +193,9 @@ impl Watches {
     }
 
     /// Somebody asks for objects that he was not given.
-    pub fn objects_are_listed(&self) {
+    pub fn objects_are_listed(&self, gil: Gil) {
         let units = list(&self.private.borrow());
-        invalidate_all(units);
+        invalidate_all(gil, units);
     }
 
     /// Who relies on a name of a dict.
@@ -225,7 +225,7 @@ impl Watches {
 
     /// Unregister the callbacks, except that of code objects: their tables outlive this, so their ends must be known.
     /// Nothing would tell that a dict or class has died, so nothing of theirs is kept.
-    pub fn stop(&self) {
+    pub fn stop(&self, _: Gil) {
         // SAFETY: the ids are ours; the GIL is held. What dies while it is watched leaves the tables, so these dicts
         // are alive, and each key is a reference that `watch_name` took.
         unsafe {
@@ -265,23 +265,23 @@ impl Watches {
 ///
 /// # Safety
 /// `code` is the function's code object.
-pub unsafe fn raw_entry_changed(code: Object, unit: UnitRef) {
-    let functions = rt().watches.functions.borrow();
+pub unsafe fn raw_entry_changed(gil: Gil, code: Object, unit: UnitRef) {
+    let functions = gil.runtime().watches.functions.borrow();
     let callers = functions.iter().filter(|(func, _)| {
         // SAFETY: functions that are watched are alive.
         unsafe { get::<Object>(**func as *mut u8, super::abi::function::CODE) == code }
     });
     let units: Units = callers.flat_map(|(_, units)| units).copied().collect();
     drop(functions);
-    invalidate_all(units.into_iter().filter(|u| *u != unit).collect());
+    invalidate_all(gil, units.into_iter().filter(|u| *u != unit).collect());
 }
 
 /// Invalidate units. Nothing of Python's runs here, so a callback may do it in the middle of anything; but no table is borrowed, for they
 /// leave the tables.
-fn invalidate_all(units: Vec<UnitRef>) {
+fn invalidate_all(gil: Gil, units: Vec<UnitRef>) {
     for unit in units {
         // SAFETY: units in the tables are alive, and invalidating one frees none.
-        unsafe { units::invalidate(unit) };
+        unsafe { units::invalidate(gil, unit) };
     }
 }
 
@@ -302,37 +302,39 @@ fn take_relying_on(table: &RefCell<AddressMap<Units>>, address: Object) -> Vec<U
 }
 
 unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) -> c_int {
-    let runtime = rt();
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    let runtime = gil.runtime();
     if event < function_event::DESTROY {
         return 0;
     }
     if event == function_event::DESTROY {
         // Most have neither a unit that relies on them nor an entry of ours.
-        invalidate_all(take_relying_on(&runtime.watches.functions, func));
+        invalidate_all(gil, take_relying_on(&runtime.watches.functions, func));
         // SAFETY: the function is alive, even while it is being destroyed.
         unsafe {
             let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
             if entry != runtime.original_vectorcall {
                 let installed = runtime.functions.borrow_mut().remove(&(func as usize));
                 if let Some(installed) = installed {
-                    release_code(installed.code);
+                    release_code(gil, installed.code);
                 }
             }
         }
         return 0;
     }
-    invalidate_all(relying_on(&runtime.watches.functions, func));
+    invalidate_all(gil, relying_on(&runtime.watches.functions, func));
     // The stub binds defaults as they are at each call, but another code object is another function.
     if event == function_event::MODIFY_CODE {
         // SAFETY: the function is alive.
-        unsafe { function_state::uninstall(func) };
+        unsafe { function_state::uninstall(gil, func) };
     }
     0
 }
 
 /// Let go of a code object's units if only they, and the function that is being destroyed, keep it alive.
-unsafe fn release_code(code: Object) {
-    let runtime = rt();
+unsafe fn release_code(gil: Gil, code: Object) {
+    let runtime = gil.runtime();
     let Some(state) = runtime.state(code) else {
         return;
     };
@@ -344,7 +346,7 @@ unsafe fn release_code(code: Object) {
         // Most are a constant of the code that has made the function.
         let is_last = Py_REFCNT(code) as usize <= ours + 1;
         if is_last && !runtime.is_code_installed(code) {
-            function_state::forget(code as usize);
+            function_state::forget(gil, code as usize);
         }
     }
 }
@@ -353,7 +355,7 @@ unsafe fn release_code(code: Object) {
 ///
 /// # Safety
 /// The unit is alive, and so are those in the tables.
-pub unsafe fn announce_stores(unit: UnitRef) {
+pub unsafe fn announce_stores(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise; the code object holds the names.
     unsafe {
         let dict = (*unit).globals as usize;
@@ -361,18 +363,20 @@ pub unsafe fn announce_stores(unit: UnitRef) {
         let stored = (*unit).unit.as_ref().map_or(&[][..], |u| &u.stored_names);
         for &index in stored {
             let name = PyTuple_GetItem(names, index as Py_ssize_t);
-            let watches = &rt().watches;
+            let watches = &gil.runtime().watches;
             watches.unstable.borrow_mut().insert((dict, text(name)));
-            invalidate_all(watches.relying_on_name(dict, name as usize));
+            invalidate_all(gil, watches.relying_on_name(dict, name as usize));
         }
     }
 }
 
 unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: Object) -> c_int {
-    let runtime = rt();
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    let runtime = gil.runtime();
     let watches = &runtime.watches;
     if event == DEALLOCATED {
-        invalidate_all(take_relying_on(&watches.writers, dict));
+        invalidate_all(gil, take_relying_on(&watches.writers, dict));
     }
     let dict_address = dict as usize;
     if !watches.names.borrow().contains_key(&dict_address) {
@@ -380,7 +384,7 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
     }
     if !(0..=dict_event::DELETED).contains(&event) {
         // Cleared, cloned into or freed: nothing in it can be relied on.
-        invalidate_all(watches.relying_on_names(dict_address));
+        invalidate_all(gil, watches.relying_on_names(dict_address));
         if event == DEALLOCATED {
             let names = watches.names.borrow_mut().remove(&dict_address);
             let mut unstable = watches.unstable.borrow_mut();
@@ -405,10 +409,10 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
         }
         let unstable = (dict_address, text(name as Object));
         watches.unstable.borrow_mut().insert(unstable);
-        invalidate_all(watches.relying_on_name(dict_address, name));
+        invalidate_all(gil, watches.relying_on_name(dict_address, name));
         // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
         if runtime.has_engine() && !old.is_null() {
-            units::reclaim();
+            units::reclaim(gil);
             crate::objects::let_go(old);
         }
     }
@@ -439,14 +443,18 @@ fn interned(key: Object) -> Option<usize> {
 }
 
 unsafe extern "C" fn class_changed(class: Object) -> c_int {
-    invalidate_all(relying_on(&rt().watches.classes, class));
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    invalidate_all(gil, relying_on(&gil.runtime().watches.classes, class));
     0
 }
 
 unsafe extern "C" fn code_changed(event: c_int, code: Object) -> c_int {
-    if event == CODE_DESTROY && rt().state(code).is_some() {
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    if event == CODE_DESTROY && gil.runtime().state(code).is_some() {
         // SAFETY: nothing refers to the code object any more, so no function of it is installed.
-        unsafe { function_state::forget(code as usize) };
+        unsafe { function_state::forget(gil, code as usize) };
     }
     0
 }
