@@ -1,8 +1,5 @@
 //! Cladonia inside CPython 3.13.
 
-// Nearly every function here is called by the interpreter or by compiled code, under one contract that stands at the
-// head of its module: the GIL is held, objects are live.
-#![allow(clippy::missing_safety_doc)]
 // References to statics and through raw pointers are taken explicitly, as the compiler's own lints ask.
 #![allow(clippy::deref_addrof, clippy::needless_borrow)]
 // An error that is only an exception already set in the interpreter.

@@ -72,6 +72,9 @@ pub const FAILED: usize = 1;
 
 /// The value of a name, borrowed, or null if there is none (or looking might run code of the program); no exception is
 /// set. Fills the cell if the dict has a table of its own with only strings as keys.
+///
+/// # Safety
+/// As of the helpers: see the module.
 pub unsafe extern "C" fn find(namespace: Obj, name: Obj, cell: *mut NameCell) -> Obj {
     // SAFETY: an exact dict, an interned string, and a cell of a unit that is running, or of the helpers' own.
     unsafe {
@@ -112,6 +115,9 @@ unsafe fn fill(table: Obj, name: Obj, cell: *mut NameCell) {
 }
 
 /// Bind a name to a value, which is taken over. Gives the value it had, owned, or null; [`FAILED`] with an exception.
+///
+/// # Safety
+/// As of the helpers: see the module. The value is owned.
 pub unsafe extern "C" fn replace(
     namespace: Obj,
     name: Obj,
@@ -136,6 +142,9 @@ pub unsafe extern "C" fn replace(
 }
 
 /// 0 if the dict has nothing under the name, a string, and no code of the program need run to see that.
+///
+/// # Safety
+/// As of the helpers: see the module.
 pub unsafe extern "C" fn may_have(dict: Obj, name: Obj) -> i64 {
     // SAFETY: an exact dict and an interned string.
     unsafe {
@@ -153,6 +162,9 @@ pub unsafe extern "C" fn may_have(dict: Obj, name: Obj) -> i64 {
 
 /// Give a name that is bound another value, which is taken over; gives the old one, owned. Null if nothing was done:
 /// nothing is bound to it, looking might run code of the program, or there is no memory.
+///
+/// # Safety
+/// As of the helpers: see the module. The value is owned.
 pub unsafe extern "C" fn replace_value(
     dict: Obj,
     name: Obj,

@@ -532,6 +532,9 @@ unsafe fn unknown_intrinsic() -> Obj {
 }
 
 /// Raises unless what an `__init__` has returned is None, as the interpreter does.
+///
+/// # Safety
+/// A live object; the lock is held.
 pub unsafe extern "C" fn init_result(result: Obj) -> i64 {
     // SAFETY: a live object, whose class has a name.
     unsafe {
@@ -549,6 +552,9 @@ pub unsafe extern "C" fn init_result(result: Obj) -> i64 {
 
 /// A new instance of a class whose `__new__` is that of `object`, as its `__init__` is given it; null, and no exception, if
 /// there is no memory.
+///
+/// # Safety
+/// A live class whose `__new__` is that of `object`; the lock is held.
 pub unsafe extern "C" fn new_instance(class: Obj) -> Obj {
     // SAFETY: a live class whose `__new__` is that of `object`.
     unsafe {

@@ -42,12 +42,18 @@ pub unsafe extern "C" fn float_floordiv(a: f64, b: f64) -> f64 {
 }
 
 /// A new float. Exits box values where nothing may fail: without memory for 24 bytes the process ends.
+///
+/// # Safety
+/// The lock is held.
 pub unsafe extern "C" fn box_float(value: f64) -> Obj {
     // SAFETY: the lock is held, and nothing else is asked for by what is called.
     unsafe { boxed(|| PyFloat_FromDouble(value)) }
 }
 
 /// A new reference to an int; ends the process if there is no memory.
+///
+/// # Safety
+/// The lock is held.
 pub unsafe extern "C" fn box_int(value: i64) -> Obj {
     // SAFETY: the lock is held, and nothing else is asked for by what is called.
     unsafe { boxed(|| PyLong_FromLongLong(value)) }

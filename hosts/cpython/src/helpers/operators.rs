@@ -160,6 +160,10 @@ pub unsafe extern "C" fn del_item(a: Obj, key: Obj) -> i64 {
     unsafe { i64::from(PyObject_DelItem(a, key)) }
 }
 
+/// What `iter(range(start, stop, step))` gives.
+///
+/// # Safety
+/// Live operands; the lock is held.
 pub unsafe extern "C" fn range_iter(start: Obj, stop: Obj, step: Obj) -> Obj {
     // SAFETY: live operands; the array holds as many as are said; the range is owned, and its iterator holds it.
     unsafe {

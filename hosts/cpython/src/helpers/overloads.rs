@@ -11,6 +11,9 @@ use std::ptr;
 
 /// Array: what the method has given, which is taken over. It was the method of the left operand, unless `swapped`, and what
 /// comes after it is known to be a method of the right one's class, or nothing.
+///
+/// # Safety
+/// Live operands, and an array with one owned result; the lock is held.
 pub unsafe extern "C" fn operator_rest(
     number: i64,
     swapped: i64,

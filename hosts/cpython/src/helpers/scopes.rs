@@ -240,6 +240,9 @@ pub unsafe extern "C" fn load_from_dict_or_deref(frame: Frame, slot: i64, mappin
 }
 
 /// A cell that takes over what is in it, or null without an exception.
+///
+/// # Safety
+/// An owned object, or null; the lock is held.
 pub unsafe extern "C" fn new_cell(content: Obj) -> Obj {
     // SAFETY: what is to be in the cell is owned, or null.
     unsafe {
@@ -254,6 +257,9 @@ pub unsafe extern "C" fn new_cell(content: Obj) -> Obj {
 
 /// What the function, or method descriptor, is as an attribute of an object, which is taken over; null without an exception if there is
 /// no memory.
+///
+/// # Safety
+/// A live function, and an owned object of a class that it is for; the lock is held.
 pub unsafe extern "C" fn bind_method(function: Obj, this: Obj) -> Obj {
     // SAFETY: a live function, and an object of its class that is owned.
     unsafe {

@@ -136,6 +136,9 @@ unsafe fn cut_list(a: Obj, start: Obj, stop: Obj, step: Obj) -> Obj {
 
 /// `a[start:stop:step]` of an exact list, where no step is 0, and a bound that is not given is the least or the greatest integer; null,
 /// and no exception, if there is no memory.
+///
+/// # Safety
+/// A live list of exactly that class; the lock is held.
 pub unsafe extern "C" fn list_slice(a: Obj, start: i64, stop: i64, step: i64) -> Obj {
     // SAFETY: a live list of exactly that class.
     unsafe {
@@ -175,6 +178,9 @@ unsafe fn cut(a: Obj, extent: Extent) -> Obj {
 /// `into[low:high] = from[start:stop:step]` of exact lists without the list between, the bounds as for [`list_slice`]. It runs no code of
 /// the program; says whether it was done. If not, nothing has happened: there is no memory, or what is replaced ends in a way that the
 /// program may notice.
+///
+/// # Safety
+/// Live lists of exactly that class; the lock is held.
 pub unsafe extern "C" fn list_copy_slice(
     into: Obj,
     low: i64,

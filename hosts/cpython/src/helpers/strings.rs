@@ -7,6 +7,9 @@ use crate::capi::{Obj, field};
 use std::slice;
 
 /// Whether two exact strings have the same characters: 1 or 0.
+///
+/// # Safety
+/// Live strings of exactly that class.
 pub unsafe extern "C" fn same_text(a: Obj, b: Obj) -> i64 {
     // SAFETY: two live strings of exactly that class.
     unsafe {

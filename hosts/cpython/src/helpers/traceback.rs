@@ -21,6 +21,9 @@ static WAITING_AT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
 /// Add the current instruction to the traceback of the pending exception. Without memory for a frame object, as in the
 /// interpreter, that is what is pending then. A frame that has not come to its `RESUME` is in no traceback.
+///
+/// # Safety
+/// The running thread, with an exception pending; its frame is where that was raised.
 pub unsafe fn add(thread: Thread) {
     // SAFETY: the caller's: the running thread, with an exception pending.
     unsafe {
@@ -61,6 +64,9 @@ pub(super) unsafe fn put_off(thread: Thread) {
 
 /// Enter what waits, if anything does: the current frame into the traceback of an exception that is about to be seen. Without
 /// memory for that, the entry is missing.
+///
+/// # Safety
+/// The running thread, whose frame is that of the handler if an entry waits.
 #[inline]
 pub unsafe fn complete(thread: Thread) {
     // SAFETY: the caller's: the running thread. What waits is alive: its handler has it.

@@ -104,6 +104,9 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
 }
 
 /// `iter(seq)` of a list or tuple, before the item at this offset.
+///
+/// # Safety
+/// A live list or tuple of exactly that class, and a live exact int; the lock is held.
 pub unsafe fn seq_iter_at(seq: Obj, next: Obj) -> Obj {
     // SAFETY: the caller's: a live list or tuple of exactly that class, whose iterator is nobody else's yet, and a live exact int.
     unsafe {

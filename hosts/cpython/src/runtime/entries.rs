@@ -25,6 +25,9 @@ pub const EVENTS: u64 = 0xff;
 
 /// What `enter` calls when the eval-breaker word is not the one that the unit knows: 1 to go on natively, 0 to run this
 /// call in the interpreter.
+///
+/// # Safety
+/// Called by a unit that is being entered, with its token, on its thread.
 pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
     // SAFETY: compiled code runs with the interpreter's lock held. The unit is being entered, so it is alive, and it is kept while other
     // code runs.
@@ -305,6 +308,9 @@ pub fn fallback(arity: usize) -> Func {
 }
 
 /// The entry that functions are born with.
+///
+/// # Safety
+/// As of a vectorcall of a function whose entry is ours.
 pub unsafe extern "C" fn call_original(
     func: Object,
     args: *const Object,
@@ -333,6 +339,9 @@ pub unsafe extern "C" fn call_original(
 }
 
 /// What a unit calls whose frame could not be made: see [`call_in_place`]. No frame shows that unit.
+///
+/// # Safety
+/// Called by a unit on its thread: `func` is a live Python function, the array has so many owned arguments, bound.
 pub unsafe extern "C" fn call_interpreted(
     ts: Thread,
     func: Object,

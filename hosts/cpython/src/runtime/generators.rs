@@ -182,6 +182,9 @@ unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Ob
 }
 
 /// The helper that lets the interpreter resume a generator, for a unit that could not: no frame shows that unit.
+///
+/// # Safety
+/// Called by a unit on its thread: `generator` is one, the array has the one owned value that is sent.
 pub unsafe extern "C" fn resume_interpreted(
     _ts: Thread,
     generator: Object,

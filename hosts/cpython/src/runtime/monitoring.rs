@@ -251,6 +251,9 @@ pub fn is_unit_observed(gil: Gil, unit: &UnitState) -> bool {
 }
 
 /// Callback of `PY_START`: `(code, offset)`.
+///
+/// # Safety
+/// Called by the interpreter for an event of the tool, with so many arguments.
 pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter calls with its lock held.
     let gil = unsafe { Gil::held() };
@@ -266,6 +269,9 @@ pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_
 }
 
 /// Callback of `JUMP`: `(code, offset, destination)`.
+///
+/// # Safety
+/// As of [`on_start`].
 pub unsafe extern "C" fn on_jump(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter calls with its lock held.
     let gil = unsafe { Gil::held() };
