@@ -12,7 +12,7 @@ use crate::objects::{self, Reach};
 use crate::runtime::api::{guarded, raise};
 use crate::runtime::capi::Object;
 use crate::runtime::stats::text;
-use crate::runtime::{is_started, rt};
+use crate::runtime::{Gil, is_started};
 use cladonia::types::{ClassPin, ObjectPin, Type, predefined_names};
 use pyo3_ffi::*;
 use std::ffi::{CString, c_int, c_void};
@@ -162,7 +162,7 @@ unsafe fn new(ty: Type) -> Result<Object, ()> {
             return Err(());
         }
         let object = allocate(CLASS, ty, pin, keeps);
-        if is_quiet() {
+        if is_quiet(Gil::held()) {
             reach.settle();
         }
         if object.is_null() {
@@ -185,8 +185,8 @@ unsafe fn type_of(object: Object) -> Option<Type> {
 }
 
 /// Whether what no compile has pinned may be given up.
-fn is_quiet() -> bool {
-    !is_started() || rt().engine.is_some()
+fn is_quiet(gil: Gil) -> bool {
+    gil.started().is_none_or(|runtime| runtime.has_engine())
 }
 
 /// Makes sure that classes can be read; says why not otherwise.
@@ -223,7 +223,7 @@ unsafe fn let_go(object: Object) {
         if !matches!(pin, Pin::None) {
             let reach = Reach::of((*object).ty);
             drop(pin);
-            if is_quiet() {
+            if is_quiet(Gil::held()) {
                 reach.settle();
             } else {
                 reach.settle_later();

@@ -6,8 +6,9 @@
 //! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on.
 
 use super::capi::*;
-use super::{frames, rt};
+use super::{Gil, frames};
 use pyo3_ffi::*;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
@@ -69,6 +70,8 @@ unsafe fn frame_of(object: Object) -> Option<Frame> {
 
 /// The getter of `f_locals`.
 unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
+    // SAFETY: a descriptor is called with the lock held, and native frames are the main interpreter's.
+    let gil = unsafe { Gil::held() };
     // SAFETY: a descriptor's promises: a frame object.
     unsafe {
         let Some(frame) = frame_of(object) else {
@@ -80,7 +83,7 @@ unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
         let result = (originals().f_locals)(object, closure);
         let is_proxy = !result.is_null() && PyFrameLocalsProxy_Check(result) != 0;
         if is_proxy && get::<Object>(result.cast(), PROXY_FRAME) == object {
-            rt().proxies.add(result);
+            gil.runtime().proxies.add(result);
         } else {
             // A namespace, which no frame keeps in its slots.
             frames::close(frame);
@@ -149,15 +152,16 @@ unsafe extern "C" fn set_default(proxy: Object, args: *mut Object, count: Py_ssi
 }
 
 unsafe extern "C" fn dealloc(proxy: Object) {
-    // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own, and no native frames.
+    // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own, and no native frames: the token is made
+    // where this is the main one.
     unsafe {
         // One that the collector has cleared has lost its frame, which stays open.
         if let Some(frame) = frame_of(get(proxy.cast(), PROXY_FRAME)) {
-            if rt().proxies.remove(proxy) {
+            if Gil::held().runtime().proxies.remove(proxy) {
                 frames::close(frame);
             }
         } else if PyInterpreterState_Get() == PyInterpreterState_Main() {
-            rt().proxies.remove(proxy);
+            Gil::held().runtime().proxies.remove(proxy);
         }
         (originals().dealloc)(proxy);
     }
@@ -167,25 +171,32 @@ unsafe extern "C" fn dealloc(proxy: Object) {
 #[derive(Default)]
 pub struct Proxies {
     /// The one that was made last, which mostly ends first; or null.
-    newest: usize,
-    others: AddressMap<()>,
+    newest: Cell<usize>,
+    others: RefCell<AddressMap<()>>,
 }
 
 impl Proxies {
-    fn add(&mut self, proxy: Object) {
-        let before = std::mem::replace(&mut self.newest, proxy as usize);
+    fn add(&self, proxy: Object) {
+        let before = self.newest.replace(proxy as usize);
         if before != 0 {
-            self.others.insert(before, ());
+            self.others.borrow_mut().insert(before, ());
         }
     }
 
     /// Forget one; whether it was there.
-    fn remove(&mut self, proxy: Object) -> bool {
-        if self.newest == proxy as usize {
-            self.newest = 0;
+    fn remove(&self, proxy: Object) -> bool {
+        if self.newest.get() == proxy as usize {
+            self.newest.set(0);
             return true;
         }
-        !self.others.is_empty() && self.others.remove(&(proxy as usize)).is_some()
+        let mut others = self.others.borrow_mut();
+        !others.is_empty() && others.remove(&(proxy as usize)).is_some()
+    }
+
+    /// Forget all.
+    fn clear(&self) {
+        self.newest.set(0);
+        self.others.take();
     }
 }
 
@@ -205,13 +216,13 @@ pub fn interpose() {
 }
 
 /// Give the classes their own functions back, where nobody else has replaced ours since.
-pub fn restore() {
+pub fn restore(gil: Gil) {
     if let Some(own) = ORIGINALS.get() {
         // SAFETY: the GIL is held.
         unsafe { exchange(&OURS, own) };
     }
     // Nobody hears of the end of these any more.
-    rt().proxies = Proxies::default();
+    gil.runtime().proxies.clear();
 }
 
 /// What the classes have, before anything was replaced.

@@ -22,7 +22,7 @@
 use super::abi;
 use super::capi::{CodeShape, Object, get};
 use super::generators::Forward;
-use super::{DEFAULT_THRESHOLD, rt};
+use super::{DEFAULT_THRESHOLD, Gil};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
@@ -91,7 +91,7 @@ pub struct UnitState {
     /// What stands in it in place of calls, by the numbers that exits have for it.
     pub inlined: Vec<InlinedShape>,
     /// How often each exit was taken.
-    pub exit_counts: Vec<u64>,
+    pub exit_counts: Vec<Cell<u64>>,
     /// Whether its frames are at the top of a module: the globals are their locals too.
     pub at_top: bool,
     /// Where its code's names are in the globals, if it keeps some in registers.
@@ -99,11 +99,11 @@ pub struct UnitState {
     /// Of a generator's: see [`super::generators::resume_table`].
     pub points: Option<Box<[u8]>>,
     /// Of a generator's: what its resume points hand on, until the code's cell has it.
-    pub forwards: Option<Box<[Forward]>>,
+    pub forwards: Cell<Option<Box<[Forward]>>>,
     /// The number of its first guard, of all guards in the process.
     pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
-    pub force: Option<Box<[u64]>>,
+    pub force: Option<Box<[Cell<u64>]>>,
 }
 
 /// A function whose code stands in a unit in place of calls. The function is watched, so both live as long as the unit
@@ -166,6 +166,7 @@ impl UnitState {
     /// # Safety
     /// `shape` is of a code object that is alive.
     pub unsafe fn new(
+        gil: Gil,
         shape: CodeShape,
         globals: Object,
         builtins: Object,
@@ -188,7 +189,7 @@ impl UnitState {
             positions: Vec::new(),
             consumed: Vec::new(),
             teaches: Vec::new(),
-            number: rt().totals.units,
+            number: gil.runtime().totals.units.get(),
             made: dictionaries::now(),
             cost: (Instant::now(), Duration::ZERO),
             inlined: Vec::new(),
@@ -196,7 +197,7 @@ impl UnitState {
             at_top: false,
             cells: None,
             points: None,
-            forwards: None,
+            forwards: Cell::new(None),
             first_guard: 0,
             force: None,
         })
@@ -235,16 +236,16 @@ impl UnitState {
     }
 
     /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
-    pub fn may_be_remade(&self) -> bool {
+    pub fn may_be_remade(&self, gil: Gil) -> bool {
         let (made, took) = self.cost;
         took <= CHEAP
-            || rt().options.threshold < DEFAULT_THRESHOLD
+            || gil.runtime().options.get().threshold < DEFAULT_THRESHOLD
             || made.elapsed() >= took * TIMES_ITS_COST
     }
 
     /// Take over what the compiler made.
     pub fn finish(&mut self, unit: Unit) {
-        self.exit_counts = vec![0; unit.exits.len()];
+        self.exit_counts = vec![Cell::new(0); unit.exits.len()];
         self.inlined = unit.inlined.iter().map(InlinedShape::of).collect();
         objects::hold(&unit.pins, self.globals);
         self.unit = Some(unit);
@@ -372,21 +373,21 @@ pub fn is_busy() -> bool {
 /// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
 ///
 /// # Safety
-/// The unit is alive; the GIL is held.
-pub unsafe fn invalidate(unit: UnitRef) {
+/// The unit is alive.
+pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise; only cells are written.
     let state = unsafe { &*unit };
     if !state.is_valid() {
         return;
     }
     state.checked.state.set(1);
-    let rt = rt();
-    rt.totals.invalidated += 1;
+    let rt = gil.runtime();
+    rt.totals.invalidated.update(|count| count + 1);
     rt.watches.forget(unit);
-    if let Some(code) = rt.codes.get_mut(&(state.shape.code as usize)) {
+    if let Some(code) = rt.state(state.shape.code) {
         code.detach(unit);
     }
-    rt.retired.push(unit);
+    rt.retired.borrow_mut().push(unit);
 }
 
 /// Do something that may retire and reclaim units, but does not reclaim this one.
@@ -404,28 +405,32 @@ pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
 }
 
 /// Free the retired units that nothing runs in.
-pub fn reclaim() {
-    if rt().retired.is_empty() && rt().buried.is_empty() || is_busy() {
+pub fn reclaim(gil: Gil) {
+    let rt = gil.runtime();
+    let is_clear = || rt.retired.borrow().is_empty() && rt.buried.borrow().is_empty();
+    if is_clear() || is_busy() {
         return;
     }
-    let (keep, free): (Vec<UnitRef>, Vec<UnitRef>) = std::mem::take(&mut rt().retired)
+    let (keep, free): (Vec<UnitRef>, Vec<UnitRef>) = rt
+        .retired
+        .take()
         .into_iter()
         // SAFETY: retired units are alive until they are freed here.
         .partition(|&u| unsafe { (*u).is_active() });
     let nothing_runs = || {
-        let mut units = rt().codes.values().flat_map(|state| state.units());
+        let units = rt.units();
         // SAFETY: units in tables are alive.
-        HANDED_OVER.get() == 0 && units.all(|unit| unsafe { !(*unit).is_active() })
+        HANDED_OVER.get() == 0 && units.iter().all(|unit| unsafe { !(**unit).is_active() })
     };
-    if !rt().buried.is_empty() && keep.is_empty() && nothing_runs() {
-        rt().stubs.clear();
-        rt().buried.clear();
+    if !rt.buried.borrow().is_empty() && keep.is_empty() && nothing_runs() {
+        rt.stubs.clear();
+        rt.buried.borrow_mut().clear();
     }
-    rt().retired = keep;
+    rt.retired.replace(keep);
     for unit in free {
         // SAFETY: the pointer came from `Box::into_raw` and is in no table any more.
         let unit = unsafe { Box::from_raw(unit) };
-        rt().totals.absorb(&unit);
+        rt.totals.absorb(gil, &unit);
         drop(unit);
     }
 }
