@@ -1,5 +1,7 @@
 """Green threads run a compiled loop in turns while other functions are compiled and thrown away."""
 
+# repeat: 3
+
 import warnings
 
 warnings.simplefilter("ignore")

@@ -1,5 +1,7 @@
 """gevent: pools, queues, events, timeouts and kills in the midst of compiled loops and generators."""
 
+# repeat: 3
+
 import gevent
 from gevent.event import AsyncResult, Event
 from gevent.pool import Pool

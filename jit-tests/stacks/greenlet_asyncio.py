@@ -1,5 +1,7 @@
 """Synchronous code that waits for coroutines by switching to the greenlet that runs the event loop, as SQLAlchemy's asyncio bridge does."""
 
+# repeat: 3
+
 import asyncio
 import sys
 

@@ -1,5 +1,7 @@
 """Frames of suspended greenlets: their locals, lines and callers are those of where they are suspended, also in generators."""
 
+# repeat: 3
+
 import gc
 
 from greenlet import getcurrent, greenlet

@@ -1,5 +1,7 @@
 """A unit that only suspended greenlets run in is thrown away, and others are compiled: it is not freed before they have left it."""
 
+# repeat: 3
+
 from greenlet import getcurrent, greenlet
 
 K = 1

@@ -1,5 +1,7 @@
 """Greenlets that are suspended in units of every kind, which are thrown away meanwhile: each way out of a unit leads back right."""
 
+# repeat: 3
+
 import gc
 import weakref
 
