@@ -15,11 +15,13 @@ use std::cell::UnsafeCell;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why the JIT cannot work here, if it cannot: decided when the module is made.
-static mut UNAVAILABLE: Option<String> = None;
+static UNAVAILABLE: Mutex<Option<String>> = Mutex::new(None);
 /// `NotCompiled`.
-static mut NOT_COMPILED: Object = null_mut();
+static NOT_COMPILED: AtomicPtr<PyObject> = AtomicPtr::new(null_mut());
 
 /// A table that Python reads and that is never changed after it was made.
 struct Table<T>(UnsafeCell<T>);
@@ -141,27 +143,29 @@ pub unsafe fn make_module(start: impl FnOnce(Gil, Object) -> Result<(), String>)
         if module.is_null() {
             return module;
         }
-        if NOT_COMPILED.is_null() {
-            NOT_COMPILED = PyErr_NewExceptionWithDoc(
+        let mut not_compiled = NOT_COMPILED.load(Ordering::Relaxed);
+        if not_compiled.is_null() {
+            not_compiled = PyErr_NewExceptionWithDoc(
                 c"cladonia.NotCompiled".as_ptr(),
                 c"A function can't be compiled; the message is the reason.".as_ptr(),
                 null_mut(),
                 null_mut(),
             );
-            if NOT_COMPILED.is_null() {
+            if not_compiled.is_null() {
                 Py_DECREF(module);
                 return null_mut();
             }
+            NOT_COMPILED.store(not_compiled, Ordering::Relaxed);
         }
-        if PyModule_AddObjectRef(module, c"NotCompiled".as_ptr(), NOT_COMPILED) < 0 {
+        if PyModule_AddObjectRef(module, c"NotCompiled".as_ptr(), not_compiled) < 0 {
             Py_DECREF(module);
             return null_mut();
         }
         let gil = Gil::held();
         if gil.started().is_none() {
-            let started = catch_unwind(AssertUnwindSafe(|| start(gil, NOT_COMPILED)))
+            let started = catch_unwind(AssertUnwindSafe(|| start(gil, not_compiled)))
                 .unwrap_or_else(|_| Err("it failed while it started".to_owned()));
-            UNAVAILABLE = started.err();
+            *why_unavailable() = started.err();
             PyErr_Clear();
         }
         module
@@ -194,9 +198,12 @@ pub unsafe fn pristine_vectorcall() -> Option<*const std::ffi::c_void> {
     }
 }
 
+fn why_unavailable() -> MutexGuard<'static, Option<String>> {
+    UNAVAILABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn unavailable() -> Option<String> {
-    // SAFETY: written once, when the module was made.
-    unsafe { (*(&raw const UNAVAILABLE)).clone() }
+    why_unavailable().clone()
 }
 
 /// Run the body of a function of the module; a panic becomes an exception.
@@ -219,8 +226,7 @@ pub(crate) fn raise(class: Object, message: &str) -> Object {
 }
 
 fn not_compiled(reason: &str) -> Result<Object, ()> {
-    // SAFETY: set when the module was made.
-    raise(unsafe { NOT_COMPILED }, reason);
+    raise(NOT_COMPILED.load(Ordering::Relaxed), reason);
     Err(())
 }
 
@@ -344,11 +350,10 @@ fn ready(gil: Gil) -> Result<(), ()> {
         generators::slots::interpose();
         collector::interpose();
         list_iterators::interpose();
-        static mut HOOKED: bool = false;
-        if HOOKED {
+        static HOOKED: AtomicBool = AtomicBool::new(false);
+        if HOOKED.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        HOOKED = true;
         let hooks = HOOKS.0.get().cast::<PyMethodDef>();
         let os = PyImport_ImportModule(c"os".as_ptr());
         let hook = PyCFunction_NewEx(hooks, null_mut(), null_mut());
