@@ -119,7 +119,7 @@ fn enter(unit: &UnitState) -> Func {
     let fail = b.cold_block();
     frames::check_quiet(&mut b, ts, unit, still_quiet, fail);
     frames::check_stack(&mut b, ts, fail);
-    frames::count_entry(&mut b, unit);
+    frames::count_raw_entry(&mut b, unit);
     b.ret(&[]);
     b.switch_to(fail);
     b.terminate(Term::Fail);

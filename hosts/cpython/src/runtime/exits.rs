@@ -74,7 +74,7 @@ pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         let result = leave(gil, ts, frame, unit, &*record, number, buffer);
         // The frame that the unit made, and counted, is the interpreter's and has ended or is suspended. A loop's was lent.
         if !matches!((*unit).kind, Kind::Loop { .. }) {
-            (*unit).end();
+            (*unit).leave();
         }
         result
     }

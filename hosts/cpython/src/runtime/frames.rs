@@ -199,7 +199,6 @@ pub fn enter(unit: &UnitState) -> Func {
     let c = b.op(Opcode::Iadd, &[c, minus]);
     b.store(Width::I32, ts, t::C_RECURSION_REMAINING, c);
     count_entry(&mut b, unit);
-    count_activation(&mut b, unit, 1);
     b.ret(&[frame]);
 
     b.switch_to(fail);
@@ -246,16 +245,22 @@ fn unless(
     b.switch_to(room);
 }
 
-/// LIR that counts an entry into the unit, for the statistics.
+/// LIR that counts an entry into the unit with a frame, which [`count_end`] makes up for.
 pub fn count_entry(b: &mut Builder<'_>, unit: &UnitState) {
     let counter = b.pconst(unit.entries.as_ptr() as u64);
     b.add_at(Width::I64, counter, 0, 1);
 }
 
-/// LIR that counts an activation that begins (1) or ends (-1): see [`super::units`].
-pub fn count_activation(b: &mut Builder<'_>, unit: &UnitState, by: i64) {
-    let counter = b.pconst(unit.activations.as_ptr() as u64);
-    b.add_at(Width::I64, counter, 0, by);
+/// LIR that counts that an activation is over: see [`super::units`].
+pub fn count_end(b: &mut Builder<'_>, unit: &UnitState) {
+    let counter = b.pconst(unit.left.as_ptr() as u64);
+    b.add_at(Width::I64, counter, 0, 1);
+}
+
+/// LIR that counts an entry without a frame.
+pub fn count_raw_entry(b: &mut Builder<'_>, unit: &UnitState) {
+    let counter = b.pconst(unit.raw_entries.as_ptr() as u64);
+    b.add_at(Width::I64, counter, 0, 1);
 }
 
 /// LIR that fails where the native stack is low; goes on in a new block.
@@ -367,7 +372,7 @@ pub fn leave(unit: &UnitState) -> Func {
     pop_words(&mut b, ts, frame);
     b.jump(done, &[]);
     b.switch_to(done);
-    count_activation(&mut b, unit, -1);
+    count_end(&mut b, unit);
     b.ret(&[]);
     func
 }

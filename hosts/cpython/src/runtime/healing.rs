@@ -136,7 +136,7 @@ pub unsafe fn count_opened(gil: Gil, unit: UnitRef) {
     unsafe {
         let opened = (*unit).opened.get() + 1;
         (*unit).opened.set(opened);
-        let ran = (*unit).entries.get() + (*unit).iterations.get();
+        let ran = (*unit).all_entries() + (*unit).iterations.get();
         if opened < most_failures(gil) || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
             return;
         }

@@ -9,7 +9,7 @@ use super::compiling::{self, Refusal};
 use super::entries::EVENTS;
 use super::frames;
 use super::function_state::state_of;
-use super::units::{self, Kind, UnitRef, UnitState};
+use super::units::{Kind, UnitRef, UnitState};
 use super::{Gil, abi, exits};
 use abi::opcodes::{RETURN_CONST, RETURN_VALUE};
 use abi::{frame as f, thread as t};
@@ -535,13 +535,11 @@ unsafe fn run_loop(gil: Gil, ts: Thread, frame: Frame, shape: &CodeShape, unit: 
 
         let entry: unsafe extern "C" fn(Thread, Frame) -> Object =
             std::mem::transmute((*unit).entry());
-        let result = units::keeping(unit, || {
-            let result = entry(ts, frame);
-            if result as usize != exits::GO_ON && !result.is_null() {
-                frames::keep_locals(frame);
-            }
-            result
-        });
+        let result = entry(ts, frame);
+        if result as usize != exits::GO_ON && !result.is_null() {
+            frames::keep_locals(frame);
+        }
+        (*unit).leave();
         put::<i32>(ts, t::TRACING, tracing);
         put::<i32>(ts, WHAT_EVENT, what);
         put::<u16>(frame, f::RETURN_OFFSET, return_offset);

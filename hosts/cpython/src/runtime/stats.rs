@@ -118,9 +118,9 @@ impl Sums {
     }
 
     fn absorb(&mut self, gil: Gil, unit: &UnitState) {
-        self.entries += unit.entries.get();
+        self.entries += unit.all_entries();
         self.native_iterations += unit.iterations.get();
-        self.units_entered += (unit.entries.get() != 0) as u64;
+        self.units_entered += (unit.all_entries() != 0) as u64;
         self.never_reached += healing::never_reached(unit);
         self.reached.extend(healing::reached(gil, unit));
         for (reason, count) in healing::executions(gil, unit) {

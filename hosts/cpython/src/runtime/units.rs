@@ -5,19 +5,19 @@
 //! compiled --installed--> live --invalidated--> retired --no frame inside--> freed
 //! ```
 //! A unit's **token**, which its frames carry and the exit hook is given, is the address of its [`UnitState`], so the
-//! state must outlive every activation. A retired unit is freed by [`reclaim`] once its count of activations is zero and
+//! state must outlive every activation. A retired unit is freed by [`reclaim`] once all its activations are over and
 //! nothing runs between a native entry and its frame ([`Busy`]). Entries go when no native code is under way at all: a
 //! vectorcall stub has no frame, whatever it calls ([`HandedOver`]).
 //!
 //! # Why activations are counted
 //! The frames of the threads do not show every stack that may return into a unit: greenlet, and whatever is built on it
 //! (gevent, eventlet, SQLAlchemy's bridge to asyncio), copies the C stack of a suspended coroutine away and unlinks its
-//! frames. A count needs no stack to be found. The unit's own code keeps it: the LIR that makes a frame raises it, the
-//! LIR that takes the frame down or suspends it lowers it as the last thing it does, and so does the exit hook, which
-//! runs the rest of a frame's function. That is one addition in memory at each end of a call, beside words that the entry
-//! reads anyway. Closed units are not counted: no code of the program runs in them, so no stack is switched there.
-//! A thread that is ended in the middle of a call, or was left behind by a fork, leaves its counts raised: those units
-//! are never freed, which is what must not happen while its stack is there.
+//! frames. A count needs no stack to be found. The unit's own code keeps it: the LIR that makes a frame counts an entry
+//! (which the statistics want anyway), the LIR that takes the frame down or suspends it counts as the last thing it does
+//! that it is over, and so does the exit hook, which runs the rest of a frame's function. That costs one addition in
+//! memory a call. Entries without a frame do not matter: no code of the program runs there, so no stack is switched.
+//! A thread that is ended in the middle of a call, or was left behind by a fork, leaves entries that are never over:
+//! those units are never freed, as they must not be while its stack is there.
 
 use super::abi;
 use super::capi::{CodeShape, Object, get};
@@ -56,16 +56,20 @@ pub enum Kind {
 pub struct UnitState {
     /// The eval-breaker word with which the unit need not ask what is pending, and whether it may still run.
     pub checked: UnitCells<Cell<u64>>,
-    /// How often it was entered.
+    /// How often it was entered with a frame: one that it made, a generator's, or one that was lent to a loop.
     pub entries: Cell<u64>,
+    /// How many of these entries are over: see the head of this file.
+    pub left: Cell<u64>,
+    /// How often it was entered without a frame.
+    pub raw_entries: Cell<u64>,
     /// How often it took a back edge.
     pub iterations: Cell<u64>,
     /// How often it left because its frame was kept open.
     pub opened: Cell<u64>,
     /// Of a closed unit: calls with an argument of another class.
     pub mismatches: Cell<u64>,
-    /// Activations that are not over: frames that it runs in, on any stack, and work that is done on its behalf.
-    pub activations: Cell<u64>,
+    /// Pieces of work under way on its behalf, besides its activations.
+    pub keepers: Cell<u64>,
     /// Its code object; the unit holds a reference.
     pub shape: CodeShape,
     /// Globals of the functions it serves.
@@ -177,10 +181,12 @@ impl UnitState {
         Box::new(UnitState {
             checked: UnitCells::default(),
             entries: Cell::new(0),
+            left: Cell::new(0),
+            raw_entries: Cell::new(0),
             iterations: Cell::new(0),
             opened: Cell::new(0),
             mismatches: Cell::new(0),
-            activations: Cell::new(0),
+            keepers: Cell::new(0),
             shape,
             globals,
             builtins,
@@ -220,19 +226,19 @@ impl UnitState {
         self.checked.state.get() == 0
     }
 
-    /// Whether code of its may be on a stack.
+    /// Whether code of its may be on a stack, running or suspended.
     pub fn is_active(&self) -> bool {
-        self.activations.get() != 0
+        self.entries.get() != self.left.get() || self.keepers.get() != 0
     }
 
-    /// One more activation.
-    pub fn begin(&self) {
-        self.activations.set(self.activations.get() + 1);
+    /// An activation is over: the last thing before the unit's code returns.
+    pub fn leave(&self) {
+        self.left.set(self.left.get() + 1);
     }
 
-    /// One activation less: the last thing before the unit's code returns.
-    pub fn end(&self) {
-        self.activations.set(self.activations.get() - 1);
+    /// All entries, with a frame or without.
+    pub fn all_entries(&self) -> u64 {
+        self.entries.get() + self.raw_entries.get()
     }
 
     /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
@@ -397,9 +403,9 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
 pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
     // SAFETY: the caller's promise, and then that of the count.
     unsafe {
-        (*unit).begin();
+        (*unit).keepers.set((*unit).keepers.get() + 1);
         let result = act();
-        (*unit).end();
+        (*unit).keepers.set((*unit).keepers.get() - 1);
         result
     }
 }

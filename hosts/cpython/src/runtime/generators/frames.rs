@@ -85,7 +85,6 @@ pub fn enter(unit: &UnitState) -> Func {
         b.store(Width::I32, ts, offset, left);
     }
     frames::count_entry(&mut b, unit);
-    frames::count_activation(&mut b, unit, 1);
     b.ret(&[frame, point, words]);
 
     b.switch_to(fail);
@@ -148,7 +147,7 @@ pub fn suspend(unit: &UnitState) -> Func {
         b.add_at(Width::I32, ts, offset, 1);
     }
     frames::pop_words(&mut b, ts, words);
-    frames::count_activation(&mut b, unit, -1);
+    frames::count_end(&mut b, unit);
     b.ret(&[]);
     func
 }
@@ -168,7 +167,7 @@ pub fn leave(unit: &UnitState) -> Func {
         &[],
     );
     frames::pop_words(&mut b, ts, words);
-    frames::count_activation(&mut b, unit, -1);
+    frames::count_end(&mut b, unit);
     b.ret(&[]);
     func
 }
