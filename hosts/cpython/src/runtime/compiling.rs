@@ -690,18 +690,16 @@ pub unsafe fn compile_loop(
 }
 
 /// Whether a function lost its unit and may get another.
-///
-/// # Safety
-/// `code` is a code object.
-pub unsafe fn wants_recompile(gil: Gil, code: Object) -> bool {
+pub fn wants_recompile(gil: Gil, code: Object) -> bool {
     // Also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.
     let runtime = gil.runtime();
     let codes = runtime.codes.borrow();
-    let state = codes.get(&(code as usize));
-    let is_wanted = |e: &Rc<Entry>| e.recompile.get();
-    !runtime.finished.get()
-        && runtime.has_engine()
-        && state.is_some_and(|s| s.entries.borrow().iter().any(is_wanted))
+    // Each interpreted call asks; mostly nobody wants it.
+    let is_wanted = codes.get(&(code as usize)).is_some_and(|state| {
+        let entries = state.entries.borrow();
+        entries.iter().any(|entry| entry.recompile.get())
+    });
+    is_wanted && !runtime.finished.get() && runtime.has_engine()
 }
 
 /// Compile a function again. What is wrong is recorded; the call that asked goes on in the interpreter.

@@ -124,7 +124,7 @@ pub struct Runtime {
     /// Entries of forgotten code objects, which native code may still refer to.
     pub buried: RefCell<Vec<Rc<function_state::Entry>>>,
     /// The compiler; absent while it works, so that nothing it runs can ask it again.
-    pub engine: RefCell<Option<Engine>>,
+    pub engine: RefCell<Option<Box<Engine>>>,
     /// What is known of code objects, by address.
     pub codes: RefCell<AddressMap<Rc<CodeState>>>,
     /// Functions whose entry was replaced, by address.
@@ -227,7 +227,7 @@ pub unsafe fn start(
         without: RefCell::default(),
         front,
         buried: RefCell::default(),
-        engine: RefCell::new(Some(engine)),
+        engine: RefCell::new(Some(Box::new(engine))),
         codes: RefCell::default(),
         functions: RefCell::default(),
         stubs: entries::Stubs::new(),

@@ -214,7 +214,7 @@ pub fn dict(gil: Gil) -> Object {
         dict.set("paths", paths.0);
         let oracle = Dict::new();
         let engine = gil.runtime().engine.borrow();
-        let counts_of_oracle = engine.as_ref().map(Engine::oracle_counts);
+        let counts_of_oracle = engine.as_deref().map(Engine::oracle_counts);
         drop(engine);
         let ran = counts_of_oracle.unwrap_or_default();
         oracle.set("units", number(ran.units));
