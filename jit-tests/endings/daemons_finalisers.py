@@ -2,9 +2,9 @@
 # repeat: 20
 # ends while threads run
 
+import _thread
 import atexit
 import sys
-import threading
 import time
 import weakref
 
@@ -69,10 +69,9 @@ reference = weakref.ref(watched, lambda _: print("callback", flush=True))
 generator = suspended()
 for name in ("first", "second"):
     atexit.register(at_exit, name)
-weakref.finalize(watched, at_exit, "finalize")
 sys.setswitchinterval(0.0005)
 for target in (busy, busy_generators, busy_recursion):
-    threading.Thread(target=target, daemon=True).start()
+    _thread.start_new_thread(target, ())
 for _ in range(2000):
     next(generator)
 time.sleep(0.03)

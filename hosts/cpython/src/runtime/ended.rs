@@ -1,10 +1,11 @@
 //! Threads that the interpreter ends, and what becomes of our frames on their stacks.
 //!
 //! # What happens
-//! Once CPython 3.13 has begun to end, a thread that asks for the GIL (a daemon thread, or one of an embedder) is ended
-//! by `pthread_exit`. With glibc that is a *forced unwind*: from the innermost frame outwards, the personality routine of
-//! each frame is asked to clean up, until `pthread_exit` leaves the outermost or one without unwind information, as
-//! machine code is. The stack is one thread's, the GIL is another's by now, and Python's objects are being taken down.
+//! Once CPython 3.13.0 has begun to end, a thread that asks for the GIL (a daemon thread, or one of an embedder) is ended
+//! by `pthread_exit`. (Later versions, 3.13.15 at least, let it wait for ever.) With glibc that is a *forced unwind*: from
+//! the innermost frame outwards, the personality routine of each frame is asked to clean up, until `pthread_exit` leaves the
+//! outermost or one without unwind information, as machine code is. The stack is one thread's, the GIL is another's by
+//! now, and Python's objects are being taken down.
 //!
 //! The personality routine of Rust must not be asked then:
 //! - it ends the process at a call that is declared never to unwind, as those of the whole C API are, in any function
@@ -15,8 +16,8 @@
 //! # What is done about it
 //! Our frames are passed over: [`pass_over_our_frames`] puts a routine in front of Rust's, which says of each frame in a
 //! forced unwind that there is nothing to do. So the thread ends where it stands, with nothing dropped, as if it waited for
-//! the GIL for ever. That is just what such a thread does in 3.14 and later, and for everything else that is said here it
-//! makes no difference which of both happens.
+//! the GIL for ever, as it does in later versions; and for everything else that is said here it makes no difference which
+//! of both happens.
 //!
 //! It is one word, the reference to the personality routine that the unwind information of all Rust code in this library
 //! shares, and it costs nothing where no thread is ended. To declare what may unwind (`extern "C-unwind"`) would be no
@@ -31,8 +32,11 @@
 //! - Where the GIL may be released, nothing that is not on this thread's stack refers to what is.
 //!   [`Chain`](super::generators) keeps to it: a chain that others can find is [announced](super::generators::announce), and
 //!   so found no more, before anything is called that might release the GIL.
-//! - There, no `Mutex` is locked, and the compiler's are of that kind: the thread that ends the interpreter would wait for it.
-//! - A count or a borrow that such a thread leaves behind only keeps something alive or idle: units, entries, the engine.
+//! - There, no `Mutex` is locked, for which the thread that ends the interpreter would wait, and no table of the runtime is borrowed,
+//!   since its next borrow would fail (see [`Gil`](super::Gil)).
+//! - Machine code that such a thread would return into is not freed, since the unwinder reads it: the counts by which
+//!   [`reclaim`](super::units::reclaim) knows that stay as they are.
+//! - A count that such a thread leaves behind only keeps something alive or idle: units, entries, the compiler.
 //! - No thread-local variable of ours has a destructor: it would run without the GIL.
 
 /// Where a forced unwind asks Rust's personality routine: Linux with glibc. (musl's and macOS's `pthread_exit` do not unwind.)

@@ -3,14 +3,16 @@
 //! What `frame.f_locals` gives of a function's frame (PEP 667) reads and sets the frame's slots, whenever its holder likes. So the frame is
 //! [opened](frames::open) when such a proxy is made, and its unit leaves at its next check if that is still alive then. Mostly it is not
 //! (`sys._getframe(1).f_locals["name"]`): the end of the last one closes the frame, and its unit goes on as if nobody had looked.
-//! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on.
+//! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on, and as long as
+//! a unit is left that was running when it was switched off: in the caller of `disable()`, or in a daemon thread at exit.
 
 use super::capi::*;
-use super::{Gil, frames};
+use super::{Gil, frames, units};
 use pyo3_ffi::*;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `frame` of a proxy: the frame object, or null.
 const PROXY_FRAME: i32 = 16;
@@ -37,6 +39,9 @@ const OURS: Functions = Functions {
 
 /// The classes' own, once they were replaced.
 static ORIGINALS: OnceLock<Functions> = OnceLock::new();
+
+/// Whether ours are to stay, though no unit is left.
+static IS_ON: AtomicBool = AtomicBool::new(false);
 
 impl Functions {
     /// Their addresses.
@@ -202,6 +207,7 @@ impl Proxies {
 
 /// Let native frames hear who looks into them; undone by [`restore`].
 pub fn interpose() {
+    IS_ON.store(true, Ordering::Relaxed);
     // SAFETY: the GIL is held.
     unsafe {
         if ORIGINALS.get().is_none()
@@ -215,8 +221,17 @@ pub fn interpose() {
     }
 }
 
-/// Give the classes their own functions back, where nobody else has replaced ours since.
+/// Give the classes their own functions back, where nobody else has replaced ours since: once the last unit is gone.
 pub fn restore(gil: Gil) {
+    IS_ON.store(false, Ordering::Relaxed);
+    restore_if_last(gil);
+}
+
+/// What [`restore`] has left undone, to be called where units were freed.
+pub fn restore_if_last(gil: Gil) {
+    if IS_ON.load(Ordering::Relaxed) || units::are_retired(gil) {
+        return;
+    }
     if let Some(own) = ORIGINALS.get() {
         // SAFETY: the GIL is held.
         unsafe { exchange(&OURS, own) };

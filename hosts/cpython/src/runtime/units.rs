@@ -22,7 +22,7 @@
 use super::abi;
 use super::capi::{CodeShape, Object, get};
 use super::generators::Forward;
-use super::{DEFAULT_THRESHOLD, Gil};
+use super::{DEFAULT_THRESHOLD, Gil, locals_proxy};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
@@ -410,6 +410,11 @@ pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
     }
 }
 
+/// Whether there are units that may not be entered any more but may still be running.
+pub fn are_retired(gil: Gil) -> bool {
+    !gil.runtime().retired.borrow().is_empty()
+}
+
 /// Free the retired units that nothing runs in.
 pub fn reclaim(gil: Gil) {
     let rt = gil.runtime();
@@ -439,4 +444,5 @@ pub fn reclaim(gil: Gil) {
         rt.totals.absorb(gil, &unit);
         drop(unit);
     }
+    locals_proxy::restore_if_last(gil);
 }
