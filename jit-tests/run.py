@@ -1,8 +1,11 @@
-"""Runs every program of lang/ and programs/ interpreted and under each way of compiling it, and compares what can be seen.
+"""Runs every program of lang/, programs/ and endings/ interpreted and under each way of compiling it, and compares what can be seen.
 
-    python jit-tests/run.py [-k WORD] [--jobs N] [--modes threshold30,threshold0,...] [--require-jit]
+    python jit-tests/run.py [-k WORD] [--jobs N] [--modes threshold30,threshold0,...] [--require-jit] [--stacks DIR]
 
 A program agrees when stdout, stderr (tracebacks with their lines and columns) and exit code are the interpreter's, byte for byte.
+With --stacks, the programs of stacks/ are run, whose libraries switch the C stack: greenlet, gevent and eventlet, which DIR holds.
+What depends on when threads run is run more often: a line `# repeat: N` says how many times, in each mode. A line
+`# ends while threads run` says that units may be in use at the end.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ from __future__ import annotations
 import argparse
 import collections
 import difflib
+import os
+import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +25,8 @@ import harness
 
 HERE = Path(__file__).resolve().parent
 SMALL = "lang"
+FOLDERS = (SMALL, "programs", "endings")
+STACKS = ("stacks",)
 
 #: How a program is run: what `python -m cladonia` is told.
 MODES = {
@@ -47,6 +54,11 @@ class Program:
         self.cells: dict[str, str] = {}
         self.problems: list[str] = []
         self.base = None
+        text = path.read_text()
+        repeat = re.search(r"^# repeat: (\d+)$", text, re.MULTILINE)
+        self.repeat = int(repeat[1]) if repeat else 1
+        # Or while other stacks are suspended in units.
+        self.threads_run = "\n# ends while threads run\n" in text or path.parent.name in STACKS
 
 
 def main():
@@ -57,7 +69,10 @@ def main():
         sys.exit(f"the JIT can't work in {python}: {reason}")
     if reason:
         print(f"note: the JIT can't work in {python}: {reason}")
-    programs = [Program(path) for folder in (SMALL, "programs") for path in sorted((HERE / folder).glob("*.py"))]
+    folders = STACKS if options.stacks else FOLDERS
+    programs = [Program(path) for folder in folders for path in sorted((HERE / folder).glob("*.py"))]
+    for program in programs:
+        program.repeat *= options.repeat
     programs = [p for p in programs if any(word in p.name for word in options.k)] if options.k else programs
     coverage = {mode: harness.Coverage() for mode in options.modes}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
@@ -93,6 +108,8 @@ def arguments():
     parser.add_argument("--one-by-one-limit", type=int, default=12, metavar="N",
                         help="at most N guards a program, evenly spread; 0 for every guard")
     parser.add_argument("--diff-lines", type=int, default=30)
+    parser.add_argument("--stacks", metavar="DIR", help="run the programs of stacks/ instead, with the libraries in DIR")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each program N times as often")
     parser.add_argument("--require-jit", action="store_true", help="fail where the JIT can't work")
     options = parser.parse_args()
     options.modes = [mode for mode in options.modes.split(",") if mode]
@@ -110,6 +127,9 @@ class Runner:
         self.coverage = coverage
         self.alone = collections.Counter()
         self.env = harness.environment(python)
+        if options.stacks:
+            paths = [self.env.get("PYTHONPATH"), str(Path(options.stacks).resolve())]
+            self.env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
     def program(self, program):
         program.base = base = harness.run(
@@ -130,8 +150,8 @@ class Runner:
         else:
             choices = [{}]
         seconds = 0.0
-        good = True
-        for choice in choices:
+        failures = 0
+        for choice in choices * program.repeat:
             words = [word.format(**choice) for word in MODES[mode]]
             ended = self.child(program, words, ENVIRONMENTS.get(mode, {}), own=mode == "one-by-one")
             if mode == "one-by-one":
@@ -140,12 +160,15 @@ class Runner:
             else:
                 self.coverage[mode].add(ended.stats)
             seconds += ended.seconds
-            trouble = self.difference(program, ended) or self.faults(ended)
+            trouble = self.difference(program, ended) or self.faults(program, ended)
             if trouble:
-                good = False
-                program.problems.append(f"  {program.name} {' '.join(words) or mode}: {trouble}")
+                failures += 1
+                # Of a program that is repeated, one failure tells enough.
+                if failures == 1 or program.repeat == 1:
+                    program.problems.append(f"  {program.name} {' '.join(words) or mode}: {trouble}")
         if choices:
-            program.cells[mode] = f"{seconds:.2f}s" if good else "DIFFERS"
+            differs = "DIFFERS" if program.repeat == 1 else f"DIFFERS {failures}/{len(choices) * program.repeat}"
+            program.cells[mode] = differs if failures else f"{seconds:.2f}s"
 
     def child(self, program, words, also, own=False):
         """One run; `own`: with nothing compiled but the program's own code, of its file and of strings it executes."""
@@ -186,8 +209,8 @@ class Runner:
                                            + ([f"... {rest} lines more"] if rest > 0 else [])))
         return "; ".join(parts)
 
-    def faults(self, ended):
-        return "".join(f"\n    {reason[:1000]}" for reason in harness.faults(ended.stats))
+    def faults(self, program, ended):
+        return "".join(f"\n    {reason[:1000]}" for reason in harness.faults(ended.stats, program.threads_run))
 
     def tail(self, stderr):
         lines = stderr.decode(errors="replace").splitlines()[-self.options.diff_lines:]

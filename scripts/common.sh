@@ -34,6 +34,25 @@ need_rust() {
     command -v cc >/dev/null 2>&1 || fail "A C compiler, with which Rust links, is needed to build Cladonia: cc is not on PATH."
 }
 
+# Puts the wheel that was built last where a Python without pip finds it.
+install_wheel_into() {
+    "$1" - "$root"/target/wheels/cladonia-*.whl <<'EOF'
+import pathlib, shutil, sys, zipfile
+
+target = next(path for path in map(pathlib.Path, reversed(sys.path)) if path.name in ("dist-packages", "site-packages"))
+target.mkdir(parents=True, exist_ok=True)
+for old in target.glob("cladonia*"):
+    shutil.rmtree(old) if old.is_dir() else old.unlink()
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    for name in wheel.namelist():
+        # Files for the root of the folder lie in a folder of their own in a wheel.
+        place = target / name.partition(".data/purelib/")[2] if ".data/purelib/" in name else target / name
+        if not name.endswith("/"):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(wheel.read(name))
+EOF
+}
+
 # A virtual environment with a wheel of this checkout in it. Sets $python, the environment's interpreter.
 install_here() {
     local base

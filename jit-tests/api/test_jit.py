@@ -192,6 +192,23 @@ class Compiling(unittest.TestCase):
             self.assertTrue(cladonia.is_compiled(f))
             cladonia.disable()
 
+    def test_who_disables_still_sees_the_locals_of_what_runs(self):
+        namespace = {"sys": sys, "disable": cladonia.disable}
+        exec("""if 1:
+            def look(i):
+                if i == 4000:
+                    disable()
+                return sys._getframe(1).f_locals["n"]
+            def f():
+                n = 0
+                for i in range(4002):
+                    n += 1
+                    if look(i) != n:
+                        return i
+            """, namespace)
+        cladonia.enable(threshold=30)
+        self.assertIsNone(namespace["f"]())
+
     def test_disable_leaves_no_monitoring_behind(self):
         cladonia.enable(threshold=0)
         fresh()(5)

@@ -53,11 +53,13 @@ pub struct UnitParts {
     pub enter: Func,
     /// `(thread, frame) -> ()`: unlinks and frees the frame; its slots have been emptied or are dropped here.
     pub leave: Func,
-    /// Of a unit with [`Entry::Resume`], and of no other: `(thread, frame, depth, delegates) -> ()` suspends and unlinks the
-    /// frame, whose locals and `depth` stack entries are in their slots, and whose position is where it goes on.
-    /// Such a unit's `enter` is `(thread, generator, words) -> (frame, point)`: it links the frame of a generator that is
+    /// Of a unit with [`Entry::Resume`], and of no other: `(thread, frame, words, depth, delegates) -> ()` suspends and unlinks
+    /// the frame, whose locals and `depth` stack entries are in their slots, and whose position is where it goes on.
+    /// Such a unit's `enter` is `(thread, generator) -> (frame, point, words)`: it links the frame of a generator that is
     /// suspended at the resume point of that number, with its stack given up to the unit, and fails for any other. `words`
-    /// is where the unit keeps what else would lie behind the frame, [`LOCAL_WORDS`](crate::facts::LOCAL_WORDS) a local and two more.
+    /// is where the unit keeps what else would lie behind the frame, [`LOCAL_WORDS`](crate::facts::LOCAL_WORDS) a local and two
+    /// more. The host provides them, since whoever looks at the frame reads them: they must lie where they can be read
+    /// while the native stack is switched away, as a coroutine library does it.
     pub suspend: Option<Func>,
     /// What the unit does before it calls what may look at other frames than its own, if the host puts something off till then.
     pub announcement: Option<Announcement>,

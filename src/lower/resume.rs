@@ -1,7 +1,6 @@
 //! Units that resume frames: the entry, and the end at a yield.
 
 use super::{Lower, Repr, Resumed};
-use crate::facts::LOCAL_WORDS;
 use crate::hir::{GeneralOp, Op, Value};
 use crate::host::names;
 use crate::lir;
@@ -14,20 +13,13 @@ impl Lower<'_> {
 
     /// Take over the frame of a suspended generator, or let the interpreter resume it.
     pub(super) fn enter_suspended(&mut self, generator: lir::Value, sent: lir::Value) {
-        // As many words a local as behind other frames, that of copies of instructions, and the host's.
-        let words = self
-            .b
-            .slot(8 * ((LOCAL_WORDS * self.f.code.locals.len()) as u32 + 2));
-        let words = self.b.stack_addr(words);
         let slow = self.b.cold_block();
         let enter = &self.parts.enter;
-        let entered = self
-            .b
-            .inline(enter, &[self.thread, generator, words], Some(slow));
+        let entered = self.b.inline(enter, &[self.thread, generator], Some(slow));
         self.leave_to_interpreter(slow, GeneralOp::ResumeInterpreted, generator, &[sent]);
         self.frame = entered[0];
         self.resumed = Some(Resumed {
-            words,
+            words: entered[2],
             point: entered[1],
             sent,
         });
@@ -77,7 +69,8 @@ impl Lower<'_> {
         let parts = self.parts;
         let suspend = parts.suspend.as_ref();
         let suspend = suspend.expect("checked with the request");
-        let args = [self.thread, self.frame, depth, delegates];
+        let words = self.resumed().words;
+        let args = [self.thread, self.frame, words, depth, delegates];
         self.b.inline(suspend, &args, None);
         self.b.ret(&[result]);
     }

@@ -264,7 +264,7 @@ impl Set<'_> {
 /// # Panics
 /// If called without the interpreter's lock.
 pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
-    let mut host = HostBuilder::new("CPython 3.13", objects::host());
+    let mut host = HostBuilder::new(abi::NAME, objects::host());
     // SAFETY: the interpreter's lock is held; the singletons are immortal.
     unsafe {
         helpers::find_frame_readers();

@@ -1,8 +1,5 @@
 //! Cladonia inside CPython 3.13.
 
-// Nearly every function here is called by the interpreter or by compiled code, under one contract that stands at the
-// head of its module: the GIL is held, objects are live.
-#![allow(clippy::missing_safety_doc)]
 // References to statics and through raw pointers are taken explicitly, as the compiler's own lints ask.
 #![allow(clippy::deref_addrof, clippy::needless_borrow)]
 // An error that is only an exception already set in the interpreter.
@@ -43,5 +40,7 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PyInit__cladonia() -> *mut pyo3_ffi::PyObject {
     // SAFETY: as above.
-    unsafe { runtime::api::make_module(|not_compiled| runtime::front::start(not_compiled)) }
+    unsafe {
+        runtime::api::make_module(|gil, not_compiled| runtime::front::start(gil, not_compiled))
+    }
 }

@@ -6,7 +6,6 @@
 //! # Safety contract of the helpers
 //! They are called by compiled code only, with the interpreter's lock held: the namespace is an exact dict, the name an
 //! interned string, the cell one of a unit that is running.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi::{dict, dict_keys as keys};
 use crate::capi::{Obj, field, set_field};
@@ -49,15 +48,18 @@ impl NameCell {
     /// As of the helpers.
     #[inline(always)]
     pub unsafe fn value(&self, namespace: Obj, name: Obj) -> Obj {
-        let table: Obj = field(namespace, dict::KEYS);
-        let word: u32 = field(table, keys::LOG2_SIZE);
-        let fits = self.shape == i64::from(word) & i64::from(keys::SHAPE_MASK)
-            && self.index < field(table, keys::NENTRIES)
-            && field::<Obj>(table, self.offset as i32) == name;
-        if fits {
-            field(table, self.offset as i32 + keys::UNICODE_ENTRY_VALUE)
-        } else {
-            ptr::null_mut()
+        // SAFETY: the caller's: an exact dict, whose table has at least as many entries as it says; one that it has lies at its offset.
+        unsafe {
+            let table: Obj = field(namespace, dict::KEYS);
+            let word: u32 = field(table, keys::LOG2_SIZE);
+            let fits = self.shape == i64::from(word) & i64::from(keys::SHAPE_MASK)
+                && self.index < field(table, keys::NENTRIES)
+                && field::<Obj>(table, self.offset as i32) == name;
+            if fits {
+                field(table, self.offset as i32 + keys::UNICODE_ENTRY_VALUE)
+            } else {
+                ptr::null_mut()
+            }
         }
     }
 }
@@ -67,92 +69,121 @@ pub const FAILED: usize = 1;
 
 /// The value of a name, borrowed, or null if there is none (or looking might run code of the program); no exception is
 /// set. Fills the cell if the dict has a table of its own with only strings as keys.
+///
+/// # Safety
+/// As of the helpers: see the module.
 pub unsafe extern "C" fn find(namespace: Obj, name: Obj, cell: *mut NameCell) -> Obj {
-    let table: Obj = field(namespace, dict::KEYS);
-    let kind: u8 = field(table, keys::KIND);
-    if i32::from(kind) == keys::KIND_GENERAL {
-        return ptr::null_mut();
+    // SAFETY: an exact dict, an interned string, and a cell of a unit that is running, or of the helpers' own.
+    unsafe {
+        let table: Obj = field(namespace, dict::KEYS);
+        let kind: u8 = field(table, keys::KIND);
+        if i32::from(kind) == keys::KIND_GENERAL {
+            return ptr::null_mut();
+        }
+        let value = PyDict_GetItemWithError(namespace, name);
+        if value.is_null() {
+            PyErr_Clear();
+        } else if i32::from(kind) == keys::KIND_UNICODE {
+            fill(table, name, cell);
+        }
+        value
     }
-    let value = PyDict_GetItemWithError(namespace, name);
-    if value.is_null() {
-        PyErr_Clear();
-    } else if i32::from(kind) == keys::KIND_UNICODE {
-        fill(table, name, cell);
-    }
-    value
 }
 
 unsafe fn fill(table: Obj, name: Obj, cell: *mut NameCell) {
-    let bits: u8 = field(table, keys::LOG2_INDEX_BYTES);
-    let entries = i64::from(keys::INDICES) + (1 << bits);
-    let used: i64 = field(table, keys::NENTRIES);
-    for index in 0..used {
-        let offset = entries + index * i64::from(keys::UNICODE_ENTRY_SIZE);
-        if field::<Obj>(table, offset as i32) == name {
-            let word: u32 = field(table, keys::LOG2_SIZE);
-            *cell = NameCell {
-                shape: i64::from(word) & i64::from(keys::SHAPE_MASK),
-                index,
-                offset,
-            };
-            return;
+    // SAFETY: the caller's: the table of a dict with strings as keys, and a cell.
+    unsafe {
+        let bits: u8 = field(table, keys::LOG2_INDEX_BYTES);
+        let entries = i64::from(keys::INDICES) + (1 << bits);
+        let used: i64 = field(table, keys::NENTRIES);
+        for index in 0..used {
+            let offset = entries + index * i64::from(keys::UNICODE_ENTRY_SIZE);
+            if field::<Obj>(table, offset as i32) == name {
+                let word: u32 = field(table, keys::LOG2_SIZE);
+                *cell = NameCell {
+                    shape: i64::from(word) & i64::from(keys::SHAPE_MASK),
+                    index,
+                    offset,
+                };
+                return;
+            }
         }
     }
 }
 
 /// Bind a name to a value, which is taken over. Gives the value it had, owned, or null; [`FAILED`] with an exception.
+///
+/// # Safety
+/// As of the helpers: see the module. The value is owned.
 pub unsafe extern "C" fn replace(
     namespace: Obj,
     name: Obj,
     cell: *mut NameCell,
     value: Obj,
 ) -> Obj {
-    let old = PyDict_GetItemWithError(namespace, name);
-    Py_XINCREF(old);
-    let failed =
-        old.is_null() && !PyErr_Occurred().is_null() || PyDict_SetItem(namespace, name, value) < 0;
-    Py_DECREF(value);
-    if failed {
-        Py_XDECREF(old);
-        return FAILED as Obj;
+    // SAFETY: an exact dict, an interned string, a cell of a unit that is running, and an owned value. The old one is owned before the dict
+    // drops it.
+    unsafe {
+        let old = PyDict_GetItemWithError(namespace, name);
+        Py_XINCREF(old);
+        let failed = old.is_null() && !PyErr_Occurred().is_null()
+            || PyDict_SetItem(namespace, name, value) < 0;
+        Py_DECREF(value);
+        if failed {
+            Py_XDECREF(old);
+            return FAILED as Obj;
+        }
+        find(namespace, name, cell);
+        old
     }
-    find(namespace, name, cell);
-    old
 }
 
 /// 0 if the dict has nothing under the name, a string, and no code of the program need run to see that.
+///
+/// # Safety
+/// As of the helpers: see the module.
 pub unsafe extern "C" fn may_have(dict: Obj, name: Obj) -> i64 {
-    let table: Obj = field(dict, dict::KEYS);
-    if i32::from(field::<u8>(table, keys::KIND)) == keys::KIND_GENERAL {
-        return 1;
+    // SAFETY: an exact dict and an interned string.
+    unsafe {
+        let table: Obj = field(dict, dict::KEYS);
+        if i32::from(field::<u8>(table, keys::KIND)) == keys::KIND_GENERAL {
+            return 1;
+        }
+        let found = PyDict_GetItemWithError(dict, name);
+        if found.is_null() {
+            PyErr_Clear();
+        }
+        i64::from(!found.is_null())
     }
-    let found = PyDict_GetItemWithError(dict, name);
-    if found.is_null() {
-        PyErr_Clear();
-    }
-    i64::from(!found.is_null())
 }
 
 /// Give a name that is bound another value, which is taken over; gives the old one, owned. Null if nothing was done:
 /// nothing is bound to it, looking might run code of the program, or there is no memory.
+///
+/// # Safety
+/// As of the helpers: see the module. The value is owned.
 pub unsafe extern "C" fn replace_value(
     dict: Obj,
     name: Obj,
     cell: *mut NameCell,
     value: Obj,
 ) -> Obj {
-    let old = find(dict, name, cell);
-    if old.is_null() {
-        return old;
+    // SAFETY: an exact dict, an interned string, a cell of a unit that is running, and an owned value. The old one is owned before the dict
+    // drops it.
+    unsafe {
+        let old = find(dict, name, cell);
+        if old.is_null() {
+            return old;
+        }
+        Py_INCREF(old);
+        if PyDict_SetItem(dict, name, value) < 0 {
+            PyErr_Clear();
+            Py_DECREF(old);
+            return ptr::null_mut();
+        }
+        Py_DECREF(value);
+        old
     }
-    Py_INCREF(old);
-    if PyDict_SetItem(dict, name, value) < 0 {
-        PyErr_Clear();
-        Py_DECREF(old);
-        return ptr::null_mut();
-    }
-    Py_DECREF(value);
-    old
 }
 
 /// The address of the counter from which each change of a dict takes its version, if it is where the layout says: tried
@@ -161,30 +192,34 @@ pub unsafe extern "C" fn replace_value(
 /// # Safety
 /// The interpreter's lock is held and no exception is set.
 pub unsafe fn version_counter() -> Option<u64> {
-    let interp: *mut u8 = field(crate::capi::current_thread(), crate::abi::thread::INTERP);
-    let counter = interp.offset(crate::abi::interp::DICT_STATE as isize);
-    let (dict, name) = (PyDict_New(), PyUnicode_FromStringAndSize(c"a".as_ptr(), 1));
-    if dict.is_null() || name.is_null() {
+    // SAFETY: the caller's promise: the interpreter's state has the counter where the layout says, which is what is tried out; what is made
+    // here is dropped once.
+    unsafe {
+        let interp: *mut u8 = field(crate::capi::current_thread(), crate::abi::thread::INTERP);
+        let counter = interp.offset(crate::abi::interp::DICT_STATE as isize);
+        let (dict, name) = (PyDict_New(), PyUnicode_FromStringAndSize(c"a".as_ptr(), 1));
+        if dict.is_null() || name.is_null() {
+            PyErr_Clear();
+            Py_XDECREF(dict);
+            Py_XDECREF(name);
+            return None;
+        }
+        let mut agrees = true;
+        let mut last: u64 = counter.cast::<u64>().read();
+        for value in [Py_None(), Py_True(), Py_False()] {
+            agrees &= PyDict_SetItem(dict, name, value) == 0;
+            let tag: u64 = field(dict, dict::VERSION_TAG);
+            let next: u64 = counter.cast::<u64>().read();
+            agrees &= tag == next && next == last + dict::VERSION_STEP as u64;
+            last = next;
+        }
+        // What compiled code does.
+        set_field::<u64>(counter, 0, last + dict::VERSION_STEP as u64);
+        agrees &= PyDict_SetItem(dict, name, Py_None()) == 0;
+        agrees &= field::<u64>(dict, dict::VERSION_TAG) == last + 2 * dict::VERSION_STEP as u64;
         PyErr_Clear();
-        Py_XDECREF(dict);
-        Py_XDECREF(name);
-        return None;
+        Py_DECREF(dict);
+        Py_DECREF(name);
+        agrees.then_some(counter as u64)
     }
-    let mut agrees = true;
-    let mut last: u64 = counter.cast::<u64>().read();
-    for value in [Py_None(), Py_True(), Py_False()] {
-        agrees &= PyDict_SetItem(dict, name, value) == 0;
-        let tag: u64 = field(dict, dict::VERSION_TAG);
-        let next: u64 = counter.cast::<u64>().read();
-        agrees &= tag == next && next == last + dict::VERSION_STEP as u64;
-        last = next;
-    }
-    // What compiled code does.
-    set_field::<u64>(counter, 0, last + dict::VERSION_STEP as u64);
-    agrees &= PyDict_SetItem(dict, name, Py_None()) == 0;
-    agrees &= field::<u64>(dict, dict::VERSION_TAG) == last + 2 * dict::VERSION_STEP as u64;
-    PyErr_Clear();
-    Py_DECREF(dict);
-    Py_DECREF(name);
-    agrees.then_some(counter as u64)
 }

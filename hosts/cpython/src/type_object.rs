@@ -12,12 +12,13 @@ use crate::objects::{self, Reach};
 use crate::runtime::api::{guarded, raise};
 use crate::runtime::capi::Object;
 use crate::runtime::stats::text;
-use crate::runtime::{is_started, rt};
+use crate::runtime::{Gil, is_started};
 use cladonia::types::{ClassPin, ObjectPin, Type, predefined_names};
 use pyo3_ffi::*;
 use std::ffi::{CString, c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What a type keeps from going stale.
 enum Pin {
@@ -37,7 +38,7 @@ struct TypeObject {
 }
 
 /// The class `cladonia.Type`, once it is made.
-static mut CLASS: Object = null_mut();
+static CLASS: AtomicPtr<PyObject> = AtomicPtr::new(null_mut());
 
 const DOC: &std::ffi::CStr = c"A set of values, as the compiler knows it.
 
@@ -52,10 +53,10 @@ hold more. A type keeps the class or object it speaks of alive.";
 pub unsafe fn class() -> Object {
     // SAFETY: the caller's promise; the static is read and written under the GIL.
     unsafe {
-        if CLASS.is_null() {
-            CLASS = make_class();
+        if CLASS.load(Ordering::Relaxed).is_null() {
+            CLASS.store(make_class(), Ordering::Relaxed);
         }
-        Py_XNewRef(CLASS)
+        Py_XNewRef(CLASS.load(Ordering::Relaxed))
     }
 }
 
@@ -149,7 +150,7 @@ unsafe fn new(ty: Type) -> Result<Object, ()> {
     // SAFETY: the caller's promise; what is pinned is alive.
     unsafe {
         if matches!(pin, Pin::None) {
-            let object = allocate(CLASS, ty, pin, null_mut());
+            let object = allocate(CLASS.load(Ordering::Relaxed), ty, pin, null_mut());
             return if object.is_null() {
                 Err(())
             } else {
@@ -161,8 +162,8 @@ unsafe fn new(ty: Type) -> Result<Object, ()> {
         if keeps.is_null() {
             return Err(());
         }
-        let object = allocate(CLASS, ty, pin, keeps);
-        if is_quiet() {
+        let object = allocate(CLASS.load(Ordering::Relaxed), ty, pin, keeps);
+        if is_quiet(Gil::held()) {
             reach.settle();
         }
         if object.is_null() {
@@ -180,13 +181,14 @@ unsafe fn new(ty: Type) -> Result<Object, ()> {
 unsafe fn type_of(object: Object) -> Option<Type> {
     // SAFETY: the class can't be inherited from, so its instances are as it made them.
     unsafe {
-        (Py_TYPE(object).cast::<PyObject>() == CLASS).then(|| (*object.cast::<TypeObject>()).ty)
+        let is_one = Py_TYPE(object).cast() == CLASS.load(Ordering::Relaxed);
+        is_one.then(|| (*object.cast::<TypeObject>()).ty)
     }
 }
 
 /// Whether what no compile has pinned may be given up.
-fn is_quiet() -> bool {
-    !is_started() || rt().engine.is_some()
+fn is_quiet(gil: Gil) -> bool {
+    gil.started().is_none_or(|runtime| runtime.has_engine())
 }
 
 /// Makes sure that classes can be read; says why not otherwise.
@@ -223,7 +225,7 @@ unsafe fn let_go(object: Object) {
         if !matches!(pin, Pin::None) {
             let reach = Reach::of((*object).ty);
             drop(pin);
-            if is_quiet() {
+            if is_quiet(Gil::held()) {
                 reach.settle();
             } else {
                 reach.settle_later();

@@ -36,6 +36,7 @@ typedef struct _dictvalues Values;
 /* What no header has, as the sources say it; the self-test and whoever reads them look at objects too. */
 typedef struct { PyObject_HEAD PyObject *start, *stop, *step, *length; } Range;
 typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *doc; } TupleGetter;
+typedef struct { Py_ssize_t ce_size; void *ce_extras[1]; } CodeExtra;
 typedef struct {
     PyObject_VAR_HEAD
     char *ob_item;
@@ -155,6 +156,9 @@ int main(void)
     V(code, KIND_CELL, CO_FAST_CELL);
     V(code, KIND_FREE, CO_FAST_FREE);
     V(code, KIND_HIDDEN, CO_FAST_HIDDEN);
+
+    O(code_extra, LENGTH, CodeExtra, ce_size);
+    O(code_extra, ITEMS, CodeExtra, ce_extras);
 
     O(function, GLOBALS, PyFunctionObject, func_globals);
     O(function, BUILTINS, PyFunctionObject, func_builtins);

@@ -9,7 +9,7 @@
 //! # What a version module provides
 //! | item | what it knows |
 //! | --- | --- |
-//! | [`MINOR`], [`NEWEST_TESTED`] | the minor version, and the newest patch version that was tested |
+//! | [`NAME`], [`MINOR`], [`NEWEST_TESTED`] | its name, the minor version, and the newest patch version that was tested |
 //! | `audit::hooks` | who hears of audited events |
 //! | [`object`], [`frame`], ... and [`TABLE`] | offsets of fields and the values that go with them, a module a struct |
 //! | [`declare`] | the structs that the intrinsics read, as the core is told of them |
@@ -38,8 +38,8 @@ use v3_13 as version;
 
 pub use version::layouts::*;
 pub use version::{
-    MINOR, NEWEST_TESTED, code_units, counts, declare, eval_breaker, feedback, frames, free_floats,
-    generators, instructions, monitoring, recursion, tables,
+    MINOR, NAME, NEWEST_TESTED, code_units, counts, declare, eval_breaker, feedback, frames,
+    free_floats, generators, instructions, monitoring, recursion, tables,
 };
 
 use pyo3_ffi as ffi;
@@ -132,10 +132,13 @@ pub unsafe fn audit_hooks() -> Option<[i64; 2]> {
 /// The interpreter that runs, in words: its version, and whether that is newer than any that was tested.
 pub fn describe() -> String {
     // SAFETY: `Py_Version` is a constant of every interpreter from 3.11.
-    let version = unsafe { Py_Version };
-    let [major, minor, patch] = [24, 16, 8].map(|bits| version >> bits & 0xff);
+    in_words(unsafe { Py_Version })
+}
+
+fn in_words(version: std::ffi::c_ulong) -> String {
+    let [major, minor, patch] = [24, 16, 8].map(|bits| (version >> bits) as u32 & 0xff);
     let name = format!("CPython {major}.{minor}.{patch}");
-    if (major, minor) == (3, MINOR.into()) && patch > NEWEST_TESTED.into() {
+    if (major, minor) == (3, MINOR) && patch > NEWEST_TESTED {
         format!("{name} (newer than any this build was tested with; its self-test passed)")
     } else {
         name

@@ -1,6 +1,8 @@
 //! The tables against the headers and the modules of the interpreter that the tests embed.
 
-use super::{AbiError, TABLE, check_debug_offsets, debug, read, validate};
+use super::{
+    AbiError, MINOR, NEWEST_TESTED, TABLE, check_debug_offsets, debug, in_words, read, validate,
+};
 use crate::testing::{get, run, with_python};
 use cladonia::bytecode::{BinaryOp, INPLACE};
 use pyo3_ffi::*;
@@ -14,6 +16,28 @@ fn the_interpreter_that_runs_validates_again_and_again() {
             // SAFETY: the lock is held.
             assert_eq!(unsafe { validate() }, Ok(()));
         }
+    });
+}
+
+#[test]
+fn a_patch_version_that_nobody_has_tested_is_called_newer() {
+    let word = |patch: u32| in_words((3 << 24 | MINOR << 16 | patch << 8 | 0xf0).into());
+    assert_eq!(word(0), format!("CPython 3.{MINOR}.0"));
+    let (newest, newer) = (word(NEWEST_TESTED), word(NEWEST_TESTED + 12));
+    assert_eq!(newest, format!("CPython 3.{MINOR}.{NEWEST_TESTED}"));
+    assert!(
+        newer.ends_with(" (newer than any this build was tested with; its self-test passed)"),
+        "{newer}"
+    );
+}
+
+#[test]
+fn the_words_for_audit_hooks_are_found_and_are_null() {
+    with_python(|| {
+        // SAFETY: the lock is held; the words are the interpreter's.
+        let words =
+            unsafe { super::audit_hooks().map(|words| words.map(|at| *(at as *const u64))) };
+        assert_eq!(words, Some([0, 0]));
     });
 }
 

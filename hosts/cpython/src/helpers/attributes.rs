@@ -1,7 +1,6 @@
 //! Attributes: load, store, delete, method lookup, `super()`.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use super::cache;
 use crate::accesses;
@@ -11,60 +10,72 @@ use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
-    sampling::count([a]);
-    let name = frame_name(frame, name);
-    let known = cache::load(a, name);
-    accesses::general(!known.is_null());
-    if known.is_null() {
-        PyObject_GetAttr(a, name)
-    } else {
-        known
+    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand.
+    unsafe {
+        sampling::count([a]);
+        let name = frame_name(frame, name);
+        let known = cache::load(a, name);
+        accesses::general(!known.is_null());
+        if known.is_null() {
+            PyObject_GetAttr(a, name)
+        } else {
+            known
+        }
     }
 }
 
 pub unsafe extern "C" fn store_attr(frame: Frame, name: i64, a: Obj, value: Obj) -> i64 {
-    sampling::count([a]);
-    let name = frame_name(frame, name);
-    let is_done = cache::store(a, name, value);
-    accesses::general(is_done);
-    if is_done {
-        return 0;
+    // SAFETY: the thread's frame, whose code has a name of this number, and live operands.
+    unsafe {
+        sampling::count([a]);
+        let name = frame_name(frame, name);
+        let is_done = cache::store(a, name, value);
+        accesses::general(is_done);
+        if is_done {
+            return 0;
+        }
+        i64::from(PyObject_SetAttr(a, name, value))
     }
-    i64::from(PyObject_SetAttr(a, name, value))
 }
 
 pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
-    accesses::general(false);
-    i64::from(PyObject_SetAttr(
-        a,
-        frame_name(frame, name),
-        ptr::null_mut(),
-    ))
+    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand.
+    unsafe {
+        accesses::general(false);
+        i64::from(PyObject_SetAttr(
+            a,
+            frame_name(frame, name),
+            ptr::null_mut(),
+        ))
+    }
 }
 
 /// Outputs: the function and `self`, or the attribute and null.
 pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut Obj) -> i64 {
-    sampling::count([a]);
-    let name = frame_name(frame, name);
-    let known = cache::method(a, name);
-    accesses::general(!known.is_null());
-    if !known.is_null() {
-        *out = Py_NewRef(known);
-        *out.add(1) = Py_NewRef(a);
-        return 0;
+    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; there is room for two results.
+    unsafe {
+        sampling::count([a]);
+        let name = frame_name(frame, name);
+        let known = cache::method(a, name);
+        accesses::general(!known.is_null());
+        if !known.is_null() {
+            *out = Py_NewRef(known);
+            *out.add(1) = Py_NewRef(a);
+            return 0;
+        }
+        let mut method = ptr::null_mut();
+        let unbound = _PyObject_GetMethod(a, name, &mut method);
+        if method.is_null() {
+            return -1;
+        }
+        *out = method;
+        *out.add(1) = if unbound != 0 {
+            Py_NewRef(a)
+        } else {
+            ptr::null_mut()
+        };
+        0
     }
-    let mut method = ptr::null_mut();
-    let unbound = _PyObject_GetMethod(a, name, &mut method);
-    if method.is_null() {
-        return -1;
-    }
-    *out = method;
-    *out.add(1) = if unbound != 0 {
-        Py_NewRef(a)
-    } else {
-        ptr::null_mut()
-    };
-    0
 }
 
 /// `flags & 1`: a method is wanted; `flags & 2`: `super` was written with two arguments.
@@ -80,40 +91,44 @@ pub unsafe extern "C" fn load_super_attr(
     self_: Obj,
     out: *mut Obj,
 ) -> i64 {
-    accesses::general(false);
-    let name = frame_name(frame, name);
-    let attribute = if super_ == object!(PySuper_Type) && PyType_Check(class) != 0 {
-        let mut is_method = 0;
-        let generic = (*Py_TYPE(self_))
-            .tp_getattro
-            .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
-        let wanted = if flags & 1 != 0 && generic {
-            &raw mut is_method
+    // SAFETY: the thread's frame, whose code has a name of this number, and live operands; there is room for two results. What is no class
+    // is only called.
+    unsafe {
+        accesses::general(false);
+        let name = frame_name(frame, name);
+        let attribute = if super_ == object!(PySuper_Type) && PyType_Check(class) != 0 {
+            let mut is_method = 0;
+            let generic = (*Py_TYPE(self_))
+                .tp_getattro
+                .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
+            let wanted = if flags & 1 != 0 && generic {
+                &raw mut is_method
+            } else {
+                ptr::null_mut()
+            };
+            let attribute = _PySuper_Lookup(class.cast(), self_, name, wanted);
+            if is_method != 0 && !attribute.is_null() {
+                *out = attribute;
+                *out.add(1) = Py_NewRef(self_);
+                return 0;
+            }
+            attribute
         } else {
-            ptr::null_mut()
+            let args = [class, self_];
+            let proxy =
+                PyObject_Vectorcall(super_, args.as_ptr(), (flags & 2) as usize, ptr::null_mut());
+            if proxy.is_null() {
+                return -1;
+            }
+            let attribute = PyObject_GetAttr(proxy, name);
+            Py_DECREF(proxy);
+            attribute
         };
-        let attribute = _PySuper_Lookup(class.cast(), self_, name, wanted);
-        if is_method != 0 && !attribute.is_null() {
-            *out = attribute;
-            *out.add(1) = Py_NewRef(self_);
-            return 0;
-        }
-        attribute
-    } else {
-        let args = [class, self_];
-        let proxy =
-            PyObject_Vectorcall(super_, args.as_ptr(), (flags & 2) as usize, ptr::null_mut());
-        if proxy.is_null() {
+        if attribute.is_null() {
             return -1;
         }
-        let attribute = PyObject_GetAttr(proxy, name);
-        Py_DECREF(proxy);
-        attribute
-    };
-    if attribute.is_null() {
-        return -1;
+        *out = attribute;
+        *out.add(1) = ptr::null_mut();
+        0
     }
-    *out = attribute;
-    *out.add(1) = ptr::null_mut();
-    0
 }

@@ -1,7 +1,6 @@
 //! Displays, comprehensions and formatted strings.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi;
 use crate::capi::{
@@ -14,159 +13,199 @@ use std::ptr;
 
 /// The last one first, as the interpreter drops the operands of an instruction that takes an array of them.
 unsafe fn drop_all(items: *const Obj, count: i64) {
-    for i in (0..count as usize).rev() {
-        Py_DECREF(*items.add(i));
+    // SAFETY: the caller's: so many owned references, each of which is dropped once.
+    unsafe {
+        for i in (0..count as usize).rev() {
+            Py_DECREF(*items.add(i));
+        }
     }
 }
 
 pub unsafe extern "C" fn build_tuple(items: *mut Obj, count: i64) -> Obj {
-    _PyTuple_FromArraySteal(items, count as Py_ssize_t)
+    // SAFETY: the array's references are taken over, which also failing does.
+    unsafe { _PyTuple_FromArraySteal(items, count as Py_ssize_t) }
 }
 
 pub unsafe extern "C" fn build_list(items: *mut Obj, count: i64) -> Obj {
-    _PyList_FromArraySteal(items, count as Py_ssize_t)
+    // SAFETY: the array's references are taken over, which also failing does.
+    unsafe { _PyList_FromArraySteal(items, count as Py_ssize_t) }
 }
 
 pub unsafe extern "C" fn build_set(items: *mut Obj, count: i64) -> Obj {
-    let set = PySet_New(ptr::null_mut());
-    if set.is_null() {
-        drop_all(items, count);
-        return set;
-    }
-    let mut status = 0;
-    for i in 0..count as usize {
-        let item = *items.add(i);
-        if status == 0 {
-            status = PySet_Add(set, item);
+    // SAFETY: the array's references are owned, and dropped once each; the new set is nobody else's yet.
+    unsafe {
+        let set = PySet_New(ptr::null_mut());
+        if set.is_null() {
+            drop_all(items, count);
+            return set;
         }
-        Py_DECREF(item);
+        let mut status = 0;
+        for i in 0..count as usize {
+            let item = *items.add(i);
+            if status == 0 {
+                status = PySet_Add(set, item);
+            }
+            Py_DECREF(item);
+        }
+        if status != 0 {
+            Py_DECREF(set);
+            return ptr::null_mut();
+        }
+        set
     }
-    if status != 0 {
-        Py_DECREF(set);
-        return ptr::null_mut();
-    }
-    set
 }
 
 pub unsafe extern "C" fn build_map(items: *mut Obj, count: i64) -> Obj {
-    let dict = _PyDict_FromItems(
-        items,
-        2,
-        items.add(usize::from(count > 0)),
-        2,
-        (count / 2) as Py_ssize_t,
-    );
-    drop_all(items, count);
-    dict
+    // SAFETY: the array has so many owned references, keys and values in turn, which the dict does not take over.
+    unsafe {
+        let dict = _PyDict_FromItems(
+            items,
+            2,
+            items.add(usize::from(count > 0)),
+            2,
+            (count / 2) as Py_ssize_t,
+        );
+        drop_all(items, count);
+        dict
+    }
 }
 
 pub unsafe extern "C" fn build_const_key_map(keys: Obj, values: *mut Obj, count: i64) -> Obj {
-    let first = keys
-        .cast::<u8>()
-        .add(abi::tuple::ITEMS as usize)
-        .cast::<Obj>();
-    let dict = _PyDict_FromItems(first, 1, values, 1, count as Py_ssize_t);
-    drop_all(values, count);
-    dict
+    // SAFETY: the keys are a tuple of as many as there are values, which are owned and not taken over by the dict.
+    unsafe {
+        let first = keys
+            .cast::<u8>()
+            .add(abi::tuple::ITEMS as usize)
+            .cast::<Obj>();
+        let dict = _PyDict_FromItems(first, 1, values, 1, count as Py_ssize_t);
+        drop_all(values, count);
+        dict
+    }
 }
 
 pub unsafe extern "C" fn build_string(items: *mut Obj, count: i64) -> Obj {
-    let empty = interned!("");
-    let text = if empty.is_null() {
-        empty
-    } else {
-        _PyUnicode_JoinArray(empty, items, count as Py_ssize_t)
-    };
-    drop_all(items, count);
-    text
+    // SAFETY: the array has so many owned strings, which the new one does not take over.
+    unsafe {
+        let empty = interned!("");
+        let text = if empty.is_null() {
+            empty
+        } else {
+            _PyUnicode_JoinArray(empty, items, count as Py_ssize_t)
+        };
+        drop_all(items, count);
+        text
+    }
 }
 
 pub unsafe extern "C" fn concat_strings(items: *mut Obj, _: i64) -> Obj {
-    let (mut whole, more) = (*items, *items.add(1));
-    PyUnicode_Append(&mut whole, more);
-    Py_DECREF(more);
-    whole
+    // SAFETY: the array has two owned strings: the first is replaced by the result, the second dropped.
+    unsafe {
+        let (mut whole, more) = (*items, *items.add(1));
+        PyUnicode_Append(&mut whole, more);
+        Py_DECREF(more);
+        whole
+    }
 }
 
 pub unsafe extern "C" fn list_append(list: Obj, item: Obj) -> i64 {
-    i64::from(PyList_Append(list, item))
+    // SAFETY: a list that the code builds, and a live item.
+    unsafe { i64::from(PyList_Append(list, item)) }
 }
 
 pub unsafe extern "C" fn list_extend(_thread: Thread, list: Obj, iterable: Obj) -> i64 {
-    let none = _PyList_Extend(list, iterable);
-    if !none.is_null() {
-        Py_DECREF(none);
-        return 0;
+    // SAFETY: a list that the code builds, and a live operand, whose class has a name.
+    unsafe {
+        let none = _PyList_Extend(list, iterable);
+        if !none.is_null() {
+            Py_DECREF(none);
+            return 0;
+        }
+        if PyErr_ExceptionMatches(PyExc_TypeError) != 0
+            && (*Py_TYPE(iterable)).tp_iter.is_none()
+            && PySequence_Check(iterable) == 0
+        {
+            PyErr_Clear();
+            PyErr_Format(
+                PyExc_TypeError,
+                c"Value after * must be an iterable, not %.200s".as_ptr(),
+                (*Py_TYPE(iterable)).tp_name,
+            );
+        }
+        -1
     }
-    if PyErr_ExceptionMatches(PyExc_TypeError) != 0
-        && (*Py_TYPE(iterable)).tp_iter.is_none()
-        && PySequence_Check(iterable) == 0
-    {
-        PyErr_Clear();
-        PyErr_Format(
-            PyExc_TypeError,
-            c"Value after * must be an iterable, not %.200s".as_ptr(),
-            (*Py_TYPE(iterable)).tp_name,
-        );
-    }
-    -1
 }
 
 pub unsafe extern "C" fn set_add(set: Obj, item: Obj) -> i64 {
-    i64::from(PySet_Add(set, item))
+    // SAFETY: a set that the code builds, and a live item.
+    unsafe { i64::from(PySet_Add(set, item)) }
 }
 
 pub unsafe extern "C" fn set_update(set: Obj, iterable: Obj) -> i64 {
-    i64::from(_PySet_Update(set, iterable))
+    // SAFETY: a set that the code builds, and a live operand.
+    unsafe { i64::from(_PySet_Update(set, iterable)) }
 }
 
 pub unsafe extern "C" fn map_add(dict: Obj, key: Obj, value: Obj) -> i64 {
-    i64::from(PyDict_SetItem(dict, key, value))
+    // SAFETY: a dict that the code builds, and live operands.
+    unsafe { i64::from(PyDict_SetItem(dict, key, value)) }
 }
 
 pub unsafe extern "C" fn dict_update(_thread: Thread, dict: Obj, other: Obj) -> i64 {
-    if PyDict_Update(dict, other) >= 0 {
-        return 0;
+    // SAFETY: a dict that the code builds, and a live operand, whose class has a name.
+    unsafe {
+        if PyDict_Update(dict, other) >= 0 {
+            return 0;
+        }
+        if PyErr_ExceptionMatches(PyExc_AttributeError) != 0 {
+            PyErr_Format(
+                PyExc_TypeError,
+                c"'%.200s' object is not a mapping".as_ptr(),
+                (*Py_TYPE(other)).tp_name,
+            );
+        }
+        -1
     }
-    if PyErr_ExceptionMatches(PyExc_AttributeError) != 0 {
-        PyErr_Format(
-            PyExc_TypeError,
-            c"'%.200s' object is not a mapping".as_ptr(),
-            (*Py_TYPE(other)).tp_name,
-        );
-    }
-    -1
 }
 
 pub unsafe extern "C" fn dict_merge(thread: Thread, dict: Obj, other: Obj, callable: Obj) -> i64 {
-    if _PyDict_MergeEx(dict, other, 2) < 0 {
-        _PyEval_FormatKwargsError(thread, callable, other);
-        return -1;
+    // SAFETY: the running thread, a dict that the code builds, and live operands.
+    unsafe {
+        if _PyDict_MergeEx(dict, other, 2) < 0 {
+            _PyEval_FormatKwargsError(thread, callable, other);
+            return -1;
+        }
+        0
     }
-    0
 }
 
 pub unsafe extern "C" fn format_simple(a: Obj) -> Obj {
-    if PyUnicode_CheckExact(a) != 0 {
-        Py_NewRef(a)
-    } else {
-        PyObject_Format(a, ptr::null_mut())
+    // SAFETY: a live operand.
+    unsafe {
+        if PyUnicode_CheckExact(a) != 0 {
+            Py_NewRef(a)
+        } else {
+            PyObject_Format(a, ptr::null_mut())
+        }
     }
 }
 
 pub unsafe extern "C" fn format_with_spec(a: Obj, spec: Obj) -> Obj {
-    PyObject_Format(a, spec)
+    // SAFETY: live operands, the second one a string.
+    unsafe { PyObject_Format(a, spec) }
 }
 
 pub unsafe extern "C" fn convert_value(which: i64, a: Obj) -> Obj {
-    match abi::instructions::conversion(which as usize) {
-        Some(convert) => convert(a),
-        None => {
-            PyErr_SetString(
-                PyExc_SystemError,
-                c"invalid conversion of a formatted value".as_ptr(),
-            );
-            ptr::null_mut()
+    // SAFETY: a live operand; the functions are the interpreter's own table.
+    unsafe {
+        match abi::instructions::conversion(which as usize) {
+            Some(convert) => convert(a),
+            None => {
+                PyErr_SetString(
+                    PyExc_SystemError,
+                    c"invalid conversion of a formatted value".as_ptr(),
+                );
+                ptr::null_mut()
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 //! them: without the vectorcall that would look the flavour up again. What is called, with which errors, is the same.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use super::calls::{Given, with_locals_read};
 use crate::abi::{recursion, thread as t};
@@ -34,38 +33,41 @@ pub(super) unsafe fn call(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    let class = Py_TYPE(callable);
-    if class == &raw mut PyCFunction_Type {
-        let function = callable.cast::<PyCFunctionObject>();
-        let method = (*function).m_ml;
-        let receiver = match (*method).ml_flags & METH_STATIC {
-            0 => (*function).m_self,
-            _ => ptr::null_mut(),
-        };
-        return by_flavour(
-            thread, callable, method, receiver, args, positional, kwnames,
-        );
-    }
-    if class == &raw mut PyMethodDescr_Type {
-        let descriptor = callable.cast::<PyMethodDescrObject>();
-        if positional == 0 || PyObject_TypeCheck(*args, (*descriptor).d_common.d_type) == 0 {
-            return None;
+    // SAFETY: the caller's: live objects, as many arguments as are said. An object of exactly one of these classes has its fields.
+    unsafe {
+        let class = Py_TYPE(callable);
+        if class == &raw mut PyCFunction_Type {
+            let function = callable.cast::<PyCFunctionObject>();
+            let method = (*function).m_ml;
+            let receiver = match (*method).ml_flags & METH_STATIC {
+                0 => (*function).m_self,
+                _ => ptr::null_mut(),
+            };
+            return by_flavour(
+                thread, callable, method, receiver, args, positional, kwnames,
+            );
         }
-        let (method, rest) = ((*descriptor).d_method, args.add(1));
-        return by_flavour(
-            thread,
-            callable,
-            method,
-            *args,
-            rest,
-            positional - 1,
-            kwnames,
-        );
+        if class == &raw mut PyMethodDescr_Type {
+            let descriptor = callable.cast::<PyMethodDescrObject>();
+            if positional == 0 || PyObject_TypeCheck(*args, (*descriptor).d_common.d_type) == 0 {
+                return None;
+            }
+            let (method, rest) = ((*descriptor).d_method, args.add(1));
+            return by_flavour(
+                thread,
+                callable,
+                method,
+                *args,
+                rest,
+                positional - 1,
+                kwnames,
+            );
+        }
+        if callable == (&raw mut PyType_Type).cast() && positional == 1 && kwnames.is_null() {
+            return Some(Py_NewRef(Py_TYPE(*args).cast()));
+        }
+        None
     }
-    if callable == (&raw mut PyType_Type).cast() && positional == 1 && kwnames.is_null() {
-        return Some(Py_NewRef(Py_TYPE(*args).cast()));
-    }
-    None
 }
 
 #[inline(always)]
@@ -78,46 +80,49 @@ unsafe fn by_flavour(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    let meth = (*method).ml_meth.PyCFunction as *const ();
-    let given = positional as Py_ssize_t;
-    let passed = Given {
-        args,
-        positional,
-        keywords: !kwnames.is_null(),
-    };
-    let result = match (*method).ml_flags & FLAVOUR {
-        METH_O if positional == 1 && kwnames.is_null() => {
-            let left = recursion::enter_c(thread)?;
-            let result = std::mem::transmute::<*const (), One>(meth)(receiver, *args);
-            recursion::leave_c(thread, left);
-            result
+    // SAFETY: the caller's: a method's row, whose flags say which type its function has, and as many live arguments as are said.
+    unsafe {
+        let meth = (*method).ml_meth.PyCFunction as *const ();
+        let given = positional as Py_ssize_t;
+        let passed = Given {
+            args,
+            positional,
+            keywords: !kwnames.is_null(),
+        };
+        let result = match (*method).ml_flags & FLAVOUR {
+            METH_O if positional == 1 && kwnames.is_null() => {
+                let left = recursion::enter_c(thread)?;
+                let result = std::mem::transmute::<*const (), One>(meth)(receiver, *args);
+                recursion::leave_c(thread, left);
+                result
+            }
+            METH_NOARGS if positional == 0 && kwnames.is_null() => {
+                let left = recursion::enter_c(thread)?;
+                let result = with_locals_read(thread, callable, passed, || {
+                    std::mem::transmute::<*const (), One>(meth)(receiver, ptr::null_mut())
+                });
+                recursion::leave_c(thread, left);
+                result
+            }
+            // As the interpreter's instructions do, these are not counted.
+            FAST if kwnames.is_null() => {
+                std::mem::transmute::<*const (), Fast>(meth)(receiver, args, given)
+            }
+            FAST_WITH_KEYWORDS => {
+                let function = std::mem::transmute::<*const (), FastWithKeywords>(meth);
+                with_locals_read(thread, callable, passed, || {
+                    function(receiver, args, given, kwnames)
+                })
+            }
+            _ => return None,
+        };
+        // A result or an exception, never both or neither: the interpreter's own words for it.
+        let exception: Obj = field(thread, t::CURRENT_EXCEPTION);
+        if result.is_null() == exception.is_null() {
+            return Some(unfit_result(thread, callable, result));
         }
-        METH_NOARGS if positional == 0 && kwnames.is_null() => {
-            let left = recursion::enter_c(thread)?;
-            let result = with_locals_read(thread, callable, passed, || {
-                std::mem::transmute::<*const (), One>(meth)(receiver, ptr::null_mut())
-            });
-            recursion::leave_c(thread, left);
-            result
-        }
-        // As the interpreter's instructions do, these are not counted.
-        FAST if kwnames.is_null() => {
-            std::mem::transmute::<*const (), Fast>(meth)(receiver, args, given)
-        }
-        FAST_WITH_KEYWORDS => {
-            let function = std::mem::transmute::<*const (), FastWithKeywords>(meth);
-            with_locals_read(thread, callable, passed, || {
-                function(receiver, args, given, kwnames)
-            })
-        }
-        _ => return None,
-    };
-    // A result or an exception, never both or neither: the interpreter's own words for it.
-    let exception: Obj = field(thread, t::CURRENT_EXCEPTION);
-    if result.is_null() == exception.is_null() {
-        return Some(unfit_result(thread, callable, result));
+        Some(result)
     }
-    Some(result)
 }
 
 /// Says what is wrong with what a C function has given: null and no exception, or an object with one.
@@ -126,5 +131,6 @@ unsafe fn by_flavour(
 /// The thread is the running one; the result is owned, or null.
 #[cold]
 pub unsafe extern "C" fn unfit_result(thread: Thread, callable: Obj, result: Obj) -> Obj {
-    _Py_CheckFunctionResult(thread, callable, result, ptr::null())
+    // SAFETY: the caller's promise; the callable is live.
+    unsafe { _Py_CheckFunctionResult(thread, callable, result, ptr::null()) }
 }

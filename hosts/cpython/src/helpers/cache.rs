@@ -4,7 +4,6 @@
 //! changes, and never gives one twice. A method in a row is borrowed from its class for as long.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi;
 use crate::capi::{Obj, field};
@@ -69,148 +68,175 @@ impl Table {
         name: Obj,
         find: unsafe fn(*mut PyTypeObject, Obj) -> Place,
     ) -> &Place {
-        let version: u32 = field(class, abi::type_::VERSION_TAG);
-        let index = (version as usize ^ (name as usize >> 4)) % ROWS;
-        let row = (*self.0.get()).as_mut_ptr().add(index);
-        if version != 0 && (*row).version == version && (*row).name == name {
-            return &(*row).place;
+        // SAFETY: the caller's: a live class and name, with the lock held. A reference to a row is made only to be returned, when nothing
+        // more runs here, and the caller copies what it says before anything else runs.
+        unsafe {
+            let version: u32 = field(class, abi::type_::VERSION_TAG);
+            let index = (version as usize ^ (name as usize >> 4)) % ROWS;
+            let row = (*self.0.get()).as_mut_ptr().add(index);
+            if version != 0 && (*row).version == version && (*row).name == name {
+                return &(*row).place;
+            }
+            // Asking may give the class its first version.
+            let place = find(class, name);
+            let version: u32 = field(class, abi::type_::VERSION_TAG);
+            if version == 0 {
+                return &Place::General;
+            }
+            let index = (version as usize ^ (name as usize >> 4)) % ROWS;
+            let row = (*self.0.get()).as_mut_ptr().add(index);
+            let old = ptr::replace(
+                row,
+                Row {
+                    version,
+                    name: Py_NewRef(name),
+                    place,
+                },
+            );
+            Py_XDECREF(old.name);
+            &(*row).place
         }
-        // Asking may give the class its first version.
-        let place = find(class, name);
-        let version: u32 = field(class, abi::type_::VERSION_TAG);
-        if version == 0 {
-            return &Place::General;
-        }
-        let index = (version as usize ^ (name as usize >> 4)) % ROWS;
-        let row = (*self.0.get()).as_mut_ptr().add(index);
-        let old = ptr::replace(
-            row,
-            Row {
-                version,
-                name: Py_NewRef(name),
-                place,
-            },
-        );
-        Py_XDECREF(old.name);
-        &(*row).place
     }
 }
 
 /// An attribute, if the cache knows where it is; null without an exception otherwise.
 pub(super) unsafe fn load(object: Obj, name: Obj) -> Obj {
-    let value: Obj = match *LOADS.place(Py_TYPE(object), name, find_load) {
-        Place::Slot(offset) => field(object, offset as i32),
-        Place::Value(valid, place) if field::<u8>(object, valid as i32) != 0 => {
-            field(object, place as i32)
-        }
-        _ => ptr::null_mut(),
-    };
-    Py_XINCREF(value);
-    value
+    // SAFETY: the caller's: live objects. A row of the class's version says where its instances have their values.
+    unsafe {
+        let value: Obj = match *LOADS.place(Py_TYPE(object), name, find_load) {
+            Place::Slot(offset) => field(object, offset as i32),
+            Place::Value(valid, place) if field::<u8>(object, valid as i32) != 0 => {
+                field(object, place as i32)
+            }
+            _ => ptr::null_mut(),
+        };
+        Py_XINCREF(value);
+        value
+    }
 }
 
 /// A method of the object's class, borrowed, if the cache knows that the object has nothing else by this name.
 pub(super) unsafe fn method(object: Obj, name: Obj) -> Obj {
-    let Place::Method(function, lacks) = *LOADS.place(Py_TYPE(object), name, find_load) else {
-        return ptr::null_mut();
-    };
-    let holds = match lacks {
-        Lacks::Nothing => true,
-        Lacks::Null(offset) => field::<Obj>(object, offset as i32).is_null(),
-        Lacks::Value(valid, place) => {
-            field::<u8>(object, valid as i32) != 0 && field::<Obj>(object, place as i32).is_null()
-        }
-        Lacks::Keys(valid, keys, count) => {
-            field::<u8>(object, valid as i32) != 0
-                && field::<i64>(keys, abi::dict_keys::NENTRIES) == count
-        }
-    };
-    if holds { function } else { ptr::null_mut() }
+    // SAFETY: the caller's: live objects. A row of the class's version says where its instances have their values, and holds only while the
+    // class has the method.
+    unsafe {
+        let Place::Method(function, lacks) = *LOADS.place(Py_TYPE(object), name, find_load) else {
+            return ptr::null_mut();
+        };
+        let holds = match lacks {
+            Lacks::Nothing => true,
+            Lacks::Null(offset) => field::<Obj>(object, offset as i32).is_null(),
+            Lacks::Value(valid, place) => {
+                field::<u8>(object, valid as i32) != 0
+                    && field::<Obj>(object, place as i32).is_null()
+            }
+            Lacks::Keys(valid, keys, count) => {
+                field::<u8>(object, valid as i32) != 0
+                    && field::<i64>(keys, abi::dict_keys::NENTRIES) == count
+            }
+        };
+        if holds { function } else { ptr::null_mut() }
+    }
 }
 
 /// A method of the object's class whatever the object itself has by this name, borrowed, if the cache knows it.
 pub(super) unsafe fn class_method(object: Obj, name: Obj) -> Obj {
-    match *LOADS.place(Py_TYPE(object), name, find_load) {
-        Place::Method(function, _) => function,
-        _ => ptr::null_mut(),
+    // SAFETY: the caller's: live objects. A row of the class's version holds only while the class has the method.
+    unsafe {
+        match *LOADS.place(Py_TYPE(object), name, find_load) {
+            Place::Method(function, _) => function,
+            _ => ptr::null_mut(),
+        }
     }
 }
 
 /// Replace an attribute that is there already, if the cache knows where; false if nothing was done.
 pub(super) unsafe fn store(object: Obj, name: Obj, value: Obj) -> bool {
-    let offset = match *STORES.place(Py_TYPE(object), name, find_store) {
-        Place::Slot(offset) => offset,
-        Place::Value(valid, place)
-            if field::<u8>(object, valid as i32) != 0
-                && field::<Obj>(object, abi::object::MANAGED_DICT).is_null() =>
-        {
-            place
+    // SAFETY: the caller's: live objects. A row of the class's version says where its instances have their values; the old one is dropped
+    // when it is in no place any more.
+    unsafe {
+        let offset = match *STORES.place(Py_TYPE(object), name, find_store) {
+            Place::Slot(offset) => offset,
+            Place::Value(valid, place)
+                if field::<u8>(object, valid as i32) != 0
+                    && field::<Obj>(object, abi::object::MANAGED_DICT).is_null() =>
+            {
+                place
+            }
+            _ => return false,
+        };
+        let place = object.cast::<u8>().offset(offset as isize).cast::<Obj>();
+        let old = *place;
+        if old.is_null() {
+            return false;
         }
-        _ => return false,
-    };
-    let place = object.cast::<u8>().offset(offset as isize).cast::<Obj>();
-    let old = *place;
-    if old.is_null() {
-        return false;
+        *place = Py_NewRef(value);
+        Py_DECREF(old);
+        true
     }
-    *place = Py_NewRef(value);
-    Py_DECREF(old);
-    true
 }
 
 unsafe fn find_load(class: *mut PyTypeObject, name: Obj) -> Place {
-    let generic = (*class)
-        .tp_getattro
-        .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
-    if !generic || PyUnicode_CheckExact(name) == 0 || !is_versioned(class) {
-        return Place::General;
-    }
-    match descriptor(class, name) {
-        Descriptor::Slot { offset, .. } => Place::Slot(offset),
-        Descriptor::Absent => match storage(class) {
-            Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
-                Place::Value(values.valid(), values.place(i))
-            }),
+    // SAFETY: the caller's: a live class and name.
+    unsafe {
+        let generic = (*class)
+            .tp_getattro
+            .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
+        if !generic || PyUnicode_CheckExact(name) == 0 || !is_versioned(class) {
+            return Place::General;
+        }
+        match descriptor(class, name) {
+            Descriptor::Slot { offset, .. } => Place::Slot(offset),
+            Descriptor::Absent => match storage(class) {
+                Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
+                    Place::Value(values.valid(), values.place(i))
+                }),
+                _ => Place::General,
+            },
+            Descriptor::Method(function) => match storage(class) {
+                Storage::None => Place::Method(function, Lacks::Nothing),
+                Storage::Dict(offset) => Place::Method(function, Lacks::Null(offset)),
+                Storage::Inline(values) => {
+                    let lacks = match values.index_of(name) {
+                        Some(i) => Lacks::Value(values.valid(), values.place(i)),
+                        None => {
+                            Lacks::Keys(values.valid(), values.keys() as *const u8, values.count())
+                        }
+                    };
+                    Place::Method(function, lacks)
+                }
+                Storage::Other => Place::General,
+            },
             _ => Place::General,
-        },
-        Descriptor::Method(function) => match storage(class) {
-            Storage::None => Place::Method(function, Lacks::Nothing),
-            Storage::Dict(offset) => Place::Method(function, Lacks::Null(offset)),
-            Storage::Inline(values) => {
-                let lacks = match values.index_of(name) {
-                    Some(i) => Lacks::Value(values.valid(), values.place(i)),
-                    None => Lacks::Keys(values.valid(), values.keys() as *const u8, values.count()),
-                };
-                Place::Method(function, lacks)
-            }
-            Storage::Other => Place::General,
-        },
-        _ => Place::General,
+        }
     }
 }
 
 unsafe fn find_store(class: *mut PyTypeObject, name: Obj) -> Place {
-    let generic = (*class)
-        .tp_setattro
-        .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericSetAttr as setattrofunc));
-    if !generic || PyUnicode_CheckExact(name) == 0 || !is_versioned(class) {
-        return Place::General;
-    }
-    match descriptor(class, name) {
-        Descriptor::Slot {
-            offset,
-            writable: true,
-        } => Place::Slot(offset),
-        Descriptor::Absent
-        | Descriptor::Method(_)
-        | Descriptor::Plain(_)
-        | Descriptor::NonData
-        | Descriptor::ClassMethod(_) => match storage(class) {
-            Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
-                Place::Value(values.valid(), values.place(i))
-            }),
+    // SAFETY: the caller's: a live class and name.
+    unsafe {
+        let generic = (*class)
+            .tp_setattro
+            .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericSetAttr as setattrofunc));
+        if !generic || PyUnicode_CheckExact(name) == 0 || !is_versioned(class) {
+            return Place::General;
+        }
+        match descriptor(class, name) {
+            Descriptor::Slot {
+                offset,
+                writable: true,
+            } => Place::Slot(offset),
+            Descriptor::Absent
+            | Descriptor::Method(_)
+            | Descriptor::Plain(_)
+            | Descriptor::NonData
+            | Descriptor::ClassMethod(_) => match storage(class) {
+                Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
+                    Place::Value(values.valid(), values.place(i))
+                }),
+                _ => Place::General,
+            },
             _ => Place::General,
-        },
-        _ => Place::General,
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Calls: of anything, with unpacked arguments, of the bytecode's intrinsics, and of functions in the interpreter.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use super::{c_functions, cache, exceptions};
 use crate::abi;
@@ -10,7 +9,7 @@ use crate::capi::{
     PyMethod_Type, Thread, VectorCall, field,
 };
 use crate::runtime::capi::GENERATORS;
-use crate::runtime::{entries, frames, generators};
+use crate::runtime::{Gil, entries, frames, generators};
 use pyo3_ffi::*;
 use smallvec::SmallVec;
 use std::ffi::CStr;
@@ -32,15 +31,18 @@ static FRAME_READERS: [AtomicPtr<PyObject>; 5] = [const { AtomicPtr::new(ptr::nu
 /// # Safety
 /// The interpreter's lock is held.
 pub unsafe fn find_frame_readers() {
-    let builtins = PyEval_GetBuiltins();
-    for (place, name) in FRAME_READERS.iter().zip(FRAME_READER_NAMES) {
-        let found = PyDict_GetItemString(builtins, name.as_ptr());
-        if !found.is_null()
-            && PyCFunction_CheckExact(found) != 0
-            && place.load(Ordering::Relaxed).is_null()
-        {
-            // Kept for ever, so that no other object can take its address.
-            place.store(Py_NewRef(found), Ordering::Relaxed);
+    // SAFETY: the caller's promise; the builtins of the thread are a dict.
+    unsafe {
+        let builtins = PyEval_GetBuiltins();
+        for (place, name) in FRAME_READERS.iter().zip(FRAME_READER_NAMES) {
+            let found = PyDict_GetItemString(builtins, name.as_ptr());
+            if !found.is_null()
+                && PyCFunction_CheckExact(found) != 0
+                && place.load(Ordering::Relaxed).is_null()
+            {
+                // Kept for ever, so that no other object can take its address.
+                place.store(Py_NewRef(found), Ordering::Relaxed);
+            }
         }
     }
 }
@@ -69,14 +71,17 @@ pub(super) struct Given {
 /// Whether a callable reads its caller's locals if it gets these.
 #[inline]
 unsafe fn reads_frame(callable: Obj, given: Given) -> bool {
-    if Py_TYPE(callable) != &raw mut PyCFunction_Type {
-        return false;
-    }
-    match reader_index(callable) {
-        None => false,
-        Some(_) if given.keywords => true,
-        Some(index) if index < WITHOUT_ARGUMENTS => given.positional == 0,
-        Some(_) => given.positional < 2 || *given.args.add(1) == Py_None(),
+    // SAFETY: the caller's: a live callable and so many live arguments.
+    unsafe {
+        if Py_TYPE(callable) != &raw mut PyCFunction_Type {
+            return false;
+        }
+        match reader_index(callable) {
+            None => false,
+            Some(_) if given.keywords => true,
+            Some(index) if index < WITHOUT_ARGUMENTS => given.positional == 0,
+            Some(_) => given.positional < 2 || *given.args.add(1) == Py_None(),
+        }
     }
 }
 
@@ -89,50 +94,57 @@ pub(super) unsafe fn with_locals_read(
     given: Given,
     call: impl FnOnce() -> Obj,
 ) -> Obj {
-    let opened =
-        reads_frame(callable, given).then(|| field::<Frame>(thread, abi::thread::CURRENT_FRAME));
-    if opened.is_some_and(|frame| frames::open(frame) < 0) {
-        return ptr::null_mut();
+    // SAFETY: the caller's: the running thread, whose frame is that of the code that calls, and which the call does not pop.
+    unsafe {
+        let opened = reads_frame(callable, given)
+            .then(|| field::<Frame>(thread, abi::thread::CURRENT_FRAME));
+        if opened.is_some_and(|frame| frames::open(frame) < 0) {
+            return ptr::null_mut();
+        }
+        let result = call();
+        if let Some(frame) = opened {
+            frames::close(frame);
+        }
+        result
     }
-    let result = call();
-    if let Some(frame) = opened {
-        frames::close(frame);
-    }
-    result
 }
 
 /// The interpreter's generic `CALL` and `CALL_KW`: array of callable, self or null, arguments.
 pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, length: i64) -> Obj {
-    let mut callable = *array;
-    let (mut args, mut count) = (array.add(2), length as usize - 2);
-    if !(*array.add(1)).is_null() {
-        (args, count) = (array.add(1), count + 1);
-    } else if Py_TYPE(callable) == &raw mut PyMethod_Type {
-        let method = callable;
-        (args, count) = (array.add(1), count + 1);
-        *args = Py_NewRef(field(method, abi::method::SELF));
-        callable = Py_NewRef(field(method, abi::method::FUNC));
-        *array = callable;
-        Py_DECREF(method);
+    // SAFETY: the running thread; the array has an owned callable, an owned `self` or null, and owned arguments, which are dropped once
+    // each: here, or by who takes them over.
+    unsafe {
+        let mut callable = *array;
+        let (mut args, mut count) = (array.add(2), length as usize - 2);
+        if !(*array.add(1)).is_null() {
+            (args, count) = (array.add(1), count + 1);
+        } else if Py_TYPE(callable) == &raw mut PyMethod_Type {
+            let method = callable;
+            (args, count) = (array.add(1), count + 1);
+            *args = Py_NewRef(field(method, abi::method::SELF));
+            callable = Py_NewRef(field(method, abi::method::FUNC));
+            *array = callable;
+            Py_DECREF(method);
+        }
+        let mut positional = count;
+        if !kwnames.is_null() {
+            positional -= Py_SIZE(kwnames) as usize;
+        }
+        if Py_TYPE(callable) == &raw mut PyFunction_Type
+            && let Some(result) = call_function(thread, callable, args, positional, kwnames)
+        {
+            return result;
+        }
+        let result = match c_functions::call(thread, callable, args, positional, kwnames) {
+            Some(result) => result,
+            None => call_object(thread, callable, args, positional, kwnames),
+        };
+        Py_DECREF(callable);
+        for i in 0..count {
+            Py_DECREF(*args.add(i));
+        }
+        after_call(thread, result)
     }
-    let mut positional = count;
-    if !kwnames.is_null() {
-        positional -= Py_SIZE(kwnames) as usize;
-    }
-    if Py_TYPE(callable) == &raw mut PyFunction_Type
-        && let Some(result) = call_function(thread, callable, args, positional, kwnames)
-    {
-        return result;
-    }
-    let result = match c_functions::call(thread, callable, args, positional, kwnames) {
-        Some(result) => result,
-        None => call_object(thread, callable, args, positional, kwnames),
-    };
-    Py_DECREF(callable);
-    for i in 0..count {
-        Py_DECREF(*args.add(i));
-    }
-    after_call(thread, result)
 }
 
 /// Call what has no way of its own; all is borrowed.
@@ -144,19 +156,22 @@ unsafe fn call_object(
     positional: usize,
     kwnames: Obj,
 ) -> Obj {
-    let may_call = abi::recursion::may_call_c(thread);
-    if kwnames.is_null() && may_call && exceptions::makes_plainly(callable) {
-        return exceptions::new_plainly(callable, args, positional);
+    // SAFETY: the caller's: the running thread, and as many live arguments as are said, with a place before them that the callee may use.
+    unsafe {
+        let may_call = abi::recursion::may_call_c(thread);
+        if kwnames.is_null() && may_call && exceptions::makes_plainly(callable) {
+            return exceptions::new_plainly(callable, args, positional);
+        }
+        let given = Given {
+            args,
+            positional,
+            keywords: !kwnames.is_null(),
+        };
+        let nargsf = positional | PY_VECTORCALL_ARGUMENTS_OFFSET;
+        with_locals_read(thread, callable, given, || {
+            PyObject_Vectorcall(callable, args, nargsf, kwnames)
+        })
     }
-    let given = Given {
-        args,
-        positional,
-        keywords: !kwnames.is_null(),
-    };
-    let nargsf = positional | PY_VECTORCALL_ARGUMENTS_OFFSET;
-    with_locals_read(thread, callable, given, || {
-        PyObject_Vectorcall(callable, args, nargsf, kwnames)
-    })
 }
 
 /// A call without keywords of what may not be called by its flavour here and now.
@@ -164,7 +179,8 @@ unsafe fn call_object(
 /// # Safety
 /// All is borrowed and alive.
 pub unsafe extern "C" fn call_unknown(callable: Obj, args: *mut Obj, count: i64) -> Obj {
-    PyObject_Vectorcall(callable, args, count as usize, ptr::null_mut())
+    // SAFETY: the caller's promise.
+    unsafe { PyObject_Vectorcall(callable, args, count as usize, ptr::null_mut()) }
 }
 
 /// Call a Python function in the interpreter or natively, if it can be entered so: its reference and those of the
@@ -177,59 +193,71 @@ unsafe fn call_function(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    let entry: usize = field(callable, abi::function::VECTORCALL);
-    if kwnames.is_null()
-        && let Some(result) = entries::call_known(thread, callable, entry, args, positional)
-    {
-        Py_DECREF(callable);
-        return Some(result);
+    // SAFETY: the caller's: the running thread, with the lock held, and a Python function with its arguments, all owned.
+    unsafe {
+        let gil = Gil::held();
+        let entry: usize = field(callable, abi::function::VECTORCALL);
+        if kwnames.is_null()
+            && let Some(result) =
+                entries::call_known(gil, thread, callable, entry, args, positional)
+        {
+            Py_DECREF(callable);
+            return Some(result);
+        }
+        call_other_function(gil, thread, callable, args, positional, kwnames)
     }
-    call_other_function(thread, callable, args, positional, kwnames)
 }
 
 /// Call the special method `name` of an object's class without arguments, if that is a function of the program: the slot of
 /// the class would look it up and leave compiled code for it. `None`, and nothing happens, if it is anything else.
 #[inline]
 pub(super) unsafe fn call_special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
-    let function = cache::class_method(object, name);
-    if function.is_null() || Py_TYPE(function) != &raw mut PyFunction_Type {
-        return None;
+    // SAFETY: the caller's: the running thread and live objects. What is called gets references of its own.
+    unsafe {
+        let function = cache::class_method(object, name);
+        if function.is_null() || Py_TYPE(function) != &raw mut PyFunction_Type {
+            return None;
+        }
+        let receiver = Py_NewRef(object);
+        let made = make_generator(thread, function, &receiver, 1, ptr::null_mut());
+        if made.is_some() {
+            return made;
+        }
+        generators::announce();
+        let result = call_function(thread, Py_NewRef(function), &receiver, 1, ptr::null_mut());
+        if result.is_none() {
+            Py_DECREF(function);
+            Py_DECREF(receiver);
+        }
+        result
     }
-    let receiver = Py_NewRef(object);
-    let made = make_generator(thread, function, &receiver, 1, ptr::null_mut());
-    if made.is_some() {
-        return made;
-    }
-    generators::announce();
-    let result = call_function(thread, Py_NewRef(function), &receiver, 1, ptr::null_mut());
-    if result.is_none() {
-        Py_DECREF(function);
-        Py_DECREF(receiver);
-    }
-    result
 }
 
 /// [`call_function`] where the entry is not known.
 #[inline(never)]
 unsafe fn call_other_function(
+    gil: Gil,
     thread: Thread,
     callable: Obj,
     args: *const Obj,
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    let entry: usize = field(callable, abi::function::VECTORCALL);
-    if entry == ORIGINAL_VECTORCALL.load(Ordering::Relaxed) {
-        let made = make_generator(thread, callable, args, positional, kwnames);
-        if made.is_some() {
-            Py_DECREF(callable);
-            return made;
+    // SAFETY: the caller's: as of `call_function`.
+    unsafe {
+        let entry: usize = field(callable, abi::function::VECTORCALL);
+        if entry == ORIGINAL_VECTORCALL.load(Ordering::Relaxed) {
+            let made = make_generator(thread, callable, args, positional, kwnames);
+            if made.is_some() {
+                Py_DECREF(callable);
+                return made;
+            }
+            return Some(interpret(thread, callable, args, positional, kwnames));
         }
-        return Some(interpret(thread, callable, args, positional, kwnames));
+        let result = entries::call_native(gil, thread, callable, args, positional, kwnames)?;
+        Py_DECREF(callable);
+        Some(result)
     }
-    let result = entries::call_native(thread, callable, args, positional, kwnames)?;
-    Py_DECREF(callable);
-    Some(result)
 }
 
 /// The call of a generator function that has no entry of ours, such as a generator expression's, which is called once: the
@@ -242,16 +270,22 @@ unsafe fn make_generator(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    let code: Obj = field(func, abi::function::CODE);
-    let flags: i32 = field(code, abi::code::FLAGS);
-    let expected: i32 = field(code, abi::code::ARGCOUNT);
-    let kwonly: i32 = field(code, abi::code::KWONLYARGCOUNT);
-    let is_plain = kwonly == 0 && flags & (CO_VARARGS | CO_VARKEYWORDS) == 0;
-    if flags & GENERATORS == 0 || !is_plain || expected as usize != positional || !kwnames.is_null()
-    {
-        return None;
+    // SAFETY: the caller's: the running thread, a Python function, and so many owned arguments.
+    unsafe {
+        let code: Obj = field(func, abi::function::CODE);
+        let flags: i32 = field(code, abi::code::FLAGS);
+        let expected: i32 = field(code, abi::code::ARGCOUNT);
+        let kwonly: i32 = field(code, abi::code::KWONLYARGCOUNT);
+        let is_plain = kwonly == 0 && flags & (CO_VARARGS | CO_VARKEYWORDS) == 0;
+        if flags & GENERATORS == 0
+            || !is_plain
+            || expected as usize != positional
+            || !kwnames.is_null()
+        {
+            return None;
+        }
+        generators::make(thread, func, std::slice::from_raw_parts(args, positional))
     }
-    generators::make(thread, func, std::slice::from_raw_parts(args, positional))
 }
 
 /// What the interpreter does after a call that was not one of a Python function: the events that are pending by now
@@ -261,14 +295,17 @@ unsafe fn make_generator(
 /// The thread is the running one; the result is owned, or null with an exception.
 #[inline]
 pub unsafe extern "C" fn after_call(thread: Thread, result: Obj) -> Obj {
-    if abi::eval_breaker::is_pending(thread)
-        && !result.is_null()
-        && crate::capi::_Py_HandlePending(thread) != 0
-    {
-        Py_DECREF(result);
-        return ptr::null_mut();
+    // SAFETY: the caller's promise.
+    unsafe {
+        if abi::eval_breaker::is_pending(thread)
+            && !result.is_null()
+            && crate::capi::_Py_HandlePending(thread) != 0
+        {
+            Py_DECREF(result);
+            return ptr::null_mut();
+        }
+        result
     }
-    result
 }
 
 /// Run a function in the interpreter as an inlined call does: the function's reference and those of all arguments go
@@ -283,23 +320,26 @@ pub unsafe fn interpret(
     positional: usize,
     kwnames: Obj,
 ) -> Obj {
-    let code: Obj = field(func, abi::function::CODE);
-    let flags: i32 = field(code, abi::code::FLAGS);
-    let locals = if flags & CO_OPTIMIZED != 0 {
-        ptr::null_mut()
-    } else {
-        Py_NewRef(field(func, abi::function::GLOBALS))
-    };
-    let frame = _PyEvalFramePushAndInit(thread, func, locals, args, positional, kwnames);
-    if frame.is_null() {
-        return ptr::null_mut();
-    }
-    let interp: *mut u8 = field(thread, abi::thread::INTERP);
-    let hook: Option<unsafe extern "C" fn(Thread, Frame, i32) -> Obj> =
-        field(interp, abi::interp::EVAL_FRAME);
-    match hook {
-        Some(hook) => hook(thread, frame, 0),
-        None => _PyEval_EvalFrameDefault(thread, frame, 0),
+    // SAFETY: the caller's promise: the new frame takes the references over, also where it can't be made.
+    unsafe {
+        let code: Obj = field(func, abi::function::CODE);
+        let flags: i32 = field(code, abi::code::FLAGS);
+        let locals = if flags & CO_OPTIMIZED != 0 {
+            ptr::null_mut()
+        } else {
+            Py_NewRef(field(func, abi::function::GLOBALS))
+        };
+        let frame = _PyEvalFramePushAndInit(thread, func, locals, args, positional, kwnames);
+        if frame.is_null() {
+            return ptr::null_mut();
+        }
+        let interp: *mut u8 = field(thread, abi::thread::INTERP);
+        let hook: Option<unsafe extern "C" fn(Thread, Frame, i32) -> Obj> =
+            field(interp, abi::interp::EVAL_FRAME);
+        match hook {
+            Some(hook) => hook(thread, frame, 0),
+            None => _PyEval_EvalFrameDefault(thread, frame, 0),
+        }
     }
 }
 
@@ -308,55 +348,62 @@ pub unsafe fn interpret(
 /// # Safety
 /// As of a vectorcall; the runtime has set [`ORIGINAL_VECTORCALL`].
 pub unsafe fn call_original(func: Obj, args: *const Obj, count: usize, kwnames: Obj) -> Obj {
-    let original = ORIGINAL_VECTORCALL.load(Ordering::Relaxed);
-    std::mem::transmute::<usize, VectorCall>(original)(func, args, count, kwnames)
+    // SAFETY: the caller's promise: the word is the interpreter's function.
+    unsafe {
+        let original = ORIGINAL_VECTORCALL.load(Ordering::Relaxed);
+        std::mem::transmute::<usize, VectorCall>(original)(func, args, count, kwnames)
+    }
 }
 
 /// The interpreter's `CALL_FUNCTION_EX`: array of callable, iterable of arguments, and keywords if there are any.
 pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -> Obj {
-    let [callable, iterable] = [*array, *array.add(1)];
-    let kwargs = if length > 2 {
-        *array.add(2)
-    } else {
-        ptr::null_mut()
-    };
-    let mut tuple = iterable;
-    if PyTuple_CheckExact(iterable) == 0 {
-        tuple = if (*Py_TYPE(iterable)).tp_iter.is_none() && PySequence_Check(iterable) == 0 {
-            not_iterable(callable, iterable);
-            ptr::null_mut()
+    // SAFETY: the running thread; the array has an owned callable, an owned iterable and, if it is so long, an owned mapping or null: each
+    // is dropped once.
+    unsafe {
+        let [callable, iterable] = [*array, *array.add(1)];
+        let kwargs = if length > 2 {
+            *array.add(2)
         } else {
-            PySequence_Tuple(iterable)
+            ptr::null_mut()
         };
-        if tuple.is_null() {
-            for object in [callable, iterable, kwargs] {
-                Py_XDECREF(object);
+        let mut tuple = iterable;
+        if PyTuple_CheckExact(iterable) == 0 {
+            tuple = if (*Py_TYPE(iterable)).tp_iter.is_none() && PySequence_Check(iterable) == 0 {
+                not_iterable(callable, iterable);
+                ptr::null_mut()
+            } else {
+                PySequence_Tuple(iterable)
+            };
+            if tuple.is_null() {
+                for object in [callable, iterable, kwargs] {
+                    Py_XDECREF(object);
+                }
+                return tuple;
             }
-            return tuple;
+            Py_DECREF(iterable);
         }
-        Py_DECREF(iterable);
+        let mut receiver = ptr::null_mut();
+        if Py_TYPE(callable) == &raw mut PyMethod_Type
+            && Py_TYPE(field(callable, abi::method::FUNC)) == &raw mut PyFunction_Type
+        {
+            receiver = field(callable, abi::method::SELF);
+        }
+        if let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs) {
+            return result;
+        }
+        let given = Given {
+            args: (*tuple.cast::<PyTupleObject>()).ob_item.as_ptr(),
+            positional: Py_SIZE(tuple) as usize,
+            keywords: !kwargs.is_null(),
+        };
+        let result = with_locals_read(thread, callable, given, || {
+            PyObject_Call(callable, tuple, kwargs)
+        });
+        for object in [callable, tuple, kwargs] {
+            Py_XDECREF(object);
+        }
+        after_call(thread, result)
     }
-    let mut receiver = ptr::null_mut();
-    if Py_TYPE(callable) == &raw mut PyMethod_Type
-        && Py_TYPE(field(callable, abi::method::FUNC)) == &raw mut PyFunction_Type
-    {
-        receiver = field(callable, abi::method::SELF);
-    }
-    if let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs) {
-        return result;
-    }
-    let given = Given {
-        args: (*tuple.cast::<PyTupleObject>()).ob_item.as_ptr(),
-        positional: Py_SIZE(tuple) as usize,
-        keywords: !kwargs.is_null(),
-    };
-    let result = with_locals_read(thread, callable, given, || {
-        PyObject_Call(callable, tuple, kwargs)
-    });
-    for object in [callable, tuple, kwargs] {
-        Py_XDECREF(object);
-    }
-    after_call(thread, result)
 }
 
 /// Call a Python function, or the bound method of one, with what is in a tuple and in a dict. All are taken over. A function's
@@ -369,127 +416,156 @@ unsafe fn call_spread(
     tuple: Obj,
     kwargs: Obj,
 ) -> Option<Obj> {
-    let function = match receiver.is_null() {
-        true => callable,
-        false => field(callable, abi::method::FUNC),
-    };
-    if Py_TYPE(function) != &raw mut PyFunction_Type {
-        return None;
-    }
-    let mut args: SmallVec<[Obj; 8]> = SmallVec::new();
-    args.extend((!receiver.is_null()).then_some(receiver));
-    args.extend((0..Py_SIZE(tuple)).map(|k| PyTuple_GET_ITEM(tuple, k)));
-    let positional = args.len();
-    let mut kwnames = ptr::null_mut();
-    if !kwargs.is_null() && PyDict_Size(kwargs) > 0 {
-        kwnames = PyTuple_New(PyDict_Size(kwargs));
-        if kwnames.is_null() {
-            PyErr_Clear();
+    // SAFETY: the caller's: the running thread and owned objects, the last two a tuple and a dict or null. The arguments that are collected
+    // get references of their own before those are dropped.
+    unsafe {
+        let function = match receiver.is_null() {
+            true => callable,
+            false => field(callable, abi::method::FUNC),
+        };
+        if Py_TYPE(function) != &raw mut PyFunction_Type {
             return None;
         }
-        let (mut at, mut key, mut value) = (0, ptr::null_mut(), ptr::null_mut());
-        let mut count = 0;
-        while PyDict_Next(kwargs, &mut at, &mut key, &mut value) != 0 {
-            if PyUnicode_Check(key) == 0 {
-                Py_DECREF(kwnames);
+        let mut args: SmallVec<[Obj; 8]> = SmallVec::new();
+        args.extend((!receiver.is_null()).then_some(receiver));
+        args.extend((0..Py_SIZE(tuple)).map(|k| PyTuple_GET_ITEM(tuple, k)));
+        let positional = args.len();
+        let mut kwnames = ptr::null_mut();
+        if !kwargs.is_null() && PyDict_Size(kwargs) > 0 {
+            kwnames = PyTuple_New(PyDict_Size(kwargs));
+            if kwnames.is_null() {
+                PyErr_Clear();
                 return None;
             }
-            PyTuple_SetItem(kwnames, count, Py_NewRef(key));
-            count += 1;
-            args.push(value);
+            let (mut at, mut key, mut value) = (0, ptr::null_mut(), ptr::null_mut());
+            let mut count = 0;
+            while PyDict_Next(kwargs, &mut at, &mut key, &mut value) != 0 {
+                if PyUnicode_Check(key) == 0 {
+                    Py_DECREF(kwnames);
+                    return None;
+                }
+                PyTuple_SetItem(kwnames, count, Py_NewRef(key));
+                count += 1;
+                args.push(value);
+            }
         }
-    }
-    for &object in &args {
-        Py_INCREF(object);
-    }
-    if receiver.is_null() {
-        Py_DECREF(tuple);
-        Py_XDECREF(kwargs);
-    } else {
-        Py_INCREF(function);
-    }
-    let array = args.as_ptr();
-    let result = call_function(thread, function, array, positional, kwnames).unwrap_or_else(|| {
-        let result = PyObject_Vectorcall(function, array, positional, kwnames);
-        Py_DECREF(function);
         for &object in &args {
-            Py_DECREF(object);
+            Py_INCREF(object);
         }
-        after_call(thread, result)
-    });
-    Py_XDECREF(kwnames);
-    if receiver.is_null() {
-        return Some(result);
+        if receiver.is_null() {
+            Py_DECREF(tuple);
+            Py_XDECREF(kwargs);
+        } else {
+            Py_INCREF(function);
+        }
+        let array = args.as_ptr();
+        let result =
+            call_function(thread, function, array, positional, kwnames).unwrap_or_else(|| {
+                let result = PyObject_Vectorcall(function, array, positional, kwnames);
+                Py_DECREF(function);
+                for &object in &args {
+                    Py_DECREF(object);
+                }
+                after_call(thread, result)
+            });
+        Py_XDECREF(kwnames);
+        if receiver.is_null() {
+            return Some(result);
+        }
+        for object in [callable, tuple, kwargs] {
+            Py_XDECREF(object);
+        }
+        Some(after_call(thread, result))
     }
-    for object in [callable, tuple, kwargs] {
-        Py_XDECREF(object);
-    }
-    Some(after_call(thread, result))
 }
 
 #[cold]
 unsafe fn not_iterable(callable: Obj, args: Obj) {
-    PyErr_Clear();
-    let text = _PyObject_FunctionStr(callable);
-    if !text.is_null() {
-        PyErr_Format(
-            PyExc_TypeError,
-            c"%U argument after * must be an iterable, not %.200s".as_ptr(),
-            text,
-            (*Py_TYPE(args)).tp_name,
-        );
-        Py_DECREF(text);
+    // SAFETY: the caller's: live objects.
+    unsafe {
+        PyErr_Clear();
+        let text = _PyObject_FunctionStr(callable);
+        if !text.is_null() {
+            PyErr_Format(
+                PyExc_TypeError,
+                c"%U argument after * must be an iterable, not %.200s".as_ptr(),
+                text,
+                (*Py_TYPE(args)).tp_name,
+            );
+            Py_DECREF(text);
+        }
     }
 }
 
 pub unsafe extern "C" fn call_intrinsic_1(thread: Thread, number: i64, a: Obj) -> Obj {
-    match abi::instructions::unary_intrinsic(number as usize) {
-        Some(func) => func(thread, a),
-        None => unknown_intrinsic(),
+    // SAFETY: the running thread and a live operand; the functions are the interpreter's own table.
+    unsafe {
+        match abi::instructions::unary_intrinsic(number as usize) {
+            Some(func) => func(thread, a),
+            None => unknown_intrinsic(),
+        }
     }
 }
 
 pub unsafe extern "C" fn call_intrinsic_2(thread: Thread, number: i64, a: Obj, b: Obj) -> Obj {
-    match abi::instructions::binary_intrinsic(number as usize) {
-        Some(func) => func(thread, a, b),
-        None => unknown_intrinsic(),
+    // SAFETY: the running thread and live operands; the functions are the interpreter's own table.
+    unsafe {
+        match abi::instructions::binary_intrinsic(number as usize) {
+            Some(func) => func(thread, a, b),
+            None => unknown_intrinsic(),
+        }
     }
 }
 
 #[cold]
 unsafe fn unknown_intrinsic() -> Obj {
-    PyErr_SetString(PyExc_SystemError, c"invalid intrinsic function".as_ptr());
-    ptr::null_mut()
+    // SAFETY: the caller's: the lock is held.
+    unsafe {
+        PyErr_SetString(PyExc_SystemError, c"invalid intrinsic function".as_ptr());
+        ptr::null_mut()
+    }
 }
 
 /// Raises unless what an `__init__` has returned is None, as the interpreter does.
+///
+/// # Safety
+/// A live object; the lock is held.
 pub unsafe extern "C" fn init_result(result: Obj) -> i64 {
-    if result == Py_None() {
-        return 0;
+    // SAFETY: a live object, whose class has a name.
+    unsafe {
+        if result == Py_None() {
+            return 0;
+        }
+        PyErr_Format(
+            PyExc_TypeError,
+            c"__init__() should return None, not '%.200s'".as_ptr(),
+            (*Py_TYPE(result)).tp_name,
+        );
+        -1
     }
-    PyErr_Format(
-        PyExc_TypeError,
-        c"__init__() should return None, not '%.200s'".as_ptr(),
-        (*Py_TYPE(result)).tp_name,
-    );
-    -1
 }
 
 /// A new instance of a class whose `__new__` is that of `object`, as its `__init__` is given it; null, and no exception, if
 /// there is no memory.
+///
+/// # Safety
+/// A live class whose `__new__` is that of `object`; the lock is held.
 pub unsafe extern "C" fn new_instance(class: Obj) -> Obj {
-    let empty = PyTuple_New(0);
-    if empty.is_null() {
-        PyErr_Clear();
-        return ptr::null_mut();
+    // SAFETY: a live class whose `__new__` is that of `object`.
+    unsafe {
+        let empty = PyTuple_New(0);
+        if empty.is_null() {
+            PyErr_Clear();
+            return ptr::null_mut();
+        }
+        let made = match PyBaseObject_Type.tp_new {
+            Some(new) => new(class.cast(), empty, ptr::null_mut()),
+            None => ptr::null_mut(),
+        };
+        Py_DECREF(empty);
+        if made.is_null() {
+            PyErr_Clear();
+        }
+        made
     }
-    let made = match PyBaseObject_Type.tp_new {
-        Some(new) => new(class.cast(), empty, ptr::null_mut()),
-        None => ptr::null_mut(),
-    };
-    Py_DECREF(empty);
-    if made.is_null() {
-        PyErr_Clear();
-    }
-    made
 }

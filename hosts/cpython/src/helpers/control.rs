@@ -1,63 +1,69 @@
 //! `with`, and what is pending.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi::eval_breaker;
 use crate::capi::{_Py_HandlePending, _PyObject_LookupSpecial, Obj, Thread, interned};
 use pyo3_ffi::*;
 
 pub unsafe extern "C" fn load_assertion_error() -> Obj {
-    Py_NewRef(PyExc_AssertionError)
+    // SAFETY: the class is a static of the interpreter's, which it sets when it starts.
+    unsafe { Py_NewRef(PyExc_AssertionError) }
 }
 
 pub unsafe extern "C" fn before_with(_thread: Thread, manager: Obj, out: *mut Obj) -> i64 {
-    let (enter_name, exit_name) = (interned!("__enter__"), interned!("__exit__"));
-    if enter_name.is_null() || exit_name.is_null() {
-        return -1;
-    }
-    let enter = _PyObject_LookupSpecial(manager, enter_name);
-    if enter.is_null() {
-        if PyErr_Occurred().is_null() {
-            PyErr_Format(
-                PyExc_TypeError,
-                c"'%.200s' object does not support the context manager protocol".as_ptr(),
-                (*Py_TYPE(manager)).tp_name,
-            );
+    // SAFETY: a live operand; what is looked up and called is owned, and dropped once; there is room for two results.
+    unsafe {
+        let (enter_name, exit_name) = (interned!("__enter__"), interned!("__exit__"));
+        if enter_name.is_null() || exit_name.is_null() {
+            return -1;
         }
-        return -1;
-    }
-    let exit = _PyObject_LookupSpecial(manager, exit_name);
-    if exit.is_null() {
-        if PyErr_Occurred().is_null() {
-            PyErr_Format(
+        let enter = _PyObject_LookupSpecial(manager, enter_name);
+        if enter.is_null() {
+            if PyErr_Occurred().is_null() {
+                PyErr_Format(
+                    PyExc_TypeError,
+                    c"'%.200s' object does not support the context manager protocol".as_ptr(),
+                    (*Py_TYPE(manager)).tp_name,
+                );
+            }
+            return -1;
+        }
+        let exit = _PyObject_LookupSpecial(manager, exit_name);
+        if exit.is_null() {
+            if PyErr_Occurred().is_null() {
+                PyErr_Format(
                 PyExc_TypeError,
                 c"'%.200s' object does not support the context manager protocol (missed __exit__ method)".as_ptr(),
                 (*Py_TYPE(manager)).tp_name,
             );
+            }
+            Py_DECREF(enter);
+            return -1;
         }
+        let entered = PyObject_CallNoArgs(enter);
         Py_DECREF(enter);
-        return -1;
+        if entered.is_null() {
+            Py_DECREF(exit);
+            return -1;
+        }
+        *out = exit;
+        *out.add(1) = entered;
+        0
     }
-    let entered = PyObject_CallNoArgs(enter);
-    Py_DECREF(enter);
-    if entered.is_null() {
-        Py_DECREF(exit);
-        return -1;
-    }
-    *out = exit;
-    *out.add(1) = entered;
-    0
 }
 
 /// What is pending is done, if anything is.
 pub unsafe extern "C" fn handle_pending(thread: Thread) -> i64 {
-    if !eval_breaker::is_pending(thread) {
-        return 0;
-    }
-    if _Py_HandlePending(thread) != 0 {
-        -1
-    } else {
-        0
+    // SAFETY: the running thread, which has no exception set.
+    unsafe {
+        if !eval_breaker::is_pending(thread) {
+            return 0;
+        }
+        if _Py_HandlePending(thread) != 0 {
+            -1
+        } else {
+            0
+        }
     }
 }

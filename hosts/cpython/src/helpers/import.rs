@@ -1,10 +1,10 @@
 //! `import`.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi;
 use crate::capi::{Frame, Obj, Thread, field, frame_name, interned};
+use crate::runtime::Gil;
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -15,72 +15,81 @@ pub unsafe extern "C" fn import_name(
     level: Obj,
     names: Obj,
 ) -> Obj {
-    let import = interned!("__import__");
-    let mut function = ptr::null_mut();
-    if import.is_null()
-        || PyMapping_GetOptionalItem(field(frame, abi::frame::BUILTINS), import, &mut function) < 0
-    {
-        return ptr::null_mut();
+    // SAFETY: the thread's frame, whose code has a name of this number, and live operands.
+    unsafe {
+        let import = interned!("__import__");
+        let mut function = ptr::null_mut();
+        if import.is_null()
+            || PyMapping_GetOptionalItem(field(frame, abi::frame::BUILTINS), import, &mut function)
+                < 0
+        {
+            return ptr::null_mut();
+        }
+        if function.is_null() {
+            PyErr_SetString(PyExc_ImportError, c"__import__ not found".as_ptr());
+            return function;
+        }
+        let mut locals: Obj = field(frame, abi::frame::LOCALS);
+        if locals.is_null() {
+            locals = Py_None();
+        }
+        let args = [
+            frame_name(frame, name),
+            field(frame, abi::frame::GLOBALS),
+            locals,
+            names,
+            level,
+        ];
+        let module = PyObject_Vectorcall(function, args.as_ptr(), args.len(), ptr::null_mut());
+        Py_DECREF(function);
+        module
     }
-    if function.is_null() {
-        PyErr_SetString(PyExc_ImportError, c"__import__ not found".as_ptr());
-        return function;
-    }
-    let mut locals: Obj = field(frame, abi::frame::LOCALS);
-    if locals.is_null() {
-        locals = Py_None();
-    }
-    let args = [
-        frame_name(frame, name),
-        field(frame, abi::frame::GLOBALS),
-        locals,
-        names,
-        level,
-    ];
-    let module = PyObject_Vectorcall(function, args.as_ptr(), args.len(), ptr::null_mut());
-    Py_DECREF(function);
-    module
 }
 
 pub unsafe extern "C" fn import_from(_thread: Thread, frame: Frame, name: i64, module: Obj) -> Obj {
-    let name = frame_name(frame, name);
-    let mut value = ptr::null_mut();
-    if PyObject_GetOptionalAttr(module, name, &mut value) != 0 {
-        return value;
-    }
-    // A circular import: the submodule may be known before its parent has it.
-    let mut parent = ptr::null_mut();
-    let name_attr = interned!("__name__");
-    if name_attr.is_null() || PyObject_GetOptionalAttr(module, name_attr, &mut parent) < 0 {
-        return ptr::null_mut();
-    }
-    if !parent.is_null() && PyUnicode_Check(parent) != 0 {
-        let full = PyUnicode_FromFormat(c"%U.%U".as_ptr(), parent, name);
-        Py_DECREF(parent);
-        if full.is_null() {
-            return full;
-        }
-        value = PyImport_GetModule(full);
-        Py_DECREF(full);
-        if !value.is_null() || !PyErr_Occurred().is_null() {
+    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; the lock is held.
+    unsafe {
+        let name = frame_name(frame, name);
+        let mut value = ptr::null_mut();
+        if PyObject_GetOptionalAttr(module, name, &mut value) != 0 {
             return value;
         }
-    } else {
-        Py_XDECREF(parent);
+        // A circular import: the submodule may be known before its parent has it.
+        let mut parent = ptr::null_mut();
+        let name_attr = interned!("__name__");
+        if name_attr.is_null() || PyObject_GetOptionalAttr(module, name_attr, &mut parent) < 0 {
+            return ptr::null_mut();
+        }
+        if !parent.is_null() && PyUnicode_Check(parent) != 0 {
+            let full = PyUnicode_FromFormat(c"%U.%U".as_ptr(), parent, name);
+            Py_DECREF(parent);
+            if full.is_null() {
+                return full;
+            }
+            value = PyImport_GetModule(full);
+            Py_DECREF(full);
+            if !value.is_null() || !PyErr_Occurred().is_null() {
+                return value;
+            }
+        } else {
+            Py_XDECREF(parent);
+        }
+        crate::runtime::interpreted(Gil::held(), || cannot_import(module, name))
     }
-    crate::runtime::interpreted(|| cannot_import(module, name))
 }
 
 /// The `ImportError`. Its text depends on the module's spec, its file, `sys.path` and the release of CPython; so
 /// the interpreter raises it, in a small function of its own, whose traceback entry is then dropped.
 #[cold]
 unsafe fn cannot_import(module: Obj, name: Obj) -> Obj {
-    let scope = PyDict_New();
-    if scope.is_null() {
-        return scope;
-    }
-    // The second instruction of `get` is the module's load, the fifth of `stub` the `IMPORT_FROM`.
-    let source = c"
+    // SAFETY: the caller's: live objects, with the lock held. What is made here is owned, and dropped once; `stub` is a Python function.
+    unsafe {
+        let scope = PyDict_New();
+        if scope.is_null() {
+            return scope;
+        }
+        // The second instruction of `get` is the module's load, the fifth of `stub` the `IMPORT_FROM`.
+        let source = c"
 def make(name):
     def get(module): return module
     def stub(): from _ import _
@@ -88,37 +97,42 @@ def make(name):
     body = get.co_code[:4] + stub[8:10] + get.co_code[4:]
     return type(make)(get.replace(co_code=body, co_names=(name,), co_stacksize=2), {})
 ";
-    let builtins = PyEval_GetBuiltins();
-    let ready = PyDict_SetItemString(scope, c"__builtins__".as_ptr(), builtins) == 0
-        && not_null(PyRun_String(source.as_ptr(), Py_file_input, scope, scope));
-    let maker = if ready {
-        PyDict_GetItemString(scope, c"make".as_ptr())
-    } else {
-        ptr::null_mut()
-    };
-    let mut value = ptr::null_mut();
-    if !maker.is_null() {
-        let stub = PyObject_CallOneArg(maker, name);
-        if !stub.is_null() {
-            // Compiled, it would only end up here again.
-            if crate::runtime::is_started() {
-                let code = field(stub, abi::function::CODE);
-                crate::runtime::function_state::give_up(code, "it raises what an import can't");
-            }
-            value = PyObject_CallOneArg(stub, module);
-            Py_DECREF(stub);
-            if value.is_null() {
-                let error = PyErr_GetRaisedException();
-                PyException_SetTraceback(error, Py_None());
-                PyErr_SetRaisedException(error);
+        let builtins = PyEval_GetBuiltins();
+        let ready = PyDict_SetItemString(scope, c"__builtins__".as_ptr(), builtins) == 0
+            && not_null(PyRun_String(source.as_ptr(), Py_file_input, scope, scope));
+        let maker = if ready {
+            PyDict_GetItemString(scope, c"make".as_ptr())
+        } else {
+            ptr::null_mut()
+        };
+        let mut value = ptr::null_mut();
+        if !maker.is_null() {
+            let stub = PyObject_CallOneArg(maker, name);
+            if !stub.is_null() {
+                // Compiled, it would only end up here again.
+                if crate::runtime::is_started() {
+                    let code = field(stub, abi::function::CODE);
+                    let reason = "it raises what an import can't";
+                    crate::runtime::function_state::give_up(Gil::held(), code, reason);
+                }
+                value = PyObject_CallOneArg(stub, module);
+                Py_DECREF(stub);
+                if value.is_null() {
+                    let error = PyErr_GetRaisedException();
+                    PyException_SetTraceback(error, Py_None());
+                    PyErr_SetRaisedException(error);
+                }
             }
         }
+        Py_DECREF(scope);
+        value
     }
-    Py_DECREF(scope);
-    value
 }
 
 unsafe fn not_null(object: Obj) -> bool {
-    Py_XDECREF(object);
-    !object.is_null()
+    // SAFETY: the caller's: an owned reference, or null.
+    unsafe {
+        Py_XDECREF(object);
+        !object.is_null()
+    }
 }

@@ -1,7 +1,6 @@
 //! Arithmetic on raw values, and boxing that cannot fail.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::capi::Obj;
 use pyo3_ffi::*;
@@ -43,30 +42,44 @@ pub unsafe extern "C" fn float_floordiv(a: f64, b: f64) -> f64 {
 }
 
 /// A new float. Exits box values where nothing may fail: without memory for 24 bytes the process ends.
+///
+/// # Safety
+/// The lock is held.
 pub unsafe extern "C" fn box_float(value: f64) -> Obj {
-    boxed(|| PyFloat_FromDouble(value))
+    // SAFETY: the lock is held, and nothing else is asked for by what is called.
+    unsafe { boxed(|| PyFloat_FromDouble(value)) }
 }
 
 /// A new reference to an int; ends the process if there is no memory.
+///
+/// # Safety
+/// The lock is held.
 pub unsafe extern "C" fn box_int(value: i64) -> Obj {
-    boxed(|| PyLong_FromLongLong(value))
+    // SAFETY: the lock is held, and nothing else is asked for by what is called.
+    unsafe { boxed(|| PyLong_FromLongLong(value)) }
 }
 
 unsafe fn boxed(make: impl Fn() -> Obj) -> Obj {
-    let object = make();
-    if object.is_null() {
-        retry(make)
-    } else {
-        object
+    // SAFETY: the caller's: the lock is held.
+    unsafe {
+        let object = make();
+        if object.is_null() {
+            retry(make)
+        } else {
+            object
+        }
     }
 }
 
 #[cold]
 unsafe fn retry(make: impl Fn() -> Obj) -> Obj {
-    PyErr_Clear();
-    let object = make();
-    if object.is_null() {
-        Py_FatalError(c"cladonia: no memory to box a number".as_ptr());
+    // SAFETY: the caller's: the lock is held, and the exception is that there was no memory.
+    unsafe {
+        PyErr_Clear();
+        let object = make();
+        if object.is_null() {
+            Py_FatalError(c"cladonia: no memory to box a number".as_ptr());
+        }
+        object
     }
-    object
 }

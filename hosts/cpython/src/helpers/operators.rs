@@ -1,7 +1,6 @@
 //! Operators, subscripts, truth and length.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use super::unpack::items_of;
 use crate::abi::instructions::binary_function;
@@ -12,139 +11,184 @@ use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
-    sampling::count([a, b]);
-    binary_function(op as usize)(a, b)
+    // SAFETY: live operands; the number is one of the interpreter's own table, which the builder has checked.
+    unsafe {
+        sampling::count([a, b]);
+        binary_function(op as usize)(a, b)
+    }
 }
 
 pub unsafe extern "C" fn compare(op: i64, a: Obj, b: Obj) -> Obj {
-    sampling::count([a, b]);
-    PyObject_RichCompare(a, b, op as i32)
+    // SAFETY: live operands, and a comparison's number.
+    unsafe {
+        sampling::count([a, b]);
+        PyObject_RichCompare(a, b, op as i32)
+    }
 }
 
 /// Not `PyObject_RichCompareBool`, which takes identical objects for equal.
 pub unsafe extern "C" fn compare_bool(op: i64, a: Obj, b: Obj) -> i64 {
-    sampling::count([a, b]);
-    let result = PyObject_RichCompare(a, b, op as i32);
-    if result.is_null() {
-        return -1;
+    // SAFETY: live operands; the result is owned, and dropped once.
+    unsafe {
+        sampling::count([a, b]);
+        let result = PyObject_RichCompare(a, b, op as i32);
+        if result.is_null() {
+            return -1;
+        }
+        let truth = PyObject_IsTrue(result);
+        Py_DECREF(result);
+        i64::from(truth)
     }
-    let truth = PyObject_IsTrue(result);
-    Py_DECREF(result);
-    i64::from(truth)
 }
 
 /// The container is the second operand.
 pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
-    match int_among(item, container) {
-        Some(found) => found.into(),
-        None => i64::from(PySequence_Contains(container, item)),
+    // SAFETY: live operands.
+    unsafe {
+        match int_among(item, container) {
+            Some(found) => found.into(),
+            None => i64::from(PySequence_Contains(container, item)),
+        }
     }
 }
 
 /// Whether a small int is one of the items of a list or tuple, if those before it are ints: comparing them runs nothing.
 unsafe fn int_among(item: Obj, container: Obj) -> Option<bool> {
-    if PyLong_CheckExact(item) == 0 {
-        return None;
-    }
-    let tag: u64 = field(item, long::TAG);
-    if tag >> long::NON_SIZE_BITS > 1 {
-        return None;
-    }
-    let digit: u32 = field(item, long::DIGITS);
-    let items = items_of(container)?;
-    for k in 0..Py_SIZE(container) {
-        let other = *items.offset(k);
-        if other == item {
-            return Some(true);
-        }
-        if PyLong_CheckExact(other) == 0 {
+    // SAFETY: the caller's: live objects. A list or tuple of exactly that class has as many items as its size says, and an exact int its
+    // first digit.
+    unsafe {
+        if PyLong_CheckExact(item) == 0 {
             return None;
         }
-        if field::<u64>(other, long::TAG) == tag && field::<u32>(other, long::DIGITS) == digit {
-            return Some(true);
+        let tag: u64 = field(item, long::TAG);
+        if tag >> long::NON_SIZE_BITS > 1 {
+            return None;
         }
+        let digit: u32 = field(item, long::DIGITS);
+        let items = items_of(container)?;
+        for k in 0..Py_SIZE(container) {
+            let other = *items.offset(k);
+            if other == item {
+                return Some(true);
+            }
+            if PyLong_CheckExact(other) == 0 {
+                return None;
+            }
+            if field::<u64>(other, long::TAG) == tag && field::<u32>(other, long::DIGITS) == digit {
+                return Some(true);
+            }
+        }
+        Some(false)
     }
-    Some(false)
 }
 
 pub unsafe extern "C" fn truth(a: Obj) -> i64 {
-    sampling::count([a]);
-    i64::from(PyObject_IsTrue(a))
+    // SAFETY: a live operand.
+    unsafe {
+        sampling::count([a]);
+        i64::from(PyObject_IsTrue(a))
+    }
 }
 
 pub unsafe extern "C" fn negative(a: Obj) -> Obj {
-    sampling::count([a]);
-    PyNumber_Negative(a)
+    // SAFETY: a live operand.
+    unsafe {
+        sampling::count([a]);
+        PyNumber_Negative(a)
+    }
 }
 
 pub unsafe extern "C" fn invert(a: Obj) -> Obj {
-    sampling::count([a]);
-    PyNumber_Invert(a)
+    // SAFETY: a live operand.
+    unsafe {
+        sampling::count([a]);
+        PyNumber_Invert(a)
+    }
 }
 
 pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
-    sampling::count([a, key]);
-    if PyList_CheckExact(a) != 0 && Py_TYPE(key) == &raw mut PySlice_Type {
-        let result = super::slices::get_extended(a, key);
-        if !result.is_null() {
-            return result;
+    // SAFETY: live operands; what is exactly a list, a slice or a bytes object has its fields.
+    unsafe {
+        sampling::count([a, key]);
+        if PyList_CheckExact(a) != 0 && Py_TYPE(key) == &raw mut PySlice_Type {
+            let result = super::slices::get_extended(a, key);
+            if !result.is_null() {
+                return result;
+            }
         }
+        if PyBytes_CheckExact(a) != 0
+            && let Some(byte) = byte_at(a, key)
+        {
+            return PyLong_FromLong(byte.into());
+        }
+        PyObject_GetItem(a, key)
     }
-    if PyBytes_CheckExact(a) != 0
-        && let Some(byte) = byte_at(a, key)
-    {
-        return PyLong_FromLong(byte.into());
-    }
-    PyObject_GetItem(a, key)
 }
 
 /// The byte at an index, if that is a small int of exactly that class, and inside.
 #[inline]
 unsafe fn byte_at(bytes: Obj, key: Obj) -> Option<u8> {
-    if PyLong_CheckExact(key) == 0 {
-        return None;
+    // SAFETY: the caller's: a live bytes object and a live key; the index is inside.
+    unsafe {
+        if PyLong_CheckExact(key) == 0 {
+            return None;
+        }
+        let tag: u64 = field(key, long::TAG);
+        if tag >> long::NON_SIZE_BITS > 1 {
+            return None;
+        }
+        let digit: u32 = field(key, long::DIGITS);
+        let sign = 1 - (tag & long::SIGN_MASK as u64) as isize;
+        let mut index = sign * digit as isize;
+        if index < 0 {
+            index += Py_SIZE(bytes);
+        }
+        let inside = (0..Py_SIZE(bytes)).contains(&index);
+        inside.then(|| field(bytes, crate::abi::bytes::DATA + index as i32))
     }
-    let tag: u64 = field(key, long::TAG);
-    if tag >> long::NON_SIZE_BITS > 1 {
-        return None;
-    }
-    let digit: u32 = field(key, long::DIGITS);
-    let sign = 1 - (tag & long::SIGN_MASK as u64) as isize;
-    let mut index = sign * digit as isize;
-    if index < 0 {
-        index += Py_SIZE(bytes);
-    }
-    let inside = (0..Py_SIZE(bytes)).contains(&index);
-    inside.then(|| field(bytes, crate::abi::bytes::DATA + index as i32))
 }
 
 pub unsafe extern "C" fn set_item(a: Obj, key: Obj, value: Obj) -> i64 {
-    sampling::count([a, key]);
-    i64::from(PyObject_SetItem(a, key, value))
+    // SAFETY: live operands.
+    unsafe {
+        sampling::count([a, key]);
+        i64::from(PyObject_SetItem(a, key, value))
+    }
 }
 
 pub unsafe extern "C" fn del_item(a: Obj, key: Obj) -> i64 {
-    i64::from(PyObject_DelItem(a, key))
+    // SAFETY: live operands.
+    unsafe { i64::from(PyObject_DelItem(a, key)) }
 }
 
+/// What `iter(range(start, stop, step))` gives.
+///
+/// # Safety
+/// Live operands; the lock is held.
 pub unsafe extern "C" fn range_iter(start: Obj, stop: Obj, step: Obj) -> Obj {
-    let arguments = [start, stop, step];
-    let class = (&raw mut PyRange_Type).cast();
-    let range = PyObject_Vectorcall(class, arguments.as_ptr(), 3, ptr::null_mut());
-    if range.is_null() {
-        return range;
+    // SAFETY: live operands; the array holds as many as are said; the range is owned, and its iterator holds it.
+    unsafe {
+        let arguments = [start, stop, step];
+        let class = (&raw mut PyRange_Type).cast();
+        let range = PyObject_Vectorcall(class, arguments.as_ptr(), 3, ptr::null_mut());
+        if range.is_null() {
+            return range;
+        }
+        let iter = PyObject_GetIter(range);
+        Py_DECREF(range);
+        iter
     }
-    let iter = PyObject_GetIter(range);
-    Py_DECREF(range);
-    iter
 }
 
 pub unsafe extern "C" fn get_len(a: Obj) -> Obj {
-    sampling::count([a]);
-    let length = PyObject_Length(a);
-    if length < 0 {
-        ptr::null_mut()
-    } else {
-        PyLong_FromSsize_t(length)
+    // SAFETY: a live operand.
+    unsafe {
+        sampling::count([a]);
+        let length = PyObject_Length(a);
+        if length < 0 {
+            ptr::null_mut()
+        } else {
+            PyLong_FromSsize_t(length)
+        }
     }
 }

@@ -1,31 +1,42 @@
 //! Exact strings, which are all compact.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi::unicode;
 use crate::capi::{Obj, field};
 use std::slice;
 
 /// Whether two exact strings have the same characters: 1 or 0.
+///
+/// # Safety
+/// Live strings of exactly that class.
 pub unsafe extern "C" fn same_text(a: Obj, b: Obj) -> i64 {
-    let same = width(a) == width(b) && bytes(a) == bytes(b);
-    same.into()
+    // SAFETY: two live strings of exactly that class.
+    unsafe {
+        let same = width(a) == width(b) && bytes(a) == bytes(b);
+        same.into()
+    }
 }
 
 /// How many bytes a character of an exact string has. A string has the least that will do.
 unsafe fn width(text: Obj) -> usize {
-    let state: u32 = field(text, unicode::STATE);
-    ((state & unicode::STATE_KIND as u32) / (unicode::STATE_KIND_BYTE as u32)) as usize
+    // SAFETY: the caller's: a live string, which says itself how wide its characters are.
+    unsafe {
+        let state: u32 = field(text, unicode::STATE);
+        ((state & unicode::STATE_KIND as u32) / (unicode::STATE_KIND_BYTE as u32)) as usize
+    }
 }
 
 unsafe fn bytes<'a>(text: Obj) -> &'a [u8] {
-    let state: u32 = field(text, unicode::STATE);
-    let offset = match state & unicode::STATE_ASCII as u32 {
-        0 => unicode::COMPACT_DATA,
-        _ => unicode::ASCII_DATA,
-    };
-    let length: usize = field(text, unicode::LENGTH);
-    let data = text.cast::<u8>().offset(offset as isize);
-    slice::from_raw_parts(data, length * width(text))
+    // SAFETY: the caller's: a live compact string, whose characters follow its head; they do not change while it lives.
+    unsafe {
+        let state: u32 = field(text, unicode::STATE);
+        let offset = match state & unicode::STATE_ASCII as u32 {
+            0 => unicode::COMPACT_DATA,
+            _ => unicode::ASCII_DATA,
+        };
+        let length: usize = field(text, unicode::LENGTH);
+        let data = text.cast::<u8>().offset(offset as isize);
+        slice::from_raw_parts(data, length * width(text))
+    }
 }

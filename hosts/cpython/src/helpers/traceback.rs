@@ -7,7 +7,6 @@
 //! ways between does other code run, so there is at most one such entry in the process.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::abi;
 use crate::capi::{_PyErr_ChainExceptions1, Frame, Obj, Thread, field, set_field};
@@ -22,109 +21,137 @@ static WAITING_AT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
 /// Add the current instruction to the traceback of the pending exception. Without memory for a frame object, as in the
 /// interpreter, that is what is pending then. A frame that has not come to its `RESUME` is in no traceback.
+///
+/// # Safety
+/// The running thread, with an exception pending; its frame is where that was raised.
 pub unsafe fn add(thread: Thread) {
-    let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
-    if abi::frames::is_incomplete(frame) {
-        return;
-    }
-    let object = frame_object(frame);
-    if object.is_null() {
-        // It has cleared the error that it met.
-        PyErr_NoMemory();
-        return;
-    }
-    let pending: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
-    set_field::<Obj>(thread, abi::thread::CURRENT_EXCEPTION, ptr::null_mut());
-    if enter(pending, frame, object) {
-        set_field(thread, abi::thread::CURRENT_EXCEPTION, pending);
-    } else {
-        _PyErr_ChainExceptions1(pending);
+    // SAFETY: the caller's: the running thread, with an exception pending.
+    unsafe {
+        let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
+        if abi::frames::is_incomplete(frame) {
+            return;
+        }
+        let object = frame_object(frame);
+        if object.is_null() {
+            // It has cleared the error that it met.
+            PyErr_NoMemory();
+            return;
+        }
+        let pending: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
+        set_field::<Obj>(thread, abi::thread::CURRENT_EXCEPTION, ptr::null_mut());
+        if enter(pending, frame, object) {
+            set_field(thread, abi::thread::CURRENT_EXCEPTION, pending);
+        } else {
+            _PyErr_ChainExceptions1(pending);
+        }
     }
 }
 
 /// [`add`], unless the exception is nobody else's and its end shows it to nobody: then that waits.
 pub(super) unsafe fn put_off(thread: Thread) {
-    let pending: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
-    let class = Py_TYPE(pending);
-    if Py_REFCNT(pending) > 1 || (*class).tp_finalize.is_some() || (*class).tp_del.is_some() {
-        return add(thread);
+    // SAFETY: the caller's: the running thread, with an exception pending.
+    unsafe {
+        let pending: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
+        let class = Py_TYPE(pending);
+        if Py_REFCNT(pending) > 1 || (*class).tp_finalize.is_some() || (*class).tp_del.is_some() {
+            return add(thread);
+        }
+        let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
+        WAITING.store(pending, Ordering::Relaxed);
+        WAITING_AT.store(field(frame, abi::frame::INSTR_PTR), Ordering::Relaxed);
     }
-    let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
-    WAITING.store(pending, Ordering::Relaxed);
-    WAITING_AT.store(field(frame, abi::frame::INSTR_PTR), Ordering::Relaxed);
 }
 
 /// Enter what waits, if anything does: the current frame into the traceback of an exception that is about to be seen. Without
 /// memory for that, the entry is missing.
+///
+/// # Safety
+/// The running thread, whose frame is that of the handler if an entry waits.
 #[inline]
 pub unsafe fn complete(thread: Thread) {
-    let exception = WAITING.load(Ordering::Relaxed);
-    if !exception.is_null() {
-        WAITING.store(ptr::null_mut(), Ordering::Relaxed);
-        enter_late(thread, exception);
+    // SAFETY: the caller's: the running thread. What waits is alive: its handler has it.
+    unsafe {
+        let exception = WAITING.load(Ordering::Relaxed);
+        if !exception.is_null() {
+            WAITING.store(ptr::null_mut(), Ordering::Relaxed);
+            enter_late(thread, exception);
+        }
     }
 }
 
 #[cold]
 unsafe fn enter_late(thread: Thread, exception: Obj) {
-    let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
-    let here: *mut u8 = field(frame, abi::frame::INSTR_PTR);
-    set_field(
-        frame,
-        abi::frame::INSTR_PTR,
-        WAITING_AT.load(Ordering::Relaxed),
-    );
-    if !abi::frames::is_incomplete(frame) {
-        // What is pending already, if anything is, has come from the handler.
-        let pending = PyErr_GetRaisedException();
-        let object = frame_object(frame);
-        if object.is_null() || !enter(exception, frame, object) {
-            PyErr_Clear();
+    // SAFETY: the caller's: the running thread, whose frame is that of the handler, and an exception that it has.
+    unsafe {
+        let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
+        let here: *mut u8 = field(frame, abi::frame::INSTR_PTR);
+        set_field(
+            frame,
+            abi::frame::INSTR_PTR,
+            WAITING_AT.load(Ordering::Relaxed),
+        );
+        if !abi::frames::is_incomplete(frame) {
+            // What is pending already, if anything is, has come from the handler.
+            let pending = PyErr_GetRaisedException();
+            let object = frame_object(frame);
+            if object.is_null() || !enter(exception, frame, object) {
+                PyErr_Clear();
+            }
+            PyErr_SetRaisedException(pending);
         }
-        PyErr_SetRaisedException(pending);
+        set_field(frame, abi::frame::INSTR_PTR, here);
     }
-    set_field(frame, abi::frame::INSTR_PTR, here);
 }
 
 /// The last reference that a handler's frame has to its exception is about to be dropped: what waits for that is not needed, unless
 /// somebody has it after all.
 #[inline]
 pub(super) unsafe fn forget(thread: Thread, exception: Obj) {
-    if WAITING.load(Ordering::Relaxed) != exception || exception.is_null() {
-        return;
+    // SAFETY: the caller's: the running thread, and an exception or null.
+    unsafe {
+        if WAITING.load(Ordering::Relaxed) != exception || exception.is_null() {
+            return;
+        }
+        if Py_REFCNT(exception) > 1 {
+            complete(thread);
+        }
+        WAITING.store(ptr::null_mut(), Ordering::Relaxed);
     }
-    if Py_REFCNT(exception) > 1 {
-        complete(thread);
-    }
-    WAITING.store(ptr::null_mut(), Ordering::Relaxed);
 }
 
 /// The frame object of the current frame; null, and nothing pending, if there is no memory for it.
 unsafe fn frame_object(frame: Frame) -> Obj {
-    let object: Obj = field(frame, abi::frame::FRAME_OBJ);
-    if object.is_null() {
-        PyEval_GetFrame().cast()
-    } else {
-        object
+    // SAFETY: the caller's: the thread's current frame.
+    unsafe {
+        let object: Obj = field(frame, abi::frame::FRAME_OBJ);
+        if object.is_null() {
+            PyEval_GetFrame().cast()
+        } else {
+            object
+        }
     }
 }
 
 /// The interpreter's `PyTraceBack_Here` for a frame; false with an exception if there is no memory.
 unsafe fn enter(exception: Obj, frame: Frame, object: Obj) -> bool {
-    let made: *mut PyTracebackObject = PyObject_GC_New(&raw mut PyTraceBack_Type);
-    if made.is_null() {
-        return false;
+    // SAFETY: the caller's: a live exception, a frame and its frame object. The new entry's fields are all set before the collector sees
+    // it, and the reference to the one before moves into it.
+    unsafe {
+        let made: *mut PyTracebackObject = PyObject_GC_New(&raw mut PyTraceBack_Type);
+        if made.is_null() {
+            return false;
+        }
+        let code: Obj = field(frame, abi::frame::EXECUTABLE);
+        let units = code.cast::<u8>().offset(abi::code::ADAPTIVE as isize);
+        let at: *mut u8 = field(frame, abi::frame::INSTR_PTR);
+        let exception = exception.cast::<PyBaseExceptionObject>();
+        (*made).tb_next = (*exception).traceback.cast();
+        (*made).tb_frame = Py_NewRef(object).cast();
+        (*made).tb_lasti = at.offset_from(units) as _;
+        // Computed when somebody asks.
+        (*made).tb_lineno = -1;
+        PyObject_GC_Track(made.cast());
+        (*exception).traceback = made.cast();
+        true
     }
-    let code: Obj = field(frame, abi::frame::EXECUTABLE);
-    let units = code.cast::<u8>().offset(abi::code::ADAPTIVE as isize);
-    let at: *mut u8 = field(frame, abi::frame::INSTR_PTR);
-    let exception = exception.cast::<PyBaseExceptionObject>();
-    (*made).tb_next = (*exception).traceback.cast();
-    (*made).tb_frame = Py_NewRef(object).cast();
-    (*made).tb_lasti = at.offset_from(units) as _;
-    // Computed when somebody asks.
-    (*made).tb_lineno = -1;
-    PyObject_GC_Track(made.cast());
-    (*exception).traceback = made.cast();
-    true
 }

@@ -1,157 +1,184 @@
 //! Iteration and unpacking.
 //!
 //! Safety: the contract of [`super`].
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use super::calls;
 use crate::abi;
 use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field, interned};
 use crate::objects::list_iterators;
-use crate::runtime::generators;
+use crate::runtime::{Gil, generators};
 use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn get_iter(thread: Thread, a: Obj) -> Obj {
-    if PyList_CheckExact(a) != 0 {
-        return list_iterators::make(a);
+    // SAFETY: the running thread and a live operand.
+    unsafe {
+        if PyList_CheckExact(a) != 0 {
+            return list_iterators::make(a);
+        }
+        if Py_TYPE(a) == &raw mut PyGen_Type {
+            return Py_NewRef(a);
+        }
+        let Some(iterator) = special(thread, a, interned!("__iter__")) else {
+            generators::announce();
+            return PyObject_GetIter(a);
+        };
+        if !iterator.is_null() && PyIter_Check(iterator) == 0 {
+            PyErr_Format(
+                PyExc_TypeError,
+                c"iter() returned non-iterator of type '%.100s'".as_ptr(),
+                (*Py_TYPE(iterator)).tp_name,
+            );
+            Py_DECREF(iterator);
+            return ptr::null_mut();
+        }
+        iterator
     }
-    if Py_TYPE(a) == &raw mut PyGen_Type {
-        return Py_NewRef(a);
-    }
-    let Some(iterator) = special(thread, a, interned!("__iter__")) else {
-        generators::announce();
-        return PyObject_GetIter(a);
-    };
-    if !iterator.is_null() && PyIter_Check(iterator) == 0 {
-        PyErr_Format(
-            PyExc_TypeError,
-            c"iter() returned non-iterator of type '%.100s'".as_ptr(),
-            (*Py_TYPE(iterator)).tp_name,
-        );
-        Py_DECREF(iterator);
-        return ptr::null_mut();
-    }
-    iterator
 }
 
 /// What a special method without arguments gives, if the object's class is the program's and has a function by this name.
 #[inline]
 unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
-    let flags: u64 = field(Py_TYPE(object), abi::type_::FLAGS);
-    if flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE) != Py_TPFLAGS_HEAPTYPE {
-        return None;
+    // SAFETY: the caller's: the running thread, a live object, and a name or null.
+    unsafe {
+        let flags: u64 = field(Py_TYPE(object), abi::type_::FLAGS);
+        if flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE) != Py_TPFLAGS_HEAPTYPE {
+            return None;
+        }
+        if name.is_null() {
+            return Some(ptr::null_mut());
+        }
+        calls::call_special(thread, object, name)
     }
-    if name.is_null() {
-        return Some(ptr::null_mut());
-    }
-    calls::call_special(thread, object, name)
 }
 
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
-    if Py_TYPE(iter) == &raw mut PyListIter_Type {
-        return list_iterators::next(iter, out);
-    }
-    let is_generator = Py_TYPE(iter) == &raw mut PyGen_Type;
-    if is_generator && generators::has_ended(iter) {
-        return 0;
-    }
-    if is_generator && let Some(item) = generators::resume(thread, iter, Py_None()) {
-        if item.is_null() {
-            return -1;
+    // SAFETY: the running thread, with the lock held, and a live operand; there is room for a result.
+    unsafe {
+        if Py_TYPE(iter) == &raw mut PyListIter_Type {
+            return list_iterators::next(iter, out);
         }
-        if generators::is_suspended(iter) {
+        let is_generator = Py_TYPE(iter) == &raw mut PyGen_Type;
+        if is_generator && generators::has_ended(iter) {
+            return 0;
+        }
+        if is_generator && let Some(item) = generators::resume(Gil::held(), thread, iter, Py_None())
+        {
+            if item.is_null() {
+                return -1;
+            }
+            if generators::is_suspended(iter) {
+                *out = item;
+                return 1;
+            }
+            Py_DECREF(item);
+            return 0;
+        }
+        generators::announce();
+        let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
+            // `for` over the hidden argument of a generator expression that was called by hand.
+            PyErr_Format(
+                PyExc_TypeError,
+                c"'%.200s' object is not an iterator".as_ptr(),
+                (*Py_TYPE(iter)).tp_name,
+            );
+            return -1;
+        };
+        let item = match special(thread, iter, interned!("__next__")) {
+            Some(item) => item,
+            None => next(iter),
+        };
+        if !item.is_null() {
             *out = item;
             return 1;
         }
-        Py_DECREF(item);
-        return 0;
-    }
-    generators::announce();
-    let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
-        // `for` over the hidden argument of a generator expression that was called by hand.
-        PyErr_Format(
-            PyExc_TypeError,
-            c"'%.200s' object is not an iterator".as_ptr(),
-            (*Py_TYPE(iter)).tp_name,
-        );
-        return -1;
-    };
-    let item = match special(thread, iter, interned!("__next__")) {
-        Some(item) => item,
-        None => next(iter),
-    };
-    if !item.is_null() {
-        *out = item;
-        return 1;
-    }
-    let raised: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
-    if !raised.is_null() {
-        if PyErr_ExceptionMatches(PyExc_StopIteration) == 0 {
-            return -1;
+        let raised: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
+        if !raised.is_null() {
+            if PyErr_ExceptionMatches(PyExc_StopIteration) == 0 {
+                return -1;
+            }
+            PyErr_Clear();
         }
-        PyErr_Clear();
+        0
     }
-    0
 }
 
 /// `iter(seq)` of a list or tuple, before the item at this offset.
+///
+/// # Safety
+/// A live list or tuple of exactly that class, and a live exact int; the lock is held.
 pub unsafe fn seq_iter_at(seq: Obj, next: Obj) -> Obj {
-    let made = PyObject_GetIter(seq);
-    if !made.is_null() {
-        let index = match PyTuple_CheckExact(seq) != 0 {
-            true => abi::tuple_iter::INDEX,
-            false => abi::list_iter::INDEX,
-        };
-        let place = made.cast::<u8>().add(index as usize);
-        place.cast::<Py_ssize_t>().write(PyLong_AsSsize_t(next));
+    // SAFETY: the caller's: a live list or tuple of exactly that class, whose iterator is nobody else's yet, and a live exact int.
+    unsafe {
+        let made = PyObject_GetIter(seq);
+        if !made.is_null() {
+            let index = match PyTuple_CheckExact(seq) != 0 {
+                true => abi::tuple_iter::INDEX,
+                false => abi::list_iter::INDEX,
+            };
+            let place = made.cast::<u8>().add(index as usize);
+            place.cast::<Py_ssize_t>().write(PyLong_AsSsize_t(next));
+        }
+        made
     }
-    made
 }
 
 /// Where the items of a tuple or list of exactly that class are.
 pub(super) unsafe fn items_of(a: Obj) -> Option<*const Obj> {
-    if PyTuple_CheckExact(a) != 0 {
-        Some(a.cast::<u8>().add(abi::tuple::ITEMS as usize).cast())
-    } else if PyList_CheckExact(a) != 0 {
-        Some(field(a, abi::list::ITEMS))
-    } else {
-        None
+    // SAFETY: the caller's: a live object.
+    unsafe {
+        if PyTuple_CheckExact(a) != 0 {
+            Some(a.cast::<u8>().add(abi::tuple::ITEMS as usize).cast())
+        } else if PyList_CheckExact(a) != 0 {
+            Some(field(a, abi::list::ITEMS))
+        } else {
+            None
+        }
     }
 }
 
 pub unsafe extern "C" fn unpack_sequence(thread: Thread, count: i64, a: Obj, out: *mut Obj) -> i64 {
-    if let Some(items) = items_of(a)
-        && Py_SIZE(a) as i64 == count
-    {
-        for i in 0..count as usize {
-            *out.add(i) = Py_NewRef(*items.add(i));
+    // SAFETY: the running thread and a live operand; there is room for so many results.
+    unsafe {
+        if let Some(items) = items_of(a)
+            && Py_SIZE(a) as i64 == count
+        {
+            for i in 0..count as usize {
+                *out.add(i) = Py_NewRef(*items.add(i));
+            }
+            return 0;
         }
-        return 0;
+        unpack(thread, a, count as usize, -1, out)
     }
-    unpack(thread, a, count as usize, -1, out)
 }
 
 /// The immediate: items before the star in the low byte, items after it above.
 pub unsafe extern "C" fn unpack_ex(thread: Thread, counts: i64, a: Obj, out: *mut Obj) -> i64 {
-    unpack(
-        thread,
-        a,
-        (counts & 0xff) as usize,
-        (counts >> 8) as i32,
-        out,
-    )
+    // SAFETY: the running thread and a live operand; there is room for as many results as the counts say.
+    unsafe {
+        unpack(
+            thread,
+            a,
+            (counts & 0xff) as usize,
+            (counts >> 8) as i32,
+            out,
+        )
+    }
 }
 
 /// The interpreter fills its stack downwards, so that the first item comes out last.
 unsafe fn unpack(thread: Thread, a: Obj, before: usize, after: i32, out: *mut Obj) -> i64 {
-    let total = if after < 0 {
-        before
-    } else {
-        before + 1 + after as usize
-    };
-    if _PyEval_UnpackIterable(thread, a, before as i32, after, out.add(total)) == 0 {
-        return -1;
+    // SAFETY: the caller's: there is room for the results, all of which are written where the call succeeds.
+    unsafe {
+        let total = if after < 0 {
+            before
+        } else {
+            before + 1 + after as usize
+        };
+        if _PyEval_UnpackIterable(thread, a, before as i32, after, out.add(total)) == 0 {
+            return -1;
+        }
+        std::slice::from_raw_parts_mut(out, total).reverse();
+        0
     }
-    std::slice::from_raw_parts_mut(out, total).reverse();
-    0
 }

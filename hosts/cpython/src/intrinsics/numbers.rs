@@ -241,7 +241,7 @@ pub(super) fn int_unbox(b: &mut Builder<'_>, p: Value) {
     b.br(two, two_digits, &[], too_long, &[]);
     b.switch_to(two_digits);
     let low = b.load(Width::U32, p, long::DIGITS);
-    let high = b.load(Width::U32, p, long::DIGITS + 4);
+    let high = b.load(Width::U32, p, long::DIGITS + size_of::<u32>() as i32);
     let bits = b.iconst(i64::from(long::DIGIT_BITS));
     let high = b.op(Opcode::Ishl, &[high, bits]);
     let both = b.op(Opcode::Ior, &[low, high]);

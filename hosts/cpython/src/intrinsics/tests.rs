@@ -610,8 +610,8 @@ fn state_is_compared_word_by_word() {
         let mut m = Machine::new();
         let thread = current_thread();
         // SAFETY: the current thread's state.
-        let word: u64 = unsafe { field(thread, abi::thread::EVAL_BREAKER) };
-        let (same, other) = (word, word + 256);
+        let word = unsafe { abi::eval_breaker::word(thread) };
+        let (same, other) = (word, word + abi::eval_breaker::EVENTS + 1);
         assert_eq!(
             m.one(
                 names::NOTHING_PENDING,

@@ -7,8 +7,21 @@ use crate::owned::Owned;
 use pyo3_ffi::PyList_New;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An object's header, or the head of a list of the collector's: the next one, and the one before with two flags.
-type Header = *mut usize;
+/// An object's header, or the head of a list of the collector's: the next one, and the one before with two flags. Headers lie
+/// at words, but the heads need not: in one 3.13.15 they do not.
+type Header = *mut [usize; 2];
+
+/// One of the two words of a header, to be read and written wherever it lies.
+#[inline(always)]
+fn next(header: Header) -> *mut usize {
+    header.cast()
+}
+
+/// The other one.
+#[inline(always)]
+fn before(header: Header) -> *mut usize {
+    header.cast::<usize>().wrapping_add(1)
+}
 
 const FLAGS: usize = abi::gc_head::FLAGS as usize;
 const FINALIZED: usize = abi::gc_head::FINALIZED as usize;
@@ -28,8 +41,8 @@ pub unsafe fn find() -> Result<(), String> {
     unsafe {
         let made = Owned::take(PyList_New(0)).ok_or("no memory for a list")?;
         let header = header_of(made.as_ptr());
-        let head = *header as Header;
-        if head.is_null() || *head.add(1) != header as usize {
+        let head = next(header).read_unaligned() as Header;
+        if head.is_null() || before(head).read_unaligned() != header as usize {
             return Err("the collector's list is not as expected".to_owned());
         }
         YOUNGEST.store(head as usize, Ordering::Relaxed);
@@ -57,11 +70,12 @@ pub unsafe fn track(object: Obj) {
             header_of(object),
             YOUNGEST.load(Ordering::Relaxed) as Header,
         );
-        let last = *head.add(1) as Header;
-        *last = header as usize;
-        *header.add(1) = last as usize | *header.add(1) & FLAGS;
-        *header = head as usize;
-        *head.add(1) = header as usize;
+        let last = before(head).read_unaligned() as Header;
+        next(last).write_unaligned(header as usize);
+        let flags = before(header).read() & FLAGS;
+        before(header).write(last as usize | flags);
+        next(header).write(head as usize);
+        before(head).write_unaligned(header as usize);
     }
 }
 
@@ -74,13 +88,15 @@ pub unsafe fn untrack(object: Obj) {
     // SAFETY: the caller's promise; headers in the list are those of live objects.
     unsafe {
         let header = header_of(object);
-        let (next, before) = (*header as Header, *header.add(1));
-        if next.is_null() {
+        let (after, flagged) = (next(header).read() as Header, before(header).read());
+        if after.is_null() {
             return;
         }
-        *((before & !FLAGS) as Header) = next as usize;
-        *next.add(1) = before & !FLAGS | *next.add(1) & FLAGS;
-        *header = 0;
-        *header.add(1) = before & FINALIZED;
+        let last = flagged & !FLAGS;
+        next(last as Header).write_unaligned(after as usize);
+        let flags = before(after).read_unaligned() & FLAGS;
+        before(after).write_unaligned(last | flags);
+        next(header).write(0);
+        before(header).write(flagged & FINALIZED);
     }
 }

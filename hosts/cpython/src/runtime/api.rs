@@ -5,8 +5,8 @@ use super::compiling::{self, Refusal};
 use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
-use super::units::{self, UnitRef};
-use super::{Options, generators, is_started, listing, locals_proxy, rt, stats};
+use super::units;
+use super::{Gil, Options, ended, generators, listing, locals_proxy, stats};
 use crate::accesses;
 use crate::objects::{self, collector, list_iterators};
 use cladonia::engine::Execution;
@@ -15,11 +15,13 @@ use std::cell::UnsafeCell;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why the JIT cannot work here, if it cannot: decided when the module is made.
-static mut UNAVAILABLE: Option<String> = None;
+static UNAVAILABLE: Mutex<Option<String>> = Mutex::new(None);
 /// `NotCompiled`.
-static mut NOT_COMPILED: Object = null_mut();
+static NOT_COMPILED: AtomicPtr<PyObject> = AtomicPtr::new(null_mut());
 
 /// A table that Python reads and that is never changed after it was made.
 struct Table<T>(UnsafeCell<T>);
@@ -138,33 +140,37 @@ static MODULE: Table<PyModuleDef> = Table(UnsafeCell::new(PyModuleDef {
 ///
 /// # Safety
 /// Called by the import system, with the GIL.
-pub unsafe fn make_module(start: impl FnOnce(Object) -> Result<(), String>) -> Object {
+pub unsafe fn make_module(start: impl FnOnce(Gil, Object) -> Result<(), String>) -> Object {
+    ended::pass_over_our_frames();
     // SAFETY: the tables live for ever; statics are written under the GIL.
     unsafe {
         let module = PyModule_Create(MODULE.0.get());
         if module.is_null() {
             return module;
         }
-        if NOT_COMPILED.is_null() {
-            NOT_COMPILED = PyErr_NewExceptionWithDoc(
+        let mut not_compiled = NOT_COMPILED.load(Ordering::Relaxed);
+        if not_compiled.is_null() {
+            not_compiled = PyErr_NewExceptionWithDoc(
                 c"cladonia.NotCompiled".as_ptr(),
                 c"A function can't be compiled; the message is the reason.".as_ptr(),
                 null_mut(),
                 null_mut(),
             );
-            if NOT_COMPILED.is_null() {
+            if not_compiled.is_null() {
                 Py_DECREF(module);
                 return null_mut();
             }
+            NOT_COMPILED.store(not_compiled, Ordering::Relaxed);
         }
-        if PyModule_AddObjectRef(module, c"NotCompiled".as_ptr(), NOT_COMPILED) < 0 {
+        if PyModule_AddObjectRef(module, c"NotCompiled".as_ptr(), not_compiled) < 0 {
             Py_DECREF(module);
             return null_mut();
         }
-        if !is_started() {
-            let started = catch_unwind(AssertUnwindSafe(|| start(NOT_COMPILED)))
+        let gil = Gil::held();
+        if gil.started().is_none() {
+            let started = catch_unwind(AssertUnwindSafe(|| start(gil, not_compiled)))
                 .unwrap_or_else(|_| Err("it failed while it started".to_owned()));
-            UNAVAILABLE = started.err();
+            *why_unavailable() = started.err();
             PyErr_Clear();
         }
         module
@@ -197,9 +203,12 @@ pub unsafe fn pristine_vectorcall() -> Option<*const std::ffi::c_void> {
     }
 }
 
+fn why_unavailable() -> MutexGuard<'static, Option<String>> {
+    UNAVAILABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn unavailable() -> Option<String> {
-    // SAFETY: written once, when the module was made.
-    unsafe { (*(&raw const UNAVAILABLE)).clone() }
+    why_unavailable().clone()
 }
 
 /// Run the body of a function of the module; a panic becomes an exception.
@@ -222,8 +231,7 @@ pub(crate) fn raise(class: Object, message: &str) -> Object {
 }
 
 fn not_compiled(reason: &str) -> Result<Object, ()> {
-    // SAFETY: set when the module was made.
-    raise(unsafe { NOT_COMPILED }, reason);
+    raise(NOT_COMPILED.load(Ordering::Relaxed), reason);
     Err(())
 }
 
@@ -280,6 +288,7 @@ unsafe extern "C" fn interpreter(_: Object, _: *mut Object, _: Py_ssize_t) -> Ob
 unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [threshold, force, oracle, without, check_facts] = arguments::<5>(args, count)?;
         if unavailable().is_some() {
             return none();
@@ -314,8 +323,9 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             -1 => return Err(()),
             truth => truth != 0,
         };
+        let mut passes = Vec::new();
         if without != Py_None() {
-            options.without = match cladonia::opt::optional(&text(without)) {
+            passes = match cladonia::opt::optional(&text(without)) {
                 Ok(without) => without,
                 Err(error) => {
                     raise(PyExc_ValueError, &error.to_string());
@@ -323,12 +333,13 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
                 }
             };
         }
-        ready()?;
+        ready(gil)?;
         accesses::enable(options.force == Some(ForceExit::Count));
-        rt().options = options;
-        rt().on = true;
-        if Monitor::start(&*CALLBACKS.0.get()).is_err() {
-            rt().on = false;
+        gil.runtime().options.set(options);
+        gil.runtime().without.replace(passes);
+        gil.runtime().on.set(true);
+        if Monitor::start(gil, &*CALLBACKS.0.get()).is_err() {
+            gil.runtime().on.set(false);
             return Err(());
         }
         none()
@@ -336,23 +347,22 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
 }
 
 /// Everything that compiled code relies on is watched, and will be undone.
-unsafe fn ready() -> Result<(), ()> {
+fn ready(gil: Gil) -> Result<(), ()> {
     // SAFETY: the GIL is held.
     unsafe {
-        if let Err(kind) = rt().watches.start() {
+        if let Err(kind) = gil.runtime().watches.start(gil) {
             raise(PyExc_RuntimeError, &format!("no {kind} watcher is free"));
             return Err(());
         }
         locals_proxy::interpose();
-        listing::interpose();
+        listing::interpose(gil);
         generators::slots::interpose();
         collector::interpose();
         list_iterators::interpose();
-        static mut HOOKED: bool = false;
-        if HOOKED {
+        static HOOKED: AtomicBool = AtomicBool::new(false);
+        if HOOKED.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        HOOKED = true;
         let hooks = HOOKS.0.get().cast::<PyMethodDef>();
         let os = PyImport_ImportModule(c"os".as_ptr());
         let hook = PyCFunction_NewEx(hooks, null_mut(), null_mut());
@@ -409,47 +419,50 @@ unsafe fn ready() -> Result<(), ()> {
 
 unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
-        if is_started() {
-            // SAFETY: the GIL is held.
-            unsafe { undo() };
+        // SAFETY: the interpreter calls with its lock held.
+        let gil = unsafe { Gil::held() };
+        if gil.started().is_some() {
+            undo(gil);
             // What was asked of the last `enable` is not asked of `compile` alone.
-            rt().options = Options::default();
+            gil.runtime().options.set(Options::default());
+            gil.runtime().without.take();
         }
         none()
     })
 }
 
 /// Undo every entry, retire every unit, and hear of nothing any more.
-unsafe fn undo() {
+fn undo(gil: Gil) {
     // SAFETY: functions and units in the tables are alive; the GIL is held.
     unsafe {
-        rt().on = false;
-        let functions: Vec<usize> = rt().functions.keys().copied().collect();
+        let runtime = gil.runtime();
+        runtime.on.set(false);
+        let functions: Vec<usize> = runtime.functions.borrow().keys().copied().collect();
         for func in functions {
-            function_state::uninstall(func as Object);
+            function_state::uninstall(gil, func as Object);
         }
-        let all: Vec<UnitRef> = rt().codes.values().flat_map(|s| s.units()).collect();
-        let invalidated = rt().totals.invalidated;
-        for unit in all {
-            units::invalidate(unit);
+        let invalidated = runtime.totals.invalidated.get();
+        for unit in runtime.units() {
+            units::invalidate(gil, unit);
         }
-        rt().totals.invalidated = invalidated;
-        for state in rt().codes.values_mut() {
-            for entry in &mut state.entries {
-                (entry.versions, entry.recompile) = (0, false);
+        runtime.totals.invalidated.set(invalidated);
+        for state in runtime.codes.borrow().values() {
+            for entry in &*state.entries.borrow() {
+                entry.versions.set(0);
+                entry.recompile.set(false);
             }
-            state.loops.clear();
-            state.generator.versions = 0;
-            state.calls = 0;
+            state.loops.take();
+            state.generator.versions.set(0);
+            state.calls.set(0);
         }
-        Monitor::stop();
-        rt().watches.stop();
-        locals_proxy::restore();
-        listing::restore();
+        Monitor::stop(gil);
+        gil.runtime().watches.stop(gil);
+        locals_proxy::restore(gil);
+        listing::restore(gil);
         generators::slots::restore();
         collector::restore();
         list_iterators::restore();
-        units::reclaim();
+        units::reclaim(gil);
         objects::release_unused();
     }
 }
@@ -457,14 +470,15 @@ unsafe fn undo() {
 unsafe extern "C" fn compile(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [func] = arguments::<1>(args, count)?;
         let func = function(func)?;
         if let Some(reason) = unavailable() {
             return not_compiled(&reason);
         }
-        ready()?;
-        match compiling::compile_function(func, &[]) {
-            Ok(()) if !rt().functions.contains_key(&(func as usize)) => {
+        ready(gil)?;
+        match compiling::compile_function(gil, func, &[]) {
+            Ok(()) if !gil.runtime().is_installed(func) => {
                 not_compiled("its calls already go somewhere else")
             }
             Ok(()) => none(),
@@ -477,20 +491,22 @@ unsafe extern "C" fn compile(_: Object, args: *mut Object, count: Py_ssize_t) ->
 unsafe extern "C" fn is_compiled(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [func] = arguments::<1>(args, count)?;
         let func = function(func)?;
-        boolean(is_started() && is_native(func))
+        boolean(gil.started().is_some() && is_native(gil, func))
     })
 }
 
-unsafe fn is_native(func: Object) -> bool {
+unsafe fn is_native(gil: Gil, func: Object) -> bool {
     // SAFETY: the caller has a function.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
-        rt().functions.contains_key(&(func as usize))
-            && rt().codes.get(&(code as usize)).is_some_and(|state| {
+        gil.runtime().is_installed(func)
+            && gil.runtime().state(code).is_some_and(|state| {
                 let entry = state.entry(globals, builtins);
-                entry.is_some_and(|e| e.unit.is_some() || state.generator.unit.is_some())
+                let has_generators = state.generator.unit.get().is_some();
+                entry.is_some_and(|e| e.unit.get().is_some() || has_generators)
             })
     }
 }
@@ -498,18 +514,16 @@ unsafe fn is_native(func: Object) -> bool {
 unsafe extern "C" fn why_not(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [func] = arguments::<1>(args, count)?;
         let func = function(func)?;
         if let Some(reason) = unavailable() {
             return Ok(stats::text(&reason));
         }
         let (code, ..) = function_state::parts_of(func);
-        match rt()
-            .codes
-            .get(&(code as usize))
-            .and_then(|s| s.refused.as_deref())
-        {
-            Some(reason) if !is_native(func) => Ok(stats::text(reason)),
+        let state = gil.runtime().state(code);
+        match state.as_ref().and_then(|s| s.refused.get()) {
+            Some(reason) if !is_native(gil, func) => Ok(stats::text(reason)),
             _ => none(),
         }
     })
@@ -517,12 +531,13 @@ unsafe extern "C" fn why_not(_: Object, args: *mut Object, count: Py_ssize_t) ->
 
 unsafe extern "C" fn stats_dict(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
+        // SAFETY: the interpreter calls with its lock held.
+        let gil = unsafe { Gil::held() };
         if let Some(reason) = unavailable() {
             raise(unsafe { PyExc_RuntimeError }, &reason);
             return Err(());
         }
-        // SAFETY: the GIL is held.
-        let dict = unsafe { stats::dict() };
+        let dict = stats::dict(gil);
         if dict.is_null() { Err(()) } else { Ok(dict) }
     })
 }
@@ -538,12 +553,13 @@ unsafe extern "C" fn type_class(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
 unsafe extern "C" fn annotate(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [func, types, classes] = arguments::<3>(args, count)?;
         let func = function(func)?;
         if let Some(reason) = unavailable() {
             return not_compiled(&reason);
         }
-        ready()?;
+        ready(gil)?;
         // A text names only classes that have a handle.
         for place in 0..PyTuple_GET_SIZE(classes) {
             objects::class_handle(PyTuple_GET_ITEM(classes, place).cast());
@@ -558,6 +574,7 @@ unsafe extern "C" fn annotate(_: Object, args: *mut Object, count: Py_ssize_t) -
 unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [func, stage] = arguments::<2>(args, count)?;
         let func = function(func)?;
         if let Some(reason) = unavailable() {
@@ -571,8 +588,8 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
                 Err(error) => not_compiled(&error.to_string()),
             };
         }
-        ready()?;
-        match compiling::inspect(func).stages {
+        ready(gil)?;
+        match compiling::inspect(gil, func).stages {
             Ok(dumps) => match dumps.into_iter().find(|(name, _)| *name == stage) {
                 Some((_, found)) => Ok(stats::text(&found)),
                 None => not_compiled(&format!("there is no text of the stage {stage}")),
@@ -585,19 +602,20 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
 unsafe extern "C" fn inspect(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [func] = arguments::<1>(args, count)?;
         let func = function(func)?;
         if let Some(reason) = unavailable() {
             return not_compiled(&reason);
         }
-        ready()?;
-        let inspected = compiling::inspect(func);
+        ready(gil)?;
+        let inspected = compiling::inspect(gil, func);
         let mut texts = match inspected.stages {
             Ok(dumps) => dumps,
             Err(refusal) => vec![("error", refusal.to_string())],
         };
         texts.extend(inspected.unit.map(|text| ("unit", text)));
-        texts.extend(compiling::host_text().map(|text| ("host", text)));
+        texts.extend(compiling::host_text(gil).map(|text| ("host", text)));
         let dict = PyDict_New();
         for (stage, found) in texts {
             let (key, value) = (stats::text(stage), stats::text(&found));
@@ -619,21 +637,25 @@ unsafe extern "C" fn inspect(_: Object, args: *mut Object, count: Py_ssize_t) ->
 
 unsafe extern "C" fn record(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
+        // SAFETY: the interpreter calls with its lock held.
+        let gil = unsafe { Gil::held() };
         if let Some(reason) = unavailable() {
             return not_compiled(&reason);
         }
-        compiling::record();
+        compiling::record(gil);
         none()
     })
 }
 
 unsafe extern "C" fn recorded(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
+        // SAFETY: the interpreter calls with its lock held.
+        let gil = unsafe { Gil::held() };
         if let Some(reason) = unavailable() {
             return not_compiled(&reason);
         }
-        let texts = compiling::host_text().into_iter();
-        let texts: Vec<String> = texts.chain(compiling::recorded()).collect();
+        let texts = compiling::host_text(gil).into_iter();
+        let texts: Vec<String> = texts.chain(compiling::recorded(gil)).collect();
         Ok(stats::text(&texts.concat()))
     })
 }
@@ -658,8 +680,10 @@ unsafe extern "C" fn export(_: Object, args: *mut Object, count: Py_ssize_t) -> 
 
 unsafe extern "C" fn after_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
-        if let Some(engine) = &mut rt().engine {
-            (rt().front.after_fork)(engine);
+        // SAFETY: the interpreter calls with its lock held.
+        let gil = unsafe { Gil::held() };
+        if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
+            (gil.runtime().front.after_fork)(engine);
         }
         none()
     })
@@ -670,12 +694,13 @@ unsafe extern "C" fn after_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
 unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the collector calls with a str and a dict.
     guarded(|| unsafe {
+        let gil = Gil::held();
         let [phase, info] = arguments::<2>(args, count)?;
         let generation = PyDict_GetItemString(info, c"generation".as_ptr());
         let full = !generation.is_null() && PyLong_AsLong(generation) == 2;
-        if full && text(phase) == "start" && rt().engine.is_some() {
-            function_state::forget_unused();
-            units::reclaim();
+        if full && text(phase) == "start" && gil.runtime().has_engine() {
+            function_state::forget_unused(gil);
+            units::reclaim(gil);
             objects::release_unused();
         }
         PyErr_Clear();
@@ -685,11 +710,12 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
 
 unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
-        rt().finished = true;
+        // SAFETY: the interpreter calls with its lock held.
+        let gil = unsafe { Gil::held() };
+        gil.runtime().finished.set(true);
         // What units hold must not outlive the modules that are taken down now. Statistics can still be asked for, by handlers that
         // were registered earlier and so run later.
-        // SAFETY: the GIL is held.
-        unsafe { undo() };
+        undo(gil);
         none()
     })
 }

@@ -5,26 +5,65 @@
 //! leave are kept for the next that need one. They are the interpreter's in all other ways: from its arenas, linked as it links them, and
 //! freed by it where it pops the frame.
 
+use super::Gil;
 use super::abi::{chunk as c, thread as t};
 use super::capi::*;
-use super::rt;
 use pyo3_ffi::{PyObject_GetArenaAllocator, PyObjectArenaAllocator};
+use std::cell::Cell;
 
 /// The most blocks that are kept: what the usual recursion limit can fill.
 const MOST_SPARE: usize = 16;
+
+/// Blocks that native frames have left, all of the usual size.
+pub struct Spares {
+    blocks: [Cell<*mut u8>; MOST_SPARE],
+    /// How many of the places are taken: the first ones.
+    count: Cell<usize>,
+}
+
+impl Spares {
+    /// None yet.
+    pub const fn new() -> Spares {
+        Spares {
+            blocks: [const { Cell::new(std::ptr::null_mut()) }; MOST_SPARE],
+            count: Cell::new(0),
+        }
+    }
+
+    /// The block that was kept last, if there is one.
+    fn take(&self) -> Option<*mut u8> {
+        let last = self.count.get().checked_sub(1)?;
+        let block = self.blocks.get(last)?.get();
+        self.count.set(last);
+        Some(block)
+    }
+
+    /// Keep a block; false if there is no room.
+    fn keep(&self, block: *mut u8) -> bool {
+        let count = self.count.get();
+        let Some(place) = self.blocks.get(count) else {
+            return false;
+        };
+        place.set(block);
+        self.count.set(count + 1);
+        true
+    }
+}
 
 /// Room for a frame of so many words in a new block, or null if there is no memory; the caller fills it before anything looks at it.
 ///
 /// # Safety
 /// Called on the current thread, with its GIL.
 pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // As the interpreter leaves room: so a block that is new has place for a call from this frame too.
     let needed = c::DATA as usize + 8 * (words + 1000);
     let mut size = c::USUAL_SIZE as usize;
     while size < needed {
         size *= 2;
     }
-    let spare = (size == c::USUAL_SIZE as usize).then(|| rt().spare_chunks.pop());
+    let spare = (size == c::USUAL_SIZE as usize).then(|| gil.runtime().spare_chunks.take());
     // SAFETY: the thread's block is the topmost one, or null in a thread without any; the new one has the size that it says.
     unsafe {
         let chunk = spare.flatten().unwrap_or_else(|| allocate(size));
@@ -56,6 +95,8 @@ pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
 /// # Safety
 /// Called on the current thread, with its GIL; there is a block below.
 pub unsafe extern "C" fn pop(ts: Thread) {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the caller's promise; nothing stands in the block any more.
     unsafe {
         let chunk: *mut u8 = get(ts, t::DATASTACK_CHUNK);
@@ -69,10 +110,8 @@ pub unsafe extern "C" fn pop(ts: Thread) {
             below.add(c::DATA as usize + 8 * taken),
         );
         let size: usize = get(chunk, c::SIZE);
-        let spare = &mut rt().spare_chunks;
-        if size == c::USUAL_SIZE as usize && spare.len() < MOST_SPARE {
-            spare.push(chunk);
-        } else {
+        let is_kept = size == c::USUAL_SIZE as usize && gil.runtime().spare_chunks.keep(chunk);
+        if !is_kept {
             let arenas = arenas();
             (arenas.free.expect("the interpreter has arenas"))(arenas.ctx, chunk.cast(), size);
         }

@@ -14,7 +14,7 @@ use super::exits::Values;
 use super::function_state::{self, Entry};
 use super::rebuilt::{self, Rebuilt};
 use super::units::{self, UnitRef, UnitState};
-use super::{abi, entries, frames, healing, monitoring, rt};
+use super::{Gil, abi, entries, frames, healing, monitoring};
 use abi::eval_breaker;
 use cladonia::exits::{ExitKind, NOT_ENTERED};
 use cladonia::facts::{RawEntry, RawSignature};
@@ -53,15 +53,16 @@ impl RawCell {
 }
 
 /// Let raw calls of an entry's functions go to a new unit; gives whether there are cells that it does not serve.
-pub fn install(entry: &mut Entry, unit: &UnitState) -> bool {
+pub fn install(entry: &Entry, unit: &UnitState) -> bool {
     let raw = unit.unit.as_ref().and_then(|u| u.raw.as_ref());
     let signature = raw.map(|raw| raw.1.clone());
-    if let Some(fresh) = entry.raw_cells.iter_mut().find(|c| c.signature.is_none()) {
+    let mut cells = entry.raw_cells.borrow_mut();
+    if let Some(fresh) = cells.iter_mut().find(|c| c.signature.is_none()) {
         fresh.signature = signature.clone();
     }
-    entry.raw_cells.retain(|c| c.signature.is_some());
+    cells.retain(|c| c.signature.is_some());
     let mut stale = false;
-    for cell in &entry.raw_cells {
+    for cell in &*cells {
         match raw {
             Some(raw) if cell.signature == signature => cell.cell.set(raw.0.entry() as u64),
             _ => {
@@ -77,14 +78,14 @@ pub fn install(entry: &mut Entry, unit: &UnitState) -> bool {
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn raw_entry(func: Object) -> Option<RawEntry> {
+pub unsafe fn raw_entry(gil: Gil, func: Object) -> Option<RawEntry> {
     // SAFETY: the caller's promise; units in tables are alive.
     unsafe {
-        let entry = function_state::entry_of(func)?;
-        let unit = entry.unit?;
+        let entry = function_state::entry_of(gil, func)?;
+        let unit = entry.unit.get()?;
         let signature = &(*unit).unit.as_ref()?.raw.as_ref()?.1;
-        let cell = entry
-            .raw_cells
+        let cells = entry.raw_cells.borrow();
+        let cell = cells
             .iter()
             .find(|c| c.signature.as_ref() == Some(signature))?;
         Some(RawEntry {
@@ -96,11 +97,12 @@ pub unsafe fn raw_entry(func: Object) -> Option<RawEntry> {
 }
 
 /// What the compiler needs for a closed unit of an entry's functions; makes the cell for it.
-pub fn parts(entry: &mut Entry, unit: &UnitState) -> ClosedParts {
-    if entry.raw_cells.iter().all(|c| c.signature.is_some()) {
-        entry.raw_cells.push(RawCell::new());
+pub fn parts(entry: &Entry, unit: &UnitState) -> ClosedParts {
+    let mut cells = entry.raw_cells.borrow_mut();
+    if cells.iter().all(|c| c.signature.is_some()) {
+        cells.push(RawCell::new());
     }
-    let fresh = entry.raw_cells.iter().find(|c| c.signature.is_none());
+    let fresh = cells.iter().find(|c| c.signature.is_none());
     ClosedParts {
         boxed_cell: entry.cell.as_ptr() as u64,
         raw_cell: fresh.expect("made above").cell.as_ptr() as u64,
@@ -117,7 +119,7 @@ fn enter(unit: &UnitState) -> Func {
     let fail = b.cold_block();
     frames::check_quiet(&mut b, ts, unit, still_quiet, fail);
     frames::check_stack(&mut b, ts, fail);
-    frames::count_entry(&mut b, unit);
+    frames::count_raw_entry(&mut b, unit);
     b.ret(&[]);
     b.switch_to(fail);
     b.terminate(Term::Fail);
@@ -127,13 +129,15 @@ fn enter(unit: &UnitState) -> Func {
 /// Whether nothing is pending, though the eval-breaker word is not the one that the unit knows: 1 or 0. Runs no host
 /// code.
 unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the unit is being entered.
     unsafe {
         let unit = &*(token as UnitRef);
         let word = eval_breaker::word(ts);
         if word & eval_breaker::EVENTS != 0
             || !unit.is_valid()
-            || monitoring::is_unit_observed(unit)
+            || monitoring::is_unit_observed(gil, unit)
         {
             return 0;
         }
@@ -147,6 +151,8 @@ unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
 /// # Safety
 /// Called by a closed unit with its own token, one of its exits, and that exit's words.
 pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64) -> Object {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the caller's promise; nothing runs here that could free the unit.
     unsafe {
         let unit = token as UnitRef;
@@ -174,8 +180,8 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
         };
         let positions = (pos, resume);
         let frame = Rebuilt::new(state.shape, func, positions, locals, stack, lost);
-        rt().recorded.push(frame);
-        healing::count_exit(unit, number as usize, record);
+        gil.runtime().recorded.borrow_mut().push(frame);
+        healing::count_exit(gil, unit, number as usize, record);
         std::ptr::null_mut()
     }
 }
@@ -185,12 +191,14 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
 /// # Safety
 /// Called by native code on its thread, whose status was *exiting*; `token` is of a unit that is running.
 pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the caller's promise.
     unsafe {
         units::keeping(token as UnitRef, || {
             // The innermost one was recorded first.
-            let recorded = std::mem::take(&mut rt().recorded);
-            rebuilt::run(ts, recorded.into_iter().rev().collect()).into_result()
+            let recorded = gil.runtime().recorded.take();
+            rebuilt::run(gil, ts, recorded.into_iter().rev().collect()).into_result()
         })
     }
 }
@@ -208,15 +216,19 @@ pub unsafe extern "C" fn call_boxed(
     token: u64,
     mismatch: i64,
 ) -> Object {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the adapter's unit is alive, and kept so while the interpreter runs the call.
     unsafe {
         let unit = token as UnitRef;
         let state = &*unit;
         if mismatch != 0 && state.is_valid() {
             state.mismatches.set(state.mismatches.get() + 1);
-            if state.mismatches.get() >= healing::most_failures() {
-                function_state::state_of(state.shape.code).open = true;
-                units::invalidate(unit);
+            if state.mismatches.get() >= healing::most_failures(gil) {
+                function_state::state_of(gil, state.shape.code)
+                    .open
+                    .set(true);
+                units::invalidate(gil, unit);
             }
         }
         units::keeping(unit, || entries::call_in_place(ts, func, args, count))

@@ -3,12 +3,12 @@
 //! A compile runs under the GIL from the request to the installation, so nothing it relied on can change between.
 
 use super::capi::*;
-use super::function_state::{self, Entry, LoopState, MOST_REACHED_LATE, state_of};
+use super::function_state::{self, Entry, MOST_REACHED_LATE, state_of};
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
-use super::{abi, closed, frames, generators, healing, monitoring, rt, sampling, watchers};
+use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling, watchers};
 use crate::namespace::{self, NameCell};
-use crate::world::supers;
+use crate::world::{Known, supers};
 use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Engine, Entry as Start, Planted, Request, UnitParts};
@@ -17,8 +17,10 @@ use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -34,8 +36,13 @@ pub struct Front {
     /// The type of a live value (or of an empty slot).
     pub live_type: fn(value: Object) -> Type,
     /// The program as it is now, for code with these globals and builtins.
-    pub world:
-        fn(engine: &Engine, code: Object, globals: Object, builtins: Object) -> Box<dyn World>,
+    pub world: for<'a> fn(
+        engine: &Engine,
+        code: Object,
+        globals: Object,
+        builtins: Object,
+        known: Known<'a>,
+    ) -> Box<dyn World + 'a>,
     /// Start code memory afresh in a forked child.
     pub after_fork: fn(engine: &mut Engine),
     /// Keep the text forms of what is compiled from now on, or not.
@@ -64,12 +71,13 @@ impl std::fmt::Display for Refusal {
 ///
 /// # Errors
 /// The compiler's.
-pub fn compile_stub(func: Func) -> Result<CompiledCode, CompileError> {
-    let Some(mut engine) = rt().engine.take() else {
+pub fn compile_stub(gil: Gil, func: Func) -> Result<CompiledCode, CompileError> {
+    let engine = gil.runtime().engine.take();
+    let Some(mut engine) = engine else {
         return Err(CompileError::Internal("the compiler is at work".into()));
     };
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
-    rt().engine = Some(engine);
+    gil.runtime().engine.replace(Some(engine));
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
@@ -94,7 +102,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_ONLY` has parts of
 /// `file:qualified name` with commas between, `CLADONIA_FIRST` a number of units, `CLADONIA_LOG` tells each.
-fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
+fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     struct Wanted {
         only: Vec<String>,
         first: Option<u64>,
@@ -113,7 +121,7 @@ fn is_wanted(shape: &CodeShape, kind: Kind) -> bool {
     if !wanted.only.is_empty() && !wanted.only.iter().any(|part| name().contains(part)) {
         return false;
     }
-    let number = rt().totals.units;
+    let number = gil.runtime().totals.units.get();
     if wanted.first.is_some_and(|first| number >= first) {
         return false;
     }
@@ -140,7 +148,7 @@ fn release() {
 ///
 /// # Safety
 /// The unit's globals are an exact dict.
-unsafe fn namespace_of(unit: &mut UnitState) -> Namespace {
+unsafe fn namespace_of(gil: Gil, unit: &mut UnitState) -> Namespace {
     let dict = unit.globals;
     // SAFETY: the names are a tuple of interned strings, which the code object holds; looking a string up among a
     // module's names may only run code of the program where the dict has other keys, and then gives nothing.
@@ -150,7 +158,7 @@ unsafe fn namespace_of(unit: &mut UnitState) -> Namespace {
             .map(|index| PyTuple_GetItem(tuple, index))
             .collect();
         let mut cells = vec![NameCell::EMPTY; names.len()].into_boxed_slice();
-        let live_type = rt().front.live_type;
+        let live_type = gil.runtime().front.live_type;
         let live = names.iter().zip(&mut cells);
         let live = live.map(|(name, cell)| live_type(namespace::find(dict, *name, cell)));
         let live = live.collect();
@@ -159,7 +167,7 @@ unsafe fn namespace_of(unit: &mut UnitState) -> Namespace {
         let namespace = Namespace {
             address: dict as u64,
             names: names.collect(),
-            notes: rt().watches.own_bit(),
+            notes: gil.runtime().watches.own_bit(),
             live,
         };
         unit.cells = Some(cells);
@@ -223,39 +231,41 @@ unsafe fn mark_supers(code: &mut Code, met: &mut HashMap<Pc, Met>, function: Obj
 const MOST_INLINED_UNITS: isize = 400;
 
 /// The bytecode of a function, if calls of it may become it.
-pub(super) fn inlinee(func: Object) -> Option<Code> {
+pub(super) fn inlinee(gil: Gil, func: Object) -> Option<Code> {
     // SAFETY: asked only for Python functions, with the GIL.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
         let units: isize = get(code.cast(), abi::object::VAR_SIZE);
-        let state = state_of(code);
+        let state = state_of(gil, code);
         let shape = state.shape;
         // What has lost bets on numbers is better off with a unit of its own, which has learnt from it.
         let can_forgo = |(_, reason): &(Pc, Reason)| {
             use Reason::{Identity, Shape, Type, Unreached};
             matches!(reason, Type | Shape | Identity | Unreached)
         };
+        let learnt = state.learnt.borrow().clone();
         let is_offered = units <= MOST_INLINED_UNITS
             && shape.is_plain()
             && shape.optimized()
             && !shape.is_generator()
-            && state.refused.is_none()
-            && state.avoid.iter().all(can_forgo)
-            && state.operands.is_empty()
-            && !monitoring::is_observed(&shape);
+            && state.refused.get().is_none()
+            && learnt.avoid.iter().all(can_forgo)
+            && learnt.operands.is_empty()
+            && !monitoring::is_observed(gil, &shape);
         if !is_offered {
             return None;
         }
-        let reached_late = state.reached_late;
-        let translate = rt().front.translate;
+        let reached_late = state.reached_late.get();
+        let translate = gil.runtime().front.translate;
         let made = catch_unwind(|| translate(code, globals, builtins));
         let mut code = made.ok()?.ok()?;
-        if rt().options.threshold > 0 && reached_late < MOST_REACHED_LATE {
+        if gil.runtime().options.get().threshold > 0 && reached_late < MOST_REACHED_LATE {
             mark_unreached(&mut code, &shape, Kind::Function);
         }
-        sampling::tell(state, &mut code, &mut HashMap::new());
+        sampling::tell(&learnt, &mut code, &mut HashMap::new());
         // Where a bet was lost or several classes were met, what the call shows of its arguments must be enough.
-        for pc in state.avoid.iter().map(|(pc, _)| pc).chain(state.met.keys()) {
+        let lost = learnt.avoid.iter().map(|(pc, _)| pc);
+        for pc in lost.chain(learnt.met.keys()) {
             code.instrs[pc.0 as usize].hint.clear();
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
@@ -271,23 +281,30 @@ pub(super) fn inlinee(func: Object) -> Option<Code> {
 /// its entry. `function` is one that has the code, or null.
 #[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 pub(super) unsafe fn compile_unit(
+    gil: Gil,
     shape: CodeShape,
     globals: Object,
     builtins: Object,
     kind: Kind,
     at_top: bool,
     live: &[Type],
-    calls: Option<&mut Entry>,
+    calls: Option<&Entry>,
     function: Object,
 ) -> Result<UnitRef, Refusal> {
-    if rt().engine.is_none() || rt().finished {
+    if !gil.runtime().has_engine() || gil.runtime().finished.get() {
         return Err(Refusal::Busy);
     }
-    if rt().totals.units.is_multiple_of(UNITS_BETWEEN_SWEEPS) {
-        function_state::forget_unused();
+    if gil
+        .runtime()
+        .totals
+        .units
+        .get()
+        .is_multiple_of(UNITS_BETWEEN_SWEEPS)
+    {
+        function_state::forget_unused(gil);
     }
-    units::reclaim();
-    if !is_wanted(&shape, kind) {
+    units::reclaim(gil);
+    if !is_wanted(gil, &shape, kind) {
         return Err(Refusal::Lasting("left out on purpose".into()));
     }
     if !frames::fits(&shape) {
@@ -297,15 +314,16 @@ pub(super) unsafe fn compile_unit(
         )));
     }
     // SAFETY: the caller's promise.
-    let state = unsafe { state_of(shape.code) };
-    state.tried = true;
+    let state = unsafe { state_of(gil, shape.code) };
+    state.tried.set(true);
     // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
-    let mut code = catch_unwind(|| (rt().front.translate)(shape.code, globals, builtins))
+    let mut code = catch_unwind(|| (gil.runtime().front.translate)(shape.code, globals, builtins))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
     // SAFETY: the caller's promise.
     let made_functions = unsafe { generators::make_functions(&mut code, globals, builtins) };
-    if rt().options.threshold > 0 && state.reached_late < MOST_REACHED_LATE {
+    let skips_unreached = gil.runtime().options.get().threshold > 0;
+    if skips_unreached && state.reached_late.get() < MOST_REACHED_LATE {
         // SAFETY: the caller's promise.
         unsafe { mark_unreached(&mut code, &shape, kind) };
     }
@@ -318,7 +336,7 @@ pub(super) unsafe fn compile_unit(
         ),
     };
     // SAFETY: the caller's promise.
-    let mut unit = unsafe { UnitState::new(shape, globals, builtins, kind) };
+    let mut unit = unsafe { UnitState::new(gil, shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
     unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
     unit.at_top = at_top;
@@ -327,24 +345,24 @@ pub(super) unsafe fn compile_unit(
         let units: isize = unsafe { get(shape.code.cast(), abi::object::VAR_SIZE) };
         let table = generators::resume_table(&code, units as usize).map_err(Refusal::Lasting)?;
         unit.points = Some(table);
-        unit.forwards = Forward::table(&code, units as usize);
+        unit.forwards.set(Forward::table(&code, units as usize));
     }
     // SAFETY: the caller's promise.
     let namespace = unsafe {
         let exact = at_top || PyDict_CheckExact(globals) != 0;
         let binds = code.optimized && code.binds_globals() && !shape.is_generator();
-        (exact && (at_top || binds)).then(|| namespace_of(&mut unit))
+        (exact && (at_top || binds)).then(|| namespace_of(gil, &mut unit))
     };
     unit.teaches = code
         .instrs
         .iter()
         .map(|i| sampling::teaches(i.op))
         .collect();
-    if rt().options.force.is_some() {
-        unit.force = Some(vec![0; FORCE_CAPACITY].into_boxed_slice());
+    if gil.runtime().options.get().force.is_some() {
+        unit.force = Some(vec![Cell::new(0); FORCE_CAPACITY].into_boxed_slice());
     }
     let closed = calls
-        .filter(|_| shape.is_plain() && !state.open)
+        .filter(|_| shape.is_plain() && !state.open.get())
         .map(|entry| closed::parts(entry, &unit));
     let (enter, leave, suspend) = match kind {
         Kind::Generator => (
@@ -366,42 +384,56 @@ pub(super) unsafe fn compile_unit(
         position_base: shape.units() as u64,
         position_scale: 2,
         namespace,
-        objects_are_private: rt().listing.is_unlikely(),
+        objects_are_private: gil.runtime().listing.is_unlikely(),
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     // SAFETY: the caller's promise; the code was decoded from the state's.
-    unsafe { healing::expect_others(state, &code) };
-    let avoid = state.avoid.clone();
+    unsafe { healing::expect_others(&state, &code) };
+    let learnt = state.learnt.borrow().clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
-    let (mut met, held) = unsafe { healing::classes_met(state) };
-    healing::numbers_met(state, &code, &mut met);
+    let (mut met, held) = unsafe { healing::classes_met(&learnt) };
+    healing::numbers_met(&learnt, &code, &mut met);
+    healing::mark_kin(gil, &learnt, &mut code);
     // SAFETY: the caller's promise.
-    unsafe { healing::mark_kin(state, &mut code) };
-    // SAFETY: the caller's promise.
-    let sampled = unsafe { sampling::tell(state, &mut code, &mut met) };
+    let sampled = unsafe { sampling::tell(&learnt, &mut code, &mut met) };
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
-    let mut engine = rt().engine.take().expect("checked above");
-    engine.execution = rt().options.execution;
-    engine.without.clone_from(&rt().options.without);
+    // It was there, and nothing of the program has run since; but who has looked for it may not have left a place to say so.
+    let engine = gil.runtime().engine.take();
+    let mut engine = engine.ok_or(Refusal::Busy)?;
+    let options = gil.runtime().options.get();
+    engine.execution = options.execution;
+    engine.without.clone_from(&gil.runtime().without.borrow());
     engine.planted = planted();
-    engine.check_facts = rt().options.check_facts;
+    engine.check_facts = options.check_facts;
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let world = (rt().front.world)(&engine, shape.code, globals, builtins);
+        // SAFETY: the compiler asks for Python functions that are alive.
+        let entry_cell = |func| unsafe { function_state::entry_cell(gil, func).unwrap_or(0) };
+        // SAFETY: as above.
+        let raw_entry = |func| unsafe { closed::raw_entry(gil, func) };
+        let is_unstable = |dict, name: &str| gil.runtime().watches.is_unstable(dict, name);
+        let known = Known {
+            entry_cell: &entry_cell,
+            raw_entry: &raw_entry,
+            inlinee: &|func| inlinee(gil, func),
+            is_unstable: &is_unstable,
+        };
+        let world = (gil.runtime().front.world)(&engine, shape.code, globals, builtins, known);
         engine.compile(Request {
             code: &code,
             entry,
             live,
             world: &*world,
             parts,
-            avoid: &avoid,
+            avoid: &learnt.avoid,
             met: &met,
         })
     }));
-    rt().engine = Some(engine);
+    gil.runtime().engine.replace(Some(engine));
     let took = started.elapsed();
-    rt().totals.compile_ns += took.as_nanos() as u64;
+    let spent = &gil.runtime().totals.compile_ns;
+    spent.set(spent.get() + took.as_nanos() as u64);
     let mut compiled = made
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
@@ -409,19 +441,18 @@ pub(super) unsafe fn compile_unit(
             Refusal::Lasting(e.to_string())
         })?;
     compiled.assumptions.extend(made_functions);
-    rt().totals.compiled(&compiled);
+    gil.runtime().totals.compiled(&compiled);
     unit.finish(compiled);
     unit.cost = (Instant::now(), took);
     drop((held, sampled));
-    healing::prepare(&mut unit);
-    rt().totals.units += 1;
-    // SAFETY: as above; nothing has run since `state` was taken that could free it.
-    unsafe { state_of(shape.code) }.compiled = true;
+    healing::prepare(gil, &mut unit);
+    gil.runtime().totals.units.update(|made| made + 1);
+    state.compiled.set(true);
     let unit = Box::into_raw(unit);
     // SAFETY: the unit is alive.
-    let watched = unsafe { rt().watches.register(unit) };
+    let watched = unsafe { gil.runtime().watches.register(gil, unit) };
     // SAFETY: as before; those that relied on what the unit stores are alive.
-    unsafe { super::watchers::announce_stores(unit) };
+    unsafe { super::watchers::announce_stores(gil, unit) };
     // What is released may run code of the program, which may change what the unit relies on: then it is retired, but not reclaimed yet.
     // SAFETY: the unit is alive.
     unsafe { units::keeping(unit, release) };
@@ -446,51 +477,57 @@ pub(super) unsafe fn compile_unit(
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusal> {
+pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refusal> {
     // SAFETY: the caller's promise, here and below.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
-        let state = state_of(code);
-        if let Some(reason) = &state.refused {
+        let state = state_of(gil, code);
+        if let Some(reason) = state.refused.get() {
             return Err(Refusal::Lasting(reason.clone()));
         }
         let shape = state.shape;
         if !shape.optimized() {
-            return Err(refuse(code, "its locals are a namespace".into()));
+            return Err(refuse(gil, code, "its locals are a namespace".into()));
         }
         // The locals' types say something of the generator's start only.
         let mut live = live;
         if shape.is_generator() {
-            compile_callees(shape, code, globals);
-            match generators::compile(func, live) {
-                Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
+            compile_callees(gil, shape, code, globals);
+            match generators::compile(gil, func, live) {
+                Err(Refusal::Lasting(reason)) => return Err(refuse(gil, code, reason)),
                 done => done?,
             }
             live = &[];
         }
-        let Some(entry) = function_state::entry_of(func) else {
+        let Some(entry) = function_state::entry_of(gil, func) else {
             return Err(refuse(
+                gil,
                 code,
                 "it runs in too many namespaces, or code memory is full".into(),
             ));
         };
-        if let Some(maker) = generators::maker(state_of(code)) {
-            let entry = function_state::entry_of(func).expect("made above");
+        if let Some(maker) = generators::maker(&state_of(gil, code)) {
+            let entry = function_state::entry_of(gil, func).expect("made above");
             entry.cell.set(maker);
-            entry.versions = 1;
-        } else if entry.unit.is_none() {
-            compile_callees(shape, code, globals);
-            let entry = function_state::entry_of(func).expect("made above");
-            let most = state_of(code).most_versions();
-            if entry.versions >= most {
-                return Err(refuse(code, format!("its bets failed in {most} versions")));
+            entry.versions.set(1);
+        } else if entry.unit.get().is_none() {
+            compile_callees(gil, shape, code, globals);
+            let entry = function_state::entry_of(gil, func).expect("made above");
+            let most = state_of(gil, code).most_versions();
+            if entry.versions.get() >= most {
+                return Err(refuse(
+                    gil,
+                    code,
+                    format!("its bets failed in {most} versions"),
+                ));
             }
-            if entry.live.is_empty() {
-                entry.live = live.to_vec();
+            if entry.live.borrow().is_empty() {
+                entry.live.replace(live.to_vec());
             }
-            let live = entry.live.clone();
-            let calls = (!shape.is_generator()).then_some(entry);
+            let live = entry.live.borrow().clone();
+            let calls = (!shape.is_generator()).then_some(&*entry);
             let made = match compile_unit(
+                gil,
                 shape,
                 globals,
                 builtins,
@@ -501,38 +538,39 @@ pub unsafe fn compile_function(func: Object, live: &[Type]) -> Result<(), Refusa
                 func,
             ) {
                 Ok(unit) => unit,
-                Err(Refusal::Lasting(reason)) => return Err(refuse(code, reason)),
+                Err(Refusal::Lasting(reason)) => return Err(refuse(gil, code, reason)),
                 Err(busy) => return Err(busy),
             };
-            let entry = function_state::entry_of(func).expect("made above");
-            entry.unit = Some(made);
-            entry.versions += 1;
-            entry.recompile = false;
-            if closed::install(entry, &*made) {
+            let entry = function_state::entry_of(gil, func).expect("made above");
+            entry.unit.set(Some(made));
+            entry.versions.update(|made| made + 1);
+            entry.recompile.set(false);
+            if closed::install(&entry, &*made) {
                 // Units that call it with what an older unit took would do so in vain.
-                watchers::raw_entry_changed(code, made);
+                watchers::raw_entry_changed(gil, code, made);
             }
         }
-        ensure_stub(func)?;
-        let entry = function_state::entry_of(func).expect("made above");
-        if let Some(unit) = entry.unit {
+        ensure_stub(gil, func)?;
+        let entry = function_state::entry_of(gil, func).expect("made above");
+        if let Some(unit) = entry.unit.get() {
             entry.cell.set((*unit).entry() as u64);
         }
-        function_state::install(func);
+        function_state::install(gil, func);
         Ok(())
     }
 }
 
 /// Compile the functions that a code object names and that are about to be hot themselves, so that it can call them
 /// with raw values.
-unsafe fn compile_callees(shape: CodeShape, code: Object, globals: Object) {
+unsafe fn compile_callees(gil: Gil, shape: CodeShape, code: Object, globals: Object) {
     /// Callees of callees are compiled first, to this depth.
     const MOST_DEPTH: u32 = 4;
-    let threshold = rt().options.threshold;
-    if threshold == 0 || rt().compile_depth >= MOST_DEPTH {
+    let threshold = gil.runtime().options.get().threshold;
+    let depth = &gil.runtime().compile_depth;
+    if threshold == 0 || depth.get() >= MOST_DEPTH {
         return;
     }
-    rt().compile_depth += 1;
+    depth.update(|depth| depth + 1);
     // SAFETY: names are a tuple of strings that the code object holds, globals a dict; a callee is held meanwhile.
     unsafe {
         let names: Object = get(shape.code.cast(), abi::code::NAMES);
@@ -546,42 +584,42 @@ unsafe fn compile_callees(shape: CodeShape, code: Object, globals: Object) {
                 continue;
             }
             let (other, ..) = function_state::parts_of(callee);
-            let calls = rt().codes.get(&(other as usize)).map_or(0, |s| s.calls);
+            let calls = gil.runtime().state(other).map_or(0, |s| s.calls.get());
             if other == code || 2 * calls < threshold {
                 continue;
             }
-            if function_state::entry_of(callee).is_some_and(|e| e.unit.is_none() && e.versions == 0)
-            {
+            let is_new = |e: Rc<Entry>| e.unit.get().is_none() && e.versions.get() == 0;
+            if function_state::entry_of(gil, callee).is_some_and(is_new) {
                 let callee = Py_NewRef(callee);
                 // What is refused is recorded.
-                let _ = compile_function(callee, &[]);
+                let _ = compile_function(gil, callee, &[]);
                 Py_DECREF(callee);
             }
         }
     }
-    rt().compile_depth -= 1;
+    depth.update(|depth| depth - 1);
 }
 
-unsafe fn ensure_stub(func: Object) -> Result<(), Refusal> {
+unsafe fn ensure_stub(gil: Gil, func: Object) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
     unsafe {
-        let entry: *mut Entry = function_state::entry_of(func).ok_or(Refusal::Busy)?;
-        if (*entry).stub.is_none() {
+        let entry = function_state::entry_of(gil, func).ok_or(Refusal::Busy)?;
+        if entry.stub.get().is_none() {
             let (code, ..) = function_state::parts_of(func);
-            match compile_stub(super::entries::stub(&*entry)) {
-                Ok(stub) => (*entry).stub = Some(stub),
-                Err(error) => return Err(refuse(code, error.to_string())),
-            }
+            match compile_stub(gil, super::entries::stub(&entry)) {
+                Ok(stub) => entry.stub.get_or_init(|| stub),
+                Err(error) => return Err(refuse(gil, code, error.to_string())),
+            };
         }
         Ok(())
     }
 }
 
 /// Record that a function stays interpreted.
-fn refuse(code: Object, reason: String) -> Refusal {
+fn refuse(gil: Gil, code: Object, reason: String) -> Refusal {
     // SAFETY: the code object is alive.
-    let state = unsafe { state_of(code) };
-    state.refused = Some(reason.clone());
+    let state = unsafe { state_of(gil, code) };
+    state.refused.get_or_init(|| reason.clone());
     Refusal::Lasting(reason)
 }
 
@@ -595,6 +633,7 @@ fn refuse(code: Object, reason: String) -> Refusal {
 /// the frame's namespace if it is `at_top` of a module. `function` is the frame's.
 #[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 pub unsafe fn compile_loop(
+    gil: Gil,
     shape: CodeShape,
     globals: Object,
     builtins: Object,
@@ -608,34 +647,39 @@ pub unsafe fn compile_loop(
     };
     // SAFETY: the caller's promise.
     unsafe {
-        let state = state_of(shape.code);
+        let state = state_of(gil, shape.code);
         if let Some(unit) = state.loop_unit(kind, globals, builtins, at_top) {
             return Ok(unit);
         }
-        if let Some(reason) = &state.loops_refused {
+        if let Some(reason) = state.loops_refused.get() {
             return Err(Refusal::Lasting(reason.clone()));
         }
         let most = state.most_versions();
-        let slot: &mut LoopState = state.loops.entry(pos).or_default();
-        if slot.closed || slot.versions >= most {
-            slot.closed = true;
+        let is_closed = state.with_loop(pos, |slot| {
+            slot.closed |= slot.versions >= most;
+            slot.closed
+        });
+        if is_closed {
             return Err(Refusal::Lasting(format!(
                 "its bets failed in {most} versions"
             )));
         }
-        match compile_unit(shape, globals, builtins, kind, at_top, live, None, function) {
+        match compile_unit(
+            gil, shape, globals, builtins, kind, at_top, live, None, function,
+        ) {
             Ok(unit) => {
-                let slot = state_of(shape.code).loops.entry(pos).or_default();
-                slot.versions += 1;
-                slot.units.push(unit);
+                state_of(gil, shape.code).with_loop(pos, |slot| {
+                    slot.versions += 1;
+                    slot.units.push(unit);
+                });
                 Ok(unit)
             }
             Err(Refusal::Lasting(reason)) => {
-                let state = state_of(shape.code);
-                state.loops.entry(pos).or_default().closed = true;
-                state.loops_refused.get_or_insert_with(|| reason.clone());
-                if !shape.optimized() || state.refused.is_none() && !state.has_function_unit() {
-                    state.refused.get_or_insert_with(|| reason.clone());
+                let state = state_of(gil, shape.code);
+                state.with_loop(pos, |slot| slot.closed = true);
+                state.loops_refused.get_or_init(|| reason.clone());
+                if !shape.optimized() || !state.has_function_unit() {
+                    state.refused.get_or_init(|| reason.clone());
                 }
                 Err(Refusal::Lasting(reason))
             }
@@ -645,31 +689,29 @@ pub unsafe fn compile_loop(
 }
 
 /// Whether a function lost its unit and may get another.
-///
-/// # Safety
-/// `code` is a code object.
-pub unsafe fn wants_recompile(code: Object) -> bool {
+pub fn wants_recompile(gil: Gil, code: Object) -> bool {
     // Also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.
-    let runtime = rt();
-    !runtime.finished
-        && runtime.engine.is_some()
-        && runtime
-            .codes
-            .get(&(code as usize))
-            .is_some_and(|s| s.entries.iter().any(|e| e.recompile))
+    let runtime = gil.runtime();
+    let codes = runtime.codes.borrow();
+    // Each interpreted call asks; mostly nobody wants it.
+    let is_wanted = codes.get(&(code as usize)).is_some_and(|state| {
+        let entries = state.entries.borrow();
+        entries.iter().any(|entry| entry.recompile.get())
+    });
+    is_wanted && !runtime.finished.get() && runtime.has_engine()
 }
 
 /// Compile a function again. What is wrong is recorded; the call that asked goes on in the interpreter.
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn recompile(func: Object) {
+pub unsafe fn recompile(gil: Gil, func: Object) {
     // SAFETY: the caller's promise.
     unsafe {
         let (code, ..) = function_state::parts_of(func);
-        match compile_function(func, &[]) {
+        match compile_function(gil, func, &[]) {
             Ok(()) | Err(Refusal::Busy) => {}
-            Err(Refusal::Lasting(reason)) => function_state::give_up(code, &reason),
+            Err(Refusal::Lasting(reason)) => function_state::give_up(gil, code, &reason),
         }
     }
 }
@@ -686,35 +728,36 @@ pub struct Inspected {
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn inspect(func: Object) -> Inspected {
+pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
     // SAFETY: the caller's promise.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
         let shape = CodeShape::of(code);
-        let keep_text = rt().front.keep_text;
+        let keep_text = gil.runtime().front.keep_text;
         let mut before = None;
-        if let Some(engine) = &mut rt().engine {
+        if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
             keep_text(engine, true);
             before = engine.replays.replace(Vec::new());
         }
-        let calls = function_state::entry_of(func);
+        let calls = function_state::entry_of(gil, func);
         let kind = if shape.is_generator() {
             Kind::Generator
         } else {
             Kind::Function
         };
-        let made = compile_unit(shape, globals, builtins, kind, false, &[], calls, func);
+        let calls = calls.as_deref();
+        let made = compile_unit(gil, shape, globals, builtins, kind, false, &[], calls, func);
         let mut text = None;
-        if let Some(engine) = &mut rt().engine {
+        if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
             keep_text(engine, false);
             text = std::mem::replace(&mut engine.replays, before).and_then(|mut all| all.pop());
         }
         let stages = made.map(|unit| {
             let compiled = (*unit).unit.as_mut();
             let dumps = compiled.map(|u| std::mem::take(&mut u.dumps));
-            rt().watches.forget(unit);
+            gil.runtime().watches.forget(unit);
             drop(Box::from_raw(unit));
-            rt().totals.units -= 1;
+            gil.runtime().totals.units.update(|made| made - 1);
             dumps.unwrap_or_default()
         });
         Inspected { stages, unit: text }
@@ -722,21 +765,24 @@ pub unsafe fn inspect(func: Object) -> Inspected {
 }
 
 /// Keep what compiles follow from, from now on.
-pub fn record() {
-    if let Some(engine) = &mut rt().engine {
+pub fn record(gil: Gil) {
+    if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
         engine.replays.get_or_insert_default();
     }
 }
 
 /// What compiles have followed from since [`record`], which is over.
-pub fn recorded() -> Vec<String> {
-    let engine = rt().engine.as_mut();
-    engine.and_then(|e| e.replays.take()).unwrap_or_default()
+pub fn recorded(gil: Gil) -> Vec<String> {
+    let mut engine = gil.runtime().engine.borrow_mut();
+    engine
+        .as_mut()
+        .and_then(|e| e.replays.take())
+        .unwrap_or_default()
 }
 
 /// The compiler's host as a section of a document.
-pub fn host_text() -> Option<String> {
-    Some(print_host(rt().engine.as_ref()?.host()))
+pub fn host_text(gil: Gil) -> Option<String> {
+    Some(print_host(gil.runtime().engine.borrow().as_ref()?.host()))
 }
 
 /// The position in the typed bytecode of an exit record, for people.

@@ -7,7 +7,7 @@
 use super::capi::*;
 use super::function_state::{self, Entry, Installed};
 use super::units::{self, Busy, HandedOver, UnitRef, UnitState};
-use super::{abi, compiling, frames, generators, monitoring, rt};
+use super::{Gil, abi, compiling, frames, generators, monitoring};
 use crate::helpers;
 use abi::eval_breaker::{self, EVENTS, HARMLESS};
 use abi::thread as t;
@@ -20,16 +20,23 @@ use std::ffi::c_void;
 
 /// What `enter` calls when the eval-breaker word is not the one that the unit knows: 1 to go on natively, 0 to run this
 /// call in the interpreter.
+///
+/// # Safety
+/// Called by a unit that is being entered, with its token, on its thread.
 pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
-    // SAFETY: the unit is being entered, so it is alive, and it is kept while other code runs.
-    unsafe { units::keeping(token as UnitRef, || may_enter(ts, &*(token as UnitRef))) as i64 }
+    // SAFETY: compiled code runs with the interpreter's lock held. The unit is being entered, so it is alive, and it is kept while other
+    // code runs.
+    unsafe {
+        let (gil, unit) = (Gil::held(), token as UnitRef);
+        units::keeping(unit, || may_enter(gil, ts, &*unit)) as i64
+    }
 }
 
 /// Whether a unit may be entered, after what is pending was done if that cannot raise.
 ///
 /// # Safety
 /// `ts` is the current thread's; the unit is kept.
-unsafe fn may_enter(ts: Thread, unit: &UnitState) -> bool {
+unsafe fn may_enter(gil: Gil, ts: Thread, unit: &UnitState) -> bool {
     for _ in 0..4 {
         if !unit.is_valid() {
             return false;
@@ -38,7 +45,7 @@ unsafe fn may_enter(ts: Thread, unit: &UnitState) -> bool {
         unsafe {
             let word = eval_breaker::word(ts);
             if word & !EVENTS != unit.checked.pending.get() {
-                if monitoring::is_unit_observed(unit) {
+                if monitoring::is_unit_observed(gil, unit) {
                     return false;
                 }
                 unit.checked.pending.set(word & !EVENTS);
@@ -53,6 +60,9 @@ unsafe fn may_enter(ts: Thread, unit: &UnitState) -> bool {
     }
     false
 }
+
+/// Size of an argument.
+const WORD: i32 = size_of::<Object>() as i32;
 
 /// Branch to `take` if the arguments of a vectorcall are on the operand stack of the interpreter's frame that is
 /// calling just this function, so that it owns them; else to `copy`.
@@ -69,7 +79,7 @@ fn stands_in_stack(b: &mut Builder<'_>, callee: Value, args: Value, take: Block,
         b.switch_to(next);
     }
     // Below the arguments lies the callable, or a null and then the callable. Whoever passes arguments on is another.
-    let below = b.load(Width::Ptr, args, -8);
+    let below = b.load(Width::Ptr, args, -WORD);
     let direct = b.icmp(IntCond::Eq, below, callee);
     let (indirect, null) = (b.block(), b.block());
     b.br(direct, take, &[], indirect, &[]);
@@ -77,7 +87,7 @@ fn stands_in_stack(b: &mut Builder<'_>, callee: Value, args: Value, take: Block,
     let is_null = b.is_null(below);
     b.br(is_null, null, &[], copy, &[]);
     b.switch_to(null);
-    let below = b.load(Width::Ptr, args, -16);
+    let below = b.load(Width::Ptr, args, -2 * WORD);
     let direct = b.icmp(IntCond::Eq, below, callee);
     b.br(direct, take, &[], copy, &[]);
 }
@@ -281,14 +291,19 @@ pub fn fallback(arity: usize) -> Func {
 }
 
 /// The entry that functions are born with.
+///
+/// # Safety
+/// As of a vectorcall of a function whose entry is ours.
 pub unsafe extern "C" fn call_original(
     func: Object,
     args: *const Object,
     nargsf: usize,
     kwnames: Object,
 ) -> Object {
+    // SAFETY: a stub runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     let _kept = HandedOver::new();
-    let original = rt().original_vectorcall;
+    let original = gil.runtime().original_vectorcall;
     // SAFETY: as in `bind`.
     unsafe {
         if are_interpreters(func, args) {
@@ -307,6 +322,9 @@ pub unsafe extern "C" fn call_original(
 }
 
 /// What a unit calls whose frame could not be made: see [`call_in_place`]. No frame shows that unit.
+///
+/// # Safety
+/// Called by a unit on its thread: `func` is a live Python function, the array has so many owned arguments, bound.
 pub unsafe extern "C" fn call_interpreted(
     ts: Thread,
     func: Object,
@@ -326,13 +344,15 @@ pub(super) unsafe extern "C" fn call_in_place(
     args: *mut Object,
     count: i64,
 ) -> Object {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     let _kept = HandedOver::new();
     // SAFETY: a native call's promises: `func` is alive, the array holds owned references.
     unsafe {
         let code: Object = get(func.cast(), abi::function::CODE);
         let shape = CodeShape::of(code);
-        if super::is_started() {
-            note_interpreted(ts, func, code);
+        if gil.started().is_some() {
+            note_interpreted(gil, ts, func, code);
         }
         let bound = std::slice::from_raw_parts_mut(args, count as usize);
         if shape.is_plain() {
@@ -350,21 +370,24 @@ pub(super) unsafe extern "C" fn call_in_place(
 
 /// A call from native code could not go on natively: count it, and see whether its function should be compiled again,
 /// or no more.
-unsafe fn note_interpreted(ts: Thread, func: Object, code: Object) {
+unsafe fn note_interpreted(gil: Gil, ts: Thread, func: Object, code: Object) {
     // SAFETY: the caller's: a live function with its code, on its thread.
     unsafe {
-        rt().totals.interpreted_calls += 1;
+        gil.runtime()
+            .totals
+            .interpreted_calls
+            .update(|calls| calls + 1);
         if abi::recursion::is_native_low(ts) || frames::is_stack_low(ts) {
-            function_state::give_up(code, "deep recursion");
-        } else if compiling::wants_recompile(code) {
-            compiling::recompile(func);
+            function_state::give_up(gil, code, "deep recursion");
+        } else if compiling::wants_recompile(gil, code) {
+            compiling::recompile(gil, func);
         }
     }
 }
 
 /// What native callers know of the entries that they have called: by the stub, which all functions of one entry have as
 /// their vectorcall. An entry lives as long as a function has its stub.
-pub struct Stubs([KnownStub; STUBS]);
+pub struct Stubs([Cell<KnownStub>; STUBS]);
 
 /// How many stubs are remembered.
 const STUBS: usize = 256;
@@ -376,21 +399,23 @@ struct KnownStub {
     arity: usize,
 }
 
+impl KnownStub {
+    const NONE: KnownStub = KnownStub {
+        stub: 0,
+        cell: std::ptr::null(),
+        arity: 0,
+    };
+}
+
 impl Stubs {
     /// None known.
     pub const fn new() -> Stubs {
-        Stubs(
-            [KnownStub {
-                stub: 0,
-                cell: std::ptr::null(),
-                arity: 0,
-            }; STUBS],
-        )
+        Stubs([const { Cell::new(KnownStub::NONE) }; STUBS])
     }
 
     /// Before stubs are freed: others may be made where they were.
-    pub fn clear(&mut self) {
-        *self = Stubs::new();
+    pub fn clear(&self) {
+        self.0.iter().for_each(|place| place.set(KnownStub::NONE));
     }
 
     #[inline(always)]
@@ -412,16 +437,14 @@ impl Default for Stubs {
 /// As of [`call_native`]; `stub` is the function's vectorcall.
 #[inline(always)]
 pub unsafe fn call_known(
+    gil: Gil,
     ts: Thread,
     func: Object,
     stub: usize,
     args: *const Object,
     given: usize,
 ) -> Option<Object> {
-    if !super::is_started() {
-        return None;
-    }
-    let known = rt().stubs.0[Stubs::place(stub)];
+    let known = gil.started()?.stubs.0[Stubs::place(stub)].get();
     if known.stub != stub || known.arity < given {
         return None;
     }
@@ -464,18 +487,17 @@ unsafe fn enter_with_defaults(
 /// # Safety
 /// `func` is a Python function that lives as long as the call; the arguments are owned.
 pub unsafe fn call_native(
+    gil: Gil,
     ts: Thread,
     func: Object,
     args: *const Object,
     given: usize,
     kwnames: Object,
 ) -> Option<Object> {
-    if !super::is_started() {
-        return None;
-    }
-    let &Installed {
+    let runtime = gil.started()?;
+    let Installed {
         cell, shape, stub, ..
-    } = rt().functions.get(&(func as usize))?;
+    } = runtime.functions.borrow().get(&(func as usize)).copied()?;
     let arity = shape.arity();
     if arity > MOST_SPREAD {
         return None;
@@ -485,7 +507,7 @@ pub unsafe fn call_native(
         && unsafe { get::<*const c_void>(func.cast(), abi::function::VECTORCALL) } == stub
     {
         let stub = stub as usize;
-        rt().stubs.0[Stubs::place(stub)] = KnownStub { stub, cell, arity };
+        runtime.stubs.0[Stubs::place(stub)].set(KnownStub { stub, cell, arity });
     }
     let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
     let mut args = args;

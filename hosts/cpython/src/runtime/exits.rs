@@ -6,7 +6,7 @@
 use super::capi::*;
 use super::rebuilt::{self, Rebuilt};
 use super::units::{Kind, UnitRef, UnitState};
-use super::{abi, frames, generators, healing, local_events};
+use super::{Gil, abi, frames, generators, healing, local_events};
 use crate::helpers::traceback;
 use abi::tables::{self, HandlerEntry};
 use abi::{code_units, eval_breaker, frame as f, frames as state, thread as t};
@@ -37,6 +37,8 @@ fn unit_count(shape: &CodeShape) -> i64 {
 /// # Safety
 /// Called by a unit with its own token, one of its exits, and that exit's words.
 pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Object {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     generators::announce();
     // SAFETY: the unit is running, so its state is alive, and stays so until the hook returns.
     unsafe {
@@ -52,16 +54,17 @@ pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
             false => Some((*record).all_words(buffer)),
         };
         let buffer = words.as_ref().map_or(buffer, |words| words.as_ptr());
-        let result = leave(ts, frame, unit, &*record, number, buffer);
+        let result = leave(gil, ts, frame, unit, &*record, number, buffer);
         // The frame that the unit made, and counted, is the interpreter's and has ended or is suspended. A loop's was lent.
         if !matches!((*unit).kind, Kind::Loop { .. }) {
-            (*unit).end();
+            (*unit).leave();
         }
         result
     }
 }
 
 unsafe fn leave(
+    gil: Gil,
     ts: Thread,
     frame: Frame,
     unit: UnitRef,
@@ -82,13 +85,17 @@ unsafe fn leave(
             kind => kind.raises(),
         };
         let raised_out = raises && !is_open && is_raised_out(state, record, ts, pos);
+        if kind == Kind::Generator {
+            // What the record needs of them was copied. The interpreter pushes its frames where they were.
+            frames::give_up_words(ts, frames::words(frame, &shape));
+        }
         // What the slots hold from here on is the interpreter's.
         frames::unmark(frame);
         if is_open {
-            healing::count_opened(unit);
+            healing::count_opened(gil, unit);
         }
         if raised_out {
-            healing::count_exit(unit, number as usize, record);
+            healing::count_exit(gil, unit, number as usize, record);
             return raise_out(ts, frame, state, record, buffer, pos);
         }
         let at = shape.units().add(2 * pos as usize);
@@ -132,9 +139,9 @@ unsafe fn leave(
         write_names(frame, shape, record, &mut values);
         let mut within = Rebuilt::inlined(state, record, &mut values);
         let lost = values.finish(&mut drops);
-        healing::note_class(unit, record, frame);
-        healing::note_function(unit, record, frame);
-        healing::count_exit(unit, number as usize, record);
+        healing::note_class(gil, unit, record, frame);
+        healing::note_function(gil, unit, record, frame);
+        healing::count_exit(gil, unit, number as usize, record);
         for object in drops {
             Py_XDECREF(object);
         }
@@ -146,12 +153,12 @@ unsafe fn leave(
             }
             // Who looks at the frame from now on finds what was put there.
             disown(frame, kind);
-            if !rebuilt::run(ts, within).come_back(frame) {
-                return raise(ts, frame, &shape, kind, pos, true);
+            if !rebuilt::run(gil, ts, within).come_back(frame) {
+                return raise(gil, ts, frame, &shape, kind, pos, true);
             }
             let next = state.positions[record.pc.0 as usize + 1].1;
             put(frame, f::INSTR_PTR, shape.units().add(2 * next as usize));
-            return go_on(ts, frame, kind, true);
+            return go_on(gil, ts, frame, kind, true);
         }
         let raised = if !exception.is_null() {
             exception
@@ -163,14 +170,14 @@ unsafe fn leave(
         }
         if raised.is_null() {
             put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
-            return go_on(ts, frame, kind, false);
+            return go_on(gil, ts, frame, kind, false);
         }
         raise_again(ts, raised);
         drop_consumed(frame, state.consumed[record.pc.0 as usize]);
         if record.kind == ExitKind::Reraise {
-            return unwind(ts, frame, &shape, kind, pos, false);
+            return unwind(gil, ts, frame, &shape, kind, pos, false);
         }
-        raise(ts, frame, &shape, kind, pos, false)
+        raise(gil, ts, frame, &shape, kind, pos, false)
     }
 }
 
@@ -460,9 +467,9 @@ unsafe fn write_names(
 }
 
 /// Let the interpreter go on at the frame's `instr_ptr`.
-unsafe fn go_on(ts: Thread, frame: Frame, kind: Kind, owned: bool) -> Object {
+unsafe fn go_on(gil: Gil, ts: Thread, frame: Frame, kind: Kind, owned: bool) -> Object {
     // SAFETY: the caller's: the frame is the thread's.
-    unsafe { local_events::renew(ts, frame) };
+    unsafe { local_events::renew(gil, ts, frame) };
     match kind {
         Kind::Loop { .. } => GO_ON as Object,
         // SAFETY: the frame is complete and the innermost one of its thread.
@@ -491,11 +498,17 @@ unsafe fn disown(frame: Frame, kind: Kind) {
 ///
 /// # Safety
 /// The frame is complete, holds references of its own, and is the innermost one of its thread.
-pub(super) unsafe fn run_owned(ts: Thread, frame: Frame, shape: &CodeShape, resume: u32) -> Object {
+pub(super) unsafe fn run_owned(
+    gil: Gil,
+    ts: Thread,
+    frame: Frame,
+    shape: &CodeShape,
+    resume: u32,
+) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
         put(frame, f::INSTR_PTR, shape.units().add(2 * resume as usize));
-        go_on_owned(ts, frame)
+        go_on_owned(gil, ts, frame)
     }
 }
 
@@ -503,20 +516,8 @@ pub(super) unsafe fn run_owned(ts: Thread, frame: Frame, shape: &CodeShape, resu
 ///
 /// # Safety
 /// As for [`run_owned`].
-pub(super) unsafe fn raise_owned(ts: Thread, frame: Frame, shape: &CodeShape, pos: u32) -> Object {
-    // SAFETY: the caller's promise. Frames built for closed units use no native stack until they run; what `unlink` gives back is
-    // taken here.
-    unsafe {
-        abi::recursion::take_native(ts);
-        raise(ts, frame, shape, Kind::Function, pos, true)
-    }
-}
-
-/// Raise the pending exception at `pos` of a generator's frame that is the interpreter's own already.
-///
-/// # Safety
-/// As for [`run_owned`].
-pub(super) unsafe fn raise_in_generator(
+pub(super) unsafe fn raise_owned(
+    gil: Gil,
     ts: Thread,
     frame: Frame,
     shape: &CodeShape,
@@ -525,7 +526,25 @@ pub(super) unsafe fn raise_in_generator(
     // SAFETY: the caller's promise.
     unsafe {
         abi::recursion::take_native(ts);
-        raise(ts, frame, shape, Kind::Generator, pos, true)
+        raise(gil, ts, frame, shape, Kind::Function, pos, true)
+    }
+}
+
+/// Raise the pending exception at `pos` of a generator's frame that is the interpreter's own already.
+///
+/// # Safety
+/// As for [`run_owned`].
+pub(super) unsafe fn raise_in_generator(
+    gil: Gil,
+    ts: Thread,
+    frame: Frame,
+    shape: &CodeShape,
+    pos: u32,
+) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        abi::recursion::take_native(ts);
+        raise(gil, ts, frame, shape, Kind::Generator, pos, true)
     }
 }
 
@@ -533,11 +552,11 @@ pub(super) unsafe fn raise_in_generator(
 ///
 /// # Safety
 /// As for [`run_owned`].
-pub(super) unsafe fn go_on_owned(ts: Thread, frame: Frame) -> Object {
+pub(super) unsafe fn go_on_owned(gil: Gil, ts: Thread, frame: Frame) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
         abi::recursion::take_native(ts);
-        go_on(ts, frame, Kind::Generator, true)
+        go_on(gil, ts, frame, Kind::Generator, true)
     }
 }
 
@@ -552,6 +571,7 @@ unsafe fn unlink(ts: Thread, frame: Frame) {
 
 /// What the interpreter does at its label `error`, for the exception that is pending.
 unsafe fn raise(
+    gil: Gil,
     ts: Thread,
     frame: Frame,
     shape: &CodeShape,
@@ -563,7 +583,7 @@ unsafe fn raise(
     unsafe {
         traceback::add(ts);
         _PyEval_MonitorRaise(ts, frame, shape.units().add(2 * pos as usize));
-        unwind(ts, frame, shape, kind, pos, owned)
+        unwind(gil, ts, frame, shape, kind, pos, owned)
     }
 }
 
@@ -571,6 +591,7 @@ unsafe fn raise(
 ///
 /// `owned` says that the frame of a function holds references of its own already.
 unsafe fn unwind(
+    gil: Gil,
     ts: Thread,
     frame: Frame,
     shape: &CodeShape,
@@ -609,11 +630,11 @@ unsafe fn unwind(
                 f::INSTR_PTR,
                 shape.units().add(2 * handler.target as usize),
             );
-            return go_on(ts, frame, kind, owned);
+            return go_on(gil, ts, frame, kind, owned);
         }
         // Nobody here handles it. The interpreter may have somebody to tell that the frame is left, and must itself
         // leave its own frames.
-        let told = super::monitoring::is_observed(shape);
+        let told = super::monitoring::is_observed(gil, shape);
         let leaves = matches!(kind, Kind::Function | Kind::Generator);
         if (!leaves || told)
             && let Some(unit) = reraise_unit(shape)
@@ -621,7 +642,7 @@ unsafe fn unwind(
             push(PyLong_FromLong(lasti as _));
             push(exception);
             put(frame, f::INSTR_PTR, unit);
-            return go_on(ts, frame, kind, owned);
+            return go_on(gil, ts, frame, kind, owned);
         }
         raise_again(ts, exception);
         if !leaves {
@@ -650,9 +671,9 @@ pub unsafe fn raise_from(frame: Frame, shape: &CodeShape) {
         };
         let at: *mut u8 = get(frame, f::INSTR_PTR);
         let pos = (at as isize - shape.units() as isize) / 2;
-        let base = f::LOCALSPLUS + 8 * shape.nlocalsplus;
-        put(frame, base, PyLong_FromLong(pos as _));
-        put(frame, base + 8, exception);
+        let slot = |entry: i32| f::LOCALSPLUS + 8 * (shape.nlocalsplus + entry);
+        put(frame, slot(0), PyLong_FromLong(pos as _));
+        put(frame, slot(1), exception);
         state::set_depth(frame, shape.nlocalsplus + 2);
         put(frame, f::INSTR_PTR, unit);
     }

@@ -67,7 +67,10 @@ pub unsafe fn is_native(frame: Frame) -> bool {
 }
 
 /// The words that a unit keeps with a native frame.
-unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
+///
+/// # Safety
+/// `frame` is a native frame of the code of `shape`.
+pub unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
     // SAFETY: the caller's frame is native: it has words behind it, or the address of its words in its last slot.
     unsafe {
         if get::<u8>(frame, f::OWNER) == f::OWNED_BY_GENERATOR as u8 {
@@ -122,32 +125,8 @@ pub fn enter(unit: &UnitState) -> Func {
     check_quiet(&mut b, ts, unit, super::entries::entry_check, fail);
     let left = abi::recursion::check(&mut b, ts, fail);
     check_stack(&mut b, ts, fail);
-    let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
-    let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
-    let words = (shape.framesize + shape.extra_words()) as i64;
-    let new_top = b.padd_imm(top, 8 * words);
-    let fits = b.icmp(IntCond::Ult, new_top, limit);
-    let (bump, grow, fill) = (b.block(), b.cold_block(), b.block());
-    let frame = b.param(fill, Ty::Ptr);
-    b.br(fits, bump, &[], grow, &[]);
-
-    b.switch_to(grow);
-    let words = b.iconst(words);
-    let pushed = call_host(
-        &mut b,
-        chunks::push as *const () as usize,
-        &[ts, words],
-        &[Ty::Ptr, Ty::I64],
-        &[Ty::Ptr],
-    )[0];
-    let none = b.is_null(pushed);
-    b.br(none, fail, &[], fill, &[pushed]);
-
-    b.switch_to(bump);
-    b.store(Width::Ptr, ts, t::DATASTACK_TOP, new_top);
-    b.jump(fill, &[top]);
-
-    b.switch_to(fill);
+    let words = shape.framesize + shape.extra_words();
+    let frame = push_words(&mut b, ts, words, fail);
     let null = b.pconst(0);
     let code = b.pconst(shape.code as u64);
     let previous = b.load(Width::Ptr, ts, t::CURRENT_FRAME);
@@ -199,7 +178,6 @@ pub fn enter(unit: &UnitState) -> Func {
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
     abi::recursion::take(&mut b, ts, &left);
     count_entry(&mut b, unit);
-    count_activation(&mut b, unit, 1);
     b.ret(&[frame]);
 
     b.switch_to(fail);
@@ -246,16 +224,22 @@ fn unless(
     b.switch_to(room);
 }
 
-/// LIR that counts an entry into the unit, for the statistics.
+/// LIR that counts an entry into the unit with a frame, which [`count_end`] makes up for.
 pub fn count_entry(b: &mut Builder<'_>, unit: &UnitState) {
     let counter = b.pconst(unit.entries.as_ptr() as u64);
     b.add_at(Width::I64, counter, 0, 1);
 }
 
-/// LIR that counts an activation that begins (1) or ends (-1): see [`super::units`].
-pub fn count_activation(b: &mut Builder<'_>, unit: &UnitState, by: i64) {
-    let counter = b.pconst(unit.activations.as_ptr() as u64);
-    b.add_at(Width::I64, counter, 0, by);
+/// LIR that counts that an activation is over: see [`super::units`].
+pub fn count_end(b: &mut Builder<'_>, unit: &UnitState) {
+    let counter = b.pconst(unit.left.as_ptr() as u64);
+    b.add_at(Width::I64, counter, 0, 1);
+}
+
+/// LIR that counts an entry without a frame.
+pub fn count_raw_entry(b: &mut Builder<'_>, unit: &UnitState) {
+    let counter = b.pconst(unit.raw_entries.as_ptr() as u64);
+    b.add_at(Width::I64, counter, 0, 1);
 }
 
 /// LIR that fails where the native stack is low; goes on in a new block.
@@ -362,28 +346,76 @@ pub fn leave(unit: &UnitState) -> Func {
             &[],
         );
     }
-    // The first frame of a chunk takes the chunk with it.
-    let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
-    let first = b.padd_imm(chunk, abi::chunk::DATA.into());
-    let is_first = b.icmp(IntCond::Eq, frame, first);
-    let (pop_chunk, pop) = (b.cold_block(), b.block());
-    b.br(is_first, pop_chunk, &[], pop, &[]);
-    b.switch_to(pop_chunk);
-    call_host(
-        &mut b,
-        chunks::pop as *const () as usize,
-        &[ts],
-        &[Ty::Ptr],
-        &[],
-    );
-    b.jump(done, &[]);
-    b.switch_to(pop);
-    b.store(Width::Ptr, ts, t::DATASTACK_TOP, frame);
+    pop_words(&mut b, ts, frame);
     b.jump(done, &[]);
     b.switch_to(done);
-    count_activation(&mut b, unit, -1);
+    count_end(&mut b, unit);
     b.ret(&[]);
     func
+}
+
+/// LIR for the address of so many words on top of the thread's data stack; fails where there is no memory, and goes on in
+/// a new block.
+pub fn push_words(b: &mut Builder<'_>, ts: Value, words: i32, fail: Block) -> Value {
+    let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
+    let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
+    let words = i64::from(words);
+    let new_top = b.padd_imm(top, 8 * words);
+    let fits = b.icmp(IntCond::Ult, new_top, limit);
+    let (bump, grow, done) = (b.block(), b.cold_block(), b.block());
+    let place = b.param(done, Ty::Ptr);
+    b.br(fits, bump, &[], grow, &[]);
+
+    b.switch_to(grow);
+    let words = b.iconst(words);
+    let pushed = call_host(
+        b,
+        chunks::push as *const () as usize,
+        &[ts, words],
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::Ptr],
+    )[0];
+    let none = b.is_null(pushed);
+    b.br(none, fail, &[], done, &[pushed]);
+
+    b.switch_to(bump);
+    b.store(Width::Ptr, ts, t::DATASTACK_TOP, new_top);
+    b.jump(done, &[top]);
+    b.switch_to(done);
+    place
+}
+
+/// LIR that gives up what [`push_words`] gave, with all that was pushed behind it; goes on in a new block.
+pub fn pop_words(b: &mut Builder<'_>, ts: Value, place: Value) {
+    // What is first in a chunk takes the chunk with it.
+    let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
+    let first = b.padd_imm(chunk, abi::chunk::DATA.into());
+    let is_first = b.icmp(IntCond::Eq, place, first);
+    let (pop_chunk, pop, done) = (b.cold_block(), b.block(), b.block());
+    b.br(is_first, pop_chunk, &[], pop, &[]);
+    b.switch_to(pop_chunk);
+    call_host(b, chunks::pop as *const () as usize, &[ts], &[Ty::Ptr], &[]);
+    b.jump(done, &[]);
+    b.switch_to(pop);
+    b.store(Width::Ptr, ts, t::DATASTACK_TOP, place);
+    b.jump(done, &[]);
+    b.switch_to(done);
+}
+
+/// [`pop_words`] from outside of compiled code.
+///
+/// # Safety
+/// `place` was given by [`push_words`] on this thread, and nothing that was pushed behind it is in use.
+pub unsafe fn give_up_words(ts: Thread, place: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let chunk: *mut u8 = get(ts, t::DATASTACK_CHUNK);
+        if place == chunk.add(abi::chunk::DATA as usize) {
+            chunks::pop(ts);
+        } else {
+            put(ts, t::DATASTACK_TOP, place);
+        }
+    }
 }
 
 /// Drop the reference in a slot, if there is one.

@@ -2,14 +2,14 @@
 //! compiler's.
 
 use super::capi::Object;
-use super::compiling::{self, Front};
-use super::{api, closed, exits, frames, function_state, generators, rt};
+use super::compiling::Front;
+use super::{Gil, api, closed, exits, frames, generators};
 use crate::world::{CPythonWorld, Known};
 use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{CompileError, Engine};
-use cladonia::host::{CALL_BOXED, EXIT_HOOK, RECORD_EXIT, RESUME_EXITS, RawEntry, World};
+use cladonia::host::{CALL_BOXED, EXIT_HOOK, RECORD_EXIT, RESUME_EXITS, World};
 use cladonia::ll::Ty;
 use cladonia::types::Type;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const CODE_MEMORY: usize = 256 << 20;
 ///
 /// # Safety
 /// Called once, with the GIL and no exception pending.
-pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
+pub unsafe fn start(gil: Gil, not_compiled: Object) -> Result<(), String> {
     // SAFETY: the caller's promise.
     unsafe {
         abi::validate().map_err(|e| e.to_string())?;
@@ -77,7 +77,7 @@ pub unsafe fn start(not_compiled: Object) -> Result<(), String> {
             after_fork,
             keep_text,
         };
-        super::start(engine, front, original, not_compiled);
+        super::start(gil, engine, front, original, not_compiled);
         Ok(())
     }
 }
@@ -92,36 +92,15 @@ fn live_type(value: Object) -> Type {
     unsafe { feedback::live_types(&[value])[0] }
 }
 
-fn entry_cell_for(func: Object) -> u64 {
-    // SAFETY: asked only for Python functions, with the GIL.
-    unsafe { function_state::entry_cell(func).unwrap_or(0) }
-}
-
-fn raw_entry_for(func: Object) -> Option<RawEntry> {
-    // SAFETY: as above.
-    unsafe { closed::raw_entry(func) }
-}
-
-fn is_unstable(namespace: u64, name: &str) -> bool {
-    rt().watches.is_unstable(namespace, name)
-}
-
-fn world(engine: &Engine, code: Object, globals: Object, builtins: Object) -> Box<dyn World> {
+fn world<'a>(
+    engine: &Engine,
+    code: Object,
+    globals: Object,
+    builtins: Object,
+    known: Known<'a>,
+) -> Box<dyn World + 'a> {
     // SAFETY: the code and the namespaces are alive as long as the function that is compiled.
-    Box::new(unsafe {
-        CPythonWorld::new(
-            engine.host(),
-            code,
-            globals,
-            builtins,
-            Known {
-                entry_cell: &entry_cell_for,
-                raw_entry: &raw_entry_for,
-                inlinee: &compiling::inlinee,
-                is_unstable: &is_unstable,
-            },
-        )
-    })
+    Box::new(unsafe { CPythonWorld::new(engine.host(), code, globals, builtins, known) })
 }
 
 fn after_fork(engine: &mut Engine) {

@@ -5,16 +5,17 @@ use super::closed::RawCell;
 use super::generators::GeneratorState;
 use super::sampling::Sampled;
 use super::units::{Kind, UnitRef};
-use super::{abi, entries, rt, units};
+use super::{Gil, abi, entries, units};
 use cladonia::bytecode::{Numbers, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::exits::Reason;
 use cladonia::types::Type;
 
 use pyo3_ffi::Py_REFCNT;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
+use std::rc::Rc;
 
 /// Versions of one entry, the first included, before its function stays interpreted.
 const MOST_VERSIONS: u32 = 5;
@@ -28,15 +29,36 @@ pub struct CodeState {
     /// Its constants.
     pub shape: CodeShape,
     /// Interpreted calls counted.
-    pub calls: u64,
+    pub calls: Cell<u64>,
     /// Interpreted starts after there was an entry.
-    pub bypassed: u64,
+    pub bypassed: Cell<u64>,
     /// Entries, one for each pair of globals and builtins.
-    pub entries: Vec<Box<Entry>>,
+    pub entries: RefCell<Vec<Rc<Entry>>>,
     /// Of a generator's code: what its generators are resumed in.
     pub generator: GeneratorState,
     /// Loops by position.
-    pub loops: HashMap<u32, LoopState>,
+    pub loops: RefCell<HashMap<u32, LoopState>>,
+    /// What units have taught the next ones.
+    pub learnt: RefCell<Learnt>,
+    /// Units that were given up for what was sampled.
+    pub taught: Cell<u32>,
+    /// Units that were given up because of what they left out as never executed.
+    pub reached_late: Cell<u32>,
+    /// Why calls are not compiled.
+    pub refused: OnceCell<String>,
+    /// Why running frames are not taken over.
+    pub loops_refused: OnceCell<String>,
+    /// Whether closed units have failed, so that no more are made.
+    pub open: Cell<bool>,
+    /// Whether a compile was ever tried.
+    pub tried: Cell<bool>,
+    /// Whether there ever was a unit.
+    pub compiled: Cell<bool>,
+}
+
+/// What was met where units bet on something else, by instruction.
+#[derive(Clone, Default)]
+pub struct Learnt {
     /// Bets that failed too often.
     pub avoid: HashSet<(Pc, Reason)>,
     /// Receivers that were met where the class that was bet on was not.
@@ -49,20 +71,6 @@ pub struct CodeState {
     pub kin: HashMap<Pc, Object>,
     /// What general operations have met.
     pub sampled: HashMap<Pc, Sampled>,
-    /// Units that were given up for what was sampled.
-    pub taught: u32,
-    /// Units that were given up because of what they left out as never executed.
-    pub reached_late: u32,
-    /// Why calls are not compiled.
-    pub refused: Option<String>,
-    /// Why running frames are not taken over.
-    pub loops_refused: Option<String>,
-    /// Whether closed units have failed, so that no more are made.
-    pub open: bool,
-    /// Whether a compile was ever tried.
-    pub tried: bool,
-    /// Whether there ever was a unit.
-    pub compiled: bool,
 }
 
 /// Units that were given up because of what one instruction's operands were.
@@ -89,7 +97,7 @@ impl Failures {
 }
 
 /// Classes that an attribute's instruction has met.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct History {
     /// Their versions: a class that has changed since is another to compiled code.
     pub versions: Vec<u32>,
@@ -163,17 +171,17 @@ pub struct Entry {
     /// The fallback of this arity.
     pub fallback: u64,
     /// What native callers with raw values jump through: one for each signature that a closed unit has had.
-    pub raw_cells: Vec<RawCell>,
+    pub raw_cells: RefCell<Vec<RawCell>>,
     /// The vectorcall stub, made when first installed.
-    pub stub: Option<CompiledCode>,
+    pub stub: OnceCell<CompiledCode>,
     /// The unit.
-    pub unit: Option<UnitRef>,
+    pub unit: Cell<Option<UnitRef>>,
     /// Units made.
-    pub versions: u32,
+    pub versions: Cell<u32>,
     /// Whether the unit was lost and another may be made.
-    pub recompile: bool,
+    pub recompile: Cell<bool>,
     /// What its arguments were when it was first compiled.
-    pub live: Vec<Type>,
+    pub live: RefCell<Vec<Type>>,
 }
 
 /// A loop (or the start) of a code object, entered from running frames.
@@ -213,71 +221,64 @@ impl CodeState {
     pub fn new(shape: CodeShape) -> CodeState {
         CodeState {
             shape,
-            calls: 0,
-            bypassed: 0,
-            entries: Vec::new(),
+            calls: Cell::new(0),
+            bypassed: Cell::new(0),
+            entries: RefCell::default(),
             generator: GeneratorState::default(),
-            loops: HashMap::new(),
-            avoid: HashSet::new(),
-            met: HashMap::new(),
-            keys: HashMap::new(),
-            operands: HashMap::new(),
-            kin: HashMap::new(),
-            sampled: HashMap::new(),
-            taught: 0,
-            reached_late: 0,
-            refused: None,
-            loops_refused: None,
-            open: false,
-            tried: false,
-            compiled: false,
+            loops: RefCell::default(),
+            learnt: RefCell::default(),
+            taught: Cell::new(0),
+            reached_late: Cell::new(0),
+            refused: OnceCell::new(),
+            loops_refused: OnceCell::new(),
+            open: Cell::new(false),
+            tried: Cell::new(false),
+            compiled: Cell::new(false),
         }
     }
 
     /// Versions of one entry before its function stays interpreted.
     pub fn most_versions(&self) -> u32 {
-        MOST_VERSIONS + self.reached_late + self.taught
+        MOST_VERSIONS + self.reached_late.get() + self.taught.get()
     }
 
     /// The entry of a namespace.
-    pub fn entry(&self, globals: Object, builtins: Object) -> Option<&Entry> {
-        self.entries
-            .iter()
-            .find(|e| e.globals == globals && e.builtins == builtins)
-            .map(|e| &**e)
+    pub fn entry(&self, globals: Object, builtins: Object) -> Option<Rc<Entry>> {
+        let entries = self.entries.borrow();
+        let mut entries = entries.iter();
+        let entry = entries.find(|e| e.globals == globals && e.builtins == builtins);
+        entry.cloned()
     }
 
-    /// The same, to change.
-    pub fn entry_mut(&mut self, globals: Object, builtins: Object) -> Option<&mut Entry> {
-        self.entries
-            .iter_mut()
-            .find(|e| e.globals == globals && e.builtins == builtins)
-            .map(|e| &mut **e)
+    /// Do something with the state of a loop, made when first asked for.
+    pub fn with_loop<R>(&self, pos: u32, act: impl FnOnce(&mut LoopState) -> R) -> R {
+        act(self.loops.borrow_mut().entry(pos).or_default())
     }
 
     /// Take an invalidated unit out of the tables.
-    pub fn detach(&mut self, unit: UnitRef) {
+    pub fn detach(&self, unit: UnitRef) {
         let most = self.most_versions();
-        for entry in &mut self.entries {
-            if entry.unit == Some(unit) {
-                entry.unit = None;
+        let reason = || format!("its bets failed in {most} versions");
+        for entry in &*self.entries.borrow() {
+            if entry.unit.get() == Some(unit) {
+                entry.unit.set(None);
                 entry.cell.set(entry.fallback);
-                entry.raw_cells.iter().for_each(RawCell::close);
-                entry.recompile = entry.versions < most;
-                if !entry.recompile && self.refused.is_none() {
-                    self.refused = Some(format!("its bets failed in {most} versions"));
+                entry.raw_cells.borrow().iter().for_each(RawCell::close);
+                entry.recompile.set(entry.versions.get() < most);
+                if !entry.recompile.get() {
+                    self.refused.get_or_init(reason);
                 }
             }
         }
-        if self.generator.unit == Some(unit) {
-            let again = self.generator.versions < most && self.refused.is_none();
+        if self.generator.unit.get() == Some(unit) {
+            let again = self.generator.versions.get() < most && self.refused.get().is_none();
             // SAFETY: the unit holds its code object.
             unsafe { self.generator.withdraw(self.shape.code, again) };
-            if !again && self.refused.is_none() {
-                self.refused = Some(format!("its bets failed in {most} versions"));
+            if !again {
+                self.refused.get_or_init(reason);
             }
         }
-        for state in self.loops.values_mut() {
+        for state in self.loops.borrow_mut().values_mut() {
             state.units.retain(|&u| u != unit);
             state.closed |= state.units.is_empty() && state.versions >= most;
         }
@@ -285,16 +286,18 @@ impl CodeState {
 
     /// All units.
     pub fn units(&self) -> Vec<UnitRef> {
-        let functions = self.entries.iter().filter_map(|e| e.unit);
+        let (entries, loops) = (self.entries.borrow(), self.loops.borrow());
+        let functions = entries.iter().filter_map(|e| e.unit.get());
         functions
-            .chain(self.generator.unit)
-            .chain(self.loops.values().flat_map(|l| l.units.iter().copied()))
+            .chain(self.generator.unit.get())
+            .chain(loops.values().flat_map(|l| l.units.iter().copied()))
             .collect()
     }
 
     /// Whether a call of one of its functions may run natively.
     pub fn has_function_unit(&self) -> bool {
-        self.entries.iter().any(|e| e.unit.is_some()) || self.generator.unit.is_some()
+        let entries = self.entries.borrow();
+        entries.iter().any(|e| e.unit.get().is_some()) || self.generator.unit.get().is_some()
     }
 
     /// Whether a loop can be entered here.
@@ -308,16 +311,13 @@ impl CodeState {
         let Kind::Loop { pos, .. } = kind else {
             return None;
         };
+        let loops = self.loops.borrow();
+        let mut units = loops.get(&pos)?.units.iter().copied();
         // SAFETY: units in tables are alive.
-        self.loops
-            .get(&pos)?
-            .units
-            .iter()
-            .copied()
-            .find(|&u| unsafe {
-                let same = (*u).globals == globals && (*u).builtins == builtins;
-                same && (*u).kind == kind && (*u).at_top == at_top
-            })
+        units.find(|&u| unsafe {
+            let same = (*u).globals == globals && (*u).builtins == builtins;
+            same && (*u).kind == kind && (*u).at_top == at_top
+        })
     }
 }
 
@@ -325,11 +325,11 @@ impl CodeState {
 ///
 /// # Safety
 /// `code` is a code object.
-pub unsafe fn state_of(code: Object) -> &'static mut CodeState {
+pub unsafe fn state_of(gil: Gil, code: Object) -> Rc<CodeState> {
+    let mut codes = gil.runtime().codes.borrow_mut();
     // SAFETY: the caller's promise.
-    rt().codes
-        .entry(code as usize)
-        .or_insert_with(|| Box::new(CodeState::new(unsafe { CodeShape::of(code) })))
+    let new = || Rc::new(CodeState::new(unsafe { CodeShape::of(code) }));
+    Rc::clone(codes.entry(code as usize).or_insert_with(new))
 }
 
 /// Code, globals and builtins of a function.
@@ -353,52 +353,56 @@ pub unsafe fn parts_of(func: Object) -> (Object, Object, Object) {
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn entry_of(func: Object) -> Option<&'static mut Entry> {
+pub unsafe fn entry_of(gil: Gil, func: Object) -> Option<Rc<Entry>> {
     // SAFETY: the caller's promise.
     let (code, globals, builtins) = unsafe { parts_of(func) };
     // SAFETY: a function's code is a code object.
-    let state = unsafe { state_of(code) };
-    if state.entry(globals, builtins).is_none() {
-        if state.entries.len() >= MOST_NAMESPACES {
-            return None;
-        }
-        let fallback = fallback_of(state.shape.arity())?;
-        state.entries.push(Box::new(Entry {
-            shape: state.shape,
-            globals,
-            builtins,
-            cell: Box::new(Cell::new(fallback)),
-            fallback,
-            raw_cells: Vec::new(),
-            stub: None,
-            unit: None,
-            versions: 0,
-            recompile: false,
-            live: Vec::new(),
-        }));
+    let state = unsafe { state_of(gil, code) };
+    if let Some(entry) = state.entry(globals, builtins) {
+        return Some(entry);
     }
-    state.entry_mut(globals, builtins)
+    if state.entries.borrow().len() >= MOST_NAMESPACES {
+        return None;
+    }
+    let fallback = fallback_of(gil, state.shape.arity())?;
+    let entry = Rc::new(Entry {
+        shape: state.shape,
+        globals,
+        builtins,
+        cell: Box::new(Cell::new(fallback)),
+        fallback,
+        raw_cells: RefCell::default(),
+        stub: OnceCell::new(),
+        unit: Cell::new(None),
+        versions: Cell::new(0),
+        recompile: Cell::new(false),
+        live: RefCell::default(),
+    });
+    state.entries.borrow_mut().push(Rc::clone(&entry));
+    Some(entry)
 }
 
 /// Address of the cell that native callers of a function jump through: what `World::callee` answers.
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn entry_cell(func: Object) -> Option<u64> {
+pub unsafe fn entry_cell(gil: Gil, func: Object) -> Option<u64> {
     // SAFETY: the caller's promise.
-    unsafe { entry_of(func).map(|e| e.cell.as_ptr() as u64) }
+    unsafe { entry_of(gil, func).map(|e| e.cell.as_ptr() as u64) }
 }
 
-fn fallback_of(arity: usize) -> Option<u64> {
+fn fallback_of(gil: Gil, arity: usize) -> Option<u64> {
     if let Some(address) = entries::small_fallback(arity) {
         return Some(address);
     }
-    if let Some(code) = rt().fallbacks.get(&arity) {
-        return Some(code.entry() as u64);
+    let made = &gil.runtime().fallbacks;
+    let known = made.borrow().get(&arity).map(|code| code.entry() as u64);
+    if known.is_some() {
+        return known;
     }
-    let code = super::compiling::compile_stub(entries::fallback(arity)).ok()?;
+    let code = super::compiling::compile_stub(gil, entries::fallback(arity)).ok()?;
     let address = code.entry() as u64;
-    rt().fallbacks.insert(arity, code);
+    made.borrow_mut().insert(arity, code);
     Some(address)
 }
 
@@ -406,28 +410,28 @@ fn fallback_of(arity: usize) -> Option<u64> {
 ///
 /// # Safety
 /// `func` is a Python function whose entry has a stub.
-pub unsafe fn install(func: Object) -> bool {
+pub unsafe fn install(gil: Gil, func: Object) -> bool {
     // SAFETY: the caller's promise; `PyFunction_SetVectorcall` clears the version, so that every call site that was
     // specialised for the function asks anew.
     unsafe {
-        if rt().functions.contains_key(&(func as usize)) {
+        if gil.runtime().is_installed(func) {
             return true;
         }
         let (code, ..) = parts_of(func);
-        let Some(entry) = entry_of(func) else {
+        let Some(entry) = entry_of(gil, func) else {
             return false;
         };
-        let Some(stub) = &entry.stub else {
+        let Some(stub) = entry.stub.get() else {
             return false;
         };
         let target = stub.entry().cast::<c_void>();
         let original: *const c_void = get(func.cast(), abi::function::VECTORCALL);
-        if original != rt().original_vectorcall {
+        if original != gil.runtime().original_vectorcall {
             return false;
         }
         let version: u32 = get(func.cast(), abi::function::VERSION);
         let (cell, shape) = (&raw const *entry.cell, entry.shape);
-        rt().functions.insert(
+        gil.runtime().functions.borrow_mut().insert(
             func as usize,
             Installed {
                 code,
@@ -448,8 +452,9 @@ pub unsafe fn install(func: Object) -> bool {
 ///
 /// # Safety
 /// `func` is a Python function.
-pub unsafe fn adopt(func: Object) {
-    if !super::is_started() || !rt().on || rt().finished {
+pub unsafe fn adopt(gil: Gil, func: Object) {
+    let Some(runtime) = gil.started() else { return };
+    if !runtime.on.get() || runtime.finished.get() {
         return;
     }
     // SAFETY: the caller's promise.
@@ -459,12 +464,13 @@ pub unsafe fn adopt(func: Object) {
         if flags & GENERATORS != 0 {
             return;
         }
-        let Some(state) = rt().codes.get(&(code as usize)) else {
+        let Some(state) = runtime.state(code) else {
             return;
         };
         let entry = state.entry(globals, builtins);
-        if state.refused.is_none() && entry.is_some_and(|entry| entry.stub.is_some()) {
-            install(func);
+        let has_stub = entry.is_some_and(|entry| entry.stub.get().is_some());
+        if state.refused.get().is_none() && has_stub {
+            install(gil, func);
         }
     }
 }
@@ -473,8 +479,13 @@ pub unsafe fn adopt(func: Object) {
 ///
 /// # Safety
 /// `func` is a Python function that is alive.
-pub unsafe fn uninstall(func: Object) {
-    let Some(installed) = rt().functions.remove(&(func as usize)) else {
+pub unsafe fn uninstall(gil: Gil, func: Object) {
+    let installed = gil
+        .runtime()
+        .functions
+        .borrow_mut()
+        .remove(&(func as usize));
+    let Some(installed) = installed else {
         return;
     };
     // SAFETY: the caller's promise.
@@ -489,19 +500,14 @@ pub unsafe fn uninstall(func: Object) {
 }
 
 /// Uninstall all functions of a code object.
-///
-/// # Safety
-/// The GIL is held.
-pub unsafe fn uninstall_all_of(code: Object) {
-    let functions: Vec<usize> = rt()
-        .functions
-        .iter()
-        .filter(|(_, i)| i.code == code)
-        .map(|(&f, _)| f)
-        .collect();
-    for func in functions {
+pub fn uninstall_all_of(gil: Gil, code: Object) {
+    let functions = gil.runtime().functions.borrow();
+    let its = functions.iter().filter(|(_, i)| i.code == code);
+    let its: Vec<usize> = its.map(|(&f, _)| f).collect();
+    drop(functions);
+    for func in its {
         // SAFETY: functions in the table are alive: their destruction takes them out.
-        unsafe { uninstall(func as Object) };
+        unsafe { uninstall(gil, func as Object) };
     }
 }
 
@@ -509,21 +515,21 @@ pub unsafe fn uninstall_all_of(code: Object) {
 ///
 /// # Safety
 /// `code` is a code object.
-pub unsafe fn give_up(code: Object, reason: &str) {
+pub unsafe fn give_up(gil: Gil, code: Object, reason: &str) {
     // SAFETY: the caller's promise; functions and units in the tables are alive.
     unsafe {
-        uninstall_all_of(code);
-        let state = state_of(code);
-        state.refused.get_or_insert_with(|| reason.to_owned());
-        let entries = state.entries.iter().filter_map(|e| e.unit);
-        let units: Vec<UnitRef> = entries.chain(state.generator.unit).collect();
+        uninstall_all_of(gil, code);
+        let state = state_of(gil, code);
+        state.refused.get_or_init(|| reason.to_owned());
         let most = state.most_versions();
-        for entry in &mut state.entries {
-            entry.recompile = false;
-            entry.versions = most;
+        let mut units = Vec::from_iter(state.generator.unit.get());
+        for entry in &*state.entries.borrow() {
+            units.extend(entry.unit.get());
+            entry.recompile.set(false);
+            entry.versions.set(most);
         }
         for unit in units {
-            units::invalidate(unit);
+            units::invalidate(gil, unit);
         }
     }
 }
@@ -532,31 +538,36 @@ pub unsafe fn give_up(code: Object, reason: &str) {
 ///
 /// # Safety
 /// No function of it is installed.
-pub unsafe fn forget(code: usize) {
-    let Some(state) = rt().codes.get(&code) else {
+pub unsafe fn forget(gil: Gil, code: usize) {
+    let Some(state) = gil.runtime().state(code as Object) else {
         return;
     };
     for unit in state.units() {
         // SAFETY: units in tables are alive.
-        unsafe { units::invalidate(unit) };
+        unsafe { units::invalidate(gil, unit) };
     }
-    if let Some(state) = rt().codes.remove(&code) {
+    let removed = gil.runtime().codes.borrow_mut().remove(&code);
+    if let Some(state) = removed {
         if state.shape.is_generator() {
             // SAFETY: a code object that is being freed is still whole.
             unsafe { state.generator.forget(code as Object) };
         }
-        rt().totals.forget(&state);
+        gil.runtime().totals.forget(&state);
         // Native callers may still hold the address of a cell, and a stub may be on a native stack.
-        rt().buried.extend(state.entries);
+        gil.runtime()
+            .buried
+            .borrow_mut()
+            .extend(state.entries.take());
     }
 }
 
 /// Forget the code objects that only their units keep alive, so that these can be freed: a module's top level that has run
 /// has no function whose end would say so.
-pub fn forget_unused() {
+pub fn forget_unused(gil: Gil) {
     let mut held: HashMap<usize, usize> = HashMap::new();
-    let units = rt().codes.values().flat_map(|state| state.units());
-    for unit in units.chain(rt().retired.iter().copied()) {
+    let mut all = gil.runtime().units();
+    all.extend(&*gil.runtime().retired.borrow());
+    for unit in all {
         // SAFETY: units in tables are alive.
         *held
             .entry(unsafe { (*unit).shape.code } as usize)
@@ -567,7 +578,7 @@ pub fn forget_unused() {
         // SAFETY: each unit holds a reference to its code object; with no other there is no function of it.
         unsafe {
             if Py_REFCNT(code as Object) as usize == units {
-                forget(code);
+                forget(gil, code);
             }
         }
     }

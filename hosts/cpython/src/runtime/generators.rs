@@ -19,8 +19,9 @@
 //! | `slots` | the slots of the classes |
 //!
 //! # The frame of a running generator
-//! It is marked as any native frame is. There are no words behind it: the unit keeps them on the native stack, and the
-//! last slot of the frame's operand stack, which is empty meanwhile, says where.
+//! It is marked as any native frame is. There are no words behind it: the unit has them on the thread's data stack while it
+//! runs, and the last slot of the frame's operand stack, which is empty meanwhile, says where. On the native stack they
+//! could not be read while the frame's greenlet is suspended: its part of that stack is elsewhere then.
 
 mod chain;
 mod expressions;
@@ -35,17 +36,17 @@ pub use forward::Forward;
 pub use frames::{enter, leave, suspend};
 pub use make::{fill, free_ended, make, maker};
 
+use super::Gil;
 use super::abi;
 use super::capi::*;
 use super::compiling::{self, Refusal};
 use super::function_state;
-use super::rt;
 use super::units::{Busy, Kind, UnitRef};
 use crate::objects::spares::Spares;
 use abi::{frame as f, generator as g, generators as states};
 use cladonia::types::Type;
 use pyo3_ffi::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
@@ -55,11 +56,11 @@ type Resume = unsafe extern "C" fn(Thread, Object, Object) -> Object;
 /// What is known of a generator's code besides its function's entry.
 pub struct GeneratorState {
     /// The unit.
-    pub unit: Option<UnitRef>,
+    pub unit: Cell<Option<UnitRef>>,
     /// Units made.
-    pub versions: u32,
+    pub versions: Cell<u32>,
     cell: Box<ResumeCell>,
-    forwards: Option<Box<[Forward]>>,
+    forwards: RefCell<Option<Box<[Forward]>>>,
 }
 
 /// A table of resume points has this where there is none.
@@ -128,10 +129,10 @@ unsafe fn cell_of_code<'a>(code: Object) -> Option<&'a ResumeCell> {
     unsafe {
         let extra: *const u8 = get(code.cast(), abi::code::EXTRA);
         let index = EXTRA.load(Ordering::Relaxed);
-        if extra.is_null() || get::<isize>(extra, 0) <= index {
+        if extra.is_null() || get::<isize>(extra, abi::code_extra::LENGTH) <= index {
             return None;
         }
-        get::<*const ResumeCell>(extra, 8 + 8 * index as i32).as_ref()
+        get::<*const ResumeCell>(extra, abi::code_extra::ITEMS + 8 * index as i32).as_ref()
     }
 }
 
@@ -151,15 +152,15 @@ pub unsafe fn is_suspended(generator: Object) -> bool {
 /// # Safety
 /// `ts` is the current thread, `generator` is one and lives as long as the call.
 #[inline(always)]
-pub unsafe fn resume(ts: Thread, generator: Object, value: Object) -> Option<Object> {
+pub unsafe fn resume(gil: Gil, ts: Thread, generator: Object, value: Object) -> Option<Object> {
     // SAFETY: the caller's promise.
     unsafe {
         let cell = cell_of(generator)?;
         match states::state(generator.cast()) as i32 {
             g::STATE_CREATED if value != Py_None() => None,
-            g::STATE_DELEGATING => Some(chain::resume(ts, generator, cell, value)),
+            g::STATE_DELEGATING => Some(chain::resume(gil, ts, generator, cell, value)),
             g::STATE_SUSPENDED if chain::forwards(generator, cell).is_some() => {
-                Some(chain::resume(ts, generator, cell, value))
+                Some(chain::resume(gil, ts, generator, cell, value))
             }
             _ => Some(enter_unit(ts, generator, cell, Py_NewRef(value))),
         }
@@ -177,26 +178,31 @@ unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Ob
 }
 
 /// The helper that lets the interpreter resume a generator, for a unit that could not: no frame shows that unit.
+///
+/// # Safety
+/// Called by a unit on its thread: `generator` is one, the array has the one owned value that is sent.
 pub unsafe extern "C" fn resume_interpreted(
     _ts: Thread,
     generator: Object,
     args: *mut Object,
     _count: i64,
 ) -> Object {
+    // SAFETY: compiled code runs with the interpreter's lock held.
+    let gil = unsafe { Gil::held() };
     let _busy = Busy::new();
     // SAFETY: a helper's promises: the array has the one value that is sent.
-    unsafe { resume_in_place(generator, *args) }
+    unsafe { resume_in_place(gil, generator, *args) }
 }
 
 /// Let the interpreter resume a generator; the value is taken over.
 ///
 /// # Safety
 /// As for [`resume`].
-unsafe fn resume_in_place(generator: Object, value: Object) -> Object {
+unsafe fn resume_in_place(gil: Gil, generator: Object, value: Object) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
-        if super::is_started() {
-            rt().totals.interpreted_calls += 1;
+        if let Some(runtime) = gil.started() {
+            runtime.totals.interpreted_calls.update(|calls| calls + 1);
         }
         let mut result = std::ptr::null_mut();
         slots::original_send()(generator, value, &mut result);
@@ -207,28 +213,30 @@ unsafe fn resume_in_place(generator: Object, value: Object) -> Object {
 
 /// In place of a unit that was lost: make another, and let the generator go on.
 unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> Object {
+    // SAFETY: whoever resumes a generator holds the interpreter's lock.
+    let gil = unsafe { Gil::held() };
     announce();
     // SAFETY: as for a unit.
     unsafe {
         let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
         let state = states::state(generator.cast());
-        if !rt().on {
+        if !gil.runtime().on.get() {
             publish(own, None);
-        } else if states::may_be_resumed(state) && rt().engine.is_some() {
+        } else if state < g::STATE_EXECUTING as i8 && gil.runtime().has_engine() {
             // The frame of a generator that has ended has no function any more.
             let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);
             publish(own, None);
             if own == code
-                && let Err(Refusal::Lasting(reason)) = compile(func, &[])
+                && let Err(Refusal::Lasting(reason)) = compile(gil, func, &[])
             {
-                function_state::give_up(code, &reason);
+                function_state::give_up(gil, code, &reason);
             }
             if let Some(cell) = cell_of(generator) {
                 return enter_unit(ts, generator, cell, value);
             }
         }
-        resume_in_place(generator, value)
+        resume_in_place(gil, generator, value)
     }
 }
 
@@ -253,8 +261,8 @@ impl GeneratorState {
     ///
     /// # Safety
     /// The code object is alive.
-    pub unsafe fn withdraw(&mut self, code: Object, again: bool) {
-        self.unit = None;
+    pub unsafe fn withdraw(&self, code: Object, again: bool) {
+        self.unit.set(None);
         self.cell.entry.set(recompile as *const () as usize);
         self.cell.pending.set(&raw const NO_UNIT);
         if !again {
@@ -276,9 +284,9 @@ impl GeneratorState {
 impl Default for GeneratorState {
     fn default() -> GeneratorState {
         GeneratorState {
-            unit: None,
-            versions: 0,
-            forwards: None,
+            unit: Cell::new(None),
+            versions: Cell::new(0),
+            forwards: RefCell::new(None),
             cell: Box::new(ResumeCell {
                 entry: Cell::new(recompile as *const () as usize),
                 pending: Cell::new(&raw const NO_UNIT),
@@ -296,16 +304,16 @@ impl Default for GeneratorState {
 ///
 /// # Safety
 /// `func` is a Python function whose code is a generator's; `live` are types of its locals at the start, or nothing.
-pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
+pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
-        let state = function_state::state_of(code);
-        if state.generator.unit.is_some() {
+        let state = function_state::state_of(gil, code);
+        if state.generator.unit.get().is_some() {
             return Ok(());
         }
         let most = state.most_versions();
-        if state.generator.versions >= most {
+        if state.generator.versions.get() >= most {
             return Err(Refusal::Lasting(format!(
                 "its bets failed in {most} versions"
             )));
@@ -315,6 +323,7 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
         }
         let shape = state.shape;
         let unit = compiling::compile_unit(
+            gil,
             shape,
             globals,
             builtins,
@@ -324,15 +333,16 @@ pub unsafe fn compile(func: Object, live: &[Type]) -> Result<(), Refusal> {
             None,
             func,
         )?;
-        let state = &mut function_state::state_of(code).generator;
-        state.forwards = std::mem::take(&mut (*unit).forwards);
-        let forwards = state
-            .forwards
+        let state = function_state::state_of(gil, code);
+        let state = &state.generator;
+        let forwards = (*unit).forwards.take();
+        let table = forwards
             .as_ref()
             .map_or(std::ptr::null(), |all| all.as_ptr());
-        state.cell.forwards.set(forwards);
-        state.unit = Some(unit);
-        state.versions += 1;
+        state.cell.forwards.set(table);
+        state.forwards.replace(forwards);
+        state.unit.set(Some(unit));
+        state.versions.update(|made| made + 1);
         state.cell.entry.set((*unit).entry() as usize);
         state.cell.pending.set((*unit).checked.pending.as_ptr());
         publish(code, Some(&state.cell));

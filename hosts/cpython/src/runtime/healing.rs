@@ -1,9 +1,9 @@
 //! Speculation heals: exits are counted, failing bets are given up, and guards can be made to fail on purpose.
 
 use super::capi::{Frame, Object, get};
-use super::function_state::{CodeState, Operands};
+use super::function_state::{CodeState, Learnt, Operands};
 use super::units::{Kind, Teaches, UnitRef, UnitState};
-use super::{abi, function_state, rt, sampling, units};
+use super::{Gil, abi, function_state, sampling, units};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::callees::keeps;
@@ -17,13 +17,13 @@ use std::collections::HashMap;
 
 /// Failures after which a bet is not made again. One costs some interpreted instructions, a unit some thousand times as much;
 /// who asks for units early means to see them fail early too.
-pub fn most_failures() -> u64 {
-    (rt().options.threshold / 4).clamp(20, 250)
+pub fn most_failures(gil: Gil) -> u64 {
+    (gil.runtime().options.get().threshold / 4).clamp(20, 250)
 }
 
 /// Failures of another bet of a unit that is given up, after which that is not made again either.
-fn some_failures() -> u64 {
-    (most_failures() / 20).max(4)
+fn some_failures(gil: Gil) -> u64 {
+    (most_failures(gil) / 20).max(4)
 }
 
 /// Which guards fail on purpose.
@@ -59,26 +59,30 @@ impl ForceExit {
 const NEVER: u64 = u64::MAX;
 
 /// Number the guards of a new unit, and set the countdown of those that are to fail.
-pub fn prepare(unit: &mut UnitState) {
+pub fn prepare(gil: Gil, unit: &mut UnitState) {
     let guards: Vec<usize> = unit.guards().collect();
-    let first = rt().guards_numbered;
-    rt().guards_numbered += guards.len() as u64;
+    let first = gil.runtime().guards_numbered.get();
+    gil.runtime()
+        .guards_numbered
+        .set(first + guards.len() as u64);
     unit.first_guard = first;
-    let Some(force) = rt().options.force else {
+    let Some(force) = gil.runtime().options.get().force else {
         return;
     };
-    let Some(table) = &mut unit.force else { return };
+    let Some(table) = &unit.force else { return };
     for (number, exit) in (first..).zip(guards) {
-        let Some(word) = table.get_mut(exit) else {
+        let Some(word) = table.get(exit) else {
             continue;
         };
-        *word = match force {
+        let countdown = match force {
             ForceExit::None | ForceExit::Count => NEVER,
             ForceExit::First => 1,
             ForceExit::Seed(seed) => 1 + scramble(seed.wrapping_add(number)) % 64,
             ForceExit::OneByOne(wanted) => (number == wanted) as u64,
         };
-        rt().totals.guards += (*word != 0) as u64;
+        word.set(countdown);
+        let guards = &gil.runtime().totals.guards;
+        guards.set(guards.get() + (countdown != 0) as u64);
     }
 }
 
@@ -96,24 +100,25 @@ fn scramble(n: u64) -> u64 {
 ///
 /// # Safety
 /// The unit is alive and stays so: an exit of it is being served.
-pub unsafe fn count_exit(unit: UnitRef, number: usize, record: &ExitRecord) {
-    // SAFETY: the caller's promise; this is the only borrow of the counters.
+pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRecord) {
+    // SAFETY: the caller's promise.
     unsafe {
-        let count = &mut (&mut (*unit).exit_counts)[number];
-        *count += 1;
-        let count = *count;
-        rt().totals.exits += 1;
-        let forced = (*unit).force.is_some() && rt().options.force != Some(ForceExit::Count);
+        let counter = &(&(*unit).exit_counts)[number];
+        let count = counter.get() + 1;
+        counter.set(count);
+        gil.runtime().totals.exits.update(|exits| exits + 1);
+        let force = || gil.runtime().options.get().force;
+        let forced = (*unit).force.is_some() && force() != Some(ForceExit::Count);
         if forced
             || record.kind != ExitKind::Resume
             || !record.reason.is_bet()
-            || count < most_failures()
+            || count < most_failures(gil)
         {
             return;
         }
         if (*unit).is_valid() {
-            learn(unit);
-            units::invalidate(unit);
+            learn(gil, unit);
+            units::invalidate(gil, unit);
         }
     }
 }
@@ -126,70 +131,74 @@ const TURNS_PER_OPENING: u64 = 16;
 ///
 /// # Safety
 /// The unit is alive and stays so: an exit of it is being served.
-pub unsafe fn count_opened(unit: UnitRef) {
+pub unsafe fn count_opened(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise.
     unsafe {
         let opened = (*unit).opened.get() + 1;
         (*unit).opened.set(opened);
-        let ran = (*unit).entries.get() + (*unit).iterations.get();
-        if opened < most_failures() || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
+        let ran = (*unit).all_entries() + (*unit).iterations.get();
+        if opened < most_failures(gil) || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
             return;
         }
         let code = (*unit).shape.code;
         if let Kind::Loop { pos, .. } = (*unit).kind {
-            let state = function_state::state_of(code);
-            state.loops.entry(pos).or_default().closed = true;
+            let state = function_state::state_of(gil, code);
+            state.with_loop(pos, |slot| slot.closed = true);
         } else {
-            function_state::give_up(code, "others set its locals while it runs");
+            function_state::give_up(gil, code, "others set its locals while it runs");
         }
-        units::invalidate(unit);
+        units::invalidate(gil, unit);
     }
 }
 
 /// Take from a unit's exits what the next one is not to bet on: from all that were taken more than a few times, so
 /// that a unit that fails in several places is not made again for each.
-unsafe fn learn(unit: UnitRef) {
-    // SAFETY: the caller's unit is alive, and nobody else borrows its exits or the state of its code.
+unsafe fn learn(gil: Gil, unit: UnitRef) {
+    // SAFETY: the caller's unit is alive.
     unsafe {
         let Some(made) = &(&(*unit)).unit else { return };
-        let state = function_state::state_of((*unit).shape.code);
+        let state = function_state::state_of(gil, (*unit).shape.code);
+        let mut learnt = state.learnt.borrow_mut();
+        let learnt = &mut *learnt;
+        let units = gil.runtime().totals.units.get();
         let mut reached_late = false;
-        let some_failures = some_failures();
-        for (record, &count) in made.exits.heads().iter().zip(&(&(*unit)).exit_counts) {
+        let some_failures = some_failures(gil);
+        for (record, count) in made.exits.heads().iter().zip(&(&(*unit)).exit_counts) {
             let counts = record.kind == ExitKind::Resume && record.reason.is_bet();
-            if !counts || count < some_failures {
+            if !counts || count.get() < some_failures {
                 continue;
             }
             reached_late |= record.reason == Reason::Unreached;
             if record.reason == Reason::Type
-                && let Some(met) = state.met.get_mut(&record.pc)
-                && !met.failures.count((*unit).number, rt().totals.units)
+                && let Some(met) = learnt.met.get_mut(&record.pc)
+                && !met.failures.count((*unit).number, units)
             {
                 continue;
             }
             if record.reason == Reason::Shape
-                && let Some(met) = state.met.get_mut(&record.pc)
+                && let Some(met) = learnt.met.get_mut(&record.pc)
                 && std::mem::take(&mut met.has_dicts)
             {
                 continue;
             }
             if record.reason == Reason::Shape
-                && let Some(keys) = state.keys.get_mut(&record.pc)
+                && let Some(keys) = learnt.keys.get_mut(&record.pc)
                 && keys.met > keys.learnt
             {
                 keys.learnt = keys.met;
                 continue;
             }
             if matches!(record.reason, Reason::Type | Reason::Domain)
-                && let Some(operands) = state.operands.get_mut(&record.pc)
+                && let Some(operands) = learnt.operands.get_mut(&record.pc)
                 && operands.numbers().is_some()
-                && !operands.failures.count((*unit).number, rt().totals.units)
+                && !operands.failures.count((*unit).number, units)
             {
                 continue;
             }
-            state.avoid.insert((record.pc, record.reason));
+            learnt.avoid.insert((record.pc, record.reason));
         }
-        state.reached_late += reached_late as u32;
+        let late = &state.reached_late;
+        late.set(late.get() + reached_late as u32);
     }
 }
 
@@ -198,7 +207,7 @@ unsafe fn learn(unit: UnitRef) {
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
-pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
+pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Frame) {
     let teaches = matches!(record.reason, Reason::Type | Reason::Shape | Reason::Domain);
     // The operands of inlined code are in no frame yet.
     if record.kind != ExitKind::Resume || !teaches || !record.inlined.is_empty() {
@@ -217,8 +226,9 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             Teaches::Truth if record.reason == Reason::Type => {}
             Teaches::Numbers => {
                 let other: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
-                let state = function_state::state_of(shape.code);
-                let operands = state.operands.entry(record.pc).or_default();
+                let state = function_state::state_of(gil, shape.code);
+                let mut learnt = state.learnt.borrow_mut();
+                let operands = learnt.operands.entry(record.pc).or_default();
                 note_operands(operands, record.reason, object, other);
                 return;
             }
@@ -230,12 +240,14 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
                 dictionaries::note(class);
                 // The next unit will be another, if this one did not know.
                 if dictionaries::noted(class, (*unit).made) {
-                    let state = function_state::state_of(shape.code);
-                    state.met.entry(record.pc).or_default().has_dicts = true;
+                    let state = function_state::state_of(gil, shape.code);
+                    let mut learnt = state.learnt.borrow_mut();
+                    learnt.met.entry(record.pc).or_default().has_dicts = true;
                 }
             } else if let Storage::Inline(values) = storage(class) {
-                let state = function_state::state_of(shape.code);
-                state.keys.entry(record.pc).or_default().met = values.count();
+                let state = function_state::state_of(gil, shape.code);
+                let mut learnt = state.learnt.borrow_mut();
+                learnt.keys.entry(record.pc).or_default().met = values.count();
             }
             return;
         }
@@ -247,11 +259,9 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             return;
         }
         let version: u32 = get(class.cast(), abi::type_::VERSION_TAG);
-        let met = function_state::state_of(shape.code)
-            .met
-            .entry(record.pc)
-            .or_default();
-        met.add(version);
+        let state = function_state::state_of(gil, shape.code);
+        let mut learnt = state.learnt.borrow_mut();
+        learnt.met.entry(record.pc).or_default().add(version);
     }
 }
 
@@ -260,7 +270,7 @@ pub unsafe fn note_class(unit: UnitRef, record: &ExitRecord, frame: Frame) {
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
-pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
+pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Frame) {
     let is_other = record.kind == ExitKind::Resume && record.reason == Reason::Identity;
     if !is_other || !record.inlined.is_empty() {
         return;
@@ -268,7 +278,7 @@ pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
     // SAFETY: the caller's promise; what stands on the stack is null or an object.
     unsafe {
         let shape = (*unit).shape;
-        let state = function_state::state_of(shape.code);
+        let state = function_state::state_of(gil, shape.code);
         let top: i32 = abi::frames::depth(frame);
         let first = shape.nlocalsplus.min(top);
         for place in (first..top).rev() {
@@ -278,7 +288,7 @@ pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
             }
             let (code, ..) = function_state::parts_of(object);
             if keeps(shape.code, code) {
-                state.kin.insert(record.pc, code);
+                state.learnt.borrow_mut().kin.insert(record.pc, code);
                 return;
             }
         }
@@ -290,8 +300,8 @@ pub unsafe fn note_function(unit: UnitRef, record: &ExitRecord, frame: Frame) {
 ///
 /// # Safety
 /// The GIL is held; `code` is what the state's code object was decoded to.
-pub unsafe fn expect_others(state: &mut CodeState, code: &Code) {
-    if state.calls < 2 {
+pub unsafe fn expect_others(state: &CodeState, code: &Code) {
+    if state.calls.get() < 2 {
         return;
     }
     for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
@@ -304,22 +314,22 @@ pub unsafe fn expect_others(state: &mut CodeState, code: &Code) {
             }
             let (made, ..) = function_state::parts_of(function.cast());
             if made != state.shape.code && keeps(state.shape.code, made) {
-                state.kin.insert(pc, made);
-                state.avoid.insert((pc, Reason::Identity));
+                let mut learnt = state.learnt.borrow_mut();
+                learnt.kin.insert(pc, made);
+                learnt.avoid.insert((pc, Reason::Identity));
             }
         }
     }
 }
 
 /// Say of calls that have met several functions of one code which code that is, by one of them that is alive.
-///
-/// # Safety
-/// The GIL is held.
-pub unsafe fn mark_kin(state: &CodeState, code: &mut Code) {
-    let functions = &rt().functions;
-    for (pc, kin) in &state.kin {
+pub fn mark_kin(gil: Gil, learnt: &Learnt, code: &mut Code) {
+    for (pc, kin) in &learnt.kin {
+        let functions = gil.runtime().functions.borrow();
         let made = functions.iter().find(|(_, made)| made.code == *kin);
-        if let (Some((&function, _)), Some(instr)) = (made, code.instrs.get_mut(pc.0 as usize)) {
+        let made = made.map(|(&function, _)| function);
+        drop(functions);
+        if let (Some(function), Some(instr)) = (made, code.instrs.get_mut(pc.0 as usize)) {
             // SAFETY: functions in the table are alive.
             let function = unsafe { objects::object_handle(function as Object) };
             instr.hint = vec![Type::from_object(function)];
@@ -345,8 +355,8 @@ unsafe fn note_operands(operands: &mut Operands, reason: Reason, a: Object, b: O
 
 /// Which instructions take floats and ints as they come: those that have met both, and where some have, those of the same
 /// function where floats were expected, or where nothing was and nothing is known.
-pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
-    let all = || state.operands.values().filter_map(Operands::numbers);
+pub fn numbers_met(learnt: &Learnt, code: &Code, met: &mut HashMap<Pc, Met>) {
+    let all = || learnt.operands.values().filter_map(Operands::numbers);
     let any = all().any(|numbers| numbers == Numbers::Any);
     let Some(usual) = all().next() else { return };
     let usual = if any { Numbers::Any } else { usual };
@@ -355,9 +365,9 @@ pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
             continue;
         }
         let is_float = |t: &Type| *t == Type::FLOAT_EXACT;
-        let is_likely = !sampling::is_sampled(state, pc) && instr.hint.iter().all(is_float);
+        let is_likely = !sampling::is_sampled(learnt, pc) && instr.hint.iter().all(is_float);
         let likely = || is_likely.then_some(usual);
-        let own = state.operands.get(&pc).map(Operands::numbers);
+        let own = learnt.operands.get(&pc).map(Operands::numbers);
         if let Some(numbers) = own.unwrap_or_else(likely) {
             met.entry(pc).or_default().numbers = Some(numbers);
         }
@@ -369,9 +379,9 @@ pub fn numbers_met(state: &CodeState, code: &Code, met: &mut HashMap<Pc, Met>) {
 ///
 /// # Safety
 /// The GIL is held.
-pub unsafe fn classes_met(state: &CodeState) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
+pub unsafe fn classes_met(learnt: &Learnt) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
     let (mut all, mut held) = (HashMap::new(), Vec::new());
-    for (&pc, history) in state.met.iter().filter(|(_, h)| !h.versions.is_empty()) {
+    for (&pc, history) in learnt.met.iter().filter(|(_, h)| !h.versions.is_empty()) {
         let mut met = Met::default();
         for &version in &history.versions {
             // SAFETY: the caller's promise; the classes are alive.
@@ -406,11 +416,7 @@ unsafe fn exact(class: &LiveClass) -> Type {
 fn countdowns(unit: &UnitState) -> impl Iterator<Item = (u64, u64)> + '_ {
     let table = unit.force.as_deref().unwrap_or_default();
     let guards = (unit.first_guard..).zip(unit.guards());
-    // SAFETY: a word of the table, which compiled code writes, is read once.
-    guards.filter_map(|(number, guard)| {
-        let word = table.get(guard)?;
-        Some((number, unsafe { std::ptr::from_ref(word).read_volatile() }))
-    })
+    guards.filter_map(|(number, guard)| Some((number, table.get(guard)?.get())))
 }
 
 /// How many forced guards of a unit have not failed yet.
@@ -419,8 +425,11 @@ pub fn never_reached(unit: &UnitState) -> u64 {
 }
 
 /// How often the guards of a unit were executed, by reason, where none is to fail on purpose.
-pub fn executions(unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-    let counts = matches!(rt().options.force, Some(ForceExit::None | ForceExit::Count));
+pub fn executions(gil: Gil, unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+    let counts = matches!(
+        gil.runtime().options.get().force,
+        Some(ForceExit::None | ForceExit::Count)
+    );
     let exits = unit.exits();
     let reasons = unit.guards().map(|guard| exits[guard].reason.name());
     let words = countdowns(unit).map(|(_, word)| NEVER - word);
@@ -430,8 +439,8 @@ pub fn executions(unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)>
 }
 
 /// The numbers of the guards that were executed, where none is to fail.
-pub fn reached(unit: &UnitState) -> Vec<u64> {
-    if rt().options.force != Some(ForceExit::None) {
+pub fn reached(gil: Gil, unit: &UnitState) -> Vec<u64> {
+    if gil.runtime().options.get().force != Some(ForceExit::None) {
         return Vec::new();
     }
     let executed = countdowns(unit).filter(|(_, word)| *word != NEVER);

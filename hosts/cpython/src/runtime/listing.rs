@@ -5,9 +5,10 @@
 //! frame) find them. So these functions are replaced while the JIT is on: before they answer, such units become invalid, which leave at
 //! their next check. A program that asks again and again has no such units any more.
 
+use super::Gil;
 use super::capi::*;
-use super::rt;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
@@ -43,15 +44,15 @@ unsafe impl Sync for Row {}
 #[derive(Default)]
 pub struct Listing {
     /// Whether the module's functions are ours.
-    is_watched: bool,
+    is_watched: Cell<bool>,
     /// How often somebody has asked.
-    questions: u32,
+    questions: Cell<u32>,
 }
 
 impl Listing {
     /// Whether units may rely on it that nobody asks.
     pub fn is_unlikely(&self) -> bool {
-        self.is_watched && self.questions < MOST_QUESTIONS
+        self.is_watched.get() && self.questions.get() < MOST_QUESTIONS
     }
 }
 
@@ -60,9 +61,9 @@ fn originals() -> &'static Functions {
 }
 
 /// Somebody asks.
-fn note() {
-    rt().listing.questions += 1;
-    rt().watches.objects_are_listed();
+fn note(gil: Gil) {
+    gil.runtime().listing.questions.update(|asked| asked + 1);
+    gil.runtime().watches.objects_are_listed(gil);
 }
 
 unsafe extern "C" fn objects(
@@ -71,25 +72,31 @@ unsafe extern "C" fn objects(
     count: Py_ssize_t,
     names: Object,
 ) -> Object {
-    note();
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    note(gil);
     // SAFETY: a method's promises.
     unsafe { (originals().objects)(module, args, count, names) }
 }
 
 unsafe extern "C" fn referrers(module: Object, args: *mut Object, count: Py_ssize_t) -> Object {
-    note();
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    note(gil);
     // SAFETY: a method's promises.
     unsafe { (originals().referrers)(module, args, count) }
 }
 
 unsafe extern "C" fn referents(module: Object, args: *mut Object, count: Py_ssize_t) -> Object {
-    note();
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    note(gil);
     // SAFETY: a method's promises.
     unsafe { (originals().referents)(module, args, count) }
 }
 
 /// Hear who asks; undone by [`restore`].
-pub fn interpose() {
+pub fn interpose(gil: Gil) {
     // SAFETY: the GIL is held.
     unsafe {
         if ORIGINALS.get().is_none()
@@ -98,14 +105,15 @@ pub fn interpose() {
             let _ = ORIGINALS.set(own);
         }
         if let Some((own, rows)) = ORIGINALS.get() {
-            rt().listing.is_watched = exchange(rows, own, &OURS);
+            let are_ours = exchange(rows, own, &OURS);
+            gil.runtime().listing.is_watched.set(are_ours);
         }
     }
 }
 
 /// Give the module its own functions back, where nobody else has replaced ours since.
-pub fn restore() {
-    rt().listing.is_watched = false;
+pub fn restore(gil: Gil) {
+    gil.runtime().listing.is_watched.set(false);
     if let Some((own, rows)) = ORIGINALS.get() {
         // SAFETY: the GIL is held.
         unsafe { exchange(rows, &OURS, own) };

@@ -5,9 +5,9 @@
 //! the function in `sys.monitoring` is replaced, while the JIT is on, by one that calls it and then makes the code's
 //! units look. And since that rewrites the code at once, it serves where native code leaves to code that has missed a change.
 
+use super::Gil;
 use super::abi;
 use super::capi::*;
-use super::rt;
 use abi::frame as f;
 use pyo3_ffi::*;
 use std::ffi::c_int;
@@ -27,8 +27,8 @@ const NAME: &std::ffi::CStr = c"set_local_events";
 /// Take the function's place in `sys.monitoring`, an object given here.
 ///
 /// # Safety
-/// The GIL is held; `monitoring` is the module.
-pub unsafe fn interpose(monitoring: Object) {
+/// `monitoring` is the module.
+pub unsafe fn interpose(gil: Gil, monitoring: Object) {
     let method = METHOD.get_or_init(|| {
         Method(PyMethodDef {
             ml_name: NAME.as_ptr(),
@@ -41,7 +41,7 @@ pub unsafe fn interpose(monitoring: Object) {
     });
     // SAFETY: the caller's promise; the method table lives for ever.
     unsafe {
-        if rt().original_set_local_events != 0 {
+        if gil.runtime().original_set_local_events.get() != 0 {
             return;
         }
         let original = PyObject_GetAttrString(monitoring, NAME.as_ptr());
@@ -54,7 +54,9 @@ pub unsafe fn interpose(monitoring: Object) {
             && !ours.is_null()
             && PyObject_SetAttrString(monitoring, NAME.as_ptr(), ours) == 0
         {
-            rt().original_set_local_events = original as usize;
+            gil.runtime()
+                .original_set_local_events
+                .set(original as usize);
         } else {
             PyErr_Clear();
             Py_XDECREF(original);
@@ -67,8 +69,8 @@ pub unsafe fn interpose(monitoring: Object) {
 ///
 /// # Safety
 /// As of [`interpose`].
-pub unsafe fn restore(monitoring: Object) {
-    let original = std::mem::take(&mut rt().original_set_local_events) as Object;
+pub unsafe fn restore(gil: Gil, monitoring: Object) {
+    let original = gil.runtime().original_set_local_events.take() as Object;
     if original.is_null() {
         return;
     }
@@ -82,10 +84,12 @@ pub unsafe fn restore(monitoring: Object) {
 }
 
 unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the interpreter calls with `count` arguments; the original is kept while this one is reachable, or None
     // is called in its place, which raises.
     unsafe {
-        let original = rt().original_set_local_events as Object;
+        let original = gil.runtime().original_set_local_events.get() as Object;
         let callee = if original.is_null() {
             Py_None()
         } else {
@@ -94,8 +98,7 @@ unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ss
         let result = PyObject_Vectorcall(callee, args, count as usize, std::ptr::null_mut());
         if !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
             let code = *args.add(1);
-            let units = rt().codes.values().flat_map(|state| state.units());
-            for unit in units {
+            for unit in gil.runtime().units() {
                 let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);
                 if (*unit).shape.code == code || inlined() {
                     (*unit).checked.pending.set(abi::eval_breaker::NEVER);
@@ -115,22 +118,22 @@ const UNHEARD: c_int = 1 << abi::monitoring::PY_YIELD;
 /// # Safety
 /// The frame is the thread's, and the interpreter is to go on in it.
 #[inline(always)]
-pub unsafe fn renew(ts: Thread, frame: Frame) {
+pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
     // SAFETY: the caller's promise.
     unsafe {
         let code: Object = get(frame, f::EXECUTABLE);
         let made: u64 = get(code.cast(), abi::code::INSTRUMENTATION_VERSION);
         if made != abi::eval_breaker::version(ts) {
-            rewrite(code);
+            rewrite(gil, code);
         }
     }
 }
 
 /// Ask for an event of a code object, and then not.
 #[cold]
-unsafe fn rewrite(code: Object) {
-    let set = rt().original_set_local_events as Object;
-    let (Some(tool), false) = (rt().monitor.tool, set.is_null()) else {
+unsafe fn rewrite(gil: Gil, code: Object) {
+    let set = gil.runtime().original_set_local_events.get() as Object;
+    let (Some(tool), false) = (gil.runtime().monitor.tool.get(), set.is_null()) else {
         return;
     };
     // SAFETY: the caller's promise; the function is kept while it is replaced. An exception may be pending.

@@ -3,13 +3,16 @@
 //! What `frame.f_locals` gives of a function's frame (PEP 667) reads and sets the frame's slots, whenever its holder likes. So the frame is
 //! [opened](frames::open) when such a proxy is made, and its unit leaves at its next check if that is still alive then. Mostly it is not
 //! (`sys._getframe(1).f_locals["name"]`): the end of the last one closes the frame, and its unit goes on as if nobody had looked.
-//! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on.
+//! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on, and as long as
+//! a unit is left that was running when it was switched off: in the caller of `disable()`, or in a daemon thread at exit.
 
 use super::capi::*;
-use super::{abi, frames, rt};
+use super::{Gil, abi, frames, units};
 use pyo3_ffi::*;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Functions of the classes of frame objects and of proxies.
 #[derive(Clone, Copy)]
@@ -33,6 +36,9 @@ const OURS: Functions = Functions {
 
 /// The classes' own, once they were replaced.
 static ORIGINALS: OnceLock<Functions> = OnceLock::new();
+
+/// Whether ours are to stay, though no unit is left.
+static IS_ON: AtomicBool = AtomicBool::new(false);
 
 impl Functions {
     /// Their addresses.
@@ -66,6 +72,8 @@ unsafe fn frame_of(object: Object) -> Option<Frame> {
 
 /// The getter of `f_locals`.
 unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
+    // SAFETY: a descriptor is called with the lock held, and native frames are the main interpreter's.
+    let gil = unsafe { Gil::held() };
     // SAFETY: a descriptor's promises: a frame object.
     unsafe {
         let Some(frame) = frame_of(object) else {
@@ -77,7 +85,7 @@ unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
         let result = (originals().f_locals)(object, closure);
         let is_proxy = !result.is_null() && PyFrameLocalsProxy_Check(result) != 0;
         if is_proxy && get::<Object>(result.cast(), abi::locals_proxy::FRAME) == object {
-            rt().proxies.add(result);
+            gil.runtime().proxies.add(result);
         } else {
             // A namespace, which no frame keeps in its slots.
             frames::close(frame);
@@ -146,15 +154,16 @@ unsafe extern "C" fn set_default(proxy: Object, args: *mut Object, count: Py_ssi
 }
 
 unsafe extern "C" fn dealloc(proxy: Object) {
-    // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own, and no native frames.
+    // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own, and no native frames: the token is made
+    // where this is the main one.
     unsafe {
         // One that the collector has cleared has lost its frame, which stays open.
         if let Some(frame) = frame_of(get(proxy.cast(), abi::locals_proxy::FRAME)) {
-            if rt().proxies.remove(proxy) {
+            if Gil::held().runtime().proxies.remove(proxy) {
                 frames::close(frame);
             }
         } else if PyInterpreterState_Get() == PyInterpreterState_Main() {
-            rt().proxies.remove(proxy);
+            Gil::held().runtime().proxies.remove(proxy);
         }
         (originals().dealloc)(proxy);
     }
@@ -164,30 +173,38 @@ unsafe extern "C" fn dealloc(proxy: Object) {
 #[derive(Default)]
 pub struct Proxies {
     /// The one that was made last, which mostly ends first; or null.
-    newest: usize,
-    others: AddressMap<()>,
+    newest: Cell<usize>,
+    others: RefCell<AddressMap<()>>,
 }
 
 impl Proxies {
-    fn add(&mut self, proxy: Object) {
-        let before = std::mem::replace(&mut self.newest, proxy as usize);
+    fn add(&self, proxy: Object) {
+        let before = self.newest.replace(proxy as usize);
         if before != 0 {
-            self.others.insert(before, ());
+            self.others.borrow_mut().insert(before, ());
         }
     }
 
     /// Forget one; whether it was there.
-    fn remove(&mut self, proxy: Object) -> bool {
-        if self.newest == proxy as usize {
-            self.newest = 0;
+    fn remove(&self, proxy: Object) -> bool {
+        if self.newest.get() == proxy as usize {
+            self.newest.set(0);
             return true;
         }
-        !self.others.is_empty() && self.others.remove(&(proxy as usize)).is_some()
+        let mut others = self.others.borrow_mut();
+        !others.is_empty() && others.remove(&(proxy as usize)).is_some()
+    }
+
+    /// Forget all.
+    fn clear(&self) {
+        self.newest.set(0);
+        self.others.take();
     }
 }
 
 /// Let native frames hear who looks into them; undone by [`restore`].
 pub fn interpose() {
+    IS_ON.store(true, Ordering::Relaxed);
     // SAFETY: the GIL is held.
     unsafe {
         if ORIGINALS.get().is_none()
@@ -201,14 +218,23 @@ pub fn interpose() {
     }
 }
 
-/// Give the classes their own functions back, where nobody else has replaced ours since.
-pub fn restore() {
+/// Give the classes their own functions back, where nobody else has replaced ours since: once the last unit is gone.
+pub fn restore(gil: Gil) {
+    IS_ON.store(false, Ordering::Relaxed);
+    restore_if_last(gil);
+}
+
+/// What [`restore`] has left undone, to be called where units were freed.
+pub fn restore_if_last(gil: Gil) {
+    if IS_ON.load(Ordering::Relaxed) || units::are_retired(gil) {
+        return;
+    }
     if let Some(own) = ORIGINALS.get() {
         // SAFETY: the GIL is held.
         unsafe { exchange(&OURS, own) };
     }
     // Nobody hears of the end of these any more.
-    rt().proxies = Proxies::default();
+    gil.runtime().proxies.clear();
 }
 
 /// What the classes have, before anything was replaced.

@@ -9,6 +9,7 @@
 //! # Rooms
 //! | file | owns |
 //! | --- | --- |
+//! | `gil` | proof that the lock is held, and the way to the state |
 //! | `capi` | what `pyo3-ffi` does not declare |
 //! | `units` | a unit's state, invalidation, freeing |
 //! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
@@ -23,10 +24,12 @@
 //! | `monitoring` | hotness, on-stack replacement |
 //! | `watchers` | assumptions and what breaks them |
 //! | `healing` | failing bets, recompiles, forced exits |
+//! | `ended` | threads that the interpreter ends |
 //! | `stats`, `api` | what Python sees |
 //!
 //! # Invariants
-//! - All state is under the GIL. A borrow of [`rt`] never lasts over a call that may run Python code.
+//! - All state is under the GIL, and reached by its token ([`Gil`]). A borrow of a table never lasts over a call that may run Python code: what
+//!   that code needs of the table would be refused.
 //! - No panic crosses into C: every entry from C that may run the compiler catches it.
 
 pub use crate::abi;
@@ -36,12 +39,14 @@ pub mod capi;
 pub mod chunks;
 pub mod closed;
 pub mod compiling;
+pub mod ended;
 pub mod entries;
 pub mod exits;
 pub mod frames;
 pub mod front;
 pub mod function_state;
 pub mod generators;
+mod gil;
 pub mod healing;
 pub mod listing;
 pub mod local_events;
@@ -56,12 +61,15 @@ pub mod watchers;
 use capi::{AddressMap, Object};
 use cladonia::engine::{Engine, Execution};
 use function_state::{CodeState, Installed};
+pub use gil::{Gil, is_started};
 use healing::ForceExit;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::rc::Rc;
 
-/// Options of `enable`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Options of `enable`, but for [`Runtime::without`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Interpreted calls before a function is compiled; 0 compiles before the first.
     pub threshold: u64,
@@ -69,8 +77,6 @@ pub struct Options {
     pub force: Option<ForceExit>,
     /// Whether what is compiled is machine code or runs in the LIR interpreter.
     pub execution: Execution,
-    /// Passes of the compiler that are left out.
-    pub without: Vec<&'static str>,
     /// Whether facts about memory become checks.
     pub check_facts: bool,
 }
@@ -95,40 +101,42 @@ impl Default for Options {
             threshold: DEFAULT_THRESHOLD,
             force: None,
             execution: Execution::Machine,
-            without: Vec::new(),
             check_facts: false,
         }
     }
 }
 
-/// All state of the runtime.
+/// All state of the runtime. It is shared: what changes is in cells. Counters and flags have one each; so has each table, which is borrowed
+/// for as long as it is looked at, and never over a call that may run Python code.
 pub struct Runtime {
     /// Whether hot code is compiled and entered.
-    pub on: bool,
+    pub on: Cell<bool>,
     /// How many pieces of Python that must not be compiled are running: helpers' own.
-    pub quiet: u32,
+    pub quiet: Cell<u32>,
     /// Whether the process is ending: nothing is compiled or installed any more.
-    pub finished: bool,
+    pub finished: Cell<bool>,
     /// Options.
-    pub options: Options,
+    pub options: Cell<Options>,
+    /// Passes of the compiler that are left out.
+    pub without: RefCell<Vec<&'static str>>,
     /// What turns the interpreter's things into the compiler's.
     pub front: compiling::Front,
     /// Entries of forgotten code objects, which native code may still refer to.
-    pub buried: Vec<Box<function_state::Entry>>,
+    pub buried: RefCell<Vec<Rc<function_state::Entry>>>,
     /// The compiler; absent while it works, so that nothing it runs can ask it again.
-    pub engine: Option<Engine>,
+    pub engine: RefCell<Option<Box<Engine>>>,
     /// What is known of code objects, by address.
-    pub codes: AddressMap<Box<CodeState>>,
+    pub codes: RefCell<AddressMap<Rc<CodeState>>>,
     /// Functions whose entry was replaced, by address.
-    pub functions: AddressMap<Installed>,
+    pub functions: RefCell<AddressMap<Installed>>,
     /// The entries that native code has called last.
     pub stubs: entries::Stubs,
     /// Units that may not be entered any more but may still be running.
-    pub retired: Vec<units::UnitRef>,
+    pub retired: RefCell<Vec<units::UnitRef>>,
     /// Frames of closed units that are leaving, the innermost first.
-    pub recorded: Vec<rebuilt::Rebuilt>,
+    pub recorded: RefCell<Vec<rebuilt::Rebuilt>>,
     /// Blocks of the data stack that native frames have left.
-    pub spare_chunks: Vec<*mut u8>,
+    pub spare_chunks: chunks::Spares,
     /// Who watches what.
     pub watches: watchers::Watches,
     /// Who asks the collector for objects.
@@ -138,91 +146,104 @@ pub struct Runtime {
     /// The monitoring tool.
     pub monitor: monitoring::Monitor,
     /// `sys.monitoring.set_local_events` as it was, while it is replaced.
-    pub original_set_local_events: usize,
+    pub original_set_local_events: Cell<usize>,
     /// Fallback stubs by arity.
-    pub fallbacks: HashMap<usize, cladonia::codegen::CompiledCode>,
+    pub fallbacks: RefCell<HashMap<usize, cladonia::codegen::CompiledCode>>,
     /// The entry that functions are born with.
     pub original_vectorcall: *const c_void,
     /// `NotCompiled`.
     pub not_compiled: Object,
     /// Compiles of callees that wait for each other.
-    pub compile_depth: u32,
+    pub compile_depth: Cell<u32>,
     /// Sums.
     pub totals: stats::Totals,
     /// Guards numbered so far, over all units (for forced exits one by one).
-    pub guards_numbered: u64,
+    pub guards_numbered: Cell<u64>,
 }
 
-static mut RUNTIME: *mut Runtime = std::ptr::null_mut();
-
-/// The runtime.
-///
-/// # Panics
-/// Before [`start`]. The GIL must be held, and the borrow must end before anything that may run Python code.
-#[inline]
-pub fn rt() -> &'static mut Runtime {
-    // SAFETY: set once by `start` and never freed; all callers hold the GIL and keep the borrow short (see above).
-    unsafe {
-        assert!(!RUNTIME.is_null(), "the runtime has not been started");
-        &mut *RUNTIME
+impl Runtime {
+    /// Whether the compiler is there: it is not while it is at work.
+    pub fn has_engine(&self) -> bool {
+        self.engine.borrow().is_some()
     }
-}
 
-/// Whether [`start`] has been called.
-pub fn is_started() -> bool {
-    // SAFETY: a read of a word that is written once, under the GIL.
-    unsafe { !RUNTIME.is_null() }
+    /// What is known of a code object, if anything is.
+    pub fn state(&self, code: Object) -> Option<Rc<CodeState>> {
+        self.codes.borrow().get(&(code as usize)).cloned()
+    }
+
+    /// Whether a function's entry was replaced.
+    pub fn is_installed(&self, func: Object) -> bool {
+        self.functions.borrow().contains_key(&(func as usize))
+    }
+
+    /// Whether an entry of a code object's functions was replaced.
+    pub fn is_code_installed(&self, code: Object) -> bool {
+        let functions = self.functions.borrow();
+        functions.values().any(|installed| installed.code == code)
+    }
+
+    /// The units of all code objects, which may be entered.
+    pub fn units(&self) -> Vec<units::UnitRef> {
+        let codes = self.codes.borrow();
+        codes.values().flat_map(|state| state.units()).collect()
+    }
 }
 
 /// Run something that runs Python code of ours, which is not to be compiled: a helper that needs the interpreter would
 /// otherwise be asked to help with itself.
-pub fn interpreted<R>(body: impl FnOnce() -> R) -> R {
-    if is_started() {
-        rt().quiet += 1;
+pub fn interpreted<R>(gil: Gil, body: impl FnOnce() -> R) -> R {
+    let runtime = gil.started();
+    if let Some(runtime) = runtime {
+        runtime.quiet.update(|quiet| quiet + 1);
     }
     let result = body();
-    if is_started() {
-        rt().quiet -= 1;
+    if let Some(runtime) = runtime {
+        runtime.quiet.update(|quiet| quiet - 1);
     }
     result
 }
 
 /// Bring the runtime up: nothing is watched or counted before `enable`.
 ///
+/// # Panics
+/// If it is up.
+///
 /// # Safety
-/// Called once, with the GIL, from the main interpreter; `original_vectorcall` is the entry of plain functions.
+/// `original_vectorcall` is the entry of plain functions.
 pub unsafe fn start(
+    gil: Gil,
     engine: Engine,
     front: compiling::Front,
     original_vectorcall: *const c_void,
     not_compiled: Object,
 ) {
     let runtime = Box::new(Runtime {
-        on: false,
-        quiet: 0,
-        finished: false,
-        original_set_local_events: 0,
-        options: Options::default(),
+        on: Cell::new(false),
+        quiet: Cell::new(0),
+        finished: Cell::new(false),
+        original_set_local_events: Cell::new(0),
+        options: Cell::default(),
+        without: RefCell::default(),
         front,
-        buried: Vec::new(),
-        engine: Some(engine),
-        codes: AddressMap::default(),
-        functions: AddressMap::default(),
+        buried: RefCell::default(),
+        engine: RefCell::new(Some(Box::new(engine))),
+        codes: RefCell::default(),
+        functions: RefCell::default(),
         stubs: entries::Stubs::new(),
-        retired: Vec::new(),
-        recorded: Vec::new(),
-        spare_chunks: Vec::new(),
+        retired: RefCell::default(),
+        recorded: RefCell::default(),
+        spare_chunks: chunks::Spares::new(),
         watches: watchers::Watches::default(),
         listing: listing::Listing::default(),
         proxies: locals_proxy::Proxies::default(),
         monitor: monitoring::Monitor::default(),
-        fallbacks: HashMap::new(),
+        fallbacks: RefCell::default(),
         original_vectorcall,
         not_compiled,
-        compile_depth: 0,
+        compile_depth: Cell::new(0),
         totals: stats::Totals::default(),
-        guards_numbered: 0,
+        guards_numbered: Cell::new(0),
     });
-    // SAFETY: the caller's promise.
-    unsafe { RUNTIME = Box::into_raw(runtime) };
+    gil.publish(runtime);
 }

@@ -8,13 +8,14 @@ use super::capi::*;
 use super::compiling::{self, Refusal};
 use super::frames;
 use super::function_state::state_of;
-use super::units::{self, Kind, UnitRef, UnitState};
-use super::{abi, exits, rt};
+use super::units::{Kind, UnitRef, UnitState};
+use super::{Gil, abi, exits};
 use abi::code_units::{self, Returns};
 use abi::monitoring::{JUMP, NO_EVENT, PY_START, PY_YIELD, STOP_ITERATION};
 use abi::{frame as f, frames as state, thread as t};
 use cladonia::types::Type;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::catch_unwind;
 
@@ -22,13 +23,13 @@ use std::panic::catch_unwind;
 #[derive(Default)]
 pub struct Monitor {
     /// Its id, while it is in use.
-    pub tool: Option<u8>,
+    pub tool: Cell<Option<u8>>,
     /// The id of a second tool, which is never called, where the interpreter
     /// [forgets](abi::monitoring::FORGETS_TRACED_INSTRUCTIONS) something when the first event gets a second tool: so one has two
     /// from the beginning, `STOP_ITERATION`, the rarest of those that count.
-    second: Option<u8>,
+    second: Cell<Option<u8>>,
     /// `sys.monitoring.DISABLE`, held.
-    disable: usize,
+    disable: Cell<usize>,
 }
 
 /// Interpreted starts of compiled code after which they are not looked at any more.
@@ -37,24 +38,20 @@ const MOST_BYPASSED: u64 = 200;
 const MOST_MISFITS: u32 = 1000;
 
 impl Monitor {
-    /// Take a tool id and ask for the events.
-    ///
-    /// # Safety
-    /// The GIL is held; the borrow is of no table (Python code runs).
-    pub unsafe fn start(functions: &[PyMethodDef; 3]) -> Result<(), ()> {
+    /// Take a tool id and ask for the events, which these functions hear of. This may run Python code: no table is borrowed meanwhile.
+    pub fn start(gil: Gil, functions: &'static [PyMethodDef; 3]) -> Result<(), ()> {
         // SAFETY: objects are made and given up here.
         unsafe {
-            if rt().monitor.tool.is_some() {
+            let monitor = &gil.runtime().monitor;
+            if monitor.tool.get().is_some() {
                 return Ok(());
             }
             let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
             let monitoring =
                 Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
-            if rt().monitor.disable == 0 {
-                rt().monitor.disable =
-                    Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr()))
-                        .check()?
-                        .leak() as usize;
+            if monitor.disable.get() == 0 {
+                let disable = Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr()));
+                monitor.disable.set(disable.check()?.leak() as usize);
             }
             let Some(id) = take_id(monitoring.0, c"cladonia")? else {
                 PyErr_SetString(
@@ -63,7 +60,7 @@ impl Monitor {
                 );
                 return Err(());
             };
-            rt().monitor.tool = Some(id);
+            monitor.tool.set(Some(id));
             for (event, function) in [(PY_START, &functions[0]), (JUMP, &functions[1])] {
                 let callback = Holder(PyCFunction_NewEx(
                     (&raw const *function).cast_mut(),
@@ -81,7 +78,7 @@ impl Monitor {
                 );
                 Holder(done).check()?;
             }
-            super::local_events::interpose(monitoring.0);
+            super::local_events::interpose(gil, monitoring.0);
             set_events(
                 monitoring.0,
                 id,
@@ -101,30 +98,28 @@ impl Monitor {
                 return Ok(());
             }
             // Without a second id all works but that.
-            rt().monitor.second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
-            match rt().monitor.second {
+            let second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
+            monitor.second.set(second);
+            match second {
                 Some(second) => set_events(monitoring.0, second, 1 << STOP_ITERATION),
                 None => Ok(()),
             }
         }
     }
 
-    /// Give the events and the tool id back.
-    ///
-    /// # Safety
-    /// As of [`Monitor::start`].
-    pub unsafe fn stop() {
+    /// Give the events and the tool id back, as [`Monitor::start`] takes them.
+    pub fn stop(gil: Gil) {
         // SAFETY: as there; errors cannot be helped.
         unsafe {
-            let Some(id) = rt().monitor.tool.take() else {
+            let Some(id) = gil.runtime().monitor.tool.take() else {
                 return;
             };
-            let second = rt().monitor.second.take();
+            let second = gil.runtime().monitor.second.take();
             let _ = (|| -> Result<(), ()> {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
                 let monitoring =
                     Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
-                super::local_events::restore(monitoring.0);
+                super::local_events::restore(gil, monitoring.0);
                 set_events(monitoring.0, id, 0)?;
                 for event in [PY_START, JUMP] {
                     let done = PyObject_CallMethod(
@@ -149,7 +144,7 @@ impl Monitor {
 
     fn disable(&self) -> Object {
         // SAFETY: a reference to the object is held.
-        unsafe { Py_NewRef(self.disable as Object) }
+        unsafe { Py_NewRef(self.disable.get() as Object) }
     }
 }
 
@@ -226,10 +221,10 @@ impl Drop for Holder {
 }
 
 /// Whether anybody else is told what this code does: other tools, `sys.settrace`, `sys.setprofile`.
-pub fn is_observed(shape: &CodeShape) -> bool {
+pub fn is_observed(gil: Gil, shape: &CodeShape) -> bool {
     let bit = |id: Option<u8>| id.map_or(0, |id| 1u8 << id);
-    let ours = bit(rt().monitor.tool) | bit(rt().monitor.second);
-    // SAFETY: the GIL is held, and the code object is alive.
+    let ours = bit(gil.runtime().monitor.tool.get()) | bit(gil.runtime().monitor.second.get());
+    // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
     unsafe {
         abi::monitoring::tools_of(PyInterpreterState_Main()) & !ours != 0
             || abi::monitoring::tools_of_code(shape.code) & !ours != 0
@@ -237,17 +232,24 @@ pub fn is_observed(shape: &CodeShape) -> bool {
 }
 
 /// Whether anybody else is told what a unit's code does, or what stands in it in place of calls.
-pub fn is_unit_observed(unit: &UnitState) -> bool {
+pub fn is_unit_observed(gil: Gil, unit: &UnitState) -> bool {
     let inlined = unit.inlined.iter().map(|inlined| &inlined.shape);
-    std::iter::once(&unit.shape).chain(inlined).any(is_observed)
+    std::iter::once(&unit.shape)
+        .chain(inlined)
+        .any(|shape| is_observed(gil, shape))
 }
 
 /// Callback of `PY_START`: `(code, offset)`.
+///
+/// # Safety
+/// Called by the interpreter for an event of the tool, with so many arguments.
 pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the interpreter calls with the code object and the offset.
     catch_unwind(|| unsafe {
         if count == 2 {
-            start_event(*args)
+            start_event(gil, *args)
         } else {
             none()
         }
@@ -256,14 +258,19 @@ pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_
 }
 
 /// Callback of `JUMP`: `(code, offset, destination)`.
+///
+/// # Safety
+/// As of [`on_start`].
 pub unsafe extern "C" fn on_jump(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
     // SAFETY: the interpreter calls with the code object and two offsets in bytes.
     let event = || unsafe {
         if count != 3 {
             return none();
         }
         let (from, to) = (PyLong_AsLong(*args.add(1)), PyLong_AsLong(*args.add(2)));
-        jump_event(*args, from, to)
+        jump_event(gil, *args, from, to)
     };
     catch_unwind(event).unwrap_or_else(|_| none())
 }
@@ -273,14 +280,14 @@ fn none() -> Object {
     unsafe { Py_NewRef(Py_None()) }
 }
 
-unsafe fn start_event(code: Object) -> Object {
+unsafe fn start_event(gil: Gil, code: Object) -> Object {
     // SAFETY: the callback's promises: the innermost frame has just started.
     unsafe {
-        let runtime = rt();
-        if !runtime.on || runtime.finished {
+        let runtime = gil.runtime();
+        if !runtime.on.get() || runtime.finished.get() {
             return runtime.monitor.disable();
         }
-        if runtime.quiet != 0 {
+        if runtime.quiet.get() != 0 {
             return none();
         }
         let ts = current_thread();
@@ -288,61 +295,62 @@ unsafe fn start_event(code: Object) -> Object {
         if get::<Object>(frame, f::EXECUTABLE) != code {
             return none();
         }
-        let state = state_of(code);
-        state.calls += 1;
-        runtime.totals.interpreted_calls += 1;
-        let threshold = runtime.options.threshold;
-        if state.calls < threshold || is_observed(&state.shape) {
+        let state = state_of(gil, code);
+        state.calls.update(|calls| calls + 1);
+        let calls = &runtime.totals.interpreted_calls;
+        calls.update(|calls| calls + 1);
+        let threshold = runtime.options.get().threshold;
+        if state.calls.get() < threshold || is_observed(gil, &state.shape) {
             return none();
         }
         let shape = state.shape;
         let func: Object = get(frame, f::FUNCOBJ);
-        if shape.is_generator() && state.generator.unit.is_none() && state.refused.is_none() {
-            let live = live_types(frame, &shape, 0);
-            if let Err(Refusal::Busy) = compiling::compile_function(func, &live) {
+        let has_generators = || state.generator.unit.get().is_some();
+        if shape.is_generator() && !has_generators() && state.refused.get().is_none() {
+            let live = live_types(gil, frame, &shape, 0);
+            if let Err(Refusal::Busy) = compiling::compile_function(gil, func, &live) {
                 return none();
             }
         }
-        let state = state_of(code);
-        if shape.optimized() && state.refused.is_none() {
-            if rt().functions.contains_key(&(func as usize)) {
+        let state = state_of(gil, code);
+        if shape.optimized() && state.refused.get().is_none() {
+            if runtime.is_installed(func) {
                 // It was reached by a way that does not ask the function: a specialised call of its class.
-                let state = state_of(code);
-                state.bypassed += 1;
-                if state.bypassed > MOST_BYPASSED && threshold > 0 {
-                    return rt().monitor.disable();
+                state.bypassed.update(|bypassed| bypassed + 1);
+                if state.bypassed.get() > MOST_BYPASSED && threshold > 0 {
+                    return runtime.monitor.disable();
                 }
             } else {
-                let live = live_types(frame, &shape, 0);
-                if let Err(Refusal::Busy) = compiling::compile_function(func, &live) {
+                let live = live_types(gil, frame, &shape, 0);
+                if let Err(Refusal::Busy) = compiling::compile_function(gil, func, &live) {
                     return none();
                 }
             }
         }
-        let state = state_of(code);
+        let state = state_of(gil, code);
         if threshold == 0
             && !shape.is_generator()
-            && state.loops_refused.is_none()
-            && (state.refused.is_none() || !shape.optimized())
+            && state.loops_refused.get().is_none()
+            && (state.refused.get().is_none() || !shape.optimized())
         {
             let at: *mut u8 = get(frame, f::INSTR_PTR);
             let pos = ((at as isize - shape.units() as isize) / 2) as u32;
-            return enter_loop(ts, frame, shape, pos);
+            return enter_loop(gil, ts, frame, shape, pos);
         }
         // Back edges are still counted: only the starts are done with.
-        if state_of(code).refused.is_some() {
-            rt().monitor.disable()
+        if state.refused.get().is_some() {
+            runtime.monitor.disable()
         } else {
             none()
         }
     }
 }
 
-unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
+unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
     // SAFETY: the callback's promises.
     unsafe {
-        let runtime = rt();
-        if to > from || !runtime.on || runtime.finished {
+        let runtime = gil.runtime();
+        if to > from || !runtime.on.get() || runtime.finished.get() {
             return runtime.monitor.disable();
         }
         let ts = current_thread();
@@ -350,44 +358,48 @@ unsafe fn jump_event(code: Object, from: i64, to: i64) -> Object {
         if get::<Object>(frame, f::EXECUTABLE) != code {
             return none();
         }
-        let loop_threshold = runtime.options.loop_threshold();
-        runtime.totals.interpreted_iterations += 1;
-        let state = state_of(code);
-        if state.loops_refused.is_some() {
+        let options = runtime.options.get();
+        let iterations = &runtime.totals.interpreted_iterations;
+        iterations.update(|iterations| iterations + 1);
+        let state = state_of(gil, code);
+        if state.loops_refused.get().is_some() {
             return runtime.monitor.disable();
         }
         let pos = (to / 2) as u32;
-        let slot = state.loops.entry(pos).or_default();
-        if slot.closed {
+        let (is_closed, count) = state.with_loop(pos, |slot| {
+            slot.count += !slot.closed as u64;
+            (slot.closed, slot.count)
+        });
+        if is_closed {
             return runtime.monitor.disable();
         }
-        slot.count += 1;
-        if slot.count < loop_threshold {
+        if count < options.loop_threshold() {
             return none();
         }
         let shape = state.shape;
         if shape.is_generator() {
             // The loop goes on natively when its generator is next resumed.
-            let live = live_types(frame, &shape, 0);
+            let live = live_types(gil, frame, &shape, 0);
             let func: Object = get(frame, f::FUNCOBJ);
-            return match compiling::compile_function(func, &live) {
+            return match compiling::compile_function(gil, func, &live) {
                 Err(Refusal::Busy) => none(),
                 _ => {
-                    state_of(code).loops.entry(pos).or_default().closed = true;
-                    rt().monitor.disable()
+                    state_of(gil, code).with_loop(pos, |slot| slot.closed = true);
+                    runtime.monitor.disable()
                 }
             };
         }
         // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
         // has not been seen yet.
-        state.calls = state.calls.max(runtime.options.threshold);
-        enter_loop(ts, frame, shape, pos)
+        let calls = &state.calls;
+        calls.update(|calls| calls.max(options.threshold));
+        enter_loop(gil, ts, frame, shape, pos)
     }
 }
 
 /// Types of a frame's locals, and of `depth` entries of its stack.
-unsafe fn live_types(frame: Frame, shape: &CodeShape, depth: u32) -> Vec<Type> {
-    let live_type = rt().front.live_type;
+unsafe fn live_types(gil: Gil, frame: Frame, shape: &CodeShape, depth: u32) -> Vec<Type> {
+    let live_type = gil.runtime().front.live_type;
     (0..shape.nlocalsplus + depth as i32)
         // SAFETY: these slots hold objects or null.
         .map(|slot| unsafe { live_type(get(frame, f::LOCALSPLUS + 8 * slot)) })
@@ -395,7 +407,7 @@ unsafe fn live_types(frame: Frame, shape: &CodeShape, depth: u32) -> Vec<Type> {
 }
 
 /// Go on natively in the interpreter's frame at `pos`, if that can be done. Gives what the callback returns.
-unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Object {
+unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Object {
     // SAFETY: the frame is the innermost one, and the interpreter is in a monitoring callback for it.
     unsafe {
         let stacktop: i32 = state::depth(frame);
@@ -403,13 +415,14 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
             pos,
             depth: (stacktop - shape.nlocalsplus) as u32,
         };
-        if is_observed(&shape) {
+        if is_observed(gil, &shape) {
             return none();
         }
         if !is_fit(ts, frame, &shape) {
-            let slot = state_of(shape.code).loops.entry(pos).or_default();
-            slot.misfits += 1;
-            slot.closed |= slot.misfits > MOST_MISFITS;
+            state_of(gil, shape.code).with_loop(pos, |slot| {
+                slot.misfits += 1;
+                slot.closed |= slot.misfits > MOST_MISFITS;
+            });
             return none();
         }
         let (globals, builtins): (Object, Object) =
@@ -418,27 +431,27 @@ unsafe fn enter_loop(ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Ob
         let at_top = !shape.optimized()
             && get::<Object>(frame, f::LOCALS) == globals
             && PyDict_CheckExact(globals) != 0;
-        let unit = match state_of(shape.code).loop_unit(kind, globals, builtins, at_top) {
+        let unit = match state_of(gil, shape.code).loop_unit(kind, globals, builtins, at_top) {
             Some(unit) => unit,
             None => {
                 let Kind::Loop { depth, .. } = kind else {
                     return none();
                 };
-                let live = live_types(frame, &shape, depth);
+                let live = live_types(gil, frame, &shape, depth);
                 let function: Object = get(frame, f::FUNCOBJ);
                 let compiled = compiling::compile_loop(
-                    shape, globals, builtins, kind, at_top, &live, function,
+                    gil, shape, globals, builtins, kind, at_top, &live, function,
                 );
                 match compiled {
                     Ok(unit) => unit,
-                    Err(Refusal::Lasting(_)) => return rt().monitor.disable(),
+                    Err(Refusal::Lasting(_)) => return gil.runtime().monitor.disable(),
                     Err(Refusal::Busy) => return none(),
                 }
             }
         };
         // What was inlined may be observed by now.
-        if !is_unit_observed(&*unit) {
-            run_loop(ts, frame, &shape, unit);
+        if !is_unit_observed(gil, &*unit) {
+            run_loop(gil, ts, frame, &shape, unit);
         }
         none()
     }
@@ -479,11 +492,12 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
 }
 
 /// Run a loop unit on a frame that is fit for it, and leave the frame where the interpreter is to go on.
-unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
+unsafe fn run_loop(gil: Gil, ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
     // SAFETY: the unit is valid, and kept while it runs; the frame is lent to it until the call returns.
     unsafe {
         (*unit).entries.set((*unit).entries.get() + 1);
-        rt().totals.loop_entries += 1;
+        let entries = &gil.runtime().totals.loop_entries;
+        entries.update(|entries| entries + 1);
         (*unit).checked.pending.set(abi::eval_breaker::version(ts));
         let end = frame.add(8 * shape.framesize as usize);
         let top: *mut u8 = get(ts, t::DATASTACK_TOP);
@@ -505,13 +519,11 @@ unsafe fn run_loop(ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
 
         let entry: unsafe extern "C" fn(Thread, Frame) -> Object =
             std::mem::transmute((*unit).entry());
-        let result = units::keeping(unit, || {
-            let result = entry(ts, frame);
-            if result as usize != exits::GO_ON && !result.is_null() {
-                frames::keep_locals(frame);
-            }
-            result
-        });
+        let result = entry(ts, frame);
+        if result as usize != exits::GO_ON && !result.is_null() {
+            frames::keep_locals(frame);
+        }
+        (*unit).leave();
         put::<i32>(ts, t::TRACING, tracing);
         put::<i32>(ts, t::WHAT_EVENT, what);
         state::set_mark(frame, return_offset);

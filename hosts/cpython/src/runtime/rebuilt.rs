@@ -4,10 +4,10 @@
 //! leaves, what each frame would hold is taken down first; then the frames are built, outermost first, and run to their
 //! ends, innermost first, one after the other: no native stack is used up by their number.
 
-use super::abi;
 use super::capi::*;
 use super::exits::{self, Values};
 use super::units::{InlinedShape, UnitState};
+use super::{Gil, abi};
 use crate::helpers::{self, operator_rest};
 use abi::{frame as f, frames as state, thread as t};
 use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
@@ -168,7 +168,7 @@ pub struct Ended {
 /// # Safety
 /// Called on the thread of the frames, of which the innermost that there is waits for the first of these. The codes
 /// stay alive.
-pub unsafe fn run(ts: Thread, frames: Vec<Rebuilt>) -> Ended {
+pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
     // SAFETY: the caller's promise.
     unsafe {
         let mut built: Vec<(Frame, Rebuilt)> = Vec::with_capacity(frames.len());
@@ -194,11 +194,11 @@ pub unsafe fn run(ts: Thread, frames: Vec<Rebuilt>) -> Ended {
             let shape = of.shape;
             let result = if first && !of.lost.is_null() {
                 PyErr_SetRaisedException(std::mem::replace(&mut of.lost, std::ptr::null_mut()));
-                exits::raise_owned(ts, frame, &shape, of.pos)
+                exits::raise_owned(gil, ts, frame, &shape, of.pos)
             } else if first || ended.come_back(frame) {
-                exits::run_owned(ts, frame, &shape, of.resume)
+                exits::run_owned(gil, ts, frame, &shape, of.resume)
             } else {
-                exits::raise_owned(ts, frame, &shape, of.pos)
+                exits::raise_owned(gil, ts, frame, &shape, of.pos)
             };
             ended = Ended {
                 result,

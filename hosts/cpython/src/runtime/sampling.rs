@@ -6,9 +6,9 @@
 //! with that knowledge would be another, the unit is given up for one that is.
 
 use super::capi::{Object, current_thread, get};
-use super::function_state::{self, CodeState, History};
+use super::function_state::{self, History, Learnt};
 use super::units::{self, Teaches, UnitRef};
-use super::{abi, frames, is_started};
+use super::{Gil, abi, frames};
 use crate::capi::Obj;
 use crate::feedback::{LiveClass, class_of_version};
 use crate::objects;
@@ -39,7 +39,7 @@ const MOST_MET: usize = 4;
 const MOST_TAUGHT: u32 = 12;
 
 /// The classes that an instruction's operands had.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Sampled {
     /// Their versions, the deeper operand's first; 0 where there is none.
     met: Vec<[u32; 3]>,
@@ -71,9 +71,13 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
     unsafe { sample(&operands) }
 }
 
+/// # Safety
+/// As of [`count`].
 #[cold]
 unsafe fn sample(operands: &[Object]) {
-    if !is_started() {
+    // SAFETY: the caller's.
+    let gil = unsafe { Gil::held() };
+    if gil.started().is_none() {
         return;
     }
     // SAFETY: the caller's: a native frame's token is of a unit that lives as long as its frame.
@@ -92,13 +96,13 @@ unsafe fn sample(operands: &[Object]) {
         let Ok(index) = positions.binary_search_by_key(&pos, |p| p.0 as isize) else {
             return;
         };
-        note(unit, Pc(index as u32), operands);
+        note(gil, unit, Pc(index as u32), operands);
     }
 }
 
 /// # Safety
 /// A live unit and live operands.
-unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
+unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
     // SAFETY: the caller's.
     unsafe {
         let teaches = &(&(*unit)).teaches;
@@ -111,13 +115,14 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
             _ => return,
         };
         let met = operands.map(|operand| version_of(operand));
-        let state = function_state::state_of((*unit).shape.code);
-        let sampled = state.sampled.entry(pc).or_default();
-        sampled.count += 1;
+        let state = function_state::state_of(gil, (*unit).shape.code);
         let items = match operands {
             [container, index, _] if !index.is_null() => raw_items::items_of(container),
             _ => None,
         };
+        let mut learnt = state.learnt.borrow_mut();
+        let sampled = learnt.sampled.entry(pc).or_default();
+        sampled.count += 1;
         if let Some(items) = items
             && !sampled.items.contains(&items)
         {
@@ -126,34 +131,41 @@ unsafe fn note(unit: UnitRef, pc: Pc, operands: &[Object]) {
         if !sampled.met.contains(&met) && sampled.met.len() < MOST_MET {
             sampled.met.push(met);
         }
-        if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_remade() {
+        if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_remade(gil) {
             return;
         }
         sampled.told = true;
-        let is_news = match teaches[pc.0 as usize] {
-            Teaches::Class => {
-                are_new(&state.sampled[&pc], state.met.get(&pc)) && !has_failed(state, pc, &[])
-            }
-            teaches => {
-                let sampled = &state.sampled[&pc];
-                classes_of(sampled).is_some_and(|(pairs, _held)| {
-                    sampled.is_useful(teaches, &pairs) && !has_failed(state, pc, &pairs)
-                })
-            }
+        let sampled = sampled.clone();
+        drop(learnt);
+        let teaches_here = teaches[pc.0 as usize];
+        let known = match teaches_here {
+            Teaches::Class => None,
+            _ => classes_of(&sampled),
         };
-        if !is_news || state.taught == MOST_TAUGHT {
+        let mut learnt = state.learnt.borrow_mut();
+        let is_news = match (teaches_here, &known) {
+            (Teaches::Class, _) => {
+                are_new(&sampled, learnt.met.get(&pc)) && !has_failed(&learnt, pc, &[])
+            }
+            (teaches, Some((pairs, _held))) => {
+                sampled.is_useful(teaches, pairs) && !has_failed(&learnt, pc, pairs)
+            }
+            (_, None) => false,
+        };
+        if !is_news || state.taught.get() == MOST_TAUGHT {
             return;
         }
-        state.taught += 1;
-        let known = state.sampled.iter_mut().filter(|(_, s)| s.count >= SOME);
-        for (pc, sampled) in known {
+        state.taught.update(|taught| taught + 1);
+        let Learnt { sampled, met, .. } = &mut *learnt;
+        for (pc, sampled) in sampled.iter_mut().filter(|(_, s)| s.count >= SOME) {
             sampled.told = true;
             if teaches[pc.0 as usize] == Teaches::Class {
-                let history = state.met.entry(*pc).or_default();
+                let history = met.entry(*pc).or_default();
                 sampled.receivers().for_each(|version| history.add(version));
             }
         }
-        units::invalidate(unit);
+        drop(learnt);
+        units::invalidate(gil, unit);
     }
 }
 
@@ -174,15 +186,15 @@ fn are_new(sampled: &Sampled, told: Option<&History>) -> bool {
 }
 
 /// Whether bets on such operands were given up there. Where only one on numbers was, the program's classes were never bet on.
-fn has_failed(state: &CodeState, pc: Pc, pairs: &[Vec<Type>]) -> bool {
-    let failed = |reason| state.avoid.contains(&(pc, reason));
+fn has_failed(learnt: &Learnt, pc: Pc, pairs: &[Vec<Type>]) -> bool {
+    let failed = |reason| learnt.avoid.contains(&(pc, reason));
     let are_bet_on = !pairs.iter().all(|pair| pair.iter().any(is_of_program));
     failed(Reason::Type) || failed(Reason::Identity) || failed(Reason::Domain) && are_bet_on
 }
 
 /// Whether enough was sampled there for a unit to rely on.
-pub fn is_sampled(state: &CodeState, pc: Pc) -> bool {
-    state.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
+pub fn is_sampled(learnt: &Learnt, pc: Pc) -> bool {
+    learnt.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
 }
 
 /// The version of an object's class; 0 of null, and of a class that has none.
@@ -283,13 +295,9 @@ impl Sampled {
 ///
 /// # Safety
 /// The GIL is held; `code` is the state's.
-pub unsafe fn tell(
-    state: &CodeState,
-    code: &mut Code,
-    met: &mut HashMap<Pc, Met>,
-) -> Vec<LiveClass> {
+pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>) -> Vec<LiveClass> {
     let mut all_held = Vec::new();
-    for (&pc, sampled) in state.sampled.iter().filter(|(_, s)| s.count >= SOME) {
+    for (&pc, sampled) in learnt.sampled.iter().filter(|(_, s)| s.count >= SOME) {
         let instr = &mut code.instrs[pc.0 as usize];
         // The classes that attributes were asked of are among those met.
         let is_known = met.contains_key(&pc) || teaches(instr.op) == Teaches::Class;
@@ -300,7 +308,7 @@ pub unsafe fn tell(
         let Some((mut pairs, held)) = (unsafe { classes_of(sampled) }) else {
             continue;
         };
-        if !sampled.is_useful(teaches(instr.op), &pairs) || has_failed(state, pc, &pairs) {
+        if !sampled.is_useful(teaches(instr.op), &pairs) || has_failed(learnt, pc, &pairs) {
             continue;
         }
         match &mut pairs[..] {

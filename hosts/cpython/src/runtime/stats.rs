@@ -4,11 +4,12 @@ use super::capi::Object;
 use super::function_state::CodeState;
 use super::healing::ForceExit;
 use super::units::UnitState;
-use super::{compiling, healing, rt};
+use super::{Gil, compiling, healing};
 use crate::accesses;
 use cladonia::engine::{Engine, Unit};
 use cladonia::infer::paths::QuestionCost;
 use pyo3_ffi::*;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 use std::time::Duration;
@@ -16,25 +17,32 @@ use std::time::Duration;
 /// Function, line, reason of an exit.
 type ExitKey = (String, i32, &'static str);
 
-/// Sums over the process, with what freed units had counted.
+/// Counts over the process.
 #[derive(Default)]
 pub struct Totals {
     /// Units made.
-    pub units: u64,
+    pub units: Cell<u64>,
     /// Units invalidated.
-    pub invalidated: u64,
+    pub invalidated: Cell<u64>,
     /// Time in the compiler.
-    pub compile_ns: u64,
+    pub compile_ns: Cell<u64>,
     /// Calls that ran in the interpreter, as far as they were seen.
-    pub interpreted_calls: u64,
+    pub interpreted_calls: Cell<u64>,
     /// Back edges that ran in the interpreter, as far as they were seen.
-    pub interpreted_iterations: u64,
+    pub interpreted_iterations: Cell<u64>,
     /// Running frames that were taken over.
-    pub loop_entries: u64,
+    pub loop_entries: Cell<u64>,
     /// Exits taken.
-    pub exits: u64,
+    pub exits: Cell<u64>,
     /// Guards that were to fail on purpose.
-    pub guards: u64,
+    pub guards: Cell<u64>,
+    /// What compiles have cost, and what those have counted that are no more.
+    past: RefCell<Sums>,
+}
+
+/// Sums of what units count themselves, and of what was noted of them.
+#[derive(Clone, Default)]
+struct Sums {
     /// Forced guards of freed units that never failed.
     never_reached: u64,
     /// Guards that were executed while none was to fail.
@@ -77,7 +85,23 @@ impl Paths {
 
 impl Totals {
     /// Add what it took to make a unit.
-    pub fn compiled(&mut self, unit: &Unit) {
+    pub fn compiled(&self, unit: &Unit) {
+        self.past.borrow_mut().compiled(unit);
+    }
+
+    /// Add the counts of a unit that is going away.
+    pub fn absorb(&self, gil: Gil, unit: &UnitState) {
+        self.past.borrow_mut().absorb(gil, unit);
+    }
+
+    /// Add what is known of a code object that is going away.
+    pub fn forget(&self, state: &CodeState) {
+        self.past.borrow_mut().forget(state);
+    }
+}
+
+impl Sums {
+    fn compiled(&mut self, unit: &Unit) {
         for &(stage, took) in &unit.timings {
             *self.stages.entry(stage).or_default() += took;
         }
@@ -93,18 +117,18 @@ impl Totals {
         }
     }
 
-    /// Add the counts of a unit.
-    pub fn absorb(&mut self, unit: &UnitState) {
-        self.entries += unit.entries.get();
+    fn absorb(&mut self, gil: Gil, unit: &UnitState) {
+        self.entries += unit.all_entries();
         self.native_iterations += unit.iterations.get();
-        self.units_entered += (unit.entries.get() != 0) as u64;
+        self.units_entered += (unit.all_entries() != 0) as u64;
         self.never_reached += healing::never_reached(unit);
-        self.reached.extend(healing::reached(unit));
-        for (reason, count) in healing::executions(unit) {
+        self.reached.extend(healing::reached(gil, unit));
+        for (reason, count) in healing::executions(gil, unit) {
             *self.executions.entry(reason).or_default() += count;
         }
         let Some(compiled) = &unit.unit else { return };
-        for (record, &count) in compiled.exits.heads().iter().zip(&unit.exit_counts) {
+        for (record, count) in compiled.exits.heads().iter().zip(&unit.exit_counts) {
+            let count = count.get();
             if count != 0 {
                 let key = (
                     unit.shape.name(),
@@ -116,54 +140,37 @@ impl Totals {
         }
     }
 
-    /// Add what is known of a code object that is going away.
-    pub fn forget(&mut self, state: &CodeState) {
-        self.eligible += state.tried as u64;
-        self.compiled += state.compiled as u64;
-        if state.tried
-            && let Some(reason) = &state.refused
+    fn forget(&mut self, state: &CodeState) {
+        self.eligible += state.tried.get() as u64;
+        self.compiled += state.compiled.get() as u64;
+        if state.tried.get()
+            && let Some(reason) = state.refused.get()
         {
             *self.refused.entry(reason.clone()).or_default() += 1;
-        }
-    }
-
-    fn copy(&self) -> Totals {
-        Totals {
-            exit_counts: self.exit_counts.clone(),
-            refused: self.refused.clone(),
-            reached: self.reached.clone(),
-            executions: self.executions.clone(),
-            stages: self.stages.clone(),
-            passes: self.passes.clone(),
-            paths: self.paths.clone(),
-            ..*self
         }
     }
 }
 
 /// The sums as of now, live units included.
-fn sums() -> Totals {
-    let mut sums = rt().totals.copy();
-    for state in rt().codes.values() {
+fn sums(gil: Gil) -> Sums {
+    let mut sums = gil.runtime().totals.past.borrow().clone();
+    for state in gil.runtime().codes.borrow().values() {
         sums.forget(state);
         for unit in state.units() {
             // SAFETY: units in tables are alive.
-            sums.absorb(unsafe { &*unit });
+            sums.absorb(gil, unsafe { &*unit });
         }
     }
-    for &unit in &rt().retired {
+    for &unit in &*gil.runtime().retired.borrow() {
         // SAFETY: retired units are alive until they are freed.
-        sums.absorb(unsafe { &*unit });
+        sums.absorb(gil, unsafe { &*unit });
     }
     sums
 }
 
 /// What `stats()` gives; null with an exception.
-///
-/// # Safety
-/// The GIL is held.
-pub unsafe fn dict() -> Object {
-    let sums = sums();
+pub fn dict(gil: Gil) -> Object {
+    let (totals, sums) = (&gil.runtime().totals, sums(gil));
     // SAFETY: each object is made here and given to the dict.
     unsafe {
         let dict = Dict::new();
@@ -183,15 +190,16 @@ pub unsafe fn dict() -> Object {
             false => "release",
         };
         dict.set("build", text(build));
-        dict.set("units", number(sums.units));
+        dict.set("units", number(totals.units.get()));
         dict.set("entries", number(sums.entries));
         dict.set("exits", exits);
         dict.set("refused", counts(&sums.refused));
-        dict.set("invalidated", number(sums.invalidated));
-        dict.set("waiting", number(rt().retired.len() as u64));
+        dict.set("invalidated", number(totals.invalidated.get()));
+        let waiting = gil.runtime().retired.borrow().len();
+        dict.set("waiting", number(waiting as u64));
         dict.set(
             "compile_ms",
-            PyFloat_FromDouble(sums.compile_ns as f64 / 1e6),
+            PyFloat_FromDouble(totals.compile_ns.get() as f64 / 1e6),
         );
         dict.set("stages_ms", times(&sums.stages));
         dict.set("passes_ms", times(&sums.passes));
@@ -205,7 +213,9 @@ pub unsafe fn dict() -> Object {
         paths.set("proved", number(sums.paths.proved));
         dict.set("paths", paths.0);
         let oracle = Dict::new();
-        let counts_of_oracle = rt().engine.as_ref().map(Engine::oracle_counts);
+        let engine = gil.runtime().engine.borrow();
+        let counts_of_oracle = engine.as_deref().map(Engine::oracle_counts);
+        drop(engine);
         let ran = counts_of_oracle.unwrap_or_default();
         oracle.set("units", number(ran.units));
         oracle.set("entries", number(ran.entries));
@@ -215,20 +225,23 @@ pub unsafe fn dict() -> Object {
         coverage.set("functions_compiled", number(sums.compiled));
         coverage.set("refusals", counts(&sums.refused));
         coverage.set("units_entered", number(sums.units_entered));
-        coverage.set("native_calls", number(sums.entries - sums.loop_entries));
-        coverage.set("interpreted_calls", number(sums.interpreted_calls));
-        coverage.set("native_loop_entries", number(sums.loop_entries));
+        let loop_entries = totals.loop_entries.get();
+        coverage.set("native_calls", number(sums.entries - loop_entries));
+        let interpreted_calls = totals.interpreted_calls.get();
+        coverage.set("interpreted_calls", number(interpreted_calls));
+        coverage.set("native_loop_entries", number(loop_entries));
         coverage.set("native_loop_iterations", number(sums.native_iterations));
         coverage.set(
             "interpreted_loop_iterations",
-            number(sums.interpreted_iterations),
+            number(totals.interpreted_iterations.get()),
         );
         dict.set("coverage", coverage.0);
         let forced = Dict::new();
-        forced.set("guards", number(sums.guards));
-        forced.set("taken", number(sums.guards - sums.never_reached));
+        let guards = totals.guards.get();
+        forced.set("guards", number(guards));
+        forced.set("taken", number(guards - sums.never_reached));
         forced.set("never_reached", number(sums.never_reached));
-        if rt().options.force == Some(ForceExit::None) {
+        if gil.runtime().options.get().force == Some(ForceExit::None) {
             forced.set("reached", numbers(&sums.reached));
         }
         if !sums.executions.is_empty() {

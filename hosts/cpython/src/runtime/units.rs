@@ -5,24 +5,24 @@
 //! compiled --installed--> live --invalidated--> retired --no frame inside--> freed
 //! ```
 //! A unit's **token**, which its frames carry and the exit hook is given, is the address of its [`UnitState`], so the
-//! state must outlive every activation. A retired unit is freed by [`reclaim`] once its count of activations is zero and
+//! state must outlive every activation. A retired unit is freed by [`reclaim`] once all its activations are over and
 //! nothing runs between a native entry and its frame ([`Busy`]). Entries go when no native code is under way at all: a
 //! vectorcall stub has no frame, whatever it calls ([`HandedOver`]).
 //!
 //! # Why activations are counted
 //! The frames of the threads do not show every stack that may return into a unit: greenlet, and whatever is built on it
 //! (gevent, eventlet, SQLAlchemy's bridge to asyncio), copies the C stack of a suspended coroutine away and unlinks its
-//! frames. A count needs no stack to be found. The unit's own code keeps it: the LIR that makes a frame raises it, the
-//! LIR that takes the frame down or suspends it lowers it as the last thing it does, and so does the exit hook, which
-//! runs the rest of a frame's function. That is one addition in memory at each end of a call, beside words that the entry
-//! reads anyway. Closed units are not counted: no code of the program runs in them, so no stack is switched there.
-//! A thread that is ended in the middle of a call, or was left behind by a fork, leaves its counts raised: those units
-//! are never freed, which is what must not happen while its stack is there.
+//! frames. A count needs no stack to be found. The unit's own code keeps it: the LIR that makes a frame counts an entry
+//! (which the statistics want anyway), the LIR that takes the frame down or suspends it counts as the last thing it does
+//! that it is over, and so does the exit hook, which runs the rest of a frame's function. That costs one addition in
+//! memory a call. Entries without a frame do not matter: no code of the program runs there, so no stack is switched.
+//! A thread that is ended in the middle of a call, or was left behind by a fork, leaves entries that are never over:
+//! those units are never freed, as they must not be while its stack is there.
 
 use super::abi;
 use super::capi::{CodeShape, Object, get};
 use super::generators::Forward;
-use super::{DEFAULT_THRESHOLD, rt};
+use super::{DEFAULT_THRESHOLD, Gil, locals_proxy};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
@@ -56,16 +56,20 @@ pub enum Kind {
 pub struct UnitState {
     /// The eval-breaker word with which the unit need not ask what is pending, and whether it may still run.
     pub checked: UnitCells<Cell<u64>>,
-    /// How often it was entered.
+    /// How often it was entered with a frame: one that it made, a generator's, or one that was lent to a loop.
     pub entries: Cell<u64>,
+    /// How many of these entries are over: see the head of this file.
+    pub left: Cell<u64>,
+    /// How often it was entered without a frame.
+    pub raw_entries: Cell<u64>,
     /// How often it took a back edge.
     pub iterations: Cell<u64>,
     /// How often it left because its frame was kept open.
     pub opened: Cell<u64>,
     /// Of a closed unit: calls with an argument of another class.
     pub mismatches: Cell<u64>,
-    /// Activations that are not over: frames that it runs in, on any stack, and work that is done on its behalf.
-    pub activations: Cell<u64>,
+    /// Pieces of work under way on its behalf, besides its activations.
+    pub keepers: Cell<u64>,
     /// Its code object; the unit holds a reference.
     pub shape: CodeShape,
     /// Globals of the functions it serves.
@@ -91,7 +95,7 @@ pub struct UnitState {
     /// What stands in it in place of calls, by the numbers that exits have for it.
     pub inlined: Vec<InlinedShape>,
     /// How often each exit was taken.
-    pub exit_counts: Vec<u64>,
+    pub exit_counts: Vec<Cell<u64>>,
     /// Whether its frames are at the top of a module: the globals are their locals too.
     pub at_top: bool,
     /// Where its code's names are in the globals, if it keeps some in registers.
@@ -99,11 +103,11 @@ pub struct UnitState {
     /// Of a generator's: see [`super::generators::resume_table`].
     pub points: Option<Box<[u8]>>,
     /// Of a generator's: what its resume points hand on, until the code's cell has it.
-    pub forwards: Option<Box<[Forward]>>,
+    pub forwards: Cell<Option<Box<[Forward]>>>,
     /// The number of its first guard, of all guards in the process.
     pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
-    pub force: Option<Box<[u64]>>,
+    pub force: Option<Box<[Cell<u64>]>>,
 }
 
 /// A function whose code stands in a unit in place of calls. The function is watched, so both live as long as the unit
@@ -166,6 +170,7 @@ impl UnitState {
     /// # Safety
     /// `shape` is of a code object that is alive.
     pub unsafe fn new(
+        gil: Gil,
         shape: CodeShape,
         globals: Object,
         builtins: Object,
@@ -176,10 +181,12 @@ impl UnitState {
         Box::new(UnitState {
             checked: UnitCells::default(),
             entries: Cell::new(0),
+            left: Cell::new(0),
+            raw_entries: Cell::new(0),
             iterations: Cell::new(0),
             opened: Cell::new(0),
             mismatches: Cell::new(0),
-            activations: Cell::new(0),
+            keepers: Cell::new(0),
             shape,
             globals,
             builtins,
@@ -188,7 +195,7 @@ impl UnitState {
             positions: Vec::new(),
             consumed: Vec::new(),
             teaches: Vec::new(),
-            number: rt().totals.units,
+            number: gil.runtime().totals.units.get(),
             made: dictionaries::now(),
             cost: (Instant::now(), Duration::ZERO),
             inlined: Vec::new(),
@@ -196,7 +203,7 @@ impl UnitState {
             at_top: false,
             cells: None,
             points: None,
-            forwards: None,
+            forwards: Cell::new(None),
             first_guard: 0,
             force: None,
         })
@@ -219,32 +226,32 @@ impl UnitState {
         self.checked.state.get() == 0
     }
 
-    /// Whether code of its may be on a stack.
+    /// Whether code of its may be on a stack, running or suspended.
     pub fn is_active(&self) -> bool {
-        self.activations.get() != 0
+        self.entries.get() != self.left.get() || self.keepers.get() != 0
     }
 
-    /// One more activation.
-    pub fn begin(&self) {
-        self.activations.set(self.activations.get() + 1);
+    /// An activation is over: the last thing before the unit's code returns.
+    pub fn leave(&self) {
+        self.left.set(self.left.get() + 1);
     }
 
-    /// One activation less: the last thing before the unit's code returns.
-    pub fn end(&self) {
-        self.activations.set(self.activations.get() - 1);
+    /// All entries, with a frame or without.
+    pub fn all_entries(&self) -> u64 {
+        self.entries.get() + self.raw_entries.get()
     }
 
     /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
-    pub fn may_be_remade(&self) -> bool {
+    pub fn may_be_remade(&self, gil: Gil) -> bool {
         let (made, took) = self.cost;
         took <= CHEAP
-            || rt().options.threshold < DEFAULT_THRESHOLD
+            || gil.runtime().options.get().threshold < DEFAULT_THRESHOLD
             || made.elapsed() >= took * TIMES_ITS_COST
     }
 
     /// Take over what the compiler made.
     pub fn finish(&mut self, unit: Unit) {
-        self.exit_counts = vec![0; unit.exits.len()];
+        self.exit_counts = vec![Cell::new(0); unit.exits.len()];
         self.inlined = unit.inlined.iter().map(InlinedShape::of).collect();
         objects::hold(&unit.pins, self.globals);
         self.unit = Some(unit);
@@ -372,21 +379,21 @@ pub fn is_busy() -> bool {
 /// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
 ///
 /// # Safety
-/// The unit is alive; the GIL is held.
-pub unsafe fn invalidate(unit: UnitRef) {
+/// The unit is alive.
+pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise; only cells are written.
     let state = unsafe { &*unit };
     if !state.is_valid() {
         return;
     }
     state.checked.state.set(1);
-    let rt = rt();
-    rt.totals.invalidated += 1;
+    let rt = gil.runtime();
+    rt.totals.invalidated.update(|count| count + 1);
     rt.watches.forget(unit);
-    if let Some(code) = rt.codes.get_mut(&(state.shape.code as usize)) {
+    if let Some(code) = rt.state(state.shape.code) {
         code.detach(unit);
     }
-    rt.retired.push(unit);
+    rt.retired.borrow_mut().push(unit);
 }
 
 /// Do something that may retire and reclaim units, but does not reclaim this one.
@@ -396,36 +403,46 @@ pub unsafe fn invalidate(unit: UnitRef) {
 pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
     // SAFETY: the caller's promise, and then that of the count.
     unsafe {
-        (*unit).begin();
+        (*unit).keepers.set((*unit).keepers.get() + 1);
         let result = act();
-        (*unit).end();
+        (*unit).keepers.set((*unit).keepers.get() - 1);
         result
     }
 }
 
+/// Whether there are units that may not be entered any more but may still be running.
+pub fn are_retired(gil: Gil) -> bool {
+    !gil.runtime().retired.borrow().is_empty()
+}
+
 /// Free the retired units that nothing runs in.
-pub fn reclaim() {
-    if rt().retired.is_empty() && rt().buried.is_empty() || is_busy() {
+pub fn reclaim(gil: Gil) {
+    let rt = gil.runtime();
+    let is_clear = || rt.retired.borrow().is_empty() && rt.buried.borrow().is_empty();
+    if is_clear() || is_busy() {
         return;
     }
-    let (keep, free): (Vec<UnitRef>, Vec<UnitRef>) = std::mem::take(&mut rt().retired)
+    let (keep, free): (Vec<UnitRef>, Vec<UnitRef>) = rt
+        .retired
+        .take()
         .into_iter()
         // SAFETY: retired units are alive until they are freed here.
         .partition(|&u| unsafe { (*u).is_active() });
     let nothing_runs = || {
-        let mut units = rt().codes.values().flat_map(|state| state.units());
+        let units = rt.units();
         // SAFETY: units in tables are alive.
-        HANDED_OVER.get() == 0 && units.all(|unit| unsafe { !(*unit).is_active() })
+        HANDED_OVER.get() == 0 && units.iter().all(|unit| unsafe { !(**unit).is_active() })
     };
-    if !rt().buried.is_empty() && keep.is_empty() && nothing_runs() {
-        rt().stubs.clear();
-        rt().buried.clear();
+    if !rt.buried.borrow().is_empty() && keep.is_empty() && nothing_runs() {
+        rt.stubs.clear();
+        rt.buried.borrow_mut().clear();
     }
-    rt().retired = keep;
+    rt.retired.replace(keep);
     for unit in free {
         // SAFETY: the pointer came from `Box::into_raw` and is in no table any more.
         let unit = unsafe { Box::from_raw(unit) };
-        rt().totals.absorb(&unit);
+        rt.totals.absorb(gil, &unit);
         drop(unit);
     }
+    locals_proxy::restore_if_last(gil);
 }

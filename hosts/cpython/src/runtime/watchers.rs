@@ -7,9 +7,10 @@
 use super::capi::*;
 use super::function_state;
 use super::units::{self, UnitRef};
-use super::{abi, rt};
+use super::{Gil, abi};
 use cladonia::facts::Assumption;
 use pyo3_ffi::*;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{c_int, c_void};
 
@@ -18,23 +19,25 @@ use std::ffi::{c_int, c_void};
 pub struct Watches {
     ids: Ids,
     /// By dict, then by name (the interned string, to which a reference is held).
-    names: AddressMap<AddressMap<HashSet<UnitRef>>>,
-    classes: AddressMap<HashSet<UnitRef>>,
-    functions: AddressMap<HashSet<UnitRef>>,
+    names: RefCell<AddressMap<AddressMap<Units>>>,
+    classes: RefCell<AddressMap<Units>>,
+    functions: RefCell<AddressMap<Units>>,
     /// Units that rely on it that nobody finds their objects.
-    private: HashSet<UnitRef>,
+    private: RefCell<Units>,
     /// Units that store names of a dict.
-    writers: AddressMap<HashSet<UnitRef>>,
+    writers: RefCell<AddressMap<Units>>,
     /// Names that changed after they had been relied on, or that compiled code stores.
-    unstable: HashSet<(usize, String)>,
+    unstable: RefCell<HashSet<(usize, String)>>,
 }
+
+type Units = HashSet<UnitRef>;
 
 #[derive(Default)]
 struct Ids {
-    function: Option<c_int>,
-    dict: Option<c_int>,
-    class: Option<c_int>,
-    code: Option<c_int>,
+    function: Cell<Option<c_int>>,
+    dict: Cell<Option<c_int>>,
+    class: Cell<Option<c_int>>,
+    code: Cell<Option<c_int>>,
 }
 
 impl Watches {
@@ -42,36 +45,30 @@ impl Watches {
     ///
     /// # Errors
     /// The kind of watcher that could not be had.
-    pub fn start(&mut self) -> Result<(), &'static str> {
+    pub fn start(&self, _: Gil) -> Result<(), &'static str> {
         // SAFETY: the GIL is held; callbacks live as long as the process.
         unsafe {
-            let take = |place: &mut Option<c_int>, id: c_int, kind| {
+            let take = |place: &Cell<Option<c_int>>, id: c_int, kind| {
                 if id < 0 {
                     PyErr_Clear();
                     return Err(kind);
                 }
-                *place = Some(id);
+                place.set(Some(id));
                 Ok(())
             };
-            if self.ids.function.is_none() {
-                take(
-                    &mut self.ids.function,
-                    PyFunction_AddWatcher(function_changed),
-                    "function",
-                )?;
+            let ids = &self.ids;
+            if ids.function.get().is_none() {
+                let id = PyFunction_AddWatcher(function_changed);
+                take(&ids.function, id, "function")?;
             }
-            if self.ids.dict.is_none() {
-                take(&mut self.ids.dict, PyDict_AddWatcher(dict_changed), "dict")?;
+            if ids.dict.get().is_none() {
+                take(&ids.dict, PyDict_AddWatcher(dict_changed), "dict")?;
             }
-            if self.ids.class.is_none() {
-                take(
-                    &mut self.ids.class,
-                    PyType_AddWatcher(class_changed),
-                    "type",
-                )?;
+            if ids.class.get().is_none() {
+                take(&ids.class, PyType_AddWatcher(class_changed), "type")?;
             }
-            if self.ids.code.is_none() {
-                take(&mut self.ids.code, PyCode_AddWatcher(code_changed), "code")?;
+            if ids.code.get().is_none() {
+                take(&ids.code, PyCode_AddWatcher(code_changed), "code")?;
             }
         }
         Ok(())
@@ -81,7 +78,7 @@ impl Watches {
     ///
     /// # Safety
     /// The unit is alive, and its assumptions hold.
-    pub unsafe fn register(&mut self, unit: UnitRef) -> bool {
+    pub unsafe fn register(&self, gil: Gil, unit: UnitRef) -> bool {
         // SAFETY: the caller's promise: tokens of live handles are addresses of objects.
         unsafe {
             for assumption in (*unit).assumptions() {
@@ -93,15 +90,14 @@ impl Watches {
                         self.watch_class(class.token() as usize, unit)
                     }
                     Assumption::FunctionUnchanged(func) => {
-                        self.functions
-                            .entry(func.token() as usize)
-                            .or_default()
-                            .insert(unit);
-                        func.token() != 0 && self.ids.function.is_some()
+                        let mut functions = self.functions.borrow_mut();
+                        let units = functions.entry(func.token() as usize).or_default();
+                        units.insert(unit);
+                        func.token() != 0 && self.ids.function.get().is_some()
                     }
                     Assumption::ObjectsPrivate => {
-                        self.private.insert(unit);
-                        rt().listing.is_unlikely()
+                        self.private.borrow_mut().insert(unit);
+                        gil.runtime().listing.is_unlikely()
                     }
                 };
                 if !ok {
@@ -112,20 +108,22 @@ impl Watches {
             if (*unit).cells.is_some() {
                 // To hear of the dict's end: its address may be another's then.
                 let dict = (*unit).globals;
-                let watched = self.ids.dict.is_some_and(|id| PyDict_Watch(id, dict) == 0);
+                let watched = self.ids.dict.get();
+                let watched = watched.is_some_and(|id| PyDict_Watch(id, dict) == 0);
                 if !watched {
                     PyErr_Clear();
                     self.forget(unit);
                     return false;
                 }
-                self.writers.entry(dict as usize).or_default().insert(unit);
+                let mut writers = self.writers.borrow_mut();
+                writers.entry(dict as usize).or_default().insert(unit);
             }
             true
         }
     }
 
-    unsafe fn watch_name(&mut self, dict: usize, name: &str, unit: UnitRef) -> bool {
-        let Some(id) = self.ids.dict else {
+    unsafe fn watch_name(&self, dict: usize, name: &str, unit: UnitRef) -> bool {
+        let Some(id) = self.ids.dict.get() else {
             return false;
         };
         // SAFETY: the namespace is alive: the functions that are compiled hold it.
@@ -137,12 +135,13 @@ impl Watches {
                 return false;
             }
             PyUnicode_InternInPlace(&mut key);
-            if !self.names.contains_key(&dict) && PyDict_Watch(id, dict as Object) < 0 {
+            let mut names = self.names.borrow_mut();
+            if !names.contains_key(&dict) && PyDict_Watch(id, dict as Object) < 0 {
                 PyErr_Clear();
                 Py_DECREF(key);
                 return false;
             }
-            let units = self.names.entry(dict).or_default();
+            let units = names.entry(dict).or_default();
             if units.contains_key(&(key as usize)) {
                 Py_DECREF(key);
             }
@@ -151,8 +150,8 @@ impl Watches {
         }
     }
 
-    unsafe fn watch_class(&mut self, class: usize, unit: UnitRef) -> bool {
-        let Some(id) = self.ids.class else {
+    unsafe fn watch_class(&self, class: usize, unit: UnitRef) -> bool {
+        let Some(id) = self.ids.class.get() else {
             return false;
         };
         if class == 0 {
@@ -169,67 +168,84 @@ impl Watches {
                 return false;
             }
         }
-        self.classes.entry(class).or_default().insert(unit);
+        let mut classes = self.classes.borrow_mut();
+        classes.entry(class).or_default().insert(unit);
         true
     }
 
     /// A unit relies on nothing any more.
-    pub fn forget(&mut self, unit: UnitRef) {
+    pub fn forget(&self, unit: UnitRef) {
         // Dicts, classes stay watched: to watch one again is no cheaper than to hear of its changes.
-        for units in self.names.values_mut().flat_map(AddressMap::values_mut) {
+        let mut names = self.names.borrow_mut();
+        for units in names.values_mut().flat_map(AddressMap::values_mut) {
             units.remove(&unit);
         }
-        for units in self.classes.values_mut().chain(self.functions.values_mut()) {
+        for units in self.writers.borrow_mut().values_mut() {
             units.remove(&unit);
         }
-        for units in self.writers.values_mut() {
-            units.remove(&unit);
+        self.private.borrow_mut().remove(&unit);
+        for table in [&self.functions, &self.classes] {
+            table.borrow_mut().retain(|_, units| {
+                units.remove(&unit);
+                !units.is_empty()
+            });
         }
-        self.private.remove(&unit);
-        self.functions.retain(|_, units| !units.is_empty());
-        self.classes.retain(|_, units| !units.is_empty());
     }
 
     /// Somebody asks for objects that he was not given.
-    pub fn objects_are_listed(&mut self) {
-        invalidate_all(set(Some(&self.private)));
+    pub fn objects_are_listed(&self, gil: Gil) {
+        let units = list(&self.private.borrow());
+        invalidate_all(gil, units);
+    }
+
+    /// Who relies on a name of a dict.
+    fn relying_on_name(&self, dict: usize, name: usize) -> Vec<UnitRef> {
+        let names = self.names.borrow();
+        let units = names.get(&dict).and_then(|names| names.get(&name));
+        units.map_or(Vec::new(), list)
+    }
+
+    /// Who relies on any name of a dict.
+    fn relying_on_names(&self, dict: usize) -> Vec<UnitRef> {
+        let names = self.names.borrow();
+        let units = names.get(&dict).into_iter().flat_map(AddressMap::values);
+        list(&units.flatten().copied().collect())
     }
 
     /// Our bit among the watchers of a dict; 0 if there is none.
     pub fn own_bit(&self) -> i64 {
-        self.ids.dict.map_or(0, |id| 1 << id)
+        self.ids.dict.get().map_or(0, |id| 1 << id)
     }
 
     /// Whether a name changed after it had been relied on.
     pub fn is_unstable(&self, namespace: u64, name: &str) -> bool {
-        !self.unstable.is_empty()
-            && self
-                .unstable
-                .contains(&(namespace as usize, name.to_owned()))
+        let unstable = self.unstable.borrow();
+        !unstable.is_empty() && unstable.contains(&(namespace as usize, name.to_owned()))
     }
 
     /// Unregister the callbacks, except that of code objects: their tables outlive this, so their ends must be known.
     /// Nothing would tell that a dict or class has died, so nothing of theirs is kept.
-    pub fn stop(&mut self) {
+    pub fn stop(&self, _: Gil) {
         // SAFETY: the ids are ours; the GIL is held. What dies while it is watched leaves the tables, so these dicts
         // are alive, and each key is a reference that `watch_name` took.
         unsafe {
-            for (dict, keys) in std::mem::take(&mut self.names) {
-                if let Some(id) = self.ids.dict {
+            let id = self.ids.dict.get();
+            for (dict, keys) in self.names.take() {
+                if let Some(id) = id {
                     PyDict_Unwatch(id, dict as Object);
                 }
                 for key in keys.into_keys() {
                     Py_DECREF(key as Object);
                 }
             }
-            for dict in std::mem::take(&mut self.writers).into_keys() {
-                if let Some(id) = self.ids.dict {
+            for dict in self.writers.take().into_keys() {
+                if let Some(id) = id {
                     PyDict_Unwatch(id, dict as Object);
                 }
             }
-            self.classes.clear();
-            self.functions.clear();
-            self.unstable.clear();
+            self.classes.take();
+            self.functions.take();
+            self.unstable.take();
             if let Some(id) = self.ids.function.take() {
                 PyFunction_ClearWatcher(id);
             }
@@ -249,74 +265,88 @@ impl Watches {
 ///
 /// # Safety
 /// `code` is the function's code object.
-pub unsafe fn raw_entry_changed(code: Object, unit: UnitRef) {
-    let callers = rt().watches.functions.iter();
-    let callers = callers.filter(|(func, _)| {
+pub unsafe fn raw_entry_changed(gil: Gil, code: Object, unit: UnitRef) {
+    let functions = gil.runtime().watches.functions.borrow();
+    let callers = functions.iter().filter(|(func, _)| {
         // SAFETY: functions that are watched are alive.
         unsafe { get::<Object>(**func as *mut u8, super::abi::function::CODE) == code }
     });
-    let units: HashSet<UnitRef> = callers.flat_map(|(_, units)| units).copied().collect();
-    invalidate_all(units.into_iter().filter(|u| *u != unit).collect());
+    let units: Units = callers.flat_map(|(_, units)| units).copied().collect();
+    drop(functions);
+    invalidate_all(gil, units.into_iter().filter(|u| *u != unit).collect());
 }
 
-/// Invalidate units. Nothing of Python's runs here, so a callback may do it in the middle of anything.
-fn invalidate_all(units: Vec<UnitRef>) {
+/// Invalidate units. Nothing of Python's runs here, so a callback may do it in the middle of anything; but no table is borrowed, for they
+/// leave the tables.
+fn invalidate_all(gil: Gil, units: Vec<UnitRef>) {
     for unit in units {
         // SAFETY: units in the tables are alive, and invalidating one frees none.
-        unsafe { units::invalidate(unit) };
+        unsafe { units::invalidate(gil, unit) };
     }
 }
 
-fn set(units: Option<&HashSet<UnitRef>>) -> Vec<UnitRef> {
-    units
-        .map(|u| u.iter().copied().collect())
-        .unwrap_or_default()
+fn list(units: &Units) -> Vec<UnitRef> {
+    units.iter().copied().collect()
+}
+
+/// Those that rely on what has this address.
+fn relying_on(table: &RefCell<AddressMap<Units>>, address: Object) -> Vec<UnitRef> {
+    let table = table.borrow();
+    table.get(&(address as usize)).map_or(Vec::new(), list)
+}
+
+/// The same, and nothing of that address is in the table any more.
+fn take_relying_on(table: &RefCell<AddressMap<Units>>, address: Object) -> Vec<UnitRef> {
+    let taken = table.borrow_mut().remove(&(address as usize));
+    taken.as_ref().map_or(Vec::new(), list)
 }
 
 unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) -> c_int {
-    let runtime = rt();
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    let runtime = gil.runtime();
     if event < function_event::DESTROY {
         return 0;
     }
     if event == function_event::DESTROY {
         // Most have neither a unit that relies on them nor an entry of ours.
-        if let Some(units) = runtime.watches.functions.remove(&(func as usize)) {
-            invalidate_all(set(Some(&units)));
-        }
+        invalidate_all(gil, take_relying_on(&runtime.watches.functions, func));
         // SAFETY: the function is alive, even while it is being destroyed.
         unsafe {
             let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
-            if entry != rt().original_vectorcall
-                && let Some(installed) = rt().functions.remove(&(func as usize))
-            {
-                release_code(installed.code);
+            if entry != runtime.original_vectorcall {
+                let installed = runtime.functions.borrow_mut().remove(&(func as usize));
+                if let Some(installed) = installed {
+                    release_code(gil, installed.code);
+                }
             }
         }
         return 0;
     }
-    invalidate_all(set(runtime.watches.functions.get(&(func as usize))));
+    invalidate_all(gil, relying_on(&runtime.watches.functions, func));
     // The stub binds defaults as they are at each call, but another code object is another function.
     if event == function_event::MODIFY_CODE {
         // SAFETY: the function is alive.
-        unsafe { function_state::uninstall(func) };
+        unsafe { function_state::uninstall(gil, func) };
     }
     0
 }
 
 /// Let go of a code object's units if only they, and the function that is being destroyed, keep it alive.
-unsafe fn release_code(code: Object) {
-    let runtime = rt();
-    let Some(state) = runtime.codes.get(&(code as usize)) else {
+unsafe fn release_code(gil: Gil, code: Object) {
+    let runtime = gil.runtime();
+    let Some(state) = runtime.state(code) else {
         return;
     };
-    let retired = runtime.retired.iter();
     // SAFETY: units in tables are alive, and each holds a reference to its code object.
     unsafe {
-        let ours = state.units().len() + retired.filter(|&&u| (*u).shape.code == code).count();
+        let is_its = |unit: &&UnitRef| (***unit).shape.code == code;
+        let retired = runtime.retired.borrow().iter().filter(is_its).count();
+        let ours = state.units().len() + retired;
         // Most are a constant of the code that has made the function.
         let is_last = Py_REFCNT(code) as usize <= ours + 1;
-        if is_last && !runtime.functions.values().any(|i| i.code == code) {
-            function_state::forget(code as usize);
+        if is_last && !runtime.is_code_installed(code) {
+            function_state::forget(gil, code as usize);
         }
     }
 }
@@ -325,7 +355,7 @@ unsafe fn release_code(code: Object) {
 ///
 /// # Safety
 /// The unit is alive, and so are those in the tables.
-pub unsafe fn announce_stores(unit: UnitRef) {
+pub unsafe fn announce_stores(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise; the code object holds the names.
     unsafe {
         let dict = (*unit).globals as usize;
@@ -333,31 +363,33 @@ pub unsafe fn announce_stores(unit: UnitRef) {
         let stored = (*unit).unit.as_ref().map_or(&[][..], |u| &u.stored_names);
         for &index in stored {
             let name = PyTuple_GetItem(names, index as Py_ssize_t);
-            rt().watches.unstable.insert((dict, text(name)));
-            let relying = rt().watches.names.get(&dict);
-            invalidate_all(set(relying.and_then(|names| names.get(&(name as usize)))));
+            let watches = &gil.runtime().watches;
+            watches.unstable.borrow_mut().insert((dict, text(name)));
+            invalidate_all(gil, watches.relying_on_name(dict, name as usize));
         }
     }
 }
 
 unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: Object) -> c_int {
-    let runtime = rt();
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    let runtime = gil.runtime();
+    let watches = &runtime.watches;
     if event == DEALLOCATED {
-        let writers = runtime.watches.writers.remove(&(dict as usize));
-        invalidate_all(set(writers.as_ref()));
+        invalidate_all(gil, take_relying_on(&watches.writers, dict));
     }
-    let Some(names) = runtime.watches.names.get(&(dict as usize)) else {
+    let dict_address = dict as usize;
+    if !watches.names.borrow().contains_key(&dict_address) {
         return 0;
-    };
+    }
     if !(0..=dict_event::DELETED).contains(&event) {
         // Cleared, cloned into or freed: nothing in it can be relied on.
-        let units: HashSet<UnitRef> = names.values().flatten().copied().collect();
-        let keys: Vec<usize> = names.keys().copied().collect();
-        invalidate_all(units.into_iter().collect());
+        invalidate_all(gil, watches.relying_on_names(dict_address));
         if event == DEALLOCATED {
-            rt().watches.names.remove(&(dict as usize));
-            rt().watches.unstable.retain(|(d, _)| *d != dict as usize);
-            for key in keys {
+            let names = watches.names.borrow_mut().remove(&dict_address);
+            let mut unstable = watches.unstable.borrow_mut();
+            unstable.retain(|(namespace, _)| *namespace != dict_address);
+            for key in names.unwrap_or_default().into_keys() {
                 // SAFETY: the reference that `watch_name` took; a string's death runs no code of the program.
                 unsafe { Py_DECREF(key as Object) };
             }
@@ -365,23 +397,22 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
         return 0;
     }
     let Some(name) = interned(key) else { return 0 };
-    let Some(units) = names.get(&name) else {
+    if watches.relying_on_name(dict_address, name).is_empty() {
         return 0;
-    };
-    // SAFETY: the dict is being changed, so it and the key are alive; a lookup of a string runs no code.
+    }
+    // SAFETY: the dict is being changed, so it and the key are alive.
     unsafe {
+        // Where the dict has keys that are no strings, this may run code of the program: who relies on the name is asked again.
         let old = PyDict_GetItemWithError(dict, key);
-        if event == dict_event::MODIFIED && old == new || units.is_empty() {
+        if event == dict_event::MODIFIED && old == new {
             return 0;
         }
-        let units = set(Some(units));
-        rt().watches
-            .unstable
-            .insert((dict as usize, text(name as Object)));
-        invalidate_all(units);
+        let unstable = (dict_address, text(name as Object));
+        watches.unstable.borrow_mut().insert(unstable);
+        invalidate_all(gil, watches.relying_on_name(dict_address, name));
         // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
-        if rt().engine.is_some() && !old.is_null() {
-            units::reclaim();
+        if runtime.has_engine() && !old.is_null() {
+            units::reclaim(gil);
             crate::objects::let_go(old);
         }
     }
@@ -412,14 +443,18 @@ fn interned(key: Object) -> Option<usize> {
 }
 
 unsafe extern "C" fn class_changed(class: Object) -> c_int {
-    invalidate_all(set(rt().watches.classes.get(&(class as usize))));
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    invalidate_all(gil, relying_on(&gil.runtime().watches.classes, class));
     0
 }
 
 unsafe extern "C" fn code_changed(event: c_int, code: Object) -> c_int {
-    if event == CODE_DESTROY && rt().codes.contains_key(&(code as usize)) {
+    // SAFETY: the interpreter calls with its lock held.
+    let gil = unsafe { Gil::held() };
+    if event == CODE_DESTROY && gil.runtime().state(code).is_some() {
         // SAFETY: nothing refers to the code object any more, so no function of it is installed.
-        unsafe { function_state::forget(code as usize) };
+        unsafe { function_state::forget(gil, code as usize) };
     }
     0
 }

@@ -2,6 +2,7 @@
 
 use super::{is_quiet, new, own, ready, type_of};
 use crate::objects;
+use crate::runtime::Gil;
 use crate::runtime::api::{guarded, raise};
 use crate::runtime::capi::Object;
 use cladonia::types::{ClassHandle, Names, ObjectHandle, Type};
@@ -281,9 +282,11 @@ unsafe extern "C" fn of(_: Object, object: Object) -> Object {
 /// # Safety
 /// The GIL is held.
 unsafe fn give_up_if_strange(is_known: bool) {
-    if !is_known && is_quiet() {
-        // SAFETY: the caller's promise.
-        unsafe { objects::release_unused() };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !is_known && is_quiet(Gil::held()) {
+            objects::release_unused();
+        }
     }
 }
 

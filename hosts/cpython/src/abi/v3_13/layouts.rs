@@ -153,6 +153,12 @@ layout! {
         KIND_HIDDEN = 16, "`CO_FAST_HIDDEN`: a local of an inlined comprehension.";
     }
 
+    /// `_PyCodeObjectExtra`: what others keep with a code object.
+    code_extra {
+        LENGTH = 0, "`ce_size`.";
+        ITEMS = 8, "`ce_extras`.";
+    }
+
     /// `PyFunctionObject`.
     function {
         GLOBALS = 16, "`func_globals`.";

@@ -23,6 +23,9 @@ mod tests;
 
 pub use declared::declare;
 
+/// What the host is called.
+pub const NAME: &str = "CPython 3.13";
+
 /// The minor version of CPython 3 that this module describes.
 pub const MINOR: u32 = 13;
 

@@ -12,7 +12,7 @@ use super::super::units::Busy;
 use super::super::{entries, exits};
 use super::abi;
 use super::forward::Forward;
-use super::{ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
+use super::{Gil, ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
 use crate::intrinsics::is_leaf;
 use abi::code_units::{SEND_TO_RESUME, WAIT_TO_NEXT, after_loop, after_send};
 use abi::{
@@ -37,6 +37,7 @@ const MOST_FORWARDS: usize = 32;
 
 /// Generators that wait for each other, each for the next, and the one that does not, which runs or is about to.
 struct Chain {
+    gil: Gil,
     ts: Thread,
     /// The eval breaker at the beginning.
     quiet: u64,
@@ -96,6 +97,7 @@ extern "C" fn link_now(callee: u64) {
 /// # Safety
 /// As of [`super::resume`]; the generator waits for another, and the cell is of its code.
 pub(super) unsafe fn resume(
+    gil: Gil,
     ts: Thread,
     outermost: Object,
     cell: &ResumeCell,
@@ -103,6 +105,7 @@ pub(super) unsafe fn resume(
 ) -> Object {
     announce();
     let mut chain = Chain {
+        gil,
         ts,
         // SAFETY: the caller's promise: the current thread.
         quiet: unsafe { eval_breaker::word(ts) },
@@ -317,7 +320,7 @@ impl Chain {
                 Some(cell) => enter_unit(self.ts, self.running, cell, sent),
                 None => {
                     announce();
-                    resume_in_place(self.running, sent)
+                    resume_in_place(self.gil, self.running, sent)
                 }
             }
         };
@@ -421,7 +424,7 @@ impl Chain {
 
     /// Go on where the one that ran, inside of those that are linked, has come to `result`.
     unsafe fn leave_linked(&self, mut result: Object) -> Object {
-        let (ts, mut last) = (self.ts, self.running);
+        let (gil, ts, mut last) = (self.gil, self.ts, self.running);
         // SAFETY: the caller's promises: the frames from the current one to that of the outermost are those that wait.
         unsafe {
             while last != self.outermost {
@@ -433,18 +436,18 @@ impl Chain {
                 let frame: Frame = get(ts, t::CURRENT_FRAME);
                 last = frame.sub(g::FRAME as usize).cast();
                 if result.is_null() {
-                    result = raise_at_wait(ts, frame);
+                    result = raise_at_wait(gil, ts, frame);
                     continue;
                 }
                 if has_yielded {
-                    result = yield_interpreted(ts, frame, result);
+                    result = yield_interpreted(gil, ts, frame, result);
                     continue;
                 }
                 let asks_again = Forward::of_bits(frame_state::mark(frame)).is_some();
                 if asks_again {
                     Py_DECREF(result);
                     if self.is_watched() {
-                        result = end_loop_interpreted(ts, frame);
+                        result = end_loop_interpreted(gil, ts, frame);
                         continue;
                     }
                     result = Py_NewRef(Py_None());
@@ -456,7 +459,7 @@ impl Chain {
                 }
                 result = match cell_of(last) {
                     Some(cell) => enter_unit(ts, last, cell, result),
-                    None => resume_in_place(last, result),
+                    None => resume_in_place(gil, last, result),
                 };
             }
             result
@@ -473,7 +476,7 @@ impl Chain {
 
 /// Let the interpreter yield a value, which is taken over, from a linked frame that waited for it: it tells those who ask for that.
 #[cold]
-unsafe fn yield_interpreted(ts: Thread, frame: Frame, value: Object) -> Object {
+unsafe fn yield_interpreted(gil: Gil, ts: Thread, frame: Frame, value: Object) -> Object {
     let _busy = Busy::new();
     // SAFETY: the frame is the innermost one, and complete but for what it handles. A `SEND` has given the value, or a `FOR_ITER`.
     unsafe {
@@ -483,13 +486,13 @@ unsafe fn yield_interpreted(ts: Thread, frame: Frame, value: Object) -> Object {
         frame_state::set_depth(frame, depth + 1);
         let at: *const u8 = get(frame, f::INSTR_PTR);
         put(frame, f::INSTR_PTR, at.add(WAIT_TO_NEXT));
-        exits::go_on_owned(ts, frame)
+        exits::go_on_owned(gil, ts, frame)
     }
 }
 
 /// Let the interpreter go on behind the loop of a linked frame that handed on what an inner generator yielded, since that has ended.
 #[cold]
-unsafe fn end_loop_interpreted(ts: Thread, frame: Frame) -> Object {
+unsafe fn end_loop_interpreted(gil: Gil, ts: Thread, frame: Frame) -> Object {
     let _busy = Busy::new();
     // SAFETY: the frame is the innermost one, at its `FOR_ITER`, and complete but for what it handles.
     unsafe {
@@ -500,7 +503,7 @@ unsafe fn end_loop_interpreted(ts: Thread, frame: Frame) -> Object {
         Py_DECREF(inner);
         let at: *const u8 = get(frame, f::INSTR_PTR);
         put(frame, f::INSTR_PTR, after_loop(at));
-        exits::go_on_owned(ts, frame)
+        exits::go_on_owned(gil, ts, frame)
     }
 }
 
@@ -554,7 +557,7 @@ unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
 
 /// Let the pending exception be raised where a linked frame waits; gives what the frame comes to.
 #[cold]
-unsafe fn raise_at_wait(ts: Thread, frame: Frame) -> Object {
+unsafe fn raise_at_wait(gil: Gil, ts: Thread, frame: Frame) -> Object {
     let _busy = Busy::new();
     // SAFETY: the frame is the innermost one, and complete but for what was sent, which is dropped with the stack, and for
     // what it handles.
@@ -563,6 +566,6 @@ unsafe fn raise_at_wait(ts: Thread, frame: Frame) -> Object {
         let shape = CodeShape::of(get(frame, f::EXECUTABLE));
         let at: *const u8 = get(frame, f::INSTR_PTR);
         let pos = (at as usize - shape.units() as usize) / 2;
-        exits::raise_in_generator(ts, frame, &shape, pos as u32)
+        exits::raise_in_generator(gil, ts, frame, &shape, pos as u32)
     }
 }

@@ -16,9 +16,9 @@ pub fn enter(unit: &UnitState) -> Func {
     let shape = unit.shape;
     let mut func = Func::new(
         "enter",
-        Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::Ptr], &[Ty::Ptr, Ty::I64]),
+        Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::Ptr, Ty::I64, Ty::Ptr]),
     );
-    let (ts, generator, words) = (func.params()[0], func.params()[1], func.params()[2]);
+    let (ts, generator) = (func.params()[0], func.params()[1]);
     let mut b = Builder::new(&mut func);
     let fail = b.cold_block();
 
@@ -52,6 +52,7 @@ pub fn enter(unit: &UnitState) -> Func {
     frames::check_stack(&mut b, ts, fail);
 
     let point = resume_point(&mut b, unit, frame, fail);
+    let words = frames::push_words(&mut b, ts, shape.extra_words(), fail);
 
     let token = b.iconst(unit.token() as i64);
     b.store(Width::I64, words, shape.token(), token);
@@ -68,8 +69,7 @@ pub fn enter(unit: &UnitState) -> Func {
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
     recursion::take(&mut b, ts, &left);
     frames::count_entry(&mut b, unit);
-    frames::count_activation(&mut b, unit, 1);
-    b.ret(&[frame, point]);
+    b.ret(&[frame, point, words]);
 
     b.switch_to(fail);
     b.terminate(Term::Fail);
@@ -104,11 +104,11 @@ unsafe extern "C" fn is_alone(object: Object) -> i64 {
 pub fn suspend(unit: &UnitState) -> Func {
     let mut func = Func::new(
         "suspend",
-        Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64], &[]),
+        Signature::new(&[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64], &[]),
     );
-    let (ts, frame, depth, delegates) = {
+    let (ts, frame, words, depth, delegates) = {
         let p = func.params();
-        (p[0], p[1], p[2], p[3])
+        (p[0], p[1], p[2], p[3], p[4])
     };
     let mut b = Builder::new(&mut func);
     let generator = b.padd_imm(frame, (-g::FRAME).into());
@@ -124,7 +124,8 @@ pub fn suspend(unit: &UnitState) -> Func {
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, previous);
     b.store(Width::Ptr, frame, f::PREVIOUS, null);
     recursion::give(&mut b, ts);
-    frames::count_activation(&mut b, unit, -1);
+    frames::pop_words(&mut b, ts, words);
+    frames::count_end(&mut b, unit);
     b.ret(&[]);
     func
 }
@@ -134,6 +135,8 @@ pub fn leave(unit: &UnitState) -> Func {
     let mut func = Func::new("leave", Signature::new(&[Ty::Ptr, Ty::Ptr], &[]));
     let (ts, frame) = (func.params()[0], func.params()[1]);
     let mut b = Builder::new(&mut func);
+    // Read first: clearing the frame may give the generator's memory up.
+    let words = b.load(Width::Ptr, frame, unit.shape.last_slot());
     frames::call_host(
         &mut b,
         end as *const () as usize,
@@ -141,7 +144,8 @@ pub fn leave(unit: &UnitState) -> Func {
         &[Ty::Ptr, Ty::Ptr],
         &[],
     );
-    frames::count_activation(&mut b, unit, -1);
+    frames::pop_words(&mut b, ts, words);
+    frames::count_end(&mut b, unit);
     b.ret(&[]);
     func
 }

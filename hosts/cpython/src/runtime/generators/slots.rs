@@ -2,7 +2,7 @@
 //! functions of ours in front of the interpreter's.
 
 use super::super::capi::*;
-use super::{is_suspended, make, resume};
+use super::{Gil, is_suspended, make, resume};
 use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,9 +49,11 @@ pub(super) unsafe fn original_send() -> sendfunc {
 }
 
 unsafe extern "C" fn next_slot(generator: Object) -> Object {
+    // SAFETY: a slot's promise.
+    let gil = unsafe { Gil::held() };
     // SAFETY: a slot's promises.
     unsafe {
-        match resume(current_thread(), generator, Py_None()) {
+        match resume(gil, current_thread(), generator, Py_None()) {
             Some(result) => {
                 if result.is_null() || is_suspended(generator) {
                     return result;
@@ -75,9 +77,11 @@ unsafe extern "C" fn send_slot(
     value: Object,
     result: *mut Object,
 ) -> PySendResult {
+    // SAFETY: a slot's promise.
+    let gil = unsafe { Gil::held() };
     // SAFETY: a slot's promises.
     unsafe {
-        match resume(current_thread(), generator, value) {
+        match resume(gil, current_thread(), generator, value) {
             Some(object) => {
                 *result = object;
                 if object.is_null() {
@@ -105,9 +109,11 @@ unsafe extern "C" fn dealloc_slot(generator: Object) {
 
 /// `send` of generators and coroutines.
 unsafe extern "C" fn send_method(generator: Object, value: Object) -> Object {
+    // SAFETY: a method's promise.
+    let gil = unsafe { Gil::held() };
     // SAFETY: a method's promises.
     unsafe {
-        match resume(current_thread(), generator, value) {
+        match resume(gil, current_thread(), generator, value) {
             Some(result) => {
                 if result.is_null() || is_suspended(generator) {
                     return result;
