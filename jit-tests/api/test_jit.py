@@ -215,6 +215,41 @@ class Compiling(unittest.TestCase):
         cladonia.disable()
         self.assertEqual([sys.monitoring.get_tool(i) for i in range(6) if "cladonia" in (sys.monitoring.get_tool(i) or "")], [])
 
+    def test_who_took_set_local_events_before_or_keeps_it_has_the_same_function(self):
+        code = """if 1:
+            import sys
+            M = sys.monitoring
+            before = M.set_local_events
+            import cladonia
+            cladonia.enable(30)
+            during = M.set_local_events
+            def f(x): return x + 1
+            def loop(n):
+                t = 0
+                for i in range(n): t += f(i)
+                return t
+            for i in range(200): loop(20)
+            names = []
+            M.use_tool_id(1, "tool")
+            M.register_callback(1, M.events.PY_START, lambda code, offset: names.append(code.co_name))
+            for take in before, during, M.set_local_events:
+                take(1, f.__code__, M.events.PY_START)
+                loop(3)
+                take(1, f.__code__, 0)
+                loop(3)
+                print(len(names))
+            cladonia.disable()
+            during(1, f.__code__, M.events.PY_START)
+            loop(3)
+            print(len(names), before is during is M.set_local_events)
+            cladonia.enable(30)
+            during(1, f.__code__, 0)
+            for i in range(200): loop(20)
+            during(1, f.__code__, M.events.PY_START)
+            loop(3)
+            print(len(names))"""
+        self.assertEqual(child("-c", code).stdout, "3\n6\n9\n12 True\n15\n")
+
     def test_new_code_or_defaults_are_seen(self):
         f = fresh()
         cladonia.compile(f)

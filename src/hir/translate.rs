@@ -304,6 +304,9 @@ impl Builder<'_> {
                 ) {
                     return Ok(false);
                 }
+                if self.is_iterator_again() {
+                    return Ok(false);
+                }
                 self.own_operands(1);
                 if self.iterate_range() {
                     return Ok(false);

@@ -144,6 +144,37 @@ impl Builder<'_> {
         self.end_iteration(instr, more, then, |_, _| {});
     }
 
+    /// Whether an instruction asks for the iterator of what is an iterator already: then it is that one, and there is nothing to do.
+    ///
+    /// Compilers that inline comprehensions may ask twice, as CPython's does in later patch versions of 3.13: `[x for x in xs]` is `GET_ITER` before
+    /// the comprehension's names are put aside, and once more in front of the loop. A generator expression is given the iterator as an
+    /// argument (`.0`, a name that no program can write) and asks for that one's. So the classes of the iterators that the loop has had
+    /// say here what the operand is, not what it was made of.
+    pub(super) fn is_iterator_again(&mut self) -> bool {
+        let over = self.stack[self.stack.len() - 1].value;
+        let made = self.f.object_of(over);
+        let is_made = matches!(self.f.op(made), Op::General(G::GetIter, _));
+        let is_given = || {
+            let before = self.pc.0.checked_sub(1).map(|pc| self.code.instr(Pc(pc)));
+            let local = before.filter(|load| matches!(load.op, B::LoadFast | B::LoadFastCheck));
+            let name = local.and_then(|load| self.code.locals.get(load.arg as usize));
+            name.is_some_and(|(name, _)| name.starts_with('.'))
+        };
+        if !is_made && !is_given() {
+            return false;
+        }
+        let is_known = |ty: Type| {
+            [Type::RANGE_ITER, Type::LIST_ITER, Type::TUPLE_ITER]
+                .into_iter()
+                .any(|iter| ty <= iter)
+        };
+        if let Some(met) = self.iterators_met().filter(|met| is_known(*met)) {
+            self.guard_type(over, met);
+        }
+        let top = self.stack[self.stack.len() - 1].value;
+        is_known(self.ty(top))
+    }
+
     /// The class of the iterators that the loop behind this instruction has had, if they were of one.
     fn iterators_met(&self) -> Option<Type> {
         let next = self.code.instrs.get(self.pc.0 as usize + 1)?;

@@ -16,6 +16,7 @@
 //! | [`instructions`] | how instructions are written, and which ops they are |
 //! | [`feedback`] | specialised instructions, caches and counters, and what they say |
 //! | [`code_units`] | units that the runtime has executed, and distances between units |
+//! | [`calls`] | whether the arguments of a vectorcall are the calling frame's own, on its operand stack |
 //! | [`frames`] | how much of a frame's stack is in use, who owns it, and what may be marked in it |
 //! | [`generators`] | the states of generators |
 //! | [`recursion`] | how deep a thread may call |
@@ -38,7 +39,7 @@ use v3_13 as version;
 
 pub use version::layouts::*;
 pub use version::{
-    MINOR, NAME, NEWEST_TESTED, code_units, counts, declare, eval_breaker, feedback, frames,
+    MINOR, NAME, NEWEST_TESTED, calls, code_units, counts, declare, eval_breaker, feedback, frames,
     free_floats, generators, instructions, monitoring, recursion, tables,
 };
 

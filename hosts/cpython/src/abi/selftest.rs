@@ -122,13 +122,24 @@ pub(super) unsafe fn run() -> Checked {
         function(get(c"outer")?.as_ptr(), globals.as_ptr())?;
         closure(get(c"inner")?.as_ptr())?;
         generator_(get(c"generator")?.as_ptr())?;
+        made(
+            "the end of a generator",
+            ffi::PyObject_CallMethod(
+                get(c"generator")?.as_ptr(),
+                c"close".as_ptr(),
+                std::ptr::null(),
+            ),
+        )?;
         instance(get(c"point")?.as_ptr(), get(c"bound")?.as_ptr())?;
         frames(
             get(c"look")?.as_ptr(),
             get(c"recursion_1")?.as_ptr(),
             get(c"recursion_2")?.as_ptr(),
         )?;
-        thread_state()
+        thread_state()?;
+        // The program's functions refer to their namespace, which refers to them.
+        ffi::PyDict_Clear(globals.as_ptr());
+        Ok(())
     }
 }
 

@@ -23,10 +23,11 @@ static WAITING_AT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 /// interpreter, that is what is pending then. A frame that has not come to its `RESUME` is in no traceback.
 ///
 /// # Safety
-/// The running thread, with an exception pending; its frame is where that was raised.
+/// The running thread; its frame is where the exception was raised.
 pub unsafe fn add(thread: Thread) {
-    // SAFETY: the caller's: the running thread, with an exception pending.
+    // SAFETY: the caller's: the running thread.
     unsafe {
+        ensure_raised(thread);
         let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
         if abi::frames::is_incomplete(frame) {
             return;
@@ -47,10 +48,36 @@ pub unsafe fn add(thread: Thread) {
     }
 }
 
+/// An error was returned. If no exception says which, which is a mistake of some C extension, raise the interpreter's `SystemError` for that.
+///
+/// # Safety
+/// The running thread.
+#[inline]
+pub unsafe fn ensure_raised(thread: Thread) {
+    // SAFETY: the caller's: the running thread.
+    unsafe {
+        if field::<Obj>(thread, abi::thread::CURRENT_EXCEPTION).is_null() {
+            raise_missing();
+        }
+    }
+}
+
+#[cold]
+fn raise_missing() {
+    // SAFETY: the caller runs on a thread that holds the lock; the text lives for ever.
+    unsafe {
+        PyErr_SetString(
+            PyExc_SystemError,
+            c"error return without exception set".as_ptr(),
+        );
+    }
+}
+
 /// [`add`], unless the exception is nobody else's and its end shows it to nobody: then that waits.
 pub(super) unsafe fn put_off(thread: Thread) {
-    // SAFETY: the caller's: the running thread, with an exception pending.
+    // SAFETY: the caller's: the running thread.
     unsafe {
+        ensure_raised(thread);
         let pending: Obj = field(thread, abi::thread::CURRENT_EXCEPTION);
         let class = Py_TYPE(pending);
         if Py_REFCNT(pending) > 1 || (*class).tp_finalize.is_some() || (*class).tp_del.is_some() {

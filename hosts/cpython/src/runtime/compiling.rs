@@ -54,9 +54,13 @@ pub struct Front {
 pub enum Refusal {
     /// The function stays interpreted.
     Lasting(String),
-    /// The compiler is at work already, or the process ends.
+    /// The compiler is at work already, the thread's stack is too low for it, or the process ends.
     Busy,
 }
+
+/// Stack that the compiler needs, and what it calls. Most functions take less than 128 KiB; a thread may have 64 KiB, which is enough for
+/// the interpreter.
+const STACK_FOR_A_COMPILE: usize = 192 << 10;
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -478,6 +482,9 @@ pub(super) unsafe fn compile_unit(
 /// # Safety
 /// `func` is a Python function.
 pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refusal> {
+    if !frames::has_stack(STACK_FOR_A_COMPILE) {
+        return Err(Refusal::Busy);
+    }
     // SAFETY: the caller's promise, here and below.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
@@ -650,6 +657,9 @@ pub unsafe fn compile_loop(
         let state = state_of(gil, shape.code);
         if let Some(unit) = state.loop_unit(kind, globals, builtins, at_top) {
             return Ok(unit);
+        }
+        if !frames::has_stack(STACK_FOR_A_COMPILE) {
+            return Err(Refusal::Busy);
         }
         if let Some(reason) = state.loops_refused.get() {
             return Err(Refusal::Lasting(reason.clone()));

@@ -10,9 +10,8 @@ use super::units::{self, Busy, HandedOver, UnitRef, UnitState};
 use super::{Gil, abi, compiling, frames, generators, monitoring};
 use crate::helpers;
 use abi::eval_breaker::{self, EVENTS, HARMLESS};
-use abi::thread as t;
 use cladonia::host::interpreted_call_at;
-use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Value};
+use cladonia::lir::{Builder, Func, IntCond, Opcode, Signature};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
 use std::cell::Cell;
@@ -61,52 +60,6 @@ unsafe fn may_enter(gil: Gil, ts: Thread, unit: &UnitState) -> bool {
     false
 }
 
-/// Size of an argument.
-const WORD: i32 = size_of::<Object>() as i32;
-
-/// Branch to `take` if the arguments of a vectorcall are on the operand stack of the interpreter's frame that is
-/// calling just this function, so that it owns them; else to `copy`.
-fn stands_in_stack(b: &mut Builder<'_>, callee: Value, args: Value, take: Block, copy: Block) {
-    let helper = b.pconst(PyThreadState_GetUnchecked as *const () as u64);
-    let ts = b.call_indirect(Signature::new(&[], &[Ty::Ptr]), helper, &[])[0];
-    let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
-    let frame = b.load(Width::Ptr, ts, t::CURRENT_FRAME);
-    let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
-    for (low, high) in [(chunk, frame), (frame, args), (args, top)] {
-        let ordered = b.icmp(IntCond::Ult, low, high);
-        let next = b.block();
-        b.br(ordered, next, &[], copy, &[]);
-        b.switch_to(next);
-    }
-    // Below the arguments lies the callable, or a null and then the callable. Whoever passes arguments on is another.
-    let below = b.load(Width::Ptr, args, -WORD);
-    let direct = b.icmp(IntCond::Eq, below, callee);
-    let (indirect, null) = (b.block(), b.block());
-    b.br(direct, take, &[], indirect, &[]);
-    b.switch_to(indirect);
-    let is_null = b.is_null(below);
-    b.br(is_null, null, &[], copy, &[]);
-    b.switch_to(null);
-    let below = b.load(Width::Ptr, args, -2 * WORD);
-    let direct = b.icmp(IntCond::Eq, below, callee);
-    b.br(direct, take, &[], copy, &[]);
-}
-
-/// The same question in Rust: see [`stands_in_stack`].
-unsafe fn are_interpreters(func: Object, args: *const Object) -> bool {
-    // SAFETY: what is read lies in the thread's data stack, between a frame in it and its top.
-    unsafe {
-        let ts = current_thread();
-        let (chunk, frame, top): (usize, usize, usize) = (
-            get(ts, t::DATASTACK_CHUNK),
-            get(ts, t::CURRENT_FRAME),
-            get(ts, t::DATASTACK_TOP),
-        );
-        let inside = chunk < frame && frame < args as usize && (args as usize) < top;
-        inside && (*args.sub(1) == func || (*args.sub(1)).is_null() && *args.sub(2) == func)
-    }
-}
-
 fn none_address() -> u64 {
     // SAFETY: the address of a static.
     unsafe { Py_None() as u64 }
@@ -147,7 +100,9 @@ pub fn stub(entry: &Entry) -> Func {
         if arity == 0 {
             b.jump(copy, &[]);
         } else {
-            stands_in_stack(&mut b, callee, args, take, copy);
+            let helper = b.pconst(PyThreadState_GetUnchecked as *const () as u64);
+            let ts = b.call_indirect(Signature::new(&[], &[Ty::Ptr]), helper, &[])[0];
+            abi::calls::branch_on_owner(&mut b, ts, callee, args, arity, take, copy);
         }
         b.switch_to(take);
         let none = b.pconst(none_address());
@@ -306,13 +261,13 @@ pub unsafe extern "C" fn call_original(
     let original = gil.runtime().original_vectorcall;
     // SAFETY: as in `bind`.
     unsafe {
-        if are_interpreters(func, args) {
+        let (ts, positional) = (current_thread(), nargsf & !ARGUMENTS_OFFSET);
+        if abi::calls::are_owned(ts, func, args, positional + keyword_count(kwnames)) {
             // Where the call is wrong, the interpreter drops the arguments of its own calls in another order than those
             // of a vectorcall.
-            let positional = nargsf & !ARGUMENTS_OFFSET;
             let taken = take_arguments(args, positional, kwnames);
             let func = Py_NewRef(func);
-            return helpers::interpret(current_thread(), func, taken.as_ptr(), positional, kwnames);
+            return helpers::interpret(ts, func, taken.as_ptr(), positional, kwnames);
         }
     }
     // SAFETY: the arguments are those of a vectorcall.
@@ -711,7 +666,8 @@ unsafe extern "C" fn bind(
         out.fill(std::ptr::null_mut());
         let given = nargsf & !ARGUMENTS_OFFSET;
         if bind_all(func, &shape, args, given, kwnames, out).is_some() {
-            if are_interpreters(func, args) {
+            let count = given + keyword_count(kwnames);
+            if abi::calls::are_owned(current_thread(), func, args, count) {
                 // As in the stub: the caller's references are given up now.
                 let taken = take_arguments(args, given, kwnames);
                 taken.into_iter().for_each(|object| Py_DECREF(object));

@@ -84,6 +84,9 @@ unsafe fn leave(
             ExitKind::Pending => !get::<Object>(ts, t::CURRENT_EXCEPTION).is_null(),
             kind => kind.raises(),
         };
+        if raises {
+            traceback::ensure_raised(ts);
+        }
         let raised_out = raises && !is_open && is_raised_out(state, record, ts, pos);
         if kind == Kind::Generator {
             // What the record needs of them was copied. The interpreter pushes its frames where they were.

@@ -27,6 +27,7 @@ use cladonia::exits::{Source, VirtualKind};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Results, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
 use pyo3_ffi::*;
+use std::cell::Cell;
 
 /// The mark of a native frame.
 pub const NATIVE: u16 = 0xC1AD;
@@ -283,6 +284,21 @@ pub unsafe fn is_stack_low(ts: Thread) -> bool {
     let here = 0u8;
     // SAFETY: the caller's promise.
     unsafe { get::<i64>(ts, STACK_WORD) != 0 && stack_check(ts, (&raw const here) as u64) == 0 }
+}
+
+/// Whether the current thread's stack has so many bytes left. Where that is not known, it is taken to have them.
+pub fn has_stack(bytes: usize) -> bool {
+    thread_local! {
+        /// The lowest address of the thread's stack, once somebody has asked: a system call tells it.
+        static LOWEST: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+    let lowest = LOWEST.get().unwrap_or_else(|| {
+        let lowest = stack_bounds().map_or(0, |(low, _)| low);
+        LOWEST.set(Some(lowest));
+        lowest
+    });
+    let here = 0u8;
+    (&raw const here as usize).saturating_sub(lowest) >= bytes
 }
 
 /// Lowest address and size of the current thread's stack.

@@ -296,7 +296,8 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
 }
 
 /// Bet on no single function that the code itself makes, once it has been called more than once: each call makes another, and a unit
-/// that bet on one would keep it, with all that its cells hold, for nothing.
+/// that bet on one would keep it, with all that its cells hold, for nothing. So it is with a closure that calls itself, whose own function
+/// is in a cell: a call that gives all arguments needs no more of it than its code.
 ///
 /// # Safety
 /// The GIL is held; `code` is what the state's code object was decoded to.
@@ -313,7 +314,13 @@ pub unsafe fn expect_others(state: &CodeState, code: &Code) {
                 continue;
             }
             let (made, ..) = function_state::parts_of(function.cast());
-            if made != state.shape.code && keeps(state.shape.code, made) {
+            let are_others = if made == state.shape.code {
+                let closure: Object = get(function.cast(), abi::function::CLOSURE);
+                !closure.is_null() && instr.arg as i32 == state.shape.argcount
+            } else {
+                keeps(state.shape.code, made)
+            };
+            if are_others {
                 let mut learnt = state.learnt.borrow_mut();
                 learnt.kin.insert(pc, made);
                 learnt.avoid.insert((pc, Reason::Identity));

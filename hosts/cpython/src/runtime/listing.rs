@@ -32,13 +32,40 @@ const OURS: Functions = Functions {
 /// The module's own, and the rows of its table that they are in.
 static ORIGINALS: OnceLock<(Functions, [Row; 3])> = OnceLock::new();
 
+/// The row of a C function in its module's table of methods.
 #[derive(Clone, Copy)]
-struct Row(*mut PyMethodDef);
+pub(super) struct Row(*mut PyMethodDef);
 
 // SAFETY: rows of a static table, which are changed with the GIL held.
 unsafe impl Send for Row {}
 // SAFETY: as above.
 unsafe impl Sync for Row {}
+
+impl Row {
+    /// What the function does.
+    ///
+    /// # Safety
+    /// The GIL is held.
+    pub(super) unsafe fn function(self) -> PyMethodDefPointer {
+        // SAFETY: the table is static.
+        unsafe { (*self.0).ml_meth }
+    }
+
+    /// Let the function do `to` if it does `from`; says whether it does `to` then.
+    ///
+    /// # Safety
+    /// The GIL is held; both are addresses of functions that are called as the row's flags say.
+    pub(super) unsafe fn exchange(self, from: usize, to: usize) -> bool {
+        // SAFETY: the caller's promise; a row's function is a word.
+        unsafe {
+            let place: *mut usize = (&raw mut (*self.0).ml_meth).cast();
+            if *place == from {
+                *place = to;
+            }
+            *place == to
+        }
+    }
+}
 
 /// What is counted of questions.
 #[derive(Default)]
@@ -137,7 +164,7 @@ unsafe fn functions() -> Option<(Functions, [Row; 3])> {
             ])
         })();
         Py_DECREF(module);
-        let [objects, referrers, referents] = rows?.map(|row| (*row.0).ml_meth);
+        let [objects, referrers, referents] = rows?.map(|row| row.function());
         let functions = Functions {
             objects: objects.PyCFunctionFastWithKeywords,
             referrers: referrers.PyCFunctionFast,
@@ -147,8 +174,11 @@ unsafe fn functions() -> Option<(Functions, [Row; 3])> {
     }
 }
 
-/// The row of a function of a module that is called so.
-unsafe fn row(module: Object, name: &CStr, flags: std::ffi::c_int) -> Option<Row> {
+/// The row of a function of a module that is called so; `None` if another object has its name there.
+///
+/// # Safety
+/// The GIL is held.
+pub(super) unsafe fn row(module: Object, name: &CStr, flags: std::ffi::c_int) -> Option<Row> {
     // SAFETY: the caller's: the GIL is held. A C function has its row, which is static.
     unsafe {
         let function = PyObject_GetAttrString(module, name.as_ptr());
@@ -177,14 +207,8 @@ unsafe fn exchange(rows: &[Row; 3], from: &Functions, to: &Functions) -> bool {
     };
     let mut all = true;
     for ((row, from), to) in rows.iter().zip(words(from)).zip(words(to)) {
-        // SAFETY: the caller's: the GIL is held; a row's function is a word.
-        unsafe {
-            let place: *mut usize = (&raw mut (*row.0).ml_meth).cast();
-            if *place == from {
-                *place = to;
-            }
-            all &= *place == to;
-        }
+        // SAFETY: the caller's: the GIL is held; both are called alike.
+        all &= unsafe { row.exchange(from, to) };
     }
     all
 }

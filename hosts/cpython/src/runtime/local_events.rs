@@ -2,103 +2,73 @@
 //!
 //! CPython 3.13 gives monitoring a new version when events are asked for everywhere (and for tracing and profiling),
 //! which every unit compares. For one code object (`sys.monitoring.set_local_events`) it only rewrites the code. So
-//! the function in `sys.monitoring` is replaced, while the JIT is on, by one that calls it and then makes the code's
-//! units look. And since that rewrites the code at once, it serves where native code leaves to code that has missed a change.
+//! what that function does is replaced, while the JIT is on, by a C function that does the same and then makes the code's
+//! units look. It is replaced in the function's row of the module's table of methods: whoever has taken the function before, or keeps it
+//! until after, has the same one. And since it rewrites the code at once, it serves where native code leaves to code that has missed a change.
 
 use super::Gil;
 use super::abi;
 use super::capi::*;
+use super::listing::{self, Row};
 use abi::frame as f;
 use pyo3_ffi::*;
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-struct Method(PyMethodDef);
-
-// SAFETY: constant after it is made.
-unsafe impl Send for Method {}
-// SAFETY: as above.
-unsafe impl Sync for Method {}
-
-static METHOD: OnceLock<Method> = OnceLock::new();
+/// The row of the function, and what it does, before it was replaced.
+static ORIGINAL: OnceLock<(Row, PyCFunctionFast)> = OnceLock::new();
 
 const NAME: &std::ffi::CStr = c"set_local_events";
 
-/// Take the function's place in `sys.monitoring`, an object given here.
+/// Whether the function of `sys.monitoring` does ours too.
+#[derive(Default)]
+pub struct LocalEvents {
+    is_watched: Cell<bool>,
+}
+
+/// Hear who asks for local events; undone by [`restore`].
 ///
 /// # Safety
 /// `monitoring` is the module.
 pub unsafe fn interpose(gil: Gil, monitoring: Object) {
-    let method = METHOD.get_or_init(|| {
-        Method(PyMethodDef {
-            ml_name: NAME.as_ptr(),
-            ml_meth: PyMethodDefPointer {
-                PyCFunctionFast: set_local_events,
-            },
-            ml_flags: METH_FASTCALL,
-            ml_doc: std::ptr::null(),
-        })
-    });
-    // SAFETY: the caller's promise; the method table lives for ever.
+    // SAFETY: the caller's promise; the flags say how the function is called.
     unsafe {
-        if gil.runtime().original_set_local_events.get() != 0 {
-            return;
-        }
-        let original = PyObject_GetAttrString(monitoring, NAME.as_ptr());
-        let ours = PyCFunction_NewEx(
-            (&raw const method.0).cast_mut(),
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-        );
-        if !original.is_null()
-            && !ours.is_null()
-            && PyObject_SetAttrString(monitoring, NAME.as_ptr(), ours) == 0
+        if ORIGINAL.get().is_none()
+            && let Some(row) = listing::row(monitoring, NAME, METH_FASTCALL)
         {
-            gil.runtime()
-                .original_set_local_events
-                .set(original as usize);
-        } else {
-            PyErr_Clear();
-            Py_XDECREF(original);
+            let _ = ORIGINAL.set((row, row.function().PyCFunctionFast));
         }
-        Py_XDECREF(ours);
+        if let Some((row, original)) = ORIGINAL.get() {
+            let is_ours = row.exchange(*original as usize, set_local_events as *const () as usize);
+            gil.runtime().local_events.is_watched.set(is_ours);
+        }
     }
 }
 
-/// Give the function its place back.
-///
-/// # Safety
-/// As of [`interpose`].
-pub unsafe fn restore(gil: Gil, monitoring: Object) {
-    let original = gil.runtime().original_set_local_events.take() as Object;
-    if original.is_null() {
-        return;
-    }
-    // SAFETY: the reference was kept for this.
-    unsafe {
-        if PyObject_SetAttrString(monitoring, NAME.as_ptr(), original) != 0 {
-            PyErr_Clear();
-        }
-        Py_DECREF(original);
+/// Let the function do what it did, unless somebody else has replaced ours since.
+pub fn restore(gil: Gil) {
+    gil.runtime().local_events.is_watched.set(false);
+    if let Some((row, original)) = ORIGINAL.get() {
+        // SAFETY: the lock is held.
+        unsafe { row.exchange(set_local_events as *const () as usize, *original as usize) };
     }
 }
 
-unsafe extern "C" fn set_local_events(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
-    // SAFETY: the interpreter calls with its lock held.
-    let gil = unsafe { Gil::held() };
-    // SAFETY: the interpreter calls with `count` arguments; the original is kept while this one is reachable, or None
-    // is called in its place, which raises.
+unsafe extern "C" fn set_local_events(
+    module: Object,
+    args: *mut Object,
+    count: Py_ssize_t,
+) -> Object {
+    let (_, original) = ORIGINAL.get().expect("it was replaced");
+    // SAFETY: a method's promises. Other interpreters share the table of methods; the main one's lock is held by its own threads, and
+    // compiled code is its alone.
     unsafe {
-        let original = gil.runtime().original_set_local_events.get() as Object;
-        let callee = if original.is_null() {
-            Py_None()
-        } else {
-            original
-        };
-        let result = PyObject_Vectorcall(callee, args, count as usize, std::ptr::null_mut());
-        if !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
+        let result = original(module, args, count);
+        let is_main = PyInterpreterState_Get() == PyInterpreterState_Main();
+        if is_main && !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
             let code = *args.add(1);
-            for unit in gil.runtime().units() {
+            for unit in Gil::held().runtime().units() {
                 let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);
                 if (*unit).shape.code == code || inlined() {
                     (*unit).checked.pending.set(abi::eval_breaker::NEVER);
@@ -132,21 +102,31 @@ pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
 /// Ask for an event of a code object, and then not.
 #[cold]
 unsafe fn rewrite(gil: Gil, code: Object) {
-    let set = gil.runtime().original_set_local_events.get() as Object;
-    let (Some(tool), false) = (gil.runtime().monitor.tool.get(), set.is_null()) else {
+    let is_watched = gil.runtime().local_events.is_watched.get();
+    let (Some(tool), Some((_, set)), true) =
+        (gil.runtime().monitor.tool.get(), ORIGINAL.get(), is_watched)
+    else {
         return;
     };
-    // SAFETY: the caller's promise; the function is kept while it is replaced. An exception may be pending.
+    // SAFETY: the caller's promise. The function does not look at its module; small ints are there for ever. An exception may be pending.
     unsafe {
         let pending = PyErr_GetRaisedException();
+        let tool = PyLong_FromLong(tool.into());
         for events in [UNHEARD, 0] {
-            let format = c"iOi".as_ptr();
-            let result = PyObject_CallFunction(set, format, c_int::from(tool), code, events);
+            let events = PyLong_FromLong(events.into());
+            let mut args = [tool, code, events];
+            let result = set(
+                std::ptr::null_mut(),
+                args.as_mut_ptr(),
+                args.len() as Py_ssize_t,
+            );
             if result.is_null() {
                 PyErr_Clear();
             }
             Py_XDECREF(result);
+            Py_DECREF(events);
         }
+        Py_DECREF(tool);
         PyErr_SetRaisedException(pending);
     }
 }

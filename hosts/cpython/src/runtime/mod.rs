@@ -145,8 +145,8 @@ pub struct Runtime {
     pub proxies: locals_proxy::Proxies,
     /// The monitoring tool.
     pub monitor: monitoring::Monitor,
-    /// `sys.monitoring.set_local_events` as it was, while it is replaced.
-    pub original_set_local_events: Cell<usize>,
+    /// Whether it is heard which code objects get events of their own.
+    pub local_events: local_events::LocalEvents,
     /// Fallback stubs by arity.
     pub fallbacks: RefCell<HashMap<usize, cladonia::codegen::CompiledCode>>,
     /// The entry that functions are born with.
@@ -222,7 +222,7 @@ pub unsafe fn start(
         on: Cell::new(false),
         quiet: Cell::new(0),
         finished: Cell::new(false),
-        original_set_local_events: Cell::new(0),
+        local_events: local_events::LocalEvents::default(),
         options: Cell::default(),
         without: RefCell::default(),
         front,

@@ -119,7 +119,7 @@ impl Monitor {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
                 let monitoring =
                     Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
-                super::local_events::restore(gil, monitoring.0);
+                super::local_events::restore(gil);
                 set_events(monitoring.0, id, 0)?;
                 for event in [PY_START, JUMP] {
                     let done = PyObject_CallMethod(

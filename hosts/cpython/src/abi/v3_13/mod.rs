@@ -4,6 +4,7 @@
 //! versions, unless something here says otherwise.
 
 pub mod audit;
+pub mod calls;
 pub mod code_units;
 pub mod counts;
 mod declared;

@@ -1,0 +1,26 @@
+"""A thread's stack may be enough for the interpreter and too small for the compiler."""
+
+import threading
+
+
+def f(x):
+    return x * 2 // 3
+
+
+def work():
+    out.append(sum(f(i) for i in range(1000)))
+    total = 0
+    for i in range(10000):
+        total += i
+    out.append(total)
+
+
+out = []
+threading.stack_size(65536)
+for _ in range(3):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+threading.stack_size(0)
+work()
+print(out)
