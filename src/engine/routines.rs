@@ -112,7 +112,8 @@ impl Routines {
         func: Option<Func>,
         compile: impl FnOnce(&Func) -> Option<CompiledCode>,
     ) -> Option<u64> {
-        let func = func.filter(|func| self.host.missing_in(func).is_none());
+        let can_be_called = |func: &Func| func.signature.results.len() <= 2;
+        let func = func.filter(|func| can_be_called(func) && self.host.missing_in(func).is_none());
         let code = func.and_then(|func| compile(&func));
         address(known.entry(key).or_insert(code))
     }

@@ -137,6 +137,13 @@ fn entry_parameters_are_the_signatures() {
 }
 
 #[test]
+fn an_intrinsic_may_have_more_than_two_results() {
+    let text = "function test() -> (i64, i64, i64) {\nblock0:\n  unreachable\n}";
+    let func = parse(text, &random::helpers()).unwrap_or_else(|e| panic!("{e}"));
+    check_func(&func, Mode::Intrinsic, expect!["well formed"]);
+}
+
+#[test]
 fn a_block_must_end() {
     check(
         "() {\nblock0:\n}",
