@@ -338,9 +338,9 @@ impl Builder {
         let two = [Ty::Ptr; 2];
         let (enter, suspend) = match entry {
             Entry::Resume => {
-                let four = [Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64];
-                let enter = func("enter", &[Ty::Ptr; 3], &[Ty::Ptr, Ty::I64])?;
-                (enter, Some(func("suspend", &four, &[])?))
+                let five = [Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64];
+                let enter = func("enter", &two, &[Ty::Ptr, Ty::I64, Ty::Ptr])?;
+                (enter, Some(func("suspend", &five, &[])?))
             }
             _ => (func("enter", &two, &[Ty::Ptr])?, None),
         };
