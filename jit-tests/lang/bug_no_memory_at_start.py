@@ -1,8 +1,12 @@
 """Memory that is wanting before a frame has come to its start, for its cells: it is in no traceback, and its caller is there once."""
 
 import gc
+import sys
 
 try:
+    # Later patch versions (3.13.15 for one) end with SIGSEGV here when nothing is compiled.
+    if sys.version_info[:3] > (3, 13, 0):
+        raise ImportError
     from _testcapi import remove_mem_hooks, set_nomemory
 except ImportError:
     set_nomemory = remove_mem_hooks = lambda *numbers: None
