@@ -222,15 +222,16 @@ def refusals(stats: dict) -> dict[str, int]:
     return out
 
 
-def faults(stats: dict, threads_run: bool = False) -> list[str]:
-    """What the compiler says of its own work: a function it found wrong is refused, and the program runs all the same.
+def faults(stats: dict) -> list[str]:
+    """What the compiler says of its own work: a function it found wrong is refused, and the program runs all the same."""
+    return [reason for reason in refusals(stats) if reason.startswith("internal:") and FULL not in reason]
 
-    `threads_run`: the program ends while threads run."""
-    wrong = [reason for reason in refusals(stats) if reason.startswith("internal:") and FULL not in reason]
-    # When statistics are written at exit, all units have been thrown away, and no stack but that of a daemon thread is left.
-    if (waiting := stats.get("waiting", 0)) and not threads_run:
-        wrong.append(f"{waiting} units still count an activation at the end")
-    return wrong
+
+def unfinished(stats: dict) -> list[str]:
+    """What is wrong with statistics that were written at exit of a program that has left nothing running or suspended: all units have been
+    thrown away by then, and each entry into them has been left."""
+    waiting = stats.get("waiting", 0)
+    return [f"{waiting} units still count an activation at the end"] if waiting else []
 
 
 def _percent(part, whole):

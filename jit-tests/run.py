@@ -210,7 +210,10 @@ class Runner:
         return "; ".join(parts)
 
     def faults(self, program, ended):
-        return "".join(f"\n    {reason[:1000]}" for reason in harness.faults(ended.stats, program.threads_run))
+        found = harness.faults(ended.stats)
+        if not program.threads_run:
+            found += harness.unfinished(ended.stats)
+        return "".join(f"\n    {reason[:1000]}" for reason in found)
 
     def tail(self, stderr):
         lines = stderr.decode(errors="replace").splitlines()[-self.options.diff_lines:]
