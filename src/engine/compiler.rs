@@ -18,6 +18,7 @@ use crate::opt;
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -157,6 +158,129 @@ pub struct Unit {
     pub(super) _routines: Arc<Routines>,
 }
 
+/// A unit up to its low-level code, without the machine code: what a host needs to watch what the unit relies on
+/// before that is generated. [`Draft::finish`] makes the unit of it.
+pub struct Draft {
+    /// As [`Unit::exits`].
+    pub exits: Exits,
+    /// As [`Unit::inlined`].
+    pub inlined: Vec<hir::InlinedCode>,
+    /// As [`Unit::assumptions`].
+    pub assumptions: Vec<Assumption>,
+    /// As [`Unit::pins`].
+    pub pins: Pins,
+    /// What the unit followed from, if text forms were asked for.
+    pub(super) replay: Option<String>,
+    dumps: Vec<(&'static str, String)>,
+    passes: Vec<(&'static str, String)>,
+    raw_maps: Vec<RawMap>,
+    stored_names: Vec<u32>,
+    entry_cells: Vec<u64>,
+    timings: Vec<(&'static str, Duration)>,
+    log: opt::Log,
+    proved: usize,
+    signature: Option<RawSignature>,
+    routines: Arc<Routines>,
+}
+
+impl Draft {
+    /// The unit, with the machine code that was generated for this draft.
+    ///
+    /// # Panics
+    /// If the code was generated for another draft: one of a closed unit has two entries, any other has one.
+    pub fn finish(self, generated: Generated) -> Unit {
+        let Generated {
+            code,
+            raw,
+            interpreted,
+            dumps,
+            took,
+        } = generated;
+        let raw = match (raw, self.signature) {
+            (Some(raw), Some(signature)) => Some((raw, signature)),
+            (None, None) => None,
+            _ => panic!("the code is of another draft"),
+        };
+        let mut timings = self.timings;
+        timings.push(("generate", took));
+        let mut all_dumps = self.dumps;
+        all_dumps.extend(dumps);
+        Unit {
+            interpreted,
+            code,
+            raw,
+            exits: self.exits,
+            inlined: self.inlined,
+            assumptions: self.assumptions,
+            dumps: all_dumps,
+            passes: self.passes,
+            replay: self.replay,
+            raw_maps: self.raw_maps,
+            stored_names: self.stored_names,
+            entry_cells: self.entry_cells,
+            timings,
+            log: self.log,
+            proved: self.proved,
+            pins: self.pins,
+            _routines: self.routines,
+        }
+    }
+}
+
+/// The low-level code of a unit, from which a [`Generator`] makes machine code on any thread.
+pub struct Lowered {
+    func: Func,
+    /// Of a closed unit, what takes objects and calls `func`.
+    adapter: Option<Func>,
+    exit_hook: Option<lir::HelperId>,
+    token: u64,
+    keep_dumps: bool,
+    execution: Execution,
+    planted: Option<Planted>,
+}
+
+/// The machine code of a unit.
+pub struct Generated {
+    code: CompiledCode,
+    raw: Option<CompiledCode>,
+    interpreted: Vec<Arc<Interpreted>>,
+    dumps: Vec<(&'static str, String)>,
+    took: Duration,
+}
+
+impl Generated {
+    /// How long it took to generate.
+    pub fn took(&self) -> Duration {
+        self.took
+    }
+}
+
+/// What makes machine code of low-level code: it asks neither the world nor the host, so that it can work on another
+/// thread while the program goes on.
+pub struct Generator(Compiler);
+
+impl Generator {
+    pub(super) fn new(compiler: Compiler) -> Generator {
+        Generator(compiler)
+    }
+
+    /// Generate the code of one unit.
+    ///
+    /// # Errors
+    /// [`CompileError::Internal`]: the code generator refuses it, or the code memory is full. A panic is one too.
+    pub fn generate(&mut self, lowered: Lowered) -> Result<Generated, CompileError> {
+        catch_unwind(AssertUnwindSafe(|| self.0.generate_unit(lowered)))
+            .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))
+    }
+}
+
+const _: () = {
+    const fn sent<T: Send>() {}
+    sent::<Lowered>();
+    sent::<Generated>();
+    sent::<Generator>();
+};
+
 /// Handles that must not go stale while a unit lives.
 #[derive(Debug, Default)]
 pub struct Pins {
@@ -282,6 +406,15 @@ impl Compiler {
 
     /// Compile a unit: see [`Engine::compile`](super::Engine::compile).
     pub(super) fn compile(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
+        let (draft, lowered) = self.lower(request)?;
+        Ok(draft.finish(self.generate_unit(lowered)?))
+    }
+
+    /// The first half of a compile, to low-level code: see [`Engine::lower`](super::Engine::lower).
+    pub(super) fn lower(
+        &mut self,
+        request: &Request<'_>,
+    ) -> Result<(Draft, Lowered), CompileError> {
         let mut clock = Clock::default();
         let mut dumps = Vec::new();
         let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
@@ -354,40 +487,64 @@ impl Compiler {
             None => EXIT_HOOK,
         };
         let exit_hook = Some(self.host.helper(hook));
-        let pins = Pins::of(f);
-        let started = Instant::now();
         let token = request.parts.token;
-        let mut interpreted = Vec::new();
-        let mut code = self.make(lowered.func, exit_hook, token, &mut interpreted)?;
-        dump(keep, "clif", &|| {
-            code.clif().unwrap_or_default().to_string()
-        });
-        dump(keep, "asm", &|| code.asm().unwrap_or_default().to_string());
-        let mut raw = None;
-        if let Some(own) = own {
-            let adapter = lower::adapter(&f.code.name, &own, &self.host, token);
-            let adapter = self.make(adapter, None, token, &mut interpreted)?;
-            raw = Some((std::mem::replace(&mut code, adapter), own.signature));
-        }
-        clock.add("generate", started);
-        Ok(Unit {
-            interpreted,
+        let adapter = own
+            .as_ref()
+            .map(|own| lower::adapter(&f.code.name, own, &self.host, token));
+        let draft = Draft {
+            exits: Exits::pack(&lowered.exits),
+            inlined: f.inlined.clone(),
+            assumptions: f.assumptions.clone(),
+            pins: Pins::of(f),
+            replay: None,
+            dumps,
+            passes: built.passes,
+            raw_maps: lowered.raw_maps,
+            stored_names: f.names.clone(),
             entry_cells: entry_cells(f),
             timings: clock.stages,
             log: clock.log,
             proved: f.proved.len(),
+            signature: own.map(|own| own.signature),
+            routines: self.routines.clone(),
+        };
+        let lowered = Lowered {
+            func: lowered.func,
+            adapter,
+            exit_hook,
+            token,
+            keep_dumps: keep,
+            execution: self.execution,
+            planted: self.planted,
+        };
+        Ok((draft, lowered))
+    }
+
+    /// The second half of a compile: machine code, of what the first half has made.
+    pub(super) fn generate_unit(&mut self, lowered: Lowered) -> Result<Generated, CompileError> {
+        let started = Instant::now();
+        self.keep_dumps = lowered.keep_dumps;
+        self.execution = lowered.execution;
+        self.planted = lowered.planted;
+        let token = lowered.token;
+        let mut interpreted = Vec::new();
+        let mut dumps = Vec::new();
+        let mut code = self.make(lowered.func, lowered.exit_hook, token, &mut interpreted)?;
+        if lowered.keep_dumps {
+            dumps.push(("clif", code.clif().unwrap_or_default().to_string()));
+            dumps.push(("asm", code.asm().unwrap_or_default().to_string()));
+        }
+        let mut raw = None;
+        if let Some(adapter) = lowered.adapter {
+            let adapter = self.make(adapter, None, token, &mut interpreted)?;
+            raw = Some(std::mem::replace(&mut code, adapter));
+        }
+        Ok(Generated {
             code,
             raw,
-            exits: Exits::pack(&lowered.exits),
-            inlined: f.inlined.clone(),
-            assumptions: f.assumptions.clone(),
-            stored_names: f.names.clone(),
+            interpreted,
             dumps,
-            passes: built.passes,
-            replay: None,
-            raw_maps: lowered.raw_maps,
-            pins,
-            _routines: self.routines.clone(),
+            took: started.elapsed(),
         })
     }
 

@@ -82,7 +82,7 @@ pub(super) fn compile(
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> String {
+pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
         .unwrap_or_else(|| "a panic".to_owned())

@@ -7,7 +7,8 @@
 //!   looks at, watches what units assume ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and
 //!   frees code. This is the way for a new host; `examples/tiny_host.rs` is a complete one.
 //!   [`Hot`] is the rest of what a function needs: counts, hints, and which bets were lost.
-//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's.
+//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's. [`Engine::lower`] does the half of it
+//!   that asks the world; a [`Generator`] does the other half, on another thread if the host likes.
 //!
 //! # When code is freed
 //! A unit's code goes when its last handle is gone and no activation can be inside. The engine holds a handle of every
@@ -40,7 +41,9 @@ mod units;
 
 pub use crate::host::{Entry, RawMap, Replay, UnitParts};
 pub use account::{Account, ExitInfo, Statistics, UnitInfo};
-pub use compiler::{CompileError, MAX_HIR, Pins, Request, Unit};
+pub use compiler::{
+    CompileError, Draft, Generated, Generator, Lowered, MAX_HIR, Pins, Request, Unit,
+};
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
 pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
@@ -129,23 +132,50 @@ impl Engine {
     /// # Panics
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
+        let (draft, lowered) = self.lower(request)?;
+        Ok(draft.finish(self.compiler.generate_unit(lowered)?))
+    }
+
+    /// The first half of [`Engine::compile`]: all that asks the world. What is left to do is the machine code, which
+    /// [`Engine::generate`] makes, or a [`Generator`] on another thread; [`Draft::finish`] puts both together. Whoever
+    /// lets the program run between watches the draft's assumptions from now on, and drops what is stale.
+    ///
+    /// # Errors
+    /// As for [`Engine::compile`].
+    ///
+    /// # Panics
+    /// As for [`Engine::compile`].
+    pub fn lower(&mut self, request: Request<'_>) -> Result<(Draft, Lowered), CompileError> {
         self.prepare();
         if !self.keep_dumps && self.replays.is_none() {
-            return self.compiler.compile(&request);
+            return self.compiler.lower(&request);
         }
         let recorder = Recorder::new(request.world);
         let request = Request {
             world: &recorder,
             ..request
         };
-        let made = catch_unwind(AssertUnwindSafe(|| self.compiler.compile(&request)));
+        let made = catch_unwind(AssertUnwindSafe(|| self.compiler.lower(&request)));
         let text = request.replay(recorder.snapshot()).print(self.host());
         if let Some(replays) = &mut self.replays {
             replays.push(text.clone());
         }
-        let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
-        unit.replay = Some(text);
-        Ok(unit)
+        let (mut draft, lowered) = made.unwrap_or_else(|panic| resume_unwind(panic))?;
+        draft.replay = Some(text);
+        Ok((draft, lowered))
+    }
+
+    /// The second half of [`Engine::compile`], here.
+    ///
+    /// # Errors
+    /// [`CompileError::Internal`]: the code generator refuses it, or the code memory is full.
+    pub fn generate(&mut self, lowered: Lowered) -> Result<Generated, CompileError> {
+        self.compiler.generate_unit(lowered)
+    }
+
+    /// A code generator for another thread, over the same code memory.
+    pub fn generator(&self) -> Generator {
+        Generator::new(self.compiler.fork())
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter). Where objects are traced its first parameter is the

@@ -12,7 +12,8 @@ Nothing here is needed for a program to be right: on a Python that Cladonia can'
 from __future__ import annotations
 
 from cladonia import _native
-from cladonia._options import STAGES, check_force_exit, check_stage, check_switch, check_threshold, check_without
+from cladonia._options import (STAGES, check_compile_threads, check_force_exit, check_stage, check_switch, check_threshold,
+                               check_without)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def available() -> str | None:
 
 
 def enable(threshold: int | None = None, force_exit: str | None = None, oracle: bool = False, without: str | None = None,
-           check_facts: bool = False) -> None:
+           check_facts: bool = False, compile_threads: int | None = None) -> None:
     """Turn the JIT on for the whole process.
 
     `threshold` is how often a function or loop runs interpreted before it is compiled; 0 compiles before the first execution,
@@ -47,9 +48,12 @@ def enable(threshold: int | None = None, force_exit: str | None = None, oracle: 
     `without` leaves out passes of the compiler, to see what each brings: names separated by commas.
     `check_facts`, for tests, makes a check of each fact about memory that code could rely on: where one is false, the
     process ends with a message.
+    `compile_threads` is how many threads generate machine code while the program goes on interpreted; 0 generates it where
+    it is asked for, and the program waits.
     """
     options = check_threshold(threshold), check_force_exit(force_exit), check_switch(oracle, "oracle"), check_without(without)
-    _native.load().enable(*options, check_switch(check_facts, "check_facts"))
+    _native.load().enable(*options, check_switch(check_facts, "check_facts"),
+                          check_compile_threads(compile_threads))
 
 
 def disable() -> None:

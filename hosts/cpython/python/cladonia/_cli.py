@@ -16,6 +16,8 @@ Runs a program as python does, with the JIT on. Processes started by the program
 
 options:
   --threshold N       compile what has run N times; 0 compiles before the first execution
+  --compile-threads N threads that generate machine code beside the program (1 if nothing is said);
+                      0 generates it on the program's own thread
   --off               run interpreted
   --stats FILE.json   write statistics when the program ends
   --force-exit=HOW    make guards fail on purpose: none (only note which are
@@ -40,6 +42,7 @@ class Command:
 
     def __init__(self):
         self.threshold = None
+        self.compile_threads = None
         self.off = False
         self.stats = None
         self.force_exit = None
@@ -58,7 +61,7 @@ def read(argv):
     while rest:
         word = rest.pop(0)
         name, equals, value = word.partition("=")
-        if name in ("--threshold", "--stats", "--force-exit", "--without"):
+        if name in ("--threshold", "--compile-threads", "--stats", "--force-exit", "--without"):
             if not equals:
                 if not rest:
                     raise BadOption(f"{name} needs a value")
@@ -100,6 +103,8 @@ def _set(command, name, value):
     try:
         if name == "--threshold":
             command.threshold = _options.parse_threshold(value, name)
+        elif name == "--compile-threads":
+            command.compile_threads = _options.parse_compile_threads(value, name)
         elif name == "--force-exit":
             command.force_exit = _options.check_force_exit(value, name)
         elif name == "--without":
@@ -156,6 +161,8 @@ def _set_environment(command):
     environ["CLADONIA_ON"] = "1"
     if command.threshold is not None:
         environ["CLADONIA_THRESHOLD"] = str(command.threshold)
+    if command.compile_threads is not None:
+        environ["CLADONIA_COMPILE_THREADS"] = str(command.compile_threads)
     if command.force_exit is not None:
         environ["CLADONIA_FORCE_EXIT"] = command.force_exit
     if command.check_facts:

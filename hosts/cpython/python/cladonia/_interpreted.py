@@ -23,7 +23,7 @@ class Interpreted:
 
         return f"{platform.python_implementation()} {platform.python_version()}"
 
-    def enable(self, threshold, force_exit, oracle, without, check_facts):
+    def enable(self, threshold, force_exit, oracle, without, check_facts, compile_threads):
         pass
 
     def disable(self):
@@ -48,6 +48,8 @@ class Interpreted:
             "refused": {},
             "invalidated": 0,
             "waiting": 0,
+            "compile_beside_ms": 0.0,
+            "stale": 0,
             "compile_ms": 0.0,
             "oracle": {"units": 0, "entries": 0},
             "coverage": {

@@ -7,9 +7,10 @@ FORCE_EXIT_FORMS = "'none', 'count', 'first', 'seed:N' or 'one-by-one:K'"
 #: The compiler's passes that may be left out.
 OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "heap", "held", "signs", "memory", "bounds", "number", "paths", "checks", "slices", "ends", "sequences", "ranges", "preload", "reuse")
 LARGEST_THRESHOLD = 2**31 - 1
+MOST_COMPILE_THREADS = 64
 
 #: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
-ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_STATS")
+ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_STATS")
 #: Those of them that say yes or no: empty or 0 is no. Of the others, empty says nothing.
 SWITCHES = ("CLADONIA_ON", "CLADONIA_ORACLE", "CLADONIA_CHECK_FACTS")
 
@@ -29,6 +30,23 @@ def parse_threshold(text, name):
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"{name} must be a whole number from 0, not {text!r}")
     return check_threshold(int(text), name)
+
+
+def check_compile_threads(value, name="compile_threads"):
+    if value is None:
+        return None
+    if type(value) is not int:
+        raise TypeError(f"{name} must be an int or None, not {type(value).__name__}")
+    if not 0 <= value <= MOST_COMPILE_THREADS:
+        raise ValueError(f"{name} must be from 0 to {MOST_COMPILE_THREADS}, not {value}")
+    return value
+
+
+def parse_compile_threads(text, name):
+    """The number of threads in an option's or variable's text."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{name} must be a whole number from 0, not {text!r}")
+    return check_compile_threads(int(text), name)
 
 
 def check_force_exit(value, name="force_exit"):

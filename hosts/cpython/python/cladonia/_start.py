@@ -24,11 +24,15 @@ def from_environment():
         if threshold is not None:
             threshold = _options.parse_threshold(threshold, "CLADONIA_THRESHOLD")
         force_exit = _options.check_force_exit(environ.get("CLADONIA_FORCE_EXIT") or None, "CLADONIA_FORCE_EXIT")
+        threads = environ.get("CLADONIA_COMPILE_THREADS") or None
+        if threads is not None:
+            threads = _options.parse_compile_threads(threads, "CLADONIA_COMPILE_THREADS")
         without = _options.check_without(environ.get("CLADONIA_WITHOUT") or None, "CLADONIA_WITHOUT")
     except ValueError as error:
         print(f"cladonia: {error}; the JIT stays off", file=sys.stderr)
         return
-    cladonia.enable(threshold, force_exit, switched_on("CLADONIA_ORACLE"), without, switched_on("CLADONIA_CHECK_FACTS"))
+    cladonia.enable(threshold, force_exit, switched_on("CLADONIA_ORACLE"), without, switched_on("CLADONIA_CHECK_FACTS"),
+                    threads)
 
 
 def write_stats_at_exit(file):

@@ -6,6 +6,7 @@ use super::function_state;
 use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units;
+use super::workers::Insisting;
 use super::{Gil, Options, ended, generators, listing, locals_proxy, stats};
 use crate::accesses;
 use crate::objects::{self, collector, list_iterators};
@@ -118,10 +119,12 @@ static CALLBACKS: Table<[PyMethodDef; 3]> = Table(UnsafeCell::new([
     fastcall!(c"cladonia_jump", monitoring::on_jump, c""),
     PyMethodDef::zeroed(),
 ]));
-static HOOKS: Table<[PyMethodDef; 3]> = Table(UnsafeCell::new([
-    fastcall!(c"cladonia_after_fork", after_fork, c""),
+static HOOKS: Table<[PyMethodDef; 5]> = Table(UnsafeCell::new([
+    fastcall!(c"cladonia_after_fork", after_fork_in_child, c""),
     fastcall!(c"cladonia_at_exit", at_exit, c""),
     fastcall!(c"cladonia_gc", on_collection, c""),
+    fastcall!(c"cladonia_before_fork", before_fork, c""),
+    fastcall!(c"cladonia_forked", after_fork_in_parent, c""),
 ]));
 
 static MODULE: Table<PyModuleDef> = Table(UnsafeCell::new(PyModuleDef {
@@ -289,7 +292,8 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
         let gil = Gil::held();
-        let [threshold, force, oracle, without, check_facts] = arguments::<5>(args, count)?;
+        let [threshold, force, oracle, without, check_facts, threads] =
+            arguments::<6>(args, count)?;
         if unavailable().is_some() {
             return none();
         }
@@ -303,6 +307,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
                 return Err(());
             }
             options.threshold = value as u64;
+            options.weighs = false;
         }
         if force != Py_None() {
             options.force = ForceExit::parse(&text(force));
@@ -323,6 +328,16 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             -1 => return Err(()),
             truth => truth != 0,
         };
+        if threads != Py_None() {
+            let value = PyLong_AsLong(threads);
+            if value < 0 {
+                if PyErr_Occurred().is_null() {
+                    raise(PyExc_ValueError, "compile_threads must not be negative");
+                }
+                return Err(());
+            }
+            options.compile_threads = value as u32;
+        }
         let mut passes = Vec::new();
         if without != Py_None() {
             passes = match cladonia::opt::optional(&text(without)) {
@@ -365,22 +380,31 @@ fn ready(gil: Gil) -> Result<(), ()> {
         }
         let hooks = HOOKS.0.get().cast::<PyMethodDef>();
         let os = PyImport_ImportModule(c"os".as_ptr());
-        let hook = PyCFunction_NewEx(hooks, null_mut(), null_mut());
         let register = if os.is_null() {
             null_mut()
         } else {
             PyObject_GetAttrString(os, c"register_at_fork".as_ptr())
         };
-        if !register.is_null() && !hook.is_null() {
+        if !register.is_null() {
             let (args, named) = (PyTuple_New(0), PyDict_New());
-            PyDict_SetItemString(named, c"after_in_child".as_ptr(), hook);
-            let done = PyObject_Call(register, args, named);
-            Py_XDECREF(done);
-            Py_DECREF(args);
-            Py_DECREF(named);
+            for (name, row) in [
+                (c"before", 3),
+                (c"after_in_parent", 4),
+                (c"after_in_child", 0),
+            ] {
+                let hook = PyCFunction_NewEx(hooks.add(row), null_mut(), null_mut());
+                if !named.is_null() && !hook.is_null() {
+                    PyDict_SetItemString(named, name.as_ptr(), hook);
+                }
+                Py_XDECREF(hook);
+            }
+            if !args.is_null() && !named.is_null() {
+                Py_XDECREF(PyObject_Call(register, args, named));
+            }
+            Py_XDECREF(args);
+            Py_XDECREF(named);
         }
         Py_XDECREF(register);
-        Py_XDECREF(hook);
         Py_XDECREF(os);
         // A platform without fork needs no hook.
         PyErr_Clear();
@@ -477,6 +501,7 @@ unsafe extern "C" fn compile(_: Object, args: *mut Object, count: Py_ssize_t) ->
             return not_compiled(&reason);
         }
         ready(gil)?;
+        let _insisting = Insisting::new(gil);
         match compiling::compile_function(gil, func, &[]) {
             Ok(()) if !gil.runtime().is_installed(func) => {
                 not_compiled("its calls already go somewhere else")
@@ -678,10 +703,27 @@ unsafe extern "C" fn export(_: Object, args: *mut Object, count: Py_ssize_t) -> 
     })
 }
 
-unsafe extern "C" fn after_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+unsafe extern "C" fn before_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        // SAFETY: the interpreter calls with its lock held.
+        unsafe { Gil::held() }.runtime().workers.before_fork();
+        none()
+    })
+}
+
+unsafe extern "C" fn after_fork_in_parent(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    guarded(|| {
+        // SAFETY: the interpreter calls with its lock held.
+        unsafe { Gil::held() }.runtime().workers.after_fork(false);
+        none()
+    })
+}
+
+unsafe extern "C" fn after_fork_in_child(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
+        gil.runtime().workers.after_fork(true);
         if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
             (gil.runtime().front.after_fork)(engine);
         }
@@ -713,6 +755,7 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
         gil.runtime().finished.set(true);
+        gil.runtime().workers.stop();
         // What units hold must not outlive the modules that are taken down now. Statistics can still be asked for, by handlers that
         // were registered earlier and so run later.
         undo(gil);

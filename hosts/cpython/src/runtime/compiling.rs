@@ -1,17 +1,23 @@
 //! Requests to the compiler, and the installation of what it makes.
 //!
-//! A compile runs under the GIL from the request to the installation, so nothing it relied on can change between.
+//! A compile runs under the GIL from the request to the low-level code, so nothing it relies on can change between; from then
+//! on that is watched. Machine code is made here too, or [beside the program](super::workers): then whoever asks for the unit
+//! is told that the compiler is busy, asks again at the next call or back edge, and installs the unit once it is there.
 
 use super::capi::*;
 use super::function_state::{self, Entry, MOST_REACHED_LATE, state_of};
 use super::generators::Forward;
-use super::units::{self, FORCE_CAPACITY, Kind, UnitRef, UnitState};
-use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling, watchers};
+use super::units::{self, FORCE_CAPACITY, Kind, Progress, UnitRef, UnitState};
+use super::workers::{Done, Insisting};
+use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling, watchers, worth};
 use crate::namespace::{self, NameCell};
 use crate::world::{Known, supers};
 use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{CompileError, Engine, Entry as Start, Planted, Request, UnitParts};
+use cladonia::engine::{
+    CompileError, Engine, Entry as Start, Generated, Generator, Lowered, Planted, Request,
+    UnitParts,
+};
 use cladonia::exits::Reason;
 use cladonia::host::{Namespace, World, print_host};
 use cladonia::lir::Func;
@@ -54,7 +60,8 @@ pub struct Front {
 pub enum Refusal {
     /// The function stays interpreted.
     Lasting(String),
-    /// The compiler is at work already, the thread's stack is too low for it, or the process ends.
+    /// The compiler is at work already, on this unit or what it needs, the stack of the thread is too low for it, or the
+    /// process ends.
     Busy,
 }
 
@@ -298,6 +305,37 @@ pub(super) unsafe fn compile_unit(
     if !gil.runtime().has_engine() || gil.runtime().finished.get() {
         return Err(Refusal::Busy);
     }
+    collect(gil);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match ordered(gil, &shape, globals, builtins, kind, at_top)? {
+            Some(unit) => Ok(unit),
+            None => make_unit(
+                gil, shape, globals, builtins, kind, at_top, live, calls, function,
+            ),
+        }
+    }
+}
+
+/// [`compile_unit`], where none was ordered.
+///
+/// # Safety
+/// As of [`compile_unit`].
+#[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
+unsafe fn make_unit(
+    gil: Gil,
+    shape: CodeShape,
+    globals: Object,
+    builtins: Object,
+    kind: Kind,
+    at_top: bool,
+    live: &[Type],
+    calls: Option<&Entry>,
+    function: Object,
+) -> Result<UnitRef, Refusal> {
+    if !gil.runtime().has_engine() || gil.runtime().finished.get() {
+        return Err(Refusal::Busy);
+    }
     if gil
         .runtime()
         .totals
@@ -308,6 +346,9 @@ pub(super) unsafe fn compile_unit(
         function_state::forget_unused(gil);
     }
     units::reclaim(gil);
+    if gil.runtime().workers.are_full() {
+        return Err(Refusal::Busy);
+    }
     if !is_wanted(gil, &shape, kind) {
         return Err(Refusal::Lasting("left out on purpose".into()));
     }
@@ -411,6 +452,8 @@ pub(super) unsafe fn compile_unit(
     engine.without.clone_from(&gil.runtime().without.borrow());
     engine.planted = planted();
     engine.check_facts = options.check_facts;
+    let instrs = &gil.runtime().totals.instrs;
+    instrs.update(|instrs| instrs + code.instrs.len() as u64);
     let made = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the compiler asks for Python functions that are alive.
         let entry_cell = |func| unsafe { function_state::entry_cell(gil, func).unwrap_or(0) };
@@ -424,7 +467,7 @@ pub(super) unsafe fn compile_unit(
             is_unstable: &is_unstable,
         };
         let world = (gil.runtime().front.world)(&engine, shape.code, globals, builtins, known);
-        engine.compile(Request {
+        engine.lower(Request {
             code: &code,
             entry,
             live,
@@ -438,25 +481,19 @@ pub(super) unsafe fn compile_unit(
     let took = started.elapsed();
     let spent = &gil.runtime().totals.compile_ns;
     spent.set(spent.get() + took.as_nanos() as u64);
-    let mut compiled = made
+    let (mut draft, lowered) = made
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
             Refusal::Lasting(e.to_string())
         })?;
-    compiled.assumptions.extend(made_functions);
-    gil.runtime().totals.compiled(&compiled);
-    unit.finish(compiled);
+    draft.assumptions.extend(made_functions);
+    unit.begin(draft);
     unit.cost = (Instant::now(), took);
     drop((held, sampled));
-    healing::prepare(gil, &mut unit);
-    gil.runtime().totals.units.update(|made| made + 1);
-    state.compiled.set(true);
     let unit = Box::into_raw(unit);
     // SAFETY: the unit is alive.
     let watched = unsafe { gil.runtime().watches.register(gil, unit) };
-    // SAFETY: as before; those that relied on what the unit stores are alive.
-    unsafe { super::watchers::announce_stores(gil, unit) };
     // What is released may run code of the program, which may change what the unit relies on: then it is retired, but not reclaimed yet.
     // SAFETY: the unit is alive.
     unsafe { units::keeping(unit, release) };
@@ -471,7 +508,213 @@ pub(super) unsafe fn compile_unit(
     if !unsafe { (*unit).is_valid() } {
         return Err(Refusal::Busy);
     }
-    Ok(unit)
+    if gil.runtime().workers.are_wanted(gil) {
+        // SAFETY: the unit is alive.
+        unsafe { order(gil, unit, lowered) };
+        return Err(Refusal::Busy);
+    }
+    let started = Instant::now();
+    let generated = generate(gil, lowered);
+    spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
+    // SAFETY: the unit is alive, valid and in no table.
+    unsafe { complete(gil, unit, generated) }?;
+    // SAFETY: as before.
+    match unsafe { (*unit).is_valid() } {
+        true => Ok(unit),
+        false => Err(Refusal::Busy),
+    }
+}
+
+/// Make a unit of a code object, unless who asked last was told that workers are at what it needs, and nothing has changed
+/// since.
+///
+/// # Errors
+/// Those of `make`.
+///
+/// # Safety
+/// The code object is alive.
+unsafe fn unless_busy<T>(
+    gil: Gil,
+    code: Object,
+    make: impl FnOnce() -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let workers = &gil.runtime().workers;
+    let delivered = workers.delivered();
+    // SAFETY: the caller's promise.
+    let was_busy_at = unsafe { state_of(gil, code) }.busy_at.get();
+    if was_busy_at == Some(delivered) && !workers.are_idle() && workers.are_wanted(gil) {
+        return Err(Refusal::Busy);
+    }
+    let made = make();
+    let is_busy = matches!(made, Err(Refusal::Busy));
+    // SAFETY: as before.
+    let state = unsafe { state_of(gil, code) };
+    state.busy_at.set(is_busy.then_some(delivered));
+    made
+}
+
+/// Machine code, made here.
+fn generate(gil: Gil, lowered: Lowered) -> Result<Generated, CompileError> {
+    let engine = gil.runtime().engine.take();
+    let Some(mut engine) = engine else {
+        return Err(CompileError::Internal("the compiler is at work".into()));
+    };
+    let made = catch_unwind(AssertUnwindSafe(|| engine.generate(lowered)));
+    gil.runtime().engine.replace(Some(engine));
+    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+}
+
+/// Give a unit its machine code. If there is none, the unit is gone.
+///
+/// # Safety
+/// The unit is alive and watched, and nobody else refers to it but those who watch.
+unsafe fn complete(
+    gil: Gil,
+    unit: UnitRef,
+    generated: Result<Generated, CompileError>,
+) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let generated = match generated {
+            Ok(generated) => generated,
+            Err(error) => {
+                gil.runtime().watches.forget(unit);
+                drop(Box::from_raw(unit));
+                return Err(Refusal::Lasting(error.to_string()));
+            }
+        };
+        let (_, lowering) = (*unit).cost;
+        (*unit).cost = (Instant::now(), lowering + generated.took());
+        (*unit).finish(generated);
+        if let Some(compiled) = &(*unit).unit {
+            gil.runtime().totals.compiled(compiled);
+        }
+        healing::prepare(gil, &mut *unit);
+        gil.runtime().totals.units.update(|made| made + 1);
+        state_of(gil, (*unit).shape.code).compiled.set(true);
+        // Those that rely on what the unit stores are alive, as units in tables are.
+        watchers::announce_stores(gil, unit);
+        Ok(())
+    }
+}
+
+/// Have a unit's code generated beside the program.
+///
+/// # Safety
+/// The unit is alive, watched and valid.
+unsafe fn order(gil: Gil, unit: UnitRef, lowered: Lowered) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*unit).keepers.update(|keepers| keepers + 1);
+        let state = state_of(gil, (*unit).shape.code);
+        state.ordered.borrow_mut().push(unit);
+        let token = (*unit).token();
+        with_generators(gil, |generator| {
+            gil.runtime().workers.order(gil, token, lowered, generator);
+        });
+    }
+}
+
+/// Do something that may start workers, for which there is a maker of code generators.
+fn with_generators(gil: Gil, act: impl FnOnce(&dyn Fn() -> Generator)) {
+    let engine = gil.runtime().engine.borrow();
+    if let Some(engine) = engine.as_deref() {
+        act(&|| engine.generator());
+    }
+}
+
+/// Take what workers have made since this was called last: each unit is ready to be installed, or stale and given up.
+pub fn collect(gil: Gil) {
+    let workers = &gil.runtime().workers;
+    if workers.are_missing() {
+        with_generators(gil, |generator| workers.start(gil, generator));
+    }
+    for done in workers.collect() {
+        // SAFETY: a unit that was ordered is kept until it is collected.
+        unsafe { take(gil, done) };
+    }
+}
+
+/// Take one order that was carried out.
+///
+/// # Safety
+/// Its unit was ordered, and not collected yet.
+unsafe fn take(gil: Gil, done: Done) {
+    let unit = done.token as UnitRef;
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*unit).keepers.update(|keepers| keepers - 1);
+        if !(*unit).is_valid() {
+            // It is retired already.
+            let stale = &gil.runtime().totals.stale;
+            stale.update(|stale| stale + 1);
+            return;
+        }
+        if let Ok(generated) = &done.result {
+            let beside = &gil.runtime().totals.beside_ns;
+            beside.update(|ns| ns + generated.took().as_nanos() as u64);
+        }
+        let state = state_of(gil, (*unit).shape.code);
+        let pos = match (*unit).kind {
+            Kind::Loop { pos, .. } => Some(pos),
+            _ => None,
+        };
+        if done.result.is_err() {
+            state.ordered.borrow_mut().retain(|&other| other != unit);
+        }
+        if let Err(Refusal::Lasting(reason)) = complete(gil, unit, done.result) {
+            match pos {
+                None => drop(refuse(gil, state.shape.code, reason)),
+                Some(pos) => {
+                    state.with_loop(pos, |slot| slot.closed = true);
+                    state.loops_refused.get_or_init(|| reason);
+                }
+            }
+        }
+    }
+}
+
+/// The unit that was ordered for this place, if it is ready to be installed; it is in no table any more.
+///
+/// # Errors
+/// [`Refusal::Busy`] while a worker is at it, unless the caller insists: then it is waited for.
+///
+/// # Safety
+/// The code object is alive.
+unsafe fn ordered(
+    gil: Gil,
+    shape: &CodeShape,
+    globals: Object,
+    builtins: Object,
+    kind: Kind,
+    at_top: bool,
+) -> Result<Option<UnitRef>, Refusal> {
+    // SAFETY: the caller's promise; units in tables are alive.
+    unsafe {
+        let state = state_of(gil, shape.code);
+        let find = || state.ordered_unit(kind, globals, builtins, at_top);
+        let Some(unit) = find() else {
+            return Ok(None);
+        };
+        if (*unit).progress.get() == Progress::Ordered {
+            if gil.runtime().workers.are_wanted(gil) {
+                return Err(Refusal::Busy);
+            }
+            let token = (*unit).token();
+            let done = gil
+                .runtime()
+                .workers
+                .wait_for(token, |lowered| generate(gil, lowered));
+            if let Some(done) = done {
+                take(gil, done);
+            }
+        }
+        let Some(unit) = find() else {
+            return Ok(None);
+        };
+        state.ordered.borrow_mut().retain(|&other| other != unit);
+        Ok(Some(unit))
+    }
 }
 
 /// Compile a function and let its calls run natively.
@@ -487,7 +730,7 @@ pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<
     }
     // SAFETY: the caller's promise, here and below.
     unsafe {
-        let (code, globals, builtins) = function_state::parts_of(func);
+        let (code, ..) = function_state::parts_of(func);
         let state = state_of(gil, code);
         if let Some(reason) = state.refused.get() {
             return Err(Refusal::Lasting(reason.clone()));
@@ -496,10 +739,34 @@ pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<
         if !shape.optimized() {
             return Err(refuse(gil, code, "its locals are a namespace".into()));
         }
+        unless_busy(gil, code, || make_function(gil, func, shape, live))?;
+        ensure_stub(gil, func)?;
+        let entry = function_state::entry_of(gil, func).expect("made above");
+        if let Some(unit) = entry.unit.get() {
+            entry.cell.set((*unit).entry() as u64);
+        }
+        function_state::install(gil, func);
+        Ok(())
+    }
+}
+
+/// The part of [`compile_function`] that makes units.
+///
+/// # Safety
+/// As of [`compile_function`].
+unsafe fn make_function(
+    gil: Gil,
+    func: Object,
+    shape: CodeShape,
+    live: &[Type],
+) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise, here and below.
+    unsafe {
+        let (code, globals, builtins) = function_state::parts_of(func);
         // The locals' types say something of the generator's start only.
         let mut live = live;
         if shape.is_generator() {
-            compile_callees(gil, shape, code, globals);
+            compile_callees(gil, shape, code, globals)?;
             match generators::compile(gil, func, live) {
                 Err(Refusal::Lasting(reason)) => return Err(refuse(gil, code, reason)),
                 done => done?,
@@ -518,7 +785,7 @@ pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<
             entry.cell.set(maker);
             entry.versions.set(1);
         } else if entry.unit.get().is_none() {
-            compile_callees(gil, shape, code, globals);
+            compile_callees(gil, shape, code, globals)?;
             let entry = function_state::entry_of(gil, func).expect("made above");
             let most = state_of(gil, code).most_versions();
             if entry.versions.get() >= most {
@@ -557,27 +824,30 @@ pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<
                 watchers::raw_entry_changed(gil, code, made);
             }
         }
-        ensure_stub(gil, func)?;
-        let entry = function_state::entry_of(gil, func).expect("made above");
-        if let Some(unit) = entry.unit.get() {
-            entry.cell.set((*unit).entry() as u64);
-        }
-        function_state::install(gil, func);
         Ok(())
     }
 }
 
 /// Compile the functions that a code object names and that are about to be hot themselves, so that it can call them
 /// with raw values.
-unsafe fn compile_callees(gil: Gil, shape: CodeShape, code: Object, globals: Object) {
+///
+/// # Errors
+/// [`Refusal::Busy`] if one of them is being made beside the program: it is worth waiting for.
+unsafe fn compile_callees(
+    gil: Gil,
+    shape: CodeShape,
+    code: Object,
+    globals: Object,
+) -> Result<(), Refusal> {
     /// Callees of callees are compiled first, to this depth.
     const MOST_DEPTH: u32 = 4;
     let threshold = gil.runtime().options.get().threshold;
     let depth = &gil.runtime().compile_depth;
     if threshold == 0 || depth.get() >= MOST_DEPTH {
-        return;
+        return Ok(());
     }
     depth.update(|depth| depth + 1);
+    let mut are_made = Ok(());
     // SAFETY: names are a tuple of strings that the code object holds, globals a dict; a callee is held meanwhile.
     unsafe {
         let names: Object = get(shape.code.cast(), abi::code::NAMES);
@@ -591,20 +861,26 @@ unsafe fn compile_callees(gil: Gil, shape: CodeShape, code: Object, globals: Obj
                 continue;
             }
             let (other, ..) = function_state::parts_of(callee);
-            let calls = gil.runtime().state(other).map_or(0, |s| s.calls.get());
-            if other == code || 2 * calls < threshold {
+            let is_due = || {
+                let state = gil.runtime().state(other);
+                state.is_some_and(|state| worth::is_due_with_caller(gil, &state))
+            };
+            if other == code || !is_due() {
                 continue;
             }
             let is_new = |e: Rc<Entry>| e.unit.get().is_none() && e.versions.get() == 0;
             if function_state::entry_of(gil, callee).is_some_and(is_new) {
                 let callee = Py_NewRef(callee);
                 // What is refused is recorded.
-                let _ = compile_function(gil, callee, &[]);
+                if let Err(Refusal::Busy) = compile_function(gil, callee, &[]) {
+                    are_made = Err(Refusal::Busy);
+                }
                 Py_DECREF(callee);
             }
         }
     }
     depth.update(|depth| depth - 1);
+    are_made
 }
 
 unsafe fn ensure_stub(gil: Gil, func: Object) -> Result<(), Refusal> {
@@ -674,9 +950,12 @@ pub unsafe fn compile_loop(
                 "its bets failed in {most} versions"
             )));
         }
-        match compile_unit(
-            gil, shape, globals, builtins, kind, at_top, live, None, function,
-        ) {
+        let made = unless_busy(gil, shape.code, || {
+            compile_unit(
+                gil, shape, globals, builtins, kind, at_top, live, None, function,
+            )
+        });
+        match made {
             Ok(unit) => {
                 state_of(gil, shape.code).with_loop(pos, |slot| {
                     slot.versions += 1;
@@ -756,7 +1035,8 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
             Kind::Function
         };
         let calls = calls.as_deref();
-        let made = compile_unit(gil, shape, globals, builtins, kind, false, &[], calls, func);
+        let _insisting = Insisting::new(gil);
+        let made = make_unit(gil, shape, globals, builtins, kind, false, &[], calls, func);
         let mut text = None;
         if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
             keep_text(engine, false);

@@ -32,10 +32,18 @@ pub struct CodeState {
     pub calls: Cell<u64>,
     /// Interpreted starts after there was an entry.
     pub bypassed: Cell<u64>,
+    /// How many calls there are when it is next weighed whether compiling pays.
+    pub look_at: Cell<u64>,
+    /// Whether compiling pays.
+    pub pays: Cell<bool>,
     /// Entries, one for each pair of globals and builtins.
     pub entries: RefCell<Vec<Rc<Entry>>>,
     /// Of a generator's code: what its generators are resumed in.
     pub generator: GeneratorState,
+    /// Units whose code was ordered, and those that are made but not installed yet.
+    pub ordered: RefCell<Vec<UnitRef>>,
+    /// How many orders workers had carried out when the compiler was last busy with what was asked of this code.
+    pub busy_at: Cell<Option<u64>>,
     /// Loops by position.
     pub loops: RefCell<HashMap<u32, LoopState>>,
     /// What units have taught the next ones.
@@ -189,6 +197,12 @@ pub struct Entry {
 pub struct LoopState {
     /// Back edges counted.
     pub count: u64,
+    /// Those of the activation that began last.
+    pub here: u64,
+    /// The number of that activation among the calls.
+    pub call: u64,
+    /// How many back edges there are when it is next weighed whether compiling pays.
+    pub look_at: u64,
     /// Units, by namespace and stack depth.
     pub units: Vec<UnitRef>,
     /// Units made.
@@ -223,8 +237,12 @@ impl CodeState {
             shape,
             calls: Cell::new(0),
             bypassed: Cell::new(0),
+            look_at: Cell::new(0),
+            pays: Cell::new(false),
             entries: RefCell::default(),
             generator: GeneratorState::default(),
+            ordered: RefCell::default(),
+            busy_at: Cell::default(),
             loops: RefCell::default(),
             learnt: RefCell::default(),
             taught: Cell::new(0),
@@ -259,6 +277,7 @@ impl CodeState {
     pub fn detach(&self, unit: UnitRef) {
         let most = self.most_versions();
         let reason = || format!("its bets failed in {most} versions");
+        self.withdraw_order(unit);
         for entry in &*self.entries.borrow() {
             if entry.unit.get() == Some(unit) {
                 entry.unit.set(None);
@@ -284,11 +303,49 @@ impl CodeState {
         }
     }
 
+    /// An order that something has made stale counts as a version: a unit that was installed in its place would have been lost too.
+    fn withdraw_order(&self, unit: UnitRef) {
+        let mut ordered = self.ordered.borrow_mut();
+        let before = ordered.len();
+        ordered.retain(|&other| other != unit);
+        if ordered.len() == before {
+            return;
+        }
+        // SAFETY: units in tables are alive.
+        let unit = unsafe { &*unit };
+        match unit.kind {
+            Kind::Function => {
+                if let Some(entry) = self.entry(unit.globals, unit.builtins) {
+                    entry.versions.update(|made| made + 1);
+                }
+            }
+            Kind::Generator => self.generator.versions.update(|made| made + 1),
+            Kind::Loop { pos, .. } => self.with_loop(pos, |slot| slot.versions += 1),
+        }
+    }
+
+    /// The unit that was ordered for this place and namespace, if one was.
+    pub fn ordered_unit(
+        &self,
+        kind: Kind,
+        globals: Object,
+        builtins: Object,
+        at_top: bool,
+    ) -> Option<UnitRef> {
+        let ordered = self.ordered.borrow();
+        // SAFETY: units in tables are alive.
+        ordered.iter().copied().find(|&u| unsafe {
+            let same = (*u).globals == globals && (*u).builtins == builtins;
+            same && (*u).kind == kind && (*u).at_top == at_top
+        })
+    }
+
     /// All units.
     pub fn units(&self) -> Vec<UnitRef> {
         let (entries, loops) = (self.entries.borrow(), self.loops.borrow());
         let functions = entries.iter().filter_map(|e| e.unit.get());
         functions
+            .chain(self.ordered.borrow().iter().copied())
             .chain(self.generator.unit.get())
             .chain(loops.values().flat_map(|l| l.units.iter().copied()))
             .collect()

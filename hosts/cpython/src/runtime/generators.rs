@@ -226,11 +226,19 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
             // The frame of a generator that has ended has no function any more.
             let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);
-            publish(own, None);
-            if own == code
-                && let Err(Refusal::Lasting(reason)) = compile(gil, func, &[])
-            {
-                function_state::give_up(gil, code, &reason);
+            let made = match own == code {
+                true => compile(gil, func, &[]),
+                false => Ok(()),
+            };
+            match made {
+                // The next one that is resumed asks again.
+                Err(Refusal::Busy) => return resume_in_place(gil, generator, value),
+                Err(Refusal::Lasting(reason)) => {
+                    publish(own, None);
+                    function_state::give_up(gil, code, &reason);
+                }
+                Ok(()) if own != code => publish(own, None),
+                Ok(()) => {}
             }
             if let Some(cell) = cell_of(generator) {
                 return enter_unit(ts, generator, cell, value);

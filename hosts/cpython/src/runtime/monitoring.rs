@@ -9,7 +9,7 @@ use super::compiling::{self, Refusal};
 use super::frames;
 use super::function_state::state_of;
 use super::units::{Kind, UnitRef, UnitState};
-use super::{Gil, abi, exits};
+use super::{Gil, abi, exits, worth};
 use abi::code_units::{self, Returns};
 use abi::monitoring::{JUMP, NO_EVENT, PY_START, PY_YIELD, STOP_ITERATION};
 use abi::{frame as f, frames as state, thread as t};
@@ -300,7 +300,7 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         let calls = &runtime.totals.interpreted_calls;
         calls.update(|calls| calls + 1);
         let threshold = runtime.options.get().threshold;
-        if state.calls.get() < threshold || is_observed(gil, &state.shape) {
+        if !worth::is_due(gil, &state) || is_observed(gil, &state.shape) {
             return none();
         }
         let shape = state.shape;
@@ -358,7 +358,6 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         if get::<Object>(frame, f::EXECUTABLE) != code {
             return none();
         }
-        let options = runtime.options.get();
         let iterations = &runtime.totals.interpreted_iterations;
         iterations.update(|iterations| iterations + 1);
         let state = state_of(gil, code);
@@ -366,14 +365,19 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
             return runtime.monitor.disable();
         }
         let pos = (to / 2) as u32;
-        let (is_closed, count) = state.with_loop(pos, |slot| {
+        let calls = state.calls.get();
+        let is_closed = state.with_loop(pos, |slot| {
             slot.count += !slot.closed as u64;
-            (slot.closed, slot.count)
+            if slot.call != calls {
+                (slot.call, slot.here) = (calls, 0);
+            }
+            slot.here += 1;
+            slot.closed
         });
         if is_closed {
             return runtime.monitor.disable();
         }
-        if count < options.loop_threshold() {
+        if worth::of_turn(gil, &state, pos) != worth::Turn::Now {
             return none();
         }
         let shape = state.shape;
@@ -391,8 +395,7 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         }
         // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
         // has not been seen yet.
-        let calls = &state.calls;
-        calls.update(|calls| calls.max(options.threshold));
+        state.pays.set(true);
         enter_loop(gil, ts, frame, shape, pos)
     }
 }

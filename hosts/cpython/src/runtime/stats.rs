@@ -24,8 +24,14 @@ pub struct Totals {
     pub units: Cell<u64>,
     /// Units invalidated.
     pub invalidated: Cell<u64>,
-    /// Time in the compiler.
+    /// Time in the compiler, on the program's threads.
     pub compile_ns: Cell<u64>,
+    /// Instructions of the code that was compiled.
+    pub instrs: Cell<u64>,
+    /// Time in the code generator, on threads beside the program.
+    pub beside_ns: Cell<u64>,
+    /// Units that were stale before their code was made.
+    pub stale: Cell<u64>,
     /// Calls that ran in the interpreter, as far as they were seen.
     pub interpreted_calls: Cell<u64>,
     /// Back edges that ran in the interpreter, as far as they were seen.
@@ -201,6 +207,11 @@ pub fn dict(gil: Gil) -> Object {
             "compile_ms",
             PyFloat_FromDouble(totals.compile_ns.get() as f64 / 1e6),
         );
+        dict.set(
+            "compile_beside_ms",
+            PyFloat_FromDouble(totals.beside_ns.get() as f64 / 1e6),
+        );
+        dict.set("stale", number(totals.stale.get()));
         dict.set("stages_ms", times(&sums.stages));
         dict.set("passes_ms", times(&sums.passes));
         let paths = Dict::new();

@@ -26,7 +26,7 @@ use super::{DEFAULT_THRESHOLD, Gil, locals_proxy};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
-use cladonia::engine::Unit;
+use cladonia::engine::{Draft, Generated, Unit};
 use cladonia::exits::{ExitHead, ExitKind};
 use cladonia::facts::Assumption;
 use cladonia::hir::InlinedCode;
@@ -80,6 +80,10 @@ pub struct UnitState {
     pub kind: Kind,
     /// What the compiler made; `None` only while it is at work.
     pub unit: Option<Unit>,
+    /// The same before there is machine code.
+    pub draft: Option<Draft>,
+    /// How far that is.
+    pub progress: Cell<Progress>,
     /// For each instruction of the typed bytecode: the host's position and where to resume.
     pub positions: Vec<(u32, u32)>,
     /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
@@ -133,6 +137,17 @@ impl InlinedShape {
             positions: positions.collect(),
         }
     }
+}
+
+/// How far the making of a unit is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// Its code was [ordered](super::workers).
+    Ordered,
+    /// There is no code, since the code generator failed.
+    Failed,
+    /// It may be installed.
+    Ready,
 }
 
 /// What an instruction's operands say where a bet on them fails.
@@ -192,6 +207,8 @@ impl UnitState {
             builtins,
             kind,
             unit: None,
+            draft: None,
+            progress: Cell::new(Progress::Ordered),
             positions: Vec::new(),
             consumed: Vec::new(),
             teaches: Vec::new(),
@@ -249,12 +266,18 @@ impl UnitState {
             || made.elapsed() >= took * TIMES_ITS_COST
     }
 
-    /// Take over what the compiler made.
-    pub fn finish(&mut self, unit: Unit) {
-        self.exit_counts = vec![Cell::new(0); unit.exits.len()];
-        self.inlined = unit.inlined.iter().map(InlinedShape::of).collect();
-        objects::hold(&unit.pins, self.globals);
-        self.unit = Some(unit);
+    /// Take over what the compiler knows before there is machine code: all that is to be watched.
+    pub fn begin(&mut self, draft: Draft) {
+        self.exit_counts = vec![Cell::new(0); draft.exits.len()];
+        self.inlined = draft.inlined.iter().map(InlinedShape::of).collect();
+        objects::hold(&draft.pins, self.globals);
+        self.draft = Some(draft);
+    }
+
+    /// Take over the machine code of what it [began](UnitState::begin) with.
+    pub fn finish(&mut self, generated: Generated) {
+        self.unit = self.draft.take().map(|draft| draft.finish(generated));
+        self.progress.set(Progress::Ready);
     }
 
     /// What is known of its exits without their records.
@@ -274,7 +297,9 @@ impl UnitState {
 
     /// What it relies on.
     pub fn assumptions(&self) -> &[Assumption] {
-        self.unit.as_ref().map_or(&[], |u| &u.assumptions)
+        let drafted = self.draft.as_ref().map(|draft| &draft.assumptions);
+        let made = self.unit.as_ref().map(|unit| &unit.assumptions);
+        made.or(drafted).map_or(&[], Vec::as_slice)
     }
 
     /// Whether it relies on it that nobody finds the objects which it has made.
@@ -294,8 +319,9 @@ impl UnitState {
 
 impl Drop for UnitState {
     fn drop(&mut self) {
-        if let Some(unit) = &self.unit {
-            objects::unhold(&unit.pins);
+        let drafted = self.draft.as_ref().map(|draft| &draft.pins);
+        if let Some(pins) = self.unit.as_ref().map(|unit| &unit.pins).or(drafted) {
+            objects::unhold(pins);
         }
         // SAFETY: the reference taken by `new`; the GIL is held.
         unsafe { Py_DECREF(self.shape.code) };

@@ -48,6 +48,17 @@ pub unsafe fn returns(at: *const u8) -> Returns {
     }
 }
 
+/// What native execution of an instruction saves.
+#[derive(Clone, Copy, Debug)]
+pub struct Saving {
+    /// Where it is, in units.
+    pub at: u32,
+    /// Tenths of a nanosecond, each time.
+    pub tenths: i64,
+    /// The unit that it jumps back to, if it ends a loop.
+    pub loop_at: Option<u32>,
+}
+
 /// Whether an opcode is one that a function's traceable part begins with.
 pub fn is_start(opcode: u8) -> bool {
     // The instrumented ones hide what they stand for.

@@ -6,6 +6,8 @@ use crate::abi;
 use cladonia::types::Type;
 use pyo3_ffi::{self as ffi, PyObject};
 
+pub use super::savings::savings;
+
 /// What an instruction says of its operands.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Observed {

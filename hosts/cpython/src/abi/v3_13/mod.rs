@@ -18,6 +18,7 @@ pub mod layouts;
 pub mod monitoring;
 mod opcodes;
 pub mod recursion;
+mod savings;
 pub mod tables;
 #[cfg(test)]
 mod tests;
