@@ -31,7 +31,9 @@ STACKS = ("stacks",)
 #: How a program is run: what `python -m cladonia` is told.
 MODES = {
     "default": [],
-    "threshold30": ["--threshold", "30"],
+    "threshold30": ["--threshold", "30", "--compile-threads", "0"],
+    # Code is generated beside the program, each time a little late.
+    "beside": ["--threshold", "30", "--compile-threads", "2"],
     "threshold0": ["--threshold", "0"],
     "first": ["--threshold", "0", "--force-exit=first"],
     "seed": ["--threshold", "0", "--force-exit=seed:{seed}"],
@@ -42,7 +44,7 @@ MODES = {
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }
 #: What else a mode has in its environment: references are audited, and the code is verified after each pass.
-ENVIRONMENTS = {mode: harness.AUDIT for mode in ("threshold30", "threshold0")}
+ENVIRONMENTS = {**{mode: harness.AUDIT for mode in ("threshold30", "threshold0")}, "beside": {"CLADONIA_DELAY": "2"}}
 USUAL = ("threshold30", "threshold0", "first", "seed", "threshold30-first", "one-by-one")
 
 

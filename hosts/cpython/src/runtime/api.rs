@@ -324,6 +324,8 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             1 => options.execution = Execution::Oracle,
             _ => return Err(()),
         }
+        // What is counted is to be the same each time.
+        options.weighs &= options.force.is_none() && options.execution == Execution::Machine;
         options.check_facts = match PyObject_IsTrue(check_facts) {
             -1 => return Err(()),
             truth => truth != 0,
@@ -724,6 +726,7 @@ unsafe extern "C" fn after_fork_in_child(_: Object, _: *mut Object, _: Py_ssize_
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
         gil.runtime().workers.after_fork(true);
+        gil.runtime().pauses.after_fork();
         if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
             (gil.runtime().front.after_fork)(engine);
         }

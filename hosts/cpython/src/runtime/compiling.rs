@@ -8,7 +8,7 @@ use super::capi::*;
 use super::function_state::{self, Entry, MOST_REACHED_LATE, state_of};
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, Progress, UnitRef, UnitState};
-use super::workers::{Done, Insisting};
+use super::workers::{Done, Insisting, Order};
 use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling, watchers, worth};
 use crate::namespace::{self, NameCell};
 use crate::world::{Known, supers};
@@ -434,6 +434,11 @@ unsafe fn make_unit(
     };
     // SAFETY: the caller's promise; the code was decoded from the state's.
     unsafe { healing::expect_others(&state, &code) };
+    sampling::expect_locals(
+        &state.locals.borrow(),
+        &mut state.learnt.borrow_mut(),
+        &code,
+    );
     let learnt = state.learnt.borrow().clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
     let (mut met, held) = unsafe { healing::classes_met(&learnt) };
@@ -545,7 +550,14 @@ unsafe fn unless_busy<T>(
     if was_busy_at == Some(delivered) && !workers.are_idle() && workers.are_wanted(gil) {
         return Err(Refusal::Busy);
     }
+    let is_outermost = !gil.runtime().totals.is_stalled.replace(true);
+    let started = Instant::now();
     let made = make();
+    if is_outermost {
+        let totals = &gil.runtime().totals;
+        totals.is_stalled.set(false);
+        totals.stalled(started.elapsed());
+    }
     let is_busy = matches!(made, Err(Refusal::Busy));
     // SAFETY: as before.
     let state = unsafe { state_of(gil, code) };
@@ -609,8 +621,19 @@ unsafe fn order(gil: Gil, unit: UnitRef, lowered: Lowered) {
         let state = state_of(gil, (*unit).shape.code);
         state.ordered.borrow_mut().push(unit);
         let token = (*unit).token();
+        let entry = match (*unit).kind {
+            Kind::Function => state.entry((*unit).globals, (*unit).builtins),
+            _ => None,
+        };
+        let without = entry.filter(|entry| entry.stub.get().is_none());
+        let stub = without.map(|entry| super::entries::stub(&entry));
+        let order = Order {
+            token,
+            lowered,
+            stub,
+        };
         with_generators(gil, |generator| {
-            gil.runtime().workers.order(gil, token, lowered, generator);
+            gil.runtime().workers.order(gil, order, generator);
         });
     }
 }
@@ -621,6 +644,15 @@ fn with_generators(gil: Gil, act: impl FnOnce(&dyn Fn() -> Generator)) {
     if let Some(engine) = engine.as_deref() {
         act(&|| engine.generator());
     }
+}
+
+/// Whether there is a worker to keep the time, which is started if it may be.
+pub fn keep_time(gil: Gil) -> bool {
+    let workers = &gil.runtime().workers;
+    if !workers.are_there() && gil.runtime().options.get().works_beside() {
+        with_generators(gil, |generator| workers.start(gil, generator));
+    }
+    workers.are_there()
 }
 
 /// Take what workers have made since this was called last: each unit is ready to be installed, or stale and given up.
@@ -644,6 +676,12 @@ unsafe fn take(gil: Gil, done: Done) {
     // SAFETY: the caller's promise.
     unsafe {
         (*unit).keepers.update(|keepers| keepers - 1);
+        if let Some(Ok(stub)) = done.stub {
+            let state = state_of(gil, (*unit).shape.code);
+            if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {
+                entry.stub.get_or_init(|| stub);
+            }
+        }
         if !(*unit).is_valid() {
             // It is retired already.
             let stale = &gil.runtime().totals.stale;
@@ -739,8 +777,10 @@ pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<
         if !shape.optimized() {
             return Err(refuse(gil, code, "its locals are a namespace".into()));
         }
-        unless_busy(gil, code, || make_function(gil, func, shape, live))?;
-        ensure_stub(gil, func)?;
+        unless_busy(gil, code, || {
+            make_function(gil, func, shape, live)?;
+            ensure_stub(gil, func)
+        })?;
         let entry = function_state::entry_of(gil, func).expect("made above");
         if let Some(unit) = entry.unit.get() {
             entry.cell.set((*unit).entry() as u64);
@@ -872,10 +912,15 @@ unsafe fn compile_callees(
             if function_state::entry_of(gil, callee).is_some_and(is_new) {
                 let callee = Py_NewRef(callee);
                 // What is refused is recorded.
-                if let Err(Refusal::Busy) = compile_function(gil, callee, &[]) {
-                    are_made = Err(Refusal::Busy);
-                }
+                are_made = match compile_function(gil, callee, &[]) {
+                    Err(Refusal::Busy) => Err(Refusal::Busy),
+                    _ => Ok(()),
+                };
                 Py_DECREF(callee);
+                // One at a time: each keeps the program from its work.
+                if are_made.is_err() {
+                    break;
+                }
             }
         }
     }

@@ -22,12 +22,17 @@
 //! Nothing waits for a worker when the process ends: orders are dropped, and what it is at is nobody's.
 
 use super::Gil;
+use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Generated, Generator, Lowered};
+use cladonia::lir::Func;
+use pyo3_ffi as ffi;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Orders that are not carried out yet, at most: who asks for more is told to ask again later.
 const MOST_WAITING: usize = 256;
@@ -35,10 +40,14 @@ const MOST_WAITING: usize = 256;
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
 
-/// The low-level code of a unit, by the unit's token.
-struct Order {
-    token: u64,
-    lowered: Lowered,
+/// The low-level code of a unit.
+pub struct Order {
+    /// The unit's token.
+    pub token: u64,
+    /// The unit.
+    pub lowered: Lowered,
+    /// The stub through which interpreted code is to call it, if there is none yet.
+    pub stub: Option<Func>,
 }
 
 /// An order that was carried out.
@@ -47,6 +56,8 @@ pub struct Done {
     pub token: u64,
     /// Its code.
     pub result: Result<Generated, CompileError>,
+    /// Its stub, if that was ordered as well.
+    pub stub: Option<Result<CompiledCode, CompileError>>,
 }
 
 #[derive(Default)]
@@ -56,7 +67,12 @@ struct Queue {
     /// Orders that workers are at.
     busy: Vec<u64>,
     stopped: bool,
+    /// What the interpreter is to do next, and when.
+    alarm: Option<(Instant, PendingCall)>,
 }
+
+/// A function that the interpreter calls on its main thread, with its lock held.
+pub type PendingCall = extern "C" fn(*mut c_void) -> c_int;
 
 /// What the program's threads and the workers share.
 #[derive(Default)]
@@ -150,8 +166,7 @@ impl Workers {
     }
 
     /// Order a unit's code; `generator` makes a code generator for a worker that is started for it.
-    pub fn order(&self, gil: Gil, token: u64, lowered: Lowered, generator: &dyn Fn() -> Generator) {
-        let order = Order { token, lowered };
+    pub fn order(&self, gil: Gil, order: Order, generator: &dyn Fn() -> Generator) {
         self.with_queue(|queue| queue.waiting.push_back(order));
         self.open.update(|open| open + 1);
         self.start(gil, generator);
@@ -182,6 +197,19 @@ impl Workers {
     /// Whether orders wait that no worker is there for: after a fork.
     pub fn are_missing(&self) -> bool {
         self.threads.get() == 0 && self.open.get() != 0
+    }
+
+    /// Whether there is any.
+    pub fn are_there(&self) -> bool {
+        self.threads.get() != 0
+    }
+
+    /// Have the interpreter make a call at some time, instead of the one that it was to make.
+    pub fn wake_at(&self, at: Instant, call: PendingCall) {
+        self.with_queue(|queue| queue.alarm = Some((at, call)));
+        if self.forking.get() == 0 {
+            SHARED.ordered.notify_all();
+        }
     }
 
     /// What was carried out since this was asked last.
@@ -234,6 +262,7 @@ impl Workers {
             Found::Waiting(lowered) => Some(Done {
                 token,
                 result: generate(lowered),
+                stub: None,
             }),
             Found::Busy | Found::Nowhere => None,
         };
@@ -260,6 +289,7 @@ impl Workers {
             // Of all threads there is only this one.
             self.threads.set(0);
             self.forking.set(0);
+            self.with_queue(|queue| queue.alarm = None);
         } else {
             self.forking.update(|forking| forking.saturating_sub(1));
         }
@@ -274,6 +304,7 @@ impl Workers {
         self.with_queue(|queue| {
             queue.stopped = true;
             queue.waiting.clear();
+            queue.alarm = None;
         });
         SHARED.ordered.notify_all();
     }
@@ -284,11 +315,23 @@ fn work(mut generator: Generator) {
     let delay = delay();
     let mut queue = SHARED.lock();
     while !queue.stopped {
+        let now = Instant::now();
+        if let Some((_, call)) = queue.alarm.take_if(|(at, _)| *at <= now) {
+            // SAFETY: any thread may ask for a pending call; the interpreter is there until the workers are stopped, for which the
+            // queue is locked.
+            unsafe { ffi::Py_AddPendingCall(Some(call), null_mut()) };
+        }
         let Some(order) = queue.waiting.pop_front() else {
-            queue = SHARED
-                .ordered
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
+            queue = match queue.alarm {
+                None => SHARED
+                    .ordered
+                    .wait(queue)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some((at, _)) => {
+                    let woken = SHARED.ordered.wait_timeout(queue, at - now);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
             continue;
         };
         queue.busy.push(order.token);
@@ -297,10 +340,15 @@ fn work(mut generator: Generator) {
             std::thread::sleep(delay);
         }
         let token = order.token;
+        let stub = order.stub.map(|stub| generator.compile_stub(&stub));
         let result = generator.generate(order.lowered);
         queue = SHARED.lock();
         queue.busy.retain(|&other| other != token);
-        queue.done.push(Done { token, result });
+        queue.done.push(Done {
+            token,
+            result,
+            stub,
+        });
         SHARED.delivered.fetch_add(1, Ordering::Release);
         SHARED.carried_out.notify_all();
     }
