@@ -716,7 +716,9 @@ unsafe extern "C" fn before_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Ob
 unsafe extern "C" fn after_fork_in_parent(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
         // SAFETY: the interpreter calls with its lock held.
-        unsafe { Gil::held() }.runtime().workers.after_fork(false);
+        let gil = unsafe { Gil::held() };
+        gil.runtime().workers.after_fork(false);
+        gil.runtime().pauses.after_fork();
         none()
     })
 }

@@ -547,7 +547,8 @@ unsafe fn unless_busy<T>(
     let delivered = workers.delivered();
     // SAFETY: the caller's promise.
     let was_busy_at = unsafe { state_of(gil, code) }.busy_at.get();
-    if was_busy_at == Some(delivered) && !workers.are_idle() && workers.are_wanted(gil) {
+    let is_same = was_busy_at == Some(delivered) && workers.are_there() && !workers.are_idle();
+    if is_same && workers.are_wanted(gil) {
         return Err(Refusal::Busy);
     }
     let is_outermost = !gil.runtime().totals.is_stalled.replace(true);
@@ -617,23 +618,17 @@ unsafe fn complete(
 unsafe fn order(gil: Gil, unit: UnitRef, lowered: Lowered) {
     // SAFETY: the caller's promise.
     unsafe {
-        (*unit).keepers.update(|keepers| keepers + 1);
         let state = state_of(gil, (*unit).shape.code);
         state.ordered.borrow_mut().push(unit);
-        let token = (*unit).token();
         let entry = match (*unit).kind {
             Kind::Function => state.entry((*unit).globals, (*unit).builtins),
             _ => None,
         };
         let without = entry.filter(|entry| entry.stub.get().is_none());
         let stub = without.map(|entry| super::entries::stub(&entry));
-        let order = Order {
-            token,
-            lowered,
-            stub,
-        };
+        let order = Order { lowered, stub };
         with_generators(gil, |generator| {
-            gil.runtime().workers.order(gil, order, generator);
+            gil.runtime().workers.order(gil, unit, order, generator);
         });
     }
 }
@@ -649,7 +644,9 @@ fn with_generators(gil: Gil, act: impl FnOnce(&dyn Fn() -> Generator)) {
 /// Whether there is a worker to keep the time, which is started if it may be.
 pub fn keep_time(gil: Gil) -> bool {
     let workers = &gil.runtime().workers;
-    if !workers.are_there() && gil.runtime().options.get().works_beside() {
+    let may_start = || gil.runtime().options.get().works_beside();
+    // What makes code generators is as large as a compile.
+    if !workers.are_there() && may_start() && frames::has_stack(STACK_FOR_A_COMPILE) {
         with_generators(gil, |generator| workers.start(gil, generator));
     }
     workers.are_there()
@@ -661,32 +658,24 @@ pub fn collect(gil: Gil) {
     if workers.are_missing() {
         with_generators(gil, |generator| workers.start(gil, generator));
     }
-    for done in workers.collect() {
-        // SAFETY: a unit that was ordered is kept until it is collected.
-        unsafe { take(gil, done) };
+    for (unit, done) in workers.collect() {
+        // SAFETY: the order of a unit that goes away is withdrawn.
+        unsafe { take(gil, unit, done) };
     }
 }
 
 /// Take one order that was carried out.
 ///
 /// # Safety
-/// Its unit was ordered, and not collected yet.
-unsafe fn take(gil: Gil, done: Done) {
-    let unit = done.token as UnitRef;
+/// It is the unit's, which is alive and valid.
+unsafe fn take(gil: Gil, unit: UnitRef, done: Done) {
     // SAFETY: the caller's promise.
     unsafe {
-        (*unit).keepers.update(|keepers| keepers - 1);
         if let Some(Ok(stub)) = done.stub {
             let state = state_of(gil, (*unit).shape.code);
             if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {
                 entry.stub.get_or_init(|| stub);
             }
-        }
-        if !(*unit).is_valid() {
-            // It is retired already.
-            let stale = &gil.runtime().totals.stale;
-            stale.update(|stale| stale + 1);
-            return;
         }
         if let Ok(generated) = &done.result {
             let beside = &gil.runtime().totals.beside_ns;
@@ -738,13 +727,10 @@ unsafe fn ordered(
             if gil.runtime().workers.are_wanted(gil) {
                 return Err(Refusal::Busy);
             }
-            let token = (*unit).token();
-            let done = gil
-                .runtime()
-                .workers
-                .wait_for(token, |lowered| generate(gil, lowered));
+            let workers = &gil.runtime().workers;
+            let done = workers.wait_for(unit, |lowered| generate(gil, lowered));
             if let Some(done) = done {
-                take(gil, done);
+                take(gil, unit, done);
             }
         }
         let Some(unit) = find() else {

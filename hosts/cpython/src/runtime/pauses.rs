@@ -85,7 +85,7 @@ impl Pauses {
         self.origin.elapsed().as_nanos() as u64 + 1
     }
 
-    /// In a forked child nobody keeps the time that was asked for: all pauses end.
+    /// Nobody keeps the time that was asked for any more: all pauses end.
     pub fn after_fork(&self) {
         self.next.set(None);
         // SAFETY: the lock is held.

@@ -236,11 +236,11 @@ pub fn dict(gil: Gil) -> Object {
         let below = Dict::new();
         for (power, count) in totals.stalls.get().into_iter().enumerate() {
             if count != 0 {
-                let limit = format!("{} us", 1u64 << power);
+                let limit = format!("{}", (1u64 << power) as f64 / 1e3);
                 below.set(&limit, number(count));
             }
         }
-        stalls.set("below", below.0);
+        stalls.set("counts", below.0);
         dict.set("stalls", stalls.0);
         dict.set("stages_ms", times(&sums.stages));
         dict.set("passes_ms", times(&sums.passes));

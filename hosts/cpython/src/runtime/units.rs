@@ -424,6 +424,9 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     let rt = gil.runtime();
     rt.totals.invalidated.update(|count| count + 1);
     rt.watches.forget(unit);
+    if rt.workers.withdraw(unit) {
+        rt.totals.stale.update(|stale| stale + 1);
+    }
     if let Some(code) = rt.state(state.shape.code) {
         code.detach(unit);
     }
@@ -437,11 +440,29 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
 pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
     // SAFETY: the caller's promise, and then that of the count.
     unsafe {
-        (*unit).keepers.set((*unit).keepers.get() + 1);
+        keep(unit);
         let result = act();
-        (*unit).keepers.set((*unit).keepers.get() - 1);
+        unkeep(unit);
         result
     }
+}
+
+/// Do not reclaim a unit until [`unkeep`].
+///
+/// # Safety
+/// The unit is alive.
+pub unsafe fn keep(unit: UnitRef) {
+    // SAFETY: the caller's promise.
+    unsafe { (*unit).keepers.update(|keepers| keepers + 1) };
+}
+
+/// Undo one [`keep`].
+///
+/// # Safety
+/// The unit was kept.
+pub unsafe fn unkeep(unit: UnitRef) {
+    // SAFETY: the caller's promise.
+    unsafe { (*unit).keepers.update(|keepers| keepers - 1) };
 }
 
 /// Whether there are units that may not be entered any more but may still be running.
