@@ -17,6 +17,7 @@ import json
 import statistics
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import apps_processes
@@ -27,7 +28,7 @@ from compare import build, spread
 BARS = (
     Bar("first", "first value", mean=0.85, each=0.6),
     Bar("second", "first second", mean=1.0, each=0.9),
-    Bar("five", "first five"),
+    Bar("five", "first 5 s"),
     Bar("steady", "steady", each=0.97),
     Bar("memory", "memory", mean=1.3, more_is_worse=True),
 )
@@ -104,6 +105,8 @@ def programs(ways, table, options):
     chosen = chosen_of(table, ways, options, "program")
     seconds, rounds = options.seconds or 5.0, options.rounds or 3
     bars = [WARM_SECOND if options.warm and bar.key == "second" else bar for bar in BARS]
+    if seconds < 5.0:
+        bars = [replace(bar, title=f"first {seconds:g} s") if bar.key == "five" else bar for bar in bars]
     titles = ("off ms", "first", f"{min(1, seconds):g} s", f"{min(5, seconds):g} s", "steady", "memory", "compile")
     print(f"{rounds} rounds of {seconds:g} s each way, fresh processes in turn{', with a cache that was filled before' if options.warm else ''}\n\n"
           f"{'program':22}" + "".join(f"{title:>9}" for title in titles) + f"{'beside':>8}{'units':>7}{'each':>6}{'noise':>7}", flush=True)
@@ -117,8 +120,9 @@ def programs(ways, table, options):
         rows.append(row)
         print(shown(row), flush=True)
     lines, below = summary(rows, bars, options) if rows else ([], [])
-    if len(rows) < len(table) and not options.program:
-        lines.insert(0, f"these are means of {len(rows)} of the {len(table)} programs")
+    asked = options.program or table
+    if rows and len(rows) < len(asked):
+        lines[0] = f"geometric means of {len(rows)} of the {len(asked)} programs, and the worst of each column:"
     if coverage.off or coverage.silent:
         below.append("coverage")
     return {"rounds": rounds, "seconds": seconds, "warm": options.warm, "programs": rows, "lines": ["", *lines, *coverage.lines()],

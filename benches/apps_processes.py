@@ -49,7 +49,7 @@ def processes(ways, chosen, options):
 def made_json(folder):
     """A file that `json.tool` takes some tenths of a second for."""
     file = Path(folder, "made.json")
-    records = [{"id": n, "name": f"näme {n}", "tags": ["a", "b", None, True][: n % 5], "at": {"x": n / 7, "y": [n, -n]}} for n in range(6000)]
+    records = [{"id": n, "name": f"näme {n}", "tags": ["a", "b", None, True][: n % 5], "at": {"x": n / 7, "y": [n, -n]}} for n in range(12000)]
     file.write_text(json.dumps(records))
     return str(file)
 

@@ -118,6 +118,9 @@ class Server:
             thread.start()
         for thread in threads:
             thread.join()
+        for client in clients:
+            if client.error:
+                raise SystemExit(f"the service {'with' if self.way == 'jit' else 'without'} the JIT stopped answering: {client.error}")
         digests = {client.digest() for client in clients}
         memory = sum(memory_of(pid)[1] for pid in [self.child.pid, *children(self.child.pid)])
         self.child.terminate()
@@ -140,14 +143,18 @@ class Server:
 class Client:
     def __init__(self, server):
         self.server = server
-        self.counts = []
+        self.counts, self.error = [], None
         self.answers = [set() for _ in REQUESTS]
 
     def ask(self, started, seconds):
         self.counts = [0] * int(seconds)
         number = 0
         while True:
-            answer = self.server.answer(REQUESTS[number % len(REQUESTS)])
+            try:
+                answer = self.server.answer(REQUESTS[number % len(REQUESTS)])
+            except OSError as error:
+                self.error = error
+                return
             second = int(time.perf_counter() - started)
             if second >= len(self.counts):
                 return

@@ -12,5 +12,5 @@ def work():
     unified = list(difflib.unified_diff(OLD, NEW, "old", "new", lineterm=""))
     marked = list(difflib.ndiff(OLD[:10], NEW[:10]))
     close = [difflib.get_close_matches(word[::-1][1:] + word[:2], WORDS, cutoff=0.3) for word in WORDS]
-    ratio = difflib.SequenceMatcher(None, " ".join(OLD[:12]), " ".join(NEW[:12]), autojunk=False).ratio()
+    ratio = difflib.SequenceMatcher(None, " ".join(OLD[:20]), " ".join(NEW[:20]), autojunk=False).ratio()
     return unified, marked, close, round(ratio, 9)

@@ -24,7 +24,7 @@ server host-{n}.example {{
     location /static/{n}/* {{ expires 30; header "X-Server" "number \\"{n}\\""; gzip on; }}
     location /api {{ proxy upstream_{n}; timeout 1.5 2.5e1; }}
 }}
-""" for n in range(3))
+""" for n in range(6))
 
 
 def plain(found):

@@ -70,8 +70,8 @@ def made(steps):
     return test
 
 
-for steps in range(1, 61):
-    setattr(SetCases, f"test_steps_{steps:02}", made(steps))
+for steps in range(1, 301):
+    setattr(SetCases, f"test_steps_{steps:03}", made(steps))
 
 if __name__ == "__main__":
     unittest.main()
