@@ -144,7 +144,8 @@ class Runner:
             program.problems.append(f"  {program.name} interpreted: {base.how()}")
             return program
         for mode in self.options.modes:
-            self.mode(program, mode)
+            if mode not in program.without:
+                self.mode(program, mode)
         return program
 
     def mode(self, program, mode):

@@ -14,7 +14,7 @@ use cladonia::types::Type;
 
 use pyo3_ffi::Py_REFCNT;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::c_void;
 use std::rc::Rc;
 
@@ -35,6 +35,8 @@ pub struct CodeState {
     pub bypassed: Cell<u64>,
     /// When the first event was heard of it; 0 before.
     pub began: Cell<u64>,
+    /// Calls below this number are only counted.
+    pub next_call: Cell<u64>,
     /// When its calls are to be weighed.
     pub counted: Cell<Counter>,
     /// Whether compiling pays.
@@ -48,7 +50,7 @@ pub struct CodeState {
     /// How many orders workers had carried out when the compiler was last busy with what was asked of this code.
     pub busy_at: Cell<Option<u64>>,
     /// Loops by position.
-    pub loops: RefCell<HashMap<u32, LoopState>>,
+    pub loops: RefCell<BTreeMap<u32, LoopState>>,
     /// The classes of its locals while it was interpreted.
     pub locals: RefCell<Locals>,
     /// What units have taught the next ones.
@@ -241,6 +243,7 @@ impl CodeState {
             calls: Cell::new(0),
             bypassed: Cell::new(0),
             began: Cell::new(0),
+            next_call: Cell::new(0),
             counted: Cell::default(),
             pays: Cell::new(false),
             entries: RefCell::default(),

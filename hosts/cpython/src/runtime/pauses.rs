@@ -17,7 +17,7 @@ use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
 /// Events of one place that are counted before the first pause.
-const EXACT: u64 = 400;
+const EXACT: u64 = 100;
 /// Events that are counted after a pause, to see how often there are any.
 const AGAIN: u64 = 64;
 /// A pause that would be longer than this lasts until another one ends.
@@ -107,6 +107,14 @@ impl Pauses {
 }
 
 impl Counter {
+    /// The number of the next event that is more than counted, the first time at `first`.
+    pub fn next(&self, first: u64) -> u64 {
+        match self.pause {
+            None => self.look_at.max(first),
+            Some(_) => 0,
+        }
+    }
+
     /// Count an event of what began at `began`. Gives what it was multiplied by as well, where events went unheard.
     pub fn step(&mut self, gil: Gil, began: u64, first: u64) -> (Step, Option<f64>) {
         self.count += 1;

@@ -64,6 +64,8 @@ pub struct UnitState {
     pub raw_entries: Cell<u64>,
     /// General operations of it that were looked at.
     pub sampled: Cell<u32>,
+    /// How often it was left by an exit.
+    pub exits_taken: Cell<u64>,
     /// How often it took a back edge.
     pub iterations: Cell<u64>,
     /// How often it left because its frame was kept open.
@@ -201,6 +203,7 @@ impl UnitState {
             left: Cell::new(0),
             raw_entries: Cell::new(0),
             sampled: Cell::new(0),
+            exits_taken: Cell::new(0),
             iterations: Cell::new(0),
             opened: Cell::new(0),
             mismatches: Cell::new(0),

@@ -17,6 +17,7 @@
 use super::capi::CodeShape;
 use super::function_state::{CodeState, LoopState};
 use super::pauses::Step;
+use super::units::UnitState;
 use super::{Gil, Options, abi};
 
 /// Calls before anything is weighed: by then the interpreter has specialised what runs.
@@ -135,6 +136,11 @@ pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> i64 {
 /// # Safety
 /// The code object is alive.
 pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
+    let calls = state.calls.get() + 1;
+    if calls < state.next_call.get() {
+        state.calls.set(calls);
+        return Verdict::Count;
+    }
     let options = gil.runtime().options.get();
     if !options.weighs {
         state.calls.update(|calls| calls + 1);
@@ -162,6 +168,7 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
             let share = unsafe { share(gil, state, ENTRY) };
             if share >= 100 {
                 state.pays.set(true);
+                state.next_call.set(0);
                 return Verdict::Compile;
             }
             counter.missed(gil, began, share)
@@ -169,6 +176,7 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
         step => step,
     };
     state.counted.set(counter);
+    state.next_call.set(counter.next(FIRST_CALLS));
     match step {
         Step::Pause => Verdict::Pause,
         _ => Verdict::Count,
@@ -208,7 +216,6 @@ pub enum Verdict {
 /// The code object is alive.
 pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
     let options = gil.runtime().options.get();
-    let began = state.began(gil);
     let calls = state.calls.get();
     let (step, turns, here) = state.with_loop(pos, |slot| {
         if slot.call != calls {
@@ -216,7 +223,11 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
         }
         slot.here += 1;
         let step = match options.weighs {
-            true => slot.turns.step(gil, began, FIRST_TURNS).0,
+            true if slot.turns.count + 1 < slot.turns.next(FIRST_TURNS) => {
+                slot.turns.count += 1;
+                Step::Count
+            }
+            true => slot.turns.step(gil, state.began(gil), FIRST_TURNS).0,
             false => {
                 slot.turns.count += 1;
                 Step::Look
@@ -244,11 +255,36 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
             return Verdict::Compile;
         }
     }
+    let began = state.began(gil);
     let missed = |slot: &mut LoopState| slot.turns.missed(gil, began, share.min(80));
     match state.with_loop(pos, missed) {
         Step::Pause => Verdict::Pause,
         _ => Verdict::Count,
     }
+}
+
+/// Tenths of a nanosecond that an exit costs.
+const EXIT: i64 = 8_000;
+/// Exits of a unit between two looks at whether it still pays.
+const EXITS_BETWEEN: u64 = 256;
+
+/// Whether a unit, which is left once more, has cost more by its exits than it has saved. What making it cost is spent.
+///
+/// # Safety
+/// The unit is alive.
+pub unsafe fn is_lost(gil: Gil, unit: &UnitState) -> bool {
+    let left = unit.exits_taken.get() + 1;
+    unit.exits_taken.set(left);
+    if !left.is_multiple_of(EXITS_BETWEEN) || !gil.runtime().options.get().weighs {
+        return false;
+    }
+    // SAFETY: a unit's code object is alive.
+    let profile = unsafe { Profile::of(&unit.shape) };
+    let of_loops: i64 = profile.loops.iter().map(|l| l.tenths).sum();
+    let an_iteration = of_loops / profile.loops.len().max(1) as i64;
+    let calls = profile.straight.saturating_mul(unit.all_entries() as i64);
+    let turns = an_iteration.saturating_mul(unit.iterations.get() as i64);
+    EXIT.saturating_mul(left as i64) > calls.saturating_add(turns)
 }
 
 fn knob(name: &str, default: i64) -> i64 {
