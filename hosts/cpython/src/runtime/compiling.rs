@@ -1008,17 +1008,26 @@ pub unsafe fn compile_loop(
     }
 }
 
-/// Whether a function lost its unit and may get another.
-pub fn wants_recompile(gil: Gil, code: Object) -> bool {
-    // Also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.
+/// Native code has called a function that has no unit. If it lost one and may get another, or if it pays to have one, it is
+/// asked for.
+///
+/// # Safety
+/// `func` is a Python function of this code.
+pub unsafe fn called_by_native(gil: Gil, func: Object, code: Object) {
     let runtime = gil.runtime();
-    let codes = runtime.codes.borrow();
-    // Each interpreted call asks; mostly nobody wants it.
-    let is_wanted = codes.get(&(code as usize)).is_some_and(|state| {
-        let entries = state.entries.borrow();
-        entries.iter().any(|entry| entry.recompile.get())
-    });
-    is_wanted && !runtime.finished.get() && runtime.has_engine()
+    let state = runtime.codes.borrow().get(&(code as usize)).cloned();
+    let Some(state) = state else { return };
+    if runtime.finished.get() || !runtime.has_engine() {
+        return;
+    }
+    // Again also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.
+    let is_lost = state.entries.borrow().iter().any(|e| e.recompile.get());
+    // SAFETY: the caller's promise.
+    unsafe {
+        if is_lost || runtime.on.get() && worth::of_native_call(gil, &state) {
+            recompile(gil, func);
+        }
+    }
 }
 
 /// Compile a function again. What is wrong is recorded; the call that asked goes on in the interpreter.

@@ -334,8 +334,8 @@ unsafe fn note_interpreted(gil: Gil, ts: Thread, func: Object, code: Object) {
             .update(|calls| calls + 1);
         if abi::recursion::is_native_low(ts) || frames::is_stack_low(ts) {
             function_state::give_up(gil, code, "deep recursion");
-        } else if compiling::wants_recompile(gil, code) {
-            compiling::recompile(gil, func);
+        } else {
+            compiling::called_by_native(gil, func, code);
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct CodeState {
     pub shape: CodeShape,
     /// Interpreted calls counted.
     pub calls: Cell<u64>,
+    /// Calls by native code that the interpreter ran.
+    pub fallbacks: Cell<u64>,
     /// Interpreted starts after there was an entry.
     pub bypassed: Cell<u64>,
     /// When the first event was heard of it; 0 before.
@@ -241,6 +243,7 @@ impl CodeState {
         CodeState {
             shape,
             calls: Cell::new(0),
+            fallbacks: Cell::new(0),
             bypassed: Cell::new(0),
             began: Cell::new(0),
             next_call: Cell::new(0),

@@ -39,6 +39,9 @@ use std::time::{Duration, Instant};
 /// Orders that are not carried out yet, at most: who asks for more is told to ask again later.
 const MOST_WAITING: usize = 256;
 
+/// How far a worker gives way to the program's threads, where they want the same processor.
+const NICENESS: c_int = 10;
+
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
 
@@ -219,8 +222,11 @@ impl Workers {
             let number = Arc::new(AtomicI32::new(0));
             let own = Arc::clone(&number);
             let begin = move || {
-                // SAFETY: a number.
-                own.store(unsafe { libc::gettid() }, Ordering::Relaxed);
+                // SAFETY: a number; and only this thread gives way to others.
+                unsafe {
+                    own.store(libc::gettid(), Ordering::Relaxed);
+                    libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS);
+                }
                 work(generator);
             };
             let thread = std::thread::Builder::new()

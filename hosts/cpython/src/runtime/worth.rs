@@ -28,6 +28,11 @@ const FIRST_TURNS: u64 = 400;
 /// Tenths of a nanosecond that a call takes longer when interpreted code calls native code, than when it calls interpreted code.
 const ENTRY: i64 = 250;
 
+/// Tenths of a nanosecond that a call takes longer when native code calls interpreted code, than when interpreted code does.
+const FALLBACK: i64 = 600;
+/// Such calls before anything is weighed.
+const FIRST_FALLBACKS: u64 = 32;
+
 /// What is assumed of the compiler before it has made anything: nanoseconds for so many instructions.
 const ASSUMED_INSTRS: u64 = 400;
 const ASSUMED_NS: u64 = ASSUMED_INSTRS * 16_000;
@@ -97,6 +102,7 @@ impl Profile {
     /// Nanoseconds that native code would have saved so far, where each call costs `entry` tenths more.
     fn saved(&self, state: &CodeState, entry: i64) -> i64 {
         let mut tenths = (self.straight - entry).saturating_mul(state.calls.get() as i64);
+        tenths += FALLBACK.saturating_mul(state.fallbacks.get() as i64);
         let counted = state.loops.borrow();
         for l in &self.loops {
             if let Some(slot) = counted.get(&l.first) {
@@ -127,7 +133,7 @@ pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> i64 {
     let entry = entry * knob("KE", 50) / 100;
     profile
         .saved(state, entry)
-        .saturating_mul(10000 / knob("KC", 30))
+        .saturating_mul(10000 / knob("KC", 50))
         / profile.cost(gil).max(1)
 }
 
@@ -181,6 +187,25 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
         Step::Pause => Verdict::Pause,
         _ => Verdict::Count,
     }
+}
+
+/// Whether a code object is to be compiled that native code has called once more, and the interpreter has run.
+///
+/// # Safety
+/// The code object is alive.
+pub unsafe fn of_native_call(gil: Gil, state: &CodeState) -> bool {
+    let fallbacks = state.fallbacks.get() + 1;
+    state.fallbacks.set(fallbacks);
+    if !gil.runtime().options.get().weighs || state.refused.get().is_some() {
+        return false;
+    }
+    if !state.pays.get() && fallbacks >= FIRST_FALLBACKS && fallbacks.is_power_of_two() {
+        // SAFETY: the caller's promise.
+        let share = unsafe { share(gil, state, 0) };
+        state.pays.set(share >= 100);
+        state.next_call.set(0);
+    }
+    state.pays.get()
 }
 
 /// Whether a callee of a code object that is being compiled is worth compiling with it.
