@@ -149,7 +149,7 @@ class Compiling(unittest.TestCase):
         self.assertTrue(cladonia.is_compiled(f), cladonia.why_not(f))
 
     def test_a_threshold_waits(self):
-        cladonia.enable(threshold=50)
+        cladonia.enable(threshold=50, compile_threads=0)
         f = fresh()
         for _ in range(10):
             f(0)

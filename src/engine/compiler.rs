@@ -158,11 +158,9 @@ pub struct Unit {
     pub(super) _routines: Arc<Routines>,
 }
 
-/// A unit up to its low-level code, without the machine code: what a host needs to watch what the unit relies on
-/// before that is generated. [`Draft::finish`] makes the unit of it.
+/// What is known of a unit as soon as its HIR is optimised: what a host needs to watch what the unit relies on before there
+/// is code. [`Draft::finish`] makes the unit of it.
 pub struct Draft {
-    /// As [`Unit::exits`].
-    pub exits: Exits,
     /// As [`Unit::inlined`].
     pub inlined: Vec<hir::InlinedCode>,
     /// As [`Unit::assumptions`].
@@ -173,7 +171,6 @@ pub struct Draft {
     pub(super) replay: Option<String>,
     dumps: Vec<(&'static str, String)>,
     passes: Vec<(&'static str, String)>,
-    raw_maps: Vec<RawMap>,
     stored_names: Vec<u32>,
     entry_cells: Vec<u64>,
     timings: Vec<(&'static str, Duration)>,
@@ -193,8 +190,11 @@ impl Draft {
             code,
             raw,
             interpreted,
+            exits,
+            raw_maps,
             dumps,
-            took,
+            lowering,
+            generation,
         } = generated;
         let raw = match (raw, self.signature) {
             (Some(raw), Some(signature)) => Some((raw, signature)),
@@ -202,20 +202,20 @@ impl Draft {
             _ => panic!("the code is of another draft"),
         };
         let mut timings = self.timings;
-        timings.push(("generate", took));
+        timings.extend([("lower", lowering), ("generate", generation)]);
         let mut all_dumps = self.dumps;
         all_dumps.extend(dumps);
         Unit {
             interpreted,
             code,
             raw,
-            exits: self.exits,
+            exits,
             inlined: self.inlined,
             assumptions: self.assumptions,
             dumps: all_dumps,
             passes: self.passes,
             replay: self.replay,
-            raw_maps: self.raw_maps,
+            raw_maps,
             stored_names: self.stored_names,
             entry_cells: self.entry_cells,
             timings,
@@ -227,13 +227,13 @@ impl Draft {
     }
 }
 
-/// The low-level code of a unit, from which a [`Generator`] makes machine code on any thread.
-pub struct Lowered {
-    func: Func,
-    /// Of a closed unit, what takes objects and calls `func`.
-    adapter: Option<Func>,
-    exit_hook: Option<lir::HelperId>,
-    token: u64,
+/// The optimised HIR of a unit, from which a [`Generator`] makes machine code on any thread.
+pub struct Optimised {
+    f: hir::Function,
+    /// Of a closed unit, what its raw entry takes and gives.
+    own: Option<RawEntry>,
+    entry: Entry,
+    parts: UnitParts,
     keep_dumps: bool,
     execution: Execution,
     planted: Option<Planted>,
@@ -244,18 +244,21 @@ pub struct Generated {
     code: CompiledCode,
     raw: Option<CompiledCode>,
     interpreted: Vec<Arc<Interpreted>>,
+    exits: Exits,
+    raw_maps: Vec<RawMap>,
     dumps: Vec<(&'static str, String)>,
-    took: Duration,
+    lowering: Duration,
+    generation: Duration,
 }
 
 impl Generated {
-    /// How long it took to generate.
+    /// How long it took.
     pub fn took(&self) -> Duration {
-        self.took
+        self.lowering + self.generation
     }
 }
 
-/// What makes machine code of low-level code: it asks neither the world nor the host, so that it can work on another
+/// What makes machine code of optimised HIR: it asks neither the world nor the host, so that it can work on another
 /// thread while the program goes on.
 pub struct Generator(Compiler);
 
@@ -268,8 +271,8 @@ impl Generator {
     ///
     /// # Errors
     /// [`CompileError::Internal`]: the code generator refuses it, or the code memory is full. A panic is one too.
-    pub fn generate(&mut self, lowered: Lowered) -> Result<Generated, CompileError> {
-        catch_unwind(AssertUnwindSafe(|| self.0.generate_unit(lowered)))
+    pub fn generate(&mut self, optimised: Optimised) -> Result<Generated, CompileError> {
+        catch_unwind(AssertUnwindSafe(|| self.0.generate_unit(optimised)))
             .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))
     }
 }
@@ -288,7 +291,7 @@ impl Generator {
 const _: () = {
     const fn sent<T: Send>() {}
     sent::<Func>();
-    sent::<Lowered>();
+    sent::<Optimised>();
     sent::<Generated>();
     sent::<Generator>();
 };
@@ -306,6 +309,8 @@ impl Pins {
     /// Pin everything that a function's instructions name.
     fn of(f: &hir::Function) -> Pins {
         let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
+        // Those that a type says nothing of as well, as None: lowering asks for their addresses, maybe later.
+        let mut named = Vec::new();
         let mut add = |ty: Type| {
             classes.extend(ty.unique_class());
             objects.extend(ty.as_object());
@@ -316,9 +321,13 @@ impl Pins {
                 hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
                     types.iter().copied().for_each(&mut add)
                 }
-                hir::Op::GuardIs(object) | hir::Op::Const(object) => {
-                    add(Type::from_object(*object))
+                hir::Op::GuardIs(object)
+                | hir::Op::Const(object)
+                | hir::Op::VirtualMethod(object) => {
+                    add(Type::from_object(*object));
+                    named.push(*object);
                 }
+                hir::Op::New(ty, _) | hir::Op::NameGetRaw(_, ty) => add(*ty),
                 _ => {}
             }
             add(f.ty(v));
@@ -333,6 +342,7 @@ impl Pins {
                 Assumption::NameUnchanged { .. } | Assumption::ObjectsPrivate => {}
             }
         }
+        objects.extend(named);
         Pins {
             classes: classes
                 .into_iter()
@@ -418,15 +428,15 @@ impl Compiler {
 
     /// Compile a unit: see [`Engine::compile`](super::Engine::compile).
     pub(super) fn compile(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
-        let (draft, lowered) = self.lower(request)?;
-        Ok(draft.finish(self.generate_unit(lowered)?))
+        let (draft, optimised) = self.optimise(request)?;
+        Ok(draft.finish(self.generate_unit(optimised)?))
     }
 
-    /// The first half of a compile, to low-level code: see [`Engine::lower`](super::Engine::lower).
-    pub(super) fn lower(
+    /// The first half of a compile, to optimised HIR: see [`Engine::optimise`](super::Engine::optimise).
+    pub(super) fn optimise(
         &mut self,
         request: &Request<'_>,
-    ) -> Result<(Draft, Lowered), CompileError> {
+    ) -> Result<(Draft, Optimised), CompileError> {
         let mut clock = Clock::default();
         let mut dumps = Vec::new();
         let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
@@ -469,21 +479,63 @@ impl Compiler {
                 limit: MAX_HIR as u64,
             });
         }
+        let draft = Draft {
+            inlined: f.inlined.clone(),
+            assumptions: f.assumptions.clone(),
+            pins: Pins::of(f),
+            replay: None,
+            dumps,
+            passes: built.passes,
+            stored_names: f.names.clone(),
+            entry_cells: entry_cells(f),
+            timings: clock.stages,
+            log: clock.log,
+            proved: f.proved.len(),
+            signature: own.as_ref().map(|own| own.signature.clone()),
+            routines: self.routines.clone(),
+        };
+        let optimised = Optimised {
+            f: built.f,
+            own,
+            entry: request.entry,
+            parts: request.parts.clone(),
+            keep_dumps: keep,
+            execution: self.execution,
+            planted: self.planted,
+        };
+        Ok((draft, optimised))
+    }
+
+    /// The second half of a compile: machine code, of what the first half has made.
+    pub(super) fn generate_unit(
+        &mut self,
+        optimised: Optimised,
+    ) -> Result<Generated, CompileError> {
+        let Optimised {
+            f,
+            own,
+            entry,
+            parts,
+            keep_dumps,
+            execution,
+            planted,
+        } = optimised;
+        self.keep_dumps = keep_dumps;
+        self.execution = execution;
+        self.planted = planted;
         let started = Instant::now();
-        let planted = self.planted == Some(Planted::Lowering);
+        let is_planted = planted == Some(Planted::Lowering);
         let lowered = match &own {
-            Some(own) => lower::lower_closed(f, own, &self.host, &request.parts, planted),
+            Some(own) => lower::lower_closed(&f, own, &self.host, &parts, is_planted),
             None => {
                 // The oracle has nothing but what it interprets.
-                let is_machine = self.execution == Execution::Machine;
+                let is_machine = execution == Execution::Machine;
                 let routines =
                     |routine| is_machine.then(|| self.routines.address(routine)).flatten();
-                let (host, parts, entry) = (&self.host, &request.parts, request.entry);
-                lower::lower(f, host, parts, entry, planted, &routines)
+                lower::lower(&f, &self.host, &parts, entry, is_planted, &routines)
             }
         };
         let lowered = lowered.map_err(|e| CompileError::Internal(format!("lowering: {e}\n{f}")))?;
-        clock.add("lower", started);
         check_exits(&lowered.exits)?;
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
             return Err(CompileError::Missing {
@@ -493,61 +545,31 @@ impl Compiler {
                 name,
             });
         }
-        dump(keep, "lir", &|| lir_text(&lowered, &self.host));
+        let mut dumps = Vec::new();
+        if keep_dumps {
+            dumps.push(("lir", lir_text(&lowered, &self.host)));
+        }
         let hook = match &own {
             Some(_) => RECORD_EXIT,
             None => EXIT_HOOK,
         };
         let exit_hook = Some(self.host.helper(hook));
-        let token = request.parts.token;
+        let token = parts.token;
         let adapter = own
             .as_ref()
             .map(|own| lower::adapter(&f.code.name, own, &self.host, token));
-        let draft = Draft {
-            exits: Exits::pack(&lowered.exits),
-            inlined: f.inlined.clone(),
-            assumptions: f.assumptions.clone(),
-            pins: Pins::of(f),
-            replay: None,
-            dumps,
-            passes: built.passes,
-            raw_maps: lowered.raw_maps,
-            stored_names: f.names.clone(),
-            entry_cells: entry_cells(f),
-            timings: clock.stages,
-            log: clock.log,
-            proved: f.proved.len(),
-            signature: own.map(|own| own.signature),
-            routines: self.routines.clone(),
-        };
-        let lowered = Lowered {
-            func: lowered.func,
-            adapter,
-            exit_hook,
-            token,
-            keep_dumps: keep,
-            execution: self.execution,
-            planted: self.planted,
-        };
-        Ok((draft, lowered))
-    }
+        let exits = Exits::pack(&lowered.exits);
+        let lowering = started.elapsed();
 
-    /// The second half of a compile: machine code, of what the first half has made.
-    pub(super) fn generate_unit(&mut self, lowered: Lowered) -> Result<Generated, CompileError> {
         let started = Instant::now();
-        self.keep_dumps = lowered.keep_dumps;
-        self.execution = lowered.execution;
-        self.planted = lowered.planted;
-        let token = lowered.token;
         let mut interpreted = Vec::new();
-        let mut dumps = Vec::new();
-        let mut code = self.make(lowered.func, lowered.exit_hook, token, &mut interpreted)?;
-        if lowered.keep_dumps {
+        let mut code = self.make(lowered.func, exit_hook, token, &mut interpreted)?;
+        if keep_dumps {
             dumps.push(("clif", code.clif().unwrap_or_default().to_string()));
             dumps.push(("asm", code.asm().unwrap_or_default().to_string()));
         }
         let mut raw = None;
-        if let Some(adapter) = lowered.adapter {
+        if let Some(adapter) = adapter {
             let adapter = self.make(adapter, None, token, &mut interpreted)?;
             raw = Some(std::mem::replace(&mut code, adapter));
         }
@@ -555,8 +577,11 @@ impl Compiler {
             code,
             raw,
             interpreted,
+            exits,
+            raw_maps: lowered.raw_maps,
             dumps,
-            took: started.elapsed(),
+            lowering,
+            generation: started.elapsed(),
         })
     }
 

@@ -7,7 +7,7 @@
 //!   looks at, watches what units assume ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and
 //!   frees code. This is the way for a new host; `examples/tiny_host.rs` is a complete one.
 //!   [`Hot`] is the rest of what a function needs: counts, hints, and which bets were lost.
-//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's. [`Engine::lower`] does the half of it
+//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's. [`Engine::optimise`] does the half of it
 //!   that asks the world; a [`Generator`] does the other half, on another thread if the host likes.
 //!
 //! # When code is freed
@@ -42,7 +42,7 @@ mod units;
 pub use crate::host::{Entry, RawMap, Replay, UnitParts};
 pub use account::{Account, ExitInfo, Statistics, UnitInfo};
 pub use compiler::{
-    CompileError, Draft, Generated, Generator, Lowered, MAX_HIR, Pins, Request, Unit,
+    CompileError, Draft, Generated, Generator, MAX_HIR, Optimised, Pins, Request, Unit,
 };
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
@@ -132,8 +132,8 @@ impl Engine {
     /// # Panics
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
-        let (draft, lowered) = self.lower(request)?;
-        Ok(draft.finish(self.compiler.generate_unit(lowered)?))
+        let (draft, optimised) = self.optimise(request)?;
+        Ok(draft.finish(self.compiler.generate_unit(optimised)?))
     }
 
     /// The first half of [`Engine::compile`]: all that asks the world. What is left to do is the machine code, which
@@ -145,32 +145,32 @@ impl Engine {
     ///
     /// # Panics
     /// As for [`Engine::compile`].
-    pub fn lower(&mut self, request: Request<'_>) -> Result<(Draft, Lowered), CompileError> {
+    pub fn optimise(&mut self, request: Request<'_>) -> Result<(Draft, Optimised), CompileError> {
         self.prepare();
         if !self.keep_dumps && self.replays.is_none() {
-            return self.compiler.lower(&request);
+            return self.compiler.optimise(&request);
         }
         let recorder = Recorder::new(request.world);
         let request = Request {
             world: &recorder,
             ..request
         };
-        let made = catch_unwind(AssertUnwindSafe(|| self.compiler.lower(&request)));
+        let made = catch_unwind(AssertUnwindSafe(|| self.compiler.optimise(&request)));
         let text = request.replay(recorder.snapshot()).print(self.host());
         if let Some(replays) = &mut self.replays {
             replays.push(text.clone());
         }
-        let (mut draft, lowered) = made.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let (mut draft, optimised) = made.unwrap_or_else(|panic| resume_unwind(panic))?;
         draft.replay = Some(text);
-        Ok((draft, lowered))
+        Ok((draft, optimised))
     }
 
     /// The second half of [`Engine::compile`], here.
     ///
     /// # Errors
     /// [`CompileError::Internal`]: the code generator refuses it, or the code memory is full.
-    pub fn generate(&mut self, lowered: Lowered) -> Result<Generated, CompileError> {
-        self.compiler.generate_unit(lowered)
+    pub fn generate(&mut self, optimised: Optimised) -> Result<Generated, CompileError> {
+        self.compiler.generate_unit(optimised)
     }
 
     /// A code generator for another thread, over the same code memory.

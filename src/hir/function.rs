@@ -12,7 +12,6 @@ use cranelift_entity::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::ops::{Deref, DerefMut, Index};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A value, which is the instruction that defines it; printed `v12`.
@@ -41,12 +40,12 @@ pub struct Entry {
 
 /// What the locals hold at some place. Most places share one list with those before and behind them; it is copied where one of them changes.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Locals(Rc<[Value]>);
+pub struct Locals(Arc<[Value]>);
 
 impl Locals {
     /// Whether both are one list.
     fn is_shared(&self, other: &Locals) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -67,7 +66,7 @@ impl FixedLocals {
             locals.clone_from(is);
             return;
         }
-        if let Some(values) = Rc::get_mut(&mut locals.0) {
+        if let Some(values) = Arc::get_mut(&mut locals.0) {
             values.iter_mut().for_each(|v| *v = find(*v));
             return;
         }
@@ -89,7 +88,7 @@ impl Deref for Locals {
 
 impl DerefMut for Locals {
     fn deref_mut(&mut self) -> &mut [Value] {
-        Rc::make_mut(&mut self.0)
+        Arc::make_mut(&mut self.0)
     }
 }
 

@@ -226,7 +226,7 @@ impl Lower<'_> {
         let Op::Const(object) = self.f.op(self.f.object_of(v)) else {
             return None;
         };
-        (object.is_immortal() || !owned).then(|| Source::Const(object.token()))
+        (object.is_immortal() || !owned).then(|| Source::Const(super::address(*object)))
     }
 
     /// Where an integer is. One that another word tells, as the next value of a range tells the one before, has none of its own.
@@ -624,7 +624,10 @@ fn kind_of(op: &Op) -> (VirtualKind, Vec<Source>) {
         },
         Op::VirtualCell => VirtualKind::Cell,
         Op::VirtualMethod(function) => {
-            return (VirtualKind::Method, vec![Source::Const(function.token())]);
+            return (
+                VirtualKind::Method,
+                vec![Source::Const(super::address(*function))],
+            );
         }
         _ => VirtualKind::Tuple,
     };

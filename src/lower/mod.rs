@@ -59,6 +59,7 @@ use crate::host::Host;
 use crate::host::{Entry, RawMap, UnitParts};
 use crate::lir::{self, Builder, Func, Opcode, Signature};
 use crate::ll::{Ty, Width};
+use crate::types::ObjectHandle;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -196,6 +197,20 @@ pub fn lower(
     );
     let closed = None;
     finish(func, f, host, parts, entry, closed, planted, routines)
+}
+
+/// The address of an object that the code names.
+fn address(object: ObjectHandle) -> u64 {
+    if object.host().is_none() {
+        gone();
+    }
+    object.token()
+}
+
+/// Give a unit up whose objects or classes are no more: its host has done so before it was lowered, on another thread. That is no
+/// fault, so nothing is printed; whoever generates code catches it.
+fn gone() -> ! {
+    std::panic::resume_unwind(Box::new("what the unit relies on is gone".to_owned()))
 }
 
 /// Lower the body of a unit whose parameters are thread, function or frame, and arguments.

@@ -53,7 +53,7 @@ impl HighLevelOp<'_, '_> {
 
     pub(super) fn guard_is(&mut self, object: ObjectHandle) {
         let p = self.object(0);
-        let ok = self.is_the(p, object.token());
+        let ok = self.is_the(p, super::address(object));
         self.drop_made();
         self.guard(ok);
     }
@@ -237,10 +237,13 @@ pub(super) fn unboxing(kind: RawKind) -> &'static str {
 impl Lower<'_> {
     /// The address of the one class of a type.
     pub(super) fn class_token(&self, ty: Type) -> u64 {
-        ty.runtime_class()
-            .or_else(|| ty.unique_class_in(self.host.id))
-            .unwrap_or_else(|| panic!("a question about {ty}, which is not one class"))
-            .token()
+        let class = ty
+            .runtime_class()
+            .or_else(|| ty.unique_class_in(self.host.id));
+        match class {
+            Some(class) if class.host().is_some() => class.token(),
+            _ => super::gone(),
+        }
     }
 
     /// Whether the class of `a` (an object that is there) is one of these.

@@ -248,7 +248,7 @@ impl Lower<'_> {
     fn pointer(&mut self, v: Value) -> lir::Value {
         let v = self.f.object_of(v);
         match self.f.op(v) {
-            Op::Const(object) => self.b.pconst(object.token()),
+            Op::Const(object) => self.b.pconst(super::address(*object)),
             _ => self.defined(v),
         }
     }

@@ -15,7 +15,7 @@ use crate::world::{Known, supers};
 use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{
-    CompileError, Engine, Entry as Start, Generated, Generator, Lowered, Planted, Request,
+    CompileError, Engine, Entry as Start, Generated, Generator, Optimised, Planted, Request,
     UnitParts,
 };
 use cladonia::exits::Reason;
@@ -472,7 +472,7 @@ unsafe fn make_unit(
             is_unstable: &is_unstable,
         };
         let world = (gil.runtime().front.world)(&engine, shape.code, globals, builtins, known);
-        engine.lower(Request {
+        engine.optimise(Request {
             code: &code,
             entry,
             live,
@@ -486,7 +486,7 @@ unsafe fn make_unit(
     let took = started.elapsed();
     let spent = &gil.runtime().totals.compile_ns;
     spent.set(spent.get() + took.as_nanos() as u64);
-    let (mut draft, lowered) = made
+    let (mut draft, optimised) = made
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
@@ -515,11 +515,11 @@ unsafe fn make_unit(
     }
     if gil.runtime().workers.are_wanted(gil) {
         // SAFETY: the unit is alive.
-        unsafe { order(gil, unit, lowered) };
+        unsafe { order(gil, unit, optimised) };
         return Err(Refusal::Busy);
     }
     let started = Instant::now();
-    let generated = generate(gil, lowered);
+    let generated = generate(gil, optimised);
     spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
     // SAFETY: the unit is alive, valid and in no table.
     unsafe { complete(gil, unit, generated) }?;
@@ -567,12 +567,12 @@ unsafe fn unless_busy<T>(
 }
 
 /// Machine code, made here.
-fn generate(gil: Gil, lowered: Lowered) -> Result<Generated, CompileError> {
+fn generate(gil: Gil, optimised: Optimised) -> Result<Generated, CompileError> {
     let engine = gil.runtime().engine.take();
     let Some(mut engine) = engine else {
         return Err(CompileError::Internal("the compiler is at work".into()));
     };
-    let made = catch_unwind(AssertUnwindSafe(|| engine.generate(lowered)));
+    let made = catch_unwind(AssertUnwindSafe(|| engine.generate(optimised)));
     gil.runtime().engine.replace(Some(engine));
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
@@ -615,7 +615,7 @@ unsafe fn complete(
 ///
 /// # Safety
 /// The unit is alive, watched and valid.
-unsafe fn order(gil: Gil, unit: UnitRef, lowered: Lowered) {
+unsafe fn order(gil: Gil, unit: UnitRef, optimised: Optimised) {
     // SAFETY: the caller's promise.
     unsafe {
         let state = state_of(gil, (*unit).shape.code);
@@ -626,7 +626,7 @@ unsafe fn order(gil: Gil, unit: UnitRef, lowered: Lowered) {
         };
         let without = entry.filter(|entry| entry.stub.get().is_none());
         let stub = without.map(|entry| super::entries::stub(&entry));
-        let order = Order { lowered, stub };
+        let order = Order { optimised, stub };
         with_generators(gil, |generator| {
             gil.runtime().workers.order(gil, unit, order, generator);
         });
@@ -728,7 +728,7 @@ unsafe fn ordered(
                 return Err(Refusal::Busy);
             }
             let workers = &gil.runtime().workers;
-            let done = workers.wait_for(unit, |lowered| generate(gil, lowered));
+            let done = workers.wait_for(unit, |optimised| generate(gil, optimised));
             if let Some(done) = done {
                 take(gil, unit, done);
             }

@@ -279,7 +279,6 @@ impl UnitState {
 
     /// Take over what the compiler knows before there is machine code: all that is to be watched.
     pub fn begin(&mut self, draft: Draft) {
-        self.exit_counts = vec![Cell::new(0); draft.exits.len()];
         self.inlined = draft.inlined.iter().map(InlinedShape::of).collect();
         objects::hold(&draft.pins, self.globals);
         self.draft = Some(draft);
@@ -288,6 +287,8 @@ impl UnitState {
     /// Take over the machine code of what it [began](UnitState::begin) with.
     pub fn finish(&mut self, generated: Generated) {
         self.unit = self.draft.take().map(|draft| draft.finish(generated));
+        let exits = self.unit.as_ref().map_or(0, |unit| unit.exits.len());
+        self.exit_counts = vec![Cell::new(0); exits];
         self.progress.set(Progress::Ready);
     }
 

@@ -24,7 +24,7 @@
 use super::Gil;
 use super::units::UnitRef;
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{CompileError, Generated, Generator, Lowered};
+use cladonia::engine::{CompileError, Generated, Generator, Optimised};
 use cladonia::lir::Func;
 use pyo3_ffi as ffi;
 use std::cell::{Cell, RefCell};
@@ -48,7 +48,7 @@ const STACK: usize = 8 << 20;
 /// What is to be made.
 pub struct Order {
     /// The low-level code of a unit.
-    pub lowered: Lowered,
+    pub optimised: Optimised,
     /// The stub through which interpreted code is to call it, if there is none yet.
     pub stub: Option<Func>,
 }
@@ -287,7 +287,7 @@ impl Workers {
     pub fn wait_for(
         &self,
         unit: UnitRef,
-        generate: impl FnOnce(Lowered) -> Result<Generated, CompileError>,
+        generate: impl FnOnce(Optimised) -> Result<Generated, CompileError>,
     ) -> Option<Done> {
         let place = {
             let open = self.open.borrow();
@@ -296,7 +296,7 @@ impl Workers {
         let (number, _) = self.open.borrow_mut().swap_remove(place);
         enum Found {
             Done(Done),
-            Waiting(Lowered),
+            Waiting(Optimised),
             Nowhere,
         }
         let find = |queue: &mut Queue| {
@@ -305,7 +305,7 @@ impl Workers {
             }
             match queue.waiting.iter().position(|(other, _)| *other == number) {
                 Some(place) => match queue.waiting.remove(place) {
-                    Some((_, order)) => Found::Waiting(order.lowered),
+                    Some((_, order)) => Found::Waiting(order.optimised),
                     None => Found::Nowhere,
                 },
                 None => Found::Nowhere,
@@ -319,9 +319,9 @@ impl Workers {
         drop(queue);
         match found {
             Found::Done(done) => Some(done),
-            Found::Waiting(lowered) => Some(Done {
+            Found::Waiting(optimised) => Some(Done {
                 number,
-                result: generate(lowered),
+                result: generate(optimised),
                 stub: None,
             }),
             Found::Nowhere => None,
@@ -394,7 +394,7 @@ fn work(mut generator: Generator) {
             std::thread::sleep(Duration::from_micros(mixed % most.max(1)));
         }
         let stub = order.stub.map(|stub| generator.compile_stub(&stub));
-        let result = generator.generate(order.lowered);
+        let result = generator.generate(order.optimised);
         queue = SHARED.lock();
         queue.busy.retain(|&other| other != number);
         queue.done.push(Done {

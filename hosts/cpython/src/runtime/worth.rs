@@ -26,7 +26,7 @@ const FIRST_CALLS: u64 = 100;
 const FIRST_TURNS: u64 = 400;
 
 /// Tenths of a nanosecond that a call takes longer when interpreted code calls native code, than when it calls interpreted code.
-const ENTRY: i64 = 250;
+const ENTRY: i64 = 125;
 
 /// Tenths of a nanosecond that a call takes longer when native code calls interpreted code, than when interpreted code does.
 const FALLBACK: i64 = 600;
@@ -35,10 +35,13 @@ const FIRST_FALLBACKS: u64 = 32;
 
 /// What is assumed of the compiler before it has made anything: nanoseconds for so many instructions.
 const ASSUMED_INSTRS: u64 = 400;
-const ASSUMED_NS: u64 = ASSUMED_INSTRS * 16_000;
+const ASSUMED_NS: u64 = ASSUMED_INSTRS * 8_000;
 
 /// Of a worker's time this part counts (as a divisor).
-const BESIDE: u64 = 2;
+const BESIDE: u64 = 8;
+
+/// It pays once so much of the cost would have been saved, in percent: a program that has run for a while runs on, as a rule.
+const PAYS: i64 = 50;
 
 /// Each unit costs as much as so many instructions more.
 const FIXED_INSTRS: u64 = 40;
@@ -115,26 +118,21 @@ impl Profile {
     /// Nanoseconds that compiling is expected to take.
     fn cost(&self, gil: Gil) -> i64 {
         let totals = &gil.runtime().totals;
-        let spent = totals.compile_ns.get()
-            + totals.beside_ns.get() / knob("KB", 8) as u64
-            + ASSUMED_NS * knob("KA", 100) as u64 / 100;
+        let spent = totals.compile_ns.get() + totals.beside_ns.get() / BESIDE + ASSUMED_NS;
         let instrs = totals.instrs.get() + ASSUMED_INSTRS;
         ((self.instrs + FIXED_INSTRS) * spent / instrs) as i64
     }
 }
 
-/// How much of what compiling costs native code would have saved so far, in percent.
+/// How much native code would have saved so far of what it must for compiling to pay, in percent.
 ///
 /// # Safety
 /// The code object is alive.
 pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> i64 {
     // SAFETY: the caller's promise.
     let profile = unsafe { Profile::of(&state.shape) };
-    let entry = entry * knob("KE", 50) / 100;
-    profile
-        .saved(state, entry)
-        .saturating_mul(10000 / knob("KC", 50))
-        / profile.cost(gil).max(1)
+    let needed = profile.cost(gil) * PAYS / 100;
+    profile.saved(state, entry).saturating_mul(100) / needed.max(1)
 }
 
 /// Whether a code object is to be compiled, of which one more start was heard.
@@ -310,19 +308,4 @@ pub unsafe fn is_lost(gil: Gil, unit: &UnitState) -> bool {
     let calls = profile.straight.saturating_mul(unit.all_entries() as i64);
     let turns = an_iteration.saturating_mul(unit.iterations.get() as i64);
     EXIT.saturating_mul(left as i64) > calls.saturating_add(turns)
-}
-
-fn knob(name: &str, default: i64) -> i64 {
-    use std::sync::Mutex;
-    static K: Mutex<Vec<(String, i64)>> = Mutex::new(Vec::new());
-    let mut k = K.lock().unwrap();
-    if let Some(v) = k.iter().find(|v| v.0 == name) {
-        return v.1;
-    }
-    let v = std::env::var(name)
-        .ok()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or(default);
-    k.push((name.into(), v));
-    v
 }

@@ -1,0 +1,250 @@
+"""What is compiled when nothing is said, and code that is generated beside the program: forks, ends, changes and full queues."""
+
+import json
+import unittest
+
+from support import InFolder, child, needs_jit
+
+# Waits until the JIT has done something, for at most so long, by running what is to be compiled.
+UNTIL = """if 1:
+    import cladonia, os, sys, time
+    def until(done, work, seconds=20):
+        end = time.monotonic() + seconds
+        while not done() and time.monotonic() < end:
+            work()
+        return done()
+    def compiled():
+        return cladonia.stats()["coverage"]["functions_compiled"]
+"""
+SLOW = "100000000"
+
+
+def program(text, *words, **variables):
+    return child("-m", "cladonia", *words, "-c", UNTIL + text, **variables)
+
+
+@needs_jit
+class Choosing(InFolder):
+    def test_numbers_are_compiled_soon_and_calls_of_c_late(self):
+        ended = program("""
+    def numbers(n):
+        s = 0
+        for i in range(n):
+            s += i * i & 7
+        return s
+    def listing(x):
+        return str(x) + repr(x) + hex(x)
+    until(lambda: cladonia.is_compiled(numbers), lambda: numbers(2000))
+    for i in range(3000):
+        listing(i)
+    print(cladonia.is_compiled(numbers), cladonia.is_compiled(listing))""")
+        self.assertEqual(ended.stdout, "True False\n", ended.stderr)
+
+    def test_a_running_loop_is_entered_in_its_first_call(self):
+        ended = program("""
+    def loop(n):
+        s = 0
+        for i in range(n):
+            s += i & 3
+        return s
+    loop(20_000_000)
+    print(cladonia.stats()["coverage"]["native_loop_entries"] > 0)""")
+        self.assertEqual(ended.stdout, "True\n", ended.stderr)
+
+    def test_what_ends_in_exceptions_is_given_up_and_the_reason_is_on_record(self):
+        ended = program("""
+    def raises(d, k):
+        try:
+            return d[k] + d[k] * d[k] - d[k] + d[k] * d[k]
+        finally:
+            d = None
+    def caller(d):
+        for k in range(100):
+            try:
+                raises(d, k)
+            except KeyError:
+                pass
+    reason = lambda: "exits cost more" in (cladonia.why_not(raises) or "")
+    print(until(reason, lambda: caller({})))""")
+        self.assertEqual(ended.stdout, "True\n", ended.stderr)
+
+    def test_methods_of_several_classes_are_compiled_for_them_at_once(self):
+        ended = program("""
+    class A:
+        def __init__(self): self.x, self.y = 1, 2
+        def total(self, n):
+            s = 0
+            for i in range(n):
+                s += self.x + self.y * i
+            return s
+    class B(A):
+        def __init__(self): self.z, self.y, self.x = 0, 3, 4
+    class C(A):
+        def __init__(self): self.y, self.x = 5, 6
+    things = [A(), B(), C()]
+    def work():
+        for thing in things:
+            thing.total(20)
+    until(lambda: cladonia.is_compiled(A.total), work)
+    for _ in range(3000):
+        work()
+    stats = cladonia.stats()
+    print(stats["units"] <= 3, sum(e["count"] for e in stats["exits"] if e["function"] == "A.total" and e["reason"] == "type") < 50)""")
+        self.assertEqual(ended.stdout, "True True\n", ended.stderr)
+
+
+@needs_jit
+class Workers(InFolder):
+    def test_the_program_goes_on_while_code_is_generated(self):
+        ended = program("""
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 1
+        return s
+    started = time.monotonic()
+    for _ in range(3000):
+        f(100)
+    print(time.monotonic() - started < 10, cladonia.is_compiled(f))""", CLADONIA_DELAY=SLOW)
+        self.assertEqual(ended.stdout, "True False\n", ended.stderr)
+        self.assertEqual(ended.returncode, 0)
+
+    def test_compile_waits(self):
+        for delay in ("0", "20000"):
+            ended = program("""
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 1
+        return s
+    for _ in range(500):
+        f(100)
+    cladonia.compile(f)
+    print(cladonia.is_compiled(f), f(7))""", CLADONIA_DELAY=delay)
+            with self.subTest(delay=delay):
+                self.assertEqual(ended.stdout, "True 3\n", ended.stderr)
+
+    def test_what_changes_between_the_order_and_the_installation_counts(self):
+        ended = program("""
+    step = 1
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += step
+        return s
+    before = [f(100) for _ in range(200)]
+    step = 2
+    after = [f(100) for _ in range(5000)]
+    step = 3
+    last = [f(100) for _ in range(5000)]
+    print(set(before), set(after), set(last), cladonia.stats()["stale"] > 0)""", "--threshold", "50", CLADONIA_DELAY="100000")
+        self.assertEqual(ended.stdout, "{100} {200} {300} True\n", ended.stderr)
+
+    def test_both_sides_of_a_fork_go_on_and_nobody_is_warned(self):
+        text = """
+    import warnings
+    warnings.simplefilter("error")
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 1
+        return s
+    for _ in range(40):
+        f(100)
+    for number in range(5):
+        sys.stdout.flush()
+        pid = os.fork()
+        if not pid:
+            print("child", until(lambda: cladonia.is_compiled(f), lambda: f(100)), f(5), flush=True)
+            os._exit(0)
+        os.waitpid(pid, 0)
+        f(100)
+    print("parent", until(lambda: cladonia.is_compiled(f), lambda: f(100)), f(5))"""
+        for delay in ("0", "3000", "next"):
+            for words in (), ("--threshold", "30"):
+                ended = program(text, *words, CLADONIA_DELAY=delay)
+                with self.subTest(delay=delay, words=words):
+                    self.assertEqual(ended.stdout, "child True 2\n" * 5 + "parent True 2\n", ended.stderr)
+
+    def test_handlers_of_a_fork_may_compile(self):
+        ended = program("""
+    def g(n):
+        s = 0
+        for i in range(n):
+            s += i & 1
+        return s
+    def hot():
+        for _ in range(3000):
+            g(50)
+    os.register_at_fork(before=hot, after_in_parent=hot, after_in_child=hot)
+    pid = os.fork()
+    if not pid:
+        os._exit(g(9))
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), g(9))""", CLADONIA_DELAY="500")
+        self.assertEqual(ended.stdout, "4 4\n", ended.stderr)
+
+    def test_many_functions_at_once(self):
+        ended = program("""
+    space = {}
+    exec("\\n".join(f"def f{n}(x):\\n    return x * {n} + {n}" for n in range(10000)), space)
+    functions = [space[f"f{n}"] for n in range(10000)]
+    def work():
+        for f in functions:
+            f(1)
+    print(until(lambda: compiled() > 500, work), all(f(3) == 4 * n for n, f in enumerate(functions)))""", "--threshold", "2")
+        self.assertEqual(ended.stdout, "True True\n", ended.stderr)
+
+    def test_nothing_is_waited_for_at_the_end(self):
+        ended = program("""
+    def f(n):
+        return n * n + 1
+    for _ in range(3000):
+        f(3)
+    print(f(3))""", "--threshold", "100", CLADONIA_DELAY=SLOW)
+        self.assertEqual((ended.stdout, ended.returncode), ("10\n", 0), ended.stderr)
+
+    def test_threads_take_turns(self):
+        ended = program("""
+    import threading
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 3
+        return s
+    results = []
+    def run():
+        results.append([f(n) for n in range(2000)])
+    threads = [threading.Thread(target=run) for _ in range(6)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    print(all(r == results[0] for r in results), results[0][1999])""", "--threshold", "30", CLADONIA_DELAY="1000")
+        self.assertEqual(ended.stdout, "True 2997\n", ended.stderr)
+
+    def test_stalls_are_counted(self):
+        file = self.folder / "stats.json"
+        program("""
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 3
+        return s
+    until(lambda: cladonia.is_compiled(f), lambda: f(1000))""", "--stats", str(file))
+        stats = json.loads(file.read_text())
+        self.assertGreater(stats["stalls"]["longest_ms"], 0)
+        self.assertGreater(sum(stats["stalls"]["counts"].values()), 0)
+        self.assertGreater(stats["compile_beside_ms"], 0)
+
+    def test_without_threads_there_are_none(self):
+        ended = program("""
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 3
+        return s
+    until(lambda: cladonia.is_compiled(f), lambda: f(1000))
+    print(len(os.listdir("/proc/self/task")), cladonia.stats()["compile_beside_ms"], cladonia.is_compiled(f))""", "--compile-threads", "0")
+        self.assertEqual(ended.stdout, "1 0.0 True\n", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
