@@ -206,7 +206,7 @@ class Compiling(unittest.TestCase):
                     if look(i) != n:
                         return i
             """, namespace)
-        cladonia.enable(threshold=30)
+        cladonia.enable(threshold=30, compile_threads=0)
         self.assertIsNone(namespace["f"]())
 
     def test_disable_leaves_no_monitoring_behind(self):
@@ -471,7 +471,7 @@ class Compiling(unittest.TestCase):
                 total += shape.area()
             return total
 
-        cladonia.enable(threshold=2)
+        cladonia.enable(threshold=2, compile_threads=0)
         self.addCleanup(cladonia.disable)
         for _ in range(300):
             f([A(), B(), C()] * 50)
