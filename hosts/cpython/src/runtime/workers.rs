@@ -35,6 +35,9 @@ const MOST_WAITING: usize = 256;
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
 
+/// What stands for a unit where a worker is at none.
+const SETTLING: u64 = 0;
+
 /// The low-level code of a unit, by the unit's token.
 struct Order {
     token: u64,
@@ -279,12 +282,27 @@ impl Workers {
     }
 }
 
+/// Have a worker look for what is to be written to the cache, if there is one.
+pub fn wake() {
+    SHARED.ordered.notify_one();
+}
+
 /// What a worker does until there are no orders any more.
 fn work(mut generator: Generator) {
     let delay = delay();
     let mut queue = SHARED.lock();
     while !queue.stopped {
         let Some(order) = queue.waiting.pop_front() else {
+            // While nobody waits, there is time to write to the cache.
+            queue.busy.push(SETTLING);
+            drop(queue);
+            let is_settled = !generator.settle();
+            queue = SHARED.lock();
+            queue.busy.retain(|&other| other != SETTLING);
+            SHARED.carried_out.notify_all();
+            if !is_settled || !queue.waiting.is_empty() || queue.stopped {
+                continue;
+            }
             queue = SHARED
                 .ordered
                 .wait(queue)
