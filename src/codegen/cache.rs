@@ -159,6 +159,12 @@ impl Cache {
         self.remember(key, &Arc::new(body));
     }
 
+    /// Bytes of what is remembered.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.recent.lock().unwrap().size
+    }
+
     fn remember(&self, key: &Key, body: &Arc<Body>) {
         if let Ok(mut recent) = self.recent.try_lock() {
             recent.insert(*key, body);

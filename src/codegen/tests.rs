@@ -6,6 +6,7 @@ use crate::lir::{FloatCond, IntCond, Opcode, Signature, parse};
 use crate::ll::{Ty, Width};
 use expect_test::expect;
 
+mod cache;
 mod calls;
 mod exits;
 mod ops;
