@@ -16,7 +16,7 @@ PACKAGE = ROOT / "hosts" / "cpython" / "python"
 WANTED = (3, 13)
 #: Every variable that could turn the JIT on or off in a child by accident.
 VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE",
-             "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_STATS")
+             "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_DELAY", "CLADONIA_STATS")
 LEAST_COVERAGE = 0.9
 #: Asks for an audit of references in all that is compiled.
 AUDIT = {"CLADONIA_VERIFY": "references"}

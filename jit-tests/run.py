@@ -5,7 +5,8 @@
 A program agrees when stdout, stderr (tracebacks with their lines and columns) and exit code are the interpreter's, byte for byte.
 With --stacks, the programs of stacks/ are run, whose libraries switch the C stack: greenlet, gevent and eventlet, which DIR holds.
 What depends on when threads run is run more often: a line `# repeat: N` says how many times, in each mode. A line
-`# ends while threads run` says that units may be in use at the end.
+`# ends while threads run` says that units may be in use at the end, a line `# not in mode M: why` that what a program shows
+depends on what M leaves to chance.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ STACKS = ("stacks",)
 #: How a program is run: what `python -m cladonia` is told.
 MODES = {
     "default": [],
-    "threshold30": ["--threshold", "30"],
+    "threshold30": ["--threshold", "30", "--compile-threads", "0"],
+    # Code is generated beside the program: each time before the program next asks for it, or a little late.
+    "beside": ["--threshold", "30", "--compile-threads", "1"],
+    "late": ["--threshold", "10", "--compile-threads", "2"],
     "threshold0": ["--threshold", "0"],
     "first": ["--threshold", "0", "--force-exit=first"],
     "seed": ["--threshold", "0", "--force-exit=seed:{seed}"],
@@ -42,7 +46,7 @@ MODES = {
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }
 #: What else a mode has in its environment: references are audited, and the code is verified after each pass.
-ENVIRONMENTS = {mode: harness.AUDIT for mode in ("threshold30", "threshold0")}
+ENVIRONMENTS = {**{mode: harness.AUDIT for mode in ("threshold30", "threshold0")}, "beside": {**harness.AUDIT, "CLADONIA_DELAY": "next"}, "late": {"CLADONIA_DELAY": "500"}}
 USUAL = ("threshold30", "threshold0", "first", "seed", "threshold30-first", "one-by-one")
 
 
@@ -57,6 +61,7 @@ class Program:
         text = path.read_text()
         repeat = re.search(r"^# repeat: (\d+)$", text, re.MULTILINE)
         self.repeat = int(repeat[1]) if repeat else 1
+        self.without = re.findall(r"^# not in mode (\w+):", text, re.MULTILINE)
         # Or while other stacks are suspended in units.
         self.threads_run = "\n# ends while threads run\n" in text or path.parent.name in STACKS
 
@@ -139,7 +144,8 @@ class Runner:
             program.problems.append(f"  {program.name} interpreted: {base.how()}")
             return program
         for mode in self.options.modes:
-            self.mode(program, mode)
+            if mode not in program.without:
+                self.mode(program, mode)
         return program
 
     def mode(self, program, mode):

@@ -14,6 +14,11 @@ class Arguments(WithRecorder):
             with self.subTest(bad=bad), self.assertRaisesRegex(kind, "threshold"):
                 cladonia.enable(threshold=bad)
 
+    def test_a_bad_number_of_threads_is_named(self):
+        for bad, kind in (("1", TypeError), (True, TypeError), (-1, ValueError), (1000, ValueError)):
+            with self.subTest(bad=bad), self.assertRaisesRegex(kind, "compile_threads"):
+                cladonia.enable(compile_threads=bad)
+
     def test_a_bad_force_exit_is_named(self):
         for bad, kind in [(1, TypeError), ("", ValueError), ("second", ValueError), ("seed", ValueError), ("seed:", ValueError),
                           ("seed:x", ValueError), ("seed:-1", ValueError), ("one-by-one:1.5", ValueError), ("first:1", ValueError)]:
@@ -50,6 +55,7 @@ class Arguments(WithRecorder):
 
     def test_nothing_bad_reached_the_native_module(self):
         self.test_a_bad_threshold_is_named()
+        self.test_a_bad_number_of_threads_is_named()
         self.test_a_bad_force_exit_is_named()
         self.test_a_bad_oracle_is_named()
         self.test_a_bad_pass_is_named()
@@ -65,12 +71,14 @@ class Passing(WithRecorder):
         cladonia.enable(threshold=5, force_exit="one-by-one:0")
         cladonia.enable(oracle=True)
         cladonia.enable(without="paths, split", check_facts=True)
+        cladonia.enable(compile_threads=3)
         cladonia.disable()
         cladonia.dump(f, "lir")
         self.assertEqual(self.native.calls, [
-            ("enable", None, None, False, None, False), ("enable", 0, "seed:7", False, None, False),
-            ("enable", 5, "one-by-one:0", False, None, False), ("enable", None, None, True, None, False),
-            ("enable", None, None, False, "paths, split", True), ("disable",), ("dump", f, "lir")])
+            ("enable", None, None, False, None, False, None), ("enable", 0, "seed:7", False, None, False, None),
+            ("enable", 5, "one-by-one:0", False, None, False, None), ("enable", None, None, True, None, False, None),
+            ("enable", None, None, False, "paths, split", True, None), ("enable", None, None, False, None, False, 3),
+            ("disable",), ("dump", f, "lir")])
 
     def test_methods_and_static_methods_stand_for_their_function(self):
         class C:

@@ -280,8 +280,20 @@ impl Generator {
     }
 }
 
+impl Generator {
+    /// Compile a stub, as [`Engine::compile_stub`](super::Engine::compile_stub) does.
+    ///
+    /// # Errors
+    /// As for [`Generator::generate`].
+    pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
+        catch_unwind(AssertUnwindSafe(|| self.0.compile_stub(func)))
+            .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))
+    }
+}
+
 const _: () = {
     const fn sent<T: Send>() {}
+    sent::<Func>();
     sent::<Lowered>();
     sent::<Generated>();
     sent::<Generator>();

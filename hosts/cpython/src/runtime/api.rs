@@ -324,6 +324,8 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             1 => options.execution = Execution::Oracle,
             _ => return Err(()),
         }
+        // What is counted is to be the same each time.
+        options.weighs &= options.force.is_none() && options.execution == Execution::Machine;
         options.check_facts = match PyObject_IsTrue(check_facts) {
             -1 => return Err(()),
             truth => truth != 0,
@@ -724,7 +726,9 @@ unsafe extern "C" fn before_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Ob
 unsafe extern "C" fn after_fork_in_parent(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
         // SAFETY: the interpreter calls with its lock held.
-        unsafe { Gil::held() }.runtime().workers.after_fork(false);
+        let gil = unsafe { Gil::held() };
+        gil.runtime().workers.after_fork(false);
+        gil.runtime().pauses.after_fork();
         none()
     })
 }
@@ -734,6 +738,7 @@ unsafe extern "C" fn after_fork_in_child(_: Object, _: *mut Object, _: Py_ssize_
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
         gil.runtime().workers.after_fork(true);
+        gil.runtime().pauses.after_fork();
         if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
             (gil.runtime().front.after_fork)(engine);
         }

@@ -8,7 +8,7 @@ use super::capi::*;
 use super::function_state::{self, Entry, MOST_REACHED_LATE, state_of};
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, Progress, UnitRef, UnitState};
-use super::workers::{Done, Insisting};
+use super::workers::{Done, Insisting, Order};
 use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling, watchers, worth};
 use crate::namespace::{self, NameCell};
 use crate::world::{Known, supers};
@@ -434,6 +434,11 @@ unsafe fn make_unit(
     };
     // SAFETY: the caller's promise; the code was decoded from the state's.
     unsafe { healing::expect_others(&state, &code) };
+    sampling::expect_locals(
+        &state.locals.borrow(),
+        &mut state.learnt.borrow_mut(),
+        &code,
+    );
     let learnt = state.learnt.borrow().clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
     let (mut met, held) = unsafe { healing::classes_met(&learnt) };
@@ -542,10 +547,18 @@ unsafe fn unless_busy<T>(
     let delivered = workers.delivered();
     // SAFETY: the caller's promise.
     let was_busy_at = unsafe { state_of(gil, code) }.busy_at.get();
-    if was_busy_at == Some(delivered) && !workers.are_idle() && workers.are_wanted(gil) {
+    let is_same = was_busy_at == Some(delivered) && workers.are_there() && !workers.are_idle();
+    if is_same && workers.are_wanted(gil) {
         return Err(Refusal::Busy);
     }
+    let is_outermost = !gil.runtime().totals.is_stalled.replace(true);
+    let started = Instant::now();
     let made = make();
+    if is_outermost {
+        let totals = &gil.runtime().totals;
+        totals.is_stalled.set(false);
+        totals.stalled(started.elapsed());
+    }
     let is_busy = matches!(made, Err(Refusal::Busy));
     // SAFETY: as before.
     let state = unsafe { state_of(gil, code) };
@@ -605,12 +618,17 @@ unsafe fn complete(
 unsafe fn order(gil: Gil, unit: UnitRef, lowered: Lowered) {
     // SAFETY: the caller's promise.
     unsafe {
-        (*unit).keepers.update(|keepers| keepers + 1);
         let state = state_of(gil, (*unit).shape.code);
         state.ordered.borrow_mut().push(unit);
-        let token = (*unit).token();
+        let entry = match (*unit).kind {
+            Kind::Function => state.entry((*unit).globals, (*unit).builtins),
+            _ => None,
+        };
+        let without = entry.filter(|entry| entry.stub.get().is_none());
+        let stub = without.map(|entry| super::entries::stub(&entry));
+        let order = Order { lowered, stub };
         with_generators(gil, |generator| {
-            gil.runtime().workers.order(gil, token, lowered, generator);
+            gil.runtime().workers.order(gil, unit, order, generator);
         });
     }
 }
@@ -623,32 +641,41 @@ fn with_generators(gil: Gil, act: impl FnOnce(&dyn Fn() -> Generator)) {
     }
 }
 
+/// Whether there is a worker to keep the time, which is started if it may be.
+pub fn keep_time(gil: Gil) -> bool {
+    let workers = &gil.runtime().workers;
+    let may_start = || gil.runtime().options.get().works_beside();
+    // What makes code generators is as large as a compile.
+    if !workers.are_there() && may_start() && frames::has_stack(STACK_FOR_A_COMPILE) {
+        with_generators(gil, |generator| workers.start(gil, generator));
+    }
+    workers.are_there()
+}
+
 /// Take what workers have made since this was called last: each unit is ready to be installed, or stale and given up.
 pub fn collect(gil: Gil) {
     let workers = &gil.runtime().workers;
     if workers.are_missing() {
         with_generators(gil, |generator| workers.start(gil, generator));
     }
-    for done in workers.collect() {
-        // SAFETY: a unit that was ordered is kept until it is collected.
-        unsafe { take(gil, done) };
+    for (unit, done) in workers.collect() {
+        // SAFETY: the order of a unit that goes away is withdrawn.
+        unsafe { take(gil, unit, done) };
     }
 }
 
 /// Take one order that was carried out.
 ///
 /// # Safety
-/// Its unit was ordered, and not collected yet.
-unsafe fn take(gil: Gil, done: Done) {
-    let unit = done.token as UnitRef;
+/// It is the unit's, which is alive and valid.
+unsafe fn take(gil: Gil, unit: UnitRef, done: Done) {
     // SAFETY: the caller's promise.
     unsafe {
-        (*unit).keepers.update(|keepers| keepers - 1);
-        if !(*unit).is_valid() {
-            // It is retired already.
-            let stale = &gil.runtime().totals.stale;
-            stale.update(|stale| stale + 1);
-            return;
+        if let Some(Ok(stub)) = done.stub {
+            let state = state_of(gil, (*unit).shape.code);
+            if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {
+                entry.stub.get_or_init(|| stub);
+            }
         }
         if let Ok(generated) = &done.result {
             let beside = &gil.runtime().totals.beside_ns;
@@ -700,13 +727,10 @@ unsafe fn ordered(
             if gil.runtime().workers.are_wanted(gil) {
                 return Err(Refusal::Busy);
             }
-            let token = (*unit).token();
-            let done = gil
-                .runtime()
-                .workers
-                .wait_for(token, |lowered| generate(gil, lowered));
+            let workers = &gil.runtime().workers;
+            let done = workers.wait_for(unit, |lowered| generate(gil, lowered));
             if let Some(done) = done {
-                take(gil, done);
+                take(gil, unit, done);
             }
         }
         let Some(unit) = find() else {
@@ -739,8 +763,10 @@ pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<
         if !shape.optimized() {
             return Err(refuse(gil, code, "its locals are a namespace".into()));
         }
-        unless_busy(gil, code, || make_function(gil, func, shape, live))?;
-        ensure_stub(gil, func)?;
+        unless_busy(gil, code, || {
+            make_function(gil, func, shape, live)?;
+            ensure_stub(gil, func)
+        })?;
         let entry = function_state::entry_of(gil, func).expect("made above");
         if let Some(unit) = entry.unit.get() {
             entry.cell.set((*unit).entry() as u64);
@@ -872,10 +898,15 @@ unsafe fn compile_callees(
             if function_state::entry_of(gil, callee).is_some_and(is_new) {
                 let callee = Py_NewRef(callee);
                 // What is refused is recorded.
-                if let Err(Refusal::Busy) = compile_function(gil, callee, &[]) {
-                    are_made = Err(Refusal::Busy);
-                }
+                are_made = match compile_function(gil, callee, &[]) {
+                    Err(Refusal::Busy) => Err(Refusal::Busy),
+                    _ => Ok(()),
+                };
                 Py_DECREF(callee);
+                // One at a time: each keeps the program from its work.
+                if are_made.is_err() {
+                    break;
+                }
             }
         }
     }

@@ -3,7 +3,8 @@
 use super::capi::*;
 use super::closed::RawCell;
 use super::generators::GeneratorState;
-use super::sampling::Sampled;
+use super::pauses::Counter;
+use super::sampling::{Locals, Sampled};
 use super::units::{Kind, UnitRef};
 use super::{Gil, abi, entries, units};
 use cladonia::bytecode::{Numbers, Pc};
@@ -13,7 +14,7 @@ use cladonia::types::Type;
 
 use pyo3_ffi::Py_REFCNT;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::c_void;
 use std::rc::Rc;
 
@@ -32,8 +33,12 @@ pub struct CodeState {
     pub calls: Cell<u64>,
     /// Interpreted starts after there was an entry.
     pub bypassed: Cell<u64>,
-    /// How many calls there are when it is next weighed whether compiling pays.
-    pub look_at: Cell<u64>,
+    /// When the first event was heard of it; 0 before.
+    pub began: Cell<u64>,
+    /// Calls below this number are only counted.
+    pub next_call: Cell<u64>,
+    /// When its calls are to be weighed.
+    pub counted: Cell<Counter>,
     /// Whether compiling pays.
     pub pays: Cell<bool>,
     /// Entries, one for each pair of globals and builtins.
@@ -45,7 +50,9 @@ pub struct CodeState {
     /// How many orders workers had carried out when the compiler was last busy with what was asked of this code.
     pub busy_at: Cell<Option<u64>>,
     /// Loops by position.
-    pub loops: RefCell<HashMap<u32, LoopState>>,
+    pub loops: RefCell<BTreeMap<u32, LoopState>>,
+    /// The classes of its locals while it was interpreted.
+    pub locals: RefCell<Locals>,
     /// What units have taught the next ones.
     pub learnt: RefCell<Learnt>,
     /// Units that were given up for what was sampled.
@@ -196,13 +203,11 @@ pub struct Entry {
 #[derive(Default)]
 pub struct LoopState {
     /// Back edges counted.
-    pub count: u64,
+    pub turns: Counter,
     /// Those of the activation that began last.
     pub here: u64,
     /// The number of that activation among the calls.
     pub call: u64,
-    /// How many back edges there are when it is next weighed whether compiling pays.
-    pub look_at: u64,
     /// Units, by namespace and stack depth.
     pub units: Vec<UnitRef>,
     /// Units made.
@@ -237,13 +242,16 @@ impl CodeState {
             shape,
             calls: Cell::new(0),
             bypassed: Cell::new(0),
-            look_at: Cell::new(0),
+            began: Cell::new(0),
+            next_call: Cell::new(0),
+            counted: Cell::default(),
             pays: Cell::new(false),
             entries: RefCell::default(),
             generator: GeneratorState::default(),
             ordered: RefCell::default(),
             busy_at: Cell::default(),
             loops: RefCell::default(),
+            locals: RefCell::default(),
             learnt: RefCell::default(),
             taught: Cell::new(0),
             reached_late: Cell::new(0),
@@ -258,6 +266,14 @@ impl CodeState {
     /// Versions of one entry before its function stays interpreted.
     pub fn most_versions(&self) -> u32 {
         MOST_VERSIONS + self.reached_late.get() + self.taught.get()
+    }
+
+    /// When the first event was heard of it: now, if this is it.
+    pub fn began(&self, gil: Gil) -> u64 {
+        if self.began.get() == 0 {
+            self.began.set(gil.runtime().pauses.now());
+        }
+        self.began.get()
     }
 
     /// The entry of a namespace.

@@ -3,7 +3,7 @@
 use super::capi::{Frame, Object, get};
 use super::function_state::{CodeState, Learnt, Operands};
 use super::units::{Kind, Teaches, UnitRef, UnitState};
-use super::{Gil, abi, function_state, sampling, units};
+use super::{Gil, abi, function_state, sampling, units, worth};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
 use crate::world::callees::keeps;
@@ -107,6 +107,10 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
         let count = counter.get() + 1;
         counter.set(count);
         gil.runtime().totals.exits.update(|exits| exits + 1);
+        if worth::is_lost(gil, &*unit) && (*unit).is_valid() {
+            give_up(gil, unit, "its exits cost more than its code saves");
+            return;
+        }
         let force = || gil.runtime().options.get().force;
         let forced = (*unit).force.is_some() && force() != Some(ForceExit::Count);
         if forced
@@ -140,12 +144,23 @@ pub unsafe fn count_opened(gil: Gil, unit: UnitRef) {
         if opened < most_failures(gil) || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
             return;
         }
+        give_up(gil, unit, "others set its locals while it runs");
+    }
+}
+
+/// Give a unit up, and make no other in its place.
+///
+/// # Safety
+/// As of [`count_exit`].
+unsafe fn give_up(gil: Gil, unit: UnitRef, reason: &str) {
+    // SAFETY: the caller's promise.
+    unsafe {
         let code = (*unit).shape.code;
         if let Kind::Loop { pos, .. } = (*unit).kind {
             let state = function_state::state_of(gil, code);
             state.with_loop(pos, |slot| slot.closed = true);
         } else {
-            function_state::give_up(gil, code, "others set its locals while it runs");
+            function_state::give_up(gil, code, reason);
         }
         units::invalidate(gil, unit);
     }

@@ -22,6 +22,7 @@
 //! | `function_state` | what is known of a code object and its functions |
 //! | `compiling` | requests to the compiler, installation |
 //! | `worth` | whether compiling pays |
+//! | `pauses` | when code is not listened to |
 //! | `workers` | threads that generate code beside the program |
 //! | `monitoring` | hotness, on-stack replacement |
 //! | `watchers` | assumptions and what breaks them |
@@ -54,6 +55,7 @@ pub mod listing;
 pub mod local_events;
 pub mod locals_proxy;
 pub mod monitoring;
+pub mod pauses;
 pub mod rebuilt;
 pub mod sampling;
 pub mod stats;
@@ -182,6 +184,8 @@ pub struct Runtime {
     pub compile_depth: Cell<u32>,
     /// Sums.
     pub totals: stats::Totals,
+    /// When code is not listened to.
+    pub pauses: pauses::Pauses,
     /// Who generates code beside the program.
     pub workers: workers::Workers,
     /// Machine code of other processes.
@@ -301,6 +305,7 @@ pub unsafe fn start(
         not_compiled,
         compile_depth: Cell::new(0),
         totals: stats::Totals::default(),
+        pauses: pauses::Pauses::default(),
         workers: workers::Workers::default(),
         cache: RefCell::default(),
         guards_numbered: Cell::new(0),

@@ -8,8 +8,10 @@ use super::capi::*;
 use super::compiling::{self, Refusal};
 use super::frames;
 use super::function_state::state_of;
+use super::sampling::Locals;
 use super::units::{Kind, UnitRef, UnitState};
-use super::{Gil, abi, exits, worth};
+use super::worth::{self, Verdict};
+use super::{Gil, abi, exits};
 use abi::code_units::{self, Returns};
 use abi::monitoring::{JUMP, NO_EVENT, PY_START, PY_YIELD, STOP_ITERATION};
 use abi::{frame as f, frames as state, thread as t};
@@ -231,6 +233,15 @@ pub fn is_observed(gil: Gil, shape: &CodeShape) -> bool {
     }
 }
 
+/// Whether there are, or may be, other tools than ours.
+pub fn has_others(gil: Gil) -> bool {
+    let bit = |id: Option<u8>| id.map_or(0, |id| 1u8 << id);
+    let ours = bit(gil.runtime().monitor.tool.get()) | bit(gil.runtime().monitor.second.get());
+    // SAFETY: the table of the main interpreter is an array of bytes.
+    let tools = unsafe { abi::monitoring::tools_of(PyInterpreterState_Main()) };
+    tools & !ours != 0 || gil.runtime().local_events.is_used.get()
+}
+
 /// Whether anybody else is told what a unit's code does, or what stands in it in place of calls.
 pub fn is_unit_observed(gil: Gil, unit: &UnitState) -> bool {
     let inlined = unit.inlined.iter().map(|inlined| &inlined.shape);
@@ -296,12 +307,19 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
             return none();
         }
         let state = state_of(gil, code);
-        state.calls.update(|calls| calls + 1);
+        let verdict = worth::of_call(gil, &state);
+        let weighs = runtime.options.get().weighs;
+        if weighs && Locals::are_due_at_call(state.calls.get()) {
+            let mut locals = state.locals.borrow_mut();
+            locals.note_arguments(frame, state.shape.argcount);
+        }
         let calls = &runtime.totals.interpreted_calls;
         calls.update(|calls| calls + 1);
         let threshold = runtime.options.get().threshold;
-        if !worth::is_due(gil, &state) || is_observed(gil, &state.shape) {
-            return none();
+        match verdict {
+            Verdict::Compile if !is_observed(gil, &state.shape) => {}
+            Verdict::Pause => return runtime.monitor.disable(),
+            _ => return none(),
         }
         let shape = state.shape;
         let func: Object = get(frame, f::FUNCOBJ);
@@ -365,20 +383,18 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
             return runtime.monitor.disable();
         }
         let pos = (to / 2) as u32;
-        let calls = state.calls.get();
-        let is_closed = state.with_loop(pos, |slot| {
-            slot.count += !slot.closed as u64;
-            if slot.call != calls {
-                (slot.call, slot.here) = (calls, 0);
-            }
-            slot.here += 1;
-            slot.closed
-        });
+        let (is_closed, count) = state.with_loop(pos, |slot| (slot.closed, slot.turns.count));
         if is_closed {
             return runtime.monitor.disable();
         }
-        if worth::of_turn(gil, &state, pos) != worth::Turn::Now {
-            return none();
+        if runtime.options.get().weighs && Locals::are_due_at_turn(count) {
+            let mut locals = state.locals.borrow_mut();
+            locals.note(frame, state.shape.nlocalsplus);
+        }
+        match worth::of_turn(gil, &state, pos) {
+            Verdict::Compile => {}
+            Verdict::Pause => return runtime.monitor.disable(),
+            Verdict::Count => return none(),
         }
         let shape = state.shape;
         if shape.is_generator() {

@@ -5,7 +5,7 @@
 //! instruction it stands for and notes the classes of its operands. Once an instruction was met often enough, and a unit made
 //! with that knowledge would be another, the unit is given up for one that is.
 
-use super::capi::{Object, current_thread, get};
+use super::capi::{Frame, Object, current_thread, get};
 use super::function_state::{self, History, Learnt};
 use super::units::{self, Teaches, UnitRef};
 use super::{Gil, abi, frames};
@@ -15,16 +15,25 @@ use crate::objects;
 use crate::world::classes::is_versioned;
 use crate::world::operators;
 use crate::world::raw_items;
-use cladonia::bytecode::{Code, Met, Numbers, Op, Pc};
+use cladonia::bytecode::{Code, Instr, Met, Numbers, Op, Pc};
 use cladonia::exits::Reason;
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::collections::HashMap;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// One general operation of so many is looked at. It is a prime, so that no loop's operations take turns with it.
 const PERIOD: u32 = 61;
+
+/// What a general operation takes longer than one that is compiled for the classes it meets.
+const LOST: Duration = Duration::from_nanos(30);
+
+/// What so many general operations that were looked at, and all those that were not, have cost.
+pub fn cost_of(samples: u32) -> Duration {
+    LOST * PERIOD * samples
+}
 
 /// Samples of one instruction after which its unit may be given up.
 const ENOUGH: u32 = 4;
@@ -120,6 +129,7 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
             [container, index, _] if !index.is_null() => raw_items::items_of(container),
             _ => None,
         };
+        (*unit).sampled.update(|samples| samples + 1);
         let mut learnt = state.learnt.borrow_mut();
         let sampled = learnt.sampled.entry(pc).or_default();
         sampled.count += 1;
@@ -343,6 +353,103 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
         all_held.extend(held);
     }
     all_held
+}
+
+/// Calls between two at which the classes of the arguments are noted, and back edges between two at which those of the locals are.
+const CALLS_BETWEEN: u64 = 4;
+const TURNS_BETWEEN: u64 = 16;
+/// Samples of either kind, at most: what a function meets later is left to its units.
+const MOST_SAMPLES: u64 = 64;
+/// Locals that are looked at.
+const MOST_LOCALS: i32 = 16;
+/// Classes remembered for a local; one with more is of no class.
+const MOST_CLASSES: usize = 5;
+
+/// The classes that the locals of a code object had where it was interpreted, by their versions: of its arguments when it was
+/// called, and of all locals at back edges.
+#[derive(Clone, Default)]
+pub struct Locals {
+    arguments: Vec<Vec<u32>>,
+    others: Vec<Vec<u32>>,
+}
+
+impl Locals {
+    /// Whether the arguments are to be looked at in the call of this number.
+    pub fn are_due_at_call(calls: u64) -> bool {
+        calls.is_multiple_of(CALLS_BETWEEN) && calls <= MOST_SAMPLES * CALLS_BETWEEN
+    }
+
+    /// Whether the locals are to be looked at where a loop goes round for the so manieth time.
+    pub fn are_due_at_turn(turns: u64) -> bool {
+        turns.is_multiple_of(TURNS_BETWEEN) && turns <= MOST_SAMPLES * TURNS_BETWEEN
+    }
+
+    /// Note the classes of a frame's arguments, at its start.
+    ///
+    /// # Safety
+    /// The frame is one of a code object with so many arguments.
+    pub unsafe fn note_arguments(&mut self, frame: Frame, count: i32) {
+        // SAFETY: the caller's.
+        unsafe { note_locals(&mut self.arguments, frame, count) }
+    }
+
+    /// Note the classes of a frame's locals, at a back edge.
+    ///
+    /// # Safety
+    /// The frame is one of a code object with so many locals.
+    pub unsafe fn note(&mut self, frame: Frame, count: i32) {
+        // SAFETY: the caller's.
+        unsafe { note_locals(&mut self.others, frame, count) }
+    }
+}
+
+/// # Safety
+/// The frame has so many slots for locals, each null or a live object.
+unsafe fn note_locals(table: &mut Vec<Vec<u32>>, frame: Frame, count: i32) {
+    let count = count.min(MOST_LOCALS);
+    table.resize(count as usize, Vec::new());
+    for (slot, versions) in (0..count).zip(table) {
+        // SAFETY: the caller's.
+        let version = unsafe { version_of(get(frame, abi::frame::LOCALSPLUS + 8 * slot)) };
+        if version != 0 && versions.len() <= MOST_CLASSES && !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+}
+
+/// Tell of the instructions that ask something of a local which classes that had, where it had several: the interpreter remembers
+/// only the last. Where an argument had many, nothing is bet on.
+pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
+    let is_stored = |slot: u32| {
+        let is_store = |instr: &Instr| instr.op == Op::StoreFast && instr.arg == slot;
+        code.instrs.iter().any(is_store)
+    };
+    let none = Vec::new();
+    for (pc, pair) in (1..).map(Pc).zip(code.instrs.windows(2)) {
+        let [load, instr] = pair else { continue };
+        if load.op != Op::LoadFast || teaches(instr.op) != Teaches::Class {
+            continue;
+        }
+        let slot = load.arg as usize;
+        let is_argument = slot < locals.arguments.len() && !is_stored(load.arg);
+        let table = if is_argument {
+            &locals.arguments
+        } else {
+            &locals.others
+        };
+        let versions = table.get(slot).unwrap_or(&none);
+        match versions.len() {
+            0 | 1 => {}
+            n if n <= MOST_CLASSES => {
+                let history = learnt.met.entry(pc).or_default();
+                versions.iter().for_each(|&version| history.add(version));
+            }
+            _ if is_argument => {
+                learnt.avoid.insert((pc, Reason::Type));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What is learnt of an instruction's operands.

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// Function, line, reason of an exit.
 type ExitKey = (String, i32, &'static str);
 
+/// Lengths of stalls that are told apart: each up to twice as long as the one before, from a microsecond on.
+const STALLS: usize = 24;
+
 /// Counts over the process.
 #[derive(Default)]
 pub struct Totals {
@@ -26,6 +29,12 @@ pub struct Totals {
     pub invalidated: Cell<u64>,
     /// Time in the compiler, on the program's threads.
     pub compile_ns: Cell<u64>,
+    /// How often the compiler has kept a thread of the program from its work, by the logarithm of the microseconds.
+    pub stalls: Cell<[u64; STALLS]>,
+    /// The longest of these times.
+    pub longest_stall: Cell<Duration>,
+    /// Whether it does so now.
+    pub is_stalled: Cell<bool>,
     /// Instructions of the code that was compiled.
     pub instrs: Cell<u64>,
     /// Time in the code generator, on threads beside the program.
@@ -93,6 +102,15 @@ impl Totals {
     /// Add what it took to make a unit.
     pub fn compiled(&self, unit: &Unit) {
         self.past.borrow_mut().compiled(unit);
+    }
+
+    /// Add a time for which the compiler has kept a thread of the program.
+    pub fn stalled(&self, time: Duration) {
+        let power = time.as_micros().checked_ilog2().map_or(0, |n| n + 1);
+        let mut stalls = self.stalls.get();
+        stalls[(power as usize).min(STALLS - 1)] += 1;
+        self.stalls.set(stalls);
+        self.longest_stall.update(|longest| longest.max(time));
     }
 
     /// Add the counts of a unit that is going away.
@@ -213,6 +231,18 @@ pub fn dict(gil: Gil) -> Object {
         );
         dict.set("stale", number(totals.stale.get()));
         dict.set("cache", cache(gil));
+        let stalls = Dict::new();
+        let longest = totals.longest_stall.get().as_secs_f64() * 1e3;
+        stalls.set("longest_ms", PyFloat_FromDouble(longest));
+        let below = Dict::new();
+        for (power, count) in totals.stalls.get().into_iter().enumerate() {
+            if count != 0 {
+                let limit = format!("{}", (1u64 << power) as f64 / 1e3);
+                below.set(&limit, number(count));
+            }
+        }
+        stalls.set("counts", below.0);
+        dict.set("stalls", stalls.0);
         dict.set("stages_ms", times(&sums.stages));
         dict.set("passes_ms", times(&sums.passes));
         let paths = Dict::new();

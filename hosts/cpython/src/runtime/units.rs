@@ -22,7 +22,7 @@
 use super::abi;
 use super::capi::{CodeShape, Object, get};
 use super::generators::Forward;
-use super::{DEFAULT_THRESHOLD, Gil, locals_proxy};
+use super::{DEFAULT_THRESHOLD, Gil, locals_proxy, sampling};
 use crate::namespace::NameCell;
 use crate::objects;
 use crate::world::dictionaries;
@@ -62,6 +62,10 @@ pub struct UnitState {
     pub left: Cell<u64>,
     /// How often it was entered without a frame.
     pub raw_entries: Cell<u64>,
+    /// General operations of it that were looked at.
+    pub sampled: Cell<u32>,
+    /// How often it was left by an exit.
+    pub exits_taken: Cell<u64>,
     /// How often it took a back edge.
     pub iterations: Cell<u64>,
     /// How often it left because its frame was kept open.
@@ -198,6 +202,8 @@ impl UnitState {
             entries: Cell::new(0),
             left: Cell::new(0),
             raw_entries: Cell::new(0),
+            sampled: Cell::new(0),
+            exits_taken: Cell::new(0),
             iterations: Cell::new(0),
             opened: Cell::new(0),
             mismatches: Cell::new(0),
@@ -258,11 +264,16 @@ impl UnitState {
         self.entries.get() + self.raw_entries.get()
     }
 
-    /// Whether it may be given up, though it serves, for one that knows more. (Who asks for units early means to see that early too.)
+    /// Whether it may be given up, though it serves, for one that knows more: what it was seen to lose is as much as making
+    /// another costs. (Who asks for units early means to see that early too.)
     pub fn may_be_remade(&self, gil: Gil) -> bool {
         let (made, took) = self.cost;
+        let options = gil.runtime().options.get();
+        if options.weighs {
+            return sampling::cost_of(self.sampled.get()) >= took;
+        }
         took <= CHEAP
-            || gil.runtime().options.get().threshold < DEFAULT_THRESHOLD
+            || options.threshold < DEFAULT_THRESHOLD
             || made.elapsed() >= took * TIMES_ITS_COST
     }
 
@@ -416,6 +427,9 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     let rt = gil.runtime();
     rt.totals.invalidated.update(|count| count + 1);
     rt.watches.forget(unit);
+    if rt.workers.withdraw(unit) {
+        rt.totals.stale.update(|stale| stale + 1);
+    }
     if let Some(code) = rt.state(state.shape.code) {
         code.detach(unit);
     }
@@ -429,11 +443,29 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
 pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
     // SAFETY: the caller's promise, and then that of the count.
     unsafe {
-        (*unit).keepers.set((*unit).keepers.get() + 1);
+        keep(unit);
         let result = act();
-        (*unit).keepers.set((*unit).keepers.get() - 1);
+        unkeep(unit);
         result
     }
+}
+
+/// Do not reclaim a unit until [`unkeep`].
+///
+/// # Safety
+/// The unit is alive.
+pub unsafe fn keep(unit: UnitRef) {
+    // SAFETY: the caller's promise.
+    unsafe { (*unit).keepers.update(|keepers| keepers + 1) };
+}
+
+/// Undo one [`keep`].
+///
+/// # Safety
+/// The unit was kept.
+pub unsafe fn unkeep(unit: UnitRef) {
+    // SAFETY: the caller's promise.
+    unsafe { (*unit).keepers.update(|keepers| keepers - 1) };
 }
 
 /// Whether there are units that may not be entered any more but may still be running.

@@ -10,24 +10,31 @@
 //!                                          worker:     generate -> done
 //! ```
 //! What the unit relies on is watched from the moment of the order, so a change in between makes it invalid as it would
-//! any other unit, and it is dropped when it is collected. Until then it counts a keeper, so that it is not freed.
+//! any other unit: then the order is withdrawn, and what a worker makes of it nonetheless is dropped. Orders have numbers of their
+//! own, since a unit may be freed and its address be another's meanwhile.
 //!
 //! # Forks
-//! A child has no worker, and whatever lock one held at the fork stays locked there. So [`Workers::before_fork`] waits until
-//! no worker is at work, and keeps the queue locked until the fork is over. Other handlers of the fork run meanwhile, and
-//! other threads may: they have the lock through [`Workers::held`], which only holders of the GIL look at. What was ordered
-//! before is carried out in both processes, by a new worker in the child.
+//! A child has no worker, whatever lock one held at the fork stays locked there, and Python warns of forks in processes with
+//! several threads. So [`Workers::before_fork`] ends the workers. What was ordered before is carried out in both processes, by
+//! workers that are started when they are next asked for something.
 //!
 //! # The end
 //! Nothing waits for a worker when the process ends: orders are dropped, and what it is at is nobody's.
 
 use super::Gil;
+use super::units::UnitRef;
+use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Generated, Generator, Lowered};
+use cladonia::lir::Func;
+use pyo3_ffi as ffi;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Orders that are not carried out yet, at most: who asks for more is told to ask again later.
 const MOST_WAITING: usize = 256;
@@ -35,31 +42,42 @@ const MOST_WAITING: usize = 256;
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
 
-/// What stands for a unit where a worker is at none.
-const SETTLING: u64 = 0;
+/// What stands for an order where a worker is at none: it writes to the cache.
+const SETTLING: u64 = u64::MAX;
 
-/// The low-level code of a unit, by the unit's token.
-struct Order {
-    token: u64,
-    lowered: Lowered,
+/// What is to be made.
+pub struct Order {
+    /// The low-level code of a unit.
+    pub lowered: Lowered,
+    /// The stub through which interpreted code is to call it, if there is none yet.
+    pub stub: Option<Func>,
 }
 
 /// An order that was carried out.
 pub struct Done {
-    /// The unit's token.
-    pub token: u64,
-    /// Its code.
+    number: u64,
+    /// The unit's code.
     pub result: Result<Generated, CompileError>,
+    /// Its stub, if that was ordered as well.
+    pub stub: Option<Result<CompiledCode, CompileError>>,
 }
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Order>,
+    waiting: VecDeque<(u64, Order)>,
     done: Vec<Done>,
     /// Orders that workers are at.
     busy: Vec<u64>,
+    /// No order is carried out any more.
     stopped: bool,
+    /// The workers are to end.
+    resting: bool,
+    /// What the interpreter is to do next, and when.
+    alarm: Option<(Instant, PendingCall)>,
 }
+
+/// A function that the interpreter calls on its main thread, with its lock held.
+pub type PendingCall = extern "C" fn(*mut c_void) -> c_int;
 
 /// What the program's threads and the workers share.
 #[derive(Default)]
@@ -90,19 +108,44 @@ static SHARED: LazyLock<Shared> = LazyLock::new(Shared::default);
 /// The workers, as the program's threads see them.
 #[derive(Default)]
 pub struct Workers {
-    /// How many there are.
-    threads: Cell<usize>,
-    /// Orders that nobody has collected.
-    open: Cell<usize>,
+    threads: RefCell<Vec<Worker>>,
+    /// Orders that nobody has collected, and their units.
+    open: RefCell<Vec<(u64, UnitRef)>>,
+    /// How many there ever were.
+    orders: Cell<u64>,
     /// What [`Shared::delivered`] was when orders were collected last.
     collected: Cell<u64>,
-    /// The queue, locked while the process forks.
-    held: RefCell<Option<MutexGuard<'static, Queue>>>,
     /// How many threads are between the start and the end of a fork.
     forking: Cell<u32>,
+    /// When the last fork was over.
+    forked: Cell<Option<Instant>>,
     /// How many of those who compile now want the unit at once.
     insisting: Cell<u32>,
 }
+
+/// A thread, and its number in the system, once it has begun.
+struct Worker {
+    thread: JoinHandle<()>,
+    number: Arc<AtomicI32>,
+}
+
+impl Worker {
+    /// Wait for its end, until the system has forgotten it as well.
+    fn join(self) {
+        // It does not panic.
+        let _ = self.thread.join();
+        let path = format!("/proc/self/task/{}", self.number.load(Ordering::Relaxed));
+        for _ in 0..1000 {
+            if !std::fs::exists(&path).unwrap_or(false) {
+                break;
+            }
+            std::thread::sleep(Duration::from_micros(10));
+        }
+    }
+}
+
+/// Python counts the threads when all handlers of a fork have run, ours among the first: so long after it, no worker is started.
+const AFTER_FORK: Duration = Duration::from_millis(2);
 
 /// Who compiles while this lives has the unit at once.
 pub struct Insisting(Gil);
@@ -136,149 +179,184 @@ impl Workers {
 
     /// Whether all that was ordered is collected.
     pub fn are_idle(&self) -> bool {
-        self.open.get() == 0
+        self.open.borrow().is_empty()
     }
 
     /// Whether no more orders are taken now.
     pub fn are_full(&self) -> bool {
-        self.open.get() >= MOST_WAITING
-    }
-
-    /// Do something with the queue. It may not call for the queue again.
-    fn with_queue<R>(&self, act: impl FnOnce(&mut Queue) -> R) -> R {
-        match &mut *self.held.borrow_mut() {
-            Some(queue) => act(queue),
-            None => act(&mut SHARED.lock()),
-        }
+        self.open.borrow().len() >= MOST_WAITING
     }
 
     /// Order a unit's code; `generator` makes a code generator for a worker that is started for it.
-    pub fn order(&self, gil: Gil, token: u64, lowered: Lowered, generator: &dyn Fn() -> Generator) {
-        let order = Order { token, lowered };
-        self.with_queue(|queue| queue.waiting.push_back(order));
-        self.open.update(|open| open + 1);
+    pub fn order(&self, gil: Gil, unit: UnitRef, order: Order, generator: &dyn Fn() -> Generator) {
+        let number = self.orders.get() + 1;
+        self.orders.set(number);
+        SHARED.lock().waiting.push_back((number, order));
+        self.open.borrow_mut().push((number, unit));
         self.start(gil, generator);
         SHARED.ordered.notify_one();
+        if let Some(Delay::Next) = delay()
+            && self.are_there()
+        {
+            let mut queue = SHARED.lock();
+            while !queue.done.iter().any(|done| done.number == number) {
+                queue = SHARED.wait_until_done(queue);
+            }
+        }
     }
 
     /// Start the workers that there are to be. Where the system gives no thread, orders wait for whoever
     /// [insists](Workers::wait_for), and the program stays interpreted.
     pub fn start(&self, gil: Gil, generator: &dyn Fn() -> Generator) {
         let wanted = gil.runtime().options.get().compile_threads as usize;
-        if self.forking.get() != 0 {
+        let has_just_forked = self
+            .forked
+            .get()
+            .is_some_and(|at| at.elapsed() < AFTER_FORK);
+        if self.forking.get() != 0 || has_just_forked {
             return;
         }
-        while self.threads.get() < wanted {
+        let mut threads = self.threads.borrow_mut();
+        while threads.len() < wanted {
             let generator = generator();
+            let number = Arc::new(AtomicI32::new(0));
+            let own = Arc::clone(&number);
+            let begin = move || {
+                // SAFETY: a number.
+                own.store(unsafe { libc::gettid() }, Ordering::Relaxed);
+                work(generator);
+            };
             let thread = std::thread::Builder::new()
                 .name("cladonia".into())
                 .stack_size(STACK);
             // Signals are for the program's threads: a thread starts with the mask of the one that starts it.
-            let started = without_signals(|| thread.spawn(move || work(generator)));
-            if started.is_err() {
-                return;
+            match without_signals(|| thread.spawn(begin)) {
+                Ok(thread) => threads.push(Worker { thread, number }),
+                Err(_) => return,
             }
-            self.threads.update(|threads| threads + 1);
         }
     }
 
     /// Whether orders wait that no worker is there for: after a fork.
     pub fn are_missing(&self) -> bool {
-        self.threads.get() == 0 && self.open.get() != 0
+        !self.are_there() && !self.are_idle()
     }
 
-    /// What was carried out since this was asked last.
-    pub fn collect(&self) -> Vec<Done> {
+    /// Whether there is any.
+    pub fn are_there(&self) -> bool {
+        !self.threads.borrow().is_empty()
+    }
+
+    /// Have the interpreter make a call at some time, instead of the one that it was to make.
+    pub fn wake_at(&self, at: Instant, call: PendingCall) {
+        SHARED.lock().alarm = Some((at, call));
+        SHARED.ordered.notify_all();
+    }
+
+    /// What was carried out since this was asked last, with the units.
+    pub fn collect(&self) -> Vec<(UnitRef, Done)> {
         let delivered = self.delivered();
         if delivered == self.collected.replace(delivered) {
             return Vec::new();
         }
-        let done = self.with_queue(|queue| std::mem::take(&mut queue.done));
-        self.open.update(|open| open - done.len());
-        done
+        let done = std::mem::take(&mut SHARED.lock().done);
+        let mut open = self.open.borrow_mut();
+        let mut with_unit = |done: Done| {
+            let place = open.iter().position(|(number, _)| *number == done.number)?;
+            Some((open.swap_remove(place).1, done))
+        };
+        done.into_iter().filter_map(&mut with_unit).collect()
+    }
+
+    /// Whether a unit was ordered; then it is no more.
+    pub fn withdraw(&self, unit: UnitRef) -> bool {
+        let mut open = self.open.borrow_mut();
+        let Some(place) = open.iter().position(|(_, other)| *other == unit) else {
+            return false;
+        };
+        let (withdrawn, _) = open.swap_remove(place);
+        let waiting = &mut SHARED.lock().waiting;
+        waiting.retain(|(number, _)| *number != withdrawn);
+        true
     }
 
     /// The code of a unit that was ordered, which `generate` makes here unless a worker is at it: that is waited for.
     pub fn wait_for(
         &self,
-        token: u64,
+        unit: UnitRef,
         generate: impl FnOnce(Lowered) -> Result<Generated, CompileError>,
     ) -> Option<Done> {
+        let place = {
+            let open = self.open.borrow();
+            open.iter().position(|(_, other)| *other == unit)?
+        };
+        let (number, _) = self.open.borrow_mut().swap_remove(place);
         enum Found {
             Done(Done),
             Waiting(Lowered),
-            Busy,
             Nowhere,
         }
         let find = |queue: &mut Queue| {
-            if let Some(place) = queue.done.iter().position(|done| done.token == token) {
+            if let Some(place) = queue.done.iter().position(|done| done.number == number) {
                 return Found::Done(queue.done.swap_remove(place));
             }
-            match queue.waiting.iter().position(|order| order.token == token) {
+            match queue.waiting.iter().position(|(other, _)| *other == number) {
                 Some(place) => match queue.waiting.remove(place) {
-                    Some(order) => Found::Waiting(order.lowered),
+                    Some((_, order)) => Found::Waiting(order.lowered),
                     None => Found::Nowhere,
                 },
-                None if queue.busy.contains(&token) => Found::Busy,
                 None => Found::Nowhere,
             }
         };
-        let mut found = self.with_queue(find);
-        while let Found::Busy = found {
-            // While the queue is held no worker is busy.
-            let mut queue = SHARED.lock();
-            while queue.busy.contains(&token) {
-                queue = SHARED.wait_until_done(queue);
-            }
-            found = find(&mut queue);
-        }
-        let done = match found {
-            Found::Done(done) => Some(done),
-            Found::Waiting(lowered) => Some(Done {
-                token,
-                result: generate(lowered),
-            }),
-            Found::Busy | Found::Nowhere => None,
-        };
-        self.open.update(|open| open - done.is_some() as usize);
-        done
-    }
-
-    /// Wait until no worker is at work, and keep it so.
-    pub fn before_fork(&self) {
-        self.forking.update(|forking| forking + 1);
-        if self.held.borrow().is_some() {
-            return;
-        }
         let mut queue = SHARED.lock();
-        while !queue.busy.is_empty() {
+        while queue.busy.contains(&number) {
             queue = SHARED.wait_until_done(queue);
         }
-        self.held.replace(Some(queue));
+        let found = find(&mut queue);
+        drop(queue);
+        match found {
+            Found::Done(done) => Some(done),
+            Found::Waiting(lowered) => Some(Done {
+                number,
+                result: generate(lowered),
+                stub: None,
+            }),
+            Found::Nowhere => None,
+        }
+    }
+
+    /// End the workers, and start none until the fork is over.
+    pub fn before_fork(&self) {
+        self.forking.update(|forking| forking + 1);
+        let threads = self.threads.take();
+        if threads.is_empty() {
+            return;
+        }
+        SHARED.lock().resting = true;
+        SHARED.ordered.notify_all();
+        threads.into_iter().for_each(Worker::join);
+        let mut queue = SHARED.lock();
+        queue.resting = false;
+        queue.alarm = None;
     }
 
     /// The fork is over; `in_child` says on which side of it this is.
     pub fn after_fork(&self, in_child: bool) {
-        if in_child {
-            // Of all threads there is only this one.
-            self.threads.set(0);
-            self.forking.set(0);
-        } else {
-            self.forking.update(|forking| forking.saturating_sub(1));
-        }
-        if self.forking.get() == 0 {
-            self.held.take();
-            SHARED.ordered.notify_all();
-        }
+        // Of all threads there is only this one in the child.
+        let others = self.forking.get().saturating_sub(1);
+        self.forking.set(if in_child { 0 } else { others });
+        self.forked.set(Some(Instant::now()));
     }
 
     /// Carry nothing out any more.
     pub fn stop(&self) {
-        self.with_queue(|queue| {
-            queue.stopped = true;
-            queue.waiting.clear();
-        });
+        let mut queue = SHARED.lock();
+        queue.stopped = true;
+        queue.waiting.clear();
+        queue.alarm = None;
+        drop(queue);
         SHARED.ordered.notify_all();
+        self.open.take();
     }
 }
 
@@ -291,43 +369,74 @@ pub fn wake() {
 fn work(mut generator: Generator) {
     let delay = delay();
     let mut queue = SHARED.lock();
-    while !queue.stopped {
-        let Some(order) = queue.waiting.pop_front() else {
+    while !queue.stopped && !queue.resting {
+        let now = Instant::now();
+        if let Some((_, call)) = queue.alarm.take_if(|(at, _)| *at <= now) {
+            // SAFETY: any thread may ask for a pending call; the interpreter is there until the workers are stopped, for which the
+            // queue is locked.
+            unsafe { ffi::Py_AddPendingCall(Some(call), null_mut()) };
+        }
+        let Some((number, order)) = queue.waiting.pop_front() else {
             // While nobody waits, there is time to write to the cache.
             queue.busy.push(SETTLING);
             drop(queue);
-            let is_settled = !generator.settle();
+            let has_settled = generator.settle();
             queue = SHARED.lock();
             queue.busy.retain(|&other| other != SETTLING);
             SHARED.carried_out.notify_all();
-            if !is_settled || !queue.waiting.is_empty() || queue.stopped {
+            if has_settled || !queue.waiting.is_empty() || queue.stopped || queue.resting {
                 continue;
             }
-            queue = SHARED
-                .ordered
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
+            queue = match queue.alarm {
+                None => SHARED
+                    .ordered
+                    .wait(queue)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some((at, _)) => {
+                    let woken = SHARED.ordered.wait_timeout(queue, at - now);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
             continue;
         };
-        queue.busy.push(order.token);
+        queue.busy.push(number);
         drop(queue);
-        if let Some(delay) = delay {
-            std::thread::sleep(delay);
+        if let Some(Delay::UpTo(most)) = delay {
+            let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+            std::thread::sleep(Duration::from_micros(mixed % most.max(1)));
         }
-        let token = order.token;
+        let stub = order.stub.map(|stub| generator.compile_stub(&stub));
         let result = generator.generate(order.lowered);
         queue = SHARED.lock();
-        queue.busy.retain(|&other| other != token);
-        queue.done.push(Done { token, result });
+        queue.busy.retain(|&other| other != number);
+        queue.done.push(Done {
+            number,
+            result,
+            stub,
+        });
         SHARED.delivered.fetch_add(1, Ordering::Release);
         SHARED.carried_out.notify_all();
     }
 }
 
-/// For tests: how long each order waits before it is carried out (`CLADONIA_DELAY`, in milliseconds).
-fn delay() -> Option<Duration> {
-    let text = std::env::var("CLADONIA_DELAY").ok()?;
-    text.parse().ok().map(Duration::from_millis)
+/// For tests: when orders are carried out.
+#[derive(Clone, Copy)]
+enum Delay {
+    /// Each is, before the program goes on, and collected when the program next asks.
+    Next,
+    /// Each after a time that depends on the unit, of up to so many microseconds.
+    UpTo(u64),
+}
+
+/// What `CLADONIA_DELAY` says: `next`, or a number of microseconds.
+fn delay() -> Option<Delay> {
+    static DELAY: LazyLock<Option<Delay>> =
+        LazyLock::new(|| match std::env::var("CLADONIA_DELAY").as_deref() {
+            Ok("next") => Some(Delay::Next),
+            Ok(text) => text.parse().ok().map(Delay::UpTo),
+            Err(_) => None,
+        });
+    *DELAY
 }
 
 /// Do something while all signals are blocked on this thread.

@@ -11,10 +11,13 @@
 //! - What compiling **costs** is what it has cost so far in this process, by instruction. The time of workers counts for less
 //!   than the program's own: where there is a processor to spare it costs nothing.
 //!
-//! Both are looked at again when the counts have grown by a part of what is missing, since the interpreter specialises meanwhile.
+//! Both are looked at again when the counts have grown by a part of what is missing, since the interpreter specialises meanwhile;
+//! what is far from paying is not [listened to](super::pauses) for a while.
 
 use super::capi::CodeShape;
-use super::function_state::CodeState;
+use super::function_state::{CodeState, LoopState};
+use super::pauses::Step;
+use super::units::UnitState;
 use super::{Gil, Options, abi};
 
 /// Calls before anything is weighed: by then the interpreter has specialised what runs.
@@ -97,7 +100,7 @@ impl Profile {
         let counted = state.loops.borrow();
         for l in &self.loops {
             if let Some(slot) = counted.get(&l.first) {
-                tenths += l.tenths.saturating_mul(slot.count as i64);
+                tenths += l.tenths.saturating_mul(slot.turns.count as i64);
             }
         }
         tenths / 10
@@ -106,7 +109,9 @@ impl Profile {
     /// Nanoseconds that compiling is expected to take.
     fn cost(&self, gil: Gil) -> i64 {
         let totals = &gil.runtime().totals;
-        let spent = totals.compile_ns.get() + totals.beside_ns.get() / BESIDE + ASSUMED_NS;
+        let spent = totals.compile_ns.get()
+            + totals.beside_ns.get() / knob("KB", 8) as u64
+            + ASSUMED_NS * knob("KA", 100) as u64 / 100;
         let instrs = totals.instrs.get() + ASSUMED_INSTRS;
         ((self.instrs + FIXED_INSTRS) * spent / instrs) as i64
     }
@@ -119,36 +124,63 @@ impl Profile {
 pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> i64 {
     // SAFETY: the caller's promise.
     let profile = unsafe { Profile::of(&state.shape) };
-    profile.saved(state, entry).saturating_mul(100) / profile.cost(gil).max(1)
+    let entry = entry * knob("KE", 50) / 100;
+    profile
+        .saved(state, entry)
+        .saturating_mul(10000 / knob("KC", 30))
+        / profile.cost(gil).max(1)
 }
 
-/// The count at which to look again, where `count` has brought a `share` of what is needed.
-fn next_look(count: u64, share: i64) -> u64 {
-    let missing = 100 * 100 / share.max(1);
-    count * missing.clamp(125, 400) as u64 / 100
-}
-
-/// Whether a code object is to be compiled now that it has been called once more.
+/// Whether a code object is to be compiled, of which one more start was heard.
 ///
 /// # Safety
 /// The code object is alive.
-pub unsafe fn is_due(gil: Gil, state: &CodeState) -> bool {
+pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
+    let calls = state.calls.get() + 1;
+    if calls < state.next_call.get() {
+        state.calls.set(calls);
+        return Verdict::Count;
+    }
     let options = gil.runtime().options.get();
-    let calls = state.calls.get();
-    if state.pays.get() {
-        return true;
-    }
     if !options.weighs {
-        return calls >= options.threshold;
+        state.calls.update(|calls| calls + 1);
+        return match state.pays.get() || state.calls.get() >= options.threshold {
+            true => Verdict::Compile,
+            false => Verdict::Count,
+        };
     }
-    if calls < state.look_at.get().max(FIRST_CALLS) {
-        return false;
+    if state.pays.get() {
+        state.calls.update(|calls| calls + 1);
+        return Verdict::Compile;
     }
-    // SAFETY: the caller's promise.
-    let share = unsafe { share(gil, state, ENTRY) };
-    state.pays.set(share >= 100);
-    state.look_at.set(next_look(calls, share));
-    share >= 100
+    let began = state.began(gil);
+    let mut counter = state.counted.get();
+    counter.count = state.calls.get();
+    let (step, grown) = counter.step(gil, began, FIRST_CALLS);
+    state.calls.set(counter.count);
+    if let Some(by) = grown {
+        let mut loops = state.loops.borrow_mut();
+        loops.values_mut().for_each(|l| l.turns.grow(gil, by));
+    }
+    let step = match step {
+        Step::Look => {
+            // SAFETY: the caller's promise.
+            let share = unsafe { share(gil, state, ENTRY) };
+            if share >= 100 {
+                state.pays.set(true);
+                state.next_call.set(0);
+                return Verdict::Compile;
+            }
+            counter.missed(gil, began, share)
+        }
+        step => step,
+    };
+    state.counted.set(counter);
+    state.next_call.set(counter.next(FIRST_CALLS));
+    match step {
+        Step::Pause => Verdict::Pause,
+        _ => Verdict::Count,
+    }
 }
 
 /// Whether a callee of a code object that is being compiled is worth compiling with it.
@@ -167,44 +199,105 @@ pub unsafe fn is_due_with_caller(gil: Gil, state: &CodeState) -> bool {
     }
 }
 
-/// What a loop that has been around once more asks for.
+/// What an event asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
+pub enum Verdict {
     /// Nothing yet.
     Count,
-    /// Native code at the next call: this one will be over soon.
-    Next,
-    /// Native code now.
-    Now,
+    /// Not to be heard for a while.
+    Pause,
+    /// To compile.
+    Compile,
 }
 
-/// What a loop asks for that has been around `count` times, of them `here` in this activation.
+/// Whether a running frame is to go on natively at a loop, of which one more back edge was heard.
 ///
 /// # Safety
 /// The code object is alive.
-pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Turn {
+pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
     let options = gil.runtime().options.get();
-    let (count, look_at, here) = state.with_loop(pos, |slot| (slot.count, slot.look_at, slot.here));
+    let calls = state.calls.get();
+    let (step, turns, here) = state.with_loop(pos, |slot| {
+        if slot.call != calls {
+            (slot.call, slot.here) = (calls, 0);
+        }
+        slot.here += 1;
+        let step = match options.weighs {
+            true if slot.turns.count + 1 < slot.turns.next(FIRST_TURNS) => {
+                slot.turns.count += 1;
+                Step::Count
+            }
+            true => slot.turns.step(gil, state.began(gil), FIRST_TURNS).0,
+            false => {
+                slot.turns.count += 1;
+                Step::Look
+            }
+        };
+        (step, slot.turns, slot.here)
+    });
     if !options.weighs {
-        return match count >= options.loop_threshold() {
-            true => Turn::Now,
-            false => Turn::Count,
+        return match turns.count >= options.loop_threshold() {
+            true => Verdict::Compile,
+            false => Verdict::Count,
         };
     }
-    if count < look_at.max(FIRST_TURNS) {
-        return Turn::Count;
+    match step {
+        Step::Count => return Verdict::Count,
+        Step::Pause => return Verdict::Pause,
+        Step::Look => {}
     }
     // SAFETY: the caller's promise.
     let share = unsafe { share(gil, state, ENTRY) };
-    if share < 100 {
-        state.with_loop(pos, |slot| slot.look_at = next_look(count, share));
-        return Turn::Count;
+    if share >= 100 {
+        state.pays.set(true);
+        // If most calls of this code are short, the next one comes soon.
+        if !state.shape.optimized() || calls <= 1 || here * 4 >= turns.count {
+            return Verdict::Compile;
+        }
     }
-    state.pays.set(true);
-    // Most calls of this code are short: the next one comes soon.
-    if state.shape.optimized() && state.calls.get() > 1 && here * 4 < count {
-        state.with_loop(pos, |slot| slot.look_at = count + count / 4);
-        return Turn::Next;
+    let began = state.began(gil);
+    let missed = |slot: &mut LoopState| slot.turns.missed(gil, began, share.min(80));
+    match state.with_loop(pos, missed) {
+        Step::Pause => Verdict::Pause,
+        _ => Verdict::Count,
     }
-    Turn::Now
+}
+
+/// Tenths of a nanosecond that an exit costs.
+const EXIT: i64 = 8_000;
+/// Exits of a unit between two looks at whether it still pays.
+const EXITS_BETWEEN: u64 = 256;
+
+/// Whether a unit, which is left once more, has cost more by its exits than it has saved. What making it cost is spent.
+///
+/// # Safety
+/// The unit is alive.
+pub unsafe fn is_lost(gil: Gil, unit: &UnitState) -> bool {
+    let left = unit.exits_taken.get() + 1;
+    unit.exits_taken.set(left);
+    if !left.is_multiple_of(EXITS_BETWEEN) || !gil.runtime().options.get().weighs {
+        return false;
+    }
+    // SAFETY: a unit's code object is alive.
+    let profile = unsafe { Profile::of(&unit.shape) };
+    let of_loops: i64 = profile.loops.iter().map(|l| l.tenths).sum();
+    let an_iteration = of_loops / profile.loops.len().max(1) as i64;
+    let calls = profile.straight.saturating_mul(unit.all_entries() as i64);
+    let turns = an_iteration.saturating_mul(unit.iterations.get() as i64);
+    EXIT.saturating_mul(left as i64) > calls.saturating_add(turns)
+}
+
+fn knob(name: &str, default: i64) -> i64 {
+    use std::sync::Mutex;
+    static K: Mutex<Vec<(String, i64)>> = Mutex::new(Vec::new());
+    let mut k = K.lock().unwrap();
+    if let Some(v) = k.iter().find(|v| v.0 == name) {
+        return v.1;
+    }
+    let v = std::env::var(name)
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(default);
+    k.push((name.into(), v));
+    v
 }
