@@ -45,9 +45,12 @@ def _version(python):
 
 
 def environment(python: str, **extra: str) -> dict[str, str]:
-    """A child's environment: none of our variables unless given, a fixed hash seed, and the package's source if not installed."""
+    """A child's environment: none of our variables unless given, a fixed hash seed, no cache of machine code, and the package's source if
+    not installed."""
     env = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     env["PYTHONHASHSEED"] = "0"
+    # No run depends on what another one has left behind.
+    env["CLADONIA_CACHE"] = "off"
     env.pop("PYTHONPATH", None)
     if not installed(python):
         env["PYTHONPATH"] = str(PACKAGE)

@@ -1,6 +1,7 @@
 """Every bad argument raises an exception that names it, before anything reaches the native module."""
 
 import cladonia
+from cladonia import _options
 from support import WithRecorder
 
 
@@ -74,10 +75,11 @@ class Passing(WithRecorder):
         cladonia.enable(compile_threads=3)
         cladonia.disable()
         cladonia.dump(f, "lir")
+        cache = _options.cache_folder()
         self.assertEqual(self.native.calls, [
-            ("enable", None, None, False, None, False, None), ("enable", 0, "seed:7", False, None, False, None),
-            ("enable", 5, "one-by-one:0", False, None, False, None), ("enable", None, None, True, None, False, None),
-            ("enable", None, None, False, "paths, split", True, None), ("enable", None, None, False, None, False, 3),
+            ("enable", None, None, False, None, False, None, cache), ("enable", 0, "seed:7", False, None, False, None, cache),
+            ("enable", 5, "one-by-one:0", False, None, False, None, cache), ("enable", None, None, True, None, False, None, cache),
+            ("enable", None, None, False, "paths, split", True, None, cache), ("enable", None, None, False, None, False, 3, cache),
             ("disable",), ("dump", f, "lir")])
 
     def test_methods_and_static_methods_stand_for_their_function(self):

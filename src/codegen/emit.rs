@@ -1,5 +1,7 @@
 //! One LIR function into Cranelift IR: the walk, the blocks, the terminators. Ops are in `ops`.
 
+use super::addresses::{Addresses, is_fixed};
+use super::body::{ADDRESSES, CALLEES};
 use super::exits::{ExitBlocks, Tail};
 use super::{CodegenError, Input, malformed};
 use crate::lir::{
@@ -15,8 +17,6 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use cranelift_jit::JITModule;
-use cranelift_module::{Linkage, Module};
 use smallvec::SmallVec;
 
 /// What an instruction takes.
@@ -215,8 +215,11 @@ pub(super) struct Emitter<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) cursor: FuncCursor<'a>,
     pub(super) exits: ExitBlocks,
-    module: &'a mut JITModule,
+    call_conv: CallConv,
     scratch: &'a mut Scratch,
+    addresses: &'a mut Addresses,
+    /// What Cranelift has for addresses, by their numbers.
+    symbols: Vec<PackedOption<ir::GlobalValue>>,
     /// See [`super::Codegen::plant`].
     pub(super) planted: bool,
     /// See [`super::Codegen::with_stack_maps`].
@@ -232,16 +235,19 @@ pub(super) struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     pub(super) fn new(
         input: &'a Input<'a>,
-        module: &'a mut JITModule,
+        call_conv: CallConv,
         func: &'a mut ir::Function,
         scratch: &'a mut Scratch,
+        addresses: &'a mut Addresses,
     ) -> Emitter<'a> {
         Emitter {
             input,
             cursor: FuncCursor::new(func),
             exits: ExitBlocks::default(),
-            module,
+            call_conv,
             scratch,
+            addresses,
+            symbols: Vec::new(),
             planted: false,
             native_stack: None,
             collects: None,
@@ -271,7 +277,7 @@ impl<'a> Emitter<'a> {
         } else if self.input.keeps_most {
             self.cursor.func.signature.call_conv = KEEPS_MOST;
         }
-        self.declare(declared)?;
+        self.declare(declared);
         self.make_blocks();
         let cfg = std::mem::take(&mut self.scratch.cfg);
         // A collector is told what an exit passes.
@@ -303,7 +309,7 @@ impl<'a> Emitter<'a> {
 
     /// The signature in Cranelift's terms. Truth values are extended by whoever passes them, as C compilers expect.
     pub(super) fn signature(&self, signature: &Signature) -> ir::Signature {
-        let mut result = ir::Signature::new(self.module.isa().default_call_conv());
+        let mut result = ir::Signature::new(self.call_conv);
         let param = |&ty: &Ty| match ty {
             Ty::Bool => ir::AbiParam::new(types::I8).uext(),
             ty => ir::AbiParam::new(clif_type(ty)),
@@ -313,14 +319,14 @@ impl<'a> Emitter<'a> {
         result
     }
 
-    fn declare(&mut self, declared: &[(Declared, bool)]) -> Result<(), CodegenError> {
+    fn declare(&mut self, declared: &[(Declared, bool)]) {
         self.scratch.helpers.clear();
         self.scratch.routines.clear();
         self.scratch.guarded.clear();
         self.scratch.sigs.clear();
         self.scratch.slots.clear();
         self.scratch.ref_slots.clear();
-        for &(callee, is_near) in declared {
+        for (index, &(callee, is_near)) in (0..).zip(declared) {
             let signature = match callee {
                 Declared::Helper(id) => self.signature(&self.input.helpers[id].signature),
                 Declared::Routine(id) => {
@@ -333,12 +339,14 @@ impl<'a> Emitter<'a> {
                 }
                 Declared::Guarded(id, _) => self.guarded_signature(id),
             };
-            let import = self
-                .module
-                .declare_function(&callee.symbol(), Linkage::Import, &signature)
-                .map_err(|e| super::from_module_error(self.input.func, e))?;
-            let reference = self.module.declare_func_in_func(import, self.cursor.func);
-            self.cursor.func.dfg.ext_funcs[reference].colocated = is_near;
+            let name = self.name(CALLEES, index);
+            let signature = self.cursor.func.import_signature(signature);
+            let reference = self.cursor.func.import_function(ir::ExtFuncData {
+                name,
+                signature,
+                colocated: is_near,
+                patchable: false,
+            });
             match callee {
                 Declared::Helper(id) => self.scratch.helpers[id] = reference.into(),
                 Declared::Routine(id) => self.scratch.routines[id] = reference.into(),
@@ -351,7 +359,42 @@ impl<'a> Emitter<'a> {
                 .slots
                 .push(self.cursor.func.create_sized_stack_slot(data));
         }
-        Ok(())
+    }
+
+    /// A name that is resolved where the code is placed.
+    fn name(&mut self, namespace: u32, index: u32) -> ir::ExternalName {
+        let name = ir::UserExternalName { namespace, index };
+        ir::ExternalName::user(self.cursor.func.declare_imported_user_function(name))
+    }
+
+    /// An address.
+    pub(super) fn address(&mut self, address: u64) -> ir::Value {
+        if self.input.want_text || is_fixed(address) {
+            return self.cursor.ins().iconst(types::I64, address.cast_signed());
+        }
+        let number = self.addresses.number(address);
+        let index = number as usize;
+        if index >= self.symbols.len() {
+            self.symbols.resize(index + 1, None.into());
+        }
+        let symbol = match self.symbols[index].expand() {
+            Some(symbol) => symbol,
+            None => {
+                let name = self.name(ADDRESSES, number);
+                let symbol = self
+                    .cursor
+                    .func
+                    .create_global_value(ir::GlobalValueData::Symbol {
+                        name,
+                        offset: 0.into(),
+                        colocated: false,
+                        tls: false,
+                    });
+                self.symbols[index] = symbol.into();
+                symbol
+            }
+        };
+        self.cursor.ins().symbol_value(types::I64, symbol)
     }
 
     /// Make the reachable blocks, in the function's own order.

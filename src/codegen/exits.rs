@@ -326,7 +326,7 @@ impl Emitter<'_> {
                     }
                     Word::Added(at, less, added) => {
                         let flags = MemFlagsData::trusted();
-                        let at = self.cursor.ins().iconst(types::I64, at.cast_signed());
+                        let at = self.address(at);
                         let old = self.cursor.ins().load(types::I64, flags, at, 0);
                         let mut added = passed(added);
                         if let Some(less) = less {
@@ -348,10 +348,7 @@ impl Emitter<'_> {
                     (place * WORD) as i32,
                 );
             }
-            let unit = self
-                .cursor
-                .ins()
-                .iconst(types::I64, self.input.unit.cast_signed());
+            let unit = self.address(self.input.unit);
             let number = number.unwrap_or_else(|| {
                 let place = place_of_number.expect("it is passed else");
                 let place = self.cursor.ins().stack_addr(types::I64, place, 0);

@@ -32,27 +32,44 @@
 //! # Invariants
 //! - No input ends in a panic: what Cranelift refuses, or panics over, is a [`CodegenError`].
 //! - Emitted code refers to nothing but the addresses in LIR and the helpers; it needs no tables at run time.
+//!
+//! # Addresses
+//! What Cranelift is given has names in place of addresses, so what it makes is a [`body`] that is patched where it is placed. A
+//! [`Cache`] keeps bodies by all that decides about them, the function with numbers in place of addresses above all ([`key`]): where a
+//! function is the same as one before, in this process or in another, its code is not generated again. (Text forms show addresses, and
+//! are made without.)
 
+mod addresses;
+mod body;
+mod cache;
 mod emit;
 mod exits;
 mod guarded;
+mod key;
 mod ops;
 mod text;
 
-use crate::code::{CodeMemory, CodeMemoryError, FrameMap, UnitPages};
+use crate::code::{CodeMemory, CodeMemoryError, FrameMap, Provider, UnitPages};
 use crate::lir::{self, Block, Helper, HelperId};
+use addresses::Addresses;
+use body::Body;
+pub use cache::{Cache, CacheCounts, Store};
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{Type, UserStackMap, types};
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::{Signature, Type, UserStackMap, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_entity::PrimaryMap;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, ModuleError};
-use emit::{Emitter, Scratch};
+use cranelift_module::{Linkage, Module, ModuleError, ModuleReloc};
+use emit::{Declared, Emitter, Scratch};
 pub use guarded::{Guards, guarded};
+pub use key::{Key, fingerprint};
+use siphasher::sip128::SipHasher13;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// What to compile.
 #[derive(Clone, Copy)]
@@ -74,6 +91,8 @@ pub struct Input<'a> {
     /// Whether it keeps most registers ([`lir::RoutineRef::keeps_most`]). What its cold blocks call it calls through guards, if there are
     /// some, so that it saves registers there alone.
     pub keeps_most: bool,
+    /// Whether the code is to be generated whatever a [`Cache`] has.
+    pub is_fresh: bool,
 }
 
 impl<'a> Input<'a> {
@@ -88,6 +107,7 @@ impl<'a> Input<'a> {
             guarded: None,
             keeps_registers: false,
             keeps_most: false,
+            is_fresh: false,
         }
     }
 }
@@ -159,6 +179,7 @@ pub struct CompiledCode {
     clif: Option<String>,
     asm: Option<String>,
     native_stack: Option<i32>,
+    is_cached: bool,
     /// Freed when this is dropped.
     pages: UnitPages,
 }
@@ -185,6 +206,11 @@ impl CompiledCode {
         self.native_stack
     }
 
+    /// Whether it was not generated, but taken from a [`Cache`].
+    pub fn is_cached(&self) -> bool {
+        self.is_cached
+    }
+
     /// Cranelift's intermediate form, if it was asked for.
     pub fn clif(&self) -> Option<&str> {
         self.clif.as_deref()
@@ -201,6 +227,10 @@ pub struct Codegen {
     isa: OwnedTargetIsa,
     context: Context,
     scratch: Scratch,
+    addresses: Addresses,
+    /// The beginning of each [`Key`].
+    generator: Option<SipHasher13>,
+    cache: Option<Arc<Cache>>,
     /// Where the `NativeStack` is, if there are to be stack maps.
     native_stack: Option<i32>,
     safepoints: FunctionBuilderContext,
@@ -248,6 +278,9 @@ impl Codegen {
             isa,
             context: Context::new(),
             scratch: Scratch::default(),
+            addresses: Addresses::default(),
+            generator: None,
+            cache: None,
             native_stack: None,
             safepoints: FunctionBuilderContext::new(),
             planted: false,
@@ -266,7 +299,18 @@ impl Codegen {
             return Err(CodegenError::Machine(what));
         }
         self.native_stack = Some(native_stack);
+        self.generator = None;
         Ok(self)
+    }
+
+    /// From now on, look for code in a cache before it is generated, and keep there what is generated.
+    pub fn set_cache(&mut self, cache: Option<Arc<Cache>>) {
+        self.cache = cache;
+    }
+
+    /// Where code is looked for before it is generated.
+    pub fn cache(&self) -> Option<&Arc<Cache>> {
+        self.cache.as_ref()
     }
 
     /// From now on, put a fault into code, or no more: the operands of an integer subtraction that may overflow in the
@@ -282,6 +326,9 @@ impl Codegen {
             isa: self.isa.clone(),
             context: Context::new(),
             scratch: Scratch::default(),
+            addresses: Addresses::default(),
+            generator: self.generator,
+            cache: self.cache.clone(),
             native_stack: self.native_stack,
             safepoints: FunctionBuilderContext::new(),
             planted: false,
@@ -332,26 +379,55 @@ impl Codegen {
         let guarded = input.guarded.filter(|_| self.native_stack.is_none());
         self.scratch
             .shelter(input.func, input.keeps_most, guarded, &mut declared);
-        let mut builder =
-            JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
-        builder.memory_provider(Box::new(provider));
-        let mut names = Vec::with_capacity(declared.len());
         let mut callees = Vec::with_capacity(declared.len());
         for callee in declared {
             let (name, address) = callee.of(input)?;
-            names.push(name);
-            callees.push((callee, !input.want_text && pages.reaches(address)));
-            builder.symbol(callee.symbol(), std::ptr::with_exposed_provenance(address));
+            callees.push(Callee {
+                declared: callee,
+                is_near: !input.want_text && pages.reaches(address),
+                name,
+                address,
+            });
         }
-        let mut module = JITModule::new(builder);
+        let linked: Vec<_> = callees.iter().map(|c| (c.declared, c.is_near)).collect();
+        self.addresses.clear();
+        let cache = self.cache.clone();
+        let mut cache = cache.filter(|_| !input.want_text && !input.is_fresh && !self.planted);
+        let mut key = None;
+        if let Some(cache) = &mut cache {
+            let generator = match self.generator {
+                Some(generator) => generator,
+                None => *self.generator.insert(key::generator(self)),
+            };
+            let known = key::key(&generator, input, &linked, &mut self.addresses);
+            if let Some(body) = cache.find(&known) {
+                if let Some((code, relocs)) = body.link(callees.len(), self.addresses.all()) {
+                    let text = Text::default();
+                    let placed = (provider, pages);
+                    let mut code =
+                        self.place(input, placed, &body, &callees, (code, relocs), text)?;
+                    code.is_cached = true;
+                    return Ok(code);
+                }
+                cache.refuse(&known);
+            }
+            key = Some(known);
+        }
 
         self.context.clear();
         self.context.set_disasm(input.want_text);
         let context = &mut self.context;
-        let mut emitter = Emitter::new(input, &mut module, &mut context.func, &mut self.scratch);
+        let call_conv = self.isa.default_call_conv();
+        let mut emitter = Emitter::new(
+            input,
+            call_conv,
+            &mut context.func,
+            &mut self.scratch,
+            &mut self.addresses,
+        );
         emitter.planted = self.planted;
         emitter.native_stack = self.native_stack;
-        emitter.emit(&callees)?;
+        emitter.emit(&linked)?;
         if self.native_stack.is_some() {
             let mut builder = FunctionBuilder::new(&mut context.func, &mut self.safepoints);
             for value in self.scratch.references(input.func) {
@@ -359,35 +435,92 @@ impl Codegen {
             }
             builder.finalize(self.isa.frontend_config());
         }
-        let clif = input.want_text.then(|| text::clif(&context.func, &names));
+        let names = || callees.iter().map(|callee| &*callee.name).collect();
+        let names: Vec<&str> = if input.want_text { names() } else { Vec::new() };
+        let mut text = Text {
+            clif: input.want_text.then(|| text::clif(&context.func, &names)),
+            asm: None,
+        };
 
+        let compiled = context.compile(&*self.isa, &mut ControlPlane::default());
+        let compiled = compiled.map_err(|e| from_module_error(input.func, e.into()))?;
+        let vcode = compiled.vcode.as_deref();
+        text.asm = vcode.map(|vcode| text::asm(vcode, &names));
+        let maps = frame_maps(compiled);
+        let compiled = context.compiled_code();
+        let body = compiled.and_then(|compiled| Body::new(&context.func, compiled, maps));
+        let body = body.ok_or_else(|| malformed(input.func, "no code".to_owned()))?;
+        let linked = body.link(callees.len(), self.addresses.all());
+        let linked = linked.ok_or_else(|| malformed(input.func, "foreign names".to_owned()))?;
+        let code = self.place(input, (provider, pages), &body, &callees, linked, text)?;
+        if let (Some(cache), Some(key)) = (cache, key) {
+            cache.keep(&key, body);
+        }
+        Ok(code)
+    }
+
+    /// Put a body into code memory.
+    fn place(
+        &self,
+        input: &Input<'_>,
+        (provider, pages): (Provider, UnitPages),
+        body: &Body,
+        callees: &[Callee],
+        (code, relocs): (Vec<u8>, Vec<ModuleReloc>),
+        text: Text,
+    ) -> Result<CompiledCode, CodegenError> {
+        let mut builder =
+            JITBuilder::with_isa(self.isa.clone(), cranelift_module::default_libcall_names());
+        builder.memory_provider(Box::new(provider));
+        for callee in callees {
+            let symbol = callee.declared.symbol();
+            builder.symbol(symbol, std::ptr::with_exposed_provenance(callee.address));
+        }
+        let mut module = JITModule::new(builder);
         let failed = |e: ModuleError| from_module_error(input.func, e);
+        // The linker asks for no signature.
+        let signature = Signature::new(self.isa.default_call_conv());
+        for callee in callees {
+            let symbol = callee.declared.symbol();
+            module
+                .declare_function(&symbol, Linkage::Import, &signature)
+                .map_err(failed)?;
+        }
         let id = module
-            .declare_function(&input.func.name, Linkage::Local, &context.func.signature)
+            .declare_function(&input.func.name, Linkage::Local, &signature)
             .map_err(failed)?;
-        module.define_function(id, context).map_err(failed)?;
+        module
+            .define_function_bytes(id, body.align(), &code, &relocs)
+            .map_err(failed)?;
         module.finalize_definitions().map_err(failed)?;
         let entry = module.get_finalized_function(id);
-        let compiled = context
-            .compiled_code()
-            .ok_or_else(|| malformed(input.func, "no code".to_owned()))?;
-        let size = compiled.code_buffer().len();
-        let maps = frame_maps(compiled);
-        let asm = compiled
-            .vcode
-            .as_deref()
-            .map(|vcode| text::asm(vcode, &names));
-        pages.name(entry, size, &input.func.name);
-        pages.map_frames(entry, maps);
+        pages.name(entry, code.len(), &input.func.name);
+        pages.map_frames(entry, body.maps.iter().cloned());
         Ok(CompiledCode {
             entry: entry.expose_provenance(),
-            size,
-            clif,
-            asm,
+            size: code.len(),
+            clif: text.clif,
+            asm: text.asm,
             native_stack: self.native_stack,
+            is_cached: false,
             pages,
         })
     }
+}
+
+/// What a function calls.
+struct Callee {
+    declared: Declared,
+    is_near: bool,
+    name: String,
+    address: usize,
+}
+
+/// Text forms, if they were asked for.
+#[derive(Default)]
+struct Text {
+    clif: Option<String>,
+    asm: Option<String>,
 }
 
 impl fmt::Debug for Codegen {

@@ -18,9 +18,7 @@ impl Emitter<'_> {
             (Opcode::Fconst, Imm::Float(bits), []) => {
                 self.cursor.ins().f64const(Ieee64::with_bits(bits))
             }
-            (Opcode::Pconst, Imm::Addr(address), []) => {
-                self.cursor.ins().iconst(types::I64, address.cast_signed())
-            }
+            (Opcode::Pconst, Imm::Addr(address), []) => self.address(address),
             (Opcode::Sp, _, []) => self.cursor.ins().get_stack_pointer(types::I64),
             (Opcode::StackAddr, Imm::Int(number), []) => {
                 let slot = self.slot(number)?;
@@ -236,7 +234,7 @@ impl Emitter<'_> {
 
     /// The address, with an offset that Cranelift takes. It folds the offset into that of a stack slot, and panics if
     /// the sum leaves 32 bits.
-    fn address(&mut self, p: ir::Value, offset: i32) -> (ir::Value, i32) {
+    fn place(&mut self, p: ir::Value, offset: i32) -> (ir::Value, i32) {
         const FAR: u32 = 1 << 30;
         if offset.unsigned_abs() < FAR {
             return (p, offset);
@@ -246,7 +244,7 @@ impl Emitter<'_> {
     }
 
     fn load(&mut self, width: Width, p: ir::Value, offset: i32) -> ir::Value {
-        let (p, offset) = self.address(p, offset);
+        let (p, offset) = self.place(p, offset);
         let (ins, flags) = (self.cursor.ins(), MemFlagsData::trusted());
         match width {
             Width::U8 => ins.uload8(types::I64, flags, p, offset),
@@ -259,7 +257,7 @@ impl Emitter<'_> {
     }
 
     fn store(&mut self, width: Width, p: ir::Value, offset: i32, value: ir::Value) {
-        let (p, offset) = self.address(p, offset);
+        let (p, offset) = self.place(p, offset);
         let (ins, flags) = (self.cursor.ins(), MemFlagsData::trusted());
         match width {
             Width::U8 => ins.istore8(flags, value, p, offset),

@@ -6,6 +6,7 @@ use crate::lir::{FloatCond, IntCond, Opcode, Signature, parse};
 use crate::ll::{Ty, Width};
 use expect_test::expect;
 
+mod cache;
 mod calls;
 mod exits;
 mod ops;
@@ -164,16 +165,14 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
         let mut codegen = Codegen::new().unwrap();
         let input = Input::new(&func, &helpers);
         let result = codegen.scratch.walk(&func, None).and_then(|called| {
-            let mut module = JITModule::new(JITBuilder::with_isa(
-                codegen.isa.clone(),
-                cranelift_module::default_libcall_names(),
-            ));
+            let call_conv = codegen.isa.default_call_conv();
             let called: Vec<_> = called.into_iter().map(|callee| (callee, false)).collect();
             Emitter::new(
                 &input,
-                &mut module,
+                call_conv,
                 &mut codegen.context.func,
                 &mut codegen.scratch,
+                &mut codegen.addresses,
             )
             .emit(&called)
         });

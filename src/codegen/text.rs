@@ -3,7 +3,7 @@
 use cranelift_codegen::ir;
 
 /// Cranelift's IR. What is called was declared in the order of `names`, so `fnN` is the N-th of them.
-pub(super) fn clif(func: &ir::Function, names: &[String]) -> String {
+pub(super) fn clif(func: &ir::Function, names: &[&str]) -> String {
     let mut text = String::new();
     for line in func.display().to_string().lines() {
         text.push_str(line);
@@ -21,7 +21,7 @@ pub(super) fn clif(func: &ir::Function, names: &[String]) -> String {
 }
 
 /// Machine instructions as the register allocator left them, with what is called by name.
-pub(super) fn asm(vcode: &str, names: &[String]) -> String {
+pub(super) fn asm(vcode: &str, names: &[&str]) -> String {
     const MARK: &str = "userextname";
     let mut pieces = vcode.split(MARK);
     let mut text = pieces.next().unwrap_or_default().to_owned();

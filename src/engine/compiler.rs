@@ -4,7 +4,7 @@ use super::oracle::{self, Execution, Interpreted, Planted};
 use super::routines::Routines;
 use crate::bytecode::{Code, Met, Pc, Reason, VerifierErrors};
 use crate::code::CodeMemory;
-use crate::codegen::{self, Codegen, CompiledCode};
+use crate::codegen::{self, Cache, Codegen, CompiledCode};
 use crate::exits::{ExitRecord, Exits};
 use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
@@ -275,6 +275,12 @@ impl Generator {
         catch_unwind(AssertUnwindSafe(|| self.0.generate_unit(optimised)))
             .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))
     }
+
+    /// Do a part of what the engine's [cache](super::Engine::set_cache) has put off. Gives whether there was anything to do.
+    pub fn settle(&self) -> bool {
+        let cache = self.0.codegen.cache();
+        cache.is_some_and(|cache| cache.settle())
+    }
 }
 
 impl Generator {
@@ -414,6 +420,12 @@ impl Compiler {
             counters: self.counters.clone(),
             routines: self.routines.clone(),
         }
+    }
+
+    /// Where code is looked for before it is generated.
+    pub(super) fn set_cache(&mut self, cache: Option<Arc<Cache>>) {
+        self.codegen.set_cache(cache.clone());
+        self.routines.set_cache(cache);
     }
 
     /// The host.
@@ -573,6 +585,10 @@ impl Compiler {
             let adapter = self.make(adapter, None, token, &mut interpreted)?;
             raw = Some(std::mem::replace(&mut code, adapter));
         }
+        let is_cached = code.is_cached() && raw.as_ref().is_none_or(CompiledCode::is_cached);
+        if let Some(cache) = self.codegen.cache() {
+            cache.count_unit(is_cached);
+        }
         Ok(Generated {
             code,
             raw,
@@ -724,6 +740,7 @@ impl Compiler {
             exit_hook,
             unit,
             want_text: self.keep_dumps,
+            is_fresh: self.execution != Execution::Machine,
             guarded: Some(&guarded),
             ..codegen::Input::new(func, &self.host.helpers)
         };

@@ -51,7 +51,7 @@ pub use stubs::EntryCell;
 pub use units::{Activation, CallError, Exit, InstallError, UnitHandle, UnitId};
 
 use crate::code::CodeMemory;
-use crate::codegen::CompiledCode;
+use crate::codegen::{Cache, CompiledCode};
 use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
 use compiler::Compiler;
@@ -171,6 +171,12 @@ impl Engine {
     /// [`CompileError::Internal`]: the code generator refuses it, or the code memory is full.
     pub fn generate(&mut self, optimised: Optimised) -> Result<Generated, CompileError> {
         self.compiler.generate_unit(optimised)
+    }
+
+    /// Look for code in a cache before it is generated, and keep there what is generated. Generators and jobs that were made before go on as
+    /// they are. Nothing that is to have text forms, has a fault in it, or runs in the oracle comes from there.
+    pub fn set_cache(&mut self, cache: Option<Arc<Cache>>) {
+        self.compiler.set_cache(cache);
     }
 
     /// A code generator for another thread, over the same code memory.

@@ -1,7 +1,7 @@
 //! Intrinsics, and guards of helpers, as functions of machine code: made when a unit first calls one, kept as long as any unit may.
 
 use crate::code::CodeMemory;
-use crate::codegen::{self, Codegen, CompiledCode, Input};
+use crate::codegen::{self, Cache, Codegen, CompiledCode, Input};
 use crate::host::Host;
 use crate::lir::{Func, HelperId};
 use crate::lower::{self, Routine};
@@ -33,6 +33,13 @@ impl Routines {
             guards: HashMap::new(),
         });
         Arc::new(Routines { host, memory, made })
+    }
+
+    /// Where code is looked for before it is generated.
+    pub(super) fn set_cache(&self, cache: Option<Arc<Cache>>) {
+        if let Ok(mut made) = self.made.try_lock() {
+            made.codegen.set_cache(cache);
+        }
     }
 
     /// Where a routine is. None if there is none, it could not be made, or somebody else (a thread of a process

@@ -19,7 +19,8 @@ entity_impl!(IntrinsicId, "intrinsic");
 pub struct IntrinsicCall {
     /// The intrinsic.
     pub id: IntrinsicId,
-    /// Constant `i64` operands that follow the others.
+    /// Constants that follow the others: addresses where the intrinsic takes a `ptr`, else integers. What is another number in each process
+    /// is to be taken as an address, so that code can be kept for another process.
     pub imms: Vec<i64>,
 }
 

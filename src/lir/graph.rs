@@ -683,9 +683,16 @@ impl<'a> Builder<'a> {
         self.push(Opcode::Fconst, &[], Imm::Float(v.to_bits()), &[Ty::F64])[0]
     }
 
-    /// An address constant.
+    /// An address constant: the only form in which an address may be in a function. Code is kept from one process to the next with numbers
+    /// in place of these.
     pub fn pconst(&mut self, address: u64) -> Value {
         self.push(Opcode::Pconst, &[], Imm::Addr(address), &[Ty::Ptr])[0]
+    }
+
+    /// An address as an integer: no integer constant, since it is another one in each process.
+    pub fn address(&mut self, address: u64) -> Value {
+        let p = self.pconst(address);
+        self.op(Opcode::P2i, &[p])
     }
 
     /// Compare integers or addresses.

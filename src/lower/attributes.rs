@@ -5,6 +5,7 @@ use super::Repr;
 use super::hop::HighLevelOp;
 use crate::facts::IntrinsicCall;
 use crate::lir;
+use crate::ll::Ty;
 
 impl HighLevelOp<'_, '_> {
     /// The operands as a plan's intrinsic takes them, before its constants.
@@ -46,14 +47,21 @@ impl HighLevelOp<'_, '_> {
 }
 
 impl Lower<'_> {
-    /// Inline an intrinsic of the host's plans, its immediates behind the operands.
+    /// Inline an intrinsic of the host's plans, its immediates behind the operands: addresses where it takes such.
     pub(super) fn host_call(
         &mut self,
         call: &IntrinsicCall,
         mut args: Vec<lir::Value>,
         exit: Option<lir::Block>,
     ) -> Option<lir::Value> {
-        args.extend(call.imms.iter().map(|&n| self.b.iconst(n)));
+        let params = &self.host.intrinsics[call.id].func.signature.params;
+        for &n in &call.imms {
+            let constant = match params.get(args.len()) {
+                Some(Ty::Ptr) => self.b.pconst(n.cast_unsigned()),
+                _ => self.b.iconst(n),
+            };
+            args.push(constant);
+        }
         self.perform(call.id, &args, exit).first().copied()
     }
 }

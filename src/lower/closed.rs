@@ -167,8 +167,8 @@ impl HighLevelOp<'_, '_> {
         let object = self.b().param(got, Ty::Ptr);
         self.b().br(exiting, resume, &[], other, &[]);
         self.b().switch_to(resume);
-        let token = self.lower.parts.token.cast_signed();
-        let token = self.b().iconst(token);
+        let token = self.lower.parts.token;
+        let token = self.b().address(token);
         let resumed = self.call(RESUME_EXITS, &[thread, token])[0];
         self.b().jump(got, &[resumed]);
         self.b().switch_to(other);
@@ -342,7 +342,7 @@ impl Lower<'_> {
                 };
                 self.b.store(width, buffer, 8 * n, word);
             }
-            let token = self.b.iconst(self.parts.token.cast_signed());
+            let token = self.b.address(self.parts.token);
             let helper = self.host.helper(RECORD_EXIT);
             self.b.call(helper, &[token, number, buffer], &[Ty::Ptr]);
             self.b.jump(wait, &[]);
@@ -417,7 +417,7 @@ pub fn adapter(name: &str, own: &RawEntry, host: &Host, token: u64) -> Func {
     let (thread, function) = (func.params()[0], func.params()[1]);
     let objects: Vec<lir::Value> = func.params()[2..].to_vec();
     let mut b = Builder::new(&mut func);
-    let token = b.iconst(token.cast_signed());
+    let token = b.address(token);
     let (other, refused) = (b.cold_block(), b.cold_block());
     let id = host.intrinsic(names::CALL_ROOM);
     let room = b.inline(&host.intrinsics[id].func, &[thread], None)[0];

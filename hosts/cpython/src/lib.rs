@@ -13,6 +13,7 @@ pub mod abi;
 pub mod accesses;
 mod allocator;
 pub mod annotate;
+pub mod cache;
 pub mod capi;
 pub mod decode;
 pub mod export;

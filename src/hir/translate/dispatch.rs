@@ -175,24 +175,57 @@ pub(super) struct BeforeArms {
     unchecked: bool,
 }
 
-/// Choose how a site with these plans, one a type, is compiled.
-pub(super) fn site<P: Merge>(plans: Vec<(Expected, Option<P>)>, world: &dyn World) -> Site<P> {
+/// Types whose plans are carried out alike.
+struct Group<P> {
+    members: Vec<(Type, P)>,
+    /// The plan for all.
+    plan: P,
+}
+
+impl<P: Merge> Group<P> {
+    /// The types by their names, whether they were seen or guessed, and a plan whose checks are in this order.
+    fn in_order(mut self, world: &dyn World) -> (Vec<Type>, P) {
+        if self.members.len() > 1 {
+            self.members.sort_by_cached_key(|(ty, _)| ty.to_string());
+            let mut plans = self.members.iter().map(|(_, plan)| plan);
+            let first = plans.next().cloned();
+            let all = plans.fold(first, |all, plan| all?.merge(plan, world));
+            self.plan = all.unwrap_or(self.plan);
+        }
+        (
+            self.members.into_iter().map(|member| member.0).collect(),
+            self.plan,
+        )
+    }
+}
+
+/// Choose how a site with these plans, one a type, is compiled. In which order the types were met says nothing, and is another one in each
+/// run: they are taken by their names, so that the same classes give the same code.
+pub(super) fn site<P: Merge>(mut plans: Vec<(Expected, Option<P>)>, world: &dyn World) -> Site<P> {
+    if plans.len() > 1 {
+        plans.sort_by_cached_key(|(expected, _)| (expected.guess, expected.ty.to_string()));
+    }
     let seen = plans.iter().filter(|p| !p.0.guess);
     let all_planned = seen.clone().count() <= MOST_CLASSES && seen.clone().all(|p| p.1.is_some());
-    let mut groups: Vec<(Vec<Type>, P)> = Vec::new();
+    let mut groups: Vec<Group<P>> = Vec::new();
     for (expected, plan) in plans {
         let Some(plan) = plan else { continue };
         let same = groups
             .iter()
             .enumerate()
-            .find_map(|(i, group)| group.1.merge(&plan, world).map(|both| (i, both)));
+            .find_map(|(i, group)| group.plan.merge(&plan, world).map(|both| (i, both)));
         if let Some((i, both)) = same {
-            groups[i].0.push(expected.ty);
-            groups[i].1 = both;
+            groups[i].members.push((expected.ty, plan));
+            groups[i].plan = both;
         } else if !expected.guess && groups.len() < MOST_CLASSES {
-            groups.push((vec![expected.ty], plan));
+            groups.push(Group {
+                members: vec![(expected.ty, plan.clone())],
+                plan,
+            });
         }
     }
+    let groups = groups.into_iter().map(|group| group.in_order(world));
+    let mut groups: Vec<(Vec<Type>, P)> = groups.collect();
     match groups.len() {
         0 => Site::General,
         1 if all_planned => {
@@ -476,7 +509,7 @@ mod tests {
     fn classes_with_a_field_at_one_place_share_a_check() {
         check(
             vec![(seen(A), field(8, 1)), (seen(B), field(8, 2))],
-            "one ListExact|DictExact",
+            "one DictExact|ListExact",
         );
     }
 
@@ -488,7 +521,7 @@ mod tests {
                 (seen(B), field(16, 1)),
                 (seen(C), field(8, 1)),
             ],
-            "several ListExact|SetExact, DictExact",
+            "several DictExact, ListExact|SetExact",
         );
     }
 
@@ -540,11 +573,11 @@ mod tests {
         };
         check(
             vec![(seen(A), reading(24)), (seen(B), field(8, 1))],
-            "several ListExact, DictExact",
+            "several DictExact, ListExact",
         );
         check(
             vec![(seen(A), reading(24)), (seen(B), reading(24))],
-            "one ListExact|DictExact",
+            "one DictExact|ListExact",
         );
     }
 }

@@ -12,8 +12,8 @@ Nothing here is needed for a program to be right: on a Python that Cladonia can'
 from __future__ import annotations
 
 from cladonia import _native
-from cladonia._options import (STAGES, check_compile_threads, check_force_exit, check_stage, check_switch, check_threshold,
-                               check_without)
+from cladonia._options import (STAGES, cache_folder, check_compile_threads, check_force_exit, check_stage, check_switch,
+                               check_threshold, check_without)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def enable(threshold: int | None = None, force_exit: str | None = None, oracle: 
     """
     options = check_threshold(threshold), check_force_exit(force_exit), check_switch(oracle, "oracle"), check_without(without)
     _native.load().enable(*options, check_switch(check_facts, "check_facts"),
-                          check_compile_threads(compile_threads))
+                          check_compile_threads(compile_threads), cache_folder())
 
 
 def disable() -> None:

@@ -23,7 +23,7 @@ class Interpreted:
 
         return f"{platform.python_implementation()} {platform.python_version()}"
 
-    def enable(self, threshold, force_exit, oracle, without, check_facts, compile_threads):
+    def enable(self, threshold, force_exit, oracle, without, check_facts, compile_threads, cache):
         pass
 
     def disable(self):
@@ -50,6 +50,18 @@ class Interpreted:
             "waiting": 0,
             "compile_beside_ms": 0.0,
             "stale": 0,
+            "cache": {
+                "folder": None,
+                "units_found": 0,
+                "units_missed": 0,
+                "found": 0,
+                "shared": 0,
+                "missed": 0,
+                "stored": 0,
+                "bytes": 0,
+                "errors": 0,
+                "error": None,
+            },
             "compile_ms": 0.0,
             "oracle": {"units": 0, "entries": 0},
             "coverage": {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
 FORCE_EXIT_FORMS = "'none', 'count', 'first', 'seed:N' or 'one-by-one:K'"
 #: The compiler's passes that may be left out.
@@ -47,6 +50,22 @@ def parse_compile_threads(text, name):
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"{name} must be a whole number from 0, not {text!r}")
     return check_compile_threads(int(text), name)
+
+
+def cache_folder():
+    """Where machine code is kept from one process to the next, as bytes; None where it is not."""
+    environ = {} if sys.flags.ignore_environment else os.environ
+    folder = environ.get("CLADONIA_CACHE")
+    if folder == "off":
+        return None
+    if not folder:
+        caches = environ.get("XDG_CACHE_HOME", "")
+        if not os.path.isabs(caches):
+            caches = os.path.join(os.path.expanduser("~"), ".cache")
+        if not os.path.isabs(caches):  # There is no home.
+            return None
+        folder = os.path.join(caches, "cladonia")
+    return os.fsencode(os.path.abspath(folder))
 
 
 def check_force_exit(value, name="force_exit"):

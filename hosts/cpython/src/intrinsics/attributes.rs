@@ -67,22 +67,22 @@ pub(super) fn define(set: &mut Set<'_>) {
             check(b, is_valid);
         },
     );
-    set.add(CHECK_CLASS, &[PTR, INT], &[], Effects::READS, |b, p, _| {
+    set.add(CHECK_CLASS, &[PTR, PTR], &[], Effects::READS, |b, p, _| {
         let class = b.load(Width::Ptr, p[0], object::TYPE);
-        let expected = b.op(Opcode::I2p, &[p[1]]);
-        let same = b.icmp(IntCond::Eq, class, expected);
+        let same = b.icmp(IntCond::Eq, class, p[1]);
         check(b, same);
     });
     set.add(
         CHECK_FUNCTION,
-        &[PTR, INT, INT, INT],
+        &[PTR, PTR, PTR, PTR],
         &[],
         Effects::READS,
         |b, p, _| {
             let fields = [function::CODE, function::GLOBALS, function::BUILTINS];
             let differ = fields.into_iter().zip(&p[1..]).map(|(field, want)| {
                 let found = b.load(Width::I64, p[0], field);
-                b.op(Opcode::Ixor, &[found, *want])
+                let want = b.op(Opcode::P2i, &[*want]);
+                b.op(Opcode::Ixor, &[found, want])
             });
             let differ: Vec<Value> = differ.collect();
             let some = b.op(Opcode::Ior, &[differ[0], differ[1]]);
@@ -98,13 +98,12 @@ pub(super) fn define(set: &mut Set<'_>) {
         check(b, none);
     });
     for (more, name) in CHECK_SHARED_KEYS.into_iter().enumerate() {
-        let mut params = vec![PTR, INT, INT];
-        params.extend([INT, INT].repeat(more));
+        let mut params = vec![PTR, PTR, INT];
+        params.extend([PTR, INT].repeat(more));
         set.add(name, &params, &[], Effects::READS, |b, p, _| {
             let mut sums: Option<(Value, Value)> = None;
             for pair in p[1..].chunks(2) {
-                let keys = b.op(Opcode::I2p, &[pair[0]]);
-                let count = b.load(Width::I64, keys, dict_keys::NENTRIES);
+                let count = b.load(Width::I64, pair[0], dict_keys::NENTRIES);
                 sums = Some(match sums {
                     None => (count, pair[1]),
                     Some((found, expected)) => (
@@ -160,13 +159,12 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
     set.add(
         NEW_INSTANCE,
-        &[INT],
+        &[PTR],
         &[PTR],
         Effects::WRITES,
         |b, p, context| {
             let fail = b.cold_block();
-            let class = b.op(Opcode::I2p, &[p[0]]);
-            let made = b.call(context.new_instance, &[class], &[Ty::Ptr])[0];
+            let made = b.call(context.new_instance, &[p[0]], &[Ty::Ptr])[0];
             let none = b.is_null(made);
             let there = b.op(Opcode::Bnot, &[none]);
             b.guard(there, fail);

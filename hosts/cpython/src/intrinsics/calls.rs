@@ -46,12 +46,12 @@ const INT: Ty = Ty::I64;
 
 pub(super) fn define(set: &mut Set<'_>) {
     for (name, takes, is_method) in FLAVOURS {
-        let params = [PTR, PTR, INT, INT, INT, INT];
+        let params = [PTR, PTR, PTR, PTR, PTR, INT];
         set.add(name, &params, &[PTR], Effects::ANY, |b, p, context| {
             by_flavour(b, p, takes, is_method, context);
         });
     }
-    let params = [PTR, PTR, INT];
+    let params = [PTR, PTR, PTR];
     set.add(
         CALL_UNARY,
         &params,
@@ -59,19 +59,15 @@ pub(super) fn define(set: &mut Set<'_>) {
         Effects::ANY,
         |b, p, context| {
             let operand = b.load(Width::Ptr, p[1], 0);
-            let function = b.op(Opcode::I2p, &[p[2]]);
             let signature = Signature::new(&[PTR], &[PTR]);
-            let result = b.call_indirect(signature, function, &[operand])[0];
+            let result = b.call_indirect(signature, p[2], &[operand])[0];
             return_after(b, p[0], result, context);
         },
     );
-    let params = [PTR, INT, INT];
+    let params = [PTR, PTR, PTR];
     set.add(CHECK_UNAUDITED, &params, &[], Effects::READS, |b, p, _| {
         let fail = b.cold_block();
-        let words = [p[1], p[2]].map(|address| {
-            let address = b.op(Opcode::I2p, &[address]);
-            b.load(Width::I64, address, 0)
-        });
+        let words = [p[1], p[2]].map(|address| b.load(Width::I64, address, 0));
         let either = b.op(Opcode::Ior, &words);
         let none = b.icmp_imm(IntCond::Eq, either, 0);
         b.guard(none, fail);
@@ -87,14 +83,14 @@ pub(super) fn define(set: &mut Set<'_>) {
 
 fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, context: &Context) {
     let (thread, operands) = (p[0], p[1]);
-    let function = b.op(Opcode::I2p, &[p[3]]);
+    let (callable, function) = (p[2], p[3]);
     let (receiver, rest) = match is_method {
         true => {
             let eight = b.iconst(8);
             let receiver = b.load(Width::Ptr, operands, 0);
             (receiver, b.op(Opcode::Padd, &[operands, eight]))
         }
-        false => (b.op(Opcode::I2p, &[p[4]]), operands),
+        false => (p[4], operands),
     };
     let result = match takes {
         Takes::Nothing | Takes::One => {
@@ -103,7 +99,6 @@ fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, c
             let result = b.param(done, PTR);
             let left = recursion::check_c(b, thread, go, deep);
             b.switch_to(deep);
-            let callable = b.op(Opcode::I2p, &[p[2]]);
             let mut given = p[5];
             if is_method {
                 let one = b.iconst(1);
@@ -142,7 +137,6 @@ fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, c
     let (go, unfit) = (b.block(), b.cold_block());
     b.br(fits, go, &[], unfit, &[]);
     b.switch_to(unfit);
-    let callable = b.op(Opcode::I2p, &[p[2]]);
     let none = b.call(context.unfit_result, &[thread, callable, result], &[PTR]);
     b.ret(&[none[0]]);
     b.switch_to(go);

@@ -1,7 +1,8 @@
 //! Attributes of instances that keep them in a dictionary of their own, or may.
 //!
 //! All take the object first, whose exact class has been checked, and constants last. A dictionary is at an offset from the
-//! object; where in it a name is, its cell remembers (as for the names of a namespace), and each use checks that.
+//! object; where in it a name is, its cell remembers (as for the names of a namespace), and each use checks that. A name's hash is
+//! passed as if it were an address, since it is another number in each process.
 
 use super::attributes::store_inline_value;
 use super::namespace::{find, replace};
@@ -37,11 +38,11 @@ const INT: Ty = Ty::I64;
 
 pub(super) fn define(set: &mut Set<'_>) {
     let (reads, writes) = (Effects::READS, Effects::WRITES);
-    let params = [PTR, INT, INT, INT];
+    let params = [PTR, INT, PTR, PTR];
     set.add(CHECK_DICT_LACKS, &params, &[], reads, |b, p, context| {
         dict_lacks(b, p[0], p[1], p[2], p[3], context);
     });
-    let params = [PTR, INT, INT, INT, INT];
+    let params = [PTR, INT, INT, PTR, PTR];
     set.add(
         CHECK_INSTANCE_LACKS,
         &params,
@@ -56,20 +57,19 @@ pub(super) fn define(set: &mut Set<'_>) {
             instance_lacks(b, p, missing, context);
         },
     );
-    let params = [PTR, INT, INT, INT, INT, INT];
+    let params = [PTR, INT, PTR, INT, PTR, PTR];
     set.add(CHECK_INSTANCE_KEYS, &params, &[], reads, |b, p, context| {
         let same = |b: &mut Builder<'_>| {
-            let shared = b.op(Opcode::I2p, &[p[2]]);
-            let count = b.load(Width::I64, shared, keys::NENTRIES);
+            let count = b.load(Width::I64, p[2], keys::NENTRIES);
             b.icmp(IntCond::Eq, count, p[3])
         };
         instance_lacks(b, p, same, context);
     });
-    let params = [PTR, INT, INT, INT];
+    let params = [PTR, INT, PTR, PTR];
     set.add(LOAD_DICT_VALUE, &params, &[PTR], reads, |b, p, context| {
         load_dict(b, p[0], p[1], p[2], p[3], context);
     });
-    let params = [INT, INT, INT];
+    let params = [PTR, PTR, PTR];
     set.add(
         LOAD_GLOBAL_VALUE,
         &params,
@@ -77,13 +77,12 @@ pub(super) fn define(set: &mut Set<'_>) {
         reads,
         |b, p, context| {
             let unset = fail(b);
-            let dict = b.op(Opcode::I2p, &[p[0]]);
-            value_in(b, dict, (p[1], p[2]), unset, context);
+            value_in(b, p[0], (p[1], p[2]), unset, context);
         },
     );
-    let params = [PTR, INT, INT, INT, INT];
+    let params = [PTR, INT, INT, PTR, PTR];
     set.add(LOAD_INSTANCE_VALUE, &params, &[PTR], reads, load_instance);
-    let params = [PTR, PTR, INT, INT, INT];
+    let params = [PTR, PTR, INT, PTR, PTR];
     set.add(
         STORE_DICT_VALUE,
         &params,
@@ -93,7 +92,7 @@ pub(super) fn define(set: &mut Set<'_>) {
             store_dict(b, p, p[2], context);
         },
     );
-    let params = [PTR, PTR, INT, INT, INT, INT];
+    let params = [PTR, PTR, INT, INT, PTR, PTR];
     set.add(
         STORE_INSTANCE_VALUE,
         &params,
@@ -173,8 +172,6 @@ fn value_in(
     context: &Context,
 ) {
     let slow = b.cold_block();
-    let name = b.op(Opcode::I2p, &[name]);
-    let cell = b.op(Opcode::I2p, &[cell]);
     let p = [dict, name, cell];
     let (_, value) = find(b, &p, slow);
     b.ret(&[value]);
@@ -201,9 +198,7 @@ fn store_instance(b: &mut Builder<'_>, p: &[Value], context: &Context) {
 fn store_dict(b: &mut Builder<'_>, p: &[Value], offset: Value, context: &Context) {
     let (unset, slow) = (fail(b), b.cold_block());
     let dict = the_dict(b, p[0], offset, unset);
-    let name = b.op(Opcode::I2p, &[p[3]]);
-    let cell = b.op(Opcode::I2p, &[p[4]]);
-    let p = [dict, name, cell, p[1]];
+    let p = [dict, p[3], p[4], p[1]];
     replace(b, &p, None, context, slow);
     b.switch_to(slow);
     let old = b.call(context.replace_value, &p, &[Ty::Ptr])[0];
@@ -253,6 +248,7 @@ fn dict_lacks(
     let one = b.iconst(1);
     let size = b.op(Opcode::Ishl, &[one, log2]);
     let mask = b.op(Opcode::Isub, &[size, one]);
+    let hash = b.op(Opcode::P2i, &[hash]);
     let first = b.op(Opcode::Iand, &[hash, mask]);
     let place = b.op(Opcode::Padd, &[table, first]);
     let index = b.load(Width::U8, place, keys::INDICES);
@@ -262,7 +258,6 @@ fn dict_lacks(
     b.switch_to(none);
     b.ret(&[]);
     b.switch_to(slow);
-    let name = b.op(Opcode::I2p, &[name]);
     let has = b.call(context.dict_may_have, &[dict, name], &[Ty::I64])[0];
     let lacks = b.icmp_imm(IntCond::Eq, has, 0);
     b.guard(lacks, fails);

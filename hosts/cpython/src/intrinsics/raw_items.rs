@@ -147,13 +147,12 @@ pub(super) fn define(set: &mut Set<'_>) {
     });
     set.add(
         CHECK_ARRAY_KIND,
-        &[PTR, INT],
+        &[PTR, PTR],
         &[],
         Effects::READS,
         |b, p, _| {
             let kind = b.load(Width::Ptr, p[0], array::DESCR);
-            let expected = b.op(Opcode::I2p, &[p[1]]);
-            let same = b.icmp(IntCond::Eq, kind, expected);
+            let same = b.icmp(IntCond::Eq, kind, p[1]);
             check(b, same);
         },
     );

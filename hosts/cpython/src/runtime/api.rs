@@ -56,7 +56,7 @@ static METHODS: Table<[PyMethodDef; 16]> = Table(UnsafeCell::new([
     fastcall!(
         c"enable",
         enable,
-        c"enable(threshold, force_exit, oracle, without, check_facts): compile and enter hot code."
+        c"enable(threshold, force_exit, oracle, without, check_facts, compile_threads, cache): compile and enter hot code."
     ),
     fastcall!(
         c"disable",
@@ -292,8 +292,15 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
         let gil = Gil::held();
-        let [threshold, force, oracle, without, check_facts, threads] =
-            arguments::<6>(args, count)?;
+        let [
+            threshold,
+            force,
+            oracle,
+            without,
+            check_facts,
+            threads,
+            cache,
+        ] = arguments::<7>(args, count)?;
         if unavailable().is_some() {
             return none();
         }
@@ -340,6 +347,15 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             }
             options.compile_threads = value as u32;
         }
+        let mut folder = None;
+        if cache != Py_None() {
+            let (mut bytes, mut size) = (std::ptr::null_mut(), 0);
+            if PyBytes_AsStringAndSize(cache, &mut bytes, &mut size) < 0 {
+                return Err(());
+            }
+            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), size as usize);
+            folder = Some(crate::cache::path(bytes));
+        }
         let mut passes = Vec::new();
         if without != Py_None() {
             passes = match cladonia::opt::optional(&text(without)) {
@@ -354,6 +370,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
         accesses::enable(options.force == Some(ForceExit::Count));
         gil.runtime().options.set(options);
         gil.runtime().without.replace(passes);
+        gil.runtime().use_cache(folder);
         gil.runtime().on.set(true);
         if Monitor::start(gil, &*CALLBACKS.0.get()).is_err() {
             gil.runtime().on.set(false);

@@ -174,7 +174,7 @@ pub fn enter(unit: &UnitState) -> Func {
         b.br(more, head, &[next], done, &[]);
         b.switch_to(done);
     }
-    let token = b.iconst(unit.token() as i64);
+    let token = b.address(unit.token());
     b.store(Width::I64, frame, shape.behind() + shape.token(), token);
     b.store(Width::Ptr, ts, t::CURRENT_FRAME, frame);
     abi::recursion::take(&mut b, ts, &left);
@@ -199,9 +199,7 @@ pub fn check_quiet(
     let cell = b.pconst(unit.checked.pending.as_ptr() as u64);
     let expected = b.load(Width::I64, cell, 0);
     let quiet = b.icmp(IntCond::Eq, word, expected);
-    unless(b, quiet, fail, helper, ts, |b| {
-        b.iconst(unit.token() as i64)
-    });
+    unless(b, quiet, fail, helper, ts, |b| b.address(unit.token()));
 }
 
 /// LIR that asks `helper`, `(thread, word) -> whether to go on`, unless a condition holds, and fails where the answer is

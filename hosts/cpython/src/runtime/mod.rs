@@ -64,7 +64,9 @@ pub mod watchers;
 pub mod workers;
 pub mod worth;
 
+use crate::cache::Folder;
 use capi::{AddressMap, Object};
+use cladonia::codegen::Cache;
 use cladonia::engine::{Engine, Execution};
 use function_state::{CodeState, Installed};
 pub use gil::{Gil, is_started};
@@ -72,7 +74,9 @@ use healing::ForceExit;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Options of `enable`, but for [`Runtime::without`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,8 +188,18 @@ pub struct Runtime {
     pub pauses: pauses::Pauses,
     /// Who generates code beside the program.
     pub workers: workers::Workers,
+    /// Machine code of other processes.
+    pub cache: RefCell<Option<CodeCache>>,
     /// Guards numbered so far, over all units (for forced exits one by one).
     pub guards_numbered: Cell<u64>,
+}
+
+/// Machine code of other processes, as the compiler sees it, and the folder that it is in.
+pub struct CodeCache {
+    /// What the compiler asks.
+    pub code: Arc<Cache>,
+    /// Where it looks.
+    pub folder: Arc<Folder>,
 }
 
 impl Runtime {
@@ -208,6 +222,27 @@ impl Runtime {
     pub fn is_code_installed(&self, code: Object) -> bool {
         let functions = self.functions.borrow();
         functions.values().any(|installed| installed.code == code)
+    }
+
+    /// From now on, keep machine code in a folder, or not. What is to be the same each time, and what does not run as machine code, neither
+    /// comes from there nor goes there. Workers that are there go on as they are.
+    pub fn use_cache(&self, folder: Option<PathBuf>) {
+        let options = self.options.get();
+        let folder =
+            folder.filter(|_| options.force.is_none() && options.execution == Execution::Machine);
+        let mut cache = self.cache.borrow_mut();
+        if cache.as_ref().map(|cache| cache.folder.path()) != folder.as_deref() {
+            *cache = folder.map(|path| {
+                let folder = Folder::new(path, crate::cache::LIMIT, workers::wake);
+                let folder = Arc::new(folder);
+                let store = Box::new(crate::cache::Shared(folder.clone()));
+                let code = Arc::new(Cache::new(store));
+                CodeCache { code, folder }
+            });
+        }
+        if let Some(engine) = &mut *self.engine.borrow_mut() {
+            engine.set_cache(cache.as_ref().map(|cache| cache.code.clone()));
+        }
     }
 
     /// The units of all code objects, which may be entered.
@@ -272,6 +307,7 @@ pub unsafe fn start(
         totals: stats::Totals::default(),
         pauses: pauses::Pauses::default(),
         workers: workers::Workers::default(),
+        cache: RefCell::default(),
         guards_numbered: Cell::new(0),
     });
     gil.publish(runtime);

@@ -230,6 +230,7 @@ pub fn dict(gil: Gil) -> Object {
             PyFloat_FromDouble(totals.beside_ns.get() as f64 / 1e6),
         );
         dict.set("stale", number(totals.stale.get()));
+        dict.set("cache", cache(gil));
         let stalls = Dict::new();
         let longest = totals.longest_stall.get().as_secs_f64() * 1e3;
         stalls.set("longest_ms", PyFloat_FromDouble(longest));
@@ -299,6 +300,36 @@ pub fn dict(gil: Gil) -> Object {
             std::ptr::null_mut()
         }
     }
+}
+
+/// What was found in the cache of machine code, and what was not.
+fn cache(gil: Gil) -> Object {
+    let cache = gil.runtime().cache.borrow();
+    let (code, done) = match &*cache {
+        Some(cache) => (cache.code.counts(), cache.folder.counts()),
+        None => Default::default(),
+    };
+    let folder = cache.as_ref().map(|cache| &cache.folder);
+    let error = folder.and_then(|folder| folder.error());
+    let folder = folder.map(|folder| folder.path().to_string_lossy().into_owned());
+    drop(cache);
+    let text_or_none = |said: Option<String>| match said {
+        Some(said) => text(&said),
+        // SAFETY: the GIL is held.
+        None => unsafe { Py_NewRef(Py_None()) },
+    };
+    let dict = Dict::new();
+    dict.set("folder", text_or_none(folder));
+    dict.set("units_found", number(code.units_found));
+    dict.set("units_missed", number(code.units_missed));
+    dict.set("found", number(code.found));
+    dict.set("shared", number(code.shared));
+    dict.set("missed", number(code.missed));
+    dict.set("stored", number(done.stored));
+    dict.set("bytes", number(done.bytes));
+    dict.set("errors", number(done.errors));
+    dict.set("error", text_or_none(error));
+    dict.0
 }
 
 struct Dict(Object);

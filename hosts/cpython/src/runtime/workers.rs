@@ -45,6 +45,9 @@ const NICENESS: c_int = 10;
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
 
+/// What stands for an order where a worker is at none: it writes to the cache.
+const SETTLING: u64 = u64::MAX;
+
 /// What is to be made.
 pub struct Order {
     /// The low-level code of a unit.
@@ -363,6 +366,11 @@ impl Workers {
     }
 }
 
+/// Have a worker look for what is to be written to the cache, if there is one.
+pub fn wake() {
+    SHARED.ordered.notify_one();
+}
+
 /// What a worker does until there are no orders any more.
 fn work(mut generator: Generator) {
     let delay = delay();
@@ -375,6 +383,16 @@ fn work(mut generator: Generator) {
             unsafe { ffi::Py_AddPendingCall(Some(call), null_mut()) };
         }
         let Some((number, order)) = queue.waiting.pop_front() else {
+            // While nobody waits, there is time to write to the cache.
+            queue.busy.push(SETTLING);
+            drop(queue);
+            let has_settled = generator.settle();
+            queue = SHARED.lock();
+            queue.busy.retain(|&other| other != SETTLING);
+            SHARED.carried_out.notify_all();
+            if has_settled || !queue.waiting.is_empty() || queue.stopped || queue.resting {
+                continue;
+            }
             queue = match queue.alarm {
                 None => SHARED
                     .ordered

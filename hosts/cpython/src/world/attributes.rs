@@ -16,7 +16,6 @@ use cladonia::facts::Assumption;
 use cladonia::host::{AttrPlan, Binds, IntrinsicCall, StorePlan};
 use cladonia::types::{ClassHandle, Type};
 use pyo3_ffi::*;
-use std::collections::BTreeMap;
 use std::ptr;
 
 impl CPythonWorld<'_> {
@@ -215,17 +214,20 @@ impl CPythonWorld<'_> {
         if ![a, b].iter().all(|check| ids.contains(&check.id)) {
             return None;
         }
-        let mut pairs = BTreeMap::new();
+        // In the order of the classes: that of the addresses is another one in each process.
+        let mut pairs: Vec<[i64; 2]> = Vec::new();
         for pair in a.imms.chunks(2).chain(b.imms.chunks(2)) {
             let &[keys, count] = pair else {
                 return None;
             };
-            if *pairs.entry(keys).or_insert(count) != count {
-                return None;
+            match pairs.iter().find(|pair| pair[0] == keys) {
+                Some(known) if known[1] != count => return None,
+                Some(_) => {}
+                None => pairs.push([keys, count]),
             }
         }
         let id = *ids.get(pairs.len() - 1)?;
-        let imms: Vec<i64> = pairs.into_iter().flat_map(<[i64; 2]>::from).collect();
+        let imms = pairs.concat();
         Some(call(id, &imms))
     }
 

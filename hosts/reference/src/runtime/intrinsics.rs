@@ -589,11 +589,10 @@ fn frames(set: &mut Set<'_>) {
 }
 
 fn attributes(set: &mut Set<'_>) {
-    set.add(CHECK_SHAPE, &[PTR, INT], &[], Effects::READS, |b, p, _| {
+    set.add(CHECK_SHAPE, &[PTR, PTR], &[], Effects::READS, |b, p, _| {
         let fail = b.cold_block();
         let shape = b.load(Width::Ptr, p[0], at::INSTANCE_SHAPE);
-        let want = b.op(Opcode::I2p, &[p[1]]);
-        let same = b.icmp(IntCond::Eq, shape, want);
+        let same = b.icmp(IntCond::Eq, shape, p[1]);
         b.guard(same, fail);
         b.ret(&[]);
         b.switch_to(fail);

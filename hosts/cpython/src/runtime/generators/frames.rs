@@ -54,7 +54,7 @@ pub fn enter(unit: &UnitState) -> Func {
     let point = resume_point(&mut b, unit, frame, fail);
     let words = frames::push_words(&mut b, ts, shape.extra_words(), fail);
 
-    let token = b.iconst(unit.token() as i64);
+    let token = b.address(unit.token());
     b.store(Width::I64, words, shape.token(), token);
     b.store(Width::Ptr, frame, shape.last_slot(), words);
     generators::run(&mut b, generator);
@@ -80,7 +80,7 @@ pub fn enter(unit: &UnitState) -> Func {
 fn resume_point(b: &mut Builder<'_>, unit: &UnitState, frame: Value, fail: Block) -> Value {
     let table = unit.points.as_deref().unwrap_or_default();
     let at = b.load(Width::I64, frame, f::INSTR_PTR);
-    let first = b.iconst(unit.shape.units() as i64);
+    let first = b.address(unit.shape.units() as u64);
     let bytes = b.op(Opcode::Isub, &[at, first]);
     let inside = b.icmp_imm(IntCond::Ult, bytes, 2 * table.len() as i64);
     b.guard(inside, fail);
