@@ -100,7 +100,7 @@ class Compiling(unittest.TestCase):
     def test_both_sides_agree_which_passes_may_be_left_out(self):
         cladonia.enable(without=",".join(_options.OPTIONAL_PASSES))
         with self.assertRaisesRegex(ValueError, ", ".join(_options.OPTIONAL_PASSES)):
-            _native.load().enable(None, None, False, "dce", False, None)
+            _native.load().enable(None, None, False, "dce", False, None, None)
         cladonia.disable()
 
     def test_checked_facts_hold(self):

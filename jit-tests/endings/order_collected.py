@@ -1,5 +1,7 @@
 """Cycles end in the order in which the collector has come to them, also where it ran while units held some of what it came to."""
 
+# not in mode late: what units hold at that time shows.
+
 import atexit
 import gc
 import os

@@ -1,5 +1,8 @@
 """Memory that is wanting before a frame has come to its start, for its cells: it is in no traceback, and its caller is there once."""
 
+# not in mode default: the interpreter itself crashes where its events are on and nothing is compiled yet.
+# not in mode late: likewise.
+
 import gc
 import sys
 
