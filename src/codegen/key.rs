@@ -82,7 +82,7 @@ pub(super) fn key(
     writer.input(input);
     writer.declared(input, declared);
     writer.func(input.func);
-    let mut hasher = generator.clone();
+    let mut hasher = *generator;
     hasher.write(&writer.bytes);
     Key(hasher.finish128().as_bytes())
 }

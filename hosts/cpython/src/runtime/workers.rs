@@ -297,38 +297,22 @@ impl Workers {
             open.iter().position(|(_, other)| *other == unit)?
         };
         let (number, _) = self.open.borrow_mut().swap_remove(place);
-        enum Found {
-            Done(Done),
-            Waiting(Optimised),
-            Nowhere,
-        }
-        let find = |queue: &mut Queue| {
-            if let Some(place) = queue.done.iter().position(|done| done.number == number) {
-                return Found::Done(queue.done.swap_remove(place));
-            }
-            match queue.waiting.iter().position(|(other, _)| *other == number) {
-                Some(place) => match queue.waiting.remove(place) {
-                    Some((_, order)) => Found::Waiting(order.optimised),
-                    None => Found::Nowhere,
-                },
-                None => Found::Nowhere,
-            }
-        };
         let mut queue = SHARED.lock();
         while queue.busy.contains(&number) {
             queue = SHARED.wait_until_done(queue);
         }
-        let found = find(&mut queue);
-        drop(queue);
-        match found {
-            Found::Done(done) => Some(done),
-            Found::Waiting(optimised) => Some(Done {
-                number,
-                result: generate(optimised),
-                stub: None,
-            }),
-            Found::Nowhere => None,
+        if let Some(place) = queue.done.iter().position(|done| done.number == number) {
+            return Some(queue.done.swap_remove(place));
         }
+        let mut waiting = queue.waiting.iter();
+        let place = waiting.position(|(other, _)| *other == number)?;
+        let (_, order) = queue.waiting.remove(place)?;
+        drop(queue);
+        Some(Done {
+            number,
+            result: generate(order.optimised),
+            stub: None,
+        })
     }
 
     /// End the workers, and start none until the fork is over.
