@@ -10,10 +10,7 @@ fn main() -> io::Result<()> {
     let mut hasher = DefaultHasher::new();
     fs::read("Cargo.toml")?.hash(&mut hasher);
     hash(Path::new("src"), &mut hasher)?;
-    println!(
-        "cargo::rustc-env=CLADONIA_SOURCES={:016x}",
-        hasher.finish()
-    );
+    println!("cargo::rustc-env=CLADONIA_SOURCES={:016x}", hasher.finish());
     Ok(())
 }
 

@@ -124,7 +124,10 @@ impl Cache {
     pub(super) fn find(&self, key: &Key) -> Option<Arc<Body>> {
         // A lock that is held is that of another thread, of this process or of the one it was forked from: nobody waits for it.
         let recent = self.recent.try_lock();
-        if let Some(body) = recent.ok().and_then(|recent| recent.bodies.get(key).cloned()) {
+        if let Some(body) = recent
+            .ok()
+            .and_then(|recent| recent.bodies.get(key).cloned())
+        {
             self.shared.fetch_add(1, Ordering::Relaxed);
             return Some(body);
         }

@@ -404,7 +404,8 @@ impl Codegen {
                 if let Some((code, relocs)) = body.link(callees.len(), self.addresses.all()) {
                     let text = Text::default();
                     let placed = (provider, pages);
-                    let mut code = self.place(input, placed, &body, &callees, (code, relocs), text)?;
+                    let mut code =
+                        self.place(input, placed, &body, &callees, (code, relocs), text)?;
                     code.is_cached = true;
                     return Ok(code);
                 }

@@ -18,9 +18,7 @@ impl Emitter<'_> {
             (Opcode::Fconst, Imm::Float(bits), []) => {
                 self.cursor.ins().f64const(Ieee64::with_bits(bits))
             }
-            (Opcode::Pconst, Imm::Addr(address), []) => {
-                self.address(address)
-            }
+            (Opcode::Pconst, Imm::Addr(address), []) => self.address(address),
             (Opcode::Sp, _, []) => self.cursor.ins().get_stack_pointer(types::I64),
             (Opcode::StackAddr, Imm::Int(number), []) => {
                 let slot = self.slot(number)?;

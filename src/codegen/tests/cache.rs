@@ -130,8 +130,12 @@ fn addresses_by_name_make_no_larger_code_than_as_numbers() {
 fn whatever_decides_about_code_is_in_its_key() {
     let shelf = Arc::<Shelf>::default();
     let mut process = Process::new(&shelf);
-    process.jit.helper("h", FAR as *const (), &[Ty::I64], &[Ty::I64]);
-    process.jit.helper("g", FAR as *const (), &[Ty::I64], &[Ty::I64]);
+    process
+        .jit
+        .helper("h", FAR as *const (), &[Ty::I64], &[Ty::I64]);
+    process
+        .jit
+        .helper("g", FAR as *const (), &[Ty::I64], &[Ty::I64]);
     let texts = [
         "(i64) -> i64 {\nblock0(v0: i64):\n  return v0\n}",
         "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 3\n  return v1\n}",
@@ -201,7 +205,8 @@ extern "C" fn triple(n: i64) -> i64 {
 #[test]
 fn calls_go_where_this_process_has_the_helper() {
     let shelf = Arc::<Shelf>::default();
-    let text = "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = call h(v0)\n  v2 = call h(v1)\n  return v2\n}";
+    let text =
+        "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = call h(v0)\n  v2 = call h(v1)\n  return v2\n}";
     for (helper, expected) in [(double as *const (), 20), (triple as *const (), 45)] {
         let mut process = Process::new(&shelf);
         process.jit.helper("h", helper, &[Ty::I64], &[Ty::I64]);
@@ -220,11 +225,14 @@ extern "C" fn hook(unit: u64, exit: i64, buffer: *const i64) -> *const u8 {
 #[test]
 fn an_exit_tells_this_process_s_unit() {
     let shelf = Arc::<Shelf>::default();
-    let text = "(ptr, ptr, i64) -> ptr {\nblock0(v0: ptr, v1: ptr, v2: i64):\n  exit exit2(v0, v1, v2)\n}";
+    let text =
+        "(ptr, ptr, i64) -> ptr {\nblock0(v0: ptr, v1: ptr, v2: i64):\n  exit exit2(v0, v1, v2)\n}";
     for unit in [FAR, FAR + 4096, 77] {
         let mut process = Process::new(&shelf);
         let params = [Ty::I64, Ty::I64, Ty::Ptr];
-        let id = process.jit.helper("hook", hook as *const (), &params, &[Ty::Ptr]);
+        let id = process
+            .jit
+            .helper("hook", hook as *const (), &params, &[Ty::Ptr]);
         process.jit.hook = Some(id);
         let func = process.parse(text);
         let code = process.compile_as(&func, unit);
@@ -247,14 +255,25 @@ fn what_is_damaged_is_made_again() {
     };
     // What a store gives back whole is executed; what can't be a body at all is refused.
     for len in [0, 1, 15, 16, 40, sound.len() - 1] {
-        shelf.files.lock().unwrap().insert(key, sound[..len].to_vec());
+        shelf
+            .files
+            .lock()
+            .unwrap()
+            .insert(key, sound[..len].to_vec());
         let code = Process::new(&shelf).compile(&text);
         assert!(!code.is_cached(), "{len}");
         assert_eq!(call!(code, fn() -> i64,), 7);
     }
     assert_eq!(shelf.refused.load(Ordering::Relaxed), 6);
     let number_of_an_address = 16 + 8;
-    for (at, byte) in [(0, 3), (0, 0), (4, 0xff), (8, 0xff), (12, 9), (number_of_an_address, 9)] {
+    for (at, byte) in [
+        (0, 3),
+        (0, 0),
+        (4, 0xff),
+        (8, 0xff),
+        (12, 9),
+        (number_of_an_address, 9),
+    ] {
         let mut bytes = sound.clone();
         bytes[at] = byte;
         shelf.files.lock().unwrap().insert(key, bytes);
@@ -287,9 +306,14 @@ fn no_bytes_make_decoding_panic() {
 /// A body with everything that one may have.
 fn sample() -> Body {
     let mut process = Process::new(&Arc::default());
-    process.jit.helper("h", FAR as *const (), &[Ty::I64], &[Ty::I64]);
+    process
+        .jit
+        .helper("h", FAR as *const (), &[Ty::I64], &[Ty::I64]);
     let shelf = Arc::<Shelf>::default();
-    process.jit.codegen.set_cache(Some(Arc::new(Cache::new(Box::new(Access(shelf.clone()))))));
+    process
+        .jit
+        .codegen
+        .set_cache(Some(Arc::new(Cache::new(Box::new(Access(shelf.clone()))))));
     process.compile(
         "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = call h(v0)\n  v2 = pconst 0x7fff12345678\n  v3 = p2i v2\n  v4 = iadd v1, v3\n  return v4\n}",
     );

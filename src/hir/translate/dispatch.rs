@@ -192,16 +192,16 @@ impl<P: Merge> Group<P> {
             let all = plans.fold(first, |all, plan| all?.merge(plan, world));
             self.plan = all.unwrap_or(self.plan);
         }
-        (self.members.into_iter().map(|member| member.0).collect(), self.plan)
+        (
+            self.members.into_iter().map(|member| member.0).collect(),
+            self.plan,
+        )
     }
 }
 
 /// Choose how a site with these plans, one a type, is compiled. In which order the types were met says nothing, and is another one in each
 /// run: they are taken by their names, so that the same classes give the same code.
-pub(super) fn site<P: Merge>(
-    mut plans: Vec<(Expected, Option<P>)>,
-    world: &dyn World,
-) -> Site<P> {
+pub(super) fn site<P: Merge>(mut plans: Vec<(Expected, Option<P>)>, world: &dyn World) -> Site<P> {
     if plans.len() > 1 {
         plans.sort_by_cached_key(|(expected, _)| (expected.guess, expected.ty.to_string()));
     }

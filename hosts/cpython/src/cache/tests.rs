@@ -60,7 +60,10 @@ fn what_was_kept_is_found_by_others_and_is_the_owner_s_alone() {
     // Nothing was made for a question.
     assert!(!place.0.join("code").exists());
     first.keep(&other, b"body".to_vec());
-    assert!(!place.0.join("code").exists(), "it is written where nobody waits");
+    assert!(
+        !place.0.join("code").exists(),
+        "it is written where nobody waits"
+    );
     assert!(first.settle());
     assert!(!first.settle());
     assert_eq!(first.counts().stored, 1);
@@ -186,7 +189,10 @@ fn where_nothing_can_be_written_nothing_is_tried_for_long() {
         keep(&folder, &key(0x20, n), b"a");
     }
     let counts = folder.counts();
-    assert_eq!((counts.stored, counts.errors), (0, u64::from(MOST_FAILURES)));
+    assert_eq!(
+        (counts.stored, counts.errors),
+        (0, u64::from(MOST_FAILURES))
+    );
     assert_eq!(folder.find(&key(0, 0)).unwrap(), b"a");
 }
 
@@ -199,9 +205,16 @@ fn a_full_disk_leaves_nothing_half_written() {
         let test = std::env::current_exe().unwrap();
         let name = "cache::tests::a_full_disk_leaves_nothing_half_written";
         let mut child = std::process::Command::new(test);
-        let output = child.args([name, "--exact"]).env(MARK, "1").output().unwrap();
+        let output = child
+            .args([name, "--exact"])
+            .env(MARK, "1")
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+        assert!(
+            output.status.success() && text.contains("1 passed"),
+            "{text}"
+        );
         return;
     }
     let place = Place::new();
@@ -243,7 +256,12 @@ fn what_was_not_used_for_the_longest_time_goes_first() {
     let unfinished = |name: &str, hours| {
         let path = place.0.join("code/0").join(name);
         fs::write(&path, b"").unwrap();
-        File::options().write(true).open(&path).unwrap().set_modified(at(hours)).unwrap();
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(at(hours))
+            .unwrap();
         path
     };
     let (old, new) = (unfinished(".1.0", 2), unfinished(".2.0", 0));

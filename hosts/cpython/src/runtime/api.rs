@@ -292,8 +292,15 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
         let gil = Gil::held();
-        let [threshold, force, oracle, without, check_facts, threads, cache] =
-            arguments::<7>(args, count)?;
+        let [
+            threshold,
+            force,
+            oracle,
+            without,
+            check_facts,
+            threads,
+            cache,
+        ] = arguments::<7>(args, count)?;
         if unavailable().is_some() {
             return none();
         }

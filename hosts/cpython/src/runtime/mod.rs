@@ -228,8 +228,8 @@ impl Runtime {
     /// comes from there nor goes there. Workers that are there go on as they are.
     pub fn use_cache(&self, folder: Option<PathBuf>) {
         let options = self.options.get();
-        let folder = folder
-            .filter(|_| options.force.is_none() && options.execution == Execution::Machine);
+        let folder =
+            folder.filter(|_| options.force.is_none() && options.execution == Execution::Machine);
         let mut cache = self.cache.borrow_mut();
         if cache.as_ref().map(|cache| cache.folder.path()) != folder.as_deref() {
             *cache = folder.map(|path| {
