@@ -271,6 +271,15 @@ impl CodeState {
         MOST_VERSIONS + self.reached_late.get() + self.taught.get()
     }
 
+    /// Compiling it pays: its next call is to hear of it.
+    pub fn set_pays(&self, gil: Gil) {
+        self.pays.set(true);
+        self.next_call.set(0);
+        if self.counted.get().is_paused() {
+            gil.runtime().pauses.end_soon(gil);
+        }
+    }
+
     /// When the first event was heard of it: now, if this is it.
     pub fn began(&self, gil: Gil) -> u64 {
         if self.began.get() == 0 {

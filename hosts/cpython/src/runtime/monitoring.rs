@@ -411,7 +411,7 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         }
         // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
         // has not been seen yet.
-        state.pays.set(true);
+        state.set_pays(gil);
         enter_loop(gil, ts, frame, shape, pos)
     }
 }

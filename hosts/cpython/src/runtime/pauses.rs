@@ -18,12 +18,15 @@ use std::time::{Duration, Instant};
 
 /// Events of one place that are counted before the first pause.
 const EXACT: u64 = 100;
+/// Calls or back edges until it pays, if all goes on as before, for which no pause is made: to count them costs less than to be late.
+pub const FEW_CALLS: u64 = 4_000;
+pub const FEW_TURNS: u64 = 12_000;
 /// Events that are counted after a pause, to see how often there are any.
 const AGAIN: u64 = 64;
 /// A pause that would be longer than this lasts until another one ends.
 const LONGEST: u64 = 60_000_000_000;
 /// Time between two ends of pauses: at first, at last, and what it grows by, in percent.
-const FIRST_GAP: u64 = 20_000_000;
+const FIRST_GAP: u64 = 10_000_000;
 const LAST_GAP: u64 = 1_000_000_000;
 const GROWTH: u64 = 120;
 
@@ -92,6 +95,11 @@ impl Pauses {
         unsafe { Py_AddPendingCall(Some(resume), null_mut()) };
     }
 
+    /// See to it that all pauses end as soon as they may.
+    pub fn end_soon(&self, gil: Gil) {
+        self.end_at(gil, self.now());
+    }
+
     /// See to it that a pause ends.
     fn end_at(&self, gil: Gil, until: u64) {
         if until == u64::MAX {
@@ -107,6 +115,11 @@ impl Pauses {
 }
 
 impl Counter {
+    /// Whether events go unheard, or did until a moment ago.
+    pub fn is_paused(&self) -> bool {
+        self.pause.is_some()
+    }
+
     /// The number of the next event that is more than counted, the first time at `first`.
     pub fn next(&self, first: u64) -> u64 {
         match self.pause {
@@ -157,11 +170,12 @@ impl Counter {
         }
     }
 
-    /// Say that a `share` (in percent) of what would pay was reached: go on counting, or pause.
-    pub fn missed(&mut self, gil: Gil, began: u64, share: i64) -> Step {
+    /// Say that a `share` (in percent) of what would pay was reached: go on counting, if there are `few` events to come, or pause.
+    pub fn missed(&mut self, gil: Gil, began: u64, share: i64, few: u64) -> Step {
         let missing = 100 * 100 / share.max(1) as u64;
         self.look_at = self.count * missing.clamp(125, 400) / 100;
-        if self.count < EXACT || !compiling::keep_time(gil) {
+        let is_near = share > 0 && self.count.saturating_mul(missing) / 100 <= few;
+        if self.count < EXACT || is_near || !compiling::keep_time(gil) {
             return Step::Count;
         }
         let pauses = &gil.runtime().pauses;

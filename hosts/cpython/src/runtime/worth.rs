@@ -16,7 +16,7 @@
 
 use super::capi::CodeShape;
 use super::function_state::{CodeState, LoopState};
-use super::pauses::Step;
+use super::pauses::{FEW_CALLS, FEW_TURNS, Step};
 use super::units::UnitState;
 use super::{Gil, Options, abi};
 
@@ -171,11 +171,10 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
             // SAFETY: the caller's promise.
             let share = unsafe { share(gil, state, ENTRY) };
             if share >= 100 {
-                state.pays.set(true);
-                state.next_call.set(0);
+                state.set_pays(gil);
                 return Verdict::Compile;
             }
-            counter.missed(gil, began, share)
+            counter.missed(gil, began, share, FEW_CALLS)
         }
         step => step,
     };
@@ -200,8 +199,9 @@ pub unsafe fn of_native_call(gil: Gil, state: &CodeState) -> bool {
     if !state.pays.get() && fallbacks >= FIRST_FALLBACKS && fallbacks.is_power_of_two() {
         // SAFETY: the caller's promise.
         let share = unsafe { share(gil, state, 0) };
-        state.pays.set(share >= 100);
-        state.next_call.set(0);
+        if share >= 100 {
+            state.set_pays(gil);
+        }
     }
     state.pays.get()
 }
@@ -240,13 +240,13 @@ pub enum Verdict {
 pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
     let options = gil.runtime().options.get();
     let calls = state.calls.get();
-    let (step, turns, here) = state.with_loop(pos, |slot| {
+    let (step, turns, here, has_unit) = state.with_loop(pos, |slot| {
         if slot.call != calls {
             (slot.call, slot.here) = (calls, 0);
         }
         slot.here += 1;
         let step = match options.weighs {
-            true if slot.turns.count + 1 < slot.turns.next(FIRST_TURNS) => {
+            true if state.pays.get() || slot.turns.count + 1 < slot.turns.next(FIRST_TURNS) => {
                 slot.turns.count += 1;
                 Step::Count
             }
@@ -256,7 +256,7 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
                 Step::Look
             }
         };
-        (step, slot.turns, slot.here)
+        (step, slot.turns, slot.here, !slot.units.is_empty())
     });
     if !options.weighs {
         return match turns.count >= options.loop_threshold() {
@@ -264,25 +264,27 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
             false => Verdict::Count,
         };
     }
-    match step {
-        Step::Count => return Verdict::Count,
-        Step::Pause => return Verdict::Pause,
-        Step::Look => {}
+    if step == Step::Pause {
+        return Verdict::Pause;
     }
-    // SAFETY: the caller's promise.
-    let share = unsafe { share(gil, state, ENTRY) };
-    if share >= 100 {
-        state.pays.set(true);
-        // If most calls of this code are short, the next one comes soon.
-        if !state.shape.optimized() || calls <= 1 || here * 4 >= turns.count {
-            return Verdict::Compile;
+    if step == Step::Look && !state.pays.get() {
+        // SAFETY: the caller's promise.
+        let share = unsafe { share(gil, state, ENTRY) };
+        if share < 100 {
+            let began = state.began(gil);
+            let missed = |slot: &mut LoopState| slot.turns.missed(gil, began, share, FEW_TURNS);
+            return match state.with_loop(pos, missed) {
+                Step::Pause => Verdict::Pause,
+                _ => Verdict::Count,
+            };
         }
+        state.set_pays(gil);
     }
-    let began = state.began(gil);
-    let missed = |slot: &mut LoopState| slot.turns.missed(gil, began, share.min(80));
-    match state.with_loop(pos, missed) {
-        Step::Pause => Verdict::Pause,
-        _ => Verdict::Count,
+    // If most calls of this code are short, the next one comes soon, and begins natively.
+    let is_long = !state.shape.optimized() || calls <= 1 || here * 4 >= turns.count;
+    match state.pays.get() && (has_unit || is_long) {
+        true => Verdict::Compile,
+        false => Verdict::Count,
     }
 }
 
