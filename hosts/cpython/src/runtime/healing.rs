@@ -107,7 +107,9 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
         let count = counter.get() + 1;
         counter.set(count);
         gil.runtime().totals.exits.update(|exits| exits + 1);
-        if worth::is_lost(gil, &*unit) && (*unit).is_valid() {
+        // Bets that fail are not made again by the next unit.
+        let heals = record.kind == ExitKind::Resume && record.reason.is_bet();
+        if !heals && worth::is_lost(gil, &*unit) && (*unit).is_valid() {
             give_up(gil, unit, "its exits cost more than its code saves");
             return;
         }
