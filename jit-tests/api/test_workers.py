@@ -183,6 +183,31 @@ class Workers(InFolder):
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), g(9))""", CLADONIA_DELAY="500")
         self.assertEqual(ended.stdout, "4 4\n", ended.stderr)
 
+    def test_a_fork_by_c_code_leaves_a_child_that_compiles(self):
+        ended = program("""
+    import ctypes
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 1
+        return s
+    def g(n):
+        s = 0
+        for i in range(n):
+            s += i & 3
+        return s
+    for _ in range(40):
+        f(100)
+    sys.stdout.flush()
+    pid = ctypes.PyDLL(None).fork()
+    if not pid:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        print("child", until(lambda: cladonia.is_compiled(g), lambda: g(100)), f(5), flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    print("parent", until(lambda: cladonia.is_compiled(g), lambda: g(100)), f(5))""", "--threshold", "30", CLADONIA_DELAY="3000")
+        self.assertEqual(ended.stdout, "child True 2\nparent True 2\n", ended.stderr)
+
     def test_many_functions_at_once(self):
         ended = program("""
     space = {}

@@ -9,6 +9,7 @@
 //! well by that; so it is not done while there are others.
 
 use super::Gil;
+use super::abi::eval_breaker;
 use super::{compiling, monitoring};
 use pyo3_ffi::*;
 use std::cell::Cell;
@@ -91,8 +92,8 @@ impl Pauses {
     /// Nobody keeps the time that was asked for any more: all pauses end.
     pub fn after_fork(&self) {
         self.next.set(None);
-        // SAFETY: the lock is held.
-        unsafe { Py_AddPendingCall(Some(resume), null_mut()) };
+        // SAFETY: the lock is held, so the interpreter is there. Without room, the next pause ends this one as well.
+        unsafe { eval_breaker::ask_for_call(resume) };
     }
 
     /// See to it that all pauses end as soon as they may.

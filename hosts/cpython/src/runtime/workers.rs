@@ -18,21 +18,23 @@
 //! several threads. So [`Workers::before_fork`] ends the workers. What was ordered before is carried out in both processes, by
 //! workers that are started when they are next asked for something.
 //!
+//! C code may fork without Python's handlers, or with those of the child alone. So the queue is locked over any fork (by
+//! `pthread_atfork`), and the child forgets the workers that it does not have: what they were at stays interpreted there.
+//!
 //! # The end
 //! Nothing waits for a worker when the process ends: orders are dropped, and what it is at is nobody's.
 
 use super::Gil;
+use super::abi::eval_breaker::{self, PendingCall};
 use super::units::UnitRef;
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Generated, Generator, Optimised};
 use cladonia::lir::Func;
-use pyo3_ffi as ffi;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::ffi::{c_int, c_void};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,9 @@ const MOST_WAITING: usize = 256;
 
 /// How far a worker gives way to the program's threads, where they want the same processor.
 const NICENESS: c_int = 10;
+
+/// After this time the interpreter is asked again for a call that it had no room for.
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
@@ -78,9 +83,6 @@ struct Queue {
     /// What the interpreter is to do next, and when.
     alarm: Option<(Instant, PendingCall)>,
 }
-
-/// A function that the interpreter calls on its main thread, with its lock held.
-pub type PendingCall = extern "C" fn(*mut c_void) -> c_int;
 
 /// What the program's threads and the workers share.
 #[derive(Default)]
@@ -208,9 +210,23 @@ impl Workers {
         }
     }
 
+    /// Forget the workers of the process that this one was forked from without [`Workers::before_fork`].
+    fn forget_lost(&self) {
+        if !WAS_FORKED.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        // There are no such threads to wait for or to let go of.
+        self.threads.take().into_iter().for_each(std::mem::forget);
+        let mut queue = SHARED.lock();
+        queue.busy.clear();
+        queue.alarm = None;
+    }
+
     /// Start the workers that there are to be. Where the system gives no thread, orders wait for whoever
     /// [insists](Workers::wait_for), and the program stays interpreted.
     pub fn start(&self, gil: Gil, generator: &dyn Fn() -> Generator) {
+        lock_over_forks();
+        self.forget_lost();
         let wanted = gil.runtime().options.get().compile_threads as usize;
         let has_just_forked = self
             .forked
@@ -250,6 +266,7 @@ impl Workers {
 
     /// Whether there is any.
     pub fn are_there(&self) -> bool {
+        self.forget_lost();
         !self.threads.borrow().is_empty()
     }
 
@@ -355,6 +372,42 @@ pub fn wake() {
     SHARED.ordered.notify_one();
 }
 
+/// Whether this process was forked while there were workers.
+static WAS_FORKED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// The queue, in a thread that forks.
+    static LOCKED: Cell<Option<MutexGuard<'static, Queue>>> = const { Cell::new(None) };
+}
+
+extern "C" fn before_any_fork() {
+    LOCKED.set(Some(SHARED.lock()));
+}
+
+extern "C" fn after_any_fork() {
+    drop(LOCKED.take());
+}
+
+extern "C" fn in_any_child() {
+    WAS_FORKED.store(true, Ordering::Relaxed);
+    drop(LOCKED.take());
+}
+
+/// See to it that no child finds the queue locked, or half changed.
+fn lock_over_forks() {
+    static DONE: Once = Once::new();
+    DONE.call_once(|| {
+        // SAFETY: the functions stay, since the library is never unloaded; they only lock and unlock.
+        unsafe {
+            libc::pthread_atfork(
+                Some(before_any_fork),
+                Some(after_any_fork),
+                Some(in_any_child),
+            );
+        }
+    });
+}
+
 /// What a worker does until there are no orders any more.
 fn work(mut generator: Generator) {
     let delay = delay();
@@ -362,9 +415,12 @@ fn work(mut generator: Generator) {
     while !queue.stopped && !queue.resting {
         let now = Instant::now();
         if let Some((_, call)) = queue.alarm.take_if(|(at, _)| *at <= now) {
-            // SAFETY: any thread may ask for a pending call; the interpreter is there until the workers are stopped, for which the
-            // queue is locked.
-            unsafe { ffi::Py_AddPendingCall(Some(call), null_mut()) };
+            // SAFETY: the interpreter is there until the workers are stopped, for which the queue is locked.
+            let is_asked = unsafe { eval_breaker::ask_for_call(call) };
+            if !is_asked {
+                // There are others to be made before.
+                queue.alarm = Some((now + AGAIN, call));
+            }
         }
         let Some((number, order)) = queue.waiting.pop_front() else {
             // While nobody waits, there is time to write to the cache.

@@ -3,6 +3,31 @@
 
 use super::layouts::thread;
 use crate::abi;
+use pyo3_ffi::{PyInterpreterState, PyInterpreterState_Main};
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+
+unsafe extern "C" {
+    fn _PyEval_AddPendingCall(
+        interpreter: *mut PyInterpreterState,
+        call: PendingCall,
+        argument: *mut c_void,
+        flags: c_int,
+    ) -> c_int;
+}
+
+/// A function that the interpreter calls between two instructions, with its lock held. It gives 0.
+pub type PendingCall = extern "C" fn(*mut c_void) -> c_int;
+
+/// Have a thread of the main interpreter make a call soon, whichever comes first: the public function leaves it to the main thread,
+/// which may wait for the others. Gives whether there was room for it. Any thread may ask, with the lock or without.
+///
+/// # Safety
+/// The interpreter is not being taken down.
+pub unsafe fn ask_for_call(call: PendingCall) -> bool {
+    // SAFETY: the caller's promise; without flags the call is the interpreter's, and not its main thread's.
+    unsafe { _PyEval_AddPendingCall(PyInterpreterState_Main(), call, null_mut(), 0) == 0 }
+}
 
 /// The bits for pending events; those above are the version of monitoring, as a code object has it.
 pub const EVENTS: u64 = (1 << EVENT_BITS) - 1;
