@@ -34,8 +34,8 @@
 //! - Emitted code refers to nothing but the addresses in LIR and the helpers; it needs no tables at run time.
 //!
 //! # Addresses
-//! What Cranelift is given has names in place of addresses, so what it makes is a [`body`] that is patched where it is placed. A
-//! [`Cache`] keeps bodies by all that decides about them, the function with numbers in place of addresses above all ([`key`]): where a
+//! What Cranelift is given has names in place of addresses, so what it makes is a body that is patched where it is placed. A
+//! [`Cache`] keeps bodies by all that decides about them, the function with numbers in place of addresses above all: where a
 //! function is the same as one before, in this process or in another, its code is not generated again. (Text forms show addresses, and
 //! are made without.)
 

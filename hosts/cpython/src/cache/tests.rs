@@ -55,7 +55,7 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn what_was_kept_is_found_by_others_and_is_the_owner_s_alone() {
     let place = Place::new();
-    let (first, other) = (place.folder(), key(0x12, 1));
+    let (first, other) = (place.folder(), key(18, 1));
     assert_eq!(first.find(&other), None);
     // Nothing was made for a question.
     assert!(!place.0.join("code").exists());
@@ -70,7 +70,7 @@ fn what_was_kept_is_found_by_others_and_is_the_owner_s_alone() {
     assert_eq!(first.counts().bytes, HEADER as u64 + 4);
     let second = place.folder();
     assert_eq!(second.find(&other).unwrap(), b"body");
-    assert_eq!(second.find(&key(0x12, 2)), None);
+    assert_eq!(second.find(&key(18, 2)), None);
     assert_eq!(second.counts(), Counts::default());
     assert_eq!(mode(&place.0.join("code")), 0o700);
     assert_eq!(mode(&place.0.join("code/1")), 0o700);
@@ -86,7 +86,7 @@ fn a_damaged_file_is_a_count_and_is_written_again() {
     // One byte of each part: the form, the key, the checksum, the body; and what is cut off, or goes on.
     let flipped = [0, 7, 8, 23, 24, 39, HEADER, sound.len() - 1].map(|at| {
         let mut bytes = sound.clone();
-        bytes[at] ^= 0x10;
+        bytes[at] ^= 16;
         bytes
     });
     let cut = [0, 1, HEADER - 1, HEADER, sound.len() - 1].map(|len| sound[..len].to_vec());
@@ -186,7 +186,7 @@ fn where_nothing_can_be_written_nothing_is_tried_for_long() {
     fs::write(place.0.join("code/2"), b"").unwrap();
     let folder = place.folder();
     for n in 0..20 {
-        keep(&folder, &key(0x20, n), b"a");
+        keep(&folder, &key(32, n), b"a");
     }
     let counts = folder.counts();
     assert_eq!(

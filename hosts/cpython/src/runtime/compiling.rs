@@ -667,10 +667,14 @@ pub fn collect(gil: Gil) {
 /// Take one order that was carried out.
 ///
 /// # Safety
-/// It is the unit's, which is alive and valid.
+/// It is the unit's, which is alive: what is invalid is not freed before something is compiled again.
 unsafe fn take(gil: Gil, unit: UnitRef, done: Done) {
     // SAFETY: the caller's promise.
     unsafe {
+        if !(*unit).is_valid() {
+            // Another that was taken with it has made it so.
+            return;
+        }
         if let Some(Ok(stub)) = done.stub {
             let state = state_of(gil, (*unit).shape.code);
             if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {

@@ -87,7 +87,7 @@ pub fn prepare(gil: Gil, unit: &mut UnitState) {
 }
 
 /// A well-mixed function of a number (splitmix64).
-fn scramble(n: u64) -> u64 {
+pub(super) fn scramble(n: u64) -> u64 {
     let mut z = n
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         .wrapping_add(0x9E37_79B9_7F4A_7C15);

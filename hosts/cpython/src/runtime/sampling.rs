@@ -357,11 +357,11 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
 
 /// Calls between two at which the classes of the arguments are noted, and back edges between two at which those of the locals are.
 const CALLS_BETWEEN: u64 = 4;
-const TURNS_BETWEEN: u64 = 16;
+const TURNS_BETWEEN: u64 = 15;
 /// Samples of either kind, at most: what a function meets later is left to its units.
 const MOST_SAMPLES: u64 = 64;
 /// Locals that are looked at.
-const MOST_LOCALS: i32 = 16;
+const MOST_LOCALS: i32 = 12;
 /// Classes remembered for a local; one with more is of no class.
 const MOST_CLASSES: usize = 5;
 

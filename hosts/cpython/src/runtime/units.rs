@@ -148,8 +148,6 @@ impl InlinedShape {
 pub enum Progress {
     /// Its code was [ordered](super::workers).
     Ordered,
-    /// There is no code, since the code generator failed.
-    Failed,
     /// It may be installed.
     Ready,
 }

@@ -26,6 +26,7 @@
 
 use super::Gil;
 use super::abi::eval_breaker::{self, PendingCall};
+use super::healing;
 use super::units::UnitRef;
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Generated, Generator, Optimised};
@@ -448,7 +449,7 @@ fn work(mut generator: Generator) {
         queue.busy.push(number);
         drop(queue);
         if let Some(Delay::UpTo(most)) = delay {
-            let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+            let mixed = healing::scramble(number);
             std::thread::sleep(Duration::from_micros(mixed % most.max(1)));
         }
         let stub = order.stub.map(|stub| generator.compile_stub(&stub));
