@@ -522,7 +522,7 @@ unsafe fn make_unit(
     let generated = generate(gil, optimised);
     spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
     // SAFETY: the unit is alive, valid and in no table.
-    unsafe { complete(gil, unit, generated) }?;
+    unsafe { complete(gil, unit, generated, 1) }?;
     // SAFETY: as before.
     match unsafe { (*unit).is_valid() } {
         true => Ok(unit),
@@ -577,7 +577,7 @@ fn generate(gil: Gil, optimised: Optimised) -> Result<Generated, CompileError> {
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
-/// Give a unit its machine code. If there is none, the unit is gone.
+/// Give a unit its machine code, of whose time one part in `parts` counts. If there is none, the unit is gone.
 ///
 /// # Safety
 /// The unit is alive and watched, and nobody else refers to it but those who watch.
@@ -585,6 +585,7 @@ unsafe fn complete(
     gil: Gil,
     unit: UnitRef,
     generated: Result<Generated, CompileError>,
+    parts: u32,
 ) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -596,8 +597,8 @@ unsafe fn complete(
                 return Err(Refusal::Lasting(error.to_string()));
             }
         };
-        let (_, lowering) = (*unit).cost;
-        (*unit).cost = (Instant::now(), lowering + generated.took());
+        let (_, optimising) = (*unit).cost;
+        (*unit).cost = (Instant::now(), optimising + generated.took() / parts);
         (*unit).finish(generated);
         if let Some(compiled) = &(*unit).unit {
             gil.runtime().totals.compiled(compiled);
@@ -693,7 +694,7 @@ unsafe fn take(gil: Gil, unit: UnitRef, done: Done) {
         if done.result.is_err() {
             state.ordered.borrow_mut().retain(|&other| other != unit);
         }
-        if let Err(Refusal::Lasting(reason)) = complete(gil, unit, done.result) {
+        if let Err(Refusal::Lasting(reason)) = complete(gil, unit, done.result, worth::BESIDE) {
             match pos {
                 None => drop(refuse(gil, state.shape.code, reason)),
                 Some(pos) => {

@@ -38,7 +38,7 @@ const ASSUMED_INSTRS: u64 = 400;
 const ASSUMED_NS: u64 = ASSUMED_INSTRS * 8_000;
 
 /// Of a worker's time this part counts (as a divisor).
-const BESIDE: u64 = 8;
+pub const BESIDE: u32 = 8;
 
 /// It pays once so much of the cost would have been saved, in percent: a program that has run for a while runs on, as a rule.
 const PAYS: i64 = 50;
@@ -118,7 +118,8 @@ impl Profile {
     /// Nanoseconds that compiling is expected to take.
     fn cost(&self, gil: Gil) -> i64 {
         let totals = &gil.runtime().totals;
-        let spent = totals.compile_ns.get() + totals.beside_ns.get() / BESIDE + ASSUMED_NS;
+        let spent =
+            totals.compile_ns.get() + totals.beside_ns.get() / u64::from(BESIDE) + ASSUMED_NS;
         let instrs = totals.instrs.get() + ASSUMED_INSTRS;
         ((self.instrs + FIXED_INSTRS) * spent / instrs) as i64
     }
