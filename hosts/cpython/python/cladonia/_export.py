@@ -32,7 +32,7 @@ def main(argv):
 
     if args.jit is not None:
         _cladonia.record()
-        _cladonia.enable(args.jit, None, False, None, False)
+        _cladonia.enable(args.jit, None, False, None, False, 0, None)
     module, raised = (None, False) if args.no_run else _run(code, args.script, args.args)
     if args.jit is not None:
         found = _cladonia.recorded()
