@@ -201,7 +201,6 @@ class Workers(InFolder):
     sys.stdout.flush()
     pid = ctypes.PyDLL(None).fork()
     if not pid:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
         print("child", until(lambda: cladonia.is_compiled(g), lambda: g(100)), f(5), flush=True)
         os._exit(0)
     os.waitpid(pid, 0)

@@ -19,7 +19,7 @@
 //! workers that are started when they are next asked for something.
 //!
 //! C code may fork without Python's handlers, or with those of the child alone. So the queue is locked over any fork (by
-//! `pthread_atfork`), and the child forgets the workers that it does not have: what they were at stays interpreted there.
+//! `pthread_atfork`) once no worker is at anything, and the child forgets the workers that it does not have.
 //!
 //! # The end
 //! Nothing waits for a worker when the process ends: orders are dropped, and what it is at is nobody's.
@@ -218,9 +218,7 @@ impl Workers {
         }
         // There are no such threads to wait for or to let go of.
         self.threads.take().into_iter().for_each(std::mem::forget);
-        let mut queue = SHARED.lock();
-        queue.busy.clear();
-        queue.alarm = None;
+        SHARED.lock().alarm = None;
     }
 
     /// Start the workers that there are to be. Where the system gives no thread, orders wait for whoever
@@ -382,7 +380,12 @@ thread_local! {
 }
 
 extern "C" fn before_any_fork() {
-    LOCKED.set(Some(SHARED.lock()));
+    let mut queue = SHARED.lock();
+    // Workers that are at something have more locks than this.
+    while !queue.busy.is_empty() {
+        queue = SHARED.wait_until_done(queue);
+    }
+    LOCKED.set(Some(queue));
 }
 
 extern "C" fn after_any_fork() {
