@@ -1,5 +1,8 @@
 """Sites that meet several classes, whose classes and instances change while the sites are compiled."""
 
+# not in mode default: units that are made meanwhile hold what they bet on, and references are counted here.
+# not in mode late: likewise.
+
 import gc
 import sys
 

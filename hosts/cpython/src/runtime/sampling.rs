@@ -361,7 +361,7 @@ const TURNS_BETWEEN: u64 = 15;
 /// Samples of either kind, at most: what a function meets later is left to its units.
 const MOST_SAMPLES: u64 = 64;
 /// Locals that are looked at.
-const MOST_LOCALS: i32 = 12;
+const MOST_LOOKED_AT: u32 = 12;
 /// Classes remembered for a local; one with more is of no class.
 const MOST_CLASSES: usize = 5;
 
@@ -406,7 +406,7 @@ impl Locals {
 /// # Safety
 /// The frame has so many slots for locals, each null or a live object.
 unsafe fn note_locals(table: &mut Vec<Vec<u32>>, frame: Frame, count: i32) {
-    let count = count.min(MOST_LOCALS);
+    let count = count.min(MOST_LOOKED_AT as i32);
     table.resize(count as usize, Vec::new());
     for (slot, versions) in (0..count).zip(table) {
         // SAFETY: the caller's.
