@@ -551,13 +551,16 @@ unsafe fn unless_busy<T>(
     if is_same && workers.are_wanted(gil) {
         return Err(Refusal::Busy);
     }
-    let is_outermost = !gil.runtime().totals.is_stalled.replace(true);
-    let started = Instant::now();
+    let totals = &gil.runtime().totals;
+    let is_outermost = !totals.is_stalled.replace(true);
+    let (started, before) = (Instant::now(), totals.instrs.get());
     let made = make();
     if is_outermost {
-        let totals = &gil.runtime().totals;
         totals.is_stalled.set(false);
-        totals.stalled(started.elapsed());
+        // To ask in vain, or to install what is there, takes microseconds.
+        if totals.instrs.get() != before {
+            totals.stalled(started.elapsed());
+        }
     }
     let is_busy = matches!(made, Err(Refusal::Busy));
     // SAFETY: as before.
