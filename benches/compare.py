@@ -116,7 +116,7 @@ def build(python):
             "flags = ' '.join(str(v(n)) for n in ('CONFIG_ARGS', 'PY_CFLAGS', 'PY_CORE_CFLAGS', 'PY_LDFLAGS', 'PGO_PROF_USE_FLAG'))\n"
             "args = str(v('CONFIG_ARGS'))\n"
             "pgo = '--enable-optimizations' in args; lto = '--with-lto' in args or '-flto' in flags\n"
-            "kind = ' and '.join([*['PGO'] * pgo, *['LTO'] * lto]) or 'no PGO, no LTO: plain configure'\n"
+            "kind = ' and '.join([*['PGO'] * pgo, *['LTO'] * lto]) or 'configured without PGO and LTO'\n"
             "opt = [w for w in str(v('PY_CFLAGS')).split() if w.startswith('-O')]\n"
             "print('CPython', platform.python_version(), f'({kind}; {opt[-1] if opt else chr(63)};',"
             " ('shared libpython' if v('Py_ENABLE_SHARED') else 'static') + ';', platform.python_compiler() + ')')")
