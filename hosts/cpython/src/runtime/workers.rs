@@ -1,13 +1,13 @@
 //! Machine code beside the program: orders, and the threads that carry them out.
 //!
-//! To make low-level code of a function needs the world as it is, and so the GIL. To make machine code of that needs
+//! To build a function's HIR and to optimise it needs the world as it is, and so the GIL. To make LIR and machine code of that needs
 //! neither, and takes most of the time. So the program's thread hands it over and goes on in the interpreter; whoever asks
 //! for the unit later (the same counters ask at each call and each back edge until they have it) installs it.
 //!
 //! # How a unit is ordered
 //! ```text
-//! compile_unit: lower -> watch what it relies on -> place the order ....... compile_unit again: collect -> install
-//!                                          worker:     generate -> done
+//! compile_unit: optimise -> watch what it relies on -> place the order ....... compile_unit again: collect -> install
+//!                                             worker: lower, generate -> done
 //! ```
 //! What the unit relies on is watched from the moment of the order, so a change in between makes it invalid as it would
 //! any other unit: then the order is withdrawn, and what a worker makes of it nonetheless is dropped. Orders have numbers of their
@@ -56,7 +56,7 @@ const SETTLING: u64 = u64::MAX;
 
 /// What is to be made.
 pub struct Order {
-    /// The low-level code of a unit.
+    /// The unit's HIR.
     pub optimised: Optimised,
     /// The stub through which interpreted code is to call it, if there is none yet.
     pub stub: Option<Func>,
