@@ -1,7 +1,7 @@
 //! Requests to the compiler, and the installation of what it makes.
 //!
-//! A compile runs under the GIL from the request to the low-level code, so nothing it relies on can change between; from then
-//! on that is watched. Machine code is made here too, or [beside the program](super::workers): then whoever asks for the unit
+//! A compile runs under the GIL from the request to the optimised HIR, so nothing it relies on can change between; from then
+//! on that is watched. LIR and machine code are made here too, or [beside the program](super::workers): then whoever asks for the unit
 //! is told that the compiler is busy, asks again at the next call or back edge, and installs the unit once it is there.
 
 use super::capi::*;
