@@ -254,11 +254,11 @@ def stalls(rows):
 
 
 def found_in_cache(rows):
-    """What share of the units was found in the cache: `found` and `made` of the statistics."""
+    """What share of the units was found in the cache: `units_found` and `units_missed` of the statistics."""
     told = [row for row in rows if row["cache"]]
     if not told:
         return "the statistics tell nothing of a cache", False
-    share = {row["program"]: min(one["found"] / max(1, one["found"] + one["made"]) for one in row["cache"]) for row in told}
+    share = {row["program"]: min(one["units_found"] / max(1, one["units_found"] + one["units_missed"]) for one in row["cache"]) for row in told}
     worst = min(share, key=share.get)
     return f"{share[worst]:.0%} of the units found in {worst}, the worst (bar {LEAST_FOUND:.0%})", share[worst] < LEAST_FOUND
 
