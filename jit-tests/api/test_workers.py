@@ -5,7 +5,7 @@ import unittest
 
 from support import InFolder, child, needs_jit
 
-# Waits until the JIT has done something, for at most so long, by running what is to be compiled.
+# Waits until the JIT has done something, for at most so long, by running what is to be compiled; and a function to compile.
 UNTIL = """if 1:
     import cladonia, os, sys, time
     def until(done, work, seconds=20):
@@ -15,6 +15,11 @@ UNTIL = """if 1:
         return done()
     def compiled():
         return cladonia.stats()["coverage"]["functions_compiled"]
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i & 1
+        return s
 """
 SLOW = "100000000"
 
@@ -97,11 +102,6 @@ class Choosing(InFolder):
 class Workers(InFolder):
     def test_the_program_goes_on_while_code_is_generated(self):
         ended = program("""
-    def f(n):
-        s = 0
-        for i in range(n):
-            s += i & 1
-        return s
     started = time.monotonic()
     for _ in range(3000):
         f(100)
@@ -112,11 +112,6 @@ class Workers(InFolder):
     def test_compile_waits(self):
         for delay in ("0", "20000"):
             ended = program("""
-    def f(n):
-        s = 0
-        for i in range(n):
-            s += i & 1
-        return s
     for _ in range(500):
         f(100)
     cladonia.compile(f)
@@ -144,11 +139,6 @@ class Workers(InFolder):
         text = """
     import warnings
     warnings.simplefilter("error")
-    def f(n):
-        s = 0
-        for i in range(n):
-            s += i & 1
-        return s
     for _ in range(40):
         f(100)
     for number in range(5):
@@ -186,11 +176,6 @@ class Workers(InFolder):
     def test_a_fork_by_c_code_leaves_a_child_that_compiles(self):
         ended = program("""
     import ctypes
-    def f(n):
-        s = 0
-        for i in range(n):
-            s += i & 1
-        return s
     def g(n):
         s = 0
         for i in range(n):

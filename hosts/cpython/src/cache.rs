@@ -1,13 +1,15 @@
 //! Machine code in the user's cache folder, from one process to the next.
 //!
 //! # The folder
-//! One file for each function, under its key, in one of sixteen subfolders: there is nothing to read at the start, to find one takes one
-//! `open` and one `read`, and processes need not know of each other. A file is written beside its place and renamed, so whoever finds one
-//! finds all of it. What decides about code is in the key, which build of Cladonia made it too, so what is there is right or of no use.
+//! One file for each function, named by its key, in one of sixteen subfolders. There is no index: a start reads nothing, and a lookup is one
+//! `open` and one `read`. Processes share the folder without locks: a file is written under a temporary name and then renamed, so a reader
+//! sees a whole file or none. The key covers all that determines the code, the build of Cladonia included, so a file that another build
+//! wrote is never found.
 //!
 //! # What is trusted
-//! What is in the folder is executed. So it must be the user's own, and nobody else may write to it or to a file in it. Files
-//! have a checksum: against bad disks and programs that scribble, not against the user.
+//! The code in the folder is executed, so the folder and each file must belong to the user, and group and others must not be able to write to
+//! them; otherwise the folder is not used. The checksum of a file detects accidental damage, such as a failing disk. It is no protection from
+//! whoever can write as this user.
 //!
 //! # Size
 //! A subfolder is swept now and then after something was written to it (one write in [`SWEEPS`], by the key): what was not used for the longest
@@ -42,7 +44,7 @@ const MOST_WAITING: usize = 8 << 20;
 const MOST_FAILURES: u32 = 8;
 /// How exactly it is known when a file was used last.
 const TOUCHED: Duration = Duration::from_secs(60 * 60);
-/// What is still unfinished after this time is nobody's.
+/// A temporary file that is older than this was left by a process that has ended, and is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 60);
 /// What the file system may take for a file besides its bytes.
 const BLOCK: u64 = 4096;
@@ -339,7 +341,7 @@ impl Store for Folder {
     }
 }
 
-/// The folder of a process, whoever has a part in it.
+/// A [`Folder`] that the cache of the compiler and the statistics share.
 pub struct Shared(pub Arc<Folder>);
 
 impl Store for Shared {
@@ -423,7 +425,7 @@ fn open_root(path: &Path) -> io::Result<OwnedFd> {
 
 fn open_at(folder: &OwnedFd, name: &CString, flags: i32) -> io::Result<OwnedFd> {
     let flags = flags | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    // SAFETY: a descriptor of ours, a text that ends; what is opened is nobody else's.
+    // SAFETY: an open descriptor and a C string; the descriptor that `openat` returns has no other owner.
     unsafe {
         let fd = libc::openat(folder.as_raw_fd(), name.as_ptr(), flags, 0o600);
         match fd {

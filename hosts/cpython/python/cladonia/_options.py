@@ -18,38 +18,38 @@ ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORAC
 SWITCHES = ("CLADONIA_ON", "CLADONIA_ORACLE", "CLADONIA_CHECK_FACTS")
 
 
-def check_threshold(value, name="threshold"):
+def _check_number(value, name, largest):
     if value is None:
         return None
     if type(value) is not int:
         raise TypeError(f"{name} must be an int or None, not {type(value).__name__}")
-    if not 0 <= value <= LARGEST_THRESHOLD:
-        raise ValueError(f"{name} must be from 0 to {LARGEST_THRESHOLD}, not {value}")
+    if not 0 <= value <= largest:
+        raise ValueError(f"{name} must be from 0 to {largest}, not {value}")
     return value
+
+
+def _number(text, name):
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{name} must be a whole number from 0, not {text!r}")
+    return int(text)
+
+
+def check_threshold(value, name="threshold"):
+    return _check_number(value, name, LARGEST_THRESHOLD)
 
 
 def parse_threshold(text, name):
     """The threshold in an option's or variable's text."""
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"{name} must be a whole number from 0, not {text!r}")
-    return check_threshold(int(text), name)
+    return check_threshold(_number(text, name), name)
 
 
 def check_compile_threads(value, name="compile_threads"):
-    if value is None:
-        return None
-    if type(value) is not int:
-        raise TypeError(f"{name} must be an int or None, not {type(value).__name__}")
-    if not 0 <= value <= MOST_COMPILE_THREADS:
-        raise ValueError(f"{name} must be from 0 to {MOST_COMPILE_THREADS}, not {value}")
-    return value
+    return _check_number(value, name, MOST_COMPILE_THREADS)
 
 
 def parse_compile_threads(text, name):
     """The number of threads in an option's or variable's text."""
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"{name} must be a whole number from 0, not {text!r}")
-    return check_compile_threads(int(text), name)
+    return check_compile_threads(_number(text, name), name)
 
 
 def cache_folder():

@@ -302,7 +302,7 @@ pub(super) unsafe fn compile_unit(
     calls: Option<&Entry>,
     function: Object,
 ) -> Result<UnitRef, Refusal> {
-    if !gil.runtime().has_engine() || gil.runtime().finished.get() {
+    if !gil.runtime().can_compile() {
         return Err(Refusal::Busy);
     }
     collect(gil);
@@ -333,7 +333,7 @@ unsafe fn make_unit(
     calls: Option<&Entry>,
     function: Object,
 ) -> Result<UnitRef, Refusal> {
-    if !gil.runtime().has_engine() || gil.runtime().finished.get() {
+    if !gil.runtime().can_compile() {
         return Err(Refusal::Busy);
     }
     if gil
@@ -1023,9 +1023,10 @@ pub unsafe fn compile_loop(
 /// `func` is a Python function of this code.
 pub unsafe fn called_by_native(gil: Gil, func: Object, code: Object) {
     let runtime = gil.runtime();
-    let state = runtime.codes.borrow().get(&(code as usize)).cloned();
-    let Some(state) = state else { return };
-    if runtime.finished.get() || !runtime.has_engine() {
+    let Some(state) = runtime.state(code) else {
+        return;
+    };
+    if !runtime.can_compile() {
         return;
     }
     // Again also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.

@@ -361,11 +361,9 @@ impl CodeState {
         at_top: bool,
     ) -> Option<UnitRef> {
         let ordered = self.ordered.borrow();
+        let mut ordered = ordered.iter().copied();
         // SAFETY: units in tables are alive.
-        ordered.iter().copied().find(|&u| unsafe {
-            let same = (*u).globals == globals && (*u).builtins == builtins;
-            same && (*u).kind == kind && (*u).at_top == at_top
-        })
+        ordered.find(|&u| unsafe { (*u).is_at(kind, globals, builtins, at_top) })
     }
 
     /// All units.
@@ -399,10 +397,7 @@ impl CodeState {
         let loops = self.loops.borrow();
         let mut units = loops.get(&pos)?.units.iter().copied();
         // SAFETY: units in tables are alive.
-        units.find(|&u| unsafe {
-            let same = (*u).globals == globals && (*u).builtins == builtins;
-            same && (*u).kind == kind && (*u).at_top == at_top
-        })
+        units.find(|&u| unsafe { (*u).is_at(kind, globals, builtins, at_top) })
     }
 }
 

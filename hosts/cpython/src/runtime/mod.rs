@@ -208,6 +208,11 @@ impl Runtime {
         self.engine.borrow().is_some()
     }
 
+    /// Whether something can be compiled now: the compiler is not at work, and the process does not end.
+    pub fn can_compile(&self) -> bool {
+        self.has_engine() && !self.finished.get()
+    }
+
     /// What is known of a code object, if anything is.
     pub fn state(&self, code: Object) -> Option<Rc<CodeState>> {
         self.codes.borrow().get(&(code as usize)).cloned()

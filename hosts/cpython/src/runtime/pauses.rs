@@ -210,7 +210,6 @@ extern "C" fn resume(_: *mut c_void) -> std::ffi::c_int {
     }
     let now = pauses.now();
     if monitoring::has_others(gil) {
-        pauses.resumed.set(pauses.resumed.get().max(1));
         pauses.gap.set(LAST_GAP);
         pauses.end_at(gil, now + LAST_GAP);
         return 0;

@@ -242,6 +242,12 @@ impl UnitState {
             .map_or(std::ptr::null(), |u| u.code.entry())
     }
 
+    /// Whether it is a unit of this kind and place, for this namespace.
+    pub fn is_at(&self, kind: Kind, globals: Object, builtins: Object, at_top: bool) -> bool {
+        let same = self.globals == globals && self.builtins == builtins;
+        same && self.kind == kind && self.at_top == at_top
+    }
+
     /// Whether it may be entered.
     pub fn is_valid(&self) -> bool {
         self.checked.state.get() == 0

@@ -147,16 +147,12 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
         return Verdict::Count;
     }
     let options = gil.runtime().options.get();
-    if !options.weighs {
-        state.calls.update(|calls| calls + 1);
-        return match state.pays.get() || state.calls.get() >= options.threshold {
+    if state.pays.get() || !options.weighs {
+        state.calls.set(calls);
+        return match state.pays.get() || calls >= options.threshold {
             true => Verdict::Compile,
             false => Verdict::Count,
         };
-    }
-    if state.pays.get() {
-        state.calls.update(|calls| calls + 1);
-        return Verdict::Compile;
     }
     let began = state.began(gil);
     let mut counter = state.counted.get();
