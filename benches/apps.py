@@ -31,6 +31,7 @@ BARS = (
     Bar("five", "first 5 s"),
     Bar("steady", "steady", each=0.97),
     Bar("memory", "memory", mean=1.3, more_is_worse=True),
+    Bar("peak", "peak of memory", more_is_worse=True),
 )
 #: With a cache that was filled before.
 WARM_SECOND = Bar("second", "first second", mean=1.1, each=0.9)
@@ -107,7 +108,7 @@ def programs(ways, table, options):
     bars = [WARM_SECOND if options.warm and bar.key == "second" else bar for bar in BARS]
     if seconds < 5.0:
         bars = [replace(bar, title=f"first {seconds:g} s") if bar.key == "five" else bar for bar in bars]
-    titles = ("off ms", "first", f"{min(1, seconds):g} s", f"{min(5, seconds):g} s", "steady", "memory", "compile")
+    titles = ("off ms", "first", f"{min(1, seconds):g} s", f"{min(5, seconds):g} s", "steady", "memory", "peak", "compile")
     print(f"{rounds} rounds of {seconds:g} s each way, fresh processes in turn{', with a cache that was filled before' if options.warm else ''}\n\n"
           f"{'program':22}" + "".join(f"{title:>9}" for title in titles) + f"{'beside':>8}{'units':>7}{'each':>6}{'noise':>7}", flush=True)
     rows, failed, coverage = [], [], harness.Coverage()
@@ -180,7 +181,7 @@ def measured(program, rounds, coverage):
 
 
 def row_of(name, runs):
-    median = {way: {key: statistics.median(run[key] for run in some) for key in ("first_s", "first_second", "first_five", "steady_s", "peak_mb")}
+    median = {way: {key: statistics.median(run[key] for run in some) for key in ("first_s", "first_second", "first_five", "steady_s", "end_mb", "peak_mb")}
               for way, some in runs.items()}
     off, jit = median["off"], median["jit"]
     stats = [run.pop("stats") for run in runs["jit"]]
@@ -189,7 +190,8 @@ def row_of(name, runs):
     return {
         "program": name, "off_steady_s": off["steady_s"], "first": off["first_s"] / jit["first_s"],
         "second": jit["first_second"] / off["first_second"], "five": jit["first_five"] / off["first_five"],
-        "steady": off["steady_s"] / jit["steady_s"], "memory": jit["peak_mb"] / off["peak_mb"],
+        "steady": off["steady_s"] / jit["steady_s"], "memory": jit["end_mb"] / off["end_mb"],
+        "peak": jit["peak_mb"] / off["peak_mb"],
         "compile_ms": statistics.median(one.get("compile_ms", 0.0) for one in stats), "compile_beside_ms": of_all(stats, "compile_beside_ms"),
         "units": statistics.median(one.get("units", 0) for one in stats),
         "functions": statistics.median(one.get("coverage", {}).get("functions_compiled", 0) for one in stats),

@@ -35,6 +35,12 @@ class LikePython(InFolder):
                 self.same(script, "a", "--threshold", "-m")
         self.same("show.py", before=["-P"])
 
+    def test_a_script_finds_few_modules_imported_that_python_does_not_import(self):
+        script = self.write("names.py", "import sys\nprint(*sorted(sys.modules))")
+        plain = set(child(script).stdout.split())
+        more = {name.partition(".")[0] for name in set(child("-m", "cladonia", script).stdout.split()) - plain}
+        self.assertLessEqual(more, {"cladonia", "__future__", "atexit", "gc", "importlib", "runpy", "types"})
+
     def test_a_module_sees_what_python_shows_it(self):
         self.write("show.py", self.SHOW)
         self.write("pack/__init__.py", "")
@@ -55,6 +61,20 @@ class LikePython(InFolder):
         self.same("empty.py")
         self.write("empty/file", "")
         self.same("empty")
+
+    def test_encodings_of_programs(self):
+        sources = {"latin.py": b"# coding: latin-1\nprint(ascii('\xe4'))", "mark.py": b"\xef\xbb\xbfprint(ascii('\xc3\xa4'))", "empty.py": b""}
+        for name, source in sources.items():
+            (self.folder / name).write_bytes(source)
+            with self.subTest(name=name):
+                self.same(name)
+        self.same("-", text="print(ascii('\xe4'))")
+        self.same("-c", "# coding: latin-1\nprint(ascii('\xe4'))")
+        for name, source in {"zero.py": b"print(1)\0", "not_utf8.py": b"print('\xff')"}.items():
+            (self.folder / name).write_bytes(source)
+            ended = child("-m", "cladonia", name, cwd=self.folder)
+            self.assertEqual((ended.stdout, ended.returncode), ("", 1))
+            self.assertIn("SyntaxError", ended.stderr.splitlines()[-1])
 
     def test_exit_codes(self):
         for code in ("sys.exit()", "sys.exit(3)", "sys.exit('words')", "raise SystemExit(True)", "os._exit(4)", "1/0",

@@ -243,6 +243,15 @@ class Workers(InFolder):
         self.assertGreater(sum(stats["stalls"]["counts"].values()), 0)
         self.assertGreater(stats["compile_beside_ms"], 0)
 
+    def test_memory_is_given_back_when_there_is_nothing_to_compile(self):
+        ended = program("""
+    of = lambda kind: cladonia.stats()["memory"][kind]
+    before = of("code"), of("heap") < 2**20
+    until(lambda: cladonia.is_compiled(f), lambda: f(1000))
+    is_small = lambda: of("library") < 2**22 and of("heap") < 2**22
+    print(before, of("code") > 0, until(is_small, lambda: time.sleep(0.1)), f(1000))""")
+        self.assertEqual(ended.stdout, "(0, True) True True 500\n", ended.stderr)
+
     def test_without_threads_there_are_none(self):
         ended = program("""
     def f(n):

@@ -320,6 +320,14 @@ impl Codegen {
         self.planted = fault;
     }
 
+    /// Give back the memory that is kept for the next function, which grows with the largest one so far.
+    pub fn rest(&mut self) {
+        self.context = Context::new();
+        self.scratch = Scratch::default();
+        self.addresses = Addresses::default();
+        self.safepoints = FunctionBuilderContext::new();
+    }
+
     /// Another code generator for the same machine, for another thread.
     pub fn fork(&self) -> Codegen {
         Codegen {

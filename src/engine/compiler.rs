@@ -281,6 +281,11 @@ impl Generator {
         let cache = self.0.codegen.cache();
         cache.is_some_and(|cache| cache.settle())
     }
+
+    /// Give back the memory that is kept for the next unit, some megabytes: there is none to be made for a while.
+    pub fn rest(&mut self) {
+        self.0.rest();
+    }
 }
 
 impl Generator {
@@ -426,6 +431,12 @@ impl Compiler {
     pub(super) fn set_cache(&mut self, cache: Option<Arc<Cache>>) {
         self.codegen.set_cache(cache.clone());
         self.routines.set_cache(cache);
+    }
+
+    /// See [`Codegen::rest`].
+    pub(super) fn rest(&mut self) {
+        self.codegen.rest();
+        self.routines.rest();
     }
 
     /// The host.

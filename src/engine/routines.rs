@@ -42,6 +42,13 @@ impl Routines {
         }
     }
 
+    /// See [`Codegen::rest`].
+    pub(super) fn rest(&self) {
+        if let Ok(mut made) = self.made.try_lock() {
+            made.codegen.rest();
+        }
+    }
+
     /// Where a routine is. None if there is none, it could not be made, or somebody else (a thread of a process
     /// that this one was forked from, perhaps) is making one: it is copied then.
     pub(super) fn address(&self, routine: Routine) -> Option<u64> {

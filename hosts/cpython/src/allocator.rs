@@ -61,3 +61,21 @@ unsafe impl GlobalAlloc for Allocator {
         block.cast()
     }
 }
+
+/// Whether an address is in a page of blocks.
+pub fn owns(address: usize) -> bool {
+    unsafe extern "C" {
+        fn mi_is_in_heap_region(address: *const std::ffi::c_void) -> bool;
+    }
+    // SAFETY: any address will do.
+    unsafe { mi_is_in_heap_region(std::ptr::without_provenance(address)) }
+}
+
+/// Give free memory of this thread, and what threads have left that are gone, back to the system.
+pub fn give_back() {
+    unsafe extern "C" {
+        fn mi_collect(force: bool);
+    }
+    // SAFETY: it may be called at any time.
+    unsafe { mi_collect(true) };
+}

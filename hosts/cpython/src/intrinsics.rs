@@ -256,6 +256,38 @@ impl Set<'_> {
     }
 }
 
+/// What is found in the interpreter by trying it out.
+struct Found {
+    characters: u64,
+    dict_version: Option<u64>,
+    float_freelist: Option<u64>,
+    small_ints: Option<u64>,
+}
+
+fn found() -> &'static Found {
+    static FOUND: OnceLock<Found> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        // SAFETY: the interpreter's lock is held.
+        unsafe {
+            helpers::find_frame_readers();
+            Found {
+                characters: characters(),
+                dict_version: crate::namespace::version_counter(),
+                float_freelist: abi::free_floats::find(),
+                small_ints: small_ints(),
+            }
+        }
+    })
+}
+
+/// Find what the intrinsics use beside the layouts: at the start, before the program can have changed it.
+///
+/// # Panics
+/// If called without the interpreter's lock.
+pub fn look_around() {
+    found();
+}
+
 /// Describe this interpreter to the compiler; `extra` are the runtime's helpers, the exit hook among them.
 ///
 /// # Errors
@@ -265,9 +297,9 @@ impl Set<'_> {
 /// If called without the interpreter's lock.
 pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     let mut host = HostBuilder::new(abi::NAME, objects::host());
-    // SAFETY: the interpreter's lock is held; the singletons are immortal.
+    let found = found();
+    // SAFETY: the singletons are immortal.
     unsafe {
-        helpers::find_frame_readers();
         host.singletons(Py_None() as u64, Py_True() as u64, Py_False() as u64);
     }
     host.frame_slots(abi::frame::LOCALSPLUS);
@@ -304,8 +336,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
             helpers::entry!(crate::namespace::replace_value, 4),
         ),
         same_text: own("same_text", helpers::entry!(helpers::same_text, 2)),
-        // SAFETY: the lock is held.
-        characters: unsafe { characters() },
+        characters: found.characters,
         list_slice: own("cut_list", helpers::entry!(helpers::list_slice, 4)),
         new_cell: own("make_cell", helpers::entry!(helpers::new_cell, 1)),
         bind_method: own("make_method", helpers::entry!(helpers::bind_method, 2)),
@@ -316,12 +347,9 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         call_unknown: own("call_unknown", helpers::entry!(helpers::call_unknown, 3)),
         unfit_result: own("unfit_result", helpers::entry!(helpers::unfit_result, 3)),
         after_call: own("after_call", helpers::entry!(helpers::after_call, 2)),
-        // SAFETY: the lock is held.
-        dict_version: unsafe { crate::namespace::version_counter() },
-        // SAFETY: the lock is held.
-        float_freelist: unsafe { abi::free_floats::find() },
-        // SAFETY: the lock is held.
-        small_ints: unsafe { small_ints() },
+        dict_version: found.dict_version,
+        float_freelist: found.float_freelist,
+        small_ints: found.small_ints,
     };
     let mut set = Set {
         host: &mut host,

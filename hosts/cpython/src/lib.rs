@@ -20,6 +20,7 @@ pub mod export;
 pub mod feedback;
 pub mod helpers;
 pub mod intrinsics;
+pub mod memory;
 pub mod namespace;
 pub mod objects;
 pub mod owned;

@@ -188,7 +188,8 @@ unsafe fn type_of(object: Object) -> Option<Type> {
 
 /// Whether what no compile has pinned may be given up.
 fn is_quiet(gil: Gil) -> bool {
-    gil.started().is_none_or(|runtime| runtime.has_engine())
+    gil.started()
+        .is_none_or(|runtime| !runtime.compiler.is_at_work())
 }
 
 /// Makes sure that classes can be read; says why not otherwise.

@@ -50,6 +50,7 @@ class Interpreted:
             "waiting": 0,
             "compile_beside_ms": 0.0,
             "stale": 0,
+            "memory": {"library": 0, "heap": 0, "code": 0},
             "cache": {
                 "folder": None,
                 "units_found": 0,
@@ -75,6 +76,9 @@ class Interpreted:
                 "interpreted_loop_iterations": 0,
             },
         }
+
+    def compile_program(self, source, filename, has_cookie):
+        return compile(source if has_cookie else source.decode(), filename, "exec", dont_inherit=True)
 
     def annotate(self, f, types, classes):
         raise NotCompiled(self._reason)

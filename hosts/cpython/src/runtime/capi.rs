@@ -14,6 +14,11 @@ pub type Frame = *mut u8;
 /// A borrowed or owned object, as the context says.
 pub type Object = *mut PyObject;
 
+/// `PyCF_SOURCE_IS_UTF8`: source text is UTF-8 where it does not say otherwise.
+pub const SOURCE_IS_UTF8: c_int = 0x0100;
+/// `PyCF_IGNORE_COOKIE`: what source text says of its encoding does not count.
+pub const IGNORE_COOKIE: c_int = 0x0800;
+
 unsafe extern "C" {
     /// Run a frame to its end. The frame is the top of the data stack and not yet linked.
     pub fn _PyEval_EvalFrameDefault(ts: Thread, frame: Frame, throwflag: c_int) -> Object;

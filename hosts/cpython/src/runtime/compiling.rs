@@ -15,11 +15,10 @@ use crate::world::{Known, supers};
 use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{
-    CompileError, Engine, Entry as Start, Generated, Generator, Optimised, Planted, Request,
-    UnitParts,
+    CompileError, Entry as Start, Generated, Generator, Optimised, Planted, Request, UnitParts,
 };
 use cladonia::exits::Reason;
-use cladonia::host::{Namespace, World, print_host};
+use cladonia::host::{Namespace, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
@@ -32,28 +31,6 @@ use std::time::Instant;
 
 /// How many units are made between two looks for code objects that nothing but their units refers to.
 const UNITS_BETWEEN_SWEEPS: u64 = 64;
-
-/// What turns the interpreter's things into the compiler's: given once, at the start.
-#[derive(Clone, Copy)]
-pub struct Front {
-    /// A code object as typed bytecode, with the globals and builtins it runs with.
-    pub translate:
-        fn(code: Object, globals: Object, builtins: Object) -> Result<Code, CompileError>,
-    /// The type of a live value (or of an empty slot).
-    pub live_type: fn(value: Object) -> Type,
-    /// The program as it is now, for code with these globals and builtins.
-    pub world: for<'a> fn(
-        engine: &Engine,
-        code: Object,
-        globals: Object,
-        builtins: Object,
-        known: Known<'a>,
-    ) -> Box<dyn World + 'a>,
-    /// Start code memory afresh in a forked child.
-    pub after_fork: fn(engine: &mut Engine),
-    /// Keep the text forms of what is compiled from now on, or not.
-    pub keep_text: fn(engine: &mut Engine, keep: bool),
-}
 
 /// Why a compile gave nothing: a lasting reason, or only not now.
 #[derive(Debug)]
@@ -83,12 +60,12 @@ impl std::fmt::Display for Refusal {
 /// # Errors
 /// The compiler's.
 pub fn compile_stub(gil: Gil, func: Func) -> Result<CompiledCode, CompileError> {
-    let engine = gil.runtime().engine.take();
-    let Some(mut engine) = engine else {
-        return Err(CompileError::Internal("the compiler is at work".into()));
-    };
+    let compiler = &gil.runtime().compiler;
+    let mut engine = compiler
+        .take(gil)
+        .map_err(|refusal| CompileError::Internal(refusal.to_string()))?;
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
-    gil.runtime().engine.replace(Some(engine));
+    compiler.put_back(engine);
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
@@ -450,8 +427,8 @@ unsafe fn make_unit(
     unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
     // It was there, and nothing of the program has run since; but who has looked for it may not have left a place to say so.
-    let engine = gil.runtime().engine.take();
-    let mut engine = engine.ok_or(Refusal::Busy)?;
+    let compiler = &gil.runtime().compiler;
+    let mut engine = compiler.take(gil)?;
     let options = gil.runtime().options.get();
     engine.execution = options.execution;
     engine.without.clone_from(&gil.runtime().without.borrow());
@@ -482,7 +459,7 @@ unsafe fn make_unit(
             met: &met,
         })
     }));
-    gil.runtime().engine.replace(Some(engine));
+    compiler.put_back(engine);
     let took = started.elapsed();
     let spent = &gil.runtime().totals.compile_ns;
     spent.set(spent.get() + took.as_nanos() as u64);
@@ -571,12 +548,12 @@ unsafe fn unless_busy<T>(
 
 /// Machine code, made here.
 fn generate(gil: Gil, optimised: Optimised) -> Result<Generated, CompileError> {
-    let engine = gil.runtime().engine.take();
-    let Some(mut engine) = engine else {
-        return Err(CompileError::Internal("the compiler is at work".into()));
-    };
+    let compiler = &gil.runtime().compiler;
+    let mut engine = compiler
+        .take(gil)
+        .map_err(|refusal| CompileError::Internal(refusal.to_string()))?;
     let made = catch_unwind(AssertUnwindSafe(|| engine.generate(optimised)));
-    gil.runtime().engine.replace(Some(engine));
+    compiler.put_back(engine);
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
@@ -637,21 +614,18 @@ unsafe fn order(gil: Gil, unit: UnitRef, optimised: Optimised) {
     }
 }
 
-/// Do something that may start workers, for which there is a maker of code generators.
+/// Do something for which there is a maker of code generators.
 fn with_generators(gil: Gil, act: impl FnOnce(&dyn Fn() -> Generator)) {
-    let engine = gil.runtime().engine.borrow();
-    if let Some(engine) = engine.as_deref() {
-        act(&|| engine.generator());
-    }
+    let compiler = &gil.runtime().compiler;
+    compiler.if_made(|engine| act(&|| engine.generator()));
 }
 
 /// Whether there is a worker to keep the time, which is started if it may be.
 pub fn keep_time(gil: Gil) -> bool {
     let workers = &gil.runtime().workers;
     let may_start = || gil.runtime().options.get().works_beside();
-    // What makes code generators is as large as a compile.
-    if !workers.are_there() && may_start() && frames::has_stack(STACK_FOR_A_COMPILE) {
-        with_generators(gil, |generator| workers.start(gil, generator));
+    if !workers.are_there() && may_start() {
+        workers.start(gil);
     }
     workers.are_there()
 }
@@ -660,7 +634,8 @@ pub fn keep_time(gil: Gil) -> bool {
 pub fn collect(gil: Gil) {
     let workers = &gil.runtime().workers;
     if workers.are_missing() {
-        with_generators(gil, |generator| workers.start(gil, generator));
+        workers.start(gil);
+        with_generators(gil, |generator| workers.supply(generator));
     }
     for (unit, done) in workers.collect() {
         // SAFETY: the order of a unit that goes away is withdrawn.
@@ -1071,12 +1046,11 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
         let shape = CodeShape::of(code);
-        let keep_text = gil.runtime().front.keep_text;
-        let mut before = None;
-        if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
-            keep_text(engine, true);
-            before = engine.replays.replace(Vec::new());
-        }
+        let compiler = &gil.runtime().compiler;
+        let before = compiler.with(gil, |engine| {
+            engine.keep_dumps = true;
+            engine.replays.replace(Vec::new())
+        });
         let calls = function_state::entry_of(gil, func);
         let kind = if shape.is_generator() {
             Kind::Generator
@@ -1086,11 +1060,10 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
         let calls = calls.as_deref();
         let _insisting = Insisting::new(gil);
         let made = make_unit(gil, shape, globals, builtins, kind, false, &[], calls, func);
-        let mut text = None;
-        if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
-            keep_text(engine, false);
-            text = std::mem::replace(&mut engine.replays, before).and_then(|mut all| all.pop());
-        }
+        let text = compiler.with(gil, |engine| {
+            engine.keep_dumps = false;
+            std::mem::replace(&mut engine.replays, before.flatten())?.pop()
+        });
         let stages = made.map(|unit| {
             let compiled = (*unit).unit.as_mut();
             let dumps = compiled.map(|u| std::mem::take(&mut u.dumps));
@@ -1099,29 +1072,32 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
             gil.runtime().totals.units.update(|made| made - 1);
             dumps.unwrap_or_default()
         });
-        Inspected { stages, unit: text }
+        Inspected {
+            stages,
+            unit: text.flatten(),
+        }
     }
 }
 
 /// Keep what compiles follow from, from now on.
 pub fn record(gil: Gil) {
-    if let Some(engine) = &mut *gil.runtime().engine.borrow_mut() {
+    let compiler = &gil.runtime().compiler;
+    compiler.with(gil, |engine| {
         engine.replays.get_or_insert_default();
-    }
+    });
 }
 
 /// What compiles have followed from since [`record`], which is over.
 pub fn recorded(gil: Gil) -> Vec<String> {
-    let mut engine = gil.runtime().engine.borrow_mut();
-    engine
-        .as_mut()
-        .and_then(|e| e.replays.take())
-        .unwrap_or_default()
+    let compiler = &gil.runtime().compiler;
+    let replays = compiler.if_made(|engine| engine.replays.take());
+    replays.flatten().unwrap_or_default()
 }
 
 /// The compiler's host as a section of a document.
 pub fn host_text(gil: Gil) -> Option<String> {
-    Some(print_host(gil.runtime().engine.borrow().as_ref()?.host()))
+    let compiler = &gil.runtime().compiler;
+    compiler.with(gil, |engine| print_host(engine.host()))
 }
 
 /// The position in the typed bytecode of an exit record, for people.

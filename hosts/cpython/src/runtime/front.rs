@@ -2,7 +2,7 @@
 //! compiler's.
 
 use super::capi::Object;
-use super::compiling::Front;
+use super::compiler::Front;
 use super::{Gil, api, closed, exits, frames, generators};
 use crate::world::{CPythonWorld, Known};
 use crate::{abi, decode, feedback, helpers, intrinsics, objects};
@@ -41,45 +41,48 @@ pub unsafe fn start(gil: Gil, not_compiled: Object) -> Result<(), String> {
         generators::start()?;
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
-        let exit = (
-            EXIT_HOOK,
-            exits::exit as *const () as usize,
-            &[Ty::I64, Ty::I64, Ty::Ptr][..],
-            &[Ty::Ptr][..],
-        );
-        let record = (
-            RECORD_EXIT,
-            closed::record_exit as *const () as usize,
-            &[Ty::I64, Ty::I64, Ty::Ptr][..],
-            &[Ty::Ptr][..],
-        );
-        let resume = (
-            RESUME_EXITS,
-            closed::resume_exits as *const () as usize,
-            &[Ty::Ptr, Ty::I64][..],
-            &[Ty::Ptr][..],
-        );
-        let boxed = (
-            CALL_BOXED,
-            closed::call_boxed as *const () as usize,
-            &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64, Ty::I64][..],
-            &[Ty::Ptr][..],
-        );
-        let host =
-            intrinsics::describe(&[exit, record, resume, boxed]).map_err(|e| e.to_string())?;
+        intrinsics::look_around();
         let memory =
             CodeMemory::new(Config::new().limit(CODE_MEMORY)).map_err(|e| e.to_string())?;
-        let engine = Engine::new(Arc::new(host), memory).map_err(|e| e.to_string())?;
         let front = Front {
+            make,
             translate,
             live_type,
             world,
-            after_fork,
-            keep_text,
         };
-        super::start(gil, engine, front, original, not_compiled);
+        super::start(gil, memory, front, original, not_compiled);
         Ok(())
     }
+}
+
+/// The compiler, with its description of this interpreter.
+fn make(memory: CodeMemory) -> Result<Engine, String> {
+    let exit = (
+        EXIT_HOOK,
+        exits::exit as *const () as usize,
+        &[Ty::I64, Ty::I64, Ty::Ptr][..],
+        &[Ty::Ptr][..],
+    );
+    let record = (
+        RECORD_EXIT,
+        closed::record_exit as *const () as usize,
+        &[Ty::I64, Ty::I64, Ty::Ptr][..],
+        &[Ty::Ptr][..],
+    );
+    let resume = (
+        RESUME_EXITS,
+        closed::resume_exits as *const () as usize,
+        &[Ty::Ptr, Ty::I64][..],
+        &[Ty::Ptr][..],
+    );
+    let boxed = (
+        CALL_BOXED,
+        closed::call_boxed as *const () as usize,
+        &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::I64, Ty::I64, Ty::I64][..],
+        &[Ty::Ptr][..],
+    );
+    let host = intrinsics::describe(&[exit, record, resume, boxed]).map_err(|e| e.to_string())?;
+    Engine::new(Arc::new(host), memory).map_err(|e| e.to_string())
 }
 
 fn translate(code: Object, _globals: Object, _builtins: Object) -> Result<Code, CompileError> {
@@ -101,12 +104,4 @@ fn world<'a>(
 ) -> Box<dyn World + 'a> {
     // SAFETY: the code and the namespaces are alive as long as the function that is compiled.
     Box::new(unsafe { CPythonWorld::new(engine.host(), code, globals, builtins, known) })
-}
-
-fn after_fork(engine: &mut Engine) {
-    engine.memory().after_fork_in_child();
-}
-
-fn keep_text(engine: &mut Engine, keep: bool) {
-    engine.keep_dumps = keep;
 }

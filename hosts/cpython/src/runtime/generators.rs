@@ -222,7 +222,7 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
         let state = states::state(generator.cast());
         if !gil.runtime().on.get() {
             publish(own, None);
-        } else if state < g::STATE_EXECUTING as i8 && gil.runtime().has_engine() {
+        } else if state < g::STATE_EXECUTING as i8 && !gil.runtime().compiler.is_at_work() {
             // The frame of a generator that has ended has no function any more.
             let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);

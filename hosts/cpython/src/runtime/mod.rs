@@ -20,6 +20,7 @@
 //! | `front` | the start, and what turns the interpreter's things into the compiler's |
 //! | `entries` | entry stubs, fallbacks, binding of arguments |
 //! | `function_state` | what is known of a code object and its functions |
+//! | `compiler` | the compiler, made when it is first needed |
 //! | `compiling` | requests to the compiler, installation |
 //! | `worth` | whether compiling pays |
 //! | `pauses` | when code is not listened to |
@@ -41,6 +42,7 @@ pub mod api;
 pub mod capi;
 pub mod chunks;
 pub mod closed;
+pub mod compiler;
 pub mod compiling;
 pub mod ended;
 pub mod entries;
@@ -66,8 +68,9 @@ pub mod worth;
 
 use crate::cache::Folder;
 use capi::{AddressMap, Object};
+use cladonia::code::CodeMemory;
 use cladonia::codegen::Cache;
-use cladonia::engine::{Engine, Execution};
+use cladonia::engine::Execution;
 use function_state::{CodeState, Installed};
 pub use gil::{Gil, is_started};
 use healing::ForceExit;
@@ -147,11 +150,11 @@ pub struct Runtime {
     /// Passes of the compiler that are left out.
     pub without: RefCell<Vec<&'static str>>,
     /// What turns the interpreter's things into the compiler's.
-    pub front: compiling::Front,
+    pub front: compiler::Front,
     /// Entries of forgotten code objects, which native code may still refer to.
     pub buried: RefCell<Vec<Rc<function_state::Entry>>>,
-    /// The compiler; absent while it works, so that nothing it runs can ask it again.
-    pub engine: RefCell<Option<Box<Engine>>>,
+    /// The compiler.
+    pub compiler: compiler::Compiler,
     /// What is known of code objects, by address.
     pub codes: RefCell<AddressMap<Rc<CodeState>>>,
     /// Functions whose entry was replaced, by address.
@@ -203,14 +206,9 @@ pub struct CodeCache {
 }
 
 impl Runtime {
-    /// Whether the compiler is there: it is not while it is at work.
-    pub fn has_engine(&self) -> bool {
-        self.engine.borrow().is_some()
-    }
-
     /// Whether something can be compiled now: the compiler is not at work, and the process does not end.
     pub fn can_compile(&self) -> bool {
-        self.has_engine() && !self.finished.get()
+        !self.compiler.is_at_work() && !self.finished.get()
     }
 
     /// What is known of a code object, if anything is.
@@ -245,9 +243,14 @@ impl Runtime {
                 CodeCache { code, folder }
             });
         }
-        if let Some(engine) = &mut *self.engine.borrow_mut() {
-            engine.set_cache(cache.as_ref().map(|cache| cache.code.clone()));
-        }
+        drop(cache);
+        self.compiler
+            .if_made(|engine| engine.set_cache(self.code_cache()));
+    }
+
+    /// Where code is looked for before it is generated.
+    fn code_cache(&self) -> Option<Arc<Cache>> {
+        Some(self.cache.borrow().as_ref()?.code.clone())
     }
 
     /// The units of all code objects, which may be entered.
@@ -280,8 +283,8 @@ pub fn interpreted<R>(gil: Gil, body: impl FnOnce() -> R) -> R {
 /// `original_vectorcall` is the entry of plain functions.
 pub unsafe fn start(
     gil: Gil,
-    engine: Engine,
-    front: compiling::Front,
+    memory: CodeMemory,
+    front: compiler::Front,
     original_vectorcall: *const c_void,
     not_compiled: Object,
 ) {
@@ -294,7 +297,7 @@ pub unsafe fn start(
         without: RefCell::default(),
         front,
         buried: RefCell::default(),
-        engine: RefCell::new(Some(Box::new(engine))),
+        compiler: compiler::Compiler::new(memory),
         codes: RefCell::default(),
         functions: RefCell::default(),
         stubs: entries::Stubs::new(),

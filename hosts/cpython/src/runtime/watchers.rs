@@ -411,7 +411,7 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
         watches.unstable.borrow_mut().insert(unstable);
         invalidate_all(gil, watches.relying_on_name(dict_address, name));
         // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
-        if runtime.has_engine() && !old.is_null() {
+        if !runtime.compiler.is_at_work() && !old.is_null() {
             units::reclaim(gil);
             crate::objects::let_go(old);
         }

@@ -28,6 +28,7 @@ use super::Gil;
 use super::abi::eval_breaker::{self, PendingCall};
 use super::healing;
 use super::units::UnitRef;
+use crate::memory;
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{CompileError, Generated, Generator, Optimised};
 use cladonia::lir::Func;
@@ -51,7 +52,10 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
 
-/// What stands for an order where a worker is at none: it writes to the cache.
+/// So long after its last order, a worker gives back memory that it would use again.
+const UNTIL_REST: Duration = Duration::from_millis(100);
+
+/// What stands for an order where a worker is at none: it writes to the cache, or gives memory back.
 const SETTLING: u64 = u64::MAX;
 
 /// What is to be made.
@@ -77,6 +81,8 @@ struct Queue {
     done: Vec<Done>,
     /// Orders that workers are at.
     busy: Vec<u64>,
+    /// Code generators for workers that have none yet.
+    generators: Vec<Generator>,
     /// No order is carried out any more.
     stopped: bool,
     /// The workers are to end.
@@ -119,6 +125,8 @@ pub struct Workers {
     open: RefCell<Vec<(u64, UnitRef)>>,
     /// How many there ever were.
     orders: Cell<u64>,
+    /// How many of the threads were given code generators: none before the first order.
+    supplied: Cell<usize>,
     /// What [`Shared::delivered`] was when orders were collected last.
     collected: Cell<u64>,
     /// How many threads are between the start and the end of a fork.
@@ -193,13 +201,14 @@ impl Workers {
         self.open.borrow().len() >= MOST_WAITING
     }
 
-    /// Order a unit's code; `generator` makes a code generator for a worker that is started for it.
+    /// Order a unit's code; `generator` makes a code generator for a worker that has none.
     pub fn order(&self, gil: Gil, unit: UnitRef, order: Order, generator: &dyn Fn() -> Generator) {
         let number = self.orders.get() + 1;
         self.orders.set(number);
         SHARED.lock().waiting.push_back((number, order));
         self.open.borrow_mut().push((number, unit));
-        self.start(gil, generator);
+        self.start(gil);
+        self.supply(generator);
         SHARED.ordered.notify_one();
         if let Some(Delay::Next) = delay()
             && self.are_there()
@@ -218,12 +227,15 @@ impl Workers {
         }
         // There are no such threads to wait for or to let go of.
         self.threads.take().into_iter().for_each(std::mem::forget);
-        SHARED.lock().alarm = None;
+        self.supplied.set(0);
+        let mut queue = SHARED.lock();
+        queue.alarm = None;
+        queue.generators.clear();
     }
 
     /// Start the workers that there are to be. Where the system gives no thread, orders wait for whoever
     /// [insists](Workers::wait_for), and the program stays interpreted.
-    pub fn start(&self, gil: Gil, generator: &dyn Fn() -> Generator) {
+    pub fn start(&self, gil: Gil) {
         lock_over_forks();
         self.forget_lost();
         let wanted = gil.runtime().options.get().compile_threads as usize;
@@ -236,7 +248,6 @@ impl Workers {
         }
         let mut threads = self.threads.borrow_mut();
         while threads.len() < wanted {
-            let generator = generator();
             let number = Arc::new(AtomicI32::new(0));
             let own = Arc::clone(&number);
             let begin = move || {
@@ -245,7 +256,7 @@ impl Workers {
                     own.store(libc::gettid(), Ordering::Relaxed);
                     libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS);
                 }
-                work(generator);
+                work();
             };
             let thread = std::thread::Builder::new()
                 .name("cladonia".into())
@@ -255,6 +266,16 @@ impl Workers {
                 Ok(thread) => threads.push(Worker { thread, number }),
                 Err(_) => return,
             }
+        }
+    }
+
+    /// See to it that each worker has a code generator.
+    pub fn supply(&self, generator: &dyn Fn() -> Generator) {
+        let missing = self.threads.borrow().len() - self.supplied.get();
+        if missing != 0 {
+            let more = std::iter::repeat_with(generator).take(missing);
+            SHARED.lock().generators.extend(more);
+            self.supplied.update(|supplied| supplied + missing);
         }
     }
 
@@ -341,7 +362,9 @@ impl Workers {
         SHARED.lock().resting = true;
         SHARED.ordered.notify_all();
         threads.into_iter().for_each(Worker::join);
+        self.supplied.set(0);
         let mut queue = SHARED.lock();
+        queue.generators.clear();
         queue.resting = false;
         queue.alarm = None;
     }
@@ -413,8 +436,11 @@ fn lock_over_forks() {
 }
 
 /// What a worker does until there are no orders any more.
-fn work(mut generator: Generator) {
+fn work() {
     let delay = delay();
+    let mut generator = None;
+    // When it had nothing to do any more, while it still has what it does not need for that.
+    let mut idle_since = None;
     let mut queue = SHARED.lock();
     while !queue.stopped && !queue.resting {
         let now = Instant::now();
@@ -426,24 +452,43 @@ fn work(mut generator: Generator) {
                 queue.alarm = Some((now + AGAIN, call));
             }
         }
-        let Some((number, order)) = queue.waiting.pop_front() else {
+        generator = generator.or_else(|| queue.generators.pop());
+        let order = generator.as_mut().and_then(|generator| {
+            let (number, order) = queue.waiting.pop_front()?;
+            Some((generator, number, order))
+        });
+        let Some((generator, number, order)) = order else {
+            let rest_at = idle_since.map(|since: Instant| since + UNTIL_REST);
+            let is_to_rest = rest_at.is_some_and(|at| at <= now);
             // While nobody waits, there is time to write to the cache.
             queue.busy.push(SETTLING);
             drop(queue);
-            let has_settled = generator.settle();
+            let has_settled = match &mut generator {
+                Some(generator) if is_to_rest => {
+                    generator.rest();
+                    memory::give_back();
+                    idle_since = None;
+                    true
+                }
+                Some(generator) => generator.settle(),
+                None => false,
+            };
             queue = SHARED.lock();
             queue.busy.retain(|&other| other != SETTLING);
             SHARED.carried_out.notify_all();
-            if has_settled || !queue.waiting.is_empty() || queue.stopped || queue.resting {
+            let has_orders = !queue.waiting.is_empty() && generator.is_some();
+            if has_settled || has_orders || queue.stopped || queue.resting {
                 continue;
             }
-            queue = match queue.alarm {
+            let alarm = queue.alarm.map(|(at, _)| at);
+            queue = match rest_at.into_iter().chain(alarm).min() {
                 None => SHARED
                     .ordered
                     .wait(queue)
                     .unwrap_or_else(PoisonError::into_inner),
-                Some((at, _)) => {
-                    let woken = SHARED.ordered.wait_timeout(queue, at - now);
+                Some(at) => {
+                    let time = at.saturating_duration_since(now);
+                    let woken = SHARED.ordered.wait_timeout(queue, time);
                     woken.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
@@ -457,6 +502,7 @@ fn work(mut generator: Generator) {
         }
         let stub = order.stub.map(|stub| generator.compile_stub(&stub));
         let result = generator.generate(order.optimised);
+        idle_since = Some(Instant::now());
         queue = SHARED.lock();
         queue.busy.retain(|&other| other != number);
         queue.done.push(Done {

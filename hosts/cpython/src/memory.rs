@@ -1,0 +1,147 @@
+//! The memory of the JIT in this process: how much of it is resident, and giving back what is not needed for now.
+
+use crate::allocator;
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Give back what is resident and not needed until something is compiled again: free memory of the allocator, and the pages of
+/// this library that the system has in its cache of files.
+///
+/// The compiler is 7 megabytes of machine code, of which what helps compiled code along is a small part; a page that is used
+/// again is mapped again without being read.
+pub fn give_back() {
+    allocator::give_back();
+    // The breakpoints of a debugger are in pages of this process, not in the file.
+    if is_traced() {
+        return;
+    }
+    for segment in unwritten_segments() {
+        let size = segment.end - segment.start;
+        // SAFETY: these pages are mapped from the library's file, and nothing has written to them: what is in them is read from there
+        // again.
+        unsafe { libc::madvise(segment.start as *mut c_void, size, libc::MADV_DONTNEED) };
+    }
+}
+
+/// Bytes that are resident now.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Resident {
+    /// Of this library's code and data.
+    pub library: u64,
+    /// Of what it has allocated, or keeps for that.
+    pub heap: u64,
+}
+
+/// How much is resident, as the system counts it; nothing where it does not say.
+pub fn resident() -> Resident {
+    let mut resident = Resident::default();
+    let Ok(text) = std::fs::read_to_string("/proc/self/smaps") else {
+        return resident;
+    };
+    let own = own_mappings(&text);
+    let mut counted = None;
+    for line in text.lines() {
+        if let Some((place, path)) = mapping(line) {
+            counted = match path {
+                Some(path) if Some(path) == own => Some(&mut resident.library),
+                None if has_blocks(place) => Some(&mut resident.heap),
+                _ => None,
+            };
+        } else if let Some(size) = line.strip_prefix("Rss:")
+            && let Some(sum) = &mut counted
+        {
+            let kilobytes = size.trim().trim_end_matches(" kB").parse::<u64>();
+            **sum += kilobytes.unwrap_or(0) * 1024;
+        }
+    }
+    resident
+}
+
+/// The file that this library was loaded from.
+fn own_mappings(text: &str) -> Option<&str> {
+    let own = own_mappings as *const () as usize;
+    let mappings = text.lines().filter_map(mapping);
+    let mut around = mappings.filter(|(place, _)| place.contains(&own));
+    around.next()?.1
+}
+
+/// Where a mapping lies, and of what file it is, if this is the line that says so.
+fn mapping(line: &str) -> Option<(Range<usize>, Option<&str>)> {
+    let (start, rest) = line.split_once('-')?;
+    let (end, _) = rest.split_once(' ')?;
+    let [start, end] = [start, end].map(|address| usize::from_str_radix(address, 16));
+    let place = start.ok()?..end.ok()?;
+    // Addresses, permissions, offset, device, inode.
+    let mut path = rest;
+    for _ in 0..5 {
+        path = path
+            .split_once(' ')
+            .map_or("", |(_, rest)| rest.trim_start());
+    }
+    Some((place, (!path.is_empty()).then_some(path)))
+}
+
+/// Whether the allocator has blocks in a mapping.
+fn has_blocks(place: Range<usize>) -> bool {
+    /// What it takes of the system at a time, at least.
+    const SLICE: usize = 64 << 10;
+    place.step_by(SLICE).any(allocator::owns)
+}
+
+/// Whether a debugger, or another tracer, is attached. Yes where that can't be told.
+fn is_traced() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+        return true;
+    };
+    !status.lines().any(|line| {
+        let pid = line.strip_prefix("TracerPid:");
+        pid.is_some_and(|pid| pid.trim() == "0")
+    })
+}
+
+/// The whole pages of this library that nothing writes to, relocations neither.
+fn unwritten_segments() -> &'static [Range<usize>] {
+    static SEGMENTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+    SEGMENTS.get_or_init(|| {
+        let mut segments = Vec::new();
+        // SAFETY: the function is called before this returns, with this argument.
+        unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut segments).cast()) };
+        segments
+    })
+}
+
+/// Called for each library of the process, until it is this one.
+unsafe extern "C" fn visit(
+    library: *mut libc::dl_phdr_info,
+    _: libc::size_t,
+    found: *mut c_void,
+) -> c_int {
+    let page = page_size();
+    let own = visit as *const () as usize;
+    // SAFETY: the loader's description of a library, with its program headers; `found` is `unwritten_segments`'.
+    unsafe {
+        let (library, found) = (&*library, &mut *found.cast::<Vec<Range<usize>>>());
+        let headers = std::slice::from_raw_parts(library.dlpi_phdr, library.dlpi_phnum.into());
+        let place = |header: &libc::Elf64_Phdr| {
+            let start = (library.dlpi_addr + header.p_vaddr) as usize;
+            start..start + header.p_memsz as usize
+        };
+        let loaded = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+        if !loaded().any(|header| place(header).contains(&own)) {
+            return 0;
+        }
+        let unwritten = loaded().filter(|header| header.p_flags & libc::PF_W == 0);
+        found.extend(unwritten.map(|header| {
+            let place = place(header);
+            place.start.next_multiple_of(page)..place.end / page * page
+        }));
+        found.retain(|segment| segment.start < segment.end);
+        1
+    }
+}
+
+fn page_size() -> usize {
+    // SAFETY: it only asks.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
