@@ -76,6 +76,10 @@ class LikePython(InFolder):
             self.assertEqual((ended.stdout, ended.returncode), ("", 1))
             self.assertIn("SyntaxError", ended.stderr.splitlines()[-1])
 
+    def test_audit_hooks_hear_what_they_hear_of_python(self):
+        self.write("hooks.py", "import sys\nsys.addaudithook(lambda event, args: print(event))\nsys._getframe()\n")
+        self.same("hooks.py")
+
     def test_exit_codes(self):
         for code in ("sys.exit()", "sys.exit(3)", "sys.exit('words')", "raise SystemExit(True)", "os._exit(4)", "1/0",
                      "raise KeyboardInterrupt", "atexit.register(lambda: print('bye')); sys.exit(5)", "os.abort()"):

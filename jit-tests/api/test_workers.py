@@ -97,6 +97,30 @@ class Choosing(InFolder):
     print(stats["units"] <= 3, sum(e["count"] for e in stats["exits"] if e["function"] == "A.total" and e["reason"] == "type") < 50)""")
         self.assertEqual(ended.stdout, "True True\n", ended.stderr)
 
+    def test_what_is_loaded_from_attributes_and_has_several_classes_is_compiled_for_them_at_once(self):
+        ended = program("""
+    class A:
+        def __init__(self): self.x, self.y = 1, 2
+    class B:
+        def __init__(self): self.z, self.y, self.x = 0, 3, 4
+    class Holder:
+        def __init__(self, thing): self.thing = thing
+        def total(self, n):
+            s = 0
+            for i in range(n):
+                s += self.thing.x + self.thing.y * i
+            return s
+    holders = [Holder(A()), Holder(B())]
+    def work():
+        for holder in holders:
+            for _ in range(20):
+                holder.total(4)
+    until(lambda: cladonia.is_compiled(Holder.total), work)
+    for _ in range(200):
+        work()
+    print([e for e in cladonia.stats()["exits"] if e["function"] == "Holder.total" and e["reason"] == "type"])""")
+        self.assertEqual(ended.stdout, "[]\n", ended.stderr)
+
 
 @needs_jit
 class Workers(InFolder):

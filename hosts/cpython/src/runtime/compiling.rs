@@ -416,6 +416,9 @@ unsafe fn make_unit(
         &mut state.learnt.borrow_mut(),
         &code,
     );
+    let sites = state.sites.borrow();
+    sites.expect(&mut state.learnt.borrow_mut(), &code);
+    drop(sites);
     let learnt = state.learnt.borrow().clone();
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
     let (mut met, held) = unsafe { healing::classes_met(&learnt) };

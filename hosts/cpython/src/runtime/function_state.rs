@@ -4,7 +4,7 @@ use super::capi::*;
 use super::closed::RawCell;
 use super::generators::GeneratorState;
 use super::pauses::Counter;
-use super::sampling::{Locals, Sampled};
+use super::sampling::{Locals, Sampled, Sites};
 use super::units::{Kind, UnitRef};
 use super::{Gil, abi, entries, units};
 use cladonia::bytecode::{Numbers, Pc};
@@ -55,6 +55,8 @@ pub struct CodeState {
     pub loops: RefCell<BTreeMap<u32, LoopState>>,
     /// The classes of its locals while it was interpreted.
     pub locals: RefCell<Locals>,
+    /// The classes that its attributes' instructions have met then.
+    pub sites: RefCell<Sites>,
     /// What units have taught the next ones.
     pub learnt: RefCell<Learnt>,
     /// Units that were given up for what was sampled.
@@ -255,6 +257,7 @@ impl CodeState {
             busy_at: Cell::default(),
             loops: RefCell::default(),
             locals: RefCell::default(),
+            sites: RefCell::default(),
             learnt: RefCell::default(),
             taught: Cell::new(0),
             reached_late: Cell::new(0),

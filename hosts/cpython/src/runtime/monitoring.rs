@@ -123,7 +123,12 @@ impl Monitor {
                     Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
                 super::local_events::restore(gil);
                 set_events(monitoring.0, id, 0)?;
-                for event in [PY_START, JUMP] {
+                // At the end of the process the interpreter drops them itself, and does not tell the program's audit hooks.
+                let events = match gil.runtime().finished.get() {
+                    true => &[][..],
+                    false => &[PY_START, JUMP],
+                };
+                for event in events {
                     let done = PyObject_CallMethod(
                         monitoring.0,
                         c"register_callback".as_ptr(),
@@ -312,6 +317,7 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         if weighs && Locals::are_due_at_call(state.calls.get()) {
             let mut locals = state.locals.borrow_mut();
             locals.note_arguments(frame, state.shape.argcount);
+            state.sites.borrow_mut().note(&state.shape);
         }
         let calls = &runtime.totals.interpreted_calls;
         calls.update(|calls| calls + 1);
@@ -390,6 +396,7 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         if runtime.options.get().weighs && Locals::are_due_at_turn(count) {
             let mut locals = state.locals.borrow_mut();
             locals.note(frame, state.shape.nlocalsplus);
+            state.sites.borrow_mut().note(&state.shape);
         }
         match worth::of_turn(gil, &state, pos) {
             Verdict::Compile => {}

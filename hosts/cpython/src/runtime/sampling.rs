@@ -5,7 +5,7 @@
 //! instruction it stands for and notes the classes of its operands. Once an instruction was met often enough, and a unit made
 //! with that knowledge would be another, the unit is given up for one that is.
 
-use super::capi::{Frame, Object, current_thread, get};
+use super::capi::{CodeShape, Frame, Object, current_thread, get};
 use super::function_state::{self, History, Learnt};
 use super::units::{self, Teaches, UnitRef};
 use super::{Gil, abi, frames};
@@ -413,6 +413,66 @@ unsafe fn note_locals(table: &mut Vec<Vec<u32>>, frame: Frame, count: i32) {
         let version = unsafe { version_of(get(frame, abi::frame::LOCALSPLUS + 8 * slot)) };
         if version != 0 && versions.len() <= MOST_CLASSES && !versions.contains(&version) {
             versions.push(version);
+        }
+    }
+}
+
+/// What each attribute's instruction of a code object was specialised for while that was interpreted. The interpreter remembers one class, and
+/// another one once that has not come some fifty times: who looks often sees all that are frequent, whatever they are loaded from.
+#[derive(Clone, Default)]
+pub struct Sites(Option<Vec<Site>>);
+
+#[derive(Clone)]
+struct Site {
+    /// Where the instruction is, in units.
+    at: u32,
+    /// The classes' versions.
+    versions: Vec<u32>,
+}
+
+impl Sites {
+    /// Look at all of them.
+    ///
+    /// # Safety
+    /// They are of this code object, which is alive.
+    pub unsafe fn note(&mut self, shape: &CodeShape) {
+        let units = shape.units();
+        // SAFETY: the caller's promise: the units of a live code object, so many.
+        unsafe {
+            let sites = self.0.get_or_insert_with(|| {
+                let len: isize = get(shape.code.cast(), abi::object::VAR_SIZE);
+                let sites = abi::feedback::attribute_sites(units, len as usize);
+                let site = |at| Site {
+                    at,
+                    versions: Vec::new(),
+                };
+                sites.map(site).collect()
+            });
+            for site in sites {
+                let unit = units.add(2 * site.at as usize).cast();
+                let Some(version) = abi::feedback::receiver_version(unit) else {
+                    continue;
+                };
+                if site.versions.len() <= MOST_CLASSES && !site.versions.contains(&version) {
+                    site.versions.push(version);
+                }
+            }
+        }
+    }
+
+    /// Tell of those that have met several classes.
+    pub fn expect(&self, learnt: &mut Learnt, code: &Code) {
+        let sites = self.0.iter().flatten();
+        for site in sites.filter(|site| site.versions.len() > 1) {
+            let is_there = |instr: &Instr| {
+                instr.pos == site.at && matches!(instr.op, Op::LoadAttr | Op::StoreAttr)
+            };
+            let Some(index) = code.instrs.iter().position(is_there) else {
+                continue;
+            };
+            let history = learnt.met.entry(Pc(index as u32)).or_default();
+            let versions = site.versions.iter();
+            versions.for_each(|&version| history.add(version));
         }
     }
 }

@@ -131,7 +131,10 @@ impl Profile {
 /// The code object is alive.
 pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> i64 {
     // SAFETY: the caller's promise.
-    let profile = unsafe { Profile::of(&state.shape) };
+    let profile = unsafe {
+        state.sites.borrow_mut().note(&state.shape);
+        Profile::of(&state.shape)
+    };
     let needed = profile.cost(gil) * PAYS / 100;
     profile.saved(state, entry).saturating_mul(100) / needed.max(1)
 }

@@ -6,7 +6,7 @@ use crate::abi;
 use cladonia::types::Type;
 use pyo3_ffi::{self as ffi, PyObject};
 
-pub use super::savings::savings;
+pub use super::savings::{attribute_sites, savings};
 
 /// What an instruction says of its operands.
 #[derive(Clone, PartialEq, Debug)]
@@ -78,6 +78,18 @@ pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
             oc::CALL_PY_EXACT_ARGS | oc::CALL_PY_GENERAL => Observed::Function(version(unit)),
             _ => Observed::Nothing,
         }
+    }
+}
+
+/// The version of the class whose instances an instruction that loads or stores an attribute is specialised for now.
+///
+/// # Safety
+/// As of [`observed`].
+pub unsafe fn receiver_version(unit: *const u16) -> Option<u32> {
+    // SAFETY: as the caller says.
+    match unsafe { observed(unit, oc::general(opcode_at(unit))) } {
+        Observed::Instance { version, .. } => Some(version),
+        _ => None,
     }
 }
 

@@ -68,6 +68,36 @@ const fn of(opcode: u8) -> i64 {
 /// # Safety
 /// `units` points to the first of `len` units of a live code object.
 pub unsafe fn savings(units: *const u8, len: usize) -> impl Iterator<Item = Saving> {
+    // SAFETY: the caller's promise.
+    let instructions = unsafe { instructions(units, len) };
+    instructions.map(|(at, opcode, arg)| {
+        let is_jump = oc::general(opcode) == oc::JUMP_BACKWARD;
+        let next = at + 1 + oc::CACHES[opcode as usize] as usize;
+        Saving {
+            at: at as u32,
+            tenths: of(opcode),
+            loop_at: is_jump.then(|| next.saturating_sub(arg) as u32),
+        }
+    })
+}
+
+/// Where the instructions of a code object are that load or store an attribute, in units.
+///
+/// # Safety
+/// As of [`savings`].
+pub unsafe fn attribute_sites(units: *const u8, len: usize) -> impl Iterator<Item = u32> {
+    // SAFETY: the caller's promise.
+    let instructions = unsafe { instructions(units, len) };
+    instructions
+        .filter(|&(_, opcode, _)| matches!(oc::general(opcode), oc::LOAD_ATTR | oc::STORE_ATTR))
+        .map(|(at, ..)| at as u32)
+}
+
+/// The instructions of a code object: the unit, the opcode, and the argument with its prefixes.
+///
+/// # Safety
+/// As of [`savings`].
+unsafe fn instructions(units: *const u8, len: usize) -> impl Iterator<Item = (usize, u8, usize)> {
     let (mut at, mut extended) = (0, 0usize);
     std::iter::from_fn(move || {
         while at < len {
@@ -81,12 +111,7 @@ pub unsafe fn savings(units: *const u8, len: usize) -> impl Iterator<Item = Savi
                 continue;
             }
             extended = 0;
-            let is_jump = oc::general(opcode) == oc::JUMP_BACKWARD;
-            return Some(Saving {
-                at: here as u32,
-                tenths: of(opcode),
-                loop_at: is_jump.then(|| (at.saturating_sub(arg)) as u32),
-            });
+            return Some((here, opcode, arg));
         }
         None
     })
