@@ -43,6 +43,12 @@ const OWN: &[(&str, &str, &str)] = &[
     ("runtime/capi.rs", "CO_VARKEYWORDS", "the same"),
     (
         "runtime/capi.rs",
+        "0x0100",
+        "a flag of `Py_CompileStringObject`, which is public",
+    ),
+    ("runtime/capi.rs", "0x0800", "the same"),
+    (
+        "runtime/capi.rs",
         "0x9E37_79B9_7F4A_7C15",
         "a hash function's",
     ),

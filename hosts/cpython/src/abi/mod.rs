@@ -25,6 +25,7 @@
 //! | [`eval_breaker`] | the word for pending events, and the version of monitoring in it |
 //! | [`monitoring`] | numbers of events and tools, and who listens |
 //! | [`tables`] | how exception and line tables are written |
+//! | [`tier2`] | whether the interpreter's own experimental compiler is on |
 //!
 //! Nothing is a trait: which version it is, is decided when the crate is compiled, and a module that lacks an item, or has one of
 //! another type, does not compile.
@@ -40,7 +41,7 @@ use v3_13 as version;
 pub use version::layouts::*;
 pub use version::{
     MINOR, NAME, NEWEST_TESTED, calls, code_units, counts, declare, eval_breaker, feedback, frames,
-    free_floats, generators, instructions, monitoring, recursion, tables,
+    free_floats, generators, instructions, monitoring, recursion, tables, tier2,
 };
 
 use pyo3_ffi as ffi;

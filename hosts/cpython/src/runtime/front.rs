@@ -31,9 +31,11 @@ pub unsafe fn start(gil: Gil, not_compiled: Object) -> Result<(), String> {
     unsafe {
         abi::validate().map_err(|e| e.to_string())?;
         objects::register_builtins();
-        if super::capi::get::<u64>(super::capi::current_thread(), frames::STACK_WORD) != 0 {
+        let is_used =
+            || super::capi::get::<u64>(super::capi::current_thread(), frames::STACK_WORD) != 0;
+        if abi::tier2::is_on() || is_used() {
             return Err(
-                "this interpreter was built with its experimental compiler, which is at work"
+                "CPython's own experimental compiler is on, which PYTHON_JIT=0 turns off"
                     .to_owned(),
             );
         }

@@ -22,6 +22,7 @@ mod savings;
 pub mod tables;
 #[cfg(test)]
 mod tests;
+pub mod tier2;
 
 pub use declared::declare;
 
