@@ -273,9 +273,11 @@ impl Workers {
     pub fn supply(&self, generator: &dyn Fn() -> Generator) {
         let missing = self.threads.borrow().len() - self.supplied.get();
         if missing != 0 {
-            let more = std::iter::repeat_with(generator).take(missing);
+            let more: Vec<_> = std::iter::repeat_with(generator).take(missing).collect();
             SHARED.lock().generators.extend(more);
             self.supplied.update(|supplied| supplied + missing);
+            // A worker that was started for orders of before may have found that it can do nothing.
+            SHARED.ordered.notify_all();
         }
     }
 
