@@ -5,11 +5,11 @@ use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Give back what is resident and not needed until something is compiled again: free memory of the allocator, and the pages of
-/// this library that the system has in its cache of files.
+/// Return to the system what is resident but not needed until something is compiled again: free memory of the allocator, and this
+/// library's read-only pages, which stay in the page cache.
 ///
-/// The compiler is 7 megabytes of machine code, of which what helps compiled code along is a small part; a page that is used
-/// again is mapped again without being read.
+/// The library has 8 megabytes of machine code, most of it the compiler's. Compiled code calls only the helpers in it; a page that is
+/// accessed again is mapped again by a minor page fault.
 pub fn give_back() {
     allocator::give_back();
     // The breakpoints of a debugger are in pages of this process, not in the file.

@@ -265,7 +265,11 @@ def _script(command):
 
 
 def _can_import_from(path):
-    """Whether modules can be imported from a file, as from a zip archive. (`pkgutil` would say it too, but takes 7 ms to import.)"""
+    """Whether modules can be imported from a file, as from a zip archive.
+
+    `pkgutil.get_importer` does the same, but imports `typing` and
+    a dozen other modules, which take longer than the rest of the start.
+    """
     known = sys.path_importer_cache
     if path not in known:
         known[path] = None

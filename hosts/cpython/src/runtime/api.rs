@@ -289,8 +289,8 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
     })
 }
 
-/// `compile` does the same for bytes, but makes the classes of syntax trees first, which takes as long as half of the interpreter's
-/// start.
+/// `compile` does the same for bytes, but makes the classes of syntax trees first, which are a quarter of the
+/// instructions of the interpreter's start.
 unsafe extern "C" fn compile_program(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention; the bytes live for the call.
     guarded(|| unsafe {

@@ -1,7 +1,7 @@
 //! The compiler: made when something is first to be compiled, and absent while it is at work, so that nothing it runs can ask it again.
 //!
-//! Its description of the interpreter and its tables take a third of the time of the start, and memory that a process needs
-//! only if it gets hot. What may turn out not to fit this interpreter is looked at at the start all the same.
+//! Describing the interpreter to it is nearly half of the instructions of loading this module, and takes memory that a process needs
+//! only if something in it is compiled. What may turn out not to fit this interpreter is looked at at the start all the same.
 
 use super::Gil;
 use super::capi::Object;
@@ -57,7 +57,8 @@ impl Compiler {
         matches!(*self.0.borrow(), State::AtWork)
     }
 
-    /// Take it to work; whoever does puts it [back](Compiler::put_back).
+    /// Take the engine out, made if there was none. The caller returns it with [`Compiler::put_back`] when it has compiled; until then
+    /// others find the compiler at work.
     ///
     /// # Errors
     /// [`Refusal::Busy`] if it is at work, [`Refusal::Lasting`] if there can't be one.

@@ -31,9 +31,8 @@ pub unsafe fn start(gil: Gil, not_compiled: Object) -> Result<(), String> {
     unsafe {
         abi::validate().map_err(|e| e.to_string())?;
         objects::register_builtins();
-        let is_used =
-            || super::capi::get::<u64>(super::capi::current_thread(), frames::STACK_WORD) != 0;
-        if abi::tier2::is_on() || is_used() {
+        let word: u64 = super::capi::get(super::capi::current_thread(), frames::STACK_WORD);
+        if abi::tier2::is_on() || word != 0 {
             return Err(
                 "CPython's own experimental compiler is on, which PYTHON_JIT=0 turns off"
                     .to_owned(),
