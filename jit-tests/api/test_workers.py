@@ -269,12 +269,17 @@ class Workers(InFolder):
 
     def test_memory_is_given_back_when_there_is_nothing_to_compile(self):
         ended = program("""
-    of = lambda kind: cladonia.stats()["memory"][kind]
-    before = of("code"), of("heap") < 2**20
-    until(lambda: cladonia.is_compiled(f), lambda: f(1000))
-    is_small = lambda: of("library") < 2**22 and of("heap") < 2**22
-    print(before, of("code") > 0, until(is_small, lambda: time.sleep(0.1)), f(1000))""")
-        self.assertEqual(ended.stdout, "(0, True) True True 500\n", ended.stderr)
+    memory = lambda: cladonia.stats()["memory"]
+    before = memory()["code"], memory()["heap"] < 2**20
+    # Long enough for the compiler to need megabytes.
+    lines = "".join(f"        if i & {k}: s += i * {k}\\n" for k in range(300))
+    exec("def long(n):\\n    s = 0\\n    for i in range(n):\\n" + lines + "    return s\\n")
+    heap = [0]
+    until(lambda: cladonia.is_compiled(long), lambda: (long(100), heap.append(memory()["heap"])))
+    is_less = lambda: memory()["heap"] < max(heap) / 2
+    print(before, memory()["code"] > 0, memory()["library"] > 0, until(is_less, lambda: time.sleep(0.1)), long(1))
+    print(max(heap), memory(), file=sys.stderr)""")
+        self.assertEqual(ended.stdout, "(0, True) True True True 0\n", ended.stderr)
 
     def test_without_threads_there_are_none(self):
         ended = program("""

@@ -145,3 +145,41 @@ fn page_size() -> usize {
     // SAFETY: it only asks.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Minor page faults of reading a byte of each page of the library.
+    fn faults() -> i64 {
+        let so_far = || {
+            // SAFETY: all zeroes is a value of this structure, and the call fills it in.
+            unsafe {
+                let mut usage: libc::rusage = std::mem::zeroed();
+                libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+                usage.ru_minflt
+            }
+        };
+        let before = so_far();
+        for segment in unwritten_segments() {
+            for page in segment.clone().step_by(page_size()) {
+                // SAFETY: the page is mapped, and can be read.
+                unsafe { (page as *const u8).read_volatile() };
+            }
+        }
+        so_far() - before
+    }
+
+    /// How many pages are resident afterwards says little: how many a fault maps is the kernel's choice, on Linux 6.18 up to 2 MB.
+    #[test]
+    fn pages_of_the_library_that_are_given_back_are_mapped_again() {
+        faults();
+        let resident_before = faults();
+        give_back();
+        let given_back = faults();
+        assert!(
+            is_traced() || given_back > resident_before,
+            "{resident_before} faults before, {given_back} after"
+        );
+    }
+}
