@@ -22,7 +22,7 @@ use crate::owned::Owned;
 use cladonia::bytecode::ConstValue;
 use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Predefined};
 use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 unsafe extern "C" {
@@ -51,12 +51,12 @@ struct Object {
 
 struct Registry {
     host: HostId,
-    classes: HashMap<usize, Class>,
-    objects: HashMap<usize, Object>,
+    classes: FxHashMap<usize, Class>,
+    objects: FxHashMap<usize, Object>,
     /// What the units of each namespace's functions hold, and no others.
-    holdings: HashMap<usize, HashSet<Held>>,
+    holdings: FxHashMap<usize, FxHashSet<Held>>,
     /// Objects asked for, or relied on by one unit less, since they were last settled: only these may be given up.
-    touched: HashSet<usize>,
+    touched: FxHashSet<usize>,
     /// What was replaced or forgotten while something still pinned it.
     retired_classes: Vec<(ClassHandle, (Owned, Owned))>,
     retired_objects: Vec<(ObjectHandle, Owned)>,
@@ -246,10 +246,10 @@ impl Registry {
             stale.expect("a new host takes `object` and an instance of it");
         Registry {
             host,
-            classes: HashMap::new(),
-            objects: HashMap::new(),
-            holdings: HashMap::new(),
-            touched: HashSet::new(),
+            classes: FxHashMap::default(),
+            objects: FxHashMap::default(),
+            holdings: FxHashMap::default(),
+            touched: FxHashSet::default(),
             retired_classes: Vec::new(),
             retired_objects: Vec::new(),
             stale_class,

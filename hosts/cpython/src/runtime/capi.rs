@@ -301,32 +301,5 @@ pub unsafe fn text(object: Object) -> String {
     }
 }
 
-/// Hashes an address: the tables of the runtime are asked at every call of the general kind.
-#[derive(Default)]
-pub struct AddressHasher(u64);
-
-impl std::hash::Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(byte as u64);
-        }
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0 ^ n >> 4)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .rotate_left(32);
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.write_u64(n as u64);
-    }
-}
-
-/// A table by address.
-pub type AddressMap<T> =
-    std::collections::HashMap<usize, T, std::hash::BuildHasherDefault<AddressHasher>>;
+/// A table by address, for what is asked at events and calls.
+pub type AddressMap<T> = rustc_hash::FxHashMap<usize, T>;

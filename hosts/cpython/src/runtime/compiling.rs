@@ -5,7 +5,7 @@
 //! is told that the compiler is busy, asks again at the next call or back edge, and installs the unit once it is there.
 
 use super::capi::*;
-use super::function_state::{self, Entry, MOST_REACHED_LATE, state_of};
+use super::function_state::{self, CodeState, Entry, MOST_REACHED_LATE, state_of};
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, Progress, UnitRef, UnitState};
 use super::workers::{Done, Insisting, Order};
@@ -510,27 +510,49 @@ unsafe fn make_unit(
     }
 }
 
-/// Make a unit of a code object, unless who asked last was told that workers are at what it needs, and nothing has changed
-/// since.
+/// Whether who asked for a unit of a code object last was told that workers are at what it needs, and they have delivered nothing
+/// since: then it is in vain to ask again.
+pub fn is_waiting(gil: Gil, state: &CodeState) -> bool {
+    let workers = &gil.runtime().workers;
+    let Some(busy_at) = state.busy_at.get() else {
+        return false;
+    };
+    if workers.is_empty_handed() || !workers.are_wanted(gil) {
+        return false;
+    }
+    let delivered = workers.delivered();
+    if busy_at == delivered {
+        return true;
+    }
+    // Something was delivered, but nothing of this code.
+    let is_open = state.is_all_ordered() && {
+        collect(gil);
+        state.is_all_ordered()
+    };
+    if is_open {
+        state.busy_at.set(Some(delivered));
+    }
+    is_open
+}
+
+/// Make a unit of a code object, unless it is [in vain](is_waiting) to ask.
 ///
 /// # Errors
 /// Those of `make`.
 ///
 /// # Safety
 /// The code object is alive.
-unsafe fn unless_busy<T>(
+pub(super) unsafe fn unless_busy<T>(
     gil: Gil,
     code: Object,
     make: impl FnOnce() -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
-    let workers = &gil.runtime().workers;
-    let delivered = workers.delivered();
     // SAFETY: the caller's promise.
-    let was_busy_at = unsafe { state_of(gil, code) }.busy_at.get();
-    let is_same = was_busy_at == Some(delivered) && workers.are_there() && !workers.are_idle();
-    if is_same && workers.are_wanted(gil) {
+    let state = unsafe { state_of(gil, code) };
+    if is_waiting(gil, &state) {
         return Err(Refusal::Busy);
     }
+    let delivered = gil.runtime().workers.delivered();
     let totals = &gil.runtime().totals;
     let is_outermost = !totals.is_stalled.replace(true);
     let (started, before) = (Instant::now(), totals.instrs.get());
@@ -543,7 +565,7 @@ unsafe fn unless_busy<T>(
         }
     }
     let is_busy = matches!(made, Err(Refusal::Busy));
-    // SAFETY: as before.
+    // SAFETY: as before; it may be another state by now.
     let state = unsafe { state_of(gil, code) };
     state.busy_at.set(is_busy.then_some(delivered));
     made

@@ -5,7 +5,7 @@ use super::closed::RawCell;
 use super::generators::GeneratorState;
 use super::pauses::Counter;
 use super::sampling::{Locals, Sampled, Sites};
-use super::units::{Kind, UnitRef};
+use super::units::{Kind, Progress, UnitRef};
 use super::{Gil, abi, entries, units};
 use cladonia::bytecode::{Numbers, Pc};
 use cladonia::codegen::CompiledCode;
@@ -367,6 +367,14 @@ impl CodeState {
         let mut ordered = ordered.iter().copied();
         // SAFETY: units in tables are alive.
         ordered.find(|&u| unsafe { (*u).is_at(kind, globals, builtins, at_top) })
+    }
+
+    /// Whether something was ordered, and nothing of that is made.
+    pub fn is_all_ordered(&self) -> bool {
+        let ordered = self.ordered.borrow();
+        // SAFETY: units in tables are alive.
+        let is_open = |unit: &UnitRef| unsafe { (**unit).progress.get() } == Progress::Ordered;
+        !ordered.is_empty() && ordered.iter().all(is_open)
     }
 
     /// All units.

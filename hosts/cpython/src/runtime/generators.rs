@@ -227,7 +227,7 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
             let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
             let (code, ..) = function_state::parts_of(func);
             let made = match own == code {
-                true => compile(gil, func, &[]),
+                true => compiling::unless_busy(gil, code, || compile(gil, func, &[])),
                 false => Ok(()),
             };
             match made {

@@ -331,6 +331,9 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         let func: Object = get(frame, f::FUNCOBJ);
         let has_generators = || state.generator.unit.get().is_some();
         if shape.is_generator() && !has_generators() && state.refused.get().is_none() {
+            if compiling::is_waiting(gil, &state) {
+                return none();
+            }
             let live = live_types(gil, frame, &shape, 0);
             if let Err(Refusal::Busy) = compiling::compile_function(gil, func, &live) {
                 return none();
@@ -345,6 +348,9 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
                     return runtime.monitor.disable();
                 }
             } else {
+                if compiling::is_waiting(gil, &state) {
+                    return none();
+                }
                 let live = live_types(gil, frame, &shape, 0);
                 if let Err(Refusal::Busy) = compiling::compile_function(gil, func, &live) {
                     return none();
@@ -405,6 +411,9 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         }
         let shape = state.shape;
         if shape.is_generator() {
+            if compiling::is_waiting(gil, &state) {
+                return none();
+            }
             // The loop goes on natively when its generator is next resumed.
             let live = live_types(gil, frame, &shape, 0);
             let func: Object = get(frame, f::FUNCOBJ);
@@ -457,8 +466,10 @@ unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: 
         let at_top = !shape.optimized()
             && get::<Object>(frame, f::LOCALS) == globals
             && PyDict_CheckExact(globals) != 0;
-        let unit = match state_of(gil, shape.code).loop_unit(kind, globals, builtins, at_top) {
+        let state = state_of(gil, shape.code);
+        let unit = match state.loop_unit(kind, globals, builtins, at_top) {
             Some(unit) => unit,
+            None if compiling::is_waiting(gil, &state) => return none(),
             None => {
                 let Kind::Loop { depth, .. } = kind else {
                     return none();

@@ -196,6 +196,11 @@ impl Workers {
         self.open.borrow().is_empty()
     }
 
+    /// Whether nothing will be delivered as things are.
+    pub fn is_empty_handed(&self) -> bool {
+        self.are_idle() || !self.are_there()
+    }
+
     /// Whether no more orders are taken now.
     pub fn are_full(&self) -> bool {
         self.open.borrow().len() >= MOST_WAITING

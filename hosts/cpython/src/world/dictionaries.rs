@@ -9,18 +9,18 @@ use crate::capi::{Obj, field};
 use crate::namespace::NameCell;
 use crate::{abi, world::classes};
 use pyo3_ffi::*;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 #[derive(Default)]
 struct Known {
     /// When the class was met, in classes met before.
-    classes: HashMap<usize, u64>,
+    classes: FxHashMap<usize, u64>,
     /// Where a name was found last among the attributes of a class's instances. A cell lives as long as the process, for
     /// units name it.
-    cells: HashMap<(usize, usize), &'static NameCell>,
+    cells: FxHashMap<(usize, usize), &'static NameCell>,
     /// Names that units may name: held for good.
-    names: HashSet<usize>,
+    names: FxHashSet<usize>,
 }
 
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
