@@ -2,6 +2,7 @@
 
 # not in mode default: a unit that is made while a function runs holds it, and its references are counted here.
 # not in mode late: likewise.
+# not in mode beside: likewise.
 
 import sys
 

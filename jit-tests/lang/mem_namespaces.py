@@ -1,6 +1,7 @@
 """Namespaces whose functions and classes name each other are collected, with the compiled code of these; those in use are not."""
 
 # not in mode late: a unit that is made while a function is still interpreted bets on that function, and holds it.
+# not in mode beside: likewise.
 # not in mode default: likewise.
 
 import gc

@@ -10,12 +10,12 @@ use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
 use crate::host::{
-    EXIT_HOOK, Entry, Host, Lifetimes, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
+    EXIT_HOOK, Entry, Host, Lifetimes, Pins, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
 };
 use crate::lir::{self, Func};
 use crate::lower;
 use crate::opt;
-use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
+use crate::types::Type;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -158,17 +158,11 @@ pub struct Unit {
     pub(super) _routines: Arc<Routines>,
 }
 
-/// What is known of a unit as soon as its HIR is optimised: what a host needs to watch what the unit relies on before there
-/// is code. [`Draft::finish`] makes the unit of it.
-pub struct Draft {
-    /// As [`Unit::inlined`].
-    pub inlined: Vec<hir::InlinedCode>,
-    /// As [`Unit::assumptions`].
-    pub assumptions: Vec<Assumption>,
-    /// As [`Unit::pins`].
-    pub pins: Pins,
-    /// What the unit followed from, if text forms were asked for.
-    pub(super) replay: Option<String>,
+/// What is known of a unit as soon as its HIR is optimised.
+struct Draft {
+    inlined: Vec<hir::InlinedCode>,
+    assumptions: Vec<Assumption>,
+    pins: Pins,
     dumps: Vec<(&'static str, String)>,
     passes: Vec<(&'static str, String)>,
     stored_names: Vec<u32>,
@@ -182,10 +176,7 @@ pub struct Draft {
 
 impl Draft {
     /// The unit, with the machine code that was generated for this draft.
-    ///
-    /// # Panics
-    /// If the code was generated for another draft: one of a closed unit has two entries, any other has one.
-    pub fn finish(self, generated: Generated) -> Unit {
+    fn finish(self, generated: Generated) -> Unit {
         let Generated {
             code,
             raw,
@@ -196,11 +187,7 @@ impl Draft {
             lowering,
             generation,
         } = generated;
-        let raw = match (raw, self.signature) {
-            (Some(raw), Some(signature)) => Some((raw, signature)),
-            (None, None) => None,
-            _ => panic!("the code is of another draft"),
-        };
+        let raw = raw.zip(self.signature);
         let mut timings = self.timings;
         timings.extend([("lower", lowering), ("generate", generation)]);
         let mut all_dumps = self.dumps;
@@ -214,7 +201,7 @@ impl Draft {
             assumptions: self.assumptions,
             dumps: all_dumps,
             passes: self.passes,
-            replay: self.replay,
+            replay: None,
             raw_maps,
             stored_names: self.stored_names,
             entry_cells: self.entry_cells,
@@ -227,20 +214,15 @@ impl Draft {
     }
 }
 
-/// The optimised HIR of a unit, from which a [`Generator`] makes machine code on any thread.
-pub struct Optimised {
+/// The optimised HIR of a unit.
+struct Optimised {
     f: hir::Function,
     /// Of a closed unit, what its raw entry takes and gives.
     own: Option<RawEntry>,
-    entry: Entry,
-    parts: UnitParts,
-    keep_dumps: bool,
-    execution: Execution,
-    planted: Option<Planted>,
 }
 
 /// The machine code of a unit.
-pub struct Generated {
+struct Generated {
     code: CompiledCode,
     raw: Option<CompiledCode>,
     interpreted: Vec<Arc<Interpreted>>,
@@ -251,29 +233,48 @@ pub struct Generated {
     generation: Duration,
 }
 
-impl Generated {
-    /// How long it took.
-    pub fn took(&self) -> Duration {
-        self.lowering + self.generation
+/// Why a compile has come to no unit.
+pub(super) enum Stop {
+    Failed(CompileError),
+    /// It goes on where it stopped, once its world has been told more.
+    LacksAnswers,
+}
+
+impl From<CompileError> for Stop {
+    fn from(error: CompileError) -> Stop {
+        Stop::Failed(error)
     }
 }
 
-/// What makes machine code of optimised HIR: it asks neither the world nor the host, so that it can work on another
-/// thread while the program goes on.
-pub struct Generator(Compiler);
+/// How far a compile came whose world [lacked answers](World::lacks_answers).
+#[derive(Default)]
+pub(super) struct Memo {
+    /// What was selected, in order.
+    selected: Vec<Selected>,
+    /// Of what is being selected: its text before all passes, and how far these came.
+    text: String,
+    progress: opt::Progress,
+}
+
+/// The compiler of another thread: see [`Engine::generator`](super::Engine::generator).
+pub struct Generator(pub(super) Compiler);
 
 impl Generator {
-    pub(super) fn new(compiler: Compiler) -> Generator {
-        Generator(compiler)
-    }
-
-    /// Generate the code of one unit.
+    /// Compile what was [frozen](super::Engine::freeze), or go on with it. Nothing of the host is called. Gives nothing if it has asked what
+    /// was not known: to be called again after [`FrozenRequest::answer`](super::FrozenRequest::answer).
     ///
     /// # Errors
-    /// [`CompileError::Internal`]: the code generator refuses it, or the code memory is full. A panic is one too.
-    pub fn generate(&mut self, optimised: Optimised) -> Result<Generated, CompileError> {
-        catch_unwind(AssertUnwindSafe(|| self.0.generate_unit(optimised)))
-            .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))
+    /// As for [`Engine::compile`](super::Engine::compile). A panic is [`CompileError::Internal`].
+    pub fn compile(
+        &mut self,
+        request: &mut super::FrozenRequest,
+    ) -> Option<Result<Unit, CompileError>> {
+        match catch_unwind(AssertUnwindSafe(|| request.compile(&mut self.0))) {
+            Ok(Ok(unit)) => Some(Ok(unit)),
+            Ok(Err(Stop::LacksAnswers)) => None,
+            Ok(Err(Stop::Failed(error))) => Some(Err(error)),
+            Err(panic) => Some(Err(CompileError::Internal(super::job::panic_text(&*panic)))),
+        }
     }
 
     /// Do a part of what the engine's [cache](super::Engine::set_cache) has put off. Gives whether there was anything to do.
@@ -302,23 +303,12 @@ impl Generator {
 const _: () = {
     const fn sent<T: Send>() {}
     sent::<Func>();
-    sent::<Optimised>();
-    sent::<Generated>();
+    sent::<Unit>();
     sent::<Generator>();
 };
 
-/// Handles that must not go stale while a unit lives.
-#[derive(Debug, Default)]
-pub struct Pins {
-    /// Classes.
-    pub classes: Vec<ClassPin>,
-    /// Objects.
-    pub objects: Vec<ObjectPin>,
-}
-
-impl Pins {
-    /// Pin everything that a function's instructions name.
-    fn of(f: &hir::Function) -> Pins {
+/// Pin everything that a function's instructions name.
+fn pins_of(f: &hir::Function) -> Pins {
         let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
         // Those that a type says nothing of as well, as None: lowering asks for their addresses, maybe later.
         let mut named = Vec::new();
@@ -354,17 +344,7 @@ impl Pins {
             }
         }
         objects.extend(named);
-        Pins {
-            classes: classes
-                .into_iter()
-                .filter_map(ClassHandle::try_pin)
-                .collect(),
-            objects: objects
-                .into_iter()
-                .filter_map(ObjectHandle::try_pin)
-                .collect(),
-        }
-    }
+        Pins::of(classes, objects)
 }
 
 /// The compiler: what an engine, or a job on another thread, compiles with.
@@ -373,18 +353,25 @@ pub(super) struct Compiler {
     host: Arc<Host>,
     memory: CodeMemory,
     codegen: Codegen,
-    /// Keep the text of every stage with each unit.
+    /// How the next unit is made.
+    pub(super) options: Options,
+    pub(super) counters: Arc<oracle::Counters>,
+    routines: Arc<Routines>,
+}
+
+/// How a unit is made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Options {
+    /// Keep the text of every stage with the unit.
     pub(super) keep_dumps: bool,
-    /// How units run.
+    /// How it runs.
     pub(super) execution: Execution,
-    /// A fault to put into units.
+    /// A fault to put into it.
     pub(super) planted: Option<Planted>,
     /// Whether facts about memory become checks.
     pub(super) check_facts: bool,
     /// Passes to leave out.
     pub(super) without: Vec<&'static str>,
-    pub(super) counters: Arc<oracle::Counters>,
-    routines: Arc<Routines>,
 }
 
 impl Compiler {
@@ -402,11 +389,7 @@ impl Compiler {
             memory,
             codegen,
             routines,
-            keep_dumps: false,
-            execution: Execution::default(),
-            planted: None,
-            check_facts: false,
-            without: Vec::new(),
+            options: Options::default(),
             counters: Arc::default(),
         })
     }
@@ -417,11 +400,7 @@ impl Compiler {
             host: self.host.clone(),
             memory: self.memory.clone(),
             codegen: self.codegen.fork(),
-            keep_dumps: self.keep_dumps,
-            execution: self.execution,
-            planted: self.planted,
-            check_facts: self.check_facts,
-            without: self.without.clone(),
+            options: self.options.clone(),
             counters: self.counters.clone(),
             routines: self.routines.clone(),
         }
@@ -449,29 +428,40 @@ impl Compiler {
         &self.memory
     }
 
-    /// Compile a unit: see [`Engine::compile`](super::Engine::compile).
-    pub(super) fn compile(&mut self, request: &Request<'_>) -> Result<Unit, CompileError> {
-        let (draft, optimised) = self.optimise(request)?;
-        Ok(draft.finish(self.generate_unit(optimised)?))
-    }
-
-    /// The first half of a compile, to optimised HIR: see [`Engine::optimise`](super::Engine::optimise).
-    pub(super) fn optimise(
+    /// Compile a unit: see [`Engine::compile`](super::Engine::compile). With a memo, it may stop because the world
+    /// [lacks answers](World::lacks_answers).
+    pub(super) fn compile(
         &mut self,
         request: &Request<'_>,
-    ) -> Result<(Draft, Optimised), CompileError> {
-        let mut clock = Clock::default();
+        memo: Option<&mut Memo>,
+    ) -> Result<Unit, Stop> {
+        let (draft, optimised) = self.optimise(request, memo)?;
+        let generated = self.generate_unit(optimised, request)?;
+        Ok(draft.finish(generated))
+    }
+
+    /// The first half of a compile, to optimised HIR.
+    fn optimise(
+        &mut self,
+        request: &Request<'_>,
+        memo: Option<&mut Memo>,
+    ) -> Result<(Draft, Optimised), Stop> {
+        let mut course = Course {
+            clock: Clock::default(),
+            memo,
+            selects: 0,
+        };
         let mut dumps = Vec::new();
         let mut dump = |keep: bool, stage: &'static str, text: &dyn Fn() -> String| {
             if keep {
                 dumps.push((stage, text()));
             }
         };
-        let keep = self.keep_dumps;
+        let keep = self.options.keep_dumps;
         validate(request)?;
-        if self.execution != Execution::Machine && !self.host.lifetimes.are_counted() {
+        if self.options.execution != Execution::Machine && !self.host.lifetimes.are_counted() {
             let what = "the LIR interpreter holds references where no collector finds them";
-            return Err(CompileError::Invalid(what.to_owned()));
+            return Err(CompileError::Invalid(what.to_owned()).into());
         }
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
@@ -483,12 +473,14 @@ impl Compiler {
             return Err(CompileError::Unsupported {
                 what: "a generator, where references are traced,".into(),
                 line: code.line,
-            });
+            }
+            .into());
         }
-        let mut built = self.select_with_names(&code, start, request, &mut clock)?;
-        let closed = (request.entry == Entry::Function)
-            .then(|| self.close(&code, &built.f, request, &mut clock))
-            .flatten();
+        let mut built = self.select_with_names(&code, start, request, &mut course)?;
+        let closed = match request.entry {
+            Entry::Function => self.close(&code, &built.f, request, &mut course)?,
+            Entry::Loop(_) | Entry::Resume => None,
+        };
         let own = closed.map(|(selected, own)| {
             built = selected;
             own
@@ -500,62 +492,51 @@ impl Compiler {
             return Err(CompileError::LimitExceeded {
                 what: "the number of HIR values".into(),
                 limit: MAX_HIR as u64,
-            });
+            }
+            .into());
         }
         let draft = Draft {
             inlined: f.inlined.clone(),
             assumptions: f.assumptions.clone(),
-            pins: Pins::of(f),
-            replay: None,
+            pins: pins_of(f),
             dumps,
             passes: built.passes,
             stored_names: f.names.clone(),
             entry_cells: entry_cells(f),
-            timings: clock.stages,
-            log: clock.log,
+            timings: course.clock.stages,
+            log: course.clock.log,
             proved: f.proved.len(),
             signature: own.as_ref().map(|own| own.signature.clone()),
             routines: self.routines.clone(),
         };
-        let optimised = Optimised {
-            f: built.f,
-            own,
-            entry: request.entry,
-            parts: request.parts.clone(),
-            keep_dumps: keep,
-            execution: self.execution,
-            planted: self.planted,
-        };
+        let optimised = Optimised { f: built.f, own };
         Ok((draft, optimised))
     }
 
-    /// The second half of a compile: machine code, of what the first half has made.
-    pub(super) fn generate_unit(
+    /// The second half of a compile: machine code, of what the first half has made. It asks neither the world nor the host.
+    fn generate_unit(
         &mut self,
         optimised: Optimised,
+        request: &Request<'_>,
     ) -> Result<Generated, CompileError> {
-        let Optimised {
-            f,
-            own,
-            entry,
-            parts,
+        let Optimised { f, own } = optimised;
+        let Request { entry, parts, .. } = request;
+        let Options {
             keep_dumps,
             execution,
             planted,
-        } = optimised;
-        self.keep_dumps = keep_dumps;
-        self.execution = execution;
-        self.planted = planted;
+            ..
+        } = self.options;
         let started = Instant::now();
         let is_planted = planted == Some(Planted::Lowering);
         let lowered = match &own {
-            Some(own) => lower::lower_closed(&f, own, &self.host, &parts, is_planted),
+            Some(own) => lower::lower_closed(&f, own, &self.host, parts, is_planted),
             None => {
                 // The oracle has nothing but what it interprets.
                 let is_machine = execution == Execution::Machine;
                 let routines =
                     |routine| is_machine.then(|| self.routines.address(routine)).flatten();
-                lower::lower(&f, &self.host, &parts, entry, is_planted, &routines)
+                lower::lower(&f, &self.host, parts, *entry, is_planted, &routines)
             }
         };
         let lowered = lowered.map_err(|e| CompileError::Internal(format!("lowering: {e}\n{f}")))?;
@@ -618,19 +599,19 @@ impl Compiler {
         code: &Arc<Code>,
         start: Start<'_>,
         request: &Request<'_>,
-        clock: &mut Clock,
-    ) -> Result<Selected, CompileError> {
+        course: &mut Course<'_>,
+    ) -> Result<Selected, Stop> {
         let namespace = request.parts.namespace.as_ref();
         if let Some(namespace) = namespace {
             let mut plan = NamePlan::new(&namespace.live);
             for _ in 0..MAX_ATTEMPTS {
-                let selected = self.select(code, start.clone(), request, Some(&plan), clock)?;
+                let selected = self.select(code, start.clone(), request, Some(&plan), course)?;
                 if !plan.learn(&selected.f) {
                     return Ok(selected);
                 }
             }
         }
-        self.select(code, start, request, None, clock)
+        self.select(code, start, request, None, course)
     }
 
     /// The selected HIR of a function from `start`.
@@ -640,21 +621,46 @@ impl Compiler {
         start: Start<'_>,
         request: &Request<'_>,
         names: Option<&NamePlan>,
-        clock: &mut Clock,
-    ) -> Result<Selected, CompileError> {
+        course: &mut Course<'_>,
+    ) -> Result<Selected, Stop> {
+        let Course {
+            clock,
+            memo,
+            selects,
+        } = course;
+        let number = *selects;
+        *selects += 1;
+        if let Some(memo) = memo
+            && let Some(known) = memo.selected.get(number)
+        {
+            return Ok(known.clone());
+        }
         let started = Instant::now();
         let met = request.met;
         // The exits of a closed unit are noted as one frame's.
         let inlines = !matches!(start, Start::Closed(_));
-        let f = hir::build(code, start, request.world, request.avoid, met, names);
-        let mut f = f.map_err(|e| CompileError::Unsupported {
-            what: e.what,
-            line: e.line,
-        })?;
-        check(&f, "build")?;
+        let keep = self.options.keep_dumps;
+        let resumed = memo.as_ref().and_then(|memo| {
+            let f = memo.progress.function()?;
+            Some((f.clone(), memo.text.clone()))
+        });
+        let (mut f, text) = match resumed {
+            Some(resumed) => resumed,
+            None => {
+                let f = hir::build(code, start, request.world, request.avoid, met, names);
+                if memo.is_some() && request.world.lacks_answers() {
+                    return Err(Stop::LacksAnswers);
+                }
+                let f = f.map_err(|e| CompileError::Unsupported {
+                    what: e.what,
+                    line: e.line,
+                })?;
+                check(&f, "build")?;
+                let text = if keep { f.to_string() } else { String::new() };
+                (f, text)
+            }
+        };
         clock.add("build", started);
-        let keep = self.keep_dumps;
-        let text = if keep { f.to_string() } else { String::new() };
         let cx = opt::Context {
             world: request.world,
             avoid: request.avoid,
@@ -664,14 +670,15 @@ impl Compiler {
             strings: self.host.has_strings(),
             reuses: self.host.has_reuse(),
             objects_are_private: request.parts.objects_are_private,
-            check_facts: self.check_facts,
-            without: &self.without,
+            check_facts: self.options.check_facts,
+            without: &self.options.without,
             log: RefCell::default(),
         };
         let started = Instant::now();
         let mut passes = Vec::new();
         let mut fault = Ok(());
-        opt::run(&mut f, &cx, &mut |name, f| {
+        let progress = memo.as_mut().map(|memo| &mut memo.progress);
+        let is_done = opt::run(&mut f, &cx, progress, &mut |name, f| {
             if keep {
                 passes.push((name, f.to_string()));
             }
@@ -680,13 +687,24 @@ impl Compiler {
             }
         });
         fault?;
+        clock.add("optimise", started);
+        clock.log.include(cx.log.into_inner());
+        if !is_done {
+            if let Some(memo) = memo {
+                memo.text = text;
+            }
+            return Err(Stop::LacksAnswers);
+        }
         // A closed unit has no frame, and counts nothing.
         if inlines && self.host.lifetimes.are_counted() {
             check_references(&f)?;
         }
-        clock.add("optimise", started);
-        clock.log.include(cx.log.into_inner());
-        Ok(Selected { f, text, passes })
+        let selected = Selected { f, text, passes };
+        if let Some(memo) = memo {
+            memo.progress = opt::Progress::default();
+            memo.selected.push(selected.clone());
+        }
+        Ok(selected)
     }
 
     /// The function as a closed unit, if it can be one.
@@ -695,20 +713,26 @@ impl Compiler {
         code: &Arc<Code>,
         f: &hir::Function,
         request: &Request<'_>,
-        clock: &mut Clock,
-    ) -> Option<(Selected, RawEntry)> {
+        course: &mut Course<'_>,
+    ) -> Result<Option<(Selected, RawEntry)>, Stop> {
         let parts = request.parts.closed.as_ref();
-        let parts = parts.filter(|_| self.host.has_closed_units())?;
+        let parts = parts.filter(|_| self.host.has_closed_units());
+        let asked = parts.and_then(|parts| Some((parts, opt::closed::signature(f)?)));
+        let Some((parts, signature)) = asked else {
+            return Ok(None);
+        };
         let own = RawEntry {
             cell: parts.raw_cell,
             boxed_cell: parts.boxed_cell,
-            signature: opt::closed::signature(f)?,
+            signature,
         };
-        let selected = self.select(code, Start::Closed(&own), request, None, clock);
-        let selected = selected.ok()?;
-        opt::closed::find_open(&selected.f)
-            .is_none()
-            .then_some((selected, own))
+        match self.select(code, Start::Closed(&own), request, None, course) {
+            Ok(selected) if opt::closed::find_open(&selected.f).is_none() => {
+                Ok(Some((selected, own)))
+            }
+            Ok(_) | Err(Stop::Failed(_)) => Ok(None),
+            Err(Stop::LacksAnswers) => Err(Stop::LacksAnswers),
+        }
     }
 
     /// Compile a function that is LIR already.
@@ -724,8 +748,8 @@ impl Compiler {
         token: u64,
         interpreted: &mut Vec<Arc<Interpreted>>,
     ) -> Result<CompiledCode, CompileError> {
-        if self.execution == Execution::Machine {
-            self.codegen.plant(self.planted == Some(Planted::Codegen));
+        if self.options.execution == Execution::Machine {
+            self.codegen.plant(self.options.planted == Some(Planted::Codegen));
             return self.generate(&func, exit_hook, token);
         }
         lir::verify(&func, lir::Mode::Unit, &self.host.helpers)
@@ -750,8 +774,8 @@ impl Compiler {
         let input = codegen::Input {
             exit_hook,
             unit,
-            want_text: self.keep_dumps,
-            is_fresh: self.execution != Execution::Machine,
+            want_text: self.options.keep_dumps,
+            is_fresh: self.options.execution != Execution::Machine,
             guarded: Some(&guarded),
             ..codegen::Input::new(func, &self.host.helpers)
         };
@@ -774,6 +798,15 @@ fn entry_cells(f: &hir::Function) -> Vec<u64> {
     cells.sort_unstable();
     cells.dedup();
     cells
+}
+
+/// How far one compile is.
+struct Course<'a> {
+    clock: Clock,
+    /// What is known from before, of a compile that may stop where its world lacks answers.
+    memo: Option<&'a mut Memo>,
+    /// How many functions were selected, or begun.
+    selects: usize,
 }
 
 /// How long the stages took so far.
@@ -828,6 +861,7 @@ fn validate(request: &Request<'_>) -> Result<(), CompileError> {
 }
 
 /// A function after all passes.
+#[derive(Clone)]
 struct Selected {
     f: hir::Function,
     /// Its text before them, if text forms were asked for.

@@ -1,8 +1,8 @@
 //! Compiles as values: a task to be done, and a job that does it on another thread.
 
-use super::compiler::{CompileError, Compiler, Request, Unit};
+use super::compiler::{CompileError, Generator, Request, Unit};
 use super::units::{InstallError, Link, Shared, Ticket, UnitHandle};
-use super::{Entry, UnitParts};
+use super::{Engine, Entry, FrozenRequest, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::host::{FrozenWorld, World};
 use crate::types::Type;
@@ -10,9 +10,6 @@ use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-/// How often a job is sent back for answers before it goes on without them.
-const MAX_ROUNDS: u32 = 8;
 
 /// What is to be compiled.
 #[derive(Clone, Debug)]
@@ -51,6 +48,19 @@ impl Task {
         }
     }
 
+    /// The request to compile it.
+    fn request<'a>(&'a self, parts: UnitParts, world: &'a dyn World) -> Request<'a> {
+        Request {
+            code: &self.code,
+            entry: self.entry,
+            live: &self.live,
+            world,
+            parts,
+            avoid: &self.avoid,
+            met: &self.met,
+        }
+    }
+
     /// A loop to be entered at its header from a frame of the interpreter, whose locals and stack entries have these
     /// types.
     pub fn on_stack(code: Arc<Code>, header: Pc, live: Vec<Type>, parts: UnitParts) -> Task {
@@ -69,15 +79,7 @@ pub(super) fn compile(
     world: &dyn World,
     compile: impl FnOnce(Request<'_>) -> Result<Unit, CompileError>,
 ) -> Result<Unit, CompileError> {
-    let request = Request {
-        code: &task.code,
-        entry: task.entry,
-        live: &task.live,
-        world,
-        parts,
-        avoid: &task.avoid,
-        met: &task.met,
-    };
+    let request = task.request(parts, world);
     catch_unwind(AssertUnwindSafe(|| compile(request)))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
@@ -96,11 +98,10 @@ pub struct Job {
 
 struct Inner {
     task: Task,
-    frozen: FrozenWorld,
-    compiler: Compiler,
+    request: FrozenRequest,
+    generator: Generator,
     link: Arc<Link>,
     ticket: Ticket,
-    rounds: u32,
 }
 
 /// What a job has come to. It goes back to the engine: [`super::Engine::install`].
@@ -132,21 +133,21 @@ pub(super) enum Parts {
 impl Job {
     pub(super) fn new(
         shared: &Arc<Shared>,
-        compiler: Compiler,
+        engine: &mut Engine,
         task: Task,
         world: &dyn World,
     ) -> Job {
         let ticket = Ticket::new(shared);
         let link = Link::new(task.can_force);
-        let frozen = FrozenWorld::of(&task.code, world);
+        let request = task.request(link.fill(&task.parts), world);
+        let request = engine.freeze(request, None);
         Job {
             inner: Box::new(Inner {
+                generator: engine.generator(),
+                request,
                 task,
-                frozen,
-                compiler,
                 link,
                 ticket,
-                rounds: 0,
             }),
         }
     }
@@ -158,7 +159,7 @@ impl Job {
 
     /// The facts it has.
     pub fn frozen(&self) -> &FrozenWorld {
-        &self.inner.frozen
+        self.inner.request.world()
     }
 
     /// Compile, on this thread. Nothing of the host is called.
@@ -169,16 +170,10 @@ impl Job {
             return Finished { inner, made };
         }
         let Inner {
-            task,
-            frozen,
-            compiler,
-            link,
-            ..
+            request, generator, ..
         } = &mut *inner;
-        let parts = link.fill(&task.parts);
-        let made = compile(task, parts, frozen, |request| compiler.compile(&request));
-        let asks = !frozen.open_questions().is_empty() && inner.rounds < MAX_ROUNDS;
-        let made = (!asks).then(|| made.map(Box::new));
+        let made = generator.compile(request);
+        let made = made.map(|made| made.map(Box::new));
         Finished { inner, made }
     }
 }
@@ -200,7 +195,7 @@ impl Finished {
         let stale = match &made {
             Some(Ok(unit)) => inner.ticket.first_changed(unit.assumptions.iter()),
             Some(Err(_)) => None,
-            None => inner.ticket.first_changed(inner.frozen.assumptions()),
+            None => inner.ticket.first_changed(inner.request.world().assumptions()),
         };
         if let Some(assumption) = stale {
             let name = inner.task.code.name.clone();
@@ -208,8 +203,7 @@ impl Finished {
             return Err(InstallError::Stale { name, assumption });
         }
         let Some(made) = made else {
-            inner.frozen.answer(world);
-            inner.rounds += 1;
+            inner.request.answer(world);
             return Ok(Parts::Again(Job { inner }));
         };
         let Inner { task, link, .. } = *inner;
@@ -222,7 +216,7 @@ impl std::fmt::Debug for Job {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Job")
             .field("function", &self.inner.task.code.name)
-            .field("facts", &self.inner.frozen.len())
+            .field("facts", &self.inner.request.world().len())
             .finish_non_exhaustive()
     }
 }

@@ -7,8 +7,8 @@
 //!   looks at, watches what units assume ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and
 //!   frees code. This is the way for a new host; `examples/tiny_host.rs` is a complete one.
 //!   [`Hot`] is the rest of what a function needs: counts, hints, and which bets were lost.
-//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's. [`Engine::optimise`] does the half of it
-//!   that asks the world; a [`Generator`] does the other half, on another thread if the host likes.
+//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's. [`Engine::freeze`] makes a [`FrozenRequest`],
+//!   which a [`Generator`] compiles on another thread: what a job consists of.
 //!
 //! # When code is freed
 //! A unit's code goes when its last handle is gone and no activation can be inside. The engine holds a handle of every
@@ -32,6 +32,7 @@
 
 mod account;
 mod compiler;
+mod frozen;
 mod hot;
 mod job;
 mod oracle;
@@ -39,11 +40,10 @@ mod routines;
 mod stubs;
 mod units;
 
-pub use crate::host::{Entry, RawMap, Replay, UnitParts};
+pub use crate::host::{Entry, Pins, RawMap, Replay, UnitParts};
 pub use account::{Account, ExitInfo, Statistics, UnitInfo};
-pub use compiler::{
-    CompileError, Draft, Generated, Generator, MAX_HIR, Optimised, Pins, Request, Unit,
-};
+pub use compiler::{CompileError, Generator, MAX_HIR, Request, Unit};
+pub use frozen::FrozenRequest;
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
 pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
@@ -54,7 +54,7 @@ use crate::code::CodeMemory;
 use crate::codegen::{Cache, CompiledCode};
 use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
-use compiler::Compiler;
+use compiler::{Compiler, Stop};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -111,11 +111,13 @@ impl Engine {
 
     /// Tell the compiler the options that may have changed.
     fn prepare(&mut self) {
-        self.compiler.keep_dumps = self.keep_dumps;
-        self.compiler.execution = self.execution;
-        self.compiler.planted = self.planted;
-        self.compiler.check_facts = self.check_facts;
-        self.compiler.without.clone_from(&self.without);
+        self.compiler.options = compiler::Options {
+            keep_dumps: self.keep_dumps,
+            execution: self.execution,
+            planted: self.planted,
+            check_facts: self.check_facts,
+            without: self.without.clone(),
+        };
     }
 
     /// The code memory.
@@ -132,45 +134,42 @@ impl Engine {
     /// # Panics
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
-        let (draft, optimised) = self.optimise(request)?;
-        Ok(draft.finish(self.compiler.generate_unit(optimised)?))
-    }
-
-    /// The first half of [`Engine::compile`]: all that asks the world. What is left to do is the machine code, which
-    /// [`Engine::generate`] makes, or a [`Generator`] on another thread; [`Draft::finish`] puts both together. Whoever
-    /// lets the program run between watches the draft's assumptions from now on, and drops what is stale.
-    ///
-    /// # Errors
-    /// As for [`Engine::compile`].
-    ///
-    /// # Panics
-    /// As for [`Engine::compile`].
-    pub fn optimise(&mut self, request: Request<'_>) -> Result<(Draft, Optimised), CompileError> {
         self.prepare();
+        let compile = |compiler: &mut Compiler, request: &Request<'_>| {
+            compiler.compile(request, None).map_err(|stop| match stop {
+                Stop::Failed(error) => error,
+                Stop::LacksAnswers => unreachable!("without a memo it does not stop"),
+            })
+        };
         if !self.keep_dumps && self.replays.is_none() {
-            return self.compiler.optimise(&request);
+            return compile(&mut self.compiler, &request);
         }
         let recorder = Recorder::new(request.world);
         let request = Request {
             world: &recorder,
             ..request
         };
-        let made = catch_unwind(AssertUnwindSafe(|| self.compiler.optimise(&request)));
+        let made = catch_unwind(AssertUnwindSafe(|| compile(&mut self.compiler, &request)));
         let text = request.replay(recorder.snapshot()).print(self.host());
         if let Some(replays) = &mut self.replays {
             replays.push(text.clone());
         }
-        let (mut draft, optimised) = made.unwrap_or_else(|panic| resume_unwind(panic))?;
-        draft.replay = Some(text);
-        Ok((draft, optimised))
+        let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
+        unit.replay = Some(text);
+        Ok(unit)
     }
 
-    /// The second half of [`Engine::compile`], here.
-    ///
-    /// # Errors
-    /// [`CompileError::Internal`]: the code generator refuses it, or the code memory is full.
-    pub fn generate(&mut self, optimised: Optimised) -> Result<Generated, CompileError> {
-        self.compiler.generate_unit(optimised)
+    /// A request for another thread's [`Generator`], with the answers of its world that it will probably need, as they are now. Whoever
+    /// lets the program run meanwhile watches what they rely on ([`FrozenWorld::assumptions`](crate::host::FrozenWorld::assumptions)), keeps
+    /// what they name ([`FrozenWorld::pins`](crate::host::FrozenWorld::pins)), and drops what is stale. `anywhere` answers what depends on
+    /// nothing that the program may change: it is asked on that thread.
+    pub fn freeze(
+        &mut self,
+        request: Request<'_>,
+        anywhere: Option<Arc<dyn World + Send + Sync>>,
+    ) -> FrozenRequest {
+        self.prepare();
+        FrozenRequest::new(self.compiler.options.clone(), request, anywhere)
     }
 
     /// Look for code in a cache before it is generated, and keep there what is generated. Generators and jobs that were made before go on as
@@ -179,9 +178,9 @@ impl Engine {
         self.compiler.set_cache(cache);
     }
 
-    /// A code generator for another thread, over the same code memory.
+    /// A compiler for another thread, over the same code memory.
     pub fn generator(&self) -> Generator {
-        Generator::new(self.compiler.fork())
+        Generator(self.compiler.fork())
     }
 
     /// Compile a stub that a host wrote as LIR (an entry, an adapter). Where objects are traced its first parameter is the
@@ -234,7 +233,7 @@ impl Engine {
     /// ([`Engine::changed`]) until the result is installed makes it stale.
     pub fn job(&mut self, task: Task, world: &dyn World) -> Job {
         self.prepare();
-        Job::new(&self.shared, self.compiler.fork(), task, world)
+        Job::new(&self.shared.clone(), self, task, world)
     }
 
     /// Install what a job has made, or answer what it has asked ([`Installed::Again`]: run that job too).

@@ -140,11 +140,24 @@ impl Question {
             | Question::FirstStore(receiver, ..)
             | Question::RawItems(receiver, _) => vec![*receiver],
             Question::Operator(_, operands) => operands.clone(),
+            Question::Callee(_)
+            | Question::NativeCall(..)
+            | Question::Inlinee(_)
+            | Question::Tuple(_)
+            | Question::Value(_) => Vec::new(),
+        }
+    }
+
+    /// The object that it is about.
+    pub fn object(&self) -> Option<ObjectHandle> {
+        match self {
             Question::Callee(object)
             | Question::NativeCall(object, _)
             | Question::Inlinee(object)
             | Question::Tuple(object)
-            | Question::Value(object) => vec![Type::from_object(*object)],
+            | Question::Value(object)
+            | Question::LoadSuper(object, ..) => Some(*object),
+            _ => None,
         }
     }
 }

@@ -537,6 +537,11 @@ pub trait World {
         let _ = object;
         ConstValue::Other
     }
+    /// Whether it has said that something is not known only because it has not been told yet. What follows from its answers is then to be
+    /// found again once it has. No by default.
+    fn lacks_answers(&self) -> bool {
+        false
+    }
     /// Begin to tell the engine when `assumption` ceases to hold; false if that can't be told, and so nothing that
     /// relies on it may be installed. The default is for hosts that tell of every change.
     fn watch(&self, assumption: &Assumption) -> bool {

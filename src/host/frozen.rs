@@ -9,31 +9,74 @@
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
-    Answer, Assumption, AttrPlan, Callee, FieldAccess, Global, Inlinee, InstanceAccess,
+    AccessKind, Answer, Assumption, AttrPlan, Callee, FieldAccess, Global, Inlinee, InstanceAccess,
     IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, Question, RawItems, Snapshot,
     StorePlan, World,
 };
-use crate::types::{ClassPin, ObjectHandle, ObjectPin, Type};
+use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
+use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// How often what was asked in vain is answered, before a compile goes on without.
+const MOST_ROUNDS: u32 = 32;
+
+/// Handles that must not go stale.
+#[derive(Debug, Default)]
+pub struct Pins {
+    /// Classes.
+    pub classes: Vec<ClassPin>,
+    /// Objects.
+    pub objects: Vec<ObjectPin>,
+}
+
+impl Pins {
+    /// Pins of those handles that are alive.
+    pub fn of(
+        classes: impl IntoIterator<Item = ClassHandle>,
+        objects: impl IntoIterator<Item = ObjectHandle>,
+    ) -> Pins {
+        let classes = classes.into_iter().filter_map(ClassHandle::try_pin);
+        let objects = objects.into_iter().filter_map(ObjectHandle::try_pin);
+        Pins {
+            classes: classes.collect(),
+            objects: objects.collect(),
+        }
+    }
+}
 
 /// Frozen answers about the program. See the module's page.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FrozenWorld {
     known: Snapshot,
     /// What was asked of the host, also where it did not know.
     asked: HashSet<Question>,
     /// Asked in vain, in order.
     open: RefCell<Vec<Question>>,
-    /// What the answers name must not go stale on the way.
-    classes: Vec<ClassPin>,
-    objects: Vec<ObjectPin>,
+    /// How often that was answered.
+    rounds: u32,
+    /// Answers what depends on nothing that the program may change.
+    anywhere: Option<Arc<dyn World + Send + Sync>>,
+    /// What the answers name, and what was named before: it must not go stale on the way.
+    pins: Pins,
+    /// Whose pins these are.
+    pinned: FxHashSet<Result<ClassHandle, ObjectHandle>>,
 }
 
 impl FrozenWorld {
-    /// What a compile of `code` will probably ask.
-    pub fn of(code: &Code, world: &dyn World) -> FrozenWorld {
-        let mut frozen = FrozenWorld::default();
+    /// What a compile of `code` will probably ask. `anywhere` is asked for the rest first, on whatever thread that is.
+    pub fn of(
+        code: &Code,
+        world: &dyn World,
+        anywhere: Option<Arc<dyn World + Send + Sync>>,
+    ) -> FrozenWorld {
+        let mut frozen = FrozenWorld {
+            anywhere,
+            ..FrozenWorld::default()
+        };
+        code.hints().for_each(|ty| frozen.pin(ty));
         frozen.add_code(code, world);
         frozen
     }
@@ -46,11 +89,22 @@ impl FrozenWorld {
                 self.add(Question::Tuple(constant.object), world);
             }
         }
+        // What the code itself changes is not relied on.
+        let binds = |op| {
+            use Op::{DeleteGlobal, DeleteName, StoreGlobal, StoreName};
+            matches!(op, StoreName | StoreGlobal | DeleteName | DeleteGlobal)
+        };
+        let bound = code.instrs.iter().filter(|instr| binds(instr.op));
+        let bound: FxHashSet<u32> = bound.map(|instr| instr.arg).collect();
         for (i, instr) in code.instrs.iter().enumerate() {
+            let is_unreached = instr.hint.first().is_some_and(|ty| ty.is_bottom());
+            if is_unreached {
+                continue;
+            }
             let name = || code.names.get(instr.arg as usize).cloned();
-            let seen = instr.hint.first().copied().filter(|ty| !ty.is_bottom());
+            let seen = instr.hint.first().copied();
             match (instr.op, seen) {
-                (Op::LoadGlobal | Op::LoadName, _) => {
+                (Op::LoadGlobal | Op::LoadName, _) if !bound.contains(&instr.arg) => {
                     let Some(name) = name() else { continue };
                     let namespace = code.globals;
                     self.add(Question::Global(namespace, name), world);
@@ -87,6 +141,7 @@ impl FrozenWorld {
     pub fn answer(&mut self, world: &dyn World) -> usize {
         let open = self.open.take();
         let count = open.len();
+        self.rounds += 1;
         open.into_iter()
             .for_each(|question| self.add(question, world));
         count
@@ -107,7 +162,12 @@ impl FrozenWorld {
         self.asked.is_empty()
     }
 
-    /// Everything that must hold for the answers to hold.
+    /// What the answers name. There is more behind what was there before as there are more answers.
+    pub fn pins(&self) -> &Pins {
+        &self.pins
+    }
+
+    /// Everything that must hold for the answers to hold. There is more behind what was there before as there are more answers.
     pub fn assumptions(&self) -> impl Iterator<Item = &Assumption> {
         self.known.answers().iter().flat_map(Answer::assumptions)
     }
@@ -118,26 +178,23 @@ impl FrozenWorld {
             return;
         }
         question.subjects().into_iter().for_each(|ty| self.pin(ty));
+        question.object().into_iter().for_each(|object| self.pin_object(object));
         let answer = question.ask(world);
         self.asked.insert(question);
         let Some(answer) = answer else { return };
         let objects = answer.objects();
         for &object in &objects {
-            self.pin(Type::from_object(object));
+            self.pin_object(object);
         }
         let code = inlinee::inlined_code(&answer);
         if let Some(code) = &code {
             for constant in &code.consts {
-                self.pin(Type::from_object(constant.object));
+                self.pin_object(constant.object);
             }
             for ty in code.hints() {
                 self.pin(ty);
             }
         }
-        let function = match &answer {
-            Answer::Callee(object, Callee::Function { .. }) => Some(*object),
-            _ => None,
-        };
         let leads_on = matches!(
             answer,
             Answer::Global(..)
@@ -153,19 +210,28 @@ impl FrozenWorld {
                 self.add(Question::Value(object), world);
             }
         }
-        if let Some(function) = function {
-            self.add(Question::Inlinee(function), world);
-        }
         if let Some(code) = code {
             self.add_code(&code, world);
         }
     }
 
-    fn pin(&mut self, ty: Type) {
-        self.classes
-            .extend(ty.unique_class().and_then(|class| class.try_pin()));
-        self.objects
-            .extend(ty.as_object().and_then(|object| object.try_pin()));
+    /// See to it that what a type names does not go stale.
+    pub fn pin(&mut self, ty: Type) {
+        ty.as_object()
+            .into_iter()
+            .for_each(|object| self.pin_object(object));
+        if let Some(class) = ty.unique_class()
+            && self.pinned.insert(Ok(class))
+        {
+            self.pins.classes.extend(class.try_pin());
+        }
+    }
+
+    /// The same for an object. (There are some that no type says anything of, as None.)
+    fn pin_object(&mut self, object: ObjectHandle) {
+        if self.pinned.insert(Err(object)) {
+            self.pins.objects.extend(object.try_pin());
+        }
     }
 
     /// What is known, with a note of the question if it was not asked of the host.
@@ -177,6 +243,16 @@ impl FrozenWorld {
             }
         }
         &self.known
+    }
+}
+
+impl fmt::Debug for FrozenWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrozenWorld")
+            .field("asked", &self.asked.len())
+            .field("open", &self.open)
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
     }
 }
 
@@ -211,7 +287,18 @@ impl World for FrozenWorld {
             .raw_items(receiver, way)
     }
 
+    fn access_counter(&self, kind: AccessKind) -> Option<u64> {
+        self.anywhere.as_ref()?.access_counter(kind)
+    }
+
+    fn lacks_answers(&self) -> bool {
+        self.rounds < MOST_ROUNDS && !self.open.borrow().is_empty()
+    }
+
     fn is_of_class(&self, check: IntrinsicId) -> bool {
+        if let Some(anywhere) = &self.anywhere {
+            return anywhere.is_of_class(check);
+        }
         self.after(Question::OfClass(check)).is_of_class(check)
     }
 
@@ -221,6 +308,9 @@ impl World for FrozenWorld {
     }
 
     fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
+        if let Some(anywhere) = &self.anywhere {
+            return anywhere.check_of_both(a, b);
+        }
         self.after(Question::Both(a.clone(), b.clone()))
             .check_of_both(a, b)
     }
@@ -236,6 +326,9 @@ impl World for FrozenWorld {
     }
 
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        if let Some(anywhere) = &self.anywhere {
+            return anywhere.field_access(call);
+        }
         self.after(Question::Field(call.clone())).field_access(call)
     }
 

@@ -193,20 +193,65 @@ pub fn run_pass(name: &str, f: &mut Function, cx: &Context<'_>) -> Option<bool> 
     Some(changed)
 }
 
+/// How far the passes came with a function before the world [lacked answers](World::lacks_answers).
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// The function where passes may go on, and what those before it have found: whether each changed something.
+    resume: Option<(Function, Vec<bool>)>,
+}
+
+/// The passes before which the function is kept, as it is before the first one: those that ask most.
+const RESUMED_AT: &[&str] = &["split", "inline", "virtuals", "cut", "memory"];
+
+impl Progress {
+    /// The function where passes go on, if some have run already.
+    pub fn function(&self) -> Option<&Function> {
+        self.resume.as_ref().map(|(f, _)| f)
+    }
+}
+
 /// The passes in order, by name; `after` is called after each one that changed something.
-pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static str, &Function)) {
+///
+/// With `progress`, they end where the world lacks answers, and give false: called again with [`Progress::function`], they go on from there.
+pub fn run(
+    f: &mut Function,
+    cx: &Context<'_>,
+    mut progress: Option<&mut Progress>,
+    after: &mut dyn FnMut(&'static str, &Function),
+) -> bool {
     // The passes that have found nothing to change since something was changed: they would find nothing again.
     let mut settled: Vec<&'static str> = Vec::new();
+    let resume = progress.as_ref().and_then(|known| known.resume.as_ref());
+    let mut found_before = resume.map_or(Vec::new(), |(_, found)| found.clone()).into_iter();
+    let mut found: Vec<bool> = Vec::new();
+    let mut has_ended = false;
     let mut step = |f: &mut Function, name: &'static str| -> bool {
         // That one leaves out itself what can be left out of it.
-        if cx.without.contains(&name) && name != "types" || settled.contains(&name) {
+        if cx.without.contains(&name) && name != "types" || settled.contains(&name) || has_ended {
             return false;
         }
-        let started = Instant::now();
-        let changed = run_pass(name, f, cx).expect("a pass");
-        cx.log.borrow_mut().add(name, started.elapsed());
+        let known = found_before.next();
+        if let Some(progress) = &mut progress
+            && known.is_none()
+            && (found.is_empty() || RESUMED_AT.contains(&name))
+        {
+            progress.resume = Some((f.clone(), found.clone()));
+        }
+        let changed = known.unwrap_or_else(|| {
+            let started = Instant::now();
+            let changed = run_pass(name, f, cx).expect("a pass");
+            cx.log.borrow_mut().add(name, started.elapsed());
+            has_ended = progress.is_some() && cx.world.lacks_answers();
+            changed
+        });
+        if has_ended {
+            return false;
+        }
+        found.push(changed);
         if changed {
-            after(name, f);
+            if known.is_none() {
+                after(name, f);
+            }
             settled.clear();
         } else {
             settled.push(name);
@@ -320,4 +365,5 @@ pub fn run(f: &mut Function, cx: &Context<'_>, after: &mut dyn FnMut(&'static st
     step(f, "reuse");
     step(f, "dce");
     step(f, "tracebacks");
+    !has_ended
 }

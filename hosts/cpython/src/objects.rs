@@ -15,7 +15,7 @@ mod tests;
 pub mod tracking;
 
 use collector::{Held, Units};
-pub use release::{Reach, hold, let_go, release_unused, unhold};
+pub use release::{Reach, disown, hold, let_go, release_objects, release_unused, unhold};
 
 use crate::abi::{self, type_};
 use crate::owned::Owned;

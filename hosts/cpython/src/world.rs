@@ -32,8 +32,8 @@ use cladonia::host::{
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// The intrinsics that access plans are made of.
 #[derive(Clone, Copy, Debug)]
@@ -61,45 +61,9 @@ struct PlanIds {
     store_instance_value: IntrinsicId,
 }
 
-/// The interpreter's state for one compile.
-pub struct CPythonWorld<'a> {
-    ids: PlanIds,
-    raw_ids: raw_items::RawIds,
-    native_ids: natives::NativeIds,
-    code: Obj,
-    globals: Obj,
-    builtins: Obj,
-    known: Known<'a>,
-    /// Globals and builtins of inlined functions, by the address of the globals.
-    others: RefCell<HashMap<u64, (Obj, Obj)>>,
-}
-
-/// What the runtime knows of functions and names.
-#[derive(Clone, Copy)]
-pub struct Known<'a> {
-    /// The address of a function's entry cell, or 0 if it has none.
-    pub entry_cell: &'a dyn Fn(Obj) -> u64,
-    /// Where a function can be called with raw values.
-    pub raw_entry: &'a dyn Fn(Obj) -> Option<RawEntry>,
-    /// A function's bytecode, if calls of it may become it.
-    pub inlinee: &'a dyn Fn(Obj) -> Option<Code>,
-    /// Whether a name of a namespace (its dict's address) has changed too often to be relied on.
-    pub is_unstable: &'a dyn Fn(u64, &str) -> bool,
-}
-
-impl<'a> CPythonWorld<'a> {
-    /// The world of a function with this code, and these globals and builtins (as in its frame).
-    ///
-    /// # Safety
-    /// The interpreter's lock is held, and all three objects live, as long as this is used.
-    pub unsafe fn new(
-        host: &Host,
-        code: Obj,
-        globals: Obj,
-        builtins: Obj,
-        known: Known<'a>,
-    ) -> CPythonWorld<'a> {
-        let ids = PlanIds {
+impl PlanIds {
+    fn new(host: &Host) -> PlanIds {
+        PlanIds {
             check_class: host.intrinsic(plan::CHECK_CLASS),
             check_inline_values: host.intrinsic(plan::CHECK_INLINE_VALUES),
             check_null: host.intrinsic(plan::CHECK_NULL),
@@ -121,7 +85,81 @@ impl<'a> CPythonWorld<'a> {
             load_instance_value: host.intrinsic(in_dict::LOAD_INSTANCE_VALUE),
             store_dict_value: host.intrinsic(in_dict::STORE_DICT_VALUE),
             store_instance_value: host.intrinsic(in_dict::STORE_INSTANCE_VALUE),
-        };
+        }
+    }
+}
+
+/// What follows from the intrinsics of plans alone: any thread may ask.
+#[derive(Debug)]
+pub struct Anywhere(PlanIds);
+
+impl Anywhere {
+    /// That of this host.
+    pub fn new(host: &Host) -> Anywhere {
+        Anywhere(PlanIds::new(host))
+    }
+}
+
+impl World for Anywhere {
+    fn access_counter(&self, kind: AccessKind) -> Option<u64> {
+        accesses::word(kind)
+    }
+
+    fn is_of_class(&self, check: IntrinsicId) -> bool {
+        self.0.check_shared_keys.contains(&check)
+    }
+
+    fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
+        self.0.merged_check(a, b)
+    }
+
+    fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
+        self.0.find_field_access(call)
+    }
+}
+
+/// Globals and builtins of inlined functions, by the address of the globals.
+pub type Namespaces = RefCell<FxHashMap<u64, (Obj, Obj)>>;
+
+/// The interpreter's state for one compile.
+pub struct CPythonWorld<'a> {
+    ids: PlanIds,
+    raw_ids: raw_items::RawIds,
+    native_ids: natives::NativeIds,
+    code: Obj,
+    globals: Obj,
+    builtins: Obj,
+    known: Known<'a>,
+}
+
+/// What the runtime knows of functions and names.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// The address of a function's entry cell, or 0 if it has none.
+    pub entry_cell: &'a dyn Fn(Obj) -> u64,
+    /// Where a function can be called with raw values.
+    pub raw_entry: &'a dyn Fn(Obj) -> Option<RawEntry>,
+    /// A function's bytecode, if calls of it may become it.
+    pub inlinee: &'a dyn Fn(Obj) -> Option<Code>,
+    /// Whether a name of a namespace (its dict's address) has changed too often to be relied on.
+    pub is_unstable: &'a dyn Fn(u64, &str) -> bool,
+    /// Where functions that were offered to be inlined look up their names.
+    pub others: &'a Namespaces,
+}
+
+impl<'a> CPythonWorld<'a> {
+    /// The world of a function with this code, and these globals and builtins (as in its frame).
+    ///
+    /// # Safety
+    /// The interpreter's lock is held, and all three objects live, as long as this is used.
+    pub unsafe fn new(
+        host: &Host,
+        code: Obj,
+        globals: Obj,
+        builtins: Obj,
+        known: Known<'a>,
+    ) -> CPythonWorld<'a> {
+        let ids = PlanIds::new(host);
         CPythonWorld {
             ids,
             raw_ids: raw_items::RawIds::new(host),
@@ -130,7 +168,6 @@ impl<'a> CPythonWorld<'a> {
             globals,
             builtins,
             known,
-            others: RefCell::default(),
         }
     }
 
@@ -138,7 +175,7 @@ impl<'a> CPythonWorld<'a> {
     fn namespace(&self, token: u64) -> Option<(Obj, Obj)> {
         match token {
             0 => Some((self.globals, self.builtins)),
-            other => self.others.borrow().get(&other).copied(),
+            other => self.known.others.borrow().get(&other).copied(),
         }
     }
 
@@ -313,11 +350,11 @@ impl World for CPythonWorld<'_> {
     }
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {
-        self.ids.check_shared_keys.contains(&check)
+        Anywhere(self.ids).is_of_class(check)
     }
 
     fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
-        self.merged_check(a, b)
+        self.ids.merged_check(a, b)
     }
 
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
@@ -334,7 +371,7 @@ impl World for CPythonWorld<'_> {
     }
 
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
-        self.find_field_access(call)
+        self.ids.find_field_access(call)
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

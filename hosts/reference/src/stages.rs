@@ -480,7 +480,7 @@ impl FunctionInHir {
         };
         let mut fault = Ok(());
         catch(|| {
-            opt::run(f, &cx, &mut |name, f| {
+            opt::run(f, &cx, None, &mut |name, f| {
                 if fault.is_ok() {
                     fault = verified(f, &format!("after {name}"));
                 }

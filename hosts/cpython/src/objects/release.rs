@@ -35,6 +35,41 @@ pub unsafe fn let_go(object: *mut PyObject) {
     drop(released);
 }
 
+/// Gives up what was asked for of objects that no unit relies on, as [`release_unused`] does: where many are asked for and few classes.
+///
+/// # Safety
+/// As for [`release_unused`].
+pub unsafe fn release_objects() {
+    let mut released = Vec::new();
+    // The lock is let go before the references are, as in [`release_unused`].
+    {
+        let mut registry = lock();
+        for address in std::mem::take(&mut registry.touched) {
+            registry.settle_object(address, &mut released);
+        }
+    }
+    drop(released);
+}
+
+/// Whoever pinned these objects without holding them was told that they may end. Another object at such an address has another handle,
+/// though the old one is pinned.
+pub fn disown(objects: &[ObjectHandle]) {
+    let mut registry = lock();
+    for object in objects {
+        let address = object.token() as usize;
+        let known = registry.objects.get(&address);
+        // What units hold does not end.
+        if known.is_some_and(|known| known.handle == *object && !known.units.exist()) {
+            object.forget();
+            let known = registry.objects.remove(&address);
+            let held = known.and_then(|known| known.held);
+            registry
+                .retired_objects
+                .extend(held.map(|held| (*object, held)));
+        }
+    }
+}
+
 /// What is alive as long as a handle is: the object, its class, the class it is, and what these derive from.
 pub struct Reach {
     /// With their addresses: a handle that has gone stale no longer tells.

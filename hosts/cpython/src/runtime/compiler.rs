@@ -6,13 +6,14 @@
 use super::Gil;
 use super::capi::Object;
 use super::compiling::Refusal;
-use crate::world::Known;
+use crate::world::{Anywhere, Known};
 use cladonia::bytecode::Code;
 use cladonia::code::CodeMemory;
 use cladonia::engine::{CompileError, Engine};
-use cladonia::host::World;
+use cladonia::host::{Host, World};
 use cladonia::types::Type;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
 
 /// What turns the interpreter's things into the compiler's: given once, at the start.
 #[derive(Clone, Copy)]
@@ -26,7 +27,7 @@ pub struct Front {
     pub live_type: fn(value: Object) -> Type,
     /// The program as it is now, for code with these globals and builtins.
     pub world: for<'a> fn(
-        engine: &Engine,
+        host: &Host,
         code: Object,
         globals: Object,
         builtins: Object,
@@ -35,7 +36,11 @@ pub struct Front {
 }
 
 /// See the head of this file.
-pub struct Compiler(RefCell<State>);
+pub struct Compiler {
+    state: RefCell<State>,
+    /// What the interpreter is described by, once it was, and what follows from that alone.
+    host: OnceCell<(Arc<Host>, Arc<Anywhere>)>,
+}
 
 enum State {
     /// Nothing was compiled yet.
@@ -49,12 +54,20 @@ enum State {
 impl Compiler {
     /// One that will put its code into this memory.
     pub fn new(memory: CodeMemory) -> Compiler {
-        Compiler(RefCell::new(State::Unmade(memory)))
+        Compiler {
+            state: RefCell::new(State::Unmade(memory)),
+            host: OnceCell::new(),
+        }
+    }
+
+    /// The description of the interpreter, if there is a compiler, and what follows from that alone.
+    pub fn host(&self) -> Option<&(Arc<Host>, Arc<Anywhere>)> {
+        self.host.get()
     }
 
     /// Whether it is at work.
     pub fn is_at_work(&self) -> bool {
-        matches!(*self.0.borrow(), State::AtWork)
+        matches!(*self.state.borrow(), State::AtWork)
     }
 
     /// Take the engine out, made if there was none. The caller returns it with [`Compiler::put_back`] when it has compiled; until then
@@ -63,20 +76,25 @@ impl Compiler {
     /// # Errors
     /// [`Refusal::Busy`] if it is at work, [`Refusal::Lasting`] if there can't be one.
     pub fn take(&self, gil: Gil) -> Result<Box<Engine>, Refusal> {
-        match self.0.replace(State::AtWork) {
+        match self.state.replace(State::AtWork) {
             State::Idle(engine) => Ok(engine),
             State::AtWork => Err(Refusal::Busy),
             State::Failed(reason) => {
-                self.0.replace(State::Failed(reason.clone()));
+                self.state.replace(State::Failed(reason.clone()));
                 Err(Refusal::Lasting(reason))
             }
             State::Unmade(memory) => match (gil.runtime().front.make)(memory) {
                 Ok(mut engine) => {
                     engine.set_cache(gil.runtime().code_cache());
+                    self.host.get_or_init(|| {
+                        let host = engine.host().clone();
+                        let anywhere = Anywhere::new(&host);
+                        (host, Arc::new(anywhere))
+                    });
                     Ok(Box::new(engine))
                 }
                 Err(reason) => {
-                    self.0.replace(State::Failed(reason.clone()));
+                    self.state.replace(State::Failed(reason.clone()));
                     Err(Refusal::Lasting(reason))
                 }
             },
@@ -85,7 +103,7 @@ impl Compiler {
 
     /// It has done its work.
     pub fn put_back(&self, engine: Box<Engine>) {
-        self.0.replace(State::Idle(engine));
+        self.state.replace(State::Idle(engine));
     }
 
     /// Do something with it, unless it is at work or there can't be one.
@@ -98,7 +116,7 @@ impl Compiler {
 
     /// This is a forked child: the code memory is its parent's.
     pub fn after_fork_in_child(&self) {
-        match &*self.0.borrow() {
+        match &*self.state.borrow() {
             State::Unmade(memory) => memory.after_fork_in_child(),
             State::Idle(engine) => engine.memory().after_fork_in_child(),
             State::AtWork | State::Failed(_) => {}
@@ -107,7 +125,7 @@ impl Compiler {
 
     /// Do something with it if it was made and is not at work.
     pub fn if_made<R>(&self, act: impl FnOnce(&mut Engine) -> R) -> Option<R> {
-        match &mut *self.0.borrow_mut() {
+        match &mut *self.state.borrow_mut() {
             State::Idle(engine) => Some(act(engine)),
             _ => None,
         }

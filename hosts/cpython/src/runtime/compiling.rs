@@ -1,33 +1,35 @@
 //! Requests to the compiler, and the installation of what it makes.
 //!
-//! A compile runs under the GIL from the request to the optimised HIR, so nothing it relies on can change between; from then
-//! on that is watched. LIR and machine code are made here too, or [beside the program](super::workers): then whoever asks for the unit
-//! is told that the compiler is busy, asks again at the next call or back edge, and installs the unit once it is there.
+//! A compile here runs under the GIL from the request to the machine code, so nothing that it relies on can change between; from then on
+//! that is watched. Mostly it is done [beside the program](super::workers): then what it relies on is watched from the start, and whoever
+//! asks for the unit is told that the compiler is busy, asks again at the next call or back edge, and installs the unit once it is there.
 
 use super::capi::*;
 use super::function_state::{self, CodeState, Entry, MOST_REACHED_LATE, state_of};
 use super::generators::Forward;
-use super::units::{self, FORCE_CAPACITY, Kind, Progress, UnitRef, UnitState};
-use super::workers::{Done, Insisting, Order};
+use super::units::{self, FORCE_CAPACITY, Kind, Pending, Progress, UnitRef, UnitState};
+use super::workers::{Insisting, Order, Outcome};
 use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling, watchers, worth};
 use crate::namespace::{self, NameCell};
-use crate::world::{Known, supers};
+use crate::objects;
+use crate::world::{Known, Namespaces, supers};
 use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{
-    CompileError, Entry as Start, Generated, Generator, Optimised, Planted, Request, UnitParts,
+    CompileError, Entry as Start, FrozenRequest, Generator, Planted, Request, Unit, UnitParts,
 };
 use cladonia::exits::Reason;
-use cladonia::host::{Namespace, print_host};
+use cladonia::facts::Assumption;
+use cladonia::host::{Host, Namespace, World, print_host};
 use cladonia::lir::Func;
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many units are made between two looks for code objects that nothing but their units refers to.
 const UNITS_BETWEEN_SWEEPS: u64 = 64;
@@ -129,7 +131,7 @@ fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
 /// invalid from then on. So an object lives exactly as long as without a compiler.
 fn release() {
     // SAFETY: under the GIL, no compile is under way, no table is borrowed.
-    unsafe { crate::objects::release_unused() };
+    unsafe { objects::release_unused() };
 }
 
 /// What the compiler is told of a unit's namespace, with cells for its names.
@@ -394,6 +396,7 @@ unsafe fn make_unit(
         ),
         _ => (frames::enter(&unit), frames::leave(&unit), None),
     };
+    let is_private = gil.runtime().listing.is_unlikely();
     let parts = UnitParts {
         closed,
         token: unit.token(),
@@ -406,7 +409,7 @@ unsafe fn make_unit(
         position_base: shape.units() as u64,
         position_scale: 2,
         namespace,
-        objects_are_private: gil.runtime().listing.is_unlikely(),
+        objects_are_private: is_private,
         force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
     };
     // SAFETY: the caller's promise; the code was decoded from the state's.
@@ -439,74 +442,134 @@ unsafe fn make_unit(
     engine.check_facts = options.check_facts;
     let instrs = &gil.runtime().totals.instrs;
     instrs.update(|instrs| instrs + code.instrs.len() as u64);
+    let is_beside = gil.runtime().workers.are_wanted(gil) && engine.replays.is_none();
+    let mut pending = Pending::default();
+    let Some((host, anywhere)) = compiler.host() else {
+        compiler.put_back(engine);
+        return Err(Refusal::Busy);
+    };
     let made = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: the compiler asks for Python functions that are alive.
-        let entry_cell = |func| unsafe { function_state::entry_cell(gil, func).unwrap_or(0) };
-        // SAFETY: as above.
-        let raw_entry = |func| unsafe { closed::raw_entry(gil, func) };
-        let is_unstable = |dict, name: &str| gil.runtime().watches.is_unstable(dict, name);
-        let known = Known {
-            entry_cell: &entry_cell,
-            raw_entry: &raw_entry,
-            inlinee: &|func| inlinee(gil, func),
-            is_unstable: &is_unstable,
-        };
-        let world = (gil.runtime().front.world)(&engine, shape.code, globals, builtins, known);
-        engine.optimise(Request {
-            code: &code,
-            entry,
-            live,
-            world: &*world,
-            parts,
-            avoid: &learnt.avoid,
-            met: &met,
+        with_world(gil, host, &unit, &pending.others, |world| {
+            let request = Request {
+                code: &code,
+                entry,
+                live,
+                world,
+                parts,
+                avoid: &learnt.avoid,
+                met: &met,
+            };
+            match is_beside {
+                true => Ok(Made::Frozen(engine.freeze(request, Some(anywhere.clone())))),
+                false => engine.compile(request).map(Made::Unit),
+            }
         })
     }));
     compiler.put_back(engine);
     let took = started.elapsed();
     let spent = &gil.runtime().totals.compile_ns;
-    spent.set(spent.get() + took.as_nanos() as u64);
-    let (mut draft, optimised) = made
+    spent.update(|spent| spent + took.as_nanos() as u64);
+    unit.cost = (Instant::now(), took);
+    let made = made
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
             Refusal::Lasting(e.to_string())
         })?;
-    draft.assumptions.extend(made_functions);
-    unit.begin(draft);
-    unit.cost = (Instant::now(), took);
-    drop((held, sampled));
-    let unit = Box::into_raw(unit);
-    // SAFETY: the unit is alive.
-    let watched = unsafe { gil.runtime().watches.register(gil, unit) };
-    // What is released may run code of the program, which may change what the unit relies on: then it is retired, but not reclaimed yet.
-    // SAFETY: the unit is alive.
-    unsafe { units::keeping(unit, release) };
-    if !watched {
-        // SAFETY: nobody has seen it yet.
-        drop(unsafe { Box::from_raw(unit) });
-        return Err(Refusal::Lasting(
-            "what it relies on cannot be watched".into(),
-        ));
+    match made {
+        Made::Unit(mut made) => {
+            made.assumptions.extend(made_functions);
+            unit.finish(made);
+            drop((held, sampled));
+            let unit = Box::into_raw(unit);
+            // SAFETY: the unit is alive, and in no table.
+            unsafe {
+                watch(gil, unit)?;
+                complete(gil, unit);
+            }
+            Ok(unit)
+        }
+        Made::Frozen(request) => {
+            pending.certain = made_functions.into_iter().collect();
+            if is_private {
+                pending.certain.push(Assumption::ObjectsPrivate);
+            }
+            unit.pending = Some(pending);
+            let unit = Box::into_raw(unit);
+            // SAFETY: the unit is alive.
+            unsafe {
+                (*unit).take_answers(request.world());
+                // Those that the compiler was told of are pinned.
+                drop((held, sampled));
+                watch(gil, unit)?;
+                order(gil, unit, request);
+            }
+            Err(Refusal::Busy)
+        }
     }
-    // SAFETY: retired units are alive until they are reclaimed, which nothing has done since.
-    if !unsafe { (*unit).is_valid() } {
-        return Err(Refusal::Busy);
-    }
-    if gil.runtime().workers.are_wanted(gil) {
-        // SAFETY: the unit is alive.
-        unsafe { order(gil, unit, optimised) };
-        return Err(Refusal::Busy);
-    }
-    let started = Instant::now();
-    let generated = generate(gil, optimised);
-    spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
-    // SAFETY: the unit is alive, valid and in no table.
-    unsafe { complete(gil, unit, generated, 1) }?;
-    // SAFETY: as before.
-    match unsafe { (*unit).is_valid() } {
-        true => Ok(unit),
-        false => Err(Refusal::Busy),
+}
+
+/// What a request to the compiler has come to.
+enum Made {
+    Unit(Unit),
+    /// For a worker.
+    Frozen(FrozenRequest),
+}
+
+/// Ask the program as it is now what the compiler asks of it for a unit.
+fn with_world<R>(
+    gil: Gil,
+    host: &Host,
+    unit: &UnitState,
+    others: &Namespaces,
+    ask: impl FnOnce(&dyn World) -> R,
+) -> R {
+    // SAFETY: the compiler asks for Python functions that are alive.
+    let entry_cell = |func| unsafe { function_state::entry_cell(gil, func).unwrap_or(0) };
+    // SAFETY: as above.
+    let raw_entry = |func| unsafe { closed::raw_entry(gil, func) };
+    let is_unstable = |dict, name: &str| gil.runtime().watches.is_unstable(dict, name);
+    let known = Known {
+        entry_cell: &entry_cell,
+        raw_entry: &raw_entry,
+        inlinee: &|func| inlinee(gil, func),
+        is_unstable: &is_unstable,
+        others,
+    };
+    let UnitState {
+        shape,
+        globals,
+        builtins,
+        ..
+    } = unit;
+    let world = (gil.runtime().front.world)(host, shape.code, *globals, *builtins, known);
+    ask(&*world)
+}
+
+/// Watch what a new unit relies on, and let go of what was only looked at.
+///
+/// # Errors
+/// A [`Refusal`]: the unit is gone, or it is retired.
+///
+/// # Safety
+/// The unit is alive and in no table.
+unsafe fn watch(gil: Gil, unit: UnitRef) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise. What is released may run code of the program, which may change what the unit relies on: then it is
+    // retired, but not reclaimed yet; retired units are alive until they are.
+    unsafe {
+        let watched = gil.runtime().watches.register(gil, unit);
+        units::keeping(unit, release);
+        if !watched {
+            // Nobody has seen it yet.
+            drop(Box::from_raw(unit));
+            return Err(Refusal::Lasting(
+                "what it relies on cannot be watched".into(),
+            ));
+        }
+        match (*unit).is_valid() {
+            true => Ok(()),
+            false => Err(Refusal::Busy),
+        }
     }
 }
 
@@ -571,40 +634,13 @@ pub(super) unsafe fn unless_busy<T>(
     made
 }
 
-/// Machine code, made here.
-fn generate(gil: Gil, optimised: Optimised) -> Result<Generated, CompileError> {
-    let compiler = &gil.runtime().compiler;
-    let mut engine = compiler
-        .take(gil)
-        .map_err(|refusal| CompileError::Internal(refusal.to_string()))?;
-    let made = catch_unwind(AssertUnwindSafe(|| engine.generate(optimised)));
-    compiler.put_back(engine);
-    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
-}
-
-/// Give a unit its machine code, of whose time one part in `parts` counts. If there is none, the unit is gone.
+/// A unit was made: count it, and prepare it to be entered.
 ///
 /// # Safety
 /// The unit is alive and watched, and nobody else refers to it but those who watch.
-unsafe fn complete(
-    gil: Gil,
-    unit: UnitRef,
-    generated: Result<Generated, CompileError>,
-    parts: u32,
-) -> Result<(), Refusal> {
+unsafe fn complete(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise.
     unsafe {
-        let generated = match generated {
-            Ok(generated) => generated,
-            Err(error) => {
-                gil.runtime().watches.forget(unit);
-                drop(Box::from_raw(unit));
-                return Err(Refusal::Lasting(error.to_string()));
-            }
-        };
-        let (_, optimising) = (*unit).cost;
-        (*unit).cost = (Instant::now(), optimising + generated.took() / parts);
-        (*unit).finish(generated);
         if let Some(compiled) = &(*unit).unit {
             gil.runtime().totals.compiled(compiled);
         }
@@ -613,15 +649,14 @@ unsafe fn complete(
         state_of(gil, (*unit).shape.code).compiled.set(true);
         // Those that rely on what the unit stores are alive, as units in tables are.
         watchers::announce_stores(gil, unit);
-        Ok(())
     }
 }
 
-/// Have a unit's code generated beside the program.
+/// Have a unit made beside the program.
 ///
 /// # Safety
 /// The unit is alive, watched and valid.
-unsafe fn order(gil: Gil, unit: UnitRef, optimised: Optimised) {
+unsafe fn order(gil: Gil, unit: UnitRef, request: FrozenRequest) {
     // SAFETY: the caller's promise.
     unsafe {
         let state = state_of(gil, (*unit).shape.code);
@@ -632,11 +667,18 @@ unsafe fn order(gil: Gil, unit: UnitRef, optimised: Optimised) {
         };
         let without = entry.filter(|entry| entry.stub.get().is_none());
         let stub = without.map(|entry| super::entries::stub(&entry));
-        let order = Order { optimised, stub };
-        with_generators(gil, |generator| {
-            gil.runtime().workers.order(gil, unit, order, generator);
-        });
+        place(gil, unit, Order { request, stub });
+        while let Some(order) = gil.runtime().workers.asked_at_once(unit) {
+            take(gil, unit, Outcome::Asks(order));
+        }
     }
+}
+
+/// Give workers an order, the first or another one for its unit.
+fn place(gil: Gil, unit: UnitRef, order: Order) {
+    with_generators(gil, |generator| {
+        gil.runtime().workers.order(gil, unit, order, generator);
+    });
 }
 
 /// Do something for which there is a maker of code generators.
@@ -655,57 +697,209 @@ pub fn keep_time(gil: Gil) -> bool {
     workers.are_there()
 }
 
-/// Take what workers have made since this was called last: each unit is ready to be installed, or stale and given up.
+/// Take what workers have made since this was called last: each unit is ready to be installed, or stale and given up; and answer what they
+/// have asked. Called wherever the program is watched, since it costs nothing while there is nothing.
 pub fn collect(gil: Gil) {
     let workers = &gil.runtime().workers;
+    if workers.are_idle() || !gil.runtime().can_compile() {
+        return;
+    }
     if workers.are_missing() {
         workers.start(gil);
         with_generators(gil, |generator| workers.supply(generator));
     }
-    for (unit, done) in workers.collect() {
+    let outcomes = workers.collect();
+    if outcomes.is_empty() {
+        return;
+    }
+    let started = Instant::now();
+    for (unit, outcome) in outcomes {
         // SAFETY: the order of a unit that goes away is withdrawn.
-        unsafe { take(gil, unit, done) };
+        unsafe { take(gil, unit, outcome) };
+    }
+    if !gil.runtime().totals.is_stalled.get() {
+        gil.runtime().totals.stalled(started.elapsed());
     }
 }
 
-/// Take one order that was carried out.
+/// Take what has come of one order.
 ///
 /// # Safety
 /// It is the unit's, which is alive: what is invalid is not freed before something is compiled again.
-unsafe fn take(gil: Gil, unit: UnitRef, done: Done) {
+unsafe fn take(gil: Gil, unit: UnitRef, outcome: Outcome) {
     // SAFETY: the caller's promise.
     unsafe {
         if !(*unit).is_valid() {
             // Another that was taken with it has made it so.
             return;
         }
-        if let Some(Ok(stub)) = done.stub {
-            let state = state_of(gil, (*unit).shape.code);
-            if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {
-                entry.stub.get_or_init(|| stub);
+        let made = match outcome {
+            Outcome::Asks(mut order) => match answer(gil, unit, &mut order.request) {
+                Ok(true) => return place(gil, unit, order),
+                Ok(false) => return,
+                Err(error) => Err(error),
+            },
+            Outcome::Made(made, stub) => {
+                if let Some(Ok(stub)) = stub {
+                    let state = state_of(gil, (*unit).shape.code);
+                    if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {
+                        entry.stub.get_or_init(|| stub);
+                    }
+                }
+                made
             }
+        };
+        settle(gil, unit, made);
+    }
+}
+
+/// Answer what the compiler has asked for a unit. Gives whether the unit is still valid.
+///
+/// # Errors
+/// What was answered can't be watched.
+///
+/// # Safety
+/// The unit is alive and pending.
+unsafe fn answer(
+    gil: Gil,
+    unit: UnitRef,
+    request: &mut FrozenRequest,
+) -> Result<bool, CompileError> {
+    let Some((host, _)) = gil.runtime().compiler.host() else {
+        return Err(CompileError::EngineDropped);
+    };
+    let started = Instant::now();
+    // SAFETY: the caller's promise.
+    let (state, pending) = unsafe { (&*unit, (*unit).pending.as_ref()) };
+    let Some(pending) = pending else {
+        return Ok(false);
+    };
+    let answered = catch_unwind(AssertUnwindSafe(|| {
+        with_world(gil, host, state, &pending.others, |world| request.answer(world))
+    }));
+    // SAFETY: the caller's promise; nothing else borrows it now.
+    unsafe {
+        let new = (*unit).take_answers(request.world());
+        let is_watched = (*unit).is_valid() && gil.runtime().watches.watch(gil, unit, &new);
+        units::keeping(unit, || objects::release_objects());
+        let spent = &gil.runtime().totals.compile_ns;
+        spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
+        match answered {
+            Err(panic) => Err(CompileError::Internal(panic_text(&*panic))),
+            Ok(_) if !(*unit).is_valid() => Ok(false),
+            Ok(_) if is_watched => Ok(true),
+            Ok(_) => Err(CompileError::Invalid(
+                "what it relies on cannot be watched".into(),
+            )),
         }
-        if let Ok(generated) = &done.result {
-            let beside = &gil.runtime().totals.beside_ns;
-            beside.update(|ns| ns + generated.took().as_nanos() as u64);
-        }
+    }
+}
+
+/// A unit was made that was ordered, or can't be: then it is gone, and that is on record.
+///
+/// # Safety
+/// The unit is alive, pending and valid, and its order is taken.
+unsafe fn settle(gil: Gil, unit: UnitRef, made: Result<Unit, CompileError>) {
+    // SAFETY: the caller's promise.
+    unsafe {
         let state = state_of(gil, (*unit).shape.code);
         let pos = match (*unit).kind {
             Kind::Loop { pos, .. } => Some(pos),
             _ => None,
         };
-        if done.result.is_err() {
-            state.ordered.borrow_mut().retain(|&other| other != unit);
-        }
-        if let Err(Refusal::Lasting(reason)) = complete(gil, unit, done.result, worth::BESIDE) {
-            match pos {
-                None => drop(refuse(gil, state.shape.code, reason)),
-                Some(pos) => {
-                    state.with_loop(pos, |slot| slot.closed = true);
-                    state.loops_refused.get_or_init(|| reason);
-                }
+        let reason = match made {
+            Err(error) => error.to_string(),
+            Ok(made) => match install_pending(gil, unit, made) {
+                Err(Refusal::Lasting(reason)) => reason,
+                Ok(()) | Err(Refusal::Busy) => return,
+            },
+        };
+        state.ordered.borrow_mut().retain(|&other| other != unit);
+        gil.runtime().watches.forget(unit);
+        drop(Box::from_raw(unit));
+        match pos {
+            None => drop(refuse(gil, state.shape.code, reason)),
+            Some(pos) => {
+                state.with_loop(pos, |slot| slot.closed = true);
+                state.loops_refused.get_or_init(|| reason);
             }
         }
+    }
+}
+
+/// Take over a unit that was made beside the program: from now on only what it relies on is watched, and only what it names is held.
+///
+/// # Errors
+/// A [`Refusal`]; if it is busy, the unit is retired.
+///
+/// # Safety
+/// The unit is alive, pending and valid.
+unsafe fn install_pending(gil: Gil, unit: UnitRef, mut made: Unit) -> Result<(), Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(pending) = (*unit).pending.take() else {
+            return Err(Refusal::Busy);
+        };
+        // The compiler says itself whether that is relied on.
+        let certain = pending.certain.iter();
+        let certain = certain.filter(|other| **other != Assumption::ObjectsPrivate);
+        made.assumptions.extend(certain.cloned());
+        let took: Duration = made.timings.iter().map(|(_, took)| *took).sum();
+        let beside = &gil.runtime().totals.beside_ns;
+        beside.update(|ns| ns + took.as_nanos() as u64);
+        let (_, here) = (*unit).cost;
+        (*unit).cost = (Instant::now(), here + took / worth::BESIDE);
+        (*unit).finish(made);
+        let watches = &gil.runtime().watches;
+        let is_watched = watches.register(gil, unit);
+        let kept: HashSet<&Assumption> = (*unit).assumptions().iter().collect();
+        for assumption in pending.assumptions() {
+            if !kept.contains(assumption) {
+                watches.unwatch(unit, assumption);
+            }
+        }
+        if !is_watched {
+            return Err(Refusal::Lasting(
+                "what it relies on cannot be watched".into(),
+            ));
+        }
+        units::keeping(unit, || {
+            drop(pending);
+            release();
+        });
+        if !(*unit).is_valid() {
+            return Err(Refusal::Busy);
+        }
+        complete(gil, unit);
+        Ok(())
+    }
+}
+
+/// Make a unit here that was ordered.
+///
+/// # Safety
+/// The unit is alive, pending and valid, and its order is taken back.
+unsafe fn finish_here(gil: Gil, unit: UnitRef, mut request: FrozenRequest) {
+    let compiler = &gil.runtime().compiler;
+    loop {
+        let started = Instant::now();
+        let made = compiler.with(gil, |engine| engine.generator().compile(&mut request));
+        let spent = &gil.runtime().totals.compile_ns;
+        spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
+        // SAFETY: the caller's promise.
+        let made = unsafe {
+            match made {
+                None => Err(CompileError::Internal("the compiler is at work".into())),
+                Some(Some(made)) => made,
+                Some(None) => match answer(gil, unit, &mut request) {
+                    Ok(true) => continue,
+                    Ok(false) => return,
+                    Err(error) => Err(error),
+                },
+            }
+        };
+        // SAFETY: the caller's promise.
+        return unsafe { settle(gil, unit, made) };
     }
 }
 
@@ -735,10 +929,10 @@ unsafe fn ordered(
             if gil.runtime().workers.are_wanted(gil) {
                 return Err(Refusal::Busy);
             }
-            let workers = &gil.runtime().workers;
-            let done = workers.wait_for(unit, |optimised| generate(gil, optimised));
-            if let Some(done) = done {
-                take(gil, unit, done);
+            match gil.runtime().workers.take_back(unit) {
+                Some(Outcome::Asks(order)) => finish_here(gil, unit, order.request),
+                Some(made) => take(gil, unit, made),
+                None => {}
             }
         }
         let Some(unit) = find() else {

@@ -9,7 +9,7 @@ use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{CompileError, Engine};
-use cladonia::host::{CALL_BOXED, EXIT_HOOK, RECORD_EXIT, RESUME_EXITS, World};
+use cladonia::host::{CALL_BOXED, EXIT_HOOK, Host, RECORD_EXIT, RESUME_EXITS, World};
 use cladonia::ll::Ty;
 use cladonia::types::Type;
 use std::sync::Arc;
@@ -97,12 +97,12 @@ fn live_type(value: Object) -> Type {
 }
 
 fn world<'a>(
-    engine: &Engine,
+    host: &Host,
     code: Object,
     globals: Object,
     builtins: Object,
     known: Known<'a>,
 ) -> Box<dyn World + 'a> {
     // SAFETY: the code and the namespaces are alive as long as the function that is compiled.
-    Box::new(unsafe { CPythonWorld::new(engine.host(), code, globals, builtins, known) })
+    Box::new(unsafe { CPythonWorld::new(host, code, globals, builtins, known) })
 }

@@ -306,6 +306,7 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         if runtime.quiet.get() != 0 {
             return none();
         }
+        compiling::collect(gil);
         let ts = current_thread();
         let frame: Frame = get(ts, t::CURRENT_FRAME);
         if get::<Object>(frame, f::EXECUTABLE) != code {
@@ -383,6 +384,7 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         if to > from || !runtime.on.get() || runtime.finished.get() {
             return runtime.monitor.disable();
         }
+        compiling::collect(gil);
         let ts = current_thread();
         let frame: Frame = get(ts, t::CURRENT_FRAME);
         if get::<Object>(frame, f::EXECUTABLE) != code {

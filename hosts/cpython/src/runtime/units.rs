@@ -25,12 +25,13 @@ use super::generators::Forward;
 use super::{DEFAULT_THRESHOLD, Gil, locals_proxy, sampling};
 use crate::namespace::NameCell;
 use crate::objects;
-use crate::world::dictionaries;
-use cladonia::engine::{Draft, Generated, Unit};
+use crate::world::{Namespaces, dictionaries};
+use cladonia::engine::{Pins, Unit};
 use cladonia::exits::{ExitHead, ExitKind};
 use cladonia::facts::Assumption;
 use cladonia::hir::InlinedCode;
-use cladonia::host::UnitCells;
+use cladonia::host::{FrozenWorld, UnitCells};
+use cladonia::types::{ClassPin, ObjectHandle, ObjectPin};
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,8 +85,8 @@ pub struct UnitState {
     pub kind: Kind,
     /// What the compiler made; `None` only while it is at work.
     pub unit: Option<Unit>,
-    /// The same before there is machine code.
-    pub draft: Option<Draft>,
+    /// What is known of it while it is made beside the program.
+    pub pending: Option<Pending>,
     /// How far that is.
     pub progress: Cell<Progress>,
     /// For each instruction of the typed bytecode: the host's position and where to resume.
@@ -116,6 +117,104 @@ pub struct UnitState {
     pub first_guard: u64,
     /// Countdown words of forced exits, one an exit record.
     pub force: Option<Box<[Cell<u64>]>>,
+}
+
+/// What is known of a unit that is made [beside the program](super::workers).
+#[derive(Default)]
+pub struct Pending {
+    /// What the answers that it was given rely on.
+    assumptions: Vec<Assumption>,
+    /// How many of these are the answers', and how many classes and objects they name, so far.
+    answered: (usize, usize, usize),
+    /// What the answers name and is held.
+    pins: Vec<Pins>,
+    /// What they name and is not.
+    lent: Vec<ObjectHandle>,
+    /// What it relies on, or may, whatever is answered.
+    pub certain: Vec<Assumption>,
+    /// Where functions that were offered to be inlined look up their names.
+    pub others: Namespaces,
+}
+
+impl Pending {
+    /// Hold what the answers name that were given since this was called last, for a unit of functions with these globals. Gives what they rely
+    /// on, which is to be watched.
+    ///
+    /// What is watched keeps alive what the answers name: a namespace its values, a function its constants, cells and defaults, a class its
+    /// attributes. To hold these things meanwhile would be seen where they are about to end: so they are [lent](objects::disown), and
+    /// functions are watched, whoever named them.
+    pub fn take_answers(&mut self, world: &FrozenWorld, globals: Object) -> Vec<Assumption> {
+        let (assumptions, classes, objects) = self.answered;
+        let mut new: Vec<Assumption> = world.assumptions().skip(assumptions).cloned().collect();
+        let count = assumptions + new.len();
+        if self.assumptions.is_empty() {
+            new.extend_from_slice(&self.certain);
+        }
+        let all = world.pins();
+        let mut held = Vec::new();
+        for object in all.objects[objects..].iter().filter_map(ObjectPin::handle) {
+            match Lasting::of(object) {
+                Lasting::Holds => held.push(object),
+                Lasting::Lent => self.lent.push(object),
+                Lasting::Watched => {
+                    self.lent.push(object);
+                    new.push(Assumption::FunctionUnchanged(object));
+                }
+            }
+        }
+        let named = all.classes[classes..].iter().filter_map(ClassPin::handle);
+        let pins = Pins::of(named, held);
+        objects::hold(&pins, globals);
+        self.pins.push(pins);
+        self.answered = (count, all.classes.len(), all.objects.len());
+        self.assumptions.extend_from_slice(&new);
+        new
+    }
+
+    /// What is watched for it.
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+}
+
+/// What becomes of an object that an answer names while a unit is pending.
+enum Lasting {
+    /// It is held.
+    Holds,
+    /// It is told when it ends.
+    Watched,
+    /// What is watched has it.
+    Lent,
+}
+
+impl Lasting {
+    fn of(handle: ObjectHandle) -> Lasting {
+        let object = objects::object_ptr(handle);
+        if object.is_null() {
+            return Lasting::Lent;
+        }
+        // SAFETY: it was pinned with the lock held, which nobody has let go of since, when it was alive.
+        unsafe {
+            let class = Py_TYPE(object);
+            if class == &raw mut PyFunction_Type {
+                return Lasting::Watched;
+            }
+            // What the interpreter's caches name, which nothing watches.
+            let is_callee = PyType_Check(object) != 0
+                || class == &raw mut PyCFunction_Type
+                || class == &raw mut PyMethodDescr_Type;
+            match is_callee {
+                true => Lasting::Holds,
+                false => Lasting::Lent,
+            }
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.pins.iter().for_each(objects::unhold);
+    }
 }
 
 /// A function whose code stands in a unit in place of calls. The function is watched, so both live as long as the unit
@@ -211,7 +310,7 @@ impl UnitState {
             builtins,
             kind,
             unit: None,
-            draft: None,
+            pending: None,
             progress: Cell::new(Progress::Ordered),
             positions: Vec::new(),
             consumed: Vec::new(),
@@ -281,18 +380,18 @@ impl UnitState {
             || made.elapsed() >= took * TIMES_ITS_COST
     }
 
-    /// Take over what the compiler knows before there is machine code: all that is to be watched.
-    pub fn begin(&mut self, draft: Draft) {
-        self.inlined = draft.inlined.iter().map(InlinedShape::of).collect();
-        objects::hold(&draft.pins, self.globals);
-        self.draft = Some(draft);
+    /// Take over what was answered since this was called last, if it is pending: see [`Pending::take_answers`].
+    pub fn take_answers(&mut self, world: &FrozenWorld) -> Vec<Assumption> {
+        let pending = self.pending.as_mut();
+        pending.map_or_else(Vec::new, |pending| pending.take_answers(world, self.globals))
     }
 
-    /// Take over the machine code of what it [began](UnitState::begin) with.
-    pub fn finish(&mut self, generated: Generated) {
-        self.unit = self.draft.take().map(|draft| draft.finish(generated));
-        let exits = self.unit.as_ref().map_or(0, |unit| unit.exits.len());
-        self.exit_counts = vec![Cell::new(0); exits];
+    /// Take over what the compiler has made.
+    pub fn finish(&mut self, made: Unit) {
+        self.inlined = made.inlined.iter().map(InlinedShape::of).collect();
+        objects::hold(&made.pins, self.globals);
+        self.exit_counts = vec![Cell::new(0); made.exits.len()];
+        self.unit = Some(made);
         self.progress.set(Progress::Ready);
     }
 
@@ -313,9 +412,9 @@ impl UnitState {
 
     /// What it relies on.
     pub fn assumptions(&self) -> &[Assumption] {
-        let drafted = self.draft.as_ref().map(|draft| &draft.assumptions);
+        let pending = self.pending.as_ref().map(|pending| &pending.assumptions);
         let made = self.unit.as_ref().map(|unit| &unit.assumptions);
-        made.or(drafted).map_or(&[], Vec::as_slice)
+        made.or(pending).map_or(&[], Vec::as_slice)
     }
 
     /// Whether it relies on it that nobody finds the objects which it has made.
@@ -335,9 +434,8 @@ impl UnitState {
 
 impl Drop for UnitState {
     fn drop(&mut self) {
-        let drafted = self.draft.as_ref().map(|draft| &draft.pins);
-        if let Some(pins) = self.unit.as_ref().map(|unit| &unit.pins).or(drafted) {
-            objects::unhold(pins);
+        if let Some(unit) = &self.unit {
+            objects::unhold(&unit.pins);
         }
         // SAFETY: the reference taken by `new`; the GIL is held.
         unsafe { Py_DECREF(self.shape.code) };
@@ -432,6 +530,9 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     let rt = gil.runtime();
     rt.totals.invalidated.update(|count| count + 1);
     rt.watches.forget(unit);
+    if let Some(pending) = &state.pending {
+        objects::disown(&pending.lent);
+    }
     if rt.workers.withdraw(unit) {
         rt.totals.stale.update(|stale| stale + 1);
     }

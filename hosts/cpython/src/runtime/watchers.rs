@@ -12,7 +12,26 @@ use cladonia::facts::Assumption;
 use pyo3_ffi::*;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
+use std::collections::hash_map::Entry;
 use std::ffi::{c_int, c_void};
+
+/// The interned string of a name that is in a table; any other address otherwise.
+///
+/// # Safety
+/// The lock is held.
+unsafe fn interned_or_null(name: &str) -> Object {
+    // SAFETY: the caller's promise. Who has the name in a table holds its string.
+    unsafe {
+        let mut key = PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as Py_ssize_t);
+        if key.is_null() {
+            PyErr_Clear();
+            return key;
+        }
+        PyUnicode_InternInPlace(&mut key);
+        Py_DECREF(key);
+        key
+    }
+}
 
 /// Who relies on what.
 #[derive(Default)]
@@ -79,9 +98,36 @@ impl Watches {
     /// # Safety
     /// The unit is alive, and its assumptions hold.
     pub unsafe fn register(&self, gil: Gil, unit: UnitRef) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if !self.watch(gil, unit, (*unit).assumptions()) {
+                return false;
+            }
+            if (*unit).cells.is_some() {
+                // To hear of the dict's end: its address may be another's then.
+                let dict = (*unit).globals;
+                let watched = self.ids.dict.get();
+                let watched = watched.is_some_and(|id| PyDict_Watch(id, dict) == 0);
+                if !watched {
+                    PyErr_Clear();
+                    self.forget(unit);
+                    return false;
+                }
+                let mut writers = self.writers.borrow_mut();
+                writers.entry(dict as usize).or_default().insert(unit);
+            }
+            true
+        }
+    }
+
+    /// Watch something that a unit relies on. Gives false if that cannot be done: then nothing of the unit's is watched.
+    ///
+    /// # Safety
+    /// The unit is alive, and the assumptions hold.
+    pub unsafe fn watch(&self, gil: Gil, unit: UnitRef, assumptions: &[Assumption]) -> bool {
         // SAFETY: the caller's promise: tokens of live handles are addresses of objects.
         unsafe {
-            for assumption in (*unit).assumptions() {
+            for assumption in assumptions {
                 let ok = match assumption {
                     Assumption::NameUnchanged { namespace, name } => {
                         self.watch_name(*namespace as usize, name, unit)
@@ -104,19 +150,6 @@ impl Watches {
                     self.forget(unit);
                     return false;
                 }
-            }
-            if (*unit).cells.is_some() {
-                // To hear of the dict's end: its address may be another's then.
-                let dict = (*unit).globals;
-                let watched = self.ids.dict.get();
-                let watched = watched.is_some_and(|id| PyDict_Watch(id, dict) == 0);
-                if !watched {
-                    PyErr_Clear();
-                    self.forget(unit);
-                    return false;
-                }
-                let mut writers = self.writers.borrow_mut();
-                writers.entry(dict as usize).or_default().insert(unit);
             }
             true
         }
@@ -171,6 +204,37 @@ impl Watches {
         let mut classes = self.classes.borrow_mut();
         classes.entry(class).or_default().insert(unit);
         true
+    }
+
+    /// A unit does not rely on this any more. What it names may be gone.
+    pub fn unwatch(&self, unit: UnitRef, assumption: &Assumption) {
+        let remove = |table: &RefCell<AddressMap<Units>>, address: u64| {
+            let mut table = table.borrow_mut();
+            if let Entry::Occupied(mut units) = table.entry(address as usize) {
+                units.get_mut().remove(&unit);
+                if units.get().is_empty() {
+                    units.remove();
+                }
+            }
+        };
+        match assumption {
+            Assumption::NameUnchanged { namespace, name } => {
+                let mut names = self.names.borrow_mut();
+                // SAFETY: the lock is held.
+                let key = unsafe { interned_or_null(name) };
+                if let Some(units) = names
+                    .get_mut(&(*namespace as usize))
+                    .and_then(|names| names.get_mut(&(key as usize)))
+                {
+                    units.remove(&unit);
+                }
+            }
+            Assumption::ClassUnchanged(class) => remove(&self.classes, class.token()),
+            Assumption::FunctionUnchanged(func) => remove(&self.functions, func.token()),
+            Assumption::ObjectsPrivate => {
+                self.private.borrow_mut().remove(&unit);
+            }
+        }
     }
 
     /// A unit relies on nothing any more.

@@ -1,16 +1,20 @@
 //! Machine code beside the program: orders, and the threads that carry them out.
 //!
-//! To build a function's HIR and to optimise it needs the world as it is, and so the GIL. To make LIR and machine code of that needs
-//! neither, and takes most of the time. So the program's thread hands it over and goes on in the interpreter; whoever asks
-//! for the unit later (the same counters ask at each call and each back edge until they have it) installs it.
+//! To read a function's bytecode, with what the interpreter has observed, and to ask what the program is like needs the GIL. To make HIR,
+//! LIR and machine code of that does not, and takes most of the time. So the program's thread hands it over, with the answers that will
+//! probably be needed, and goes on in the interpreter; whoever asks for the unit later (the same counters ask at each call and each back edge
+//! until they have it) installs it.
 //!
 //! # How a unit is ordered
 //! ```text
-//! compile_unit: optimise -> watch what it relies on -> place the order ....... compile_unit again: collect -> install
-//!                                             worker: lower, generate -> done
+//! compile_unit: freeze -> watch -> order ... collect: answer -> watch -> order ... collect, compile_unit: install
+//!                        worker: build, inline ->             worker: optimise, generate ->
 //! ```
-//! What the unit relies on is watched from the moment of the order, so a change in between makes it invalid as it would
-//! any other unit: then the order is withdrawn, and what a worker makes of it nonetheless is dropped. Orders have numbers of their
+//! Where the compiler asks what it has no answer to, the order comes back, mostly once for each level of calls that are inlined; the worker
+//! goes on with the next one meanwhile, and with this one where it stopped.
+//!
+//! What the answers rely on is watched from the moment at which they are given, so a change in between makes the unit invalid as it would
+//! any other: then the order is withdrawn, and what a worker makes of it nonetheless is dropped. Orders have numbers of their
 //! own, since a unit may be freed and its address be another's meanwhile.
 //!
 //! # Forks
@@ -30,7 +34,7 @@ use super::healing;
 use super::units::UnitRef;
 use crate::memory;
 use cladonia::codegen::CompiledCode;
-use cladonia::engine::{CompileError, Generated, Generator, Optimised};
+use cladonia::engine::{CompileError, FrozenRequest, Generator, Unit};
 use cladonia::lir::Func;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -60,19 +64,26 @@ const SETTLING: u64 = u64::MAX;
 
 /// What is to be made.
 pub struct Order {
-    /// The unit's HIR.
-    pub optimised: Optimised,
+    /// The unit.
+    pub request: FrozenRequest,
     /// The stub through which interpreted code is to call it, if there is none yet.
     pub stub: Option<Func>,
 }
 
-/// An order that was carried out.
-pub struct Done {
+/// What a worker has made of an order.
+pub enum Outcome {
+    /// It has asked what is to be answered before it is ordered again.
+    Asks(Order),
+    /// The unit, and its stub, if that was ordered as well.
+    Made(
+        Result<Unit, CompileError>,
+        Option<Result<CompiledCode, CompileError>>,
+    ),
+}
+
+struct Done {
     number: u64,
-    /// The unit's code.
-    pub result: Result<Generated, CompileError>,
-    /// Its stub, if that was ordered as well.
-    pub stub: Option<Result<CompiledCode, CompileError>>,
+    outcome: Outcome,
 }
 
 #[derive(Default)]
@@ -206,7 +217,7 @@ impl Workers {
         self.open.borrow().len() >= MOST_WAITING
     }
 
-    /// Order a unit's code; `generator` makes a code generator for a worker that has none.
+    /// Order a unit; `generator` makes a code generator for a worker that has none.
     pub fn order(&self, gil: Gil, unit: UnitRef, order: Order, generator: &dyn Fn() -> Generator) {
         let number = self.orders.get() + 1;
         self.orders.set(number);
@@ -304,7 +315,7 @@ impl Workers {
     }
 
     /// What was carried out since this was asked last, with the units.
-    pub fn collect(&self) -> Vec<(UnitRef, Done)> {
+    pub fn collect(&self) -> Vec<(UnitRef, Outcome)> {
         let delivered = self.delivered();
         if delivered == self.collected.replace(delivered) {
             return Vec::new();
@@ -313,7 +324,7 @@ impl Workers {
         let mut open = self.open.borrow_mut();
         let mut with_unit = |done: Done| {
             let place = open.iter().position(|(number, _)| *number == done.number)?;
-            Some((open.swap_remove(place).1, done))
+            Some((open.swap_remove(place).1, done.outcome))
         };
         done.into_iter().filter_map(&mut with_unit).collect()
     }
@@ -330,12 +341,27 @@ impl Workers {
         true
     }
 
-    /// The code of a unit that was ordered, which `generate` makes here unless a worker is at it: that is waited for.
-    pub fn wait_for(
-        &self,
-        unit: UnitRef,
-        generate: impl FnOnce(Optimised) -> Result<Generated, CompileError>,
-    ) -> Option<Done> {
+    /// For tests where each order is carried out before the program goes on: what has come back of this one to be answered.
+    pub fn asked_at_once(&self, unit: UnitRef) -> Option<Order> {
+        let Some(Delay::Next) = delay() else {
+            return None;
+        };
+        let mut open = self.open.borrow_mut();
+        let place = open.iter().position(|(_, other)| *other == unit)?;
+        let mut queue = SHARED.lock();
+        let is_asked = |done: &mut Done| {
+            done.number == open[place].0 && matches!(done.outcome, Outcome::Asks(_))
+        };
+        let done = queue.done.extract_if(.., is_asked).next()?;
+        open.swap_remove(place);
+        match done.outcome {
+            Outcome::Asks(order) => Some(order),
+            Outcome::Made(..) => None,
+        }
+    }
+
+    /// What has come of a unit that was ordered, once no worker is at it: it is ordered no more.
+    pub fn take_back(&self, unit: UnitRef) -> Option<Outcome> {
         let place = {
             let open = self.open.borrow();
             open.iter().position(|(_, other)| *other == unit)?
@@ -346,17 +372,12 @@ impl Workers {
             queue = SHARED.wait_until_done(queue);
         }
         if let Some(place) = queue.done.iter().position(|done| done.number == number) {
-            return Some(queue.done.swap_remove(place));
+            return Some(queue.done.swap_remove(place).outcome);
         }
         let mut waiting = queue.waiting.iter();
         let place = waiting.position(|(other, _)| *other == number)?;
         let (_, order) = queue.waiting.remove(place)?;
-        drop(queue);
-        Some(Done {
-            number,
-            result: generate(order.optimised),
-            stub: None,
-        })
+        Some(Outcome::Asks(order))
     }
 
     /// End the workers, and start none until the fork is over.
@@ -507,18 +528,23 @@ fn work() {
             let mixed = healing::scramble(number);
             std::thread::sleep(Duration::from_micros(mixed % most.max(1)));
         }
-        let stub = order.stub.map(|stub| generator.compile_stub(&stub));
-        let result = generator.generate(order.optimised);
+        let outcome = carry_out(order, generator);
         idle_since = Some(Instant::now());
         queue = SHARED.lock();
         queue.busy.retain(|&other| other != number);
-        queue.done.push(Done {
-            number,
-            result,
-            stub,
-        });
+        queue.done.push(Done { number, outcome });
         SHARED.delivered.fetch_add(1, Ordering::Release);
         SHARED.carried_out.notify_all();
+    }
+}
+
+fn carry_out(mut order: Order, generator: &mut Generator) -> Outcome {
+    match generator.compile(&mut order.request) {
+        None => Outcome::Asks(order),
+        Some(made) => {
+            let stub = order.stub.map(|stub| generator.compile_stub(&stub));
+            Outcome::Made(made, stub)
+        }
     }
 }
 

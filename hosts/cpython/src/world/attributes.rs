@@ -8,7 +8,7 @@ use super::classes::{
     wrapped_callable,
 };
 use super::dictionaries;
-use super::{CPythonWorld, Name, call, class_of, handle_of, object_of};
+use super::{CPythonWorld, Name, PlanIds, call, class_of, handle_of, object_of};
 use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
@@ -204,33 +204,6 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// A check of the shared keys of all the classes that either check is of, as long as there are few.
-    pub(super) fn merged_check(
-        &self,
-        a: &IntrinsicCall,
-        b: &IntrinsicCall,
-    ) -> Option<IntrinsicCall> {
-        let ids = &self.ids.check_shared_keys;
-        if ![a, b].iter().all(|check| ids.contains(&check.id)) {
-            return None;
-        }
-        // In the order of the classes: that of the addresses is another one in each process.
-        let mut pairs: Vec<[i64; 2]> = Vec::new();
-        for pair in a.imms.chunks(2).chain(b.imms.chunks(2)) {
-            let &[keys, count] = pair else {
-                return None;
-            };
-            match pairs.iter().find(|pair| pair[0] == keys) {
-                Some(known) if known[1] != count => return None,
-                Some(_) => {}
-                None => pairs.push([keys, count]),
-            }
-        }
-        let id = *ids.get(pairs.len() - 1)?;
-        let imms = pairs.concat();
-        Some(call(id, &imms))
-    }
-
     fn module_attribute(&self, module: Obj, name: &str) -> Option<AttrPlan> {
         // SAFETY: a live module.
         unsafe {
@@ -350,6 +323,35 @@ impl CPythonWorld<'_> {
                 assumptions: class_assumption(handle, class),
             })
         }
+    }
+}
+
+impl PlanIds {
+    /// A check of the shared keys of all the classes that either check is of, as long as there are few.
+    pub(super) fn merged_check(
+        &self,
+        a: &IntrinsicCall,
+        b: &IntrinsicCall,
+    ) -> Option<IntrinsicCall> {
+        let ids = &self.check_shared_keys;
+        if ![a, b].iter().all(|check| ids.contains(&check.id)) {
+            return None;
+        }
+        // In the order of the classes: that of the addresses is another one in each process.
+        let mut pairs: Vec<[i64; 2]> = Vec::new();
+        for pair in a.imms.chunks(2).chain(b.imms.chunks(2)) {
+            let &[keys, count] = pair else {
+                return None;
+            };
+            match pairs.iter().find(|pair| pair[0] == keys) {
+                Some(known) if known[1] != count => return None,
+                Some(_) => {}
+                None => pairs.push([keys, count]),
+            }
+        }
+        let id = *ids.get(pairs.len() - 1)?;
+        let imms = pairs.concat();
+        Some(call(id, &imms))
     }
 }
 

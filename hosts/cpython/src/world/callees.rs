@@ -61,7 +61,7 @@ impl CPythonWorld<'_> {
             let builtins: Obj = field(object, abi::function::BUILTINS);
             if (globals, builtins) != (self.globals, self.builtins) {
                 code.globals = globals as u64;
-                let mut others = self.others.borrow_mut();
+                let mut others = self.known.others.borrow_mut();
                 let pair = *others.entry(code.globals).or_insert((globals, builtins));
                 if pair != (globals, builtins) {
                     return None;

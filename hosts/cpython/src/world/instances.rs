@@ -1,7 +1,7 @@
 //! What plans do with instances that compiled code has made and nobody else has seen, which need not be there for it.
 
 use super::classes::{Storage, storage};
-use super::{CPythonWorld, class_of};
+use super::{CPythonWorld, PlanIds, class_of};
 use crate::abi;
 use crate::capi::{Obj, interned};
 use crate::objects;
@@ -74,10 +74,12 @@ impl CPythonWorld<'_> {
             imms: vec![values, index, position],
         })
     }
+}
 
+impl PlanIds {
     /// Places are offsets. A store of a slot or value changes neither which keys there are nor where values are kept.
     pub(super) fn find_field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
-        let ids = &self.ids;
+        let ids = self;
         let place = |offset: i64| u32::try_from(offset).ok();
         let writes = |offset: i64| {
             let load = IntrinsicCall {

@@ -53,6 +53,7 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
         let scope = run(CLASSES, &[]);
         let cell = |function: Obj| function as u64 + 1;
         let unstable = |_, name: &str| name == "unstable";
+        let others = Namespaces::default();
         // SAFETY: inside the interpreter.
         let world = unsafe {
             CPythonWorld::new(
@@ -65,6 +66,7 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
                     raw_entry: &|_| None,
                     inlinee: &|_| None,
                     is_unstable: &unstable,
+                    others: &others,
                 },
             )
         };

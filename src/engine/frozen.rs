@@ -1,0 +1,87 @@
+//! A request as a value: what another thread compiles, and the engine's jobs.
+
+use super::compiler::{Compiler, Memo, Options, Request, Stop, Unit};
+use super::{Entry, UnitParts};
+use crate::bytecode::{Code, Met, Pc, Reason};
+use crate::host::{FrozenWorld, World};
+use crate::types::Type;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// A [`Request`] with a [`FrozenWorld`] in place of its world, which can be sent. A [`Generator`](super::Generator) compiles it; where that
+/// asks what is not known, the host [answers](FrozenRequest::answer) on its own thread, and it goes on from there.
+pub struct FrozenRequest {
+    code: Arc<Code>,
+    entry: Entry,
+    live: Vec<Type>,
+    pub(super) parts: UnitParts,
+    avoid: HashSet<(Pc, Reason)>,
+    met: HashMap<Pc, Met>,
+    options: Options,
+    world: FrozenWorld,
+    memo: Memo,
+}
+
+impl FrozenRequest {
+    pub(super) fn new(
+        options: Options,
+        request: Request<'_>,
+        anywhere: Option<Arc<dyn World + Send + Sync>>,
+    ) -> FrozenRequest {
+        let code = Arc::new(request.code.clone());
+        let mut world = FrozenWorld::of(&code, request.world, anywhere);
+        let met = request.met.values();
+        let types = met.flat_map(|met| met.seen.iter().chain(&met.related));
+        types.chain(request.live).for_each(|ty| world.pin(*ty));
+        FrozenRequest {
+            code,
+            entry: request.entry,
+            live: request.live.to_vec(),
+            parts: request.parts,
+            avoid: request.avoid.clone(),
+            met: request.met.clone(),
+            options,
+            world,
+            memo: Memo::default(),
+        }
+    }
+
+    /// The answers that it has.
+    pub fn world(&self) -> &FrozenWorld {
+        &self.world
+    }
+
+    /// Answer what was asked in vain; gives how many questions that were.
+    pub fn answer(&mut self, world: &dyn World) -> usize {
+        self.world.answer(world)
+    }
+
+    pub(super) fn compile(&mut self, compiler: &mut Compiler) -> Result<Unit, Stop> {
+        compiler.options.clone_from(&self.options);
+        let request = Request {
+            code: &self.code,
+            entry: self.entry,
+            live: &self.live,
+            world: &self.world,
+            parts: self.parts.clone(),
+            avoid: &self.avoid,
+            met: &self.met,
+        };
+        compiler.compile(&request, Some(&mut self.memo))
+    }
+}
+
+impl fmt::Debug for FrozenRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrozenRequest")
+            .field("function", &self.code.name)
+            .field("world", &self.world)
+            .finish_non_exhaustive()
+    }
+}
+
+const _: () = {
+    const fn sent<T: Send>() {}
+    sent::<FrozenRequest>();
+};
