@@ -47,11 +47,6 @@ const OWN: &[(&str, &str, &str)] = &[
         "a flag of `Py_CompileStringObject`, which is public",
     ),
     ("runtime/capi.rs", "0x0800", "the same"),
-    (
-        "runtime/capi.rs",
-        "0x9E37_79B9_7F4A_7C15",
-        "a hash function's",
-    ),
     ("runtime/frames.rs", "0xC1AD", "a mark of ours"),
     ("runtime/frames.rs", "0xC1AE", "a mark of ours"),
     ("runtime/frames.rs", "UNROLLED", "a limit of ours"),
