@@ -15,7 +15,7 @@ mod tests;
 pub mod tracking;
 
 use collector::{Held, Units};
-pub use release::{Reach, disown, hold, let_go, release_objects, release_unused, unhold};
+pub use release::{Reach, disown, hold, let_go, release_seen, release_unused, unhold};
 
 use crate::abi::{self, type_};
 use crate::owned::Owned;
@@ -57,6 +57,8 @@ struct Registry {
     holdings: FxHashMap<usize, FxHashSet<Held>>,
     /// Objects asked for, or relied on by one unit less, since they were last settled: only these may be given up.
     touched: FxHashSet<usize>,
+    /// The same of classes that can die.
+    touched_classes: FxHashSet<usize>,
     /// What was replaced or forgotten while something still pinned it.
     retired_classes: Vec<(ClassHandle, (Owned, Owned))>,
     retired_objects: Vec<(ObjectHandle, Owned)>,
@@ -250,6 +252,7 @@ impl Registry {
             objects: FxHashMap::default(),
             holdings: FxHashMap::default(),
             touched: FxHashSet::default(),
+            touched_classes: FxHashSet::default(),
             retired_classes: Vec::new(),
             retired_objects: Vec::new(),
             stale_class,
@@ -269,6 +272,7 @@ impl Registry {
             if known.is_mortal && known.held.is_none() {
                 // SAFETY: as the caller says; the class holds its order.
                 known.held = unsafe { Owned::borrow(class.cast()).zip(Owned::borrow(mro)) };
+                self.touched_classes.insert(class as usize);
             }
             return known.handle;
         }
@@ -329,6 +333,7 @@ impl Registry {
                 return self.stale_class;
             };
             let held = if is_heap {
+                self.touched_classes.insert(class as usize);
                 Owned::borrow(class.cast()).zip(Owned::borrow(mro))
             } else {
                 None

@@ -35,19 +35,14 @@ pub unsafe fn let_go(object: *mut PyObject) {
     drop(released);
 }
 
-/// Gives up what was asked for of objects that no unit relies on, as [`release_unused`] does: where many are asked for and few classes.
+/// As [`release_unused`], of what was asked for since, or has lost a unit that relied on it: that is all there is to give up, but for handles
+/// of classes whose last derived class goes with this.
 ///
 /// # Safety
 /// As for [`release_unused`].
-pub unsafe fn release_objects() {
-    let mut released = Vec::new();
+pub unsafe fn release_seen() {
     // The lock is let go before the references are, as in [`release_unused`].
-    {
-        let mut registry = lock();
-        for address in std::mem::take(&mut registry.touched) {
-            registry.settle_object(address, &mut released);
-        }
-    }
+    let released = lock().release_seen();
     drop(released);
 }
 
@@ -188,6 +183,7 @@ impl Registry {
                 // If it was replaced since, it is held among the retired ones until its last pin goes.
                 if known.is_some_and(|known| known.handle == handle) {
                     self.change_units(Held::Class(address), &change);
+                    self.touched_classes.insert(address);
                 }
             }
         }
@@ -264,11 +260,20 @@ impl Registry {
         released.extend(classes.flat_map(|(_, (class, mro))| [class, mro]));
     }
 
-    fn release_unused(&mut self) -> Vec<Owned> {
+    fn release_seen(&mut self) -> Vec<Owned> {
         let mut released = Vec::new();
         for address in std::mem::take(&mut self.touched) {
             self.settle_object(address, &mut released);
         }
+        for address in std::mem::take(&mut self.touched_classes) {
+            self.settle_class(address, &mut released);
+        }
+        self.release_retired(&mut released);
+        released
+    }
+
+    fn release_unused(&mut self) -> Vec<Owned> {
+        let mut released = self.release_seen();
         // What derives from a class pins it, so all are forgotten before it is seen which are dead.
         for class in self.classes.values() {
             if class.is_mortal && !class.units.exist() {

@@ -34,6 +34,9 @@ use std::time::{Duration, Instant};
 /// How many units are made between two looks for code objects that nothing but their units refers to.
 const UNITS_BETWEEN_SWEEPS: u64 = 64;
 
+/// Units of a code object that were stale when they were made, before there are no more.
+const MOST_STALE: u32 = 16;
+
 /// Why a compile gave nothing: a lasting reason, or only not now.
 #[derive(Debug)]
 pub enum Refusal {
@@ -131,7 +134,7 @@ fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
 /// invalid from then on. So an object lives exactly as long as without a compiler.
 fn release() {
     // SAFETY: under the GIL, no compile is under way, no table is borrowed.
-    unsafe { objects::release_unused() };
+    unsafe { objects::release_seen() };
 }
 
 /// What the compiler is told of a unit's namespace, with cells for its names.
@@ -323,6 +326,8 @@ unsafe fn make_unit(
         .is_multiple_of(UNITS_BETWEEN_SWEEPS)
     {
         function_state::forget_unused(gil);
+        // SAFETY: under the GIL, no compile is under way.
+        unsafe { objects::release_unused() };
     }
     units::reclaim(gil);
     if gil.runtime().workers.are_full() {
@@ -781,7 +786,7 @@ unsafe fn answer(
     unsafe {
         let new = (*unit).take_answers(request.world());
         let is_watched = (*unit).is_valid() && gil.runtime().watches.watch(gil, unit, &new);
-        units::keeping(unit, || objects::release_objects());
+        units::keeping(unit, release);
         let spent = &gil.runtime().totals.compile_ns;
         spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
         match answered {
@@ -837,6 +842,19 @@ unsafe fn settle(gil: Gil, unit: UnitRef, made: Result<Unit, CompileError>) {
 unsafe fn install_pending(gil: Gil, unit: UnitRef, mut made: Unit) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
     unsafe {
+        let is_broken = |pending: &Pending| pending.is_broken(&made);
+        if (*unit).pending.as_ref().is_none_or(is_broken) {
+            let state = state_of(gil, (*unit).shape.code);
+            state.stale.update(|stale| stale + 1);
+            gil.runtime().totals.stale.update(|stale| stale + 1);
+            if state.stale.get() > MOST_STALE {
+                return Err(Refusal::Lasting(
+                    "what it relies on was gone when it was made, again and again".into(),
+                ));
+            }
+            units::invalidate(gil, unit);
+            return Err(Refusal::Busy);
+        }
         let Some(pending) = (*unit).pending.take() else {
             return Err(Refusal::Busy);
         };

@@ -49,6 +49,8 @@ pub struct CodeState {
     pub generator: GeneratorState,
     /// Units whose code was ordered, and those that are made but not installed yet.
     pub ordered: RefCell<Vec<UnitRef>>,
+    /// Units that were stale when they were made.
+    pub stale: Cell<u32>,
     /// How many orders workers had carried out when the compiler was last busy with what was asked of this code.
     pub busy_at: Cell<Option<u64>>,
     /// Loops by position.
@@ -254,6 +256,7 @@ impl CodeState {
             entries: RefCell::default(),
             generator: GeneratorState::default(),
             ordered: RefCell::default(),
+            stale: Cell::default(),
             busy_at: Cell::default(),
             loops: RefCell::default(),
             locals: RefCell::default(),

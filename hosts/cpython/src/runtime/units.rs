@@ -33,7 +33,7 @@ use cladonia::hir::InlinedCode;
 use cladonia::host::{FrozenWorld, UnitCells};
 use cladonia::types::{ClassPin, ObjectHandle, ObjectPin};
 use pyo3_ffi::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -128,8 +128,10 @@ pub struct Pending {
     answered: (usize, usize, usize),
     /// What the answers name and is held.
     pins: Vec<Pins>,
-    /// What they name and is not.
-    lent: Vec<ObjectHandle>,
+    /// What they name and is only pinned.
+    lent: Vec<Pins>,
+    /// Addresses of functions that have changed or ended since, whether the unit relies on them or not.
+    broken: RefCell<Vec<u64>>,
     /// What it relies on, or may, whatever is answered.
     pub certain: Vec<Assumption>,
     /// Where functions that were offered to be inlined look up their names.
@@ -151,17 +153,18 @@ impl Pending {
             new.extend_from_slice(&self.certain);
         }
         let all = world.pins();
-        let mut held = Vec::new();
+        let (mut held, mut lent) = (Vec::new(), Vec::new());
         for object in all.objects[objects..].iter().filter_map(ObjectPin::handle) {
             match Lasting::of(object) {
                 Lasting::Holds => held.push(object),
-                Lasting::Lent => self.lent.push(object),
+                Lasting::Lent => lent.push(object),
                 Lasting::Watched => {
-                    self.lent.push(object);
+                    lent.push(object);
                     new.push(Assumption::FunctionUnchanged(object));
                 }
             }
         }
+        self.lent.push(Pins::of([], lent));
         let named = all.classes[classes..].iter().filter_map(ClassPin::handle);
         let pins = Pins::of(named, held);
         objects::hold(&pins, globals);
@@ -174,6 +177,33 @@ impl Pending {
     /// What is watched for it.
     pub fn assumptions(&self) -> &[Assumption] {
         &self.assumptions
+    }
+
+    /// A function has changed, or it ends: then others may soon be where what it had was. Many that calls have met are made for one call: so
+    /// it is seen only in the end whether the unit relies on it.
+    fn break_function(&self, function: Object) {
+        self.disown();
+        self.broken.borrow_mut().push(function as u64);
+    }
+
+    /// Whether a unit that was made relies on a function that is not what it was.
+    pub fn is_broken(&self, made: &Unit) -> bool {
+        let broken = self.broken.borrow();
+        let functions = made.assumptions.iter().filter_map(|it| match it {
+            Assumption::FunctionUnchanged(function) => Some(*function),
+            _ => None,
+        });
+        let named = made.pins.objects.iter().filter_map(ObjectPin::handle);
+        !broken.is_empty()
+            && functions
+                .chain(named)
+                .any(|object| broken.contains(&object.token()))
+    }
+
+    fn disown(&self) {
+        let lent = self.lent.iter().flat_map(|pins| &pins.objects);
+        let lent: Vec<ObjectHandle> = lent.filter_map(ObjectPin::handle).collect();
+        objects::disown(&lent);
     }
 }
 
@@ -529,9 +559,10 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     state.checked.state.set(1);
     let rt = gil.runtime();
     rt.totals.invalidated.update(|count| count + 1);
-    rt.watches.forget(unit);
+    // SAFETY: the caller's promise.
+    unsafe { rt.watches.forget(unit) };
     if let Some(pending) = &state.pending {
-        objects::disown(&pending.lent);
+        pending.disown();
     }
     if rt.workers.withdraw(unit) {
         rt.totals.stale.update(|stale| stale + 1);
@@ -540,6 +571,22 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
         code.detach(unit);
     }
     rt.retired.borrow_mut().push(unit);
+}
+
+/// A function that units rely on is not what it was, or it ends: they are invalid, but those that are pending, which may not need it.
+///
+/// # Safety
+/// The units are alive.
+pub unsafe fn break_function(gil: Gil, units: Vec<UnitRef>, function: Object) {
+    for unit in units {
+        // SAFETY: the caller's promise: invalidating one frees none.
+        unsafe {
+            match &(*unit).pending {
+                Some(pending) => pending.break_function(function),
+                None => invalidate(gil, unit),
+            }
+        }
+    }
 }
 
 /// Do something that may retire and reclaim units, but does not reclaim this one.

@@ -6,7 +6,7 @@
 
 use super::capi::*;
 use super::function_state;
-use super::units::{self, UnitRef};
+use super::units::{self, Pending, UnitRef};
 use super::{Gil, abi};
 use cladonia::facts::Assumption;
 use pyo3_ffi::*;
@@ -206,7 +206,7 @@ impl Watches {
         true
     }
 
-    /// A unit does not rely on this any more. What it names may be gone.
+    /// A unit does not rely on this any more. Whatever it names is pinned since it was watched, or it is gone and so is the place.
     pub fn unwatch(&self, unit: UnitRef, assumption: &Assumption) {
         let remove = |table: &RefCell<AddressMap<Units>>, address: u64| {
             let mut table = table.borrow_mut();
@@ -238,21 +238,22 @@ impl Watches {
     }
 
     /// A unit relies on nothing any more.
-    pub fn forget(&self, unit: UnitRef) {
+    ///
+    /// # Safety
+    /// The unit is alive.
+    pub unsafe fn forget(&self, unit: UnitRef) {
         // Dicts, classes stay watched: to watch one again is no cheaper than to hear of its changes.
-        let mut names = self.names.borrow_mut();
-        for units in names.values_mut().flat_map(AddressMap::values_mut) {
-            units.remove(&unit);
+        // SAFETY: the caller's promise.
+        let state = unsafe { &*unit };
+        let pending = state.pending.as_ref().map_or(&[][..], Pending::assumptions);
+        let made = state.unit.as_ref().map_or(&[][..], |made| &made.assumptions);
+        for assumption in pending.iter().chain(made) {
+            self.unwatch(unit, assumption);
         }
-        for units in self.writers.borrow_mut().values_mut() {
+        if state.cells.is_some()
+            && let Some(units) = self.writers.borrow_mut().get_mut(&(state.globals as usize))
+        {
             units.remove(&unit);
-        }
-        self.private.borrow_mut().remove(&unit);
-        for table in [&self.functions, &self.classes] {
-            table.borrow_mut().retain(|_, units| {
-                units.remove(&unit);
-                !units.is_empty()
-            });
         }
     }
 
@@ -335,9 +336,15 @@ pub unsafe fn raw_entry_changed(gil: Gil, code: Object, unit: UnitRef) {
         // SAFETY: functions that are watched are alive.
         unsafe { get::<Object>(**func as *mut u8, super::abi::function::CODE) == code }
     });
-    let units: Units = callers.flat_map(|(_, units)| units).copied().collect();
+    let callers: Vec<(Object, Vec<UnitRef>)> = callers
+        .map(|(func, units)| (*func as Object, list(units)))
+        .collect();
     drop(functions);
-    invalidate_all(gil, units.into_iter().filter(|u| *u != unit).collect());
+    for (func, mut units) in callers {
+        units.retain(|other| *other != unit);
+        // SAFETY: units in the tables are alive, and invalidating one frees none.
+        unsafe { units::break_function(gil, units, func) };
+    }
 }
 
 /// Invalidate units. Nothing of Python's runs here, so a callback may do it in the middle of anything; but no table is borrowed, for they
@@ -374,9 +381,10 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
     }
     if event == function_event::DESTROY {
         // Most have neither a unit that relies on them nor an entry of ours.
-        invalidate_all(gil, take_relying_on(&runtime.watches.functions, func));
-        // SAFETY: the function is alive, even while it is being destroyed.
+        let units = take_relying_on(&runtime.watches.functions, func);
+        // SAFETY: the function is alive, even while it is being destroyed; units in the tables are alive.
         unsafe {
+            units::break_function(gil, units, func);
             let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
             if entry != runtime.original_vectorcall {
                 let installed = runtime.functions.borrow_mut().remove(&(func as usize));
@@ -387,7 +395,9 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
         }
         return 0;
     }
-    invalidate_all(gil, relying_on(&runtime.watches.functions, func));
+    let units = relying_on(&runtime.watches.functions, func);
+    // SAFETY: units in the tables are alive.
+    unsafe { units::break_function(gil, units, func) };
     // The stub binds defaults as they are at each call, but another code object is another function.
     if event == function_event::MODIFY_CODE {
         // SAFETY: the function is alive.

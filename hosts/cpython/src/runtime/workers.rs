@@ -238,9 +238,10 @@ impl Workers {
 
     /// Forget the workers of the process that this one was forked from without [`Workers::before_fork`].
     fn forget_lost(&self) {
-        if !WAS_FORKED.swap(false, Ordering::Relaxed) {
+        if !WAS_FORKED.load(Ordering::Relaxed) {
             return;
         }
+        WAS_FORKED.store(false, Ordering::Relaxed);
         // There are no such threads to wait for or to let go of.
         self.threads.take().into_iter().for_each(std::mem::forget);
         self.supplied.set(0);
