@@ -706,7 +706,7 @@ pub fn keep_time(gil: Gil) -> bool {
 /// have asked. Called wherever the program is watched, since it costs nothing while there is nothing.
 pub fn collect(gil: Gil) {
     let workers = &gil.runtime().workers;
-    if workers.are_idle() || !gil.runtime().can_compile() {
+    if !workers.have_news() || !gil.runtime().can_compile() {
         return;
     }
     if workers.are_missing() {

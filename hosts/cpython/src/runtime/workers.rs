@@ -207,6 +207,12 @@ impl Workers {
         self.open.borrow().is_empty()
     }
 
+    /// Whether there is something to collect, or to be ordered again.
+    pub fn have_news(&self) -> bool {
+        let is_open = !self.open.borrow().is_empty();
+        is_open && (self.delivered() != self.collected.get() || !self.are_there())
+    }
+
     /// Whether nothing will be delivered as things are.
     pub fn is_empty_handed(&self) -> bool {
         self.are_idle() || !self.are_there()
