@@ -771,7 +771,7 @@ unsafe extern "C" fn after_fork_in_parent(_: Object, _: *mut Object, _: Py_ssize
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
         gil.runtime().workers.after_fork(false);
-        gil.runtime().pauses.after_fork();
+        gil.runtime().listening.after_fork(gil, false);
         none()
     })
 }
@@ -781,7 +781,7 @@ unsafe extern "C" fn after_fork_in_child(_: Object, _: *mut Object, _: Py_ssize_
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
         gil.runtime().workers.after_fork(true);
-        gil.runtime().pauses.after_fork();
+        gil.runtime().listening.after_fork(gil, true);
         gil.runtime().compiler.after_fork_in_child();
         none()
     })

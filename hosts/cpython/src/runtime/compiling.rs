@@ -692,16 +692,6 @@ fn with_generators(gil: Gil, act: impl FnOnce(&dyn Fn() -> Generator)) {
     compiler.if_made(|engine| act(&|| engine.generator()));
 }
 
-/// Whether there is a worker to keep the time, which is started if it may be.
-pub fn keep_time(gil: Gil) -> bool {
-    let workers = &gil.runtime().workers;
-    let may_start = || gil.runtime().options.get().works_beside();
-    if !workers.are_there() && may_start() {
-        workers.start(gil);
-    }
-    workers.are_there()
-}
-
 /// Take what workers have made since this was called last: each unit is ready to be installed, or stale and given up; and answer what they
 /// have asked. Called wherever the program is watched, since it costs nothing while there is nothing.
 pub fn collect(gil: Gil) {

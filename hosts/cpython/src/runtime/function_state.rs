@@ -3,7 +3,7 @@
 use super::capi::*;
 use super::closed::RawCell;
 use super::generators::GeneratorState;
-use super::pauses::Counter;
+use super::pauses::{Counter, Since};
 use super::sampling::{Locals, Sampled, Sites};
 use super::units::{Kind, Progress, UnitRef};
 use super::{Gil, abi, entries, units};
@@ -35,6 +35,14 @@ pub struct CodeState {
     pub fallbacks: Cell<u64>,
     /// Interpreted starts after there was an entry.
     pub bypassed: Cell<u64>,
+    /// How often it was [met](super::listening) running.
+    pub met: Cell<u32>,
+    /// Whether its own events are enabled, but where they were disabled since.
+    pub is_heard: Cell<bool>,
+    /// When they were enabled last.
+    pub heard: Cell<u64>,
+    /// When those are to be enabled again that were disabled.
+    pub hear_at: Cell<u64>,
     /// When the first event was heard of it; 0 before.
     pub began: Cell<u64>,
     /// Calls below this number are only counted.
@@ -249,6 +257,10 @@ impl CodeState {
             calls: Cell::new(0),
             fallbacks: Cell::new(0),
             bypassed: Cell::new(0),
+            met: Cell::new(0),
+            is_heard: Cell::new(false),
+            heard: Cell::new(0),
+            hear_at: Cell::new(u64::MAX),
             began: Cell::new(0),
             next_call: Cell::new(0),
             counted: Cell::default(),
@@ -281,17 +293,25 @@ impl CodeState {
     pub fn set_pays(&self, gil: Gil) {
         self.pays.set(true);
         self.next_call.set(0);
-        if self.counted.get().is_paused() {
-            gil.runtime().pauses.end_soon(gil);
+        if self.counted.get().is_paused() || !self.is_heard.get() {
+            gil.runtime().listening.want(self);
         }
     }
 
-    /// When the first event was heard of it: now, if this is it.
-    pub fn began(&self, gil: Gil) -> u64 {
+    /// Since when it is listened to: now, if this is its first event.
+    pub fn since(&self, gil: Gil) -> Since {
         if self.began.get() == 0 {
             self.began.set(gil.runtime().pauses.now());
         }
-        self.began.get()
+        Since {
+            began: self.began.get(),
+            heard: self.heard.get(),
+        }
+    }
+
+    /// It is to be listened to again when it is next met after this time.
+    pub fn hear_again(&self, at: u64) {
+        self.hear_at.update(|known| known.min(at));
     }
 
     /// The entry of a namespace.

@@ -9,6 +9,7 @@
 use super::Gil;
 use super::abi;
 use super::capi::*;
+use super::listening;
 use super::listing::{self, Row};
 use abi::frame as f;
 use pyo3_ffi::*;
@@ -102,34 +103,40 @@ pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
     }
 }
 
-/// Ask for an event of a code object, and then not.
+/// Ask for an event of a code object, and then not; what of it is listened to is from then on as it was.
 #[cold]
 unsafe fn rewrite(gil: Gil, code: Object) {
+    let is_heard = gil.runtime().state(code).is_some_and(|state| state.is_heard.get());
+    set(gil, code, UNHEARD);
+    set(gil, code, if is_heard { listening::EVENTS } else { 0 });
+}
+
+/// Have these events of a code object, and no others, told to our tool, besides those of all code; they are enabled wherever they were
+/// disabled, if there were none before.
+pub fn set(gil: Gil, code: Object, events: c_int) {
     let is_watched = gil.runtime().local_events.is_watched.get();
     let (Some(tool), Some((_, set)), true) =
         (gil.runtime().monitor.tool.get(), ORIGINAL.get(), is_watched)
     else {
         return;
     };
-    // SAFETY: the caller's promise. The function does not look at its module; small ints are there for ever. An exception may be pending.
+    // SAFETY: the lock is held, and the code object alive. The function does not look at its module; small ints are there for ever. An
+    // exception may be pending.
     unsafe {
         let pending = PyErr_GetRaisedException();
-        let tool = PyLong_FromLong(tool.into());
-        for events in [UNHEARD, 0] {
-            let events = PyLong_FromLong(events.into());
-            let mut args = [tool, code, events];
-            let result = set(
-                std::ptr::null_mut(),
-                args.as_mut_ptr(),
-                args.len() as Py_ssize_t,
-            );
-            if result.is_null() {
-                PyErr_Clear();
-            }
-            Py_XDECREF(result);
-            Py_DECREF(events);
+        let [tool, events] = [tool.into(), events].map(|number: c_int| PyLong_FromLong(number.into()));
+        let mut args = [tool, code, events];
+        let result = set(
+            std::ptr::null_mut(),
+            args.as_mut_ptr(),
+            args.len() as Py_ssize_t,
+        );
+        if result.is_null() {
+            PyErr_Clear();
         }
+        Py_XDECREF(result);
         Py_DECREF(tool);
+        Py_DECREF(events);
         PyErr_SetRaisedException(pending);
     }
 }

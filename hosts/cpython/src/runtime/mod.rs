@@ -23,7 +23,8 @@
 //! | `compiler` | the compiler, made when it is first needed |
 //! | `compiling` | requests to the compiler, installation |
 //! | `worth` | whether compiling pays |
-//! | `pauses` | when code is not listened to |
+//! | `listening` | which code is listened to |
+//! | `pauses` | when it is not for a while |
 //! | `workers` | threads that generate code beside the program |
 //! | `monitoring` | hotness, on-stack replacement |
 //! | `watchers` | assumptions and what breaks them |
@@ -57,6 +58,7 @@ pub mod listing;
 pub mod local_events;
 pub mod locals_proxy;
 pub mod monitoring;
+pub mod listening;
 pub mod pauses;
 pub mod rebuilt;
 pub mod sampling;
@@ -189,6 +191,8 @@ pub struct Runtime {
     pub totals: stats::Totals,
     /// When code is not listened to.
     pub pauses: pauses::Pauses,
+    /// Which code is listened to.
+    pub listening: listening::Listening,
     /// Who generates code beside the program.
     pub workers: workers::Workers,
     /// Machine code of other processes.
@@ -314,6 +318,7 @@ pub unsafe fn start(
         compile_depth: Cell::new(0),
         totals: stats::Totals::default(),
         pauses: pauses::Pauses::default(),
+        listening: listening::Listening::default(),
         workers: workers::Workers::default(),
         cache: RefCell::default(),
         guards_numbered: Cell::new(0),

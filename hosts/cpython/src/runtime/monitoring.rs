@@ -96,6 +96,9 @@ impl Monitor {
                 );
                 return Err(());
             }
+            if gil.runtime().listening.start(gil) {
+                set_events(monitoring.0, id, 1 << STOP_ITERATION)?;
+            }
             if !abi::monitoring::FORGETS_TRACED_INSTRUCTIONS {
                 return Ok(());
             }
@@ -113,7 +116,7 @@ impl Monitor {
     pub fn stop(gil: Gil) {
         // SAFETY: as there; errors cannot be helped.
         unsafe {
-            let Some(id) = gil.runtime().monitor.tool.take() else {
+            let Some(id) = gil.runtime().monitor.tool.get() else {
                 return;
             };
             let second = gil.runtime().monitor.second.take();
@@ -121,7 +124,9 @@ impl Monitor {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
                 let monitoring =
                     Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+                gil.runtime().listening.stop(gil);
                 super::local_events::restore(gil);
+                gil.runtime().monitor.tool.set(None);
                 set_events(monitoring.0, id, 0)?;
                 // At the end of the process the interpreter drops them itself, and does not tell the program's audit hooks.
                 let events = match gil.runtime().finished.get() {
@@ -144,6 +149,25 @@ impl Monitor {
                     free_id(monitoring.0, second)?;
                 }
                 free_id(monitoring.0, id)
+            })();
+            gil.runtime().monitor.tool.set(None);
+            PyErr_Clear();
+        }
+    }
+
+    /// Whether all code is listened to, or what the [clock](super::listening) chooses.
+    pub fn listen_to_all(gil: Gil, all: bool) {
+        let starts = if all { 1 << PY_START } else { 0 };
+        // SAFETY: objects are made and given up here; errors cannot be helped.
+        unsafe {
+            let Some(id) = gil.runtime().monitor.tool.get() else {
+                return;
+            };
+            let _ = (|| -> Result<(), ()> {
+                let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
+                let monitoring =
+                    Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+                set_events(monitoring.0, id, starts | 1 << STOP_ITERATION)
             })();
             PyErr_Clear();
         }
@@ -313,6 +337,10 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
             return none();
         }
         let state = state_of(gil, code);
+        if runtime.listening.is_sampled() && !state.is_heard.get() {
+            runtime.listening.keep_time(gil);
+            return none();
+        }
         let verdict = worth::of_call(gil, &state);
         let weighs = runtime.options.get().weighs;
         if weighs && Locals::are_due_at_call(state.calls.get()) {

@@ -29,7 +29,6 @@
 //! Nothing waits for a worker when the process ends: orders are dropped, and what it is at is nobody's.
 
 use super::Gil;
-use super::abi::eval_breaker::{self, PendingCall};
 use super::healing;
 use super::units::UnitRef;
 use crate::memory;
@@ -50,8 +49,9 @@ const MOST_WAITING: usize = 256;
 /// How far a worker gives way to the program's threads, where they want the same processor.
 const NICENESS: c_int = 10;
 
-/// After this time the interpreter is asked again for a call that it had no room for.
-const AGAIN: Duration = Duration::from_millis(10);
+/// Time between two looks at what runs, and the longest while nothing does.
+const TICK: Duration = Duration::from_millis(1);
+const LONGEST_TICK: Duration = Duration::from_millis(64);
 
 /// What a worker may need of its stack: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
@@ -98,8 +98,49 @@ struct Queue {
     stopped: bool,
     /// The workers are to end.
     resting: bool,
-    /// What the interpreter is to do next, and when.
-    alarm: Option<(Instant, PendingCall)>,
+    /// What is done each [`TICK`] in which the program has used a processor.
+    ticker: Option<Ticker>,
+}
+
+struct Ticker {
+    call: unsafe fn(),
+    at: Instant,
+    gap: Duration,
+    /// How long the program's threads had used processors when it ticked last.
+    used: Duration,
+}
+
+impl Ticker {
+    /// It is time, or it was when nobody had any for this. What is idle is looked at less and less often.
+    fn tick(&mut self, now: Instant) {
+        let used = used_by_program();
+        let is_idle = used.saturating_sub(self.used) < TICK / 4;
+        self.used = used;
+        self.gap = match is_idle {
+            true => (2 * self.gap).min(LONGEST_TICK),
+            false => TICK,
+        };
+        self.at = now + self.gap;
+        if !is_idle {
+            // SAFETY: the interpreter is there until the workers are stopped, for which the queue is locked.
+            unsafe { (self.call)() };
+        }
+    }
+}
+
+/// How long the process has used processors, but for this thread.
+fn used_by_program() -> Duration {
+    let used = |clock| {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: it writes the time.
+        unsafe { libc::clock_gettime(clock, &mut time) };
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    };
+    let own = used(libc::CLOCK_THREAD_CPUTIME_ID);
+    used(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(own)
 }
 
 /// What the program's threads and the workers share.
@@ -251,9 +292,7 @@ impl Workers {
         // There are no such threads to wait for or to let go of.
         self.threads.take().into_iter().for_each(std::mem::forget);
         self.supplied.set(0);
-        let mut queue = SHARED.lock();
-        queue.alarm = None;
-        queue.generators.clear();
+        SHARED.lock().generators.clear();
     }
 
     /// Start the workers that there are to be. Where the system gives no thread, orders wait for whoever
@@ -315,10 +354,20 @@ impl Workers {
         !self.threads.borrow().is_empty()
     }
 
-    /// Have the interpreter make a call at some time, instead of the one that it was to make.
-    pub fn wake_at(&self, at: Instant, call: PendingCall) {
-        SHARED.lock().alarm = Some((at, call));
+    /// Have a worker call this each [`TICK`] in which the program has used a processor.
+    pub fn tick(&self, call: unsafe fn()) {
+        SHARED.lock().ticker = Some(Ticker {
+            call,
+            at: Instant::now() + TICK,
+            gap: TICK,
+            used: used_by_program(),
+        });
         SHARED.ordered.notify_all();
+    }
+
+    /// Undo [`Workers::tick`].
+    pub fn tick_no_more(&self) {
+        SHARED.lock().ticker = None;
     }
 
     /// What was carried out since this was asked last, with the units.
@@ -401,7 +450,6 @@ impl Workers {
         let mut queue = SHARED.lock();
         queue.generators.clear();
         queue.resting = false;
-        queue.alarm = None;
     }
 
     /// The fork is over; `in_child` says on which side of it this is.
@@ -409,7 +457,7 @@ impl Workers {
         // Of all threads there is only this one in the child.
         let others = self.forking.get().saturating_sub(1);
         self.forking.set(if in_child { 0 } else { others });
-        self.forked.set(Some(Instant::now()));
+        self.forked.set((!in_child).then(Instant::now));
     }
 
     /// Carry nothing out any more.
@@ -417,7 +465,7 @@ impl Workers {
         let mut queue = SHARED.lock();
         queue.stopped = true;
         queue.waiting.clear();
-        queue.alarm = None;
+        queue.ticker = None;
         drop(queue);
         SHARED.ordered.notify_all();
         self.open.take();
@@ -479,13 +527,8 @@ fn work() {
     let mut queue = SHARED.lock();
     while !queue.stopped && !queue.resting {
         let now = Instant::now();
-        if let Some((_, call)) = queue.alarm.take_if(|(at, _)| *at <= now) {
-            // SAFETY: the interpreter is there until the workers are stopped, for which the queue is locked.
-            let is_asked = unsafe { eval_breaker::ask_for_call(call) };
-            if !is_asked {
-                // There are others to be made before.
-                queue.alarm = Some((now + AGAIN, call));
-            }
+        if let Some(ticker) = queue.ticker.as_mut().filter(|ticker| ticker.at <= now) {
+            ticker.tick(now);
         }
         generator = generator.or_else(|| queue.generators.pop());
         let order = generator.as_mut().and_then(|generator| {
@@ -515,8 +558,8 @@ fn work() {
             if has_settled || has_orders || queue.stopped || queue.resting {
                 continue;
             }
-            let alarm = queue.alarm.map(|(at, _)| at);
-            queue = match rest_at.into_iter().chain(alarm).min() {
+            let tick_at = queue.ticker.as_ref().map(|ticker| ticker.at);
+            queue = match rest_at.into_iter().chain(tick_at).min() {
                 None => SHARED
                     .ordered
                     .wait(queue)

@@ -12,7 +12,7 @@
 //!   than the program's own: where there is a processor to spare it costs nothing.
 //!
 //! Both are looked at again when the counts have grown by a part of what is missing, since the interpreter specialises meanwhile;
-//! what is far from paying is not [listened to](super::pauses) for a while.
+//! what is far from paying is not [listened to](super::listening) for a while.
 
 use super::capi::CodeShape;
 use super::function_state::{CodeState, LoopState};
@@ -38,7 +38,7 @@ const ASSUMED_INSTRS: u64 = 400;
 const ASSUMED_NS: u64 = ASSUMED_INSTRS * 8_000;
 
 /// Of a worker's time this part counts (as a divisor).
-pub const BESIDE: u32 = 8;
+pub const BESIDE: u32 = 2;
 
 /// It pays once so much of the cost would have been saved, in percent: a program that has run for a while runs on, as a rule.
 const PAYS: i64 = 50;
@@ -157,14 +157,14 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
             false => Verdict::Count,
         };
     }
-    let began = state.began(gil);
     let mut counter = state.counted.get();
     counter.count = state.calls.get();
-    let (step, grown) = counter.step(gil, began, FIRST_CALLS);
+    let (step, grown) = counter.step(gil, state, FIRST_CALLS);
     state.calls.set(counter.count);
     if let Some(by) = grown {
+        let heard = state.heard.get();
         let mut loops = state.loops.borrow_mut();
-        loops.values_mut().for_each(|l| l.turns.grow(gil, by));
+        loops.values_mut().for_each(|l| l.turns.grow(heard, by));
     }
     let step = match step {
         Step::Look => {
@@ -174,7 +174,7 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
                 state.set_pays(gil);
                 return Verdict::Compile;
             }
-            counter.missed(gil, began, share, FEW_CALLS)
+            counter.missed(gil, state, share, FEW_CALLS)
         }
         step => step,
     };
@@ -250,7 +250,7 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
                 slot.turns.count += 1;
                 Step::Count
             }
-            true => slot.turns.step(gil, state.began(gil), FIRST_TURNS).0,
+            true => slot.turns.step(gil, state, FIRST_TURNS).0,
             false => {
                 slot.turns.count += 1;
                 Step::Look
@@ -271,8 +271,7 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
         // SAFETY: the caller's promise.
         let share = unsafe { share(gil, state, ENTRY) };
         if share < 100 {
-            let began = state.began(gil);
-            let missed = |slot: &mut LoopState| slot.turns.missed(gil, began, share, FEW_TURNS);
+            let missed = |slot: &mut LoopState| slot.turns.missed(gil, state, share, FEW_TURNS);
             return match state.with_loop(pos, missed) {
                 Step::Pause => Verdict::Pause,
                 _ => Verdict::Count,
