@@ -12,7 +12,7 @@
 //! Where no worker keeps the time, or there is a threshold to be counted to, all code is listened to.
 
 use super::abi::eval_breaker;
-use super::abi::monitoring::{JUMP, PY_START};
+use super::abi::monitoring::{JUMP, PY_START, STOP_ITERATION};
 use super::capi::*;
 use super::function_state::{CodeState, state_of};
 use super::monitoring::Monitor;
@@ -29,8 +29,8 @@ const HEARD_AT: u32 = 2;
 /// Frames from the innermost one whose code is met at one time, entry frames of the interpreter aside.
 const MOST_FRAMES: usize = 2;
 
-/// The events of code that is listened to.
-pub const EVENTS: c_int = 1 << PY_START | 1 << JUMP;
+/// The events of code that is listened to: the last one is never heard, and there for [`Monitor`]'s second tool.
+pub const EVENTS: c_int = 1 << PY_START | 1 << JUMP | 1 << STOP_ITERATION;
 
 /// What is listened to in this process.
 #[derive(Default)]

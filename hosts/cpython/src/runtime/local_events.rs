@@ -112,12 +112,20 @@ unsafe fn rewrite(gil: Gil, code: Object) {
 }
 
 /// Have these events of a code object, and no others, told to our tool, besides those of all code; they are enabled wherever they were
-/// disabled, if there were none before.
+/// disabled, if there were none before. Of those events that are for the second tool, it hears too.
 pub fn set(gil: Gil, code: Object, events: c_int) {
+    let monitor = &gil.runtime().monitor;
+    if let Some(tool) = monitor.tool.get() {
+        set_for(gil, tool, code, events);
+    }
+    if let Some(second) = monitor.second.get() {
+        set_for(gil, second, code, events & 1 << abi::monitoring::STOP_ITERATION);
+    }
+}
+
+fn set_for(gil: Gil, tool: u8, code: Object, events: c_int) {
     let is_watched = gil.runtime().local_events.is_watched.get();
-    let (Some(tool), Some((_, set)), true) =
-        (gil.runtime().monitor.tool.get(), ORIGINAL.get(), is_watched)
-    else {
+    let (Some((_, set)), true) = (ORIGINAL.get(), is_watched) else {
         return;
     };
     // SAFETY: the lock is held, and the code object alive. The function does not look at its module; small ints are there for ever. An

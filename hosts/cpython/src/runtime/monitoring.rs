@@ -29,7 +29,7 @@ pub struct Monitor {
     /// The id of a second tool, which is never called, where the interpreter
     /// [forgets](abi::monitoring::FORGETS_TRACED_INSTRUCTIONS) something when the first event gets a second tool: so one has two
     /// from the beginning, `STOP_ITERATION`, the rarest of those that count.
-    second: Cell<Option<u8>>,
+    pub second: Cell<Option<u8>>,
     /// `sys.monitoring.DISABLE`, held.
     disable: Cell<usize>,
 }
@@ -96,8 +96,9 @@ impl Monitor {
                 );
                 return Err(());
             }
-            if gil.runtime().listening.start(gil) {
-                set_events(monitoring.0, id, 1 << STOP_ITERATION)?;
+            let is_sampled = gil.runtime().listening.start(gil);
+            if is_sampled {
+                set_events(monitoring.0, id, 0)?;
             }
             if !abi::monitoring::FORGETS_TRACED_INSTRUCTIONS {
                 return Ok(());
@@ -106,8 +107,10 @@ impl Monitor {
             let second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
             monitor.second.set(second);
             match second {
-                Some(second) => set_events(monitoring.0, second, 1 << STOP_ITERATION),
-                None => Ok(()),
+                Some(second) if !is_sampled => {
+                    set_events(monitoring.0, second, 1 << STOP_ITERATION)
+                }
+                Some(_) | None => Ok(()),
             }
         }
     }
@@ -119,7 +122,7 @@ impl Monitor {
             let Some(id) = gil.runtime().monitor.tool.get() else {
                 return;
             };
-            let second = gil.runtime().monitor.second.take();
+            let second = gil.runtime().monitor.second.get();
             let _ = (|| -> Result<(), ()> {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
                 let monitoring =
@@ -127,6 +130,7 @@ impl Monitor {
                 gil.runtime().listening.stop(gil);
                 super::local_events::restore(gil);
                 gil.runtime().monitor.tool.set(None);
+                gil.runtime().monitor.second.set(None);
                 set_events(monitoring.0, id, 0)?;
                 // At the end of the process the interpreter drops them itself, and does not tell the program's audit hooks.
                 let events = match gil.runtime().finished.get() {
@@ -151,6 +155,7 @@ impl Monitor {
                 free_id(monitoring.0, id)
             })();
             gil.runtime().monitor.tool.set(None);
+            gil.runtime().monitor.second.set(None);
             PyErr_Clear();
         }
     }
@@ -167,7 +172,7 @@ impl Monitor {
                 let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
                 let monitoring =
                     Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
-                set_events(monitoring.0, id, starts | 1 << STOP_ITERATION)
+                set_events(monitoring.0, id, starts)
             })();
             PyErr_Clear();
         }

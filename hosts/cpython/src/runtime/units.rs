@@ -34,6 +34,7 @@ use cladonia::host::{FrozenWorld, UnitCells};
 use cladonia::types::{ClassPin, ObjectHandle, ObjectPin};
 use pyo3_ffi::*;
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -130,8 +131,8 @@ pub struct Pending {
     pins: Vec<Pins>,
     /// What they name and is only pinned.
     lent: Vec<Pins>,
-    /// Addresses of functions that have changed or ended since, whether the unit relies on them or not.
-    broken: RefCell<Vec<u64>>,
+    /// What of the assumptions does not hold any more, whether the unit relies on it or not.
+    broken: RefCell<HashSet<Assumption>>,
     /// What it relies on, or may, whatever is answered.
     pub certain: Vec<Assumption>,
     /// Where functions that were offered to be inlined look up their names.
@@ -179,25 +180,21 @@ impl Pending {
         &self.assumptions
     }
 
-    /// A function has changed, or it ends: then others may soon be where what it had was. Many that calls have met are made for one call: so
-    /// it is seen only in the end whether the unit relies on it.
-    fn break_function(&self, function: Object) {
+    /// Some of it does not hold any more: then others may soon be where what it was about was. Much of what is asked is not relied on (a
+    /// function that a call has met, for one, is often made for that call): so it is seen only in the end whether the unit relies on it.
+    fn break_what(&self, is_broken: &dyn Fn(&Assumption) -> bool) {
         self.disown();
-        self.broken.borrow_mut().push(function as u64);
+        let broken = self.assumptions.iter().filter(|it| is_broken(it));
+        self.broken.borrow_mut().extend(broken.cloned());
     }
 
-    /// Whether a unit that was made relies on a function that is not what it was.
+    /// Whether a unit that was made relies on something that holds no more.
     pub fn is_broken(&self, made: &Unit) -> bool {
         let broken = self.broken.borrow();
-        let functions = made.assumptions.iter().filter_map(|it| match it {
-            Assumption::FunctionUnchanged(function) => Some(*function),
-            _ => None,
-        });
-        let named = made.pins.objects.iter().filter_map(ObjectPin::handle);
+        let is_named = |object| broken.contains(&Assumption::FunctionUnchanged(object));
+        let mut named = made.pins.objects.iter().filter_map(ObjectPin::handle);
         !broken.is_empty()
-            && functions
-                .chain(named)
-                .any(|object| broken.contains(&object.token()))
+            && (made.assumptions.iter().any(|it| broken.contains(it)) || named.any(is_named))
     }
 
     fn disown(&self) {
@@ -573,16 +570,20 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     rt.retired.borrow_mut().push(unit);
 }
 
-/// A function that units rely on is not what it was, or it ends: they are invalid, but those that are pending, which may not need it.
+/// What these units rely on does not hold any more: they are invalid, but those that are pending, which may not need it.
 ///
 /// # Safety
 /// The units are alive.
-pub unsafe fn break_function(gil: Gil, units: Vec<UnitRef>, function: Object) {
+pub unsafe fn break_units(
+    gil: Gil,
+    units: Vec<UnitRef>,
+    is_broken: &dyn Fn(&Assumption) -> bool,
+) {
     for unit in units {
         // SAFETY: the caller's promise: invalidating one frees none.
         unsafe {
             match &(*unit).pending {
-                Some(pending) => pending.break_function(function),
+                Some(pending) => pending.break_what(is_broken),
                 None => invalidate(gil, unit),
             }
         }

@@ -343,7 +343,7 @@ pub unsafe fn raw_entry_changed(gil: Gil, code: Object, unit: UnitRef) {
     for (func, mut units) in callers {
         units.retain(|other| *other != unit);
         // SAFETY: units in the tables are alive, and invalidating one frees none.
-        unsafe { units::break_function(gil, units, func) };
+        unsafe { units::break_units(gil, units, &is_function(func)) };
     }
 }
 
@@ -372,6 +372,24 @@ fn take_relying_on(table: &RefCell<AddressMap<Units>>, address: Object) -> Vec<U
     taken.as_ref().map_or(Vec::new(), list)
 }
 
+/// Which assumptions are about a function.
+fn is_function(function: Object) -> impl Fn(&Assumption) -> bool {
+    move |assumption| match assumption {
+        Assumption::FunctionUnchanged(other) => other.token() == function as u64,
+        _ => false,
+    }
+}
+
+/// Which are about a name of a dict.
+fn is_name(dict: usize, text: String) -> impl Fn(&Assumption) -> bool {
+    move |assumption| match assumption {
+        Assumption::NameUnchanged { namespace, name } => {
+            *namespace == dict as u64 && *name == text
+        }
+        _ => false,
+    }
+}
+
 unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) -> c_int {
     // SAFETY: the interpreter calls with its lock held.
     let gil = unsafe { Gil::held() };
@@ -384,7 +402,7 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
         let units = take_relying_on(&runtime.watches.functions, func);
         // SAFETY: the function is alive, even while it is being destroyed; units in the tables are alive.
         unsafe {
-            units::break_function(gil, units, func);
+            units::break_units(gil, units, &is_function(func));
             let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
             if entry != runtime.original_vectorcall {
                 let installed = runtime.functions.borrow_mut().remove(&(func as usize));
@@ -397,7 +415,7 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
     }
     let units = relying_on(&runtime.watches.functions, func);
     // SAFETY: units in the tables are alive.
-    unsafe { units::break_function(gil, units, func) };
+    unsafe { units::break_units(gil, units, &is_function(func)) };
     // The stub binds defaults as they are at each call, but another code object is another function.
     if event == function_event::MODIFY_CODE {
         // SAFETY: the function is alive.
@@ -439,7 +457,8 @@ pub unsafe fn announce_stores(gil: Gil, unit: UnitRef) {
             let name = PyTuple_GetItem(names, index as Py_ssize_t);
             let watches = &gil.runtime().watches;
             watches.unstable.borrow_mut().insert((dict, text(name)));
-            invalidate_all(gil, watches.relying_on_name(dict, name as usize));
+            let units = watches.relying_on_name(dict, name as usize);
+            units::break_units(gil, units, &is_name(dict, text(name)));
         }
     }
 }
@@ -482,8 +501,10 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
             return 0;
         }
         let unstable = (dict_address, text(name as Object));
+        let is_broken = is_name(dict_address, unstable.1.clone());
         watches.unstable.borrow_mut().insert(unstable);
-        invalidate_all(gil, watches.relying_on_name(dict_address, name));
+        let units = watches.relying_on_name(dict_address, name);
+        units::break_units(gil, units, &is_broken);
         // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
         if !runtime.compiler.is_at_work() && !old.is_null() {
             units::reclaim(gil);
@@ -519,7 +540,13 @@ fn interned(key: Object) -> Option<usize> {
 unsafe extern "C" fn class_changed(class: Object) -> c_int {
     // SAFETY: the interpreter calls with its lock held.
     let gil = unsafe { Gil::held() };
-    invalidate_all(gil, relying_on(&gil.runtime().watches.classes, class));
+    let units = relying_on(&gil.runtime().watches.classes, class);
+    let is_broken = |assumption: &Assumption| match assumption {
+        Assumption::ClassUnchanged(other) => other.token() == class as u64,
+        _ => false,
+    };
+    // SAFETY: units in the tables are alive.
+    unsafe { units::break_units(gil, units, &is_broken) };
     0
 }
 
