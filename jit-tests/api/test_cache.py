@@ -88,9 +88,7 @@ class AcrossProcesses(InFolder):
         files = len(self.files())
         second, warm = self.run_once()
         self.assertEqual((first, second), (expected, expected))
-        # What was void when it was there is made again, and may be the same.
-        self.assertLess(cold["units_found"], cold["units_missed"] / 2)
-        self.assertEqual((cold["found"], cold["errors"]), (0, 0))
+        self.assertEqual((cold["units_found"], cold["found"], cold["errors"]), (0, 0, 0))
         self.assertGreater(cold["units_missed"], 3)
         self.assertLessEqual(abs(cold["stored"] - files), 2)
         self.assertGreater(cold["bytes"], 1000)
@@ -118,8 +116,7 @@ class AcrossProcesses(InFolder):
             path.write_bytes(content)
         second, stats = self.run_once()
         self.assertEqual(second, first)
-        self.assertEqual(stats["found"], 0)
-        self.assertLess(stats["units_found"], stats["units_missed"] / 2)
+        self.assertEqual((stats["found"], stats["units_found"]), (0, 0))
         self.assertGreater(stats["errors"], 3)
         self.assertIn(str(self.cache), stats["error"])
         # What was damaged is written again, all of it as soon as a process is not at its end before.

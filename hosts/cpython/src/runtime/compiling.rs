@@ -495,6 +495,9 @@ unsafe fn make_unit(
             Ok(unit)
         }
         Made::Frozen(request) => {
+            if made_functions.is_some() {
+                pending.made = code.consts.iter().map(|made| made.object).collect();
+            }
             pending.certain = made_functions.into_iter().collect();
             if is_private {
                 pending.certain.push(Assumption::ObjectsPrivate);

@@ -133,6 +133,8 @@ pub struct Pending {
     lent: Vec<Pins>,
     /// What of the assumptions does not hold any more, whether the unit relies on it or not.
     broken: RefCell<HashSet<Assumption>>,
+    /// Functions that are made for it, which nobody else has.
+    pub made: Vec<ObjectHandle>,
     /// What it relies on, or may, whatever is answered.
     pub certain: Vec<Assumption>,
     /// Where functions that were offered to be inlined look up their names.
@@ -157,6 +159,7 @@ impl Pending {
         let (mut held, mut lent) = (Vec::new(), Vec::new());
         for object in all.objects[objects..].iter().filter_map(ObjectPin::handle) {
             match Lasting::of(object) {
+                Lasting::Watched if self.made.contains(&object) => held.push(object),
                 Lasting::Holds => held.push(object),
                 Lasting::Lent => lent.push(object),
                 Lasting::Watched => {
