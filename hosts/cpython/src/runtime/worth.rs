@@ -69,7 +69,7 @@ impl Profile {
         // SAFETY: the caller's promise: the units of a live code object, so many.
         let savings: Vec<_> = unsafe {
             let len: isize = abi::read(shape.code, abi::object::VAR_SIZE);
-            abi::feedback::savings(shape.units(), len as usize).collect()
+            abi::feedback::savings(shape.units(), len as usize)
         };
         let mut loops: Vec<Loop> = Vec::new();
         for saving in &savings {

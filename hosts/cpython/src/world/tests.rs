@@ -1,5 +1,6 @@
 //! Plans are made for classes of a running interpreter, and carried out on their instances.
 
+use super::Namespaces;
 use super::{CPythonWorld, Known};
 use crate::abi;
 use crate::capi::{Obj, field};
