@@ -291,7 +291,9 @@ impl CodeState {
 
     /// Compiling it pays: its next call is to hear of it.
     pub fn set_pays(&self, gil: Gil) {
-        self.pays.set(true);
+        if self.pays.replace(true) {
+            return;
+        }
         self.next_call.set(0);
         if self.counted.get().is_paused() || !self.is_heard.get() {
             gil.runtime().listening.want(self);
