@@ -56,6 +56,54 @@ class Choosing(InFolder):
     print(cladonia.stats()["coverage"]["native_loop_entries"] > 0)""")
         self.assertEqual(ended.stdout, "True\n", ended.stderr)
 
+    def test_only_what_is_met_running_is_listened_to(self):
+        ended = program("""
+    def once():
+        pass
+    once()
+    tool = next(number for number in range(6) if sys.monitoring.get_tool(number) == "cladonia")
+    heard = lambda function: sys.monitoring.get_local_events(tool, function.__code__) != 0
+    until(lambda: heard(f), lambda: f(1000))
+    print(sys.monitoring.get_events(tool), heard(once), heard(f))
+    cladonia.disable()
+    sys.monitoring.use_tool_id(tool, "another")
+    print(heard(f))""")
+        self.assertEqual(ended.stdout, "0 False True\nFalse\n", ended.stderr)
+
+    def test_events_that_others_have_disabled_stay_so(self):
+        ended = program("""
+    starts = {}
+    def on_start(code, offset):
+        starts[code] = starts.get(code, 0) + 1
+        return sys.monitoring.DISABLE
+    sys.monitoring.use_tool_id(1, "another")
+    sys.monitoring.register_callback(1, sys.monitoring.events.PY_START, on_start)
+    sys.monitoring.set_events(1, sys.monitoring.events.PY_START)
+    def listing(x):
+        return str(x) + repr(x) + hex(x)
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        listing(1)
+    print(starts[listing.__code__])""")
+        self.assertEqual(ended.stdout, "1\n", ended.stderr)
+
+    def test_what_ends_while_a_unit_is_pending_ends_as_ever(self):
+        for delay in ("next", "100000"):
+            ended = program("""
+    import weakref
+    class Seen:
+        pass
+    def makes(n):
+        seen = Seen()
+        def inner(i):
+            return seen, i
+        for i in range(n):
+            inner(i)
+        return weakref.ref(seen)
+    print(sum(makes(3)() is not None for _ in range(500)))""", "--threshold", "30", CLADONIA_DELAY=delay)
+            with self.subTest(delay=delay):
+                self.assertEqual(ended.stdout, "0\n", ended.stderr)
+
     def test_what_ends_in_exceptions_is_given_up_and_the_reason_is_on_record(self):
         ended = program("""
     def raises(d, k):

@@ -10,7 +10,8 @@ use crate::facts::Assumption;
 use crate::facts::{RawEntry, RawSignature};
 use crate::hir::{self, NamePlan, Start};
 use crate::host::{
-    EXIT_HOOK, Entry, Host, Lifetimes, Pins, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts, World,
+    EXIT_HOOK, Entry, Host, Lifetimes, Pins, RECORD_EXIT, RawMap, Replay, Snapshot, UnitParts,
+    World,
 };
 use crate::lir::{self, Func};
 use crate::lower;
@@ -309,42 +310,40 @@ const _: () = {
 
 /// Pin everything that a function's instructions name.
 fn pins_of(f: &hir::Function) -> Pins {
-        let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
-        // Those that a type says nothing of as well, as None: lowering asks for their addresses, maybe later.
-        let mut named = Vec::new();
-        let mut add = |ty: Type| {
-            classes.extend(ty.unique_class());
-            objects.extend(ty.as_object());
-        };
-        for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
-            match f.op(v) {
-                hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
-                hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
-                    types.iter().copied().for_each(&mut add)
-                }
-                hir::Op::GuardIs(object)
-                | hir::Op::Const(object)
-                | hir::Op::VirtualMethod(object) => {
-                    add(Type::from_object(*object));
-                    named.push(*object);
-                }
-                hir::Op::New(ty, _) | hir::Op::NameGetRaw(_, ty) => add(*ty),
-                _ => {}
+    let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
+    // Those that a type says nothing of as well, as None: lowering asks for their addresses, maybe later.
+    let mut named = Vec::new();
+    let mut add = |ty: Type| {
+        classes.extend(ty.unique_class());
+        objects.extend(ty.as_object());
+    };
+    for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
+        match f.op(v) {
+            hir::Op::GuardType(ty) | hir::Op::Refine(ty) => add(*ty),
+            hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
+                types.iter().copied().for_each(&mut add)
             }
-            add(f.ty(v));
-        }
-        for inlined in &f.inlined {
-            add(Type::from_object(inlined.function));
-        }
-        for assumption in &f.assumptions {
-            match assumption {
-                Assumption::ClassUnchanged(class) => add(Type::from_class(*class)),
-                Assumption::FunctionUnchanged(object) => add(Type::from_object(*object)),
-                Assumption::NameUnchanged { .. } | Assumption::ObjectsPrivate => {}
+            hir::Op::GuardIs(object) | hir::Op::Const(object) | hir::Op::VirtualMethod(object) => {
+                add(Type::from_object(*object));
+                named.push(*object);
             }
+            hir::Op::New(ty, _) | hir::Op::NameGetRaw(_, ty) => add(*ty),
+            _ => {}
         }
-        objects.extend(named);
-        Pins::of(classes, objects)
+        add(f.ty(v));
+    }
+    for inlined in &f.inlined {
+        add(Type::from_object(inlined.function));
+    }
+    for assumption in &f.assumptions {
+        match assumption {
+            Assumption::ClassUnchanged(class) => add(Type::from_class(*class)),
+            Assumption::FunctionUnchanged(object) => add(Type::from_object(*object)),
+            Assumption::NameUnchanged { .. } | Assumption::ObjectsPrivate => {}
+        }
+    }
+    objects.extend(named);
+    Pins::of(classes, objects)
 }
 
 /// The compiler: what an engine, or a job on another thread, compiles with.
@@ -749,7 +748,8 @@ impl Compiler {
         interpreted: &mut Vec<Arc<Interpreted>>,
     ) -> Result<CompiledCode, CompileError> {
         if self.options.execution == Execution::Machine {
-            self.codegen.plant(self.options.planted == Some(Planted::Codegen));
+            self.codegen
+                .plant(self.options.planted == Some(Planted::Codegen));
             return self.generate(&func, exit_hook, token);
         }
         lir::verify(&func, lir::Mode::Unit, &self.host.helpers)

@@ -195,7 +195,9 @@ impl Finished {
         let stale = match &made {
             Some(Ok(unit)) => inner.ticket.first_changed(unit.assumptions.iter()),
             Some(Err(_)) => None,
-            None => inner.ticket.first_changed(inner.request.world().assumptions()),
+            None => inner
+                .ticket
+                .first_changed(inner.request.world().assumptions()),
         };
         if let Some(assumption) = stale {
             let name = inner.task.code.name.clone();

@@ -178,15 +178,21 @@ impl FrozenWorld {
             return;
         }
         question.subjects().into_iter().for_each(|ty| self.pin(ty));
-        question.object().into_iter().for_each(|object| self.pin_object(object));
+        question
+            .object()
+            .into_iter()
+            .for_each(|object| self.pin_object(object));
         let answer = question.ask(world);
         self.asked.insert(question);
         let Some(answer) = answer else { return };
-        let relied_on = answer.assumptions().iter().map(|assumption| match assumption {
-            Assumption::ClassUnchanged(class) => Some(Type::from_class(*class)),
-            Assumption::FunctionUnchanged(function) => Some(Type::from_object(*function)),
-            Assumption::NameUnchanged { .. } | Assumption::ObjectsPrivate => None,
-        });
+        let relied_on = answer
+            .assumptions()
+            .iter()
+            .map(|assumption| match assumption {
+                Assumption::ClassUnchanged(class) => Some(Type::from_class(*class)),
+                Assumption::FunctionUnchanged(function) => Some(Type::from_object(*function)),
+                Assumption::NameUnchanged { .. } | Assumption::ObjectsPrivate => None,
+            });
         let relied_on: Vec<Type> = relied_on.flatten().collect();
         relied_on.into_iter().for_each(|ty| self.pin(ty));
         let objects = answer.objects();

@@ -222,7 +222,9 @@ pub fn run(
     // The passes that have found nothing to change since something was changed: they would find nothing again.
     let mut settled: Vec<&'static str> = Vec::new();
     let resume = progress.as_ref().and_then(|known| known.resume.as_ref());
-    let mut found_before = resume.map_or(Vec::new(), |(_, found)| found.clone()).into_iter();
+    let mut found_before = resume
+        .map_or(Vec::new(), |(_, found)| found.clone())
+        .into_iter();
     let mut found: Vec<bool> = Vec::new();
     let mut has_ended = false;
     let mut step = |f: &mut Function, name: &'static str| -> bool {

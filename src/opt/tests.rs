@@ -1,12 +1,12 @@
 //! Names of a namespace through the builder and all passes: what stays in registers, and what is stored where.
 
-use super::{Context, run};
+use super::{Context, Progress, run};
 use crate::bytecode::{Document, Pc};
 use crate::hir::tests::Nothing;
 use crate::hir::{self, Block, Function, NamePlan, Op, Start};
-use crate::host::Lifetimes;
+use crate::host::{Lifetimes, World};
 use crate::types::Type;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ out:
             without: &[],
             log: RefCell::default(),
         };
-        run(&mut f, &cx, &mut |pass, f| {
+        run(&mut f, &cx, None, &mut |pass, f| {
             hir::verify(f).unwrap_or_else(|faults| panic!("after {pass}: {faults}\n{f}"));
         });
         if !plan.learn(&f) {
@@ -200,7 +200,7 @@ code "f" {
             without: &[],
             log: RefCell::default(),
         };
-        run(&mut f, &cx, &mut |_, _| {});
+        run(&mut f, &cx, None, &mut |_, _| {});
         assert_eq!(count(&f, "build_tuple"), made, "{f}");
     }
 }
@@ -279,4 +279,81 @@ bb0 {@0 [v0 v1] []}:
         "{checked}"
     );
     assert!(checked.to_string().contains("\n  asserted ["), "{checked}");
+}
+
+/// A world that lacks answers when it is asked that for the so manieth time, and has been told by the next.
+struct Forgetful {
+    asked: Cell<u32>,
+    lacking: &'static [u32],
+}
+
+impl World for Forgetful {
+    fn lacks_answers(&self) -> bool {
+        self.asked.update(|asked| asked + 1);
+        self.lacking.contains(&self.asked.get())
+    }
+}
+
+#[test]
+fn passes_go_on_where_the_world_lacked_answers() {
+    let text = r#"
+code "f" {
+  params 2
+  stack 3
+  local a
+  local b
+top:
+  load_fast a
+  load_fast b
+  binary_op +
+  store_fast a
+  load_fast a
+  load_fast b
+  compare_op <, 1
+  pop_jump_if_false out
+  jump_backward top
+out:
+  load_fast a
+  return_value
+}
+"#;
+    let code = Arc::new(Document::parse(text).unwrap().codes[0].clone());
+    let (avoid, met) = (HashSet::new(), HashMap::new());
+    let ints = [Type::LONG_EXACT; 2];
+    let built = hir::build(&code, Start::Function(&ints), &Nothing, &avoid, &met, None).unwrap();
+    let optimised = |lacking: &'static [u32]| {
+        let world = Forgetful {
+            asked: Cell::new(0),
+            lacking,
+        };
+        let cx = Context {
+            world: &world,
+            avoid: &avoid,
+            lifetimes: Lifetimes::Counted,
+            inlines: true,
+            item_arrays: true,
+            strings: true,
+            reuses: true,
+            objects_are_private: true,
+            check_facts: false,
+            without: &[],
+            log: RefCell::default(),
+        };
+        let (mut progress, mut f, mut stops) = (Progress::default(), built.clone(), 0);
+        loop {
+            let known = (!lacking.is_empty()).then_some(&mut progress);
+            if run(&mut f, &cx, known, &mut |_, _| {}) {
+                return (f.to_string(), stops);
+            }
+            stops += 1;
+            f = progress.function().expect("some passes ran").clone();
+        }
+    };
+    let (expected, _) = optimised(&[]);
+    let all: [&[u32]; 4] = [&[1], &[2, 3, 9], &[12, 25, 40], &[5, 6, 7, 30]];
+    for lacking in all {
+        let (text, stops) = optimised(lacking);
+        assert_eq!(stops, lacking.len(), "{lacking:?}");
+        assert_eq!(text, expected, "{lacking:?}");
+    }
 }

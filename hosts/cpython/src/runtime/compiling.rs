@@ -465,7 +465,10 @@ unsafe fn make_unit(
                 met: &met,
             };
             match is_beside {
-                true => Ok(Made::Frozen(engine.freeze(request, Some(anywhere.clone())))),
+                true => {
+                    let frozen = engine.freeze(request, Some(anywhere.clone()));
+                    Ok(Made::Frozen(Box::new(frozen)))
+                }
                 false => engine.compile(request).map(Made::Unit),
             }
         })
@@ -521,7 +524,7 @@ unsafe fn make_unit(
 enum Made {
     Unit(Unit),
     /// For a worker.
-    Frozen(FrozenRequest),
+    Frozen(Box<FrozenRequest>),
 }
 
 /// Ask the program as it is now what the compiler asks of it for a unit.
@@ -664,7 +667,7 @@ unsafe fn complete(gil: Gil, unit: UnitRef) {
 ///
 /// # Safety
 /// The unit is alive, watched and valid.
-unsafe fn order(gil: Gil, unit: UnitRef, request: FrozenRequest) {
+unsafe fn order(gil: Gil, unit: UnitRef, request: Box<FrozenRequest>) {
     // SAFETY: the caller's promise.
     unsafe {
         let state = state_of(gil, (*unit).shape.code);
@@ -773,7 +776,9 @@ unsafe fn answer(
         return Ok(false);
     };
     let answered = catch_unwind(AssertUnwindSafe(|| {
-        with_world(gil, host, state, &pending.others, |world| request.answer(world))
+        with_world(gil, host, state, &pending.others, |world| {
+            request.answer(world)
+        })
     }));
     // SAFETY: the caller's promise; nothing else borrows it now.
     unsafe {
@@ -890,7 +895,7 @@ unsafe fn install_pending(gil: Gil, unit: UnitRef, mut made: Unit) -> Result<(),
 ///
 /// # Safety
 /// The unit is alive, pending and valid, and its order is taken back.
-unsafe fn finish_here(gil: Gil, unit: UnitRef, mut request: FrozenRequest) {
+unsafe fn finish_here(gil: Gil, unit: UnitRef, mut request: Box<FrozenRequest>) {
     let compiler = &gil.runtime().compiler;
     loop {
         let started = Instant::now();

@@ -106,7 +106,10 @@ pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
 /// Ask for an event of a code object, and then not; what of it is listened to is from then on as it was.
 #[cold]
 unsafe fn rewrite(gil: Gil, code: Object) {
-    let is_heard = gil.runtime().state(code).is_some_and(|state| state.is_heard.get());
+    let is_heard = gil
+        .runtime()
+        .state(code)
+        .is_some_and(|state| state.is_heard.get());
     set(gil, code, UNHEARD);
     set(gil, code, if is_heard { listening::EVENTS } else { 0 });
 }
@@ -119,7 +122,12 @@ pub fn set(gil: Gil, code: Object, events: c_int) {
         set_for(gil, tool, code, events);
     }
     if let Some(second) = monitor.second.get() {
-        set_for(gil, second, code, events & 1 << abi::monitoring::STOP_ITERATION);
+        set_for(
+            gil,
+            second,
+            code,
+            events & 1 << abi::monitoring::STOP_ITERATION,
+        );
     }
 }
 
@@ -132,7 +140,8 @@ fn set_for(gil: Gil, tool: u8, code: Object, events: c_int) {
     // exception may be pending.
     unsafe {
         let pending = PyErr_GetRaisedException();
-        let [tool, events] = [tool.into(), events].map(|number: c_int| PyLong_FromLong(number.into()));
+        let [tool, events] =
+            [tool.into(), events].map(|number: c_int| PyLong_FromLong(number.into()));
         let mut args = [tool, code, events];
         let result = set(
             std::ptr::null_mut(),

@@ -413,7 +413,9 @@ impl UnitState {
     /// Take over what was answered since this was called last, if it is pending: see [`Pending::take_answers`].
     pub fn take_answers(&mut self, world: &FrozenWorld) -> Vec<Assumption> {
         let pending = self.pending.as_mut();
-        pending.map_or_else(Vec::new, |pending| pending.take_answers(world, self.globals))
+        pending.map_or_else(Vec::new, |pending| {
+            pending.take_answers(world, self.globals)
+        })
     }
 
     /// Take over what the compiler has made.
@@ -577,11 +579,7 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
 ///
 /// # Safety
 /// The units are alive.
-pub unsafe fn break_units(
-    gil: Gil,
-    units: Vec<UnitRef>,
-    is_broken: &dyn Fn(&Assumption) -> bool,
-) {
+pub unsafe fn break_units(gil: Gil, units: Vec<UnitRef>, is_broken: &dyn Fn(&Assumption) -> bool) {
     for unit in units {
         // SAFETY: the caller's promise: invalidating one frees none.
         unsafe {

@@ -246,7 +246,10 @@ impl Watches {
         // SAFETY: the caller's promise.
         let state = unsafe { &*unit };
         let pending = state.pending.as_ref().map_or(&[][..], Pending::assumptions);
-        let made = state.unit.as_ref().map_or(&[][..], |made| &made.assumptions);
+        let made = state
+            .unit
+            .as_ref()
+            .map_or(&[][..], |made| &made.assumptions);
         for assumption in pending.iter().chain(made) {
             self.unwatch(unit, assumption);
         }
@@ -383,9 +386,7 @@ fn is_function(function: Object) -> impl Fn(&Assumption) -> bool {
 /// Which are about a name of a dict.
 fn is_name(dict: usize, text: String) -> impl Fn(&Assumption) -> bool {
     move |assumption| match assumption {
-        Assumption::NameUnchanged { namespace, name } => {
-            *namespace == dict as u64 && *name == text
-        }
+        Assumption::NameUnchanged { namespace, name } => *namespace == dict as u64 && *name == text,
         _ => false,
     }
 }

@@ -65,7 +65,7 @@ const SETTLING: u64 = u64::MAX;
 /// What is to be made.
 pub struct Order {
     /// The unit.
-    pub request: FrozenRequest,
+    pub request: Box<FrozenRequest>,
     /// The stub through which interpreted code is to call it, if there is none yet.
     pub stub: Option<Func>,
 }
