@@ -469,7 +469,7 @@ unsafe fn make_unit(
                     let frozen = engine.freeze(request, Some(anywhere.clone()));
                     Ok(Made::Frozen(Box::new(frozen)))
                 }
-                false => engine.compile(request).map(Made::Unit),
+                false => engine.compile(request).map(Box::new).map(Made::Unit),
             }
         })
     }));
@@ -487,7 +487,7 @@ unsafe fn make_unit(
     match made {
         Made::Unit(mut made) => {
             made.assumptions.extend(made_functions);
-            unit.finish(made);
+            unit.finish(*made);
             drop((held, sampled));
             let unit = Box::into_raw(unit);
             // SAFETY: the unit is alive, and in no table.
@@ -522,7 +522,7 @@ unsafe fn make_unit(
 
 /// What a request to the compiler has come to.
 enum Made {
-    Unit(Unit),
+    Unit(Box<Unit>),
     /// For a worker.
     Frozen(Box<FrozenRequest>),
 }
@@ -741,6 +741,7 @@ unsafe fn take(gil: Gil, unit: UnitRef, outcome: Outcome) {
                 Err(error) => Err(error),
             },
             Outcome::Made(made, stub) => {
+                let made = made.map(|made| *made);
                 if let Some(Ok(stub)) = stub {
                     let state = state_of(gil, (*unit).shape.code);
                     if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {

@@ -76,7 +76,7 @@ pub enum Outcome {
     Asks(Order),
     /// The unit, and its stub, if that was ordered as well.
     Made(
-        Result<Unit, CompileError>,
+        Result<Box<Unit>, CompileError>,
         Option<Result<CompiledCode, CompileError>>,
     ),
 }
@@ -593,7 +593,7 @@ fn carry_out(mut order: Order, generator: &mut Generator) -> Outcome {
         None => Outcome::Asks(order),
         Some(made) => {
             let stub = order.stub.map(|stub| generator.compile_stub(&stub));
-            Outcome::Made(made, stub)
+            Outcome::Made(made.map(Box::new), stub)
         }
     }
 }
