@@ -70,6 +70,35 @@ class Choosing(InFolder):
     print(heard(f))""")
         self.assertEqual(ended.stdout, "0 False True\nFalse\n", ended.stderr)
 
+    def test_a_threshold_that_is_given_later_counts_for_all_code(self):
+        ended = program("""
+    def seldom():
+        return 1
+    cladonia.enable(threshold=5)
+    for _ in range(20):
+        seldom()
+    print(until(lambda: cladonia.is_compiled(seldom), seldom, 5))""")
+        self.assertEqual(ended.stdout, "True\n", ended.stderr)
+
+    def test_a_forked_child_looks_at_the_clock_as_well(self):
+        ended = program("""
+    def g(n):
+        s = 0
+        for i in range(n):
+            s += i & 3
+        return s
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        pass
+    sys.stdout.flush()
+    pid = os.fork()
+    if not pid:
+        print(until(lambda: cladonia.is_compiled(g), lambda: g(1000), 0.4), flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    print(until(lambda: cladonia.is_compiled(g), lambda: g(1000), 5))""")
+        self.assertEqual(ended.stdout, "True\nTrue\n", ended.stderr)
+
     def test_events_that_others_have_disabled_stay_so(self):
         ended = program("""
     starts = {}

@@ -50,14 +50,21 @@ impl Listening {
         self.is_sampled.get()
     }
 
+    /// Whether the options want what is done.
+    pub fn is_as_wanted(&self, gil: Gil) -> bool {
+        let options = gil.runtime().options.get();
+        self.is_sampled.get() == (options.weighs && options.works_beside())
+    }
+
     /// Choose by the clock from now on, if a worker keeps the time. Gives whether one does.
     pub fn start(&self, gil: Gil) -> bool {
         let options = gil.runtime().options.get();
         let workers = &gil.runtime().workers;
-        if options.weighs && options.works_beside() {
+        let is_wanted = options.weighs && options.works_beside();
+        if is_wanted {
             workers.start(gil);
         }
-        self.is_sampled.set(options.weighs && workers.are_there());
+        self.is_sampled.set(is_wanted && workers.are_there());
         IS_ASKED.store(false, Ordering::Relaxed);
         if self.is_sampled.get() {
             workers.tick(ask);

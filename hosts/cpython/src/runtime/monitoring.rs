@@ -46,7 +46,10 @@ impl Monitor {
         unsafe {
             let monitor = &gil.runtime().monitor;
             if monitor.tool.get().is_some() {
-                return Ok(());
+                if gil.runtime().listening.is_as_wanted(gil) {
+                    return Ok(());
+                }
+                Monitor::stop(gil);
             }
             let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
             let monitoring =

@@ -114,7 +114,9 @@ impl Ticker {
     /// It is time, or it was when nobody had any for this. What is idle is looked at less and less often.
     fn tick(&mut self, now: Instant) {
         let used = used_by_program();
-        let is_idle = used.saturating_sub(self.used) < TICK / 4;
+        // In a forked child it begins anew.
+        let since = used.checked_sub(self.used);
+        let is_idle = since.is_some_and(|since| since < TICK / 4);
         self.used = used;
         self.gap = match is_idle {
             true => (2 * self.gap).min(LONGEST_TICK),
