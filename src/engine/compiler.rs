@@ -294,7 +294,7 @@ impl Generator {
     /// Compile a stub, as [`Engine::compile_stub`](super::Engine::compile_stub) does.
     ///
     /// # Errors
-    /// As for [`Generator::generate`].
+    /// As for [`Generator::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
         catch_unwind(AssertUnwindSafe(|| self.0.compile_stub(func)))
             .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))

@@ -155,7 +155,7 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
         let mut left = MOST_FRAMES;
         while !frame.is_null() && left > 0 {
             let code: Object = get(frame, f::EXECUTABLE);
-            if get::<u8>(frame, f::OWNER) != f::OWNED_BY_CSTACK as u8 && PyCode_Check(code) != 0 {
+            if !abi::frames::is_entry(frame) && PyCode_Check(code) != 0 {
                 if frames::native_token(frame).is_some() {
                     break;
                 }

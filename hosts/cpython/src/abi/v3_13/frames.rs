@@ -18,6 +18,15 @@ pub unsafe fn depth(frame: *const u8) -> i32 {
     unsafe { read(frame, frame::STACKTOP) }
 }
 
+/// Whether a frame is where the interpreter was called, and runs no code of the program's.
+///
+/// # Safety
+/// `frame` is a frame of a thread.
+pub unsafe fn is_entry(frame: *const u8) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { i32::from(read::<u8, _>(frame, frame::OWNER)) == frame::OWNED_BY_CSTACK }
+}
+
 /// Says how many slots of a frame are in use, its locals included.
 ///
 /// # Safety
