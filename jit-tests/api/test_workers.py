@@ -87,13 +87,13 @@ class Choosing(InFolder):
         for i in range(n):
             s += i & 3
         return s
-    end = time.process_time() + 0.5
+    end = time.process_time() + 1.5
     while time.process_time() < end:
         pass
     sys.stdout.flush()
     pid = os.fork()
     if not pid:
-        print(until(lambda: cladonia.is_compiled(g), lambda: g(1000), 0.4), flush=True)
+        print(until(lambda: cladonia.is_compiled(g), lambda: g(1000), 1.2), flush=True)
         os._exit(0)
     os.waitpid(pid, 0)
     print(until(lambda: cladonia.is_compiled(g), lambda: g(1000), 5))""")
