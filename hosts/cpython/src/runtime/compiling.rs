@@ -709,16 +709,14 @@ pub fn collect(gil: Gil) {
         workers.start(gil);
         with_generators(gil, |generator| workers.supply(generator));
     }
-    let outcomes = workers.collect();
-    if outcomes.is_empty() {
-        return;
-    }
     let started = Instant::now();
-    for (unit, outcome) in outcomes {
+    let mut are_taken = false;
+    while let Some((unit, outcome)) = workers.collect() {
         // SAFETY: the order of a unit that goes away is withdrawn.
         unsafe { take(gil, unit, outcome) };
+        are_taken = true;
     }
-    if !gil.runtime().totals.is_stalled.get() {
+    if are_taken && !gil.runtime().totals.is_stalled.get() {
         gil.runtime().totals.stalled(started.elapsed());
     }
 }
@@ -726,12 +724,12 @@ pub fn collect(gil: Gil) {
 /// Take what has come of one order.
 ///
 /// # Safety
-/// It is the unit's, which is alive: what is invalid is not freed before something is compiled again.
+/// It is the unit's, which is alive, and nothing was compiled since it was [collected](super::workers::Workers::collect).
 unsafe fn take(gil: Gil, unit: UnitRef, outcome: Outcome) {
     // SAFETY: the caller's promise.
     unsafe {
         if !(*unit).is_valid() {
-            // Another that was taken with it has made it so.
+            // It was retired while its order was taken back.
             return;
         }
         let made = match outcome {

@@ -89,7 +89,7 @@ struct Done {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<(u64, Order)>,
-    done: Vec<Done>,
+    done: VecDeque<Done>,
     /// Orders that workers are at.
     busy: Vec<u64>,
     /// Code generators for workers that have none yet.
@@ -372,19 +372,23 @@ impl Workers {
         SHARED.lock().ticker = None;
     }
 
-    /// What was carried out since this was asked last, with the units.
-    pub fn collect(&self) -> Vec<(UnitRef, Outcome)> {
-        let delivered = self.delivered();
-        if delivered == self.collected.replace(delivered) {
-            return Vec::new();
+    /// The next of what was carried out, with its unit. One at a time: to take one may run code of the program, which may withdraw others.
+    pub fn collect(&self) -> Option<(UnitRef, Outcome)> {
+        loop {
+            let delivered = self.delivered();
+            let done = SHARED.lock().done.pop_front();
+            let Some(done) = done else {
+                self.collected.set(delivered);
+                return None;
+            };
+            let mut open = self.open.borrow_mut();
+            let place = open.iter().position(|(number, _)| *number == done.number);
+            if let Some(place) = place {
+                return Some((open.swap_remove(place).1, done.outcome));
+            }
+            // It was withdrawn: what was made of it goes here, where no table is borrowed.
+            drop(open);
         }
-        let done = std::mem::take(&mut SHARED.lock().done);
-        let mut open = self.open.borrow_mut();
-        let mut with_unit = |done: Done| {
-            let place = open.iter().position(|(number, _)| *number == done.number)?;
-            Some((open.swap_remove(place).1, done.outcome))
-        };
-        done.into_iter().filter_map(&mut with_unit).collect()
     }
 
     /// Whether a unit was ordered; then it is no more.
@@ -407,10 +411,11 @@ impl Workers {
         let mut open = self.open.borrow_mut();
         let place = open.iter().position(|(_, other)| *other == unit)?;
         let mut queue = SHARED.lock();
-        let is_asked = |done: &mut Done| {
+        let is_asked = |done: &Done| {
             done.number == open[place].0 && matches!(done.outcome, Outcome::Asks(_))
         };
-        let done = queue.done.extract_if(.., is_asked).next()?;
+        let asked = queue.done.iter().position(is_asked)?;
+        let done = queue.done.remove(asked)?;
         open.swap_remove(place);
         match done.outcome {
             Outcome::Asks(order) => Some(order),
@@ -430,7 +435,7 @@ impl Workers {
             queue = SHARED.wait_until_done(queue);
         }
         if let Some(place) = queue.done.iter().position(|done| done.number == number) {
-            return Some(queue.done.swap_remove(place).outcome);
+            return queue.done.remove(place).map(|done| done.outcome);
         }
         let mut waiting = queue.waiting.iter();
         let place = waiting.position(|(other, _)| *other == number)?;
@@ -584,7 +589,7 @@ fn work() {
         idle_since = Some(Instant::now());
         queue = SHARED.lock();
         queue.busy.retain(|&other| other != number);
-        queue.done.push(Done { number, outcome });
+        queue.done.push_back(Done { number, outcome });
         SHARED.delivered.fetch_add(1, Ordering::Release);
         SHARED.carried_out.notify_all();
     }
