@@ -561,7 +561,9 @@ fn work() {
             queue = SHARED.lock();
             queue.busy.retain(|&other| other != SETTLING);
             SHARED.carried_out.notify_all();
-            let has_orders = !queue.waiting.is_empty() && generator.is_some();
+            // It may have been supplied while the queue was not locked.
+            let is_supplied = generator.is_some() || !queue.generators.is_empty();
+            let has_orders = !queue.waiting.is_empty() && is_supplied;
             if has_settled || has_orders || queue.stopped || queue.resting {
                 continue;
             }
