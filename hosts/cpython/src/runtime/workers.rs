@@ -411,9 +411,8 @@ impl Workers {
         let mut open = self.open.borrow_mut();
         let place = open.iter().position(|(_, other)| *other == unit)?;
         let mut queue = SHARED.lock();
-        let is_asked = |done: &Done| {
-            done.number == open[place].0 && matches!(done.outcome, Outcome::Asks(_))
-        };
+        let is_asked =
+            |done: &Done| done.number == open[place].0 && matches!(done.outcome, Outcome::Asks(_));
         let asked = queue.done.iter().position(is_asked)?;
         let done = queue.done.remove(asked)?;
         open.swap_remove(place);
