@@ -131,13 +131,8 @@ pub(super) enum Parts {
 }
 
 impl Job {
-    pub(super) fn new(
-        shared: &Arc<Shared>,
-        engine: &mut Engine,
-        task: Task,
-        world: &dyn World,
-    ) -> Job {
-        let ticket = Ticket::new(shared);
+    pub(super) fn new(engine: &mut Engine, task: Task, world: &dyn World) -> Job {
+        let ticket = Ticket::new(&engine.shared);
         let link = Link::new(task.can_force);
         let request = task.request(link.fill(&task.parts), world);
         let request = engine.freeze(request, None);

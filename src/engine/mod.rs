@@ -232,8 +232,7 @@ impl Engine {
     /// A task for another thread, with the facts that it will ask for as they are now. What the engine is told of
     /// ([`Engine::changed`]) until the result is installed makes it stale.
     pub fn job(&mut self, task: Task, world: &dyn World) -> Job {
-        self.prepare();
-        Job::new(&self.shared.clone(), self, task, world)
+        Job::new(self, task, world)
     }
 
     /// Install what a job has made, or answer what it has asked ([`Installed::Again`]: run that job too).

@@ -1,7 +1,7 @@
 //! Names of a namespace through the builder and all passes: what stays in registers, and what is stored where.
 
 use super::{Context, Progress, run};
-use crate::bytecode::{Document, Pc};
+use crate::bytecode::{Document, Pc, Reason};
 use crate::hir::tests::Nothing;
 use crate::hir::{self, Block, Function, NamePlan, Op, Start};
 use crate::host::{Lifetimes, World};
@@ -9,6 +9,23 @@ use crate::types::Type;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// What passes are given for code of a host that counts references and offers everything.
+fn context<'a>(world: &'a dyn World, avoid: &'a HashSet<(Pc, Reason)>) -> Context<'a> {
+    Context {
+        world,
+        avoid,
+        lifetimes: Lifetimes::Counted,
+        inlines: true,
+        item_arrays: true,
+        strings: true,
+        reuses: true,
+        objects_are_private: true,
+        check_facts: false,
+        without: &[],
+        log: RefCell::default(),
+    }
+}
 
 /// A loop at the top of a module, entered at its head, with the names `i`, `total` and `f` (two ints and a function).
 fn compiled(body: &str) -> Function {
@@ -47,19 +64,7 @@ out:
     for _ in 0..8 {
         let start = Start::Loop(Pc(0), &[]);
         let mut f = hir::build(&code, start, &Nothing, &avoid, &met, Some(&plan)).expect("HIR");
-        let cx = Context {
-            world: &Nothing,
-            avoid: &avoid,
-            lifetimes: crate::host::Lifetimes::Counted,
-            inlines: true,
-            item_arrays: true,
-            strings: true,
-            reuses: true,
-            objects_are_private: true,
-            check_facts: false,
-            without: &[],
-            log: RefCell::default(),
-        };
+        let cx = context(&Nothing, &avoid);
         run(&mut f, &cx, None, &mut |pass, f| {
             hir::verify(f).unwrap_or_else(|faults| panic!("after {pass}: {faults}\n{f}"));
         });
@@ -188,17 +193,9 @@ code "f" {
         let start = Start::Function(&[Type::LONG_EXACT, Type::LONG_EXACT]);
         let mut f = hir::build(&code, start, &Nothing, &avoid, &met, None).expect("HIR");
         let cx = Context {
-            world: &Nothing,
-            avoid: &avoid,
             lifetimes,
             inlines: false,
-            item_arrays: true,
-            strings: true,
-            reuses: true,
-            objects_are_private: true,
-            check_facts: false,
-            without: &[],
-            log: RefCell::default(),
+            ..context(&Nothing, &avoid)
         };
         run(&mut f, &cx, None, &mut |_, _| {});
         assert_eq!(count(&f, "build_tuple"), made, "{f}");
@@ -245,17 +242,9 @@ bb0 {@0 [v0 v1] []}:
         let mut f = hir::parse_section(&document, section).expect("HIR");
         let avoid = HashSet::new();
         let cx = Context {
-            world: &Nothing,
-            avoid: &avoid,
-            lifetimes: Lifetimes::Counted,
             inlines: false,
-            item_arrays: true,
-            strings: true,
-            reuses: true,
-            objects_are_private: true,
             check_facts,
-            without: &[],
-            log: RefCell::default(),
+            ..context(&Nothing, &avoid)
         };
         assert_eq!(super::run_pass("memory", &mut f, &cx), Some(true));
         hir::verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
@@ -326,19 +315,7 @@ out:
             asked: Cell::new(0),
             lacking,
         };
-        let cx = Context {
-            world: &world,
-            avoid: &avoid,
-            lifetimes: Lifetimes::Counted,
-            inlines: true,
-            item_arrays: true,
-            strings: true,
-            reuses: true,
-            objects_are_private: true,
-            check_facts: false,
-            without: &[],
-            log: RefCell::default(),
-        };
+        let cx = context(&world, &avoid);
         let (mut progress, mut f, mut stops) = (Progress::default(), built.clone(), 0);
         loop {
             let known = (!lacking.is_empty()).then_some(&mut progress);

@@ -346,7 +346,7 @@ impl World for CPythonWorld<'_> {
     }
 
     fn access_counter(&self, kind: AccessKind) -> Option<u64> {
-        accesses::word(kind)
+        Anywhere(self.ids).access_counter(kind)
     }
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {
@@ -354,7 +354,7 @@ impl World for CPythonWorld<'_> {
     }
 
     fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
-        self.ids.merged_check(a, b)
+        Anywhere(self.ids).check_of_both(a, b)
     }
 
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
@@ -371,7 +371,7 @@ impl World for CPythonWorld<'_> {
     }
 
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
-        self.ids.find_field_access(call)
+        Anywhere(self.ids).field_access(call)
     }
 
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {

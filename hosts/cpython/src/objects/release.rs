@@ -46,8 +46,8 @@ pub unsafe fn release_seen() {
     drop(released);
 }
 
-/// Whoever pinned these objects without holding them was told that they may end. Another object at such an address has another handle,
-/// though the old one is pinned.
+/// Forgets these objects' addresses. For objects whose handles are pinned without a reference to the object, when one of them may be
+/// deallocated: a new object at the same address must get a new handle, though the old handle stays valid until its last pin goes.
 pub fn disown(objects: &[ObjectHandle]) {
     let mut registry = lock();
     for object in objects {

@@ -1,8 +1,8 @@
 //! Requests to the compiler, and the installation of what it makes.
 //!
-//! A compile here runs under the GIL from the request to the machine code, so nothing that it relies on can change between; from then on
-//! that is watched. Mostly it is done [beside the program](super::workers): then what it relies on is watched from the start, and whoever
-//! asks for the unit is told that the compiler is busy, asks again at the next call or back edge, and installs the unit once it is there.
+//! A synchronous compile holds the GIL from the request to the machine code, so its assumptions cannot break meanwhile; they are watched from
+//! then on. By default a [worker](super::workers) compiles instead. Then each assumption is watched from the moment at which its answer was
+//! given; requests for the unit get [`Refusal::Busy`] and are repeated at the next call or back edge, where the finished unit is installed.
 
 use super::capi::*;
 use super::function_state::{self, CodeState, Entry, MOST_REACHED_LATE, state_of};
@@ -571,7 +571,7 @@ unsafe fn watch(gil: Gil, unit: UnitRef) -> Result<(), Refusal> {
         let watched = gil.runtime().watches.register(gil, unit);
         units::keeping(unit, release);
         if !watched {
-            // Nobody has seen it yet.
+            // No table and no compiled code refers to the unit yet.
             drop(Box::from_raw(unit));
             return Err(Refusal::Lasting(
                 "what it relies on cannot be watched".into(),

@@ -6,8 +6,9 @@
 //! events enabled; they count what is done and lead to compiles. What does not pay after some hundred events is not listened to until it is
 //! likely to ([`Counter`](super::pauses::Counter)), and then from the next time that it is met.
 //!
-//! The interpreter makes pending calls where a function begins and where a loop turns, so that is what is met: functions that
-//! are called often, and loops. What has just begun is met for the time that its caller took before; the events show what it does itself.
+//! The sample is biased. The interpreter makes pending calls at the start of a function and at a back edge, so a function is sampled there
+//! for the time since the last such place: in `def f(): text.split(); g()` it is `g` that is sampled for the time of `split`. The
+//! exact counts of the events correct that before anything is compiled.
 //!
 //! Where no worker keeps the time, or there is a threshold to be counted to, all code is listened to.
 
@@ -52,24 +53,22 @@ impl Listening {
 
     /// Whether the options want what is done.
     pub fn is_as_wanted(&self, gil: Gil) -> bool {
-        let options = gil.runtime().options.get();
-        self.is_sampled.get() == (options.weighs && options.works_beside())
+        self.is_sampled.get() == is_wanted(gil)
     }
 
-    /// Choose by the clock from now on, if a worker keeps the time. Gives whether one does.
+    /// Choose by the clock from now on, if the options want that and a worker keeps the time. Gives whether it is so.
     pub fn start(&self, gil: Gil) -> bool {
-        let options = gil.runtime().options.get();
         let workers = &gil.runtime().workers;
-        let is_wanted = options.weighs && options.works_beside();
-        if is_wanted {
+        if is_wanted(gil) {
             workers.start(gil);
         }
-        self.is_sampled.set(is_wanted && workers.are_there());
+        let is_sampled = is_wanted(gil) && workers.are_there();
+        self.is_sampled.set(is_sampled);
         IS_ASKED.store(false, Ordering::Relaxed);
-        if self.is_sampled.get() {
+        if is_sampled {
             workers.tick(ask);
         }
-        self.is_sampled.get()
+        is_sampled
     }
 
     /// Listen to nothing any more.
@@ -116,6 +115,12 @@ impl Listening {
             self.wanted.borrow_mut().push(state.shape.code as usize);
         }
     }
+}
+
+/// Whether the options want code to be chosen by the clock.
+fn is_wanted(gil: Gil) -> bool {
+    let options = gil.runtime().options.get();
+    options.weighs && options.works_beside()
 }
 
 /// Ask for [`tick`], unless it is asked for already. Called by workers.

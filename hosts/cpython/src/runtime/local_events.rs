@@ -26,8 +26,6 @@ const NAME: &std::ffi::CStr = c"set_local_events";
 #[derive(Default)]
 pub struct LocalEvents {
     is_watched: Cell<bool>,
-    /// Whether anybody ever asked for local events.
-    pub is_used: Cell<bool>,
 }
 
 /// Hear who asks for local events; undone by [`restore`].
@@ -71,7 +69,6 @@ unsafe extern "C" fn set_local_events(
         let is_main = PyInterpreterState_Get() == PyInterpreterState_Main();
         if is_main && !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
             let code = *args.add(1);
-            Gil::held().runtime().local_events.is_used.set(true);
             for unit in Gil::held().runtime().units() {
                 let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);
                 if (*unit).shape.code == code || inlined() {

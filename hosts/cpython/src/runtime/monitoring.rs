@@ -51,9 +51,7 @@ impl Monitor {
                 }
                 Monitor::stop(gil);
             }
-            let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
-            let monitoring =
-                Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+            let monitoring = module()?;
             if monitor.disable.get() == 0 {
                 let disable = Holder(PyObject_GetAttrString(monitoring.0, c"DISABLE".as_ptr()));
                 monitor.disable.set(disable.check()?.leak() as usize);
@@ -127,9 +125,7 @@ impl Monitor {
             };
             let second = gil.runtime().monitor.second.get();
             let _ = (|| -> Result<(), ()> {
-                let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
-                let monitoring =
-                    Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+                let monitoring = module()?;
                 gil.runtime().listening.stop(gil);
                 super::local_events::restore(gil);
                 gil.runtime().monitor.tool.set(None);
@@ -172,9 +168,7 @@ impl Monitor {
                 return;
             };
             let _ = (|| -> Result<(), ()> {
-                let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
-                let monitoring =
-                    Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()?;
+                let monitoring = module()?;
                 set_events(monitoring.0, id, starts)
             })();
             PyErr_Clear();
@@ -184,6 +178,15 @@ impl Monitor {
     fn disable(&self) -> Object {
         // SAFETY: a reference to the object is held.
         unsafe { Py_NewRef(self.disable.get() as Object) }
+    }
+}
+
+/// `sys.monitoring`.
+unsafe fn module() -> Result<Holder, ()> {
+    // SAFETY: objects are made and given up here.
+    unsafe {
+        let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
+        Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()
     }
 }
 
@@ -268,15 +271,6 @@ pub fn is_observed(gil: Gil, shape: &CodeShape) -> bool {
         abi::monitoring::tools_of(PyInterpreterState_Main()) & !ours != 0
             || abi::monitoring::tools_of_code(shape.code) & !ours != 0
     }
-}
-
-/// Whether there are, or may be, other tools than ours.
-pub fn has_others(gil: Gil) -> bool {
-    let bit = |id: Option<u8>| id.map_or(0, |id| 1u8 << id);
-    let ours = bit(gil.runtime().monitor.tool.get()) | bit(gil.runtime().monitor.second.get());
-    // SAFETY: the table of the main interpreter is an array of bytes.
-    let tools = unsafe { abi::monitoring::tools_of(PyInterpreterState_Main()) };
-    tools & !ours != 0 || gil.runtime().local_events.is_used.get()
 }
 
 /// Whether anybody else is told what a unit's code does, or what stands in it in place of calls.

@@ -86,7 +86,7 @@ pub struct UnitState {
     pub kind: Kind,
     /// What the compiler made; `None` only while it is at work.
     pub unit: Option<Unit>,
-    /// What is known of it while it is made beside the program.
+    /// What is watched and pinned for it while a worker compiles it; `None` before and after.
     pub pending: Option<Pending>,
     /// How far that is.
     pub progress: Cell<Progress>,
@@ -120,7 +120,8 @@ pub struct UnitState {
     pub force: Option<Box<[Cell<u64>]>>,
 }
 
-/// What is known of a unit that is made [beside the program](super::workers).
+/// What a unit needs while a [worker](super::workers) compiles it: the assumptions that the answers given so far rest on, and the pins of
+/// the objects that they name. When the worker is done, both shrink to what the unit itself relies on.
 #[derive(Default)]
 pub struct Pending {
     /// What the answers that it was given rely on.
