@@ -47,10 +47,24 @@ impl Pins {
     }
 }
 
+/// What one answer shows to be alive. See [`FrozenWorld::evidence`].
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// What the answer relies on. If it relies on nothing, the objects are alive while what it is about is: an inlined function's
+    /// constants, a tuple's items.
+    pub assumptions: Vec<Assumption>,
+    /// What it is about, if that is an object.
+    pub about: Option<ObjectHandle>,
+    /// The objects that it names.
+    pub objects: Vec<ObjectHandle>,
+}
+
 /// Frozen answers about the program. See the module's page.
 #[derive(Default)]
 pub struct FrozenWorld {
     known: Snapshot,
+    /// Of the answers that name objects.
+    evidence: Vec<Evidence>,
     /// What was asked of the host, also where it did not know.
     asked: HashSet<Question>,
     /// Asked in vain, in order.
@@ -172,16 +186,20 @@ impl FrozenWorld {
         self.known.answers().iter().flat_map(Answer::assumptions)
     }
 
+    /// Why the objects that the answers name are alive: for whoever keeps them pinned without a reference. There is more
+    /// behind what was there before as there are more answers.
+    pub fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
     /// Ask one question, and those that its answer leads to.
     fn add(&mut self, question: Question, world: &dyn World) {
         if self.asked.contains(&question) {
             return;
         }
         question.subjects().into_iter().for_each(|ty| self.pin(ty));
-        question
-            .object()
-            .into_iter()
-            .for_each(|object| self.pin_object(object));
+        let about = question.object();
+        about.into_iter().for_each(|object| self.pin_object(object));
         let answer = question.ask(world);
         self.asked.insert(question);
         let Some(answer) = answer else { return };
@@ -200,6 +218,16 @@ impl FrozenWorld {
             self.pin_object(object);
         }
         let code = inlinee::inlined_code(&answer);
+        let constants = code.iter().flat_map(|code| &code.consts);
+        let constants = constants.map(|constant| constant.object);
+        let named: Vec<ObjectHandle> = objects.iter().copied().chain(constants).collect();
+        if !named.is_empty() {
+            self.evidence.push(Evidence {
+                assumptions: answer.assumptions().to_vec(),
+                about,
+                objects: named,
+            });
+        }
         if let Some(code) = &code {
             for constant in &code.consts {
                 self.pin_object(constant.object);

@@ -37,7 +37,7 @@ pub use crate::facts::{
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;
-pub use frozen::{FrozenWorld, Pins};
+pub use frozen::{Evidence, FrozenWorld, Pins};
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use inlinee::code_of;
 pub use lifetimes::Lifetimes;

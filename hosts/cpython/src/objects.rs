@@ -15,7 +15,9 @@ mod tests;
 pub mod tracking;
 
 use collector::{Held, Units};
-pub use release::{Reach, disown, hold, let_go, release_seen, release_unused, unhold};
+pub use release::{
+    Reach, disown, give_back, hold, lend, let_go, release_seen, release_unused, unhold,
+};
 
 use crate::abi::{self, type_};
 use crate::owned::Owned;
@@ -45,6 +47,8 @@ struct Object {
     handle: ObjectHandle,
     /// Keeps the object alive, unless somebody else does.
     held: Option<Owned>,
+    /// How many pin it who are told before it ends.
+    lenders: u32,
     /// Which units rely on it.
     units: Units,
 }
@@ -118,12 +122,20 @@ pub fn class_ptr(class: ClassHandle) -> *mut PyTypeObject {
     }
 }
 
-/// The object of a handle; null for a stale handle, or one that is not CPython's.
+/// The object of a handle; null for a stale handle, one that is not CPython's, or one that nothing keeps from ending since it was
+/// [disowned](disown).
 pub fn object_ptr(object: ObjectHandle) -> *mut PyObject {
-    if object.host() == Some(host()) {
-        object.token() as *mut PyObject
-    } else {
-        std::ptr::null_mut()
+    let registry = lock();
+    if object.host() != Some(registry.host) {
+        return std::ptr::null_mut();
+    }
+    let address = object.token() as usize;
+    let known = registry.objects.get(&address);
+    let is_known = known.is_some_and(|known| known.handle == object)
+        || (registry.retired_objects.iter()).any(|(retired, _)| *retired == object);
+    match is_known {
+        true => address as *mut PyObject,
+        false => std::ptr::null_mut(),
     }
 }
 
@@ -391,6 +403,7 @@ impl Registry {
                 Object {
                     handle,
                     held,
+                    lenders: 0,
                     units,
                 },
             );

@@ -2,7 +2,7 @@
 //! unit, and what somebody else pinned as soon as he keeps it alive himself.
 
 use super::collector::{Held, Units};
-use super::{Registry, lock};
+use super::{Class, Object, Registry, lock};
 use crate::owned::Owned;
 use cladonia::engine::Pins;
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
@@ -46,15 +46,28 @@ pub unsafe fn release_seen() {
     drop(released);
 }
 
-/// Forgets these objects' addresses. For objects whose handles are pinned without a reference to the object, when one of them may be
-/// deallocated: a new object at the same address must get a new handle, though the old handle stays valid until its last pin goes.
+/// Somebody pins these objects' handles without a reference to the objects: he is told before one of them ends. To be undone with
+/// [`give_back`], or with [`disown`].
+pub fn lend(objects: &[ObjectHandle]) {
+    lock().for_each_lent(objects, |known| known.lenders += 1);
+}
+
+/// He does not rely on them any more.
+pub fn give_back(objects: &[ObjectHandle]) {
+    lock().for_each_lent(objects, |known| known.lenders -= 1);
+}
+
+/// One of them may be deallocated. Forgets the addresses of those that neither anybody else was lent nor units hold: a new object at the
+/// same address must get a new handle, though the old handle stays valid until its last pin goes.
 pub fn disown(objects: &[ObjectHandle]) {
     let mut registry = lock();
+    registry.for_each_lent(objects, |known| known.lenders -= 1);
     for object in objects {
         let address = object.token() as usize;
+        let is_left = |known: &Object| known.handle == *object && known.lenders == 0;
         let known = registry.objects.get(&address);
         // What units hold does not end.
-        if known.is_some_and(|known| known.handle == *object && !known.units.exist()) {
+        if known.is_some_and(|known| is_left(known) && !known.units.exist()) {
             object.forget();
             let known = registry.objects.remove(&address);
             let held = known.and_then(|known| known.held);
@@ -149,17 +162,31 @@ impl Reach {
 }
 
 /// Holds what a unit's pins reach, from the unit's making to [`unhold`]. The unit is of functions of this namespace.
-pub fn hold(pins: &Pins, namespace: *mut PyObject) {
-    lock().change(pins, |units| units.add(namespace as usize));
+///
+/// # Safety
+/// The GIL is held, and all of it is alive.
+pub unsafe fn hold(pins: &Pins, namespace: *mut PyObject) {
+    lock().for_each_reached(pins, |registry, reached| {
+        registry.change_units(reached, |units| units.add(namespace as usize));
+        // SAFETY: the caller's promise.
+        unsafe { registry.refer(reached) };
+    });
 }
 
 /// The unit with these pins is about to go.
 pub fn unhold(pins: &Pins) {
-    lock().change(pins, Units::remove);
+    lock().for_each_reached(pins, |registry, reached| {
+        registry.change_units(reached, Units::remove);
+        match reached {
+            Held::Object(address) => registry.touched.insert(address),
+            Held::Class(address) => registry.touched_classes.insert(address),
+        };
+    });
 }
 
 impl Registry {
-    fn change(&mut self, pins: &Pins, change: impl Fn(&mut Units)) {
+    /// Everything that pins reach, but what was registered anew since: that is held among the retired until its last pin goes.
+    fn for_each_reached(&mut self, pins: &Pins, act: impl Fn(&mut Registry, Held)) {
         let classes = pins
             .classes
             .iter()
@@ -173,17 +200,47 @@ impl Registry {
                 let address = address as usize;
                 let known = self.objects.get(&address);
                 if known.is_some_and(|known| known.handle == handle) {
-                    self.change_units(Held::Object(address), &change);
-                    self.touched.insert(address);
+                    act(self, Held::Object(address));
                 }
             }
             for (handle, address) in reach.classes {
                 let address = address as usize;
                 let known = self.classes.get(&address);
-                // If it was replaced since, it is held among the retired ones until its last pin goes.
                 if known.is_some_and(|known| known.handle == handle) {
-                    self.change_units(Held::Class(address), &change);
-                    self.touched_classes.insert(address);
+                    act(self, Held::Class(address));
+                }
+            }
+        }
+    }
+
+    fn for_each_lent(&mut self, objects: &[ObjectHandle], act: impl Fn(&mut Object)) {
+        for object in objects {
+            let known = self.objects.get_mut(&(object.token() as usize));
+            known.filter(|known| known.handle == *object).map(&act);
+        }
+    }
+
+    /// Refer to what was only pinned so far.
+    ///
+    /// # Safety
+    /// The GIL is held; it is alive.
+    unsafe fn refer(&mut self, to: Held) {
+        // SAFETY: the caller's promise; a class holds its resolution order.
+        unsafe {
+            match to {
+                Held::Object(address) => {
+                    let known = self.objects.get_mut(&address);
+                    if let Some(known) = known.filter(|known| known.held.is_none()) {
+                        known.held = Owned::borrow(address as *mut PyObject);
+                    }
+                }
+                Held::Class(address) => {
+                    let known = self.classes.get_mut(&address);
+                    let lacks = |known: &&mut Class| known.is_mortal && known.held.is_none();
+                    if let Some(known) = known.filter(lacks) {
+                        let order = Owned::borrow(known.mro as *mut PyObject);
+                        known.held = Owned::borrow(address as *mut PyObject).zip(order);
+                    }
                 }
             }
         }

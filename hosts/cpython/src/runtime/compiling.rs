@@ -487,7 +487,8 @@ unsafe fn make_unit(
     match made {
         Made::Unit(mut made) => {
             made.assumptions.extend(made_functions);
-            unit.finish(*made);
+            // SAFETY: what was asked about is referred to until it is released.
+            unsafe { unit.finish(*made) };
             drop((held, sampled));
             let unit = Box::into_raw(unit);
             // SAFETY: the unit is alive, and in no table.
@@ -498,8 +499,9 @@ unsafe fn make_unit(
             Ok(unit)
         }
         Made::Frozen(request) => {
+            pending.own = code.consts.iter().map(|own| own.object).collect();
             if made_functions.is_some() {
-                pending.made = code.consts.iter().map(|made| made.object).collect();
+                pending.made.clone_from(&pending.own);
             }
             pending.certain = made_functions.into_iter().collect();
             if is_private {

@@ -30,7 +30,7 @@ use cladonia::engine::{Pins, Unit};
 use cladonia::exits::{ExitHead, ExitKind};
 use cladonia::facts::Assumption;
 use cladonia::hir::InlinedCode;
-use cladonia::host::{FrozenWorld, UnitCells};
+use cladonia::host::{Evidence, FrozenWorld, UnitCells};
 use cladonia::types::{ClassPin, ObjectHandle, ObjectPin};
 use pyo3_ffi::*;
 use std::cell::{Cell, RefCell};
@@ -126,12 +126,16 @@ pub struct UnitState {
 pub struct Pending {
     /// What the answers that it was given rely on.
     assumptions: Vec<Assumption>,
-    /// How many of these are the answers', and how many classes and objects they name, so far.
-    answered: (usize, usize, usize),
-    /// What the answers name and is held.
-    pins: Vec<Pins>,
-    /// What they name and is only pinned.
-    lent: Vec<Pins>,
+    /// How much of what [`FrozenWorld`] has is taken, so far.
+    taken: Taken,
+    /// Pins of the classes that the answers name, which are held.
+    classes: Vec<Pins>,
+    /// The objects that they name.
+    named: RefCell<Vec<Named>>,
+    /// Why these are alive.
+    evidence: Vec<Evidence>,
+    /// The constants of its code, which the unit keeps alive.
+    pub own: Vec<ObjectHandle>,
     /// What of the assumptions does not hold any more, whether the unit relies on it or not.
     broken: RefCell<HashSet<Assumption>>,
     /// Functions that are made for it, which nobody else has.
@@ -142,39 +146,96 @@ pub struct Pending {
     pub others: Namespaces,
 }
 
+/// How many of a frozen world's lists were taken over.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    assumptions: usize,
+    classes: usize,
+    objects: usize,
+    evidence: usize,
+}
+
+/// An object that answers name, pinned, and what becomes of it meanwhile.
+struct Named {
+    handle: ObjectHandle,
+    pins: Pins,
+    lasting: Lasting,
+}
+
+/// What becomes of an object that an answer names while a unit is pending.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lasting {
+    /// It is held to the end.
+    Held,
+    /// It is held until what the answer relies on is changed: a class has dropped an attribute when it tells that it has changed.
+    HeldUnchanged,
+    /// What is watched has it, and tells before it lets go.
+    Lent,
+    /// A function, which tells itself before it ends or changes.
+    Watched,
+}
+
 impl Pending {
-    /// Hold what the answers name that were given since this was called last, for a unit of functions with these globals. Gives what they rely
-    /// on, which is to be watched.
+    /// Keep what the answers name that were given since this was called last, for a unit of functions with these globals. Gives what they
+    /// rely on, which is to be watched.
     ///
-    /// What is watched keeps alive what the answers name: a namespace its values, a function its constants, cells and defaults, a class its
-    /// attributes. To hold these things meanwhile would be seen where they are about to end: so they are [lent](objects::disown), and
-    /// functions are watched, whoever named them.
-    pub fn take_answers(&mut self, world: &FrozenWorld, globals: Object) -> Vec<Assumption> {
-        let (assumptions, classes, objects) = self.answered;
-        let mut new: Vec<Assumption> = world.assumptions().skip(assumptions).cloned().collect();
-        let count = assumptions + new.len();
+    /// What is watched keeps alive what the answers name: a namespace its values, a function its constants, cells and defaults. To hold
+    /// these things meanwhile would be seen where they are about to end: so they are [lent](objects::disown), and functions are watched,
+    /// whoever named them.
+    ///
+    /// # Safety
+    /// The GIL is held, and no code of the program has run since the last of the answers was given.
+    pub unsafe fn take_answers(&mut self, world: &FrozenWorld, globals: Object) -> Vec<Assumption> {
+        let taken = self.taken;
+        let assumptions = world.assumptions().skip(taken.assumptions);
+        let mut new: Vec<Assumption> = assumptions.cloned().collect();
+        let all = world.pins();
+        self.taken = Taken {
+            assumptions: taken.assumptions + new.len(),
+            classes: all.classes.len(),
+            objects: all.objects.len(),
+            evidence: world.evidence().len(),
+        };
         if self.assumptions.is_empty() {
             new.extend_from_slice(&self.certain);
         }
-        let all = world.pins();
-        let (mut held, mut lent) = (Vec::new(), Vec::new());
-        for object in all.objects[objects..].iter().filter_map(ObjectPin::handle) {
-            match Lasting::of(object) {
-                Lasting::Watched if self.made.contains(&object) => held.push(object),
-                Lasting::Holds => held.push(object),
-                Lasting::Lent => lent.push(object),
-                Lasting::Watched => {
-                    lent.push(object);
-                    new.push(Assumption::FunctionUnchanged(object));
-                }
+        let mut of_classes = HashSet::new();
+        let evidence = &world.evidence()[taken.evidence..];
+        for shown in evidence {
+            let is_class = |it: &Assumption| matches!(it, Assumption::ClassUnchanged(_));
+            if shown.assumptions.iter().any(is_class) {
+                of_classes.extend(shown.objects.iter().copied());
             }
         }
-        self.lent.push(Pins::of([], lent));
-        let named = all.classes[classes..].iter().filter_map(ClassPin::handle);
-        let pins = Pins::of(named, held);
-        objects::hold(&pins, globals);
-        self.pins.push(pins);
-        self.answered = (count, all.classes.len(), all.objects.len());
+        self.evidence.extend_from_slice(evidence);
+        let objects = &all.objects[taken.objects..];
+        for handle in objects.iter().filter_map(ObjectPin::handle) {
+            let lasting = match Lasting::of(handle) {
+                Lasting::Watched if self.made.contains(&handle) => Lasting::Held,
+                Lasting::Lent if of_classes.contains(&handle) => Lasting::HeldUnchanged,
+                lasting => lasting,
+            };
+            if lasting == Lasting::Watched {
+                new.push(Assumption::FunctionUnchanged(handle));
+            }
+            let pins = Pins::of([], [handle]);
+            match lasting.is_held() {
+                // SAFETY: it was asked about with the GIL, which nobody has let go of since: it is alive.
+                true => unsafe { objects::hold(&pins, globals) },
+                false => objects::lend(&[handle]),
+            }
+            let named = Named {
+                handle,
+                pins,
+                lasting,
+            };
+            self.named.get_mut().push(named);
+        }
+        let classes = all.classes[taken.classes..].iter();
+        let classes = Pins::of(classes.filter_map(ClassPin::handle), []);
+        // SAFETY: as for the objects.
+        unsafe { objects::hold(&classes, globals) };
+        self.classes.push(classes);
         self.assumptions.extend_from_slice(&new);
         new
     }
@@ -187,35 +248,72 @@ impl Pending {
     /// Some of it does not hold any more: then others may soon be where what it was about was. Much of what is asked is not relied on (a
     /// function that a call has met, for one, is often made for that call): so it is seen only in the end whether the unit relies on it.
     fn break_what(&self, is_broken: &dyn Fn(&Assumption) -> bool) {
-        self.disown();
         let broken = self.assumptions.iter().filter(|it| is_broken(it));
         self.broken.borrow_mut().extend(broken.cloned());
+        let alive = self.alive();
+        self.give_up(|named| named.lasting == Lasting::Held || alive.contains(&named.handle));
     }
 
-    /// Whether a unit that was made relies on something that holds no more.
+    /// Whether a unit that was made relies on something that holds no more, or names what may have ended.
     pub fn is_broken(&self, made: &Unit) -> bool {
         let broken = self.broken.borrow();
-        let is_named = |object| broken.contains(&Assumption::FunctionUnchanged(object));
+        let is_gone = |object: ObjectHandle| {
+            broken.contains(&Assumption::FunctionUnchanged(object))
+                || objects::object_ptr(object).is_null()
+        };
         let mut named = made.pins.objects.iter().filter_map(ObjectPin::handle);
-        !broken.is_empty()
-            && (made.assumptions.iter().any(|it| broken.contains(it)) || named.any(is_named))
+        made.assumptions.iter().any(|it| broken.contains(it)) || named.any(is_gone)
     }
 
-    fn disown(&self) {
-        let lent = self.lent.iter().flat_map(|pins| &pins.objects);
-        let lent: Vec<ObjectHandle> = lent.filter_map(ObjectPin::handle).collect();
-        objects::disown(&lent);
+    /// What the answers still show to be alive.
+    fn alive(&self) -> HashSet<ObjectHandle> {
+        let broken = self.broken.borrow();
+        let is_changed =
+            |object: ObjectHandle| broken.contains(&Assumption::FunctionUnchanged(object));
+        let named = self.named.borrow();
+        let tell = named.iter().filter(|it| it.lasting == Lasting::Watched);
+        let mut alive: HashSet<ObjectHandle> = self.own.iter().copied().collect();
+        alive.extend(tell.map(|it| it.handle).filter(|it| !is_changed(*it)));
+        loop {
+            let before = alive.len();
+            for shown in &self.evidence {
+                let holds = match shown.assumptions.is_empty() {
+                    true => shown.about.is_some_and(|about| alive.contains(&about)),
+                    false => !shown.assumptions.iter().any(|it| broken.contains(it)),
+                };
+                if holds {
+                    alive.extend(shown.objects.iter().filter(|it| !is_changed(**it)));
+                }
+            }
+            if alive.len() == before {
+                return alive;
+            }
+        }
+    }
+
+    /// Nothing is asked or made of objects any more but of these.
+    fn give_up(&self, is_kept: impl Fn(&Named) -> bool) {
+        let mut named = self.named.borrow_mut();
+        let gone: Vec<Named> = named.extract_if(.., |named| !is_kept(named)).collect();
+        objects::disown(&Named::end(&gone));
     }
 }
 
-/// What becomes of an object that an answer names while a unit is pending.
-enum Lasting {
-    /// It is held.
-    Holds,
-    /// It is told when it ends.
-    Watched,
-    /// What is watched has it.
-    Lent,
+impl Named {
+    /// Ends what is done for these; gives those that are lent.
+    fn end(all: &[Named]) -> Vec<ObjectHandle> {
+        let (held, lent): (Vec<&Named>, Vec<&Named>) =
+            all.iter().partition(|named| named.lasting.is_held());
+        held.iter().for_each(|named| objects::unhold(&named.pins));
+        lent.iter().map(|named| named.handle).collect()
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.classes.iter().for_each(objects::unhold);
+        objects::give_back(&Named::end(self.named.get_mut()));
+    }
 }
 
 impl Lasting {
@@ -235,16 +333,14 @@ impl Lasting {
                 || class == &raw mut PyCFunction_Type
                 || class == &raw mut PyMethodDescr_Type;
             match is_callee {
-                true => Lasting::Holds,
+                true => Lasting::Held,
                 false => Lasting::Lent,
             }
         }
     }
-}
 
-impl Drop for Pending {
-    fn drop(&mut self) {
-        self.pins.iter().for_each(objects::unhold);
+    fn is_held(self) -> bool {
+        matches!(self, Lasting::Held | Lasting::HeldUnchanged)
     }
 }
 
@@ -412,17 +508,25 @@ impl UnitState {
     }
 
     /// Take over what was answered since this was called last, if it is pending: see [`Pending::take_answers`].
-    pub fn take_answers(&mut self, world: &FrozenWorld) -> Vec<Assumption> {
+    ///
+    /// # Safety
+    /// As of that.
+    pub unsafe fn take_answers(&mut self, world: &FrozenWorld) -> Vec<Assumption> {
         let pending = self.pending.as_mut();
         pending.map_or_else(Vec::new, |pending| {
-            pending.take_answers(world, self.globals)
+            // SAFETY: the caller's promise.
+            unsafe { pending.take_answers(world, self.globals) }
         })
     }
 
     /// Take over what the compiler has made.
-    pub fn finish(&mut self, made: Unit) {
+    ///
+    /// # Safety
+    /// The GIL is held, and what the unit names is alive.
+    pub unsafe fn finish(&mut self, made: Unit) {
         self.inlined = made.inlined.iter().map(InlinedShape::of).collect();
-        objects::hold(&made.pins, self.globals);
+        // SAFETY: the caller's promise.
+        unsafe { objects::hold(&made.pins, self.globals) };
         self.exit_counts = vec![Cell::new(0); made.exits.len()];
         self.unit = Some(made);
         self.progress.set(Progress::Ready);
@@ -565,7 +669,7 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise.
     unsafe { rt.watches.forget(unit) };
     if let Some(pending) = &state.pending {
-        pending.disown();
+        pending.give_up(|named| named.lasting.is_held());
     }
     if rt.workers.withdraw(unit) {
         rt.totals.stale.update(|stale| stale + 1);
