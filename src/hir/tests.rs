@@ -329,6 +329,15 @@ fn what_says_nothing_of_its_truth_is_asked_if_it_is_not_none() {
 }
 
 #[test]
-fn the_truth_of_one_class_is_no_matter_of_several() {
-    assert_eq!(truth_of(&[Type::NONE_TYPE]), ["truth"]);
+fn a_class_that_was_met_alone_is_no_bet_for_a_test_of_truth() {
+    let or_none = ["is_class", "const_bool", "is_class", "const_bool", "truth"];
+    assert_eq!(truth_of(&[Type::FLOAT_EXACT]), or_none);
+    let is_counted = ["is_class", "const_bool", "is_class", "truth", "truth"];
+    assert_eq!(truth_of(&[Type::UNICODE_EXACT]), is_counted);
+    assert_eq!(
+        truth_of(&[Type::NONE_TYPE]),
+        ["is_class", "const_bool", "truth"]
+    );
+    // What follows computes with numbers.
+    assert_eq!(truth_of(&[Type::LONG_EXACT]), ["truth"]);
 }

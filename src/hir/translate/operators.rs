@@ -4,7 +4,7 @@ use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr, Op as
 use crate::facts::{Assumption, Operator, OperatorPlan, World};
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
-use crate::hir::translate::dispatch::{Merge, Site, site};
+use crate::hir::translate::dispatch::{Expected, Merge, Site, site};
 use crate::hir::translate::overloads::Wanted;
 use crate::hir::{Op, Unsupported};
 use crate::types::Type;
@@ -133,6 +133,7 @@ impl Builder<'_> {
         self.own_operands(1);
         let v = self.stack[self.stack.len() - 1].value;
         if self.truth_by_class(v, instr)
+            || self.truth_unless_none(v, instr)
             || self.overloaded(Operator::Truth, instr, 1, Wanted::Object)
         {
             return;
@@ -173,6 +174,48 @@ impl Builder<'_> {
                 self.dispatch(v, arms, &result, Self::push_truth_of_class, general);
             }
         }
+        true
+    }
+
+    /// The truth of the top of the stack where one class is expected but not proved, without a bet on it: `if found:` is how programs tell
+    /// None from something else, so a class that was met once says little of the next time. False, and nothing done, for numbers, which
+    /// are bet on since what follows computes with them, and for classes of which the truth can't be told.
+    fn truth_unless_none(&mut self, v: Value, instr: &Instr) -> bool {
+        let expected = self.receiver_types(v, instr);
+        let [Expected { ty, .. }] = expected[..] else {
+            return false;
+        };
+        let known = self.ty(v);
+        if ty.as_object().is_some() || known <= ty || !Type::NONE_TYPE.could_be(known) {
+            return false;
+        }
+        let mut arms = Vec::new();
+        if !(ty <= Type::NONE_TYPE) {
+            let is_counted = ty <= (Type::UNICODE_EXACT | Type::LIST_EXACT | Type::TUPLE_EXACT);
+            match self.truth_of_class(ty) {
+                Some(truth) => arms.push((vec![ty], Some(truth))),
+                None if is_counted => arms.push((vec![ty], None)),
+                None => return false,
+            }
+        }
+        arms.insert(
+            0,
+            (vec![Type::NONE_TYPE], self.truth_of_class(Type::NONE_TYPE)),
+        );
+        let general = |b: &mut Self| {
+            let t = b.general_on_stack(G::Truth, [0, 0], 1);
+            b.push_bool(t);
+        };
+        let fast = |b: &mut Self, truth: Option<ClassTruth>| match truth {
+            Some(truth) => b.push_truth_of_class(truth),
+            None => {
+                let top = b.stack.len() - 1;
+                let v = b.stack[top].value;
+                b.stack[top].value = b.emit(Op::Refine(ty), vec![v], ty);
+                general(b);
+            }
+        };
+        self.dispatch(v, arms, &[Type::BOOL], fast, general);
         true
     }
 
