@@ -128,10 +128,7 @@ fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     true
 }
 
-/// Let go of the classes and objects that a compile has looked at.
-///
-/// A unit holds none of what it embeds: whoever holds it tells, by a watcher, before it may die, and the unit is
-/// invalid from then on. So an object lives exactly as long as without a compiler.
+/// Let go of the classes and objects that a compile has looked at, and no unit holds.
 fn release() {
     // SAFETY: under the GIL, no compile is under way, no table is borrowed.
     unsafe { objects::release_seen() };

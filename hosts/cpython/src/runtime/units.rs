@@ -271,9 +271,10 @@ impl Pending {
         let is_changed =
             |object: ObjectHandle| broken.contains(&Assumption::FunctionUnchanged(object));
         let named = self.named.borrow();
-        let tell = named.iter().filter(|it| it.lasting == Lasting::Watched);
-        let mut alive: HashSet<ObjectHandle> = self.own.iter().copied().collect();
-        alive.extend(tell.map(|it| it.handle).filter(|it| !is_changed(*it)));
+        let lasting = [Lasting::Held, Lasting::Watched];
+        let known = named.iter().filter(|it| lasting.contains(&it.lasting));
+        let known = known.map(|it| it.handle).filter(|it| !is_changed(*it));
+        let mut alive: HashSet<ObjectHandle> = self.own.iter().copied().chain(known).collect();
         loop {
             let before = alive.len();
             for shown in &self.evidence {
