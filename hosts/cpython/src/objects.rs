@@ -22,7 +22,9 @@ pub use release::{
 use crate::abi::{self, type_};
 use crate::owned::Owned;
 use cladonia::bytecode::ConstValue;
-use cladonia::types::{ClassDesc, ClassHandle, HostId, ObjectDesc, ObjectHandle, Predefined};
+use cladonia::types::{
+    ClassDesc, ClassHandle, ClassPin, HostId, ObjectDesc, ObjectHandle, ObjectPin, Predefined,
+};
 use pyo3_ffi::{self as ffi, PyObject, PyTypeObject};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -39,6 +41,8 @@ struct Class {
     is_mortal: bool,
     /// Keeps the class and that order alive, unless somebody else does.
     held: Option<(Owned, Owned)>,
+    /// As [`Object::pin`].
+    pin: Option<ClassPin>,
     /// Which units rely on it.
     units: Units,
 }
@@ -47,6 +51,8 @@ struct Object {
     handle: ObjectHandle,
     /// Keeps the object alive, unless somebody else does.
     held: Option<Owned>,
+    /// Keeps the handle alive once it was forgotten and is asked for again: who else has pinned it may let go on another thread.
+    pin: Option<ObjectPin>,
     /// How many pin it who are told before it ends.
     lenders: u32,
     /// Which units rely on it.
@@ -281,12 +287,16 @@ impl Registry {
             && known.mro == mro as usize
             && known.handle.is_alive()
         {
-            if known.is_mortal && known.held.is_none() {
+            if !known.is_mortal || known.held.is_some() {
+                return known.handle;
+            }
+            known.pin = known.handle.try_pin();
+            if known.pin.is_some() {
                 // SAFETY: as the caller says; the class holds its order.
                 known.held = unsafe { Owned::borrow(class.cast()).zip(Owned::borrow(mro)) };
                 self.touched_classes.insert(class as usize);
+                return known.handle;
             }
-            return known.handle;
         }
         // Its bases were changed, or it was forgotten.
         if let Some(old) = self.classes.remove(&(class as usize)) {
@@ -357,6 +367,7 @@ impl Registry {
                     mro: mro as usize,
                     is_mortal: is_heap,
                     held,
+                    pin: None,
                     units: Units::default(),
                 },
             );
@@ -374,10 +385,14 @@ impl Registry {
             if let Some(known) = self.objects.get_mut(&(object as usize))
                 && known.handle.class() == Some(class)
             {
-                if known.held.is_none() {
-                    known.held = Owned::borrow(object);
+                if known.held.is_some() {
+                    return known.handle;
                 }
-                return known.handle;
+                known.pin = known.handle.try_pin();
+                if known.pin.is_some() {
+                    known.held = Owned::borrow(object);
+                    return known.handle;
+                }
             }
             // It was forgotten, or its class is another now.
             if let Some(old) = self.objects.remove(&(object as usize)) {
@@ -403,6 +418,7 @@ impl Registry {
                 Object {
                     handle,
                     held,
+                    pin: None,
                     lenders: 0,
                     units,
                 },

@@ -232,6 +232,7 @@ impl Registry {
                     let known = self.objects.get_mut(&address);
                     if let Some(known) = known.filter(|known| known.held.is_none()) {
                         known.held = Owned::borrow(address as *mut PyObject);
+                        known.pin = known.handle.try_pin();
                     }
                 }
                 Held::Class(address) => {
@@ -240,6 +241,7 @@ impl Registry {
                     if let Some(known) = known.filter(lacks) {
                         let order = Owned::borrow(known.mro as *mut PyObject);
                         known.held = Owned::borrow(address as *mut PyObject).zip(order);
+                        known.pin = known.handle.try_pin();
                     }
                 }
             }
@@ -282,6 +284,7 @@ impl Registry {
             return;
         }
         known.handle.forget();
+        known.pin = None;
         released.extend(known.held.take());
         if !known.handle.is_alive() {
             self.objects.remove(&address);
@@ -297,6 +300,7 @@ impl Registry {
             return;
         }
         known.handle.forget();
+        known.pin = None;
         if let Some((class, mro)) = known.held.take() {
             released.extend([class, mro]);
         }
@@ -332,9 +336,10 @@ impl Registry {
     fn release_unused(&mut self) -> Vec<Owned> {
         let mut released = self.release_seen();
         // What derives from a class pins it, so all are forgotten before it is seen which are dead.
-        for class in self.classes.values() {
+        for class in self.classes.values_mut() {
             if class.is_mortal && !class.units.exist() {
                 class.handle.forget();
+                class.pin = None;
             }
         }
         let classes: Vec<usize> = self.classes.keys().copied().collect();

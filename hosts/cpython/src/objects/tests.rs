@@ -96,7 +96,8 @@ weakref.finalize(held, dead.append, 1)";
             objects: vec![handle.pin()],
             ..Pins::default()
         };
-        hold(&pins, scope);
+        // SAFETY: the lock is held; the scope has the object.
+        unsafe { hold(&pins, scope) };
         run("del scope['held']", &[("scope", scope)]);
         assert!(!object_ptr(handle).is_null());
         // SAFETY: the lock is held.

@@ -808,7 +808,13 @@ unsafe fn settle(gil: Gil, unit: UnitRef, made: Result<Unit, CompileError>) {
             Kind::Loop { pos, .. } => Some(pos),
             _ => None,
         };
+        let has_changed = (*unit).pending.as_ref().is_none_or(Pending::has_changed);
         let reason = match made {
+            // Things may have ended that it would have named. If it is a fault, the next unit shows it too.
+            Err(_) if has_changed => match give_up_stale(gil, unit) {
+                Refusal::Lasting(reason) => reason,
+                Refusal::Busy => return,
+            },
             Err(error) => error.to_string(),
             Ok(made) => match install_pending(gil, unit, made) {
                 Err(Refusal::Lasting(reason)) => reason,
@@ -828,6 +834,27 @@ unsafe fn settle(gil: Gil, unit: UnitRef, made: Result<Unit, CompileError>) {
     }
 }
 
+/// A unit that was made beside the program can't be used, since what it was told has changed. Gives why: if the refusal is
+/// [busy](Refusal::Busy), the unit is retired and may be made again.
+///
+/// # Safety
+/// The unit is alive and valid.
+unsafe fn give_up_stale(gil: Gil, unit: UnitRef) -> Refusal {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let state = state_of(gil, (*unit).shape.code);
+        state.stale.update(|stale| stale + 1);
+        gil.runtime().totals.stale.update(|stale| stale + 1);
+        if state.stale.get() > MOST_STALE {
+            return Refusal::Lasting(
+                "what it relies on was gone when it was made, again and again".into(),
+            );
+        }
+        units::invalidate(gil, unit);
+        Refusal::Busy
+    }
+}
+
 /// Take over a unit that was made beside the program: from now on only what it relies on is watched, and only what it names is held.
 ///
 /// # Errors
@@ -840,16 +867,7 @@ unsafe fn install_pending(gil: Gil, unit: UnitRef, mut made: Unit) -> Result<(),
     unsafe {
         let is_broken = |pending: &Pending| pending.is_broken(&made);
         if (*unit).pending.as_ref().is_none_or(is_broken) {
-            let state = state_of(gil, (*unit).shape.code);
-            state.stale.update(|stale| stale + 1);
-            gil.runtime().totals.stale.update(|stale| stale + 1);
-            if state.stale.get() > MOST_STALE {
-                return Err(Refusal::Lasting(
-                    "what it relies on was gone when it was made, again and again".into(),
-                ));
-            }
-            units::invalidate(gil, unit);
-            return Err(Refusal::Busy);
+            return Err(give_up_stale(gil, unit));
         }
         let Some(pending) = (*unit).pending.take() else {
             return Err(Refusal::Busy);

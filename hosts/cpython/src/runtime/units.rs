@@ -254,6 +254,11 @@ impl Pending {
         self.give_up(|named| named.lasting == Lasting::Held || alive.contains(&named.handle));
     }
 
+    /// Whether something that it was told does not hold any more.
+    pub fn has_changed(&self) -> bool {
+        !self.broken.borrow().is_empty()
+    }
+
     /// Whether a unit that was made relies on something that holds no more, or names what may have ended.
     pub fn is_broken(&self, made: &Unit) -> bool {
         let broken = self.broken.borrow();
