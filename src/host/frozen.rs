@@ -186,8 +186,8 @@ impl FrozenWorld {
         self.known.answers().iter().flat_map(Answer::assumptions)
     }
 
-    /// Why the objects that the answers name are alive: for whoever keeps them pinned without a reference. There is more
-    /// behind what was there before as there are more answers.
+    /// Why the objects that the answers name are alive, for a host that pins their handles without a reference to the objects. More
+    /// answers append to the list.
     pub fn evidence(&self) -> &[Evidence] {
         &self.evidence
     }

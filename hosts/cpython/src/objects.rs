@@ -59,6 +59,53 @@ struct Object {
     units: Units,
 }
 
+impl Class {
+    /// Refer to the class, which may have been forgotten. False if its handle has died since it was looked at.
+    ///
+    /// # Safety
+    /// The GIL is held; `class` is this one, alive, with the order that it was registered with.
+    unsafe fn refer(&mut self, class: *mut PyObject) -> bool {
+        if !self.is_mortal || self.held.is_some() {
+            return true;
+        }
+        self.pin = self.handle.try_pin();
+        if self.pin.is_some() {
+            // SAFETY: as the caller says; the class holds its order.
+            self.held =
+                unsafe { Owned::borrow(class).zip(Owned::borrow(self.mro as *mut PyObject)) };
+        }
+        self.pin.is_some()
+    }
+
+    fn forget(&mut self) {
+        self.handle.forget();
+        self.pin = None;
+    }
+}
+
+impl Object {
+    /// As [`Class::refer`].
+    ///
+    /// # Safety
+    /// The GIL is held; `object` is this one, alive.
+    unsafe fn refer(&mut self, object: *mut PyObject) -> bool {
+        if self.held.is_some() {
+            return true;
+        }
+        self.pin = self.handle.try_pin();
+        if self.pin.is_some() {
+            // SAFETY: as the caller says.
+            self.held = unsafe { Owned::borrow(object) };
+        }
+        self.pin.is_some()
+    }
+
+    fn forget(&mut self) {
+        self.handle.forget();
+        self.pin = None;
+    }
+}
+
 struct Registry {
     host: HostId,
     classes: FxHashMap<usize, Class>,
@@ -287,14 +334,12 @@ impl Registry {
             && known.mro == mro as usize
             && known.handle.is_alive()
         {
-            if !known.is_mortal || known.held.is_some() {
-                return known.handle;
-            }
-            known.pin = known.handle.try_pin();
-            if known.pin.is_some() {
-                // SAFETY: as the caller says; the class holds its order.
-                known.held = unsafe { Owned::borrow(class.cast()).zip(Owned::borrow(mro)) };
-                self.touched_classes.insert(class as usize);
+            let is_held = !known.is_mortal || known.held.is_some();
+            // SAFETY: as the caller says.
+            if unsafe { known.refer(class.cast()) } {
+                if !is_held {
+                    self.touched_classes.insert(class as usize);
+                }
                 return known.handle;
             }
         }
@@ -384,15 +429,9 @@ impl Registry {
             self.touched.insert(object as usize);
             if let Some(known) = self.objects.get_mut(&(object as usize))
                 && known.handle.class() == Some(class)
+                && known.refer(object)
             {
-                if known.held.is_some() {
-                    return known.handle;
-                }
-                known.pin = known.handle.try_pin();
-                if known.pin.is_some() {
-                    known.held = Owned::borrow(object);
-                    return known.handle;
-                }
+                return known.handle;
             }
             // It was forgotten, or its class is another now.
             if let Some(old) = self.objects.remove(&(object as usize)) {

@@ -143,6 +143,11 @@ impl Builder<'_> {
         if self.ty(v) <= Type::BOOL {
             return;
         }
+        self.ask_truth();
+    }
+
+    /// Put its truth, which it is asked for, in place of the top of the stack.
+    fn ask_truth(&mut self) {
         let t = self.general_on_stack(G::Truth, [0, 0], 1);
         self.push_bool(t);
     }
@@ -166,20 +171,16 @@ impl Builder<'_> {
                 self.push_truth_of_class(truth);
             }
             Site::Several(arms) => {
-                let general = |b: &mut Self| {
-                    let t = b.general_on_stack(G::Truth, [0, 0], 1);
-                    b.push_bool(t);
-                };
                 let result = [Type::BOOL];
-                self.dispatch(v, arms, &result, Self::push_truth_of_class, general);
+                self.dispatch(v, arms, &result, Self::push_truth_of_class, Self::ask_truth);
             }
         }
         true
     }
 
     /// The truth of the top of the stack where one class is expected but not proved, without a bet on it: `if found:` is how programs tell
-    /// None from something else, so a class that was met once says little of the next time. False, and nothing done, for numbers, which
-    /// are bet on since what follows computes with them, and for classes of which the truth can't be told.
+    /// None from something else, so a class that was met once says little of the next time. Gives false, and does nothing, for numbers, on
+    /// whose class a guard is worth it since arithmetic follows, and for classes such as `dict`, whose objects may be true or false.
     fn truth_unless_none(&mut self, v: Value, instr: &Instr) -> bool {
         let expected = self.receiver_types(v, instr);
         let [Expected { ty, .. }] = expected[..] else {
@@ -189,7 +190,7 @@ impl Builder<'_> {
         if ty.as_object().is_some() || known <= ty || !Type::NONE_TYPE.could_be(known) {
             return false;
         }
-        let mut arms = Vec::new();
+        let mut arms = vec![(vec![Type::NONE_TYPE], self.truth_of_class(Type::NONE_TYPE))];
         if !(ty <= Type::NONE_TYPE) {
             let is_counted = ty <= (Type::UNICODE_EXACT | Type::LIST_EXACT | Type::TUPLE_EXACT);
             match self.truth_of_class(ty) {
@@ -198,24 +199,16 @@ impl Builder<'_> {
                 None => return false,
             }
         }
-        arms.insert(
-            0,
-            (vec![Type::NONE_TYPE], self.truth_of_class(Type::NONE_TYPE)),
-        );
-        let general = |b: &mut Self| {
-            let t = b.general_on_stack(G::Truth, [0, 0], 1);
-            b.push_bool(t);
-        };
         let fast = |b: &mut Self, truth: Option<ClassTruth>| match truth {
             Some(truth) => b.push_truth_of_class(truth),
             None => {
                 let top = b.stack.len() - 1;
                 let v = b.stack[top].value;
                 b.stack[top].value = b.emit(Op::Refine(ty), vec![v], ty);
-                general(b);
+                b.ask_truth();
             }
         };
-        self.dispatch(v, arms, &[Type::BOOL], fast, general);
+        self.dispatch(v, arms, &[Type::BOOL], fast, Self::ask_truth);
         true
     }
 

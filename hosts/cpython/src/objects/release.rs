@@ -2,7 +2,7 @@
 //! unit, and what somebody else pinned as soon as he keeps it alive himself.
 
 use super::collector::{Held, Units};
-use super::{Class, Object, Registry, lock};
+use super::{Object, Registry, lock};
 use crate::owned::Owned;
 use cladonia::engine::Pins;
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
@@ -46,13 +46,13 @@ pub unsafe fn release_seen() {
     drop(released);
 }
 
-/// Somebody pins these objects' handles without a reference to the objects: he is told before one of them ends. To be undone with
-/// [`give_back`], or with [`disown`].
+/// Counts a pending unit that pins these objects' handles without a reference to the objects: a watcher tells it before one of them is
+/// deallocated. Undone by [`give_back`] or [`disown`].
 pub fn lend(objects: &[ObjectHandle]) {
     lock().for_each_lent(objects, |known| known.lenders += 1);
 }
 
-/// He does not rely on them any more.
+/// Undoes [`lend`] for a unit that does not rely on the objects any more, while all of them are alive.
 pub fn give_back(objects: &[ObjectHandle]) {
     lock().for_each_lent(objects, |known| known.lenders -= 1);
 }
@@ -230,21 +230,13 @@ impl Registry {
             match to {
                 Held::Object(address) => {
                     let known = self.objects.get_mut(&address);
-                    if let Some(known) = known.filter(|known| known.held.is_none()) {
-                        known.held = Owned::borrow(address as *mut PyObject);
-                        known.pin = known.handle.try_pin();
-                    }
+                    known.is_some_and(|known| known.refer(address as *mut PyObject))
                 }
                 Held::Class(address) => {
                     let known = self.classes.get_mut(&address);
-                    let lacks = |known: &&mut Class| known.is_mortal && known.held.is_none();
-                    if let Some(known) = known.filter(lacks) {
-                        let order = Owned::borrow(known.mro as *mut PyObject);
-                        known.held = Owned::borrow(address as *mut PyObject).zip(order);
-                        known.pin = known.handle.try_pin();
-                    }
+                    known.is_some_and(|known| known.refer(address as *mut PyObject))
                 }
-            }
+            };
         }
     }
 
@@ -283,8 +275,7 @@ impl Registry {
         if known.units.exist() {
             return;
         }
-        known.handle.forget();
-        known.pin = None;
+        known.forget();
         released.extend(known.held.take());
         if !known.handle.is_alive() {
             self.objects.remove(&address);
@@ -299,8 +290,7 @@ impl Registry {
         if known.units.exist() || !known.is_mortal {
             return;
         }
-        known.handle.forget();
-        known.pin = None;
+        known.forget();
         if let Some((class, mro)) = known.held.take() {
             released.extend([class, mro]);
         }
@@ -338,8 +328,7 @@ impl Registry {
         // What derives from a class pins it, so all are forgotten before it is seen which are dead.
         for class in self.classes.values_mut() {
             if class.is_mortal && !class.units.exist() {
-                class.handle.forget();
-                class.pin = None;
+                class.forget();
             }
         }
         let classes: Vec<usize> = self.classes.keys().copied().collect();

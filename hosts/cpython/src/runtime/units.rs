@@ -179,9 +179,9 @@ impl Pending {
     /// Keep what the answers name that were given since this was called last, for a unit of functions with these globals. Gives what they
     /// rely on, which is to be watched.
     ///
-    /// What is watched keeps alive what the answers name: a namespace its values, a function its constants, cells and defaults. To hold
-    /// these things meanwhile would be seen where they are about to end: so they are [lent](objects::disown), and functions are watched,
-    /// whoever named them.
+    /// What is watched keeps alive what the answers name: a namespace its values, a function its constants, cells and defaults. A reference
+    /// to them would be observable where the program drops the last of its own (`__del__` would run later): so they are
+    /// [lent](objects::lend), and each function that is named is watched.
     ///
     /// # Safety
     /// The GIL is held, and no code of the program has run since the last of the answers was given.
@@ -220,7 +220,7 @@ impl Pending {
             }
             let pins = Pins::of([], [handle]);
             match lasting.is_held() {
-                // SAFETY: it was asked about with the GIL, which nobody has let go of since: it is alive.
+                // SAFETY: the answer was given while the GIL was held, which this thread has not released since: the object is alive.
                 true => unsafe { objects::hold(&pins, globals) },
                 false => objects::lend(&[handle]),
             }
