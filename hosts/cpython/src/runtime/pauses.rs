@@ -15,8 +15,8 @@ pub const FEW_CALLS: u64 = 4_000;
 pub const FEW_TURNS: u64 = 12_000;
 /// Events that are counted after a pause, to see how often there are any.
 const AGAIN: u64 = 64;
-/// A pause that would be longer than this does not end.
-const LONGEST: u64 = 60_000_000_000;
+/// The longest pause. What seems not to pay may be called with larger data later, or meet other classes.
+const LONGEST: u64 = 5_000_000_000;
 /// What is counted of one kind of event at one place.
 #[derive(Clone, Copy, Default)]
 pub struct Counter {
@@ -132,21 +132,23 @@ impl Counter {
         }
     }
 
-    /// Say that a `share` (in percent) of what would pay was reached: go on counting, if there are `few` events to come, or pause.
-    pub fn missed(&mut self, gil: Gil, state: &CodeState, share: i64, few: u64) -> Step {
-        let missing = 100 * 100 / share.max(1) as u64;
-        self.look_at = self.count * missing.clamp(125, 400) / 100;
-        let is_near = share > 0 && self.count.saturating_mul(missing) / 100 <= few;
+    /// Say that a `share` of what would pay was reached: go on counting, if there are `few` events to come, or pause.
+    pub fn missed(&mut self, gil: Gil, state: &CodeState, share: f64, few: u64) -> Step {
+        // How many times as much it takes; endless where it seems that native code saves nothing.
+        let missing = match share > 0.0 {
+            true => 1.0 / share,
+            false => f64::INFINITY,
+        };
+        self.look_at = (self.count as f64 * missing.clamp(1.25, 4.0)) as u64;
+        let is_near = self.count as f64 * missing <= few as f64;
         if self.count < EXACT || is_near || !gil.runtime().listening.is_sampled() {
             return Step::Count;
         }
         let Since { began, .. } = state.since(gil);
         let now = gil.runtime().pauses.now();
-        let needed = (now - began.min(now)).saturating_mul(missing - 100) / 100;
-        let until = match needed {
-            needed if share > 0 && needed < LONGEST => now + needed,
-            _ => u64::MAX,
-        };
+        let needed = (now - began.min(now)) as f64 * (missing - 1.0);
+        // A conversion from floats saturates.
+        let until = now + (needed as u64).min(LONGEST);
         self.pause = Some(Pause {
             since: now,
             until,

@@ -40,8 +40,8 @@ const ASSUMED_NS: u64 = ASSUMED_INSTRS * 8_000;
 /// Of a worker's time this part counts (as a divisor).
 pub const BESIDE: u32 = 2;
 
-/// It pays once so much of the cost would have been saved, in percent: a program that has run for a while runs on, as a rule.
-const PAYS: i64 = 50;
+/// It pays once this part of the cost would have been saved: a program that has run for a while runs on, as a rule.
+const PAYS: f64 = 0.5;
 
 /// Each unit costs as much as so many instructions more.
 const FIXED_INSTRS: u64 = 40;
@@ -125,18 +125,19 @@ impl Profile {
     }
 }
 
-/// How much native code would have saved so far of what it must for compiling to pay, in percent.
+/// How much native code would have saved so far of what it must for compiling to pay: 1.0 where it pays by now. It is not rounded: of a
+/// loop that was just begun it is a thousandth or less, and says when the loop is to be looked at again.
 ///
 /// # Safety
 /// The code object is alive.
-pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> i64 {
+pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> f64 {
     // SAFETY: the caller's promise.
     let profile = unsafe {
         state.sites.borrow_mut().note(&state.shape);
         Profile::of(&state.shape)
     };
-    let needed = profile.cost(gil) * PAYS / 100;
-    profile.saved(state, entry).saturating_mul(100) / needed.max(1)
+    let needed = profile.cost(gil) as f64 * PAYS;
+    profile.saved(state, entry) as f64 / needed.max(1.0)
 }
 
 /// Whether a code object is to be compiled, of which one more start was heard.
@@ -170,7 +171,7 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
         Step::Look => {
             // SAFETY: the caller's promise.
             let share = unsafe { share(gil, state, ENTRY) };
-            if share >= 100 {
+            if share >= 1.0 {
                 state.set_pays(gil);
                 return Verdict::Compile;
             }
@@ -199,7 +200,7 @@ pub unsafe fn of_native_call(gil: Gil, state: &CodeState) -> bool {
     if !state.pays.get() && fallbacks >= FIRST_FALLBACKS && fallbacks.is_power_of_two() {
         // SAFETY: the caller's promise.
         let share = unsafe { share(gil, state, 0) };
-        if share >= 100 {
+        if share >= 1.0 {
             state.set_pays(gil);
         }
     }
@@ -218,7 +219,7 @@ pub unsafe fn is_due_with_caller(gil: Gil, state: &CodeState) -> bool {
     match weighs {
         false => 2 * calls >= threshold,
         // SAFETY: the caller's promise.
-        true => calls >= FIRST_CALLS && unsafe { share(gil, state, 0) } >= 50,
+        true => calls >= FIRST_CALLS && unsafe { share(gil, state, 0) } >= 0.5,
     }
 }
 
@@ -270,7 +271,7 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
     if step == Step::Look && !state.pays.get() {
         // SAFETY: the caller's promise.
         let share = unsafe { share(gil, state, ENTRY) };
-        if share < 100 {
+        if share < 1.0 {
             let missed = |slot: &mut LoopState| slot.turns.missed(gil, state, share, FEW_TURNS);
             return match state.with_loop(pos, missed) {
                 Step::Pause => Verdict::Pause,
