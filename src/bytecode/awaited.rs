@@ -59,8 +59,8 @@ impl Awaited {
     /// Whether a frame can wait for it at an instruction.
     pub(crate) fn fits(self, op: Op, arg: u32) -> bool {
         match self {
-            Awaited::Result => matches!(op, Op::Call | Op::LoadAttr),
-            Awaited::Constructed => op == Op::Call,
+            Awaited::Result => matches!(op, Op::Call | Op::CallKw | Op::LoadAttr),
+            Awaited::Constructed => matches!(op, Op::Call | Op::CallKw),
             Awaited::Operator(it) => (it.op, it.arg) == (op, arg) && Operation::OPS.contains(&op),
         }
     }

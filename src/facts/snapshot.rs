@@ -209,7 +209,9 @@ impl Answer {
             | Answer::Both(..)
             | Answer::Field(..)
             | Answer::Operator(..) => return Vec::new(),
-            Answer::Callee(object, Callee::Function { defaults, .. }) => (*object, defaults),
+            Answer::Callee(object, Callee::Function { params, .. }) => {
+                return [*object].into_iter().chain(params.objects()).collect();
+            }
             Answer::Callee(object, Callee::Class { init, .. }) => (*object, init.as_slice()),
             Answer::Callee(object, _) | Answer::NativeCall(object, ..) => (*object, &[]),
             Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),

@@ -23,8 +23,8 @@
 use super::snapshot::{Answer, Snapshot};
 use super::{
     Assumption, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, InstanceAccess,
-    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, RawItems, RawKind,
-    RawSignature, StorePlan,
+    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, Parameters, RawEntry, RawItems,
+    RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -410,15 +410,13 @@ impl Display for Answer {
                         write!(f, "{}", Each("assume", assumptions))
                     }
                     Callee::Function {
-                        argcount,
-                        defaults,
+                        params,
                         entry_cell,
                         raw,
                         kin,
                         assumptions,
                     } => {
-                        let defaults = Objects(defaults);
-                        write!(f, "function {argcount} {defaults} cell {entry_cell:#x}")?;
+                        write!(f, "function {params} cell {entry_cell:#x}")?;
                         if let Some(raw) = raw {
                             write!(f, " raw {raw}")?;
                         }
@@ -722,6 +720,56 @@ fn read_native(line: &mut Line, scope: &Scope) -> Parsed<NativeCall> {
     })
 }
 
+impl Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.positional, Objects(&self.defaults))?;
+        if self.positional_only > 0 {
+            write!(f, " positional_only {}", self.positional_only)?;
+        }
+        let names: Vec<_> = self.names.iter().map(|name| Quoted(name)).collect();
+        write!(f, "{}", Each("name", &names))?;
+        for (name, value) in &self.keywords {
+            write!(f, " keyword {}", Quoted(name))?;
+            if let Some(value) = value {
+                write!(f, " default {}", Type::from_object(*value))?;
+            }
+        }
+        if let Some(none) = self.rest {
+            write!(f, " rest {}", Type::from_object(none))?;
+        }
+        f.write_str(if self.has_named_rest {
+            " named_rest"
+        } else {
+            ""
+        })
+    }
+}
+
+fn read_parameters(line: &mut Line, scope: &Scope) -> Parsed<Parameters> {
+    Ok(Parameters {
+        positional: line.number()?,
+        defaults: read_objects(line, scope)?,
+        positional_only: match line.eat_word("positional_only") {
+            true => line.number()?,
+            false => 0,
+        },
+        names: read_each(line, "name", |line| line.quoted("the name"))?,
+        keywords: read_each(line, "keyword", |line| {
+            let name = line.quoted("the name")?;
+            let value = match line.eat_word("default") {
+                true => Some(scope.single_object(line)?),
+                false => None,
+            };
+            Ok((name, value))
+        })?,
+        rest: match line.eat_word("rest") {
+            true => Some(scope.single_object(line)?),
+            false => None,
+        },
+        has_named_rest: line.eat_word("named_rest"),
+    })
+}
+
 fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
     if line.eat_word("builtin") {
         line.space();
@@ -749,8 +797,7 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
     if !line.eat_word("function") {
         return line.expected("`function`, `class` or `builtin`");
     }
-    let argcount = line.number()?;
-    let defaults = read_objects(line, scope)?;
+    let params = read_parameters(line, scope)?;
     line.expect("cell")?;
     let entry_cell = line.hexadecimal()?;
     let raw = match line.eat_word("raw") {
@@ -762,8 +809,7 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
         false => None,
     };
     Ok(Callee::Function {
-        argcount,
-        defaults,
+        params,
         entry_cell,
         raw,
         kin,

@@ -7,6 +7,7 @@ use crate::types::{ClassHandle, ConstValue, ObjectHandle, Type};
 use cranelift_entity::entity_impl;
 use std::any::Any;
 use std::fmt::{Debug, Display};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An intrinsic of the host, printed `intrinsic3` or by name.
@@ -231,10 +232,9 @@ pub enum Callee {
     Unknown,
     /// A function of the program that can be entered directly.
     Function {
-        /// Positional parameters.
-        argcount: u32,
-        /// Values for the last parameters, as constants.
-        defaults: Vec<ObjectHandle>,
+        /// What it is called with. Its native entry takes one object for each: those that may be given by position, those that must be
+        /// named, the tuple of further arguments, the dict of further named ones.
+        params: Parameters,
         /// Address of a cell with the address of the function's native entry, or of a stub with the same calling
         /// convention that runs it in the interpreter.
         entry_cell: u64,
@@ -267,13 +267,135 @@ impl Callee {
     /// A function that never changes, without defaults, called with objects only.
     pub fn function(argcount: u32, entry_cell: u64) -> Callee {
         Callee::Function {
-            argcount,
-            defaults: Vec::new(),
+            params: Parameters::positional(argcount),
             entry_cell,
             raw: None,
             kin: None,
             assumptions: Vec::new(),
         }
+    }
+}
+
+/// The parameters of a function of the program, with what stands for the arguments that a call leaves out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parameters {
+    /// How many may be given by position.
+    pub positional: u32,
+    /// How many of these, the first ones, may not be named.
+    pub positional_only: u32,
+    /// The names of those that may be given by position; none if the host does not tell: then none of them can be named.
+    pub names: Vec<String>,
+    /// Values for the last of those that may be given by position, as constants.
+    pub defaults: Vec<ObjectHandle>,
+    /// Those that must be named, with their values where a call leaves them out, as constants.
+    pub keywords: Vec<(String, Option<ObjectHandle>)>,
+    /// If there is one for further arguments (`*args`): what it is given if there are none, the empty tuple.
+    pub rest: Option<ObjectHandle>,
+    /// Whether there is one for further named arguments, a dict (`**kwargs`).
+    pub has_named_rest: bool,
+}
+
+/// What a parameter is given by a call, whose arguments are numbered, the named ones last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Argument {
+    /// An argument.
+    Given(usize),
+    /// What stands for one that was left out.
+    Default(ObjectHandle),
+    /// A tuple of these arguments, one at least.
+    Rest(Range<usize>),
+    /// A dict of these arguments, which are named.
+    NamedRest(Vec<usize>),
+}
+
+impl Parameters {
+    /// So many that may be given by position, without defaults.
+    pub fn positional(count: u32) -> Parameters {
+        Parameters {
+            positional: count,
+            ..Parameters::default()
+        }
+    }
+
+    /// What each parameter is given by a call with so many arguments, the last of which have these names; none if it raises. As in
+    /// `def f(a, b=1, *rest, k=2)`, where `f(5, 6, 7, k=8)` gives `[Given(0), Given(1), Given(3), Rest(2..3)]`.
+    pub fn bind(&self, given: usize, names: &[&str]) -> Option<Vec<Argument>> {
+        let by_position = given.checked_sub(names.len())?;
+        let positional = self.positional as usize;
+        let rest = positional.min(by_position)..by_position;
+        if !rest.is_empty() && self.rest.is_none() {
+            return None;
+        }
+        let mut bound = vec![None; positional + self.keywords.len()];
+        for (index, place) in bound.iter_mut().enumerate().take(rest.start) {
+            *place = Some(Argument::Given(index));
+        }
+        let mut named_rest = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            let may_be_named = self
+                .names
+                .iter()
+                .enumerate()
+                .skip(self.positional_only as usize);
+            let keywords = (positional..)
+                .zip(&self.keywords)
+                .map(|(at, known)| (at, &known.0));
+            let found = may_be_named
+                .chain(keywords)
+                .find(|(_, known)| *known == name);
+            match found {
+                Some((at, _)) if bound[at].is_none() => {
+                    bound[at] = Some(Argument::Given(by_position + index));
+                }
+                None if self.has_named_rest => named_rest.push(by_position + index),
+                _ => return None,
+            }
+        }
+        // The last ones have defaults.
+        let first_default = positional.checked_sub(self.defaults.len())?;
+        let defaults = (first_default..).zip(self.defaults.iter().map(|value| Some(*value)));
+        let keywords = (positional..).zip(self.keywords.iter().map(|(_, value)| *value));
+        for (at, value) in defaults.chain(keywords) {
+            let place = &mut bound[at];
+            *place = place.take().or(value.map(Argument::Default));
+        }
+        let mut bound: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
+        bound.extend(self.rest.map(|none| match rest.is_empty() {
+            true => Argument::Default(none),
+            false => Argument::Rest(rest),
+        }));
+        bound.extend(
+            self.has_named_rest
+                .then_some(Argument::NamedRest(named_rest)),
+        );
+        Some(bound)
+    }
+
+    /// The same where nothing stands for an argument that is left out.
+    pub fn without_defaults(&self) -> Parameters {
+        let keywords = self.keywords.iter().map(|(name, _)| (name.clone(), None));
+        Parameters {
+            defaults: Vec::new(),
+            keywords: keywords.collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether it is called with so many arguments by position, none more and none less.
+    pub fn takes_just(&self, count: usize) -> bool {
+        self.are_plain() && self.positional as usize == count
+    }
+
+    /// Whether each call gives every parameter one of its arguments, in their order, or a default: nothing is collected or named.
+    pub fn are_plain(&self) -> bool {
+        self.keywords.is_empty() && self.rest.is_none() && !self.has_named_rest
+    }
+
+    /// The constants that stand for arguments.
+    pub fn objects(&self) -> Vec<ObjectHandle> {
+        let named = self.keywords.iter().filter_map(|(_, value)| *value);
+        let defaults = self.defaults.iter().copied().chain(named);
+        defaults.chain(self.rest).collect()
     }
 }
 

@@ -93,6 +93,8 @@ pub(super) struct Builder<'a> {
     /// The stack at the start of the instruction (after its operands were made owned).
     pub(super) start_stack: Vec<Entry>,
     pub(super) state: Option<StateId>,
+    /// The names of a call's arguments, while it is translated: in the interpreter they are on top of the stack, here they are not.
+    pub(super) names_of_call: Option<Entry>,
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
     pub(super) hints: FxHashMap<Value, Type>,
@@ -172,6 +174,7 @@ pub fn build(
         cur: Block::from_u32(0),
         start_stack: Vec::new(),
         state: None,
+        names_of_call: None,
         unchecked: false,
         hints: FxHashMap::default(),
         kin: FxHashMap::default(),
@@ -412,6 +415,7 @@ impl Builder<'_> {
     pub(super) fn start_instr(&mut self) {
         self.state = None;
         self.start_stack = self.stack.clone();
+        self.start_stack.extend(self.names_of_call);
     }
 
     pub(super) fn unsupported(&self, what: impl Into<String>) -> Unsupported {
@@ -637,7 +641,8 @@ impl Builder<'_> {
     /// The state for an operation that takes over the references of the top `n` entries.
     pub(super) fn state_without(&mut self, n: usize) -> StateId {
         let mut state = self.frame_state(self.pc);
-        let keep = state.stack.len() - n;
+        let names = self.names_of_call.is_some() as usize;
+        let keep = state.stack.len() - n - names;
         state.stack.truncate(keep);
         self.f.states.push(state)
     }

@@ -53,6 +53,7 @@ impl Builder<'_> {
         let (stack, start_stack) = (self.stack.clone(), self.start_stack.clone());
         let (state_here, unchecked) = (self.state, self.unchecked);
         let (locals, names) = (self.locals.clone(), self.names_here());
+        let names_of_call = self.names_of_call.take();
         self.cur = landing;
         self.stack = self.f.states[state].stack.clone();
         // The edge is only taken by a unit that is still valid.
@@ -61,6 +62,7 @@ impl Builder<'_> {
         self.jump_to(handler.target, false);
         (self.stack, self.start_stack) = (stack, start_stack);
         (self.state, self.unchecked) = (state_here, unchecked);
+        self.names_of_call = names_of_call;
         // On the way to the handler what is dirty was stored, and only there.
         self.locals = locals;
         self.restore_names(&names);

@@ -349,8 +349,10 @@ impl Builder<'_> {
             B::Call => self.call(instr, None),
             B::CallKw => {
                 let names = self.pop();
+                self.names_of_call = Some(names);
                 self.start_instr();
                 self.call(instr, Some(names.value));
+                self.names_of_call = None;
                 self.drop_entry(names);
             }
             B::CallFunctionEx => {

@@ -31,9 +31,10 @@ pub(crate) mod tests;
 mod unit;
 
 pub use crate::facts::{
-    AccessKind, Answer, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, Inlinee,
+    AccessKind, Answer, Argument, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, Inlinee,
     InstanceAccess, IntrinsicCall, IntrinsicId, LOCAL_WORDS, MOST_INLINED, NativeCall, Operator,
-    OperatorPlan, Question, RawEntry, RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
+    OperatorPlan, Parameters, Question, RawEntry, RawKind, RawSignature, Recorder, Snapshot,
+    StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;

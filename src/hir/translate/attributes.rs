@@ -272,11 +272,11 @@ impl Builder<'_> {
     pub(super) fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
         match self.world.callee(function) {
             Callee::Function {
-                argcount: 1,
+                params,
                 entry_cell,
                 assumptions,
                 ..
-            } => Some((entry_cell, assumptions)),
+            } if params.takes_just(1) => Some((entry_cell, assumptions)),
             _ => None,
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
 use crate::facts::Source;
-use crate::facts::{Assumption, Builtin, Callee, IntrinsicCall, NativeCall, RawEntry, RawKind};
+use crate::facts::{
+    Argument, Assumption, Builtin, Callee, IntrinsicCall, NativeCall, Parameters, RawEntry, RawKind,
+};
 use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
 use crate::hir::function::{Block, Edge, Entry, StateId, Term, Value};
 use crate::hir::translate::dispatch::plain_edge;
@@ -14,32 +16,78 @@ use crate::types::{ClassHandle, ObjectHandle, Type};
 struct Initialiser {
     function: ObjectHandle,
     entry_cell: u64,
-    /// Values for the parameters that the call gives none for.
-    defaults: Vec<ObjectHandle>,
+    /// What its parameters are given, the object first.
+    bound: Vec<Argument>,
     assumptions: Vec<Assumption>,
 }
 
-/// Whether a function with so many parameters, the last of which have these defaults, takes so many arguments.
-fn takes(argcount: usize, defaults: &[ObjectHandle], given: usize) -> bool {
-    given <= argcount && argcount - given <= defaults.len()
+/// The names of a call's last arguments, in order: the strings, and what they say.
+#[derive(Default)]
+pub(super) struct Named {
+    objects: Vec<ObjectHandle>,
+    names: Vec<String>,
+}
+
+impl Named {
+    /// What the parameters are given by a call with so many arguments, these names included; none if it raises.
+    fn bind(&self, params: &Parameters, given: usize) -> Option<Vec<Argument>> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        params.bind(given, &names)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// Where an argument of a direct call comes from, once those that belong into a tuple or a dict are there.
+enum Operand {
+    /// An argument of the call, by number.
+    Given(usize),
+    /// A value that is owned.
+    Collected(Value),
+    /// A constant.
+    Default(ObjectHandle),
+}
+
+/// Whether the first parameter is given the first argument: that is not on the stack.
+fn begins_with_given(bound: &[Argument]) -> bool {
+    bound.first() == Some(&Argument::Given(0))
 }
 
 impl Builder<'_> {
     pub(super) fn call(&mut self, instr: &Instr, names: Option<Value>) {
         let n = instr.arg as usize;
         let base = self.stack.len() - n - 2;
-        if names.is_none()
-            && (self.call_known(instr, base, n)
-                || self.call_method(base, n)
-                || self.call_one_of(base, n))
+        let named = match names {
+            None => Some(Named::default()),
+            Some(names) => self.named(names),
+        };
+        if let Some(named) = &named
+            && (self.call_known(instr, base, n, named)
+                || self.call_method(base, n, named)
+                || self.call_one_of(base, n, names, named))
         {
             return;
         }
         self.own_operands(n + 2);
-        if names.is_none() && self.call_kin(instr, base, n) {
+        if let Some(named) = &named
+            && self.call_kin(instr, base, n, named)
+        {
             return;
         }
         self.call_generally(base, n, names);
+    }
+
+    /// The names that a call's instruction has, a constant tuple of strings.
+    fn named(&self, names: Value) -> Option<Named> {
+        let objects = self.world.tuple_items(self.ty(names).as_object()?)?;
+        let text = |object: &ObjectHandle| match self.world.value(*object) {
+            ConstValue::Str(text) => Some(text),
+            _ => None,
+        };
+        let names = objects.iter().map(text).collect::<Option<_>>()?;
+        Some(Named { objects, names })
     }
 
     fn call_generally(&mut self, base: usize, n: usize, names: Option<Value>) {
@@ -55,12 +103,12 @@ impl Builder<'_> {
             _ => Type::OBJECT,
         };
         let v = self.general_at(G::Call, [0, 0], args, ty, state);
-        self.forget_top(n + 2);
+        self.forget_call(n + 2);
         self.push_owned(v);
     }
 
     /// A call of a known function or builtin; false if it must be a general one.
-    pub(super) fn call_known(&mut self, instr: &Instr, base: usize, n: usize) -> bool {
+    fn call_known(&mut self, instr: &Instr, base: usize, n: usize, named: &Named) -> bool {
         let (callable, this) = (self.stack[base].value, self.stack[base + 1].value);
         let mut known = self.ty(callable).as_object();
         let mut guarded = None;
@@ -86,28 +134,28 @@ impl Builder<'_> {
         if !self.self_is_known(this) {
             return false;
         }
-        let bound = !(self.ty(this) <= Type::NULLPTR);
-        let given = n + bound as usize;
+        let is_bound = !(self.ty(this) <= Type::NULLPTR);
+        let given = n + is_bound as usize;
         match self.world.callee(object) {
             Callee::Function {
-                argcount,
-                defaults,
+                params,
                 entry_cell,
                 raw,
                 kin: _,
                 assumptions,
             } => {
-                let argcount = argcount as usize;
-                if !takes(argcount, &defaults, given) {
+                let Some(bound) = named.bind(&params, given) else {
                     return false;
-                }
+                };
                 self.assume(assumptions);
                 // The guard, if there is one, is what the call relies on.
                 let function = guarded.unwrap_or(callable);
                 let own = self.closed.filter(|own| own.boxed_cell == entry_cell);
-                if !bound
+                if !is_bound
+                    && named.is_empty()
+                    && params.are_plain()
                     && let Some(raw) = own.cloned().or(raw)
-                    && self.call_raw(function, base, n, &defaults, raw)
+                    && self.call_raw(function, base, n, &params.defaults, raw)
                 {
                     return true;
                 }
@@ -116,31 +164,31 @@ impl Builder<'_> {
                     self.own(i);
                 }
                 self.start_instr();
-                let args = self.top_values(given);
-                self.call_direct(function, entry_cell, base, args, argcount, &defaults);
+                self.call_direct(function, entry_cell, base, None, bound, named);
                 true
             }
-            Callee::Builtin(Builtin::ListAppend) if bound && n == 1 => self.call_append(this),
             Callee::Class {
                 class,
                 make,
                 init,
                 assumptions,
-            } if !bound => {
-                let Some(init) = self.initialiser(init, n) else {
+            } if !is_bound => {
+                let Some(init) = self.initialiser(init, n, named) else {
                     return false;
                 };
                 self.assume(assumptions);
-                self.call_class(class, make, init, base);
+                self.call_class(class, make, init, base, named);
                 true
             }
-            Callee::Builtin(builtin) if !bound && self.call_builtin(builtin, base, n) => true,
+            _ if !named.is_empty() => false,
+            Callee::Builtin(Builtin::ListAppend) if is_bound && n == 1 => self.call_append(this),
+            Callee::Builtin(builtin) if !is_bound && self.call_builtin(builtin, base, n) => true,
             callee => self.call_native(object, &callee, base, given, None),
         }
     }
 
     /// A call of a function that was bound to an object right here; false if it must be a general one.
-    fn call_method(&mut self, base: usize, n: usize) -> bool {
+    fn call_method(&mut self, base: usize, n: usize, named: &Named) -> bool {
         let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
         let method = self.f.object_of(callable);
         if *self.f.op(method) != Op::BindMethod || !(self.ty(this) <= Type::NULLPTR) {
@@ -153,24 +201,23 @@ impl Builder<'_> {
         let given = n + 1;
         match self.world.callee(object) {
             Callee::Function {
-                argcount,
-                defaults,
+                params,
                 entry_cell,
                 assumptions,
                 ..
             } => {
-                let argcount = argcount as usize;
-                if !takes(argcount, &defaults, given) {
+                let Some(bound) = named.bind(&params, given) else {
+                    return false;
+                };
+                if !begins_with_given(&bound) {
                     return false;
                 }
                 self.assume(assumptions);
                 self.own_operands(n + 2);
-                self.emit(Op::Incref, vec![this], Type::BOTTOM);
-                self.start_instr();
-                let args = [vec![this], self.top_values(n)].concat();
-                self.call_direct(function, entry_cell, base, args, argcount, &defaults);
+                self.call_direct(function, entry_cell, base, Some(this), bound, named);
                 true
             }
+            _ if !named.is_empty() => false,
             Callee::Builtin(Builtin::ListAppend) if n == 1 => self.call_append(this),
             callee => self.call_native(object, &callee, base, n, Some(this)),
         }
@@ -196,7 +243,7 @@ impl Builder<'_> {
 
     /// The call of a function of which only the code is known, where one that was bet on was another: code that makes functions makes
     /// them again and again. False if that is not known either.
-    fn call_kin(&mut self, instr: &Instr, base: usize, n: usize) -> bool {
+    fn call_kin(&mut self, instr: &Instr, base: usize, n: usize, named: &Named) -> bool {
         let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
         let failed = |reason| self.avoids(reason);
         let met = instr.hint.first().and_then(|ty| ty.as_object());
@@ -212,7 +259,7 @@ impl Builder<'_> {
         };
         let Some(object) = met else { return false };
         let Callee::Function {
-            argcount,
+            params,
             entry_cell,
             kin: Some(kin),
             ..
@@ -220,8 +267,11 @@ impl Builder<'_> {
         else {
             return false;
         };
-        let is_given = argcount as usize == n && self.ty(this) <= Type::NULLPTR;
-        if !is_given || failed(Reason::Type) || failed(Reason::Shape) {
+        // Defaults are the function's own, not its code's.
+        let Some(bound) = named.bind(&params.without_defaults(), n) else {
+            return false;
+        };
+        if !(self.ty(this) <= Type::NULLPTR) || failed(Reason::Type) || failed(Reason::Shape) {
             return false;
         }
         self.start_instr();
@@ -230,8 +280,7 @@ impl Builder<'_> {
         let check = self.emit_with(Op::Check(kin), vec![function], Type::BOTTOM, Some(state));
         self.f.insts[check].source = Source::Guarded;
         self.kin.insert(source, object);
-        let args = self.top_values(n);
-        self.call_direct(function, entry_cell, base, args, n, &[]);
+        self.call_direct(function, entry_cell, base, None, bound, named);
         true
     }
 
@@ -305,56 +354,151 @@ impl Builder<'_> {
         }
     }
 
-    /// The call of a known function, whose operands on the stack are owned, with these arguments, which are taken over.
+    /// The call of a known function, whose operands on the stack are owned: the last ones, and before them `this`, of which a reference is
+    /// taken.
     fn call_direct(
         &mut self,
         function: Value,
         entry_cell: u64,
         base: usize,
-        given: Vec<Value>,
-        argcount: usize,
-        defaults: &[ObjectHandle],
+        this: Option<Value>,
+        bound: Vec<Argument>,
+        named: &Named,
     ) {
         let n = self.stack.len() - base;
-        let missing = argcount - given.len();
-        // The arguments are the callee's from here on; the callable stays ours, also if the call raises.
-        let state = self.state_without(n - 1);
-        let mut args = vec![function];
-        args.extend(given);
-        for &default in &defaults[defaults.len() - missing..] {
-            let v = self.object(default);
-            if !default.is_immortal() {
-                self.emit(Op::Incref, vec![v], Type::BOTTOM);
-            }
-            args.push(v);
+        let operands = self.collect(bound, named);
+        if let Some(this) = this {
+            self.emit(Op::Incref, vec![this], Type::BOTTOM);
         }
+        // The arguments are the callee's from here on; the callable stays ours, also if the call raises.
+        self.start_instr();
+        let state = self.state_without(n - 1);
+        let args = self.arguments(function, this, operands);
         let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
         let callable = self.stack[base];
-        self.forget_top(n);
+        self.forget_call(n);
         self.drop_entry(callable);
         self.push_owned(v);
     }
 
+    /// Pop the top `n` entries, whose references a call took over, with the names of the arguments.
+    fn forget_call(&mut self, n: usize) {
+        self.forget_top(n);
+        self.names_of_call = None;
+    }
+
+    /// Make the tuple and the dict of further arguments, which are owned entries of the stack. Others stay where they are.
+    fn collect(&mut self, bound: Vec<Argument>, named: &Named) -> Vec<Operand> {
+        let collected = bound.iter().map(|argument| match argument {
+            Argument::Rest(range) => range.len(),
+            Argument::NamedRest(taken) => taken.len(),
+            Argument::Given(_) => 1,
+            Argument::Default(_) => 0,
+        });
+        let given: usize = collected.sum();
+        let first_named = given - named.names.len();
+        let depth = self.stack.len();
+        let place = |argument: usize| depth + argument - given;
+        let mut operands = Vec::with_capacity(bound.len());
+        for argument in bound {
+            operands.push(match argument {
+                Argument::Given(argument) => Operand::Given(given - argument),
+                Argument::Default(value) => Operand::Default(value),
+                Argument::Rest(range) => {
+                    let first = place(range.start);
+                    let items: Vec<Value> = range
+                        .map(|argument| self.take_operand(place(argument)))
+                        .collect();
+                    self.start_instr();
+                    let tuple = self.general(G::BuildTuple, [0, 0], items, Type::TUPLE_EXACT);
+                    // Where an error finds it.
+                    self.stack[first] = Entry {
+                        value: tuple,
+                        owned: true,
+                    };
+                    Operand::Collected(tuple)
+                }
+                Argument::NamedRest(taken) => {
+                    let mut items = Vec::new();
+                    for argument in taken {
+                        let key = self.kept(named.objects[argument - first_named]);
+                        items.extend([key, self.take_operand(place(argument))]);
+                    }
+                    self.start_instr();
+                    let dict = self.general(G::BuildMap, [0, 0], items, Type::DICT_EXACT);
+                    Operand::Collected(dict)
+                }
+            });
+        }
+        operands
+    }
+
+    /// Take an owned entry out of the stack, which is empty there.
+    fn take_operand(&mut self, at: usize) -> Value {
+        let nothing = Entry {
+            value: self.null,
+            owned: false,
+        };
+        std::mem::replace(&mut self.stack[at], nothing).value
+    }
+
+    /// A constant with a reference of its own.
+    fn kept(&mut self, object: ObjectHandle) -> Value {
+        let v = self.object(object);
+        if !object.is_immortal() {
+            self.emit(Op::Incref, vec![v], Type::BOTTOM);
+        }
+        v
+    }
+
+    /// The arguments of a direct call of a function, of which `this` stands before those on the stack.
+    fn arguments(
+        &mut self,
+        function: Value,
+        this: Option<Value>,
+        operands: Vec<Operand>,
+    ) -> Vec<Value> {
+        let depth = self.stack.len();
+        let mut args = vec![function];
+        for (index, operand) in operands.into_iter().enumerate() {
+            args.push(match operand {
+                Operand::Given(_)
+                    if index == 0
+                        && let Some(this) = this =>
+                {
+                    this
+                }
+                Operand::Given(from_top) => self.stack[depth - from_top].value,
+                Operand::Collected(value) => value,
+                Operand::Default(object) => self.kept(object),
+            });
+        }
+        args
+    }
+
     /// How an `__init__` is entered with an object and `n` arguments, if it takes them; `Some(None)` if there is none, and
     /// none are given.
-    fn initialiser(&self, init: Option<ObjectHandle>, n: usize) -> Option<Option<Initialiser>> {
+    fn initialiser(
+        &self,
+        init: Option<ObjectHandle>,
+        n: usize,
+        named: &Named,
+    ) -> Option<Option<Initialiser>> {
         let Some(function) = init else {
             return (n == 0).then_some(None);
         };
         match self.world.callee(function) {
             Callee::Function {
-                argcount,
-                mut defaults,
+                params,
                 entry_cell,
                 assumptions,
                 ..
             } => {
-                let missing = (argcount as usize).checked_sub(n + 1)?;
-                let given = defaults.len().checked_sub(missing)?;
-                Some(Some(Initialiser {
+                let bound = named.bind(&params, n + 1)?;
+                begins_with_given(&bound).then_some(Some(Initialiser {
                     function,
                     entry_cell,
-                    defaults: defaults.split_off(given),
+                    bound,
                     assumptions,
                 }))
             }
@@ -369,6 +513,7 @@ impl Builder<'_> {
         make: IntrinsicCall,
         init: Option<Initialiser>,
         base: usize,
+        named: &Named,
     ) {
         for i in base + 1..self.stack.len() {
             self.own(i);
@@ -387,27 +532,20 @@ impl Builder<'_> {
         self.drop_entry(callable);
         let n = self.stack.len() - base - 1;
         let Some(init) = init else {
-            return self.forget_top(n);
+            return self.forget_call(n);
         };
         self.assume(init.assumptions);
         let function = self.assumed(init.function);
+        let operands = self.collect(init.bound, named);
         self.emit(Op::Incref, vec![object], Type::BOTTOM);
         // Nobody has seen it yet.
         let this = self.emit(Op::Refine(ty), vec![object], ty);
-        let mut args = vec![function, this];
-        args.extend(self.top_values(n - 1));
-        for &default in &init.defaults {
-            let v = self.object(default);
-            if !default.is_immortal() {
-                self.emit(Op::Incref, vec![v], Type::BOTTOM);
-            }
-            args.push(v);
-        }
+        let args = self.arguments(function, Some(this), operands);
         self.start_instr();
         let state = self.state_without(n);
         let call = Op::CallDirect(init.entry_cell);
         let result = self.emit_raising(call, args, Type::OBJECT, state);
-        self.forget_top(n);
+        self.forget_call(n);
         self.push_owned(result);
         self.start_instr();
         self.general(G::InitResult, [0, 0], vec![result], Type::BOTTOM);
@@ -416,7 +554,7 @@ impl Builder<'_> {
 
     /// A call of one of several methods: tests of the callable branch to each one's direct call. False if there are none
     /// that take these arguments.
-    fn call_one_of(&mut self, base: usize, n: usize) -> bool {
+    fn call_one_of(&mut self, base: usize, n: usize, names: Option<Value>, named: &Named) -> bool {
         let callable = self.stack[base].value;
         let Some(methods) = self.candidates.get(&callable) else {
             return false;
@@ -424,15 +562,14 @@ impl Builder<'_> {
         let mut arms = Vec::new();
         for &method in methods {
             if let Callee::Function {
-                argcount,
-                defaults,
+                params,
                 entry_cell,
                 assumptions,
                 ..
             } = self.world.callee(method)
-                && takes(argcount as usize, &defaults, n + 1)
+                && let Some(bound) = named.bind(&params, n + 1)
             {
-                arms.push((method, argcount as usize, defaults, entry_cell, assumptions));
+                arms.push((method, bound, entry_cell, assumptions));
             }
         }
         if arms.is_empty() {
@@ -451,7 +588,7 @@ impl Builder<'_> {
         });
         self.cur = chain;
         let before = self.before_arms();
-        for (method, argcount, defaults, entry_cell, assumptions) in arms {
+        for (method, bound, entry_cell, assumptions) in arms {
             self.assume(assumptions);
             let function = self.assumed(method);
             let is = self.emit(Op::Is, vec![callable, function], Type::CBOOL);
@@ -459,14 +596,13 @@ impl Builder<'_> {
             let this = self.stack[base + 1].value;
             self.stack[base + 1].value =
                 self.emit(Op::Refine(Type::OBJECT), vec![this], Type::OBJECT);
-            let args = self.top_values(n + 1);
-            self.call_direct(function, entry_cell, base, args, argcount, &defaults);
+            self.call_direct(function, entry_cell, base, None, bound, named);
             self.end_call(join);
             self.next_arm(next, &before);
         }
         self.end_block(Term::Jump(plain_edge(general)));
         self.cur = general;
-        self.call_generally(base, n, None);
+        self.call_generally(base, n, names);
         self.end_call(join);
         self.enter_join(join, &[Type::OBJECT], before);
         self.unchecked = true;

@@ -170,6 +170,7 @@ impl Expected {
 pub(super) struct BeforeArms {
     pub(super) stack: Vec<Entry>,
     start_stack: Vec<Entry>,
+    names_of_call: Option<Entry>,
     locals: Locals,
     names: Option<Known>,
     unchecked: bool,
@@ -351,6 +352,7 @@ impl Builder<'_> {
         BeforeArms {
             stack: self.stack.clone(),
             start_stack: self.start_stack.clone(),
+            names_of_call: self.names_of_call,
             locals: self.locals.clone(),
             names: self.names_here(),
             unchecked: self.unchecked,
@@ -361,6 +363,7 @@ impl Builder<'_> {
     pub(super) fn next_arm(&mut self, arm: Block, before: &BeforeArms) {
         self.cur = arm;
         self.restart(&before.start_stack);
+        self.names_of_call = before.names_of_call;
         self.stack.clone_from(&before.stack);
         self.locals.clone_from(&before.locals);
         self.restore_names(&before.names);

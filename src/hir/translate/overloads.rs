@@ -80,7 +80,7 @@ impl Builder<'_> {
                 assumptions,
             } => {
                 let Callee::Function {
-                    argcount,
+                    params,
                     entry_cell,
                     assumptions: more,
                     ..
@@ -88,7 +88,7 @@ impl Builder<'_> {
                 else {
                     return false;
                 };
-                if argcount as usize != n {
+                if !params.takes_just(n) {
                     return false;
                 }
                 self.check_operands(&checked, &types);

@@ -110,8 +110,8 @@ impl Plan {
             false => Awaited::Result,
         };
         let callable = match instr.op {
-            bytecode::Op::Call if constructs => None,
-            bytecode::Op::Call => {
+            bytecode::Op::Call | bytecode::Op::CallKw if constructs => None,
+            bytecode::Op::Call | bytecode::Op::CallKw => {
                 let entry = waiting.stack.pop()?;
                 let is_it = f.object_of(entry.value) == f.object_of(function);
                 let is_bound =
@@ -147,7 +147,7 @@ impl Plan {
         let code = code_of(&inlinee)?;
         let args = &inst.args[1..];
         let is_own = code.name == f.code.name && code.line == f.code.line;
-        if is_own || !is_small(&code) || args.len() != code.argcount as usize {
+        if is_own || !is_small(&code) || args.len() != code.arity() as usize {
             return None;
         }
         let (args, classes) = checked(f, block, at, args);

@@ -6,7 +6,7 @@ use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
 use cladonia::facts::Assumption;
-use cladonia::host::{Builtin, Callee, Inlinee, MOST_INLINED};
+use cladonia::host::{Builtin, Callee, Inlinee, MOST_INLINED, Parameters};
 use cladonia::types::ObjectHandle;
 use pyo3_ffi::*;
 use std::ffi::{CStr, c_char};
@@ -23,8 +23,6 @@ const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
     (c"builtins", c"ord", Builtin::Ord),
     (c"math", c"sqrt", Builtin::Sqrt),
 ];
-
-const UNPLAIN: i32 = CO_VARARGS | CO_VARKEYWORDS;
 
 impl CPythonWorld<'_> {
     pub(super) fn find_callee(&self, handle: ObjectHandle) -> Option<Callee> {
@@ -116,21 +114,11 @@ impl CPythonWorld<'_> {
         unsafe {
             let code: Obj = field(object, abi::function::CODE);
             let flags: i32 = field(code, abi::code::FLAGS);
-            let kwonly: i32 = field(code, abi::code::KWONLYARGCOUNT);
-            let argcount: i32 = field(code, abi::code::ARGCOUNT);
-            if kwonly != 0 || flags & CO_OPTIMIZED == 0 || flags & UNPLAIN != 0 {
+            if flags & CO_OPTIMIZED == 0 {
                 return None;
             }
-            let tuple: Obj = field(object, abi::function::DEFAULTS);
-            let mut defaults = Vec::new();
-            if !tuple.is_null() {
-                if PyTuple_CheckExact(tuple) == 0 || Py_SIZE(tuple) > argcount as Py_ssize_t {
-                    return None;
-                }
-                for i in 0..Py_SIZE(tuple) {
-                    defaults.push(handle_of(field(tuple, abi::tuple::ITEMS + 8 * i as i32))?);
-                }
-            }
+            let (params, mut assumptions) = self.parameters(object, code)?;
+            assumptions.insert(0, Assumption::FunctionUnchanged(handle));
             let entry_cell = (self.known.entry_cell)(object);
             let globals: Obj = field(object, abi::function::GLOBALS);
             let builtins: Obj = field(object, abi::function::BUILTINS);
@@ -140,14 +128,74 @@ impl CPythonWorld<'_> {
                 call(self.ids.check_function, &parts.map(|part| part as i64))
             });
             (entry_cell != 0).then(|| Callee::Function {
-                argcount: argcount as u32,
-                defaults,
+                params,
                 entry_cell,
                 raw: (self.known.raw_entry)(object),
                 kin,
-                assumptions: vec![Assumption::FunctionUnchanged(handle)],
+                assumptions,
             })
         }
+    }
+
+    /// The parameters of a function, and what their defaults rely on besides that the function is unchanged.
+    unsafe fn parameters(&self, function: Obj, code: Obj) -> Option<(Parameters, Vec<Assumption>)> {
+        // SAFETY: the caller's: a live function with its code, whose names are a tuple of strings.
+        unsafe {
+            let count = |offset| field::<i32>(code, offset) as usize;
+            let positional = count(abi::code::ARGCOUNT);
+            let keyword_only = count(abi::code::KWONLYARGCOUNT);
+            let flags: i32 = field(code, abi::code::FLAGS);
+            let names: Obj = field(code, abi::code::LOCALSPLUS_NAMES);
+            let name = |index| objects::text(PyTuple_GetItem(names, index as Py_ssize_t));
+            let tuple: Obj = field(function, abi::function::DEFAULTS);
+            let mut defaults = Vec::new();
+            if !tuple.is_null() {
+                if PyTuple_CheckExact(tuple) == 0 || Py_SIZE(tuple) > positional as Py_ssize_t {
+                    return None;
+                }
+                for i in 0..Py_SIZE(tuple) {
+                    defaults.push(handle_of(field(tuple, abi::tuple::ITEMS + 8 * i as i32))?);
+                }
+            }
+            let dict: Obj = field(function, abi::function::KWDEFAULTS);
+            let (mut keywords, mut assumptions) = (Vec::new(), Vec::new());
+            for index in positional..positional + keyword_only {
+                let name = name(index)?;
+                let mut value = None;
+                if !dict.is_null() {
+                    // The program may change the dict, as it may a namespace.
+                    let (known, unchanged) = self.look_up(dict, &name).ok()?;
+                    value = known;
+                    assumptions.push(unchanged);
+                }
+                keywords.push((name, value));
+            }
+            let rest = match flags & CO_VARARGS {
+                0 => None,
+                _ => Some(empty_tuple()?),
+            };
+            let params = Parameters {
+                positional: positional as u32,
+                positional_only: count(abi::code::POSONLYARGCOUNT) as u32,
+                names: (0..positional).map(name).collect::<Option<_>>()?,
+                defaults,
+                keywords,
+                rest,
+                has_named_rest: flags & CO_VARKEYWORDS != 0,
+            };
+            Some((params, assumptions))
+        }
+    }
+}
+
+/// The tuple without items, of which there is one.
+fn empty_tuple() -> Option<ObjectHandle> {
+    // SAFETY: the lock is held; the tuple is immortal.
+    unsafe {
+        let tuple = PyTuple_New(0);
+        let handle = handle_of(tuple);
+        Py_DECREF(tuple);
+        handle
     }
 }
 

@@ -8,8 +8,8 @@ use super::{call, frame, intrinsics, ops, rt};
 use cladonia::bytecode::ConstValue;
 use cladonia::facts::Assumption;
 use cladonia::host::{
-    AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall, MOST_INLINED, StorePlan,
-    World,
+    AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall, MOST_INLINED, Parameters,
+    StorePlan, World,
 };
 use cladonia::types::{ObjectHandle, Type};
 use std::sync::Arc;
@@ -147,8 +147,10 @@ impl World for ReferenceWorld {
             return Callee::Function {
                 raw: None,
                 kin: None,
-                argcount: code.code.argcount,
-                defaults: defaults.iter().map(|d| rt().handle_of(d)).collect(),
+                params: Parameters {
+                    defaults: defaults.iter().map(|d| rt().handle_of(d)).collect(),
+                    ..Parameters::positional(code.code.argcount)
+                },
                 entry_cell: cell,
                 assumptions: vec![Assumption::FunctionUnchanged(callee)],
             };
