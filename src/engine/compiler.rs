@@ -323,7 +323,10 @@ fn pins_of(f: &hir::Function) -> Pins {
             hir::Op::CheckClasses(types) | hir::Op::IsClass(types) => {
                 types.iter().copied().for_each(&mut add)
             }
-            hir::Op::GuardIs(object) | hir::Op::Const(object) | hir::Op::VirtualMethod(object) => {
+            hir::Op::GuardIs(object)
+            | hir::Op::Const(object)
+            | hir::Op::Kin(object)
+            | hir::Op::VirtualMethod(object) => {
                 add(Type::from_object(*object));
                 named.push(*object);
             }

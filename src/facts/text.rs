@@ -23,8 +23,8 @@
 use super::snapshot::{Answer, Snapshot};
 use super::{
     Assumption, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, InstanceAccess,
-    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, Parameters, RawEntry, RawItems,
-    RawKind, RawSignature, StorePlan,
+    IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan, Parameters, RawEntry,
+    RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -420,8 +420,11 @@ impl Display for Answer {
                         if let Some(raw) = raw {
                             write!(f, " raw {raw}")?;
                         }
-                        if let Some(kin) = kin {
-                            write!(f, " kin {kin}")?;
+                        if let Some(Kin { check, code }) = kin {
+                            write!(f, " kin {check}")?;
+                            if let Some(code) = code {
+                                write!(f, " code {}", Type::from_object(*code))?;
+                            }
                         }
                         write!(f, "{}", Each("assume", assumptions))
                     }
@@ -438,6 +441,9 @@ impl Display for Answer {
                 write!(f, "inlinee {function} ={checks}")?;
                 if !inlinee.cells.is_empty() {
                     write!(f, " cells {}", Objects(&inlinee.cells))?;
+                }
+                if let Some(closure) = &inlinee.closure {
+                    write!(f, " closure {closure}")?;
                 }
                 write!(f, "\n{}", inlinee.code)
             }
@@ -467,6 +473,14 @@ impl IntrinsicCall {
         match line.eat_word("cells") {
             true => read_objects(line, scope),
             false => Ok(Vec::new()),
+        }
+    }
+
+    /// How cells are found in a closure, if that is said.
+    pub(crate) fn read_closure(line: &mut Line) -> Parsed<Option<IntrinsicCall>> {
+        match line.eat_word("closure") {
+            true => IntrinsicCall::read(line).map(Some),
+            false => Ok(None),
         }
     }
 }
@@ -805,7 +819,13 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
         false => None,
     };
     let kin = match line.eat_word("kin") {
-        true => Some(IntrinsicCall::read(line)?),
+        true => Some(Kin {
+            check: IntrinsicCall::read(line)?,
+            code: match line.eat_word("code") {
+                true => Some(scope.single_object(line)?),
+                false => None,
+            },
+        }),
         false => None,
     };
     Ok(Callee::Function {

@@ -240,10 +240,9 @@ pub enum Callee {
         entry_cell: u64,
         /// Where it can be called with raw values, if it has a closed unit.
         raw: Option<RawEntry>,
-        /// `(function) -> ()` check of an exact function, which fails unless it has the same code in the same namespace, and thus the same
-        /// entry and parameters: for code that makes functions again and again. A host has it where the unit that is compiled keeps
-        /// that code alive.
-        kin: Option<IntrinsicCall>,
+        /// For code that makes functions again and again: how another one of the same code in the same namespace is known. A host has
+        /// it where the unit that is compiled keeps that code alive.
+        kin: Option<Kin>,
         /// What must be watched.
         assumptions: Vec<Assumption>,
     },
@@ -274,6 +273,15 @@ impl Callee {
             assumptions: Vec::new(),
         }
     }
+}
+
+/// How functions of one code in one namespace are known: they have the same entry and parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kin {
+    /// `(function, imms...) -> ()` check of an exact function, which fails unless it is one of them.
+    pub check: IntrinsicCall,
+    /// The code, for [`World::inlinee`], if that is a constant of the code that is compiled.
+    pub code: Option<ObjectHandle>,
 }
 
 /// The parameters of a function of the program, with what stands for the arguments that a call leaves out.
@@ -441,6 +449,9 @@ pub struct Inlinee {
     /// The cells that the function's closure holds, in the order of its code's free variables, as long as the function is
     /// unchanged. A host that gives none has code with free variables called.
     pub cells: Vec<ObjectHandle>,
+    /// Instead, where it is the code that was asked for ([`Kin`]): `(function, imms..., number) -> cell`, the cell of this number in a
+    /// function's closure, borrowed from the function.
+    pub closure: Option<IntrinsicCall>,
 }
 
 /// So many frames that are not made stand in each other at most.
@@ -453,7 +464,7 @@ pub const LOCAL_WORDS: usize = 4;
 impl PartialEq for Inlinee {
     fn eq(&self, other: &Inlinee) -> bool {
         let same = || self.code.to_string() == other.code.to_string();
-        (&self.checks, &self.cells) == (&other.checks, &other.cells)
+        (&self.checks, &self.cells, &self.closure) == (&other.checks, &other.cells, &other.closure)
             && (Arc::ptr_eq(&self.code, &other.code) || same())
     }
 }

@@ -57,8 +57,8 @@ pub struct Shown<'a> {
     pub types: &'a [Type],
     /// For each argument the classes that it is checked to be one of, if it is.
     pub classes: &'a [Vec<Type>],
-    /// The cells that the closure holds.
-    pub cells: &'a [ObjectHandle],
+    /// The cells that the closure holds. None if they are further arguments, behind the code's locals.
+    pub cells: Option<&'a [ObjectHandle]>,
 }
 
 /// Limits on what is compiled.

@@ -137,7 +137,8 @@ pub struct InlinedState {
     pub pc: Pc,
     /// What the frame before it waits for.
     pub awaited: Awaited,
-    /// The locals. There are no slots: an entry says whether the frame has a reference of its own.
+    /// The locals, and behind them the function, where the [table](Function::inlined) has a code and no function. There are no slots:
+    /// an entry says whether the frame has a reference of its own.
     pub locals: Vec<Entry>,
     /// The operand stack from the bottom; of a frame that waits, without what the call consumes ([`Awaited`]).
     pub stack: Vec<Entry>,
@@ -185,7 +186,7 @@ impl FrameState {
 /// Code that was inlined: a function of the program that is watched, and its bytecode.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InlinedCode {
-    /// The function.
+    /// The function; or its code, where the functions are many ([`Op::Kin`]).
     pub function: ObjectHandle,
     /// Its bytecode.
     pub code: Arc<Code>,
@@ -667,7 +668,7 @@ impl Function {
             group.clear();
             for &v in &self.blocks[b].insts {
                 match self.op(v) {
-                    Op::Refine(_) | Op::Held | Op::StoreSlot(_) => {}
+                    Op::Refine(_) | Op::Held | Op::Kin(_) | Op::StoreSlot(_) => {}
                     Op::CheckUnseen => drops.extend(group.drain(..)),
                     Op::Decref => group.push(v),
                     _ => group.clear(),

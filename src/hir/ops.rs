@@ -166,6 +166,10 @@ hir_ops! {
     Refine(ty: Type as Single) = "refine", Some(1);
     /// The operand, where something else holds a reference to it as well: dropping another one ends nothing.
     Held = "held", Some(1);
+    /// The operand, a function that a check before it has found to be of this code, in the namespace of the unit's own.
+    Kin(code: ObjectHandle as Object) = "kin", Some(1);
+    /// A cell of a function's closure, borrowed from the function, which has it for good.
+    ClosureCell(call: IntrinsicCall as Intrinsic) = "closure_cell", Some(1);
     /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
     CheckValid = "check_valid", Some(0);
     /// Exit if the [`Decref`](Op::Decref) right before this has ended an object whose end may run code of the program.
@@ -431,7 +435,8 @@ impl Op {
 
     /// Whether the op gives its first operand itself, of which more is known afterwards.
     pub fn gives_operand(&self) -> bool {
-        self.says_what_is_checked() || matches!(self, Op::RangeAt(_) | Op::Borrowed | Op::Held)
+        self.says_what_is_checked()
+            || matches!(self, Op::RangeAt(_) | Op::Borrowed | Op::Held | Op::Kin(_))
     }
 
     /// Whether the op gives the object of a raw value, which is made only where something needs it.
@@ -636,6 +641,7 @@ impl Op {
                     | Op::Output(_)
                     | Op::Borrowed
                     | Op::Held
+                    | Op::Kin(_)
                     | Op::RangeAt(_)
                     | Op::New(..)
                     | Op::NewCell(_)

@@ -140,12 +140,16 @@ impl Builder<'_> {
             }
             B::CopyFreeVars if let Some(Shown { cells, .. }) = self.inlined => {
                 // As long as the function is what it was, which its caller relies on, so is its closure.
-                let first = self.code.locals.len() - arg;
-                if cells.len() != arg {
+                let count = self.code.locals.len();
+                let first = count - arg;
+                if cells.is_some_and(|cells| cells.len() != arg) {
                     return Err(self.unsupported("a closure that is not known"));
                 }
-                for (k, &cell) in cells.iter().enumerate() {
-                    let v = self.assumed(cell);
+                for k in 0..arg {
+                    let v = match cells {
+                        Some(cells) => self.assumed(cells[k]),
+                        None => self.emit(Op::Arg((count + k) as u32), vec![], Type::OBJECT),
+                    };
                     self.locals[first + k] = self.refine(v, Type::CELL);
                 }
             }

@@ -34,6 +34,7 @@ pub(super) fn read_answer(
     line.expect("=")?;
     let checks = IntrinsicCall::read_checks(line)?;
     let cells = IntrinsicCall::read_cells(line, scope)?;
+    let closure = IntrinsicCall::read_closure(line)?;
     line.end()?;
     let Some(mut line) = lines.next() else {
         return lines.missing("`code`");
@@ -49,6 +50,7 @@ pub(super) fn read_answer(
         code,
         checks,
         cells,
+        closure,
     };
     world.add(Answer::Inlinee(function, inlinee));
     Ok(true)

@@ -32,9 +32,9 @@ mod unit;
 
 pub use crate::facts::{
     AccessKind, Answer, Argument, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, Inlinee,
-    InstanceAccess, IntrinsicCall, IntrinsicId, LOCAL_WORDS, MOST_INLINED, NativeCall, Operator,
-    OperatorPlan, Parameters, Question, RawEntry, RawKind, RawSignature, Recorder, Snapshot,
-    StorePlan, World,
+    InstanceAccess, IntrinsicCall, IntrinsicId, Kin, LOCAL_WORDS, MOST_INLINED, NativeCall,
+    Operator, OperatorPlan, Parameters, Question, RawEntry, RawKind, RawSignature, Recorder,
+    Snapshot, StorePlan, World,
 };
 pub use builder::{HostBuilder, HostError};
 pub use document::world_of;

@@ -35,7 +35,8 @@ impl HighLevelOp<'_, '_> {
             | Op::Borrowed
             | Op::RangeAt(_)
             | Op::Refine(_)
-            | Op::Held => return None,
+            | Op::Held
+            | Op::Kin(_) => return None,
             // With the end of its block.
             Op::Yield(_) => return None,
             Op::ResumePoint => self.lower.resumed().point,
@@ -173,7 +174,7 @@ impl HighLevelOp<'_, '_> {
             Op::IsNull => self.is_null(),
             Op::IsNone => self.is_none(),
             Op::ClassOf => self.class_of(),
-            Op::NumberOf(call) => self.number_of(call),
+            Op::NumberOf(call) | Op::ClosureCell(call) => self.number_of(call),
 
             Op::ListLen => self.plain_intrinsic(names::LIST_LEN),
             Op::Reuse => self.reuse(),

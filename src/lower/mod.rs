@@ -426,7 +426,8 @@ impl<'a> Lower<'a> {
             }
             // What only says more of a value is nothing in LIR, so a check may come after that too.
             let says_more = |v: &Value| {
-                matches!(self.f.op(*v), Op::Refine(_) | Op::Held) && self.f.arg(*v, 0) != insts[i]
+                matches!(self.f.op(*v), Op::Refine(_) | Op::Held | Op::Kin(_))
+                    && self.f.arg(*v, 0) != insts[i]
             };
             let more = insts[i + 1..].iter().take_while(|v| says_more(v)).count();
             let mut next = i + 1 + more;
@@ -607,7 +608,7 @@ fn dropped_together(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)
     for &v in behind {
         match f.op(v) {
             Op::Decref | Op::StoreSlot(_) => rest.push(v),
-            Op::Refine(_) | Op::Held => {}
+            Op::Refine(_) | Op::Held | Op::Kin(_) => {}
             Op::CheckUnseen if !rest.is_empty() => return Some((rest, v)),
             Op::CheckValid => {
                 let stores = rest.iter().any(|v| matches!(f.op(*v), Op::StoreSlot(_)));

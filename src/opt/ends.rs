@@ -30,7 +30,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let dirty = validity.dirty_before(f, b);
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
             group = match f.op(v) {
-                Op::Refine(_) | Op::Held => group,
+                Op::Refine(_) | Op::Held | Op::Kin(_) => group,
                 // Who sees a drop is shown the object that is stored next.
                 Op::StoreSlot(_) if !f.op(f.arg(v, 0)).is_virtual() => group,
                 Op::Decref => {

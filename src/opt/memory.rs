@@ -620,7 +620,7 @@ impl<'a> Analysis<'a> {
                 }
             }
             // Nobody but the frame has it so.
-            Op::Incref | Op::StoreSlot(_) | Op::Refine(_) | Op::Held => {}
+            Op::Incref | Op::StoreSlot(_) | Op::Refine(_) | Op::Held | Op::Kin(_) => {}
             _ if self.fields.may_run_host_code(f, v) => facts.fresh.clear(),
             Op::Decref => {}
             op if op.effects().writes => facts.fresh.clear(),

@@ -437,9 +437,13 @@ impl Objects {
             self.of_checked[v] = f.object_of(v).into();
         }
         let (step, has_operand) = match op {
-            Op::GuardType(_) | Op::TupleGet | Op::Refine(_) | Op::Held | Op::RangeNext => {
-                (Step::Harmless, false)
-            }
+            Op::GuardType(_)
+            | Op::TupleGet
+            | Op::Refine(_)
+            | Op::Held
+            | Op::Kin(_)
+            | Op::ClosureCell(_)
+            | Op::RangeNext => (Step::Harmless, false),
             Op::Incref => (Step::Incref, true),
             Op::StoreSlot(_) => (Step::StoreSlot, true),
             Op::Decref if !f.drop_runs_host_code(f.arg(v, 0)) => (Step::QuietDecref, true),
@@ -628,6 +632,8 @@ fn undone(
             | Op::TupleGet
             | Op::Refine(_)
             | Op::Held
+            | Op::Kin(_)
+            | Op::ClosureCell(_)
             | Op::Incref
             | Op::RangeNext => {}
             Op::CheckUnseen if !unchecked => {}

@@ -80,7 +80,7 @@ fn transfer(f: &Function, v: Value, declared: Type) -> Type {
                 false => declared,
             }
         }
-        Op::Held => arg(0),
+        Op::Held | Op::Kin(_) => arg(0),
         Op::GuardBound => {
             let a = arg(0);
             if a.is_bottom() {

@@ -17,9 +17,11 @@ mod c_functions;
 mod cache;
 mod calls;
 mod control;
+mod dictionaries;
 mod exceptions;
 mod generators;
 mod import;
+mod instances;
 mod matching;
 pub mod native;
 mod numbers;
@@ -38,6 +40,8 @@ pub use calls::{
     ORIGINAL_VECTORCALL, after_call, call_original, call_unknown, find_frame_readers, init_result,
     interpret, is_frame_reader, new_instance,
 };
+pub use dictionaries::get as dict_get;
+pub use instances::is_instance;
 pub use native::Entry;
 pub(crate) use native::entry;
 pub use numbers::{box_float, box_int};

@@ -42,6 +42,7 @@ struct PlanIds {
     check_inline_values: IntrinsicId,
     check_null: IntrinsicId,
     check_function: IntrinsicId,
+    closure_cell: IntrinsicId,
     check_shared_keys: [IntrinsicId; plan::CHECK_SHARED_KEYS.len()],
     load_field: IntrinsicId,
     load_item: IntrinsicId,
@@ -68,6 +69,7 @@ impl PlanIds {
             check_inline_values: host.intrinsic(plan::CHECK_INLINE_VALUES),
             check_null: host.intrinsic(plan::CHECK_NULL),
             check_function: host.intrinsic(plan::CHECK_FUNCTION),
+            closure_cell: host.intrinsic(plan::CLOSURE_CELL),
             check_shared_keys: plan::CHECK_SHARED_KEYS.map(|name| host.intrinsic(name)),
             load_field: host.intrinsic(plan::LOAD_FIELD),
             load_item: host.intrinsic(plan::LOAD_ITEM),
@@ -139,8 +141,8 @@ pub struct Known<'a> {
     pub entry_cell: &'a dyn Fn(Obj) -> u64,
     /// Where a function can be called with raw values.
     pub raw_entry: &'a dyn Fn(Obj) -> Option<RawEntry>,
-    /// A function's bytecode, if calls of it may become it.
-    pub inlinee: &'a dyn Fn(Obj) -> Option<Code>,
+    /// A function's bytecode, if calls of it may become it: of the function, if it is one, with its code, globals and builtins.
+    pub inlinee: &'a dyn Fn(Obj, [Obj; 3]) -> Option<Code>,
     /// Whether a name of a namespace (its dict's address) has changed too often to be relied on.
     pub is_unstable: &'a dyn Fn(u64, &str) -> bool,
     /// Where functions that were offered to be inlined look up their names.

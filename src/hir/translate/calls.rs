@@ -277,9 +277,14 @@ impl Builder<'_> {
         self.start_instr();
         let function = self.guard_type(callable, Type::FUNC);
         let state = self.state();
-        let check = self.emit_with(Op::Check(kin), vec![function], Type::BOTTOM, Some(state));
+        let check = Op::Check(kin.check);
+        let check = self.emit_with(check, vec![function], Type::BOTTOM, Some(state));
         self.f.insts[check].source = Source::Guarded;
         self.kin.insert(source, object);
+        let function = match kin.code {
+            Some(code) => self.emit(Op::Kin(code), vec![function], self.ty(function)),
+            None => function,
+        };
         self.call_direct(function, entry_cell, base, None, bound, named);
         true
     }

@@ -99,7 +99,7 @@ impl Engine<'_> {
                 )
             }
             Op::Refine(ty) => self.narrowed(&args[0], *ty, Source::Proved),
-            Op::Held => Outcome::Value(args[0].facts.clone()),
+            Op::Held | Op::Kin(_) => Outcome::Value(args[0].facts.clone()),
             Op::GuardBound => self.narrowed(&args[0], Type::OBJECT, Source::Proved),
             Op::GuardIs(object) => {
                 let facts = self.constant(*object).because(Source::Guarded);

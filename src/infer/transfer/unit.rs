@@ -49,6 +49,8 @@ impl Engine<'_> {
             | Op::GuardTrue(_)
             | Op::Refine(_)
             | Op::Held
+            | Op::Kin(_)
+            | Op::ClosureCell(_)
             | Op::BoxInt
             | Op::BoxFloat
             | Op::BoxBool

@@ -2,7 +2,7 @@
 
 use crate::bytecode::{self, Awaited, Code, Instr, LocalKind, Operation, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
-use crate::hir::{self, Block, FrameState, Function, Op, Shown, Start, Term, Value};
+use crate::hir::{self, Block, Entry, FrameState, Function, Op, Shown, Start, Term, Value};
 use crate::host::code_of;
 use crate::opt::{Context, run_pass};
 use crate::types::{ObjectHandle, Type};
@@ -41,7 +41,10 @@ pub(super) struct Plan {
     pub callable: Option<(Value, Block, usize)>,
     /// What the frame that waits does so for.
     pub awaited: Awaited,
+    /// The function, or its code, where that is all that is known of it.
     pub object: ObjectHandle,
+    /// Then this is the function, and whether the callee's frame owns the reference that the caller's stack had to it.
+    pub function: Option<Entry>,
     pub inlinee: Inlinee,
     /// The callee's code.
     pub code: Arc<Code>,
@@ -97,7 +100,12 @@ impl Plan {
             return None;
         }
         let function = f.resolve(inst.args[0]);
-        let object = f.ty(function).as_object()?;
+        let kin = match *f.op(function) {
+            Op::Kin(code) => Some(code),
+            _ => None,
+        };
+        let object = kin.or_else(|| f.ty(function).as_object())?;
+        let mut given = None;
         if within.len() >= MOST_INLINED || within.contains(&object) {
             return None;
         }
@@ -116,13 +124,14 @@ impl Plan {
                 let is_it = f.object_of(entry.value) == f.object_of(function);
                 let is_bound =
                     bound(f, entry.value).is_some_and(|(known, _)| known == Some(object));
-                if !(is_it || is_bound) {
+                if !(is_it || is_bound && kin.is_none()) {
                     return None;
                 }
+                given = kin.map(|_| entry);
                 let root = f.object_of(entry.value);
                 let is_local = waiting.locals.iter().any(|l| f.object_of(*l) == root);
                 let ends = match f.op(root) {
-                    _ if !entry.owned => None,
+                    _ if !entry.owned || kin.is_some() => None,
                     // The call is the end of it, and so of what it holds.
                     Op::VirtualMethod(_) if !is_local => Some(f.arg(root, 0)),
                     _ if !is_counted(f, root) => None,
@@ -147,7 +156,8 @@ impl Plan {
         let code = code_of(&inlinee)?;
         let args = &inst.args[1..];
         let is_own = code.name == f.code.name && code.line == f.code.line;
-        if is_own || !is_small(&code) || args.len() != code.arity() as usize {
+        let is_given = kin.is_some() == given.is_some();
+        if is_own || !is_given || !is_small(&code) || args.len() != code.arity() as usize {
             return None;
         }
         let (args, classes) = checked(f, block, at, args);
@@ -157,7 +167,8 @@ impl Plan {
         let body = match bodies.0.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let made = optimised(&code, &key.1, &inlinee.cells, cx, &within);
+                let cells = kin.is_none().then_some(&inlinee.cells[..]);
+                let made = optimised(&code, &key.1, cells, cx, &within);
                 let made = made.map(Arc::new);
                 bodies.0.insert(key, made.clone());
                 made
@@ -212,6 +223,7 @@ impl Plan {
             callable,
             awaited,
             object,
+            function: given,
             inlinee,
             code,
             body,
@@ -359,9 +371,6 @@ fn dropped_after(
 fn is_small(code: &Code) -> bool {
     code.optimized
         && !code.is_generator
-        && !code.varargs
-        && !code.varkeywords
-        && code.kwonly == 0
         && code.handlers.is_empty()
         && code.instrs.len() <= MOST_INSTRS
         && code.locals.len() <= MOST_SLOTS
@@ -376,7 +385,7 @@ fn is_small(code: &Code) -> bool {
 fn optimised(
     code: &Arc<Code>,
     (types, classes): &Arguments,
-    cells: &[ObjectHandle],
+    cells: Option<&[ObjectHandle]>,
     cx: &Context<'_>,
     within: &[ObjectHandle],
 ) -> Option<Function> {

@@ -1,7 +1,7 @@
 //! The callee's code in place of the call.
 
 use super::plan::{Dominators, Plan, insts, locals_at_end};
-use crate::bytecode::Awaited;
+use crate::bytecode::{Awaited, LocalKind};
 use crate::facts::Source;
 use crate::hir::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Op, Pc,
@@ -22,8 +22,9 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
     for &arg in plan.undone.iter().rev() {
         undo(f, plan.block, call, arg);
     }
+    let cells = cells(f, &plan, call);
     let after = cut(f, &plan, call);
-    let mut copier = Copier::new(f, &plan);
+    let mut copier = Copier::new(f, &plan, cells);
     let entry = copier.body(after);
     let result = copier.result(after, &plan.body);
     let block = &mut f.blocks[plan.block];
@@ -40,6 +41,29 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
     }
     let start = f.entry();
     f.compute_order(start);
+}
+
+/// The cells of the callee's closure, loaded before the call where they are no constants.
+fn cells(f: &mut Function, plan: &Plan, call: Value) -> Vec<Value> {
+    let Some(closure) = &plan.inlinee.closure else {
+        return Vec::new();
+    };
+    let function = f.insts[call].args[0];
+    let is_free = |(_, kind): &&(String, LocalKind)| *kind == LocalKind::Free;
+    let count = plan.code.locals.iter().filter(is_free).count();
+    let cells = (0..count as i64).map(|number| {
+        let mut load = closure.clone();
+        load.imms.push(number);
+        let op = Op::ClosureCell(load);
+        let inst = Inst::proved(op, vec![function], Type::CELL, plan.waiting.pc);
+        f.insts.push(inst)
+    });
+    let cells: Vec<Value> = cells.collect();
+    let insts = &mut f.blocks[plan.block].insts;
+    let at = insts.iter().position(|v| *v == call);
+    let at = at.expect("the call stands in its block");
+    insts.splice(at..at, cells.iter().copied());
+    cells
 }
 
 /// Move what comes after the call into a block of its own; the result is not on the stack of its state yet.
@@ -122,6 +146,8 @@ fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
 struct Copier<'a> {
     f: &'a mut Function,
     plan: &'a Plan,
+    /// What the arguments behind the callee's locals are.
+    cells: Vec<Value>,
     /// Of the callee's blocks.
     idom: Dominators,
     values: FxHashMap<Value, Value>,
@@ -136,7 +162,7 @@ struct Copier<'a> {
 }
 
 impl<'a> Copier<'a> {
-    fn new(f: &'a mut Function, plan: &'a Plan) -> Copier<'a> {
+    fn new(f: &'a mut Function, plan: &'a Plan, cells: Vec<Value>) -> Copier<'a> {
         let code = number(
             f,
             InlinedCode {
@@ -155,6 +181,7 @@ impl<'a> Copier<'a> {
         Copier {
             f,
             plan,
+            cells,
             idom: plan.body.dominators(),
             values: FxHashMap::default(),
             blocks: FxHashMap::default(),
@@ -174,7 +201,10 @@ impl<'a> Copier<'a> {
         // Every value gets its number first: states name what comes later only where nobody asks for it.
         for v in body.insts.keys() {
             let new = match body.insts[v].op {
-                Op::Arg(k) => plan.args[k as usize],
+                Op::Arg(k) => match (k as usize).checked_sub(plan.code.locals.len()) {
+                    Some(cell) => self.cells[cell],
+                    None => plan.args[k as usize],
+                },
                 _ => self.f.insts.push(Inst {
                     args: Vec::new(),
                     state: None,
@@ -228,7 +258,7 @@ impl<'a> Copier<'a> {
             code: self.code,
             pc: Pc(0),
             awaited: plan.awaited,
-            locals: locals.collect(),
+            locals: locals.chain(plan.function).collect(),
             stack: Vec::new(),
         }];
         let state = self.f.states.push(state);
@@ -379,7 +409,7 @@ impl<'a> Copier<'a> {
             code: self.code,
             pc: inner.pc,
             awaited: self.plan.awaited,
-            locals: locals.collect(),
+            locals: locals.chain(self.plan.function).collect(),
             stack: inner.stack.iter().map(entry).collect(),
         });
         state

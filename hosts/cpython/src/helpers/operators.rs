@@ -2,6 +2,7 @@
 //!
 //! Safety: the contract of [`super`].
 
+use super::dictionaries::look_up;
 use super::unpack::items_of;
 use crate::abi::instructions::binary_function;
 use crate::abi::long;
@@ -45,6 +46,9 @@ pub unsafe extern "C" fn compare_bool(op: i64, a: Obj, b: Obj) -> i64 {
 pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
     // SAFETY: live operands.
     unsafe {
+        if let Some(found) = look_up(container, item) {
+            return i64::from(!found.is_null());
+        }
         match int_among(item, container) {
             Some(found) => found.into(),
             None => i64::from(PySequence_Contains(container, item)),
@@ -110,6 +114,11 @@ pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
     // SAFETY: live operands; what is exactly a list, a slice or a bytes object has its fields.
     unsafe {
         sampling::count([a, key]);
+        if let Some(found) = look_up(a, key)
+            && !found.is_null()
+        {
+            return Py_NewRef(found);
+        }
         if PyList_CheckExact(a) != 0 && Py_TYPE(key) == &raw mut PySlice_Type {
             let result = super::slices::get_extended(a, key);
             if !result.is_null() {

@@ -51,6 +51,9 @@ pub const NEW_INSTANCE: &str = "new_instance";
 /// `(function, code, globals, builtins) -> ()`: whether a function is of these.
 pub const CHECK_FUNCTION: &str = "check_function";
 
+/// `(function, number) -> cell`: a cell of a function's closure.
+pub const CLOSURE_CELL: &str = "closure_cell";
+
 const PTR: Ty = Ty::Ptr;
 const INT: Ty = Ty::I64;
 
@@ -89,6 +92,18 @@ pub(super) fn define(set: &mut Set<'_>) {
             let some = b.op(Opcode::Ior, &[some, differ[2]]);
             let same = b.icmp_imm(IntCond::Eq, some, 0);
             check(b, same);
+        },
+    );
+    set.add(
+        CLOSURE_CELL,
+        &[PTR, INT],
+        &[PTR],
+        Effects::NONE,
+        |b, p, _| {
+            let closure = b.load(Width::Ptr, p[0], function::CLOSURE);
+            let place = element(b, closure, p[1]);
+            let cell = b.load(Width::Ptr, place, tuple::ITEMS);
+            b.ret(&[cell]);
         },
     );
     set.add(CHECK_NULL, &[PTR, INT], &[], Effects::READS, |b, p, _| {

@@ -179,7 +179,7 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
             _ => here,
         };
         let positions = (pos, resume);
-        let frame = Rebuilt::new(state.shape, func, positions, locals, stack, lost);
+        let frame = Rebuilt::new(state.shape, Py_NewRef(func), positions, locals, stack, lost);
         gil.runtime().recorded.borrow_mut().push(frame);
         healing::count_exit(gil, unit, number as usize, record);
         std::ptr::null_mut()

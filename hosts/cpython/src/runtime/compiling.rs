@@ -220,11 +220,10 @@ unsafe fn mark_supers(code: &mut Code, met: &mut HashMap<Pc, Met>, function: Obj
 /// Code units that code may have to be inlined, its caches included; longer code would not be.
 const MOST_INLINED_UNITS: isize = 400;
 
-/// The bytecode of a function, if calls of it may become it.
-pub(super) fn inlinee(gil: Gil, func: Object) -> Option<Code> {
-    // SAFETY: asked only for Python functions, with the GIL.
+/// The bytecode of a function, if calls of it may become it; the function is null where it may be any of this code.
+fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Option<Code> {
+    // SAFETY: asked only for Python functions and their parts, with the GIL.
     unsafe {
-        let (code, globals, builtins) = function_state::parts_of(func);
         let units: isize = get(code.cast(), abi::object::VAR_SIZE);
         let state = state_of(gil, code);
         let shape = state.shape;
@@ -235,7 +234,6 @@ pub(super) fn inlinee(gil: Gil, func: Object) -> Option<Code> {
         };
         let learnt = state.learnt.borrow().clone();
         let is_offered = units <= MOST_INLINED_UNITS
-            && shape.is_plain()
             && shape.optimized()
             && !shape.is_generator()
             && state.refused.get().is_none()
@@ -542,7 +540,7 @@ fn with_world<R>(
     let known = Known {
         entry_cell: &entry_cell,
         raw_entry: &raw_entry,
-        inlinee: &|func| inlinee(gil, func),
+        inlinee: &|func, parts| inlinee(gil, func, parts),
         is_unstable: &is_unstable,
         others,
     };

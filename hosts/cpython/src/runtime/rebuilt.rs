@@ -31,7 +31,7 @@ pub struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// Take a frame down: `locals` and `stack` are owned, `pos` and `resume` positions in code units.
+    /// Take a frame down: `func`, `locals` and `stack` are owned, `pos` and `resume` positions in code units.
     ///
     /// # Safety
     /// `func` is a live function of the code of `shape`.
@@ -45,8 +45,7 @@ impl Rebuilt {
     ) -> Rebuilt {
         Rebuilt {
             shape,
-            // SAFETY: the caller's promise.
-            func: unsafe { Py_NewRef(func) },
+            func,
             pos,
             resume,
             locals,
@@ -87,12 +86,17 @@ impl Rebuilt {
                     false => positions[frame.pc.0 as usize + 1].1,
                 };
                 let mut locals = all(&frame.locals);
+                // SAFETY: the caller's promise.
+                let func = match func.is_null() {
+                    true => locals.pop().expect("the function"),
+                    false => unsafe { Py_NewRef(*func) },
+                };
                 locals.resize(shape.nlocalsplus as usize, std::ptr::null_mut());
                 let stack = all(&frame.stack);
                 // SAFETY: the caller's promise.
                 let mut made = unsafe {
                     let lost = std::ptr::null_mut();
-                    Rebuilt::new(*shape, *func, (pos, resume), locals, stack, lost)
+                    Rebuilt::new(*shape, func, (pos, resume), locals, stack, lost)
                 };
                 made.awaited = frame.awaited;
                 made

@@ -353,7 +353,7 @@ impl Lasting {
 /// A function whose code stands in a unit in place of calls. The function is watched, so both live as long as the unit
 /// may be entered, and no code of the program runs where it stands.
 pub struct InlinedShape {
-    /// The function.
+    /// The function; null where it is one of many of this code, which each exit names.
     pub func: Object,
     /// Its code object.
     pub shape: CodeShape,
@@ -363,10 +363,19 @@ pub struct InlinedShape {
 
 impl InlinedShape {
     fn of(inlined: &InlinedCode) -> InlinedShape {
-        let func = objects::object_ptr(inlined.function);
+        let object = objects::object_ptr(inlined.function);
         let positions = inlined.code.instrs.iter().map(|i| (i.pos, i.resume));
-        // SAFETY: nothing has run since the compiler was given the function's code.
-        let shape = unsafe { CodeShape::of(get(func.cast(), abi::function::CODE)) };
+        // SAFETY: nothing has run since the compiler was given the function's code, which is a constant of the unit's own if it is all
+        // that was given.
+        let (func, shape) = unsafe {
+            match PyCode_Check(object) {
+                0 => (
+                    object,
+                    CodeShape::of(get(object.cast(), abi::function::CODE)),
+                ),
+                _ => (std::ptr::null_mut(), CodeShape::of(object)),
+            }
+        };
         InlinedShape {
             func,
             shape,

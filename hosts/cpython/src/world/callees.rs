@@ -6,7 +6,7 @@ use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
 use cladonia::facts::Assumption;
-use cladonia::host::{Builtin, Callee, Inlinee, MOST_INLINED, Parameters};
+use cladonia::host::{Builtin, Callee, Inlinee, Kin, MOST_INLINED, Parameters};
 use cladonia::types::ObjectHandle;
 use pyo3_ffi::*;
 use std::ffi::{CStr, c_char};
@@ -49,12 +49,27 @@ impl CPythonWorld<'_> {
 
     pub(super) fn find_inlinee(&self, handle: ObjectHandle) -> Option<Inlinee> {
         let object = object_of(handle)?;
-        // SAFETY: a live object, which is a function where it is read as one.
+        // SAFETY: a live object, which is a code or a function where it is read as one.
         unsafe {
+            if PyCode_Check(object) != 0 {
+                let parts = [object, self.globals, self.builtins];
+                return Some(Inlinee {
+                    code: Arc::new((self.known.inlinee)(std::ptr::null_mut(), parts)?),
+                    checks: vec![call(self.ids.frame_room, &[MOST_INLINED as i64])],
+                    cells: Vec::new(),
+                    closure: Some(call(self.ids.closure_cell, &[])),
+                });
+            }
             if Py_TYPE(object) != &raw mut PyFunction_Type {
                 return None;
             }
-            let mut code = (self.known.inlinee)(object)?;
+            let parts = [
+                abi::function::CODE,
+                abi::function::GLOBALS,
+                abi::function::BUILTINS,
+            ];
+            let parts = parts.map(|part| field(object, part));
+            let mut code = (self.known.inlinee)(object, parts)?;
             let globals: Obj = field(object, abi::function::GLOBALS);
             let builtins: Obj = field(object, abi::function::BUILTINS);
             if (globals, builtins) != (self.globals, self.builtins) {
@@ -69,6 +84,7 @@ impl CPythonWorld<'_> {
                 code: Arc::new(code),
                 checks: vec![call(self.ids.frame_room, &[MOST_INLINED as i64])],
                 cells: cells_of(object)?,
+                closure: None,
             })
         }
     }
@@ -125,7 +141,10 @@ impl CPythonWorld<'_> {
             let is_own = (globals, builtins) == (self.globals, self.builtins);
             let kin = (is_own && keeps(self.code, code)).then(|| {
                 let parts = [code, self.globals, self.builtins];
-                call(self.ids.check_function, &parts.map(|part| part as i64))
+                Kin {
+                    check: call(self.ids.check_function, &parts.map(|part| part as i64)),
+                    code: (code != self.code).then(|| handle_of(code)).flatten(),
+                }
             });
             (entry_cell != 0).then(|| Callee::Function {
                 params,

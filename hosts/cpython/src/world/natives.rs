@@ -4,14 +4,14 @@ use super::callees::defined_in;
 use super::{CPythonWorld, call, object_of};
 use crate::abi;
 use crate::capi::{Obj, field};
-use crate::helpers::is_frame_reader;
+use crate::helpers::{dict_get, is_frame_reader, is_instance};
 use crate::intrinsics::calls::{ADDRESS_OF, CALL_UNARY, CHECK_UNAUDITED, FLAVOURS, Takes};
 use crate::objects;
 use cladonia::facts::RawKind;
 use cladonia::host::{Host, IntrinsicId, NativeCall};
 use cladonia::types::{ObjectHandle, Type};
 use pyo3_ffi::*;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::ptr;
 
 /// The intrinsics for calls of C functions.
@@ -72,13 +72,17 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let method: *const PyMethodDef = field(object, abi::builtin::ML);
+            let is_instance_test = given == 2 && defined_in(object, c"builtins", c"isinstance");
             let receiver = match (*method).ml_flags & METH_STATIC {
                 0 => field(object, abi::builtin::SELF),
                 _ => ptr::null_mut(),
             };
             let target = Target {
                 callable: object,
-                function: (*method).ml_meth.PyCFunction as usize as i64,
+                function: match is_instance_test {
+                    true => is_instance as *const () as i64,
+                    false => (*method).ml_meth.PyCFunction as usize as i64,
+                },
                 takes: takes((*method).ml_flags, given)?,
                 receiver: Some(receiver),
             };
@@ -98,9 +102,15 @@ impl CPythonWorld<'_> {
             if owner != base && (*owner).tp_basicsize <= (*base).tp_basicsize {
                 return None;
             }
+            let is_dict_get = owner == &raw mut PyDict_Type
+                && (1..=2).contains(&given)
+                && CStr::from_ptr((*method).ml_name) == c"get";
             let target = Target {
                 callable: object,
-                function: (*method).ml_meth.PyCFunction as usize as i64,
+                function: match is_dict_get {
+                    true => dict_get as *const () as i64,
+                    false => (*method).ml_meth.PyCFunction as usize as i64,
+                },
                 takes: takes((*method).ml_flags, given)?,
                 receiver: None,
             };

@@ -65,7 +65,7 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
                 Known {
                     entry_cell: &cell,
                     raw_entry: &|_| None,
-                    inlinee: &|_| None,
+                    inlinee: &|_, _| None,
                     is_unstable: &unstable,
                     others: &others,
                 },

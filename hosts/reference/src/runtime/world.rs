@@ -198,6 +198,7 @@ impl World for ReferenceWorld {
         Some(Inlinee {
             code: Arc::new(code.with_hints()),
             checks: vec![room],
+            closure: None,
             cells: Vec::new(),
         })
     }

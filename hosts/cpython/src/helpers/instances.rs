@@ -1,0 +1,113 @@
+//! `isinstance` where no code of the program has a say in it.
+//!
+//! Safety: the contract of [`super`].
+
+use crate::abi::type_;
+use crate::capi::{_PyType_Lookup, Obj, field};
+use pyo3_ffi::*;
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::OnceLock;
+
+/// `isinstance`, as a function with an array of two arguments.
+///
+/// # Safety
+/// As of such a function.
+pub unsafe extern "C" fn is_instance(_: Obj, args: *mut Obj, _: Py_ssize_t) -> Obj {
+    // SAFETY: the caller's: two live arguments.
+    unsafe {
+        let (object, class) = (*args, *args.add(1));
+        let answer = match is_surely(object, class) {
+            Some(answer) => c_int::from(answer),
+            None => PyObject_IsInstance(object, class),
+        };
+        match answer {
+            0 => Py_NewRef(Py_False()),
+            1 => Py_NewRef(Py_True()),
+            _ => ptr::null_mut(),
+        }
+    }
+}
+
+/// Whether an object is an instance of a class, or of one in a tuple, if nobody need be asked.
+unsafe fn is_surely(object: Obj, class: Obj) -> Option<bool> {
+    // SAFETY: the caller's: live objects; a tuple of exactly that class has as many items as its size says.
+    unsafe {
+        let own = Py_TYPE(object);
+        if own.cast() == class {
+            return Some(true);
+        }
+        let kind = Py_TYPE(class);
+        if kind == &raw mut PyTuple_Type {
+            for index in 0..Py_SIZE(class) {
+                // Tuples in tuples are left to the interpreter, which counts how deep they are.
+                let item = PyTuple_GET_ITEM(class, index);
+                if Py_TYPE(item) == kind || is_surely(object, item)? {
+                    return (Py_TYPE(item) != kind).then_some(true);
+                }
+            }
+            return Some(false);
+        }
+        if kind != &raw mut PyType_Type {
+            return None;
+        }
+        if PyType_IsSubtype(own, class.cast()) != 0 {
+            return Some(true);
+        }
+        // The interpreter asks what is no instance for its `__class__`.
+        has_own_class(own).then_some(false)
+    }
+}
+
+/// Whether `__class__` of a class's instances is their class: nothing stands before what `object` has.
+unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class, whose version is another one once it, or what it derives from, is changed.
+    unsafe {
+        let generic = PyObject_GenericGetAttr as *const () as usize;
+        if (*class).tp_getattro.map(|f| f as usize) != Some(generic) {
+            return false;
+        }
+        let version: u32 = match PyType_HasFeature(class, Py_TPFLAGS_VALID_VERSION_TAG) {
+            0 => 0,
+            _ => field(class.cast::<PyObject>(), type_::VERSION_TAG),
+        };
+        let place = &KNOWN.0[version as usize % KNOWN.0.len()];
+        if version != 0 && place.get() == version {
+            return true;
+        }
+        let of_object = OF_OBJECT.get_or_init(|| class_of(&raw mut PyBaseObject_Type));
+        let is_own = class_of(class) == *of_object && *of_object != 0;
+        if is_own && version != 0 {
+            place.set(version);
+        }
+        is_own
+    }
+}
+
+/// What a class, or one that it derives from, has as `__class__`; 0 if that cannot be found.
+unsafe fn class_of(class: *mut PyTypeObject) -> usize {
+    // SAFETY: the caller's: a live class; the string is made and given up here.
+    unsafe {
+        let name = PyUnicode_InternFromString(c"__class__".as_ptr());
+        if name.is_null() {
+            PyErr_Clear();
+            return 0;
+        }
+        let found = _PyType_Lookup(class, name);
+        Py_DECREF(name);
+        PyErr_Clear();
+        found as usize
+    }
+}
+
+/// What `object` has as `__class__`.
+static OF_OBJECT: OnceLock<usize> = OnceLock::new();
+
+/// Versions of classes that are known to have nothing else. No two classes ever have the same.
+struct Known([Cell<u32>; 256]);
+
+// SAFETY: it is used with the interpreter's lock held.
+unsafe impl Sync for Known {}
+
+static KNOWN: Known = Known([const { Cell::new(0) }; 256]);
