@@ -644,7 +644,8 @@ pub trait World {
         let _ = (operator, operands);
         OperatorPlan::General
     }
-    /// What calling `callee` does.
+    /// What calling `callee` does. Of a code: what calling a function does that was made of it in the namespace of the code that is
+    /// compiled, if that keeps it ([`Kin`]).
     fn callee(&self, callee: ObjectHandle) -> Callee {
         let _ = callee;
         Callee::Unknown

@@ -69,6 +69,7 @@ pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
                 .unwrap_or_default(),
             Observed::Builtin(class) => vec![object(class)],
             Observed::Function(version) => function_of_version(version)
+                .or_else(|| code_of_version(version))
                 .map(|f| vec![object(f.as_ptr())])
                 .unwrap_or_default(),
         }
@@ -126,6 +127,15 @@ impl LiveClass {
 pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
     // SAFETY: as the caller says; what is found lives now.
     unsafe { Owned::borrow(noted::function_of_version(version)) }
+}
+
+/// The code whose functions have this version, where none of them is alive.
+///
+/// # Safety
+/// The GIL is held.
+unsafe fn code_of_version(version: u32) -> Option<Owned> {
+    // SAFETY: as the caller says; what is found lives now.
+    unsafe { Owned::borrow(noted::code_of_version(version)) }
 }
 
 /// The classes that share the class's base, with the base, if that is a class of the program with few below it: where

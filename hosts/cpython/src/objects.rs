@@ -221,6 +221,35 @@ pub unsafe fn const_value(object: *mut PyObject) -> ConstValue {
     }
 }
 
+/// The code objects among a code's constants.
+///
+/// # Safety
+/// The lock is held; a live code object.
+pub unsafe fn constant_codes(code: *mut PyObject) -> impl Iterator<Item = *mut PyObject> {
+    // SAFETY: the caller's; constants are a tuple.
+    unsafe {
+        let consts: *mut PyObject = abi::read(code.cast::<u8>(), abi::code::CONSTS);
+        let consts = (0..ffi::PyTuple_Size(consts)).map(move |i| ffi::PyTuple_GetItem(consts, i));
+        consts.filter(|object| ffi::PyCode_Check(*object) != 0)
+    }
+}
+
+/// Handles of those, and of those among their constants, and so on.
+///
+/// # Safety
+/// As of [`constant_codes`].
+pub unsafe fn codes_within(code: *mut PyObject) -> Vec<ObjectHandle> {
+    let mut all = Vec::new();
+    // SAFETY: the caller's: what it keeps is alive.
+    unsafe {
+        for within in constant_codes(code) {
+            all.push(object_handle(within));
+            all.extend(codes_within(within));
+        }
+    }
+    all
+}
+
 /// The text of a string, unless it has a lone surrogate in it.
 ///
 /// # Safety

@@ -137,8 +137,8 @@ pub struct CPythonWorld<'a> {
 /// What the runtime knows of functions and names.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// The address of a function's entry cell, or 0 if it has none.
-    pub entry_cell: &'a dyn Fn(Obj) -> u64,
+    /// The address of the entry cell of functions with this code, these globals and builtins, or 0 if they have none.
+    pub entry_cell: &'a dyn Fn([Obj; 3]) -> u64,
     /// Where a function can be called with raw values.
     pub raw_entry: &'a dyn Fn(Obj) -> Option<RawEntry>,
     /// A function's bytecode, if calls of it may become it: of the function, if it is one, with its code, globals and builtins.

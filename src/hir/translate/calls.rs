@@ -114,6 +114,8 @@ impl Builder<'_> {
         let mut guarded = None;
         if known.is_none()
             && let Some(object) = instr.hint.first().and_then(|t| t.as_object())
+            && self.made_here(callable).is_none()
+            && !(Type::from_object(object) <= Type::CODE)
             && !self.avoids(Reason::Identity)
             && matches!(self.world.callee(object), Callee::Function { .. })
             && self.self_is_known(this)
@@ -253,11 +255,12 @@ impl Builder<'_> {
             Op::CellGet => self.f.arg(root, 0),
             _ => root,
         };
-        let met = match failed(Reason::Identity) {
-            true => met,
-            false => self.kin.get(&source).copied(),
+        let is_code = |object: &ObjectHandle| Type::from_object(*object) <= Type::CODE;
+        let met = met.filter(|met| failed(Reason::Identity) || is_code(met));
+        let made = self.made_here(callable);
+        let Some(object) = made.or(met).or(self.kin.get(&source).copied()) else {
+            return false;
         };
-        let Some(object) = met else { return false };
         let Callee::Function {
             params,
             entry_cell,
@@ -287,6 +290,15 @@ impl Builder<'_> {
         };
         self.call_direct(function, entry_cell, base, None, bound, named);
         true
+    }
+
+    /// The code of a function that is made here.
+    fn made_here(&self, callable: Value) -> Option<ObjectHandle> {
+        let root = self.f.object_of(callable);
+        match self.f.op(root) {
+            Op::General(G::MakeFunction, _) => self.ty(self.f.arg(root, 0)).as_object(),
+            _ => None,
+        }
     }
 
     /// The call of a function of the host's with the last `given` entries of the stack, and before them what the callable is bound to, if

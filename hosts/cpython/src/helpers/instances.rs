@@ -68,10 +68,8 @@ unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
         if (*class).tp_getattro.map(|f| f as usize) != Some(generic) {
             return false;
         }
-        let version: u32 = match PyType_HasFeature(class, Py_TPFLAGS_VALID_VERSION_TAG) {
-            0 => 0,
-            _ => field(class.cast::<PyObject>(), type_::VERSION_TAG),
-        };
+        // 0 if it has none.
+        let version: u32 = field(class.cast::<PyObject>(), type_::VERSION_TAG);
         let place = &KNOWN.0[version as usize % KNOWN.0.len()];
         if version != 0 && place.get() == version {
             return true;

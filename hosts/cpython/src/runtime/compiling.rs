@@ -426,7 +426,7 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
     let (mut met, held) = unsafe { healing::classes_met(&learnt) };
     healing::numbers_met(&learnt, &code, &mut met);
-    healing::mark_kin(gil, &learnt, &mut code);
+    healing::mark_kin(&learnt, &mut code);
     // SAFETY: the caller's promise.
     let sampled = unsafe { sampling::tell(&learnt, &mut code, &mut met) };
     // SAFETY: the caller's promise.
@@ -495,6 +495,10 @@ unsafe fn make_unit(
         }
         Made::Frozen(request) => {
             pending.own = code.consts.iter().map(|own| own.object).collect();
+            // SAFETY: the code object is alive, and keeps these.
+            pending
+                .own
+                .extend(unsafe { objects::codes_within(shape.code) });
             if made_functions.is_some() {
                 pending.made.clone_from(&pending.own);
             }
@@ -533,7 +537,7 @@ fn with_world<R>(
     ask: impl FnOnce(&dyn World) -> R,
 ) -> R {
     // SAFETY: the compiler asks for Python functions that are alive.
-    let entry_cell = |func| unsafe { function_state::entry_cell(gil, func).unwrap_or(0) };
+    let entry_cell = |parts| unsafe { function_state::entry_cell(gil, parts).unwrap_or(0) };
     // SAFETY: as above.
     let raw_entry = |func| unsafe { closed::raw_entry(gil, func) };
     let is_unstable = |dict, name: &str| gil.runtime().watches.is_unstable(dict, name);

@@ -471,8 +471,15 @@ pub unsafe fn parts_of(func: Object) -> (Object, Object, Object) {
 /// `func` is a Python function.
 pub unsafe fn entry_of(gil: Gil, func: Object) -> Option<Rc<Entry>> {
     // SAFETY: the caller's promise.
-    let (code, globals, builtins) = unsafe { parts_of(func) };
-    // SAFETY: a function's code is a code object.
+    unsafe { entry_of_parts(gil, parts_of(func)) }
+}
+
+/// The same for functions of this code, with these globals and builtins.
+unsafe fn entry_of_parts(
+    gil: Gil,
+    (code, globals, builtins): (Object, Object, Object),
+) -> Option<Rc<Entry>> {
+    // SAFETY: the caller's promise.
     let state = unsafe { state_of(gil, code) };
     if let Some(entry) = state.entry(globals, builtins) {
         return Some(entry);
@@ -498,13 +505,14 @@ pub unsafe fn entry_of(gil: Gil, func: Object) -> Option<Rc<Entry>> {
     Some(entry)
 }
 
-/// Address of the cell that native callers of a function jump through: what `World::callee` answers.
+/// Address of the cell that native callers of functions jump through which have this code, these globals and builtins: what
+/// `World::callee` answers.
 ///
 /// # Safety
-/// `func` is a Python function.
-pub unsafe fn entry_cell(gil: Gil, func: Object) -> Option<u64> {
+/// The first is a code object.
+pub unsafe fn entry_cell(gil: Gil, [code, globals, builtins]: [Object; 3]) -> Option<u64> {
     // SAFETY: the caller's promise.
-    unsafe { entry_of(gil, func).map(|e| e.cell.as_ptr() as u64) }
+    unsafe { entry_of_parts(gil, (code, globals, builtins)).map(|e| e.cell.as_ptr() as u64) }
 }
 
 fn fallback_of(gil: Gil, arity: usize) -> Option<u64> {

@@ -346,17 +346,13 @@ pub unsafe fn expect_others(state: &CodeState, code: &Code) {
     }
 }
 
-/// Say of calls that have met several functions of one code which code that is, by one of them that is alive.
-pub fn mark_kin(gil: Gil, learnt: &Learnt, code: &mut Code) {
+/// Say of calls that have met several functions of one code which code that is.
+pub fn mark_kin(learnt: &Learnt, code: &mut Code) {
     for (pc, kin) in &learnt.kin {
-        let functions = gil.runtime().functions.borrow();
-        let made = functions.iter().find(|(_, made)| made.code == *kin);
-        let made = made.map(|(&function, _)| function);
-        drop(functions);
-        if let (Some(function), Some(instr)) = (made, code.instrs.get_mut(pc.0 as usize)) {
-            // SAFETY: functions in the table are alive.
-            let function = unsafe { objects::object_handle(function as Object) };
-            instr.hint = vec![Type::from_object(function)];
+        if let Some(instr) = code.instrs.get_mut(pc.0 as usize) {
+            // SAFETY: the code that is compiled keeps this one.
+            let kin = unsafe { objects::object_handle(*kin) };
+            instr.hint = vec![Type::from_object(kin)];
         }
     }
 }

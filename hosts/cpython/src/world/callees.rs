@@ -10,6 +10,7 @@ use cladonia::host::{Builtin, Callee, Inlinee, Kin, MOST_INLINED, Parameters};
 use cladonia::types::ObjectHandle;
 use pyo3_ffi::*;
 use std::ffi::{CStr, c_char};
+use std::ptr;
 use std::sync::Arc;
 
 /// Functions of C modules whose meaning is known.
@@ -32,6 +33,8 @@ impl CPythonWorld<'_> {
             let kind = Py_TYPE(object);
             if kind == &raw mut PyFunction_Type {
                 self.function(handle, object)
+            } else if kind == &raw mut PyCode_Type {
+                self.functions_of(object)
             } else if kind == &raw mut PyCFunction_Type {
                 c_function(object).map(Callee::Builtin)
             } else if kind == &raw mut PyType_Type {
@@ -54,7 +57,7 @@ impl CPythonWorld<'_> {
             if PyCode_Check(object) != 0 {
                 let parts = [object, self.globals, self.builtins];
                 return Some(Inlinee {
-                    code: Arc::new((self.known.inlinee)(std::ptr::null_mut(), parts)?),
+                    code: Arc::new((self.known.inlinee)(ptr::null_mut(), parts)?),
                     checks: vec![call(self.ids.frame_room, &[MOST_INLINED as i64])],
                     cells: Vec::new(),
                     closure: Some(call(self.ids.closure_cell, &[])),
@@ -128,24 +131,17 @@ impl CPythonWorld<'_> {
     unsafe fn function(&self, handle: ObjectHandle, object: Obj) -> Option<Callee> {
         // SAFETY: the caller's: a live function.
         unsafe {
-            let code: Obj = field(object, abi::function::CODE);
-            let flags: i32 = field(code, abi::code::FLAGS);
-            if flags & CO_OPTIMIZED == 0 {
-                return None;
-            }
+            let parts = [
+                abi::function::CODE,
+                abi::function::GLOBALS,
+                abi::function::BUILTINS,
+            ];
+            let parts @ [code, globals, builtins]: [Obj; 3] = parts.map(|part| field(object, part));
             let (params, mut assumptions) = self.parameters(object, code)?;
             assumptions.insert(0, Assumption::FunctionUnchanged(handle));
-            let entry_cell = (self.known.entry_cell)(object);
-            let globals: Obj = field(object, abi::function::GLOBALS);
-            let builtins: Obj = field(object, abi::function::BUILTINS);
             let is_own = (globals, builtins) == (self.globals, self.builtins);
-            let kin = (is_own && keeps(self.code, code)).then(|| {
-                let parts = [code, self.globals, self.builtins];
-                Kin {
-                    check: call(self.ids.check_function, &parts.map(|part| part as i64)),
-                    code: (code != self.code).then(|| handle_of(code)).flatten(),
-                }
-            });
+            let kin = (is_own && keeps(self.code, code)).then(|| self.kin(code));
+            let entry_cell = (self.known.entry_cell)(parts);
             (entry_cell != 0).then(|| Callee::Function {
                 params,
                 entry_cell,
@@ -156,7 +152,37 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// The parameters of a function, and what their defaults rely on besides that the function is unchanged.
+    /// What calling a function of a code does that this one keeps, made in its namespace.
+    unsafe fn functions_of(&self, code: Obj) -> Option<Callee> {
+        // SAFETY: the caller's: a live code object.
+        unsafe {
+            if !keeps(self.code, code) {
+                return None;
+            }
+            let (params, assumptions) = self.parameters(ptr::null_mut(), code)?;
+            let entry_cell = (self.known.entry_cell)([code, self.globals, self.builtins]);
+            (entry_cell != 0).then(|| Callee::Function {
+                params,
+                entry_cell,
+                raw: None,
+                kin: Some(self.kin(code)),
+                assumptions,
+            })
+        }
+    }
+
+    /// How functions of a code are known.
+    unsafe fn kin(&self, code: Obj) -> Kin {
+        let parts = [code, self.globals, self.builtins];
+        Kin {
+            check: call(self.ids.check_function, &parts.map(|part| part as i64)),
+            // SAFETY: the caller's: a live object.
+            code: unsafe { (code != self.code).then(|| handle_of(code)).flatten() },
+        }
+    }
+
+    /// The parameters of a function, and what their defaults rely on besides that the function is unchanged. Without a function, what
+    /// all functions of the code have.
     unsafe fn parameters(&self, function: Obj, code: Obj) -> Option<(Parameters, Vec<Assumption>)> {
         // SAFETY: the caller's: a live function with its code, whose names are a tuple of strings.
         unsafe {
@@ -164,9 +190,16 @@ impl CPythonWorld<'_> {
             let positional = count(abi::code::ARGCOUNT);
             let keyword_only = count(abi::code::KWONLYARGCOUNT);
             let flags: i32 = field(code, abi::code::FLAGS);
+            if flags & CO_OPTIMIZED == 0 {
+                return None;
+            }
+            let of_function = |offset| match function.is_null() {
+                true => ptr::null_mut(),
+                false => field::<Obj>(function, offset),
+            };
             let names: Obj = field(code, abi::code::LOCALSPLUS_NAMES);
             let name = |index| objects::text(PyTuple_GetItem(names, index as Py_ssize_t));
-            let tuple: Obj = field(function, abi::function::DEFAULTS);
+            let tuple = of_function(abi::function::DEFAULTS);
             let mut defaults = Vec::new();
             if !tuple.is_null() {
                 if PyTuple_CheckExact(tuple) == 0 || Py_SIZE(tuple) > positional as Py_ssize_t {
@@ -176,7 +209,7 @@ impl CPythonWorld<'_> {
                     defaults.push(handle_of(field(tuple, abi::tuple::ITEMS + 8 * i as i32))?);
                 }
             }
-            let dict: Obj = field(function, abi::function::KWDEFAULTS);
+            let dict = of_function(abi::function::KWDEFAULTS);
             let (mut keywords, mut assumptions) = (Vec::new(), Vec::new());
             for index in positional..positional + keyword_only {
                 let name = name(index)?;
@@ -218,17 +251,13 @@ fn empty_tuple() -> Option<ObjectHandle> {
     }
 }
 
-/// Whether a code object keeps another alive: it is the same, or one of its constants.
+/// Whether a code object keeps another alive: it is the same, or one of its constants, or one of theirs.
 ///
 /// # Safety
 /// The lock is held; both are live code objects.
 pub unsafe fn keeps(code: Obj, other: Obj) -> bool {
-    // SAFETY: the caller's; constants are a tuple.
-    unsafe {
-        let consts: Obj = field(code, abi::code::CONSTS);
-        let mut consts = (0..PyTuple_Size(consts)).map(|i| PyTuple_GetItem(consts, i));
-        code == other || consts.any(|object| object == other)
-    }
+    // SAFETY: the caller's.
+    code == other || unsafe { objects::constant_codes(code).any(|within| keeps(within, other)) }
 }
 
 /// The cells that a function's closure holds, for good.

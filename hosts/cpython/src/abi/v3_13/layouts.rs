@@ -114,6 +114,7 @@ layout! {
         FUNC_VERSION_CACHE = 17008, "`func_state.func_version_cache`: pairs of function and code, borrowed.";
         FUNC_VERSION_CACHE_LEN = 4096, "Entries of the function version cache; a version's is at its remainder.";
         FUNC_VERSION_CACHE_ENTRY = 16, "Size of an entry of the function version cache.";
+        FUNC_VERSION_CACHE_CODE = 8, "Offset of the code in such an entry.";
         DICT_STATE = 82560, "`dict_state`.";
         MONITORS = 193136, "`monitors`.";
     }
