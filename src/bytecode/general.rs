@@ -182,9 +182,9 @@ general_ops! {
     /// Next item: one output.
     IterNext "iter_next" (thread outputs) 0 1 Next;
     /// A tuple.
-    BuildTuple "build_tuple" (variadic) 0 0 Object;
+    BuildTuple "build_tuple" (quiet variadic) 0 0 Object;
     /// A list.
-    BuildList "build_list" (variadic) 0 0 Object;
+    BuildList "build_list" (quiet variadic) 0 0 Object;
     /// A set.
     BuildSet "build_set" (variadic) 0 0 Object;
     /// A dict of keys and values in turn.

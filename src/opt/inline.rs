@@ -1,7 +1,8 @@
 //! Calls of small functions become the functions' code.
 //!
 //! What is inlined is a **leaf**: a function that may leave at guards, and otherwise runs no code of the program, writes
-//! nothing, and raises nothing natively (what raises is an exit before it). So nobody can look for the frame that is not
+//! nothing, and raises nothing natively (what raises is an exit before it; where there is no memory for a tuple, the exit raises in
+//! the frame that it makes). So nobody can look for the frame that is not
 //! made, and nothing that the unit relies on changes on the way. An exit makes the frames: its state has, behind the
 //! caller's frame, which waits at its call, one for each inlined call ([`crate::hir::InlinedState`]).
 //!

@@ -1,6 +1,6 @@
 //! Which calls are inlined: the callee's code as it would stand there, and what becomes of references.
 
-use crate::bytecode::{self, Awaited, Code, Instr, LocalKind, Operation, Pc, Reason};
+use crate::bytecode::{self, Awaited, Code, GeneralOp, Instr, LocalKind, Operation, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
 use crate::hir::{self, Block, Entry, FrameState, Function, Op, Shown, Start, Term, Value};
 use crate::host::code_of;
@@ -494,6 +494,8 @@ fn is_quiet(body: &Function, v: Value) -> bool {
     match inst.op {
         Op::Decref => !body.drop_runs_host_code(inst.args[0]),
         Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) | Op::RawSet(_) => true,
+        // Where there is no memory for it, the exit makes the frame that raises.
+        Op::General(GeneralOp::BuildTuple, _) => true,
         // Of the frame, or of a namespace of the unit's own code.
         Op::LoadSlot(_)
         | Op::CheckValid

@@ -150,9 +150,14 @@ unsafe fn leave(
         }
 
         if let Some(innermost) = within.last_mut() {
-            debug_assert!(exception.is_null(), "inlined code leaves before it raises");
-            if !lost.is_null() {
-                innermost.lose(lost);
+            // Inlined code leaves before it raises, but where there is no memory for a tuple.
+            match (exception.is_null(), lost.is_null()) {
+                (true, true) => {}
+                (true, false) => innermost.lose(lost),
+                (false, _) => {
+                    innermost.lose(exception);
+                    Py_XDECREF(lost);
+                }
             }
             // Who looks at the frame from now on finds what was put there.
             disown(frame, kind);

@@ -104,7 +104,7 @@ impl Rebuilt {
             .collect()
     }
 
-    /// The frame could not hold what it should: it raises this exception, which is taken over.
+    /// There was no memory for what the frame should hold, or made: it raises this exception, which is taken over.
     pub fn lose(&mut self, exception: Object) {
         debug_assert!(self.lost.is_null(), "lost twice");
         self.lost = exception;
