@@ -374,6 +374,10 @@ fn dropped_after(
 fn is_small(code: &Code) -> bool {
     code.optimized
         && !code.is_generator
+        // A host makes the frame of a call with all its arguments given by position.
+        && !code.varargs
+        && !code.varkeywords
+        && code.kwonly == 0
         && code.handlers.is_empty()
         && code.instrs.len() <= MOST_INSTRS
         && code.locals.len() <= MOST_SLOTS

@@ -234,6 +234,7 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
         };
         let learnt = state.learnt.borrow().clone();
         let is_offered = units <= MOST_INLINED_UNITS
+            && shape.is_plain()
             && shape.optimized()
             && !shape.is_generator()
             && state.refused.get().is_none()

@@ -8,7 +8,7 @@ use crate::intrinsics::tests::{Machine, shown_borrowed};
 use crate::objects;
 use crate::testing::{get, run, with_python};
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Binds, Builtin, Callee, IntrinsicCall, StorePlan, World};
+use cladonia::host::{Argument, AttrPlan, Binds, Builtin, Callee, IntrinsicCall, StorePlan, World};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 
@@ -270,8 +270,7 @@ fn callees_are_known_by_what_they_are() {
             world.callee(unsafe { objects::object_handle(object) })
         };
         let Callee::Function {
-            argcount: 2,
-            defaults,
+            params,
             entry_cell,
             kin,
             assumptions,
@@ -286,8 +285,10 @@ fn callees_are_known_by_what_they_are() {
             callee(get(scope, "gen")),
             Callee::Function { kin: None, .. }
         ));
+        assert_eq!((params.positional, params.names), (2, vec!["a".to_owned(), "b".to_owned()]));
         assert_eq!(
-            defaults
+            params
+                .defaults
                 .iter()
                 .map(|d| shown_borrowed(d.token()))
                 .collect::<Vec<_>>(),
@@ -299,12 +300,20 @@ fn callees_are_known_by_what_they_are() {
         );
         let generator = callee(get(scope, "gen"));
         assert!(
-            matches!(generator, Callee::Function { argcount: 0, .. }),
+            matches!(&generator, Callee::Function { params, .. } if params.takes_just(0)),
             "{generator:?}"
         );
-        for name in ["starred", "keyword", "full"] {
-            assert_eq!(callee(get(scope, name)), Callee::Unknown, "{name}");
-        }
+        let params = |name| match callee(get(scope, name)) {
+            Callee::Function { params, .. } => params,
+            other => panic!("{name} is {other:?}"),
+        };
+        let starred = params("starred");
+        assert!(starred.rest.is_some() && !starred.are_plain());
+        assert_eq!(starred.bind(2, &[]), Some(vec![Argument::Rest(0..2)]));
+        let keyword = params("keyword");
+        assert_eq!(keyword.keywords, [("k".to_owned(), None)]);
+        assert_eq!(keyword.bind(1, &["k"]), Some(vec![Argument::Given(0)]));
+        assert_eq!(keyword.bind(0, &[]), None);
         let known = run(
             "import math\nfrom builtins import *\nappend = list.append\nsqrt = math.sqrt\nvalues = len, range, \
                          abs, min, max, int, float, bool, isinstance, sqrt, append, chr, ord",
