@@ -630,10 +630,14 @@ pub(super) unsafe fn unless_busy<T>(
     let delivered = gil.runtime().workers.delivered();
     let totals = &gil.runtime().totals;
     let is_outermost = !totals.is_stalled.replace(true);
+    if is_outermost {
+        gil.runtime().recording.compiles(true);
+    }
     let (started, before) = (Instant::now(), totals.instrs.get());
     let made = make();
     if is_outermost {
         totals.is_stalled.set(false);
+        gil.runtime().recording.compiles(false);
         // To ask in vain, or to install what is there, takes microseconds.
         if totals.instrs.get() != before {
             totals.stalled(started.elapsed());
@@ -658,6 +662,8 @@ unsafe fn complete(gil: Gil, unit: UnitRef) {
         }
         healing::prepare(gil, &mut *unit);
         gil.runtime().totals.units.update(|made| made + 1);
+        gil.runtime().recording.compiled(unit);
+        gil.runtime().symbols.name(&*unit);
         state_of(gil, (*unit).shape.code).compiled.set(true);
         // Those that rely on what the unit stores are alive, as units in tables are.
         watchers::announce_stores(gil, unit);
@@ -712,12 +718,15 @@ pub fn collect(gil: Gil) {
     }
     let started = Instant::now();
     let mut are_taken = false;
+    gil.runtime().recording.compiles(true);
     while let Some((unit, outcome)) = workers.collect() {
         // SAFETY: the order of a unit that goes away is withdrawn.
         unsafe { take(gil, unit, outcome) };
         are_taken = true;
     }
-    if are_taken && !gil.runtime().totals.is_stalled.get() {
+    let is_stalled = gil.runtime().totals.is_stalled.get();
+    gil.runtime().recording.compiles(is_stalled);
+    if are_taken && !is_stalled {
         gil.runtime().totals.stalled(started.elapsed());
     }
 }
@@ -852,7 +861,9 @@ unsafe fn give_up_stale(gil: Gil, unit: UnitRef) -> Refusal {
                 "what it relies on was gone when it was made, again and again".into(),
             );
         }
-        units::invalidate(gil, unit);
+        let why = "it was stale when it was made";
+        let recording = &gil.runtime().recording;
+        recording.because(why, || units::invalidate(gil, unit));
         Refusal::Busy
     }
 }
@@ -1169,6 +1180,8 @@ unsafe fn ensure_stub(gil: Gil, func: Object) -> Result<(), Refusal> {
 fn refuse(gil: Gil, code: Object, reason: String) -> Refusal {
     // SAFETY: the code object is alive.
     let state = unsafe { state_of(gil, code) };
+    // SAFETY: the code object is alive.
+    unsafe { gil.runtime().recording.refused(code, &reason) };
     state.refused.get_or_init(|| reason.clone());
     Refusal::Lasting(reason)
 }
@@ -1233,6 +1246,7 @@ pub unsafe fn compile_loop(
             Err(Refusal::Lasting(reason)) => {
                 let state = state_of(gil, shape.code);
                 state.with_loop(pos, |slot| slot.closed = true);
+                gil.runtime().recording.refused(shape.code, &reason);
                 state.loops_refused.get_or_init(|| reason.clone());
                 if !shape.optimized() || !state.has_function_unit() {
                     state.refused.get_or_init(|| reason.clone());

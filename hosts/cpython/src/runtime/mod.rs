@@ -30,6 +30,8 @@
 //! | `watchers` | assumptions and what breaks them |
 //! | `healing` | failing bets, recompiles, forced exits |
 //! | `ended` | threads that the interpreter ends |
+//! | `recording` | what is noted of a run for the report |
+//! | `symbols` | names of machine code for profilers and debuggers |
 //! | `stats`, `api` | what Python sees |
 //!
 //! # Invariants
@@ -61,8 +63,10 @@ pub mod locals_proxy;
 pub mod monitoring;
 pub mod pauses;
 pub mod rebuilt;
+pub mod recording;
 pub mod sampling;
 pub mod stats;
+pub mod symbols;
 pub mod units;
 pub mod watchers;
 pub mod workers;
@@ -189,6 +193,10 @@ pub struct Runtime {
     pub compile_depth: Cell<u32>,
     /// Sums.
     pub totals: stats::Totals,
+    /// What is noted of a run for the report.
+    pub recording: recording::Recording,
+    /// Names of machine code for profilers and debuggers.
+    pub symbols: symbols::Symbols,
     /// When code is not listened to.
     pub pauses: pauses::Pauses,
     /// Which code is listened to.
@@ -317,6 +325,8 @@ pub unsafe fn start(
         not_compiled,
         compile_depth: Cell::new(0),
         totals: stats::Totals::default(),
+        recording: recording::Recording::default(),
+        symbols: symbols::Symbols::default(),
         pauses: pauses::Pauses::default(),
         listening: listening::Listening::default(),
         workers: workers::Workers::default(),

@@ -682,6 +682,8 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     let rt = gil.runtime();
     rt.totals.invalidated.update(|count| count + 1);
     // SAFETY: the caller's promise.
+    unsafe { rt.recording.invalidated(state) };
+    // SAFETY: the caller's promise.
     unsafe { rt.watches.forget(unit) };
     if let Some(pending) = &state.pending {
         pending.give_up(|named| named.lasting.is_held());
@@ -774,6 +776,9 @@ pub fn reclaim(gil: Gil) {
     for unit in free {
         // SAFETY: the pointer came from `Box::into_raw` and is in no table any more.
         let unit = unsafe { Box::from_raw(unit) };
+        // SAFETY: it is alive until it is dropped here.
+        unsafe { rt.recording.freed(&unit) };
+        rt.symbols.forget(&unit);
         rt.totals.absorb(gil, &unit);
         drop(unit);
     }

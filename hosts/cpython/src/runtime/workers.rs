@@ -442,6 +442,11 @@ impl Workers {
         Some(Outcome::Asks(order))
     }
 
+    /// How many orders are open: waiting, being carried out, or carried out but not collected.
+    pub fn open_orders(&self) -> usize {
+        self.open.borrow().len()
+    }
+
     /// End the workers, and start none until the fork is over.
     pub fn before_fork(&self) {
         self.forking.update(|forking| forking + 1);
@@ -627,7 +632,7 @@ fn delay() -> Option<Delay> {
 }
 
 /// Do something while all signals are blocked on this thread.
-fn without_signals<R>(act: impl FnOnce() -> R) -> R {
+pub(super) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
     // SAFETY: the sets are filled before they are read; the thread's mask is put back.
     unsafe {
         let mut all = std::mem::zeroed();
