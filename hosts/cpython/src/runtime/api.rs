@@ -44,7 +44,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 22]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 23]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -136,6 +136,11 @@ static METHODS: Table<[PyMethodDef; 22]> = Table(UnsafeCell::new([
         c"name_code",
         name_code,
         c"name_code(map, dump, debugger): tell profilers and debuggers the names of machine code."
+    ),
+    fastcall!(
+        c"render",
+        render,
+        c"render(template, context): the text of a template with a dict's values, escaped for HTML."
     ),
     fastcall!(c"type_class", type_class, c"The class cladonia.Type."),
     PyMethodDef::zeroed(),
@@ -713,6 +718,21 @@ unsafe extern "C" fn name_code(_: Object, args: *mut Object, count: Py_ssize_t) 
             Ok(()) => none(),
             Err(error) => {
                 raise(PyExc_OSError, &error.to_string());
+                Err(())
+            }
+        }
+    })
+}
+
+unsafe extern "C" fn render(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [template, context] = arguments::<2>(args, count)?;
+        match crate::template::render(&text(template), context) {
+            Ok(rendered) => Ok(stats::text(&rendered)),
+            Err(error) => {
+                PyErr_Clear();
+                raise(PyExc_ValueError, &error);
                 Err(())
             }
         }
