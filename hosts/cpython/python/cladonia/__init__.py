@@ -20,15 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar, overload
 
+    import os
+
+    from cladonia._cladonia import FunctionRecord, LiveCounters
     from cladonia._cladonia import Type as Type
     from cladonia._interpreted import NotCompiled
+    from cladonia._report import Report
 
     F = TypeVar("F", bound=Callable[..., Any])
 
 __version__ = "0.1.0"
 __all__ = [
-    "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "plan", "stats",
-    "why_not",
+    "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "explain", "functions", "is_compiled", "jit",
+    "live", "metrics", "plan", "report", "stats", "why_not",
 ]
 
 
@@ -79,6 +83,42 @@ def why_not(f: Callable[..., Any]) -> str | None:
 def stats() -> dict[str, Any]:
     """What the JIT has done so far in this process: units, entries, exits, refusals, coverage."""
     return _native.load().stats()
+
+
+def report(path: str | os.PathLike[str], samples: bool = True) -> Report:
+    """Record from now on, and write a page about it: where time went, what became machine code and what did not, and why.
+
+    With `with cladonia.report("out.html"): ...` the page is of the block; otherwise it is of what the process does until its end,
+    or until `.write()`. One recording goes on at a time: another one ends the first. `samples=False` leaves out time, and with it the signal
+    SIGPROF, which a program may need itself.
+    """
+    from cladonia._report import Report
+
+    return Report(path, samples)
+
+
+def explain(f: Callable[..., Any]) -> None:
+    """Print what the page says of one function: whether it is machine code, how each line runs, what it was left for, and what would help."""
+    from cladonia._report import _explain
+
+    print(_explain.text(_native.load(), _function(f, "f")))
+
+
+def functions() -> list[FunctionRecord]:
+    """What is known of each function that was counted or compiled: see `FunctionRecord` in `_cladonia.pyi` for the keys."""
+    return _native.load().functions()
+
+
+def live() -> LiveCounters:
+    """Counters that are cheap to read again and again: see `LiveCounters` in `_cladonia.pyi`."""
+    return _native.load().live()
+
+
+def metrics() -> str:
+    """The counters as OpenMetrics text, for a monitoring system to fetch."""
+    from cladonia import _metrics
+
+    return _metrics.text(_native.load())
 
 
 def dump(f: Callable[..., Any], stage: str) -> str:

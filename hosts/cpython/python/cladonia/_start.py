@@ -35,19 +35,26 @@ def from_environment():
                     threads)
 
 
+def beside_names(variable, file):
+    """What a file is called that each process writes: as given in this one, beside it with the process id in those below it, which
+    find that in the variable."""
+    file = os.path.abspath(file)
+    os.environ[variable] = beside = _with_pid_mark(file)
+    owner = os.getpid()
+
+    def name():
+        pid = os.getpid()
+        return (file if pid == owner else beside).replace("%p", str(pid))
+
+    return name
+
+
 def write_stats_at_exit(file):
     """Write `stats()` to `file` when this process ends; its children write theirs beside it, with their process id in the name."""
     import atexit
 
-    file = os.path.abspath(file)
-    os.environ["CLADONIA_STATS"] = beside = _with_pid_mark(file)
-    owner = os.getpid()
-
-    def write():
-        pid = os.getpid()
-        _write_stats(file if pid == owner else beside.replace("%p", str(pid)), pid)
-
-    atexit.register(write)
+    name = beside_names("CLADONIA_STATS", file)
+    atexit.register(lambda: _write_stats(name(), os.getpid()))
 
 
 def report_oracle_at_exit():
@@ -87,7 +94,7 @@ def _write_stats(file, pid):
 
     report = {"pid": pid, "argv": getattr(sys, "argv", []), "available": cladonia.available(), **cladonia.stats()}
     try:
-        with open(file.replace("%p", str(pid)), "w", encoding="utf-8") as out:
+        with open(file, "w", encoding="utf-8") as out:
             json.dump(report, out, indent=1, default=str)
             out.write("\n")
     except OSError as error:
@@ -119,3 +126,8 @@ def in_child():
     if stats:
         write_stats_at_exit(stats)
     from_environment()
+    report = os.environ.get("CLADONIA_REPORT")
+    if report:
+        from cladonia import _report
+
+        _report.at_exit(report)

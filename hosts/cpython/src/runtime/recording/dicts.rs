@@ -158,6 +158,7 @@ fn function(row: &Row) -> Object {
     dict.set("name", text(&row.name));
     dict.set("file", text(&row.file));
     dict.set("line", integer(row.line.into()));
+    dict.set("function", if row.function.is_null() { none() } else { row.function });
     dict.set("code", row.code.map_or_else(none, |code| number(code.into())));
     dict.set("native", boolean(row.is_native));
     dict.set("compiled", boolean(row.is_compiled));

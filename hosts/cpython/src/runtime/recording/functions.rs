@@ -7,6 +7,8 @@ use super::super::units::{Kind, UnitRef, UnitState};
 use super::super::{abi, compiling, worth};
 use super::{CodeId, State};
 use std::collections::{BTreeMap, HashMap};
+use pyo3_ffi::Py_XNewRef;
+use std::ptr::null_mut;
 use std::time::Duration;
 
 /// What units have counted that are no more, and what it took to make those that were recorded.
@@ -65,6 +67,8 @@ pub struct Row {
     pub line: i32,
     /// The number that samples and events have for it, if anything is recorded.
     pub code: Option<CodeId>,
+    /// A function whose entry was replaced, with a reference that is the row's; null if there is none.
+    pub function: Object,
     /// Whether a call of it enters machine code.
     pub is_native: bool,
     /// Whether there ever was a unit.
@@ -140,6 +144,9 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
         let code = unsafe { (*unit).shape.code } as usize;
         retired.entry(code).or_default().push(unit);
     }
+    let functions = runtime.functions.borrow();
+    let functions = functions.iter().map(|(&function, of)| (of.code as usize, function as Object));
+    let functions: HashMap<usize, Object> = functions.collect();
     let mut rows = Vec::new();
     let mut seen = Vec::new();
     let codes = runtime.codes.borrow();
@@ -162,7 +169,10 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
         let live: Vec<&UnitState> = live.iter().map(|&unit| unsafe { &*unit }).collect();
         let now = Known::of(known);
         let before = past.known.unwrap_or_default();
+        let function = functions.get(&address).copied().unwrap_or(null_mut());
         rows.push(Row {
+            // SAFETY: functions in the table are alive.
+            function: unsafe { Py_XNewRef(function) },
             name: known.shape.name(),
             file: known.shape.filename(),
             // SAFETY: code objects in the table are alive.
@@ -199,6 +209,7 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
             file: info.file.clone(),
             line: info.line,
             code: Some(code),
+            function: null_mut(),
             is_native: false,
             is_compiled: known.is_compiled,
             refused: known.refused,
