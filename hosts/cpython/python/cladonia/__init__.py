@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from cladonia._cladonia import Type as Type
     from cladonia._interpreted import NotCompiled
     from cladonia._report import Report
+    from cladonia._warn import JitWarning
 
     F = TypeVar("F", bound=Callable[..., Any])
 
 __version__ = "0.1.0"
 __all__ = [
-    "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "explain", "functions", "is_compiled", "jit",
-    "live", "metrics", "plan", "report", "stats", "why_not",
+    "JitWarning", "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "explain", "functions", "is_compiled", "jit",
+    "live", "metrics", "plan", "report", "serve", "stats", "why_not",
 ]
 
 
@@ -114,6 +115,13 @@ def live() -> LiveCounters:
     return _native.load().live()
 
 
+def serve() -> None:
+    """Let `python -m cladonia top` look into this process from now on, and into those that it forks."""
+    from cladonia import _top
+
+    _top.serve()
+
+
 def metrics() -> str:
     """The counters as OpenMetrics text, for a monitoring system to fetch."""
     from cladonia import _metrics
@@ -166,13 +174,21 @@ def jit(f=None, /, *, strict=False):
     """Decorator: compile this function now, rather than when it turns out to be hot.
 
     The function itself comes back, not a wrapper. What can't be compiled stays interpreted and `why_not` tells the reason;
-    `@jit(strict=True)` raises `NotCompiled` instead.
+    `@jit(strict=True)` raises `NotCompiled` instead. If the function turns out to be slower as machine code, a `JitWarning` says so
+    once, with the reason.
     """
     if type(strict) is not bool:
         raise TypeError(f"strict must be True or False, not {type(strict).__name__}")
     if f is None:
         return lambda f: _compile_decorated(f, strict)
     return _compile_decorated(f, strict)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext cladonia`: the magic `%%cladonia`, which runs a cell and shows what it takes with the JIT and without."""
+    from cladonia import _magic
+
+    _magic.load(shell)
 
 
 def _compile_decorated(f, strict):
@@ -183,6 +199,8 @@ def _compile_decorated(f, strict):
     except native.NotCompiled:
         if strict:
             raise
+    else:
+        native.advise(function)
     return f
 
 
@@ -205,6 +223,11 @@ def __getattr__(name):
     if name == "NotCompiled":
         globals()[name] = found = _native.load().NotCompiled
         return found
+    if name == "JitWarning":
+        from cladonia._warn import JitWarning
+
+        globals()[name] = JitWarning
+        return JitWarning
     if name == "Type":
         globals()[name] = found = _native.type_class()
         return found

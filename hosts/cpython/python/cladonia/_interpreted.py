@@ -106,6 +106,12 @@ class Interpreted:
     def observed(self):
         return None
 
+    def choose(self, only, left_out):
+        pass
+
+    def advise(self, f):
+        pass
+
     def name_code(self, map, dump, debugger):
         pass
 

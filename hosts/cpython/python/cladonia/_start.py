@@ -18,7 +18,11 @@ def switched_on(name):
 
 def from_environment():
     """Turn the JIT on as the CLADONIA_* variables say."""
+    from cladonia import _config, _native
+
     environ = os.environ
+    if not _config.read(environ):
+        return
     try:
         threshold = environ.get("CLADONIA_THRESHOLD") or None
         if threshold is not None:
@@ -28,11 +32,51 @@ def from_environment():
         if threads is not None:
             threads = _options.parse_compile_threads(threads, "CLADONIA_COMPILE_THREADS")
         without = _options.check_without(environ.get("CLADONIA_WITHOUT") or None, "CLADONIA_WITHOUT")
+        perf = _options.parse_perf(environ.get("CLADONIA_PERF", ""), "CLADONIA_PERF")
+        off_signal = _options.parse_signal(environ.get("CLADONIA_OFF_SIGNAL", ""), "CLADONIA_OFF_SIGNAL")
     except ValueError as error:
         print(f"cladonia: {error}; the JIT stays off", file=sys.stderr)
         return
+    only, left_out = environ.get("CLADONIA_ONLY", ""), environ.get("CLADONIA_NOT", "")
+    if only or left_out:
+        _native.load().choose(only, left_out)
+    if perf or switched_on("CLADONIA_GDB"):
+        _name_code(perf)
     cladonia.enable(threshold, force_exit, switched_on("CLADONIA_ORACLE"), without, switched_on("CLADONIA_CHECK_FACTS"),
                     threads)
+    if switched_on("CLADONIA_TOP"):
+        from cladonia import _top
+
+        _top.serve()
+    if off_signal is not None:
+        _turn_off_by(off_signal)
+
+
+def _name_code(perf):
+    """Tell profilers and debuggers the names of machine code."""
+    from cladonia import _native
+
+    folder = os.environ.get("JITDUMPDIR") or "." if "dump" in perf else None
+    try:
+        _native.load().name_code("map" in perf, folder, switched_on("CLADONIA_GDB"))
+    except OSError as error:
+        print(f"cladonia: names of machine code can't be written: {error}", file=sys.stderr)
+
+
+def _turn_off_by(number):
+    """Turn the JIT off, for good, when this signal comes."""
+    import signal
+
+    def off(*_):
+        cladonia.disable()
+        # Processes that are started from here on.
+        os.environ["CLADONIA_OFF"] = "1"
+        os.write(2, f"cladonia: process {os.getpid()}: the JIT was turned off by a signal\n".encode())
+
+    try:
+        signal.signal(number, off)
+    except (OSError, ValueError) as error:
+        print(f"cladonia: CLADONIA_OFF_SIGNAL: {error}", file=sys.stderr)
 
 
 def beside_names(variable, file):

@@ -44,7 +44,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 23]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -132,6 +132,16 @@ static METHODS: Table<[PyMethodDef; 23]> = Table(UnsafeCell::new([
         c"functions(): what is known of each function, as dicts."
     ),
     fastcall!(c"live", live, c"live(): counters, as a dict, in microseconds."),
+    fastcall!(
+        c"choose",
+        choose,
+        c"choose(only, not): compile only functions of modules in one list, and none of those in the other."
+    ),
+    fastcall!(
+        c"advise",
+        advise,
+        c"advise(f): warn once if f is slower as machine code."
+    ),
     fastcall!(
         c"name_code",
         name_code,
@@ -697,6 +707,31 @@ unsafe extern "C" fn live(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     available_only(recording::live)
 }
 
+unsafe extern "C" fn choose(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [only, not] = arguments::<2>(args, count)?;
+        if unavailable().is_none() {
+            gil.runtime().chosen.set(&text(only), &text(not));
+        }
+        none()
+    })
+}
+
+unsafe extern "C" fn advise(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [func] = arguments::<1>(args, count)?;
+        let (code, ..) = function_state::parts_of(function(func)?);
+        if unavailable().is_none() {
+            gil.runtime().advice.ask(code);
+        }
+        none()
+    })
+}
+
 unsafe extern "C" fn name_code(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention.
     guarded(|| unsafe {
@@ -937,6 +972,8 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
     guarded(|| {
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
+        gil.runtime().advice.look(gil);
+        gil.runtime().advice.tell(gil);
         gil.runtime().finished.set(true);
         recording::stop(gil);
         gil.runtime().workers.stop();

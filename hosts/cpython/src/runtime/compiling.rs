@@ -93,7 +93,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "a panic".to_owned())
 }
 
-/// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_ONLY` has parts of
+/// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_UNITS` has parts of
 /// `file:qualified name` with commas between, `CLADONIA_FIRST` a number of units, `CLADONIA_LOG` tells each.
 fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     struct Wanted {
@@ -103,7 +103,7 @@ fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     }
     static WANTED: OnceLock<Wanted> = OnceLock::new();
     let wanted = WANTED.get_or_init(|| Wanted {
-        only: std::env::var("CLADONIA_ONLY")
+        only: std::env::var("CLADONIA_UNITS")
             .map_or(Vec::new(), |s| s.split(',').map(str::to_owned).collect()),
         first: std::env::var("CLADONIA_FIRST")
             .ok()
@@ -224,6 +224,9 @@ const MOST_INLINED_UNITS: isize = 400;
 fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Option<Code> {
     // SAFETY: asked only for Python functions and their parts, with the GIL.
     unsafe {
+        if gil.runtime().chosen.why_not(gil, globals).is_some() {
+            return None;
+        }
         let units: isize = get(code.cast(), abi::object::VAR_SIZE);
         let state = state_of(gil, code);
         let shape = state.shape;
@@ -330,6 +333,10 @@ unsafe fn make_unit(
     }
     if !is_wanted(gil, &shape, kind) {
         return Err(Refusal::Lasting("left out on purpose".into()));
+    }
+    // SAFETY: the caller's promise.
+    if let Some(reason) = unsafe { gil.runtime().chosen.why_not(gil, globals) } {
+        return Err(Refusal::Lasting(reason.into()));
     }
     if !frames::fits(&shape) {
         return Err(Refusal::Lasting(format!(

@@ -645,6 +645,7 @@ pub unsafe fn give_up(gil: Gil, code: Object, reason: &str) {
         uninstall_all_of(gil, code);
         let state = state_of(gil, code);
         state.refused.get_or_init(|| reason.to_owned());
+        gil.runtime().advice.given_up(code, reason);
         let most = state.most_versions();
         let mut units = Vec::from_iter(state.generator.unit.get());
         for entry in &*state.entries.borrow() {

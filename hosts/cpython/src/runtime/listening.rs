@@ -40,7 +40,12 @@ pub struct Listening {
     is_sampled: Cell<bool>,
     /// Code whose events are to be enabled again without waiting until it is met, by address.
     wanted: RefCell<Vec<usize>>,
+    /// How often the clock has ticked.
+    ticks: Cell<u32>,
 }
+
+/// Ticks between two looks at the functions that the user asked for.
+const TICKS_BETWEEN_LOOKS: u32 = 1024;
 
 /// Whether the call that was asked for was not made yet.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
@@ -149,6 +154,11 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
     if !runtime.on.get() || runtime.finished.get() || runtime.quiet.get() != 0 {
         return 0;
     }
+    if runtime.listening.ticks.get().is_multiple_of(TICKS_BETWEEN_LOOKS) {
+        runtime.advice.look(gil);
+        runtime.advice.tell(gil);
+    }
+    runtime.listening.ticks.update(|ticks| ticks.wrapping_add(1));
     for code in runtime.listening.wanted.take() {
         if let Some(state) = runtime.state(code as Object) {
             hear(gil, &state);

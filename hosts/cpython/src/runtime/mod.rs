@@ -23,6 +23,8 @@
 //! | `compiler` | the compiler, made when it is first needed |
 //! | `compiling` | requests to the compiler, installation |
 //! | `worth` | whether compiling pays |
+//! | `chosen` | which modules the user lets be compiled |
+//! | `advice` | what is told of functions that were asked for |
 //! | `listening` | which code is listened to |
 //! | `pauses` | when it is not for a while |
 //! | `workers` | threads that generate code beside the program |
@@ -41,8 +43,10 @@
 
 pub use crate::abi;
 
+pub mod advice;
 pub mod api;
 pub mod capi;
+pub mod chosen;
 pub mod chunks;
 pub mod closed;
 pub mod compiler;
@@ -193,6 +197,10 @@ pub struct Runtime {
     pub compile_depth: Cell<u32>,
     /// Sums.
     pub totals: stats::Totals,
+    /// Which modules the user lets be compiled.
+    pub chosen: chosen::Chosen,
+    /// What is told of functions that were asked for.
+    pub advice: advice::Advice,
     /// What is noted of a run for the report.
     pub recording: recording::Recording,
     /// Names of machine code for profilers and debuggers.
@@ -325,6 +333,8 @@ pub unsafe fn start(
         not_compiled,
         compile_depth: Cell::new(0),
         totals: stats::Totals::default(),
+        chosen: chosen::Chosen::default(),
+        advice: advice::Advice::default(),
         recording: recording::Recording::default(),
         symbols: symbols::Symbols::default(),
         pauses: pauses::Pauses::default(),

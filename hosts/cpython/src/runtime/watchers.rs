@@ -568,6 +568,7 @@ unsafe extern "C" fn code_changed(event: c_int, code: Object) -> c_int {
     let gil = unsafe { Gil::held() };
     if event == CODE_DESTROY {
         gil.runtime().recording.code_ends(code);
+        gil.runtime().advice.forget(code);
     }
     if event == CODE_DESTROY && gil.runtime().state(code).is_some() {
         // SAFETY: nothing refers to the code object any more, so no function of it is installed.

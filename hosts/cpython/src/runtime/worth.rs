@@ -299,6 +299,11 @@ pub unsafe fn gain(unit: &UnitState) -> i64 {
     (calls.saturating_add(turns) - EXIT.saturating_mul(exits as i64)) / 10
 }
 
+/// Nanoseconds that so many entries from interpreted code cost.
+pub fn cost_of_entries(entries: u64) -> i64 {
+    ENTRY.saturating_mul(entries as i64) / 10
+}
+
 /// Tenths of a nanosecond that a unit has saved: in its calls, and in turns of its loops.
 ///
 /// # Safety

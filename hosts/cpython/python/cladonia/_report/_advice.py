@@ -49,6 +49,9 @@ def of(row, met, instrs):
         found.append((f"It was not compiled: after {calls:,} calls that were seen, compiling was not yet likely to pay.", None))
     elif not row["native"] and row["units"]:
         found.append(("Only a loop of it is machine code; its calls begin in the interpreter.", None))
+    if row["native"] and not (row["entries"] or row["iterations"]):
+        found.append(("Its machine code was never entered: who calls it, or resumes it, does so in the interpreter.",
+                      "what runs it is to become native too: a generator that an interpreted `for` resumes goes on interpreted"))
     if row["loops_refused"] and row["loops_refused"] != row["refused"]:
         found.append((f"Its loops are not taken over while they run: {row['loops_refused']}.", _of_refusal(row["loops_refused"])))
     described = set()

@@ -45,7 +45,7 @@ def _record(native, function):
 
 
 def _said(status):
-    return {"native": "its calls are machine code", "loop native": "a loop of it is machine code", "given up": "given up after it was compiled",
+    return {"native": "its calls are machine code", "loop native": "a loop of it is machine code", "never entered": "it has machine code, which was never entered", "given up": "given up after it was compiled",
             "refused": "not compiled", "interpreted": "interpreted"}[status]
 
 

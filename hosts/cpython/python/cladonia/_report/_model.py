@@ -195,7 +195,7 @@ def _status(row, is_function):
     if not is_function:
         return ""
     if row["native"]:
-        return "native"
+        return "native" if row["entries"] or row["iterations"] else "never entered"
     if any(unit["kind"] == "loop" for unit in row["units"]):
         return "loop native"
     return "given up" if row["compiled"] else "refused" if row["refused"] else "interpreted"
@@ -319,11 +319,11 @@ def _texts(row, in_time):
 
     native = _native.load()
     try:
-        texts = native.inspect(function)
+        texts = dict(native.inspect(function), bytecode=native.dump(function, "bytecode"))
     except native.NotCompiled as error:
         return {"why": str(error)}
     if "error" in texts:
-        return {"why": texts["error"], "bytecode": texts.get("bytecode", "")}
+        return {"why": texts["error"], "bytecode": texts["bytecode"]}
     texts["plan"] = _plan.report(texts, row["name"]) if "unit" in texts else ""
     return texts
 
@@ -358,7 +358,7 @@ def detail(row, texts, met, lines, period):
               "iterations": f"{unit['iterations']:,}", "exits": f"{unit['exits']:,}", "ms": f"{unit['compile_seconds'] * 1e3:.1f}"} for unit in raw["units"]]
     exits = [{"line": exit["line"], "reason": exit["reason"], "count": f"{exit['count']:,}"}
              for exit in sorted(raw["exits"], key=lambda exit: -exit["count"])]
-    return {"id": row["id"], "name": row["name"], "place": row["place"], "status": row["status"], "seconds": row["seconds"], "percent": row["percent"],
+    return {"id": row.get("id", ""), "name": row["name"], "place": row["place"], "status": row["status"], "seconds": row["seconds"], "percent": row["percent"],
             "advice": [{"text": text, "help": help or ""} for text, help in advice], "source": source, "forms": forms, "why": texts.get("why", ""),
             "units": units, "exits": exits}
 
