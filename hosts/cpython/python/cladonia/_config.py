@@ -6,7 +6,6 @@ that `CLADONIA_CONFIG` names. What the environment or the command line says goes
 
 from __future__ import annotations
 
-import os
 import sys
 
 #: Keys, and the variables that they stand for. Of a list, the items are separated by commas.
@@ -24,21 +23,10 @@ KEYS = {
     "off-signal": "CLADONIA_OFF_SIGNAL",
     "cache": "CLADONIA_CACHE",
 }
-_MARK = b"[tool.cladonia]"
 
 
-def read(environ):
+def take(file, text, environ):
     """Put what the file says into the environment, where nothing is there. Gives False if it says `on = false`."""
-    file = environ.get("CLADONIA_CONFIG") or "pyproject.toml"
-    try:
-        with open(file, "rb") as opened:
-            text = opened.read()
-    except OSError as error:
-        if environ.get("CLADONIA_CONFIG"):
-            _say(file, error.strerror)
-        return True
-    if _MARK not in text:  # Most have nothing for us, and the parser takes 5 ms to import.
-        return True
     import tomllib
 
     try:

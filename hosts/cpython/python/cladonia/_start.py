@@ -18,10 +18,8 @@ def switched_on(name):
 
 def from_environment():
     """Turn the JIT on as the CLADONIA_* variables say."""
-    from cladonia import _config, _native
-
     environ = os.environ
-    if not _config.read(environ):
+    if not _configure(environ):
         return
     try:
         threshold = environ.get("CLADONIA_THRESHOLD") or None
@@ -39,6 +37,8 @@ def from_environment():
         return
     only, left_out = environ.get("CLADONIA_ONLY", ""), environ.get("CLADONIA_NOT", "")
     if only or left_out:
+        from cladonia import _native
+
         _native.load().choose(only, left_out)
     if perf or switched_on("CLADONIA_GDB"):
         _name_code(perf)
@@ -50,6 +50,24 @@ def from_environment():
         _top.serve()
     if off_signal is not None:
         _turn_off_by(off_signal)
+
+
+def _configure(environ):
+    """Take options from the `pyproject.toml` here, or the file that CLADONIA_CONFIG names. Gives False if it says that the JIT stays off."""
+    file = environ.get("CLADONIA_CONFIG") or "pyproject.toml"
+    try:
+        with open(file, "rb") as opened:
+            text = opened.read()
+    except OSError as error:
+        if environ.get("CLADONIA_CONFIG"):
+            print(f"cladonia: {file}: {error.strerror}", file=sys.stderr)
+        return True
+    # Most have nothing for us, and the parser takes 5 ms to import.
+    if b"[tool.cladonia]" not in text:
+        return True
+    from cladonia import _config
+
+    return _config.take(file, text, environ)
 
 
 def _name_code(perf):

@@ -54,6 +54,9 @@ def of(row, met, instrs):
                       "what runs it is to become native too: a generator that an interpreted `for` resumes goes on interpreted"))
     if row["loops_refused"] and row["loops_refused"] != row["refused"]:
         found.append((f"Its loops are not taken over while they run: {row['loops_refused']}.", _of_refusal(row["loops_refused"])))
+    if row["mismatches"] >= SOME_EXITS:
+        found.append((f"{row['mismatches']:,} calls had arguments of other classes than its machine code takes, and were made by the interpreter.",
+                      WHAT_HELPS["type"]))
     described = set()
     for place, classes in _by_place(met):
         line, reason, at = place

@@ -147,7 +147,7 @@ def _rows(recorded, tree, period, total):
     for code, spent in times.items():
         name, file, line = codes[code] if code is not None else ("outside of the program's functions", "", 0)
         empty = {"name": name, "file": file, "line": line, "code": code, "native": False, "compiled": False, "refused": None, "loops_refused": None,
-                 "interpreted_calls": 0, "fallbacks": 0, "entries": 0, "iterations": 0, "gain_seconds": 0.0, "versions": 0, "compile_seconds": 0.0,
+                 "interpreted_calls": 0, "fallbacks": 0, "entries": 0, "iterations": 0, "mismatches": 0, "gain_seconds": 0.0, "versions": 0, "compile_seconds": 0.0,
                  "code_bytes": 0, "exits": [], "invalidated": {}, "units": []}
         rows.append(_row(empty, spent, doing, period, total))
     rows = [row for row in rows if row["periods"] or row["raw"]["compiled"] or row["raw"]["refused"]]

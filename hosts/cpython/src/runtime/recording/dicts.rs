@@ -168,6 +168,7 @@ fn function(row: &Row) -> Object {
     dict.set("fallbacks", number(row.fallbacks));
     dict.set("entries", number(row.entries));
     dict.set("iterations", number(row.iterations));
+    dict.set("mismatches", number(row.mismatches));
     // SAFETY: the GIL is held.
     dict.set("gain_seconds", unsafe { PyFloat_FromDouble(row.gain as f64 / 1e9) });
     dict.set("versions", number(row.versions));

@@ -32,6 +32,8 @@ pub struct Past {
 struct Counts {
     entries: u64,
     iterations: u64,
+    /// Calls whose arguments a closed unit does not take.
+    mismatches: u64,
     /// Nanoseconds that native code is estimated to have saved.
     gain: i64,
     /// Exits by line and reason.
@@ -80,6 +82,7 @@ pub struct Row {
     pub fallbacks: u64,
     pub entries: u64,
     pub iterations: u64,
+    pub mismatches: u64,
     pub gain: i64,
     pub exits: Vec<(i32, &'static str, u64)>,
     pub versions: u64,
@@ -93,6 +96,7 @@ impl Counts {
     fn absorb(&mut self, unit: &UnitState) {
         self.entries += unit.all_entries();
         self.iterations += unit.iterations.get();
+        self.mismatches += unit.mismatches.get();
         // SAFETY: a unit's code object is alive.
         self.gain += unsafe { worth::gain(unit) };
         let Some(made) = &unit.unit else { return };
@@ -186,6 +190,7 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
             fallbacks: now.fallbacks + before.fallbacks,
             entries: counts.entries,
             iterations: counts.iterations,
+            mismatches: counts.mismatches,
             gain: counts.gain,
             exits: counts.exits.iter().map(|(&(line, reason), &n)| (line, reason, n)).collect(),
             versions: past.versions.max(live.len() as u64),
@@ -218,6 +223,7 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
             fallbacks: known.fallbacks,
             entries: past.counts.entries,
             iterations: past.counts.iterations,
+            mismatches: past.counts.mismatches,
             gain: past.counts.gain,
             exits: past.counts.exits.iter().map(|(&(line, reason), &n)| (line, reason, n)).collect(),
             versions: past.versions,

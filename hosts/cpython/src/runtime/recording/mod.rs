@@ -403,6 +403,7 @@ impl Recording {
 
     /// Our thread ends before a fork, which warns where there are several.
     pub fn before_fork(&self) {
+        self.drain();
         self.with(|state| {
             if let Ok(sampler) = &mut state.sampler {
                 sampler.pause();
@@ -410,7 +411,7 @@ impl Recording {
         });
     }
 
-    /// It is there again after; a child begins anew with what waits.
+    /// It is there again after. What a child records goes on from what its parent had recorded until then, as all counts do.
     pub fn after_fork(&self, in_child: bool) {
         self.with(|state| {
             if let Ok(sampler) = &mut state.sampler {
