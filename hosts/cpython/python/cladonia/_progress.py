@@ -39,6 +39,10 @@ class Progress:
         return self
 
     def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        """The bar goes."""
         if self._drawn:
             self._out.write("\r" + " " * self._drawn + "\r")
             self._out.flush()
