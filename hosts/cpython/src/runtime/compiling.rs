@@ -761,6 +761,7 @@ unsafe fn take(gil: Gil, unit: UnitRef, outcome: Outcome) {
                     let state = state_of(gil, (*unit).shape.code);
                     if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {
                         entry.stub.get_or_init(|| stub);
+                        gil.runtime().symbols.name_entry(&entry);
                     }
                 }
                 made
@@ -1178,6 +1179,7 @@ unsafe fn ensure_stub(gil: Gil, func: Object) -> Result<(), Refusal> {
                 Ok(stub) => entry.stub.get_or_init(|| stub),
                 Err(error) => return Err(refuse(gil, code, error.to_string())),
             };
+            gil.runtime().symbols.name_entry(&entry);
         }
         Ok(())
     }

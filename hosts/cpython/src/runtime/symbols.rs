@@ -10,8 +10,10 @@
 use super::Gil;
 use super::abi;
 use super::capi::get;
+use super::function_state::Entry;
 use super::units::{Kind, UnitState};
 use cladonia::code::DebuggerName;
+use cladonia::codegen::CompiledCode;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -79,8 +81,7 @@ impl Symbols {
     /// A unit was made.
     pub fn name(&self, unit: &UnitState) {
         let mut told = self.told.borrow_mut();
-        let told = &mut *told;
-        if told.map.is_none() && told.dump.is_none() && told.debugger.is_none() {
+        if !told.is_any() {
             return;
         }
         let Some(made) = &unit.unit else { return };
@@ -96,20 +97,29 @@ impl Symbols {
         let raw = made.raw.as_ref().map(|(code, _)| (code, " raw"));
         for (code, part) in [(&made.code, "")].into_iter().chain(raw) {
             let name = format!("py::{}{what}{part} {file}:{line}", unit.shape.name());
-            let name = name.replace(['\n', '\r', '\0'], " ");
-            let (entry, size) = (code.entry() as usize, code.size());
-            // A file that can't be written costs the names, nothing else.
-            if let Some(map) = &mut told.map {
-                let _ = map.write_all(format!("{entry:x} {size:x} {name}\n").as_bytes());
-            }
-            if let Some(dump) = &mut told.dump {
-                // SAFETY: the code of a unit that is alive.
-                let bytes = unsafe { std::slice::from_raw_parts(code.entry(), size) };
-                let _ = dump.add(entry, bytes, &name, &file, line);
-            }
-            if let Some(known) = &mut told.debugger {
-                known.insert(entry, DebuggerName::new(entry, size, &name));
-            }
+            told.add(code, &name, &file, line);
+        }
+    }
+
+    /// The way into units of a function was made, by which the interpreter calls them.
+    pub fn name_entry(&self, entry: &Entry) {
+        let mut told = self.told.borrow_mut();
+        let Some(code) = entry.stub.get().filter(|_| told.is_any()) else {
+            return;
+        };
+        told.after_fork();
+        let file = entry.shape.filename();
+        // SAFETY: an entry's code object is alive.
+        let line = unsafe { get(entry.shape.code.cast(), abi::code::FIRSTLINENO) };
+        let name = format!("py::{} entry {file}:{line}", entry.shape.name());
+        told.add(code, &name, &file, line);
+    }
+
+    /// The way into units of a function is being freed, if nobody else has it.
+    pub fn forget_entry(&self, entry: &Entry) {
+        let mut told = self.told.borrow_mut();
+        if let (Some(known), Some(code)) = (&mut told.debugger, entry.stub.get()) {
+            known.remove(&(code.entry() as usize));
         }
     }
 
@@ -127,6 +137,28 @@ impl Symbols {
 }
 
 impl Told {
+    fn is_any(&self) -> bool {
+        self.map.is_some() || self.dump.is_some() || self.debugger.is_some()
+    }
+
+    /// Tell of code that is alive.
+    fn add(&mut self, code: &CompiledCode, name: &str, file: &str, line: i32) {
+        let name = name.replace(['\n', '\r', '\0'], " ");
+        let (entry, size) = (code.entry() as usize, code.size());
+        // A file that can't be written costs the names, nothing else.
+        if let Some(map) = &mut self.map {
+            let _ = map.write_all(format!("{entry:x} {size:x} {name}\n").as_bytes());
+        }
+        if let Some(dump) = &mut self.dump {
+            // SAFETY: the caller's: so much code is there.
+            let bytes = unsafe { std::slice::from_raw_parts(code.entry(), size) };
+            let _ = dump.add(entry, bytes, &name, file, line);
+        }
+        if let Some(known) = &mut self.debugger {
+            known.insert(entry, DebuggerName::new(entry, size, &name));
+        }
+    }
+
     /// In a forked child, go on in files of its own.
     fn after_fork(&mut self) {
         let process = std::process::id();
@@ -145,11 +177,12 @@ fn open_map() -> Result<File, Error> {
     create(Path::new(&path))
 }
 
-/// A new file of the user's own. One that is there is not followed, if it is a link, nor kept.
+/// A new file of the user's own. One that is there is not followed, if it is a link, nor kept. Under `perf record` the code generator's
+/// linker appends names of its own to a perf map; of overlapping lines `perf` takes the last one, which is ours.
 fn create(path: &Path) -> Result<File, Error> {
     let _ = std::fs::remove_file(path);
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).mode(0o600);
+    options.read(true).append(true).create_new(true).mode(0o600);
     options.open(path)
 }
 
