@@ -74,6 +74,9 @@ def _name_code(perf):
     """Tell profilers and debuggers the names of machine code."""
     from cladonia import _native
 
+    # `perf record` sets it for the program. Where it is set, the code generator's linker writes a map of its own to the same file, with names
+    # that have no place; of two lines for one piece of code perf takes the first.
+    os.environ.pop("PERF_BUILDID_DIR", None)
     folder = os.environ.get("JITDUMPDIR") or "." if "dump" in perf else None
     try:
         _native.load().name_code("map" in perf, folder, switched_on("CLADONIA_GDB"))

@@ -177,8 +177,7 @@ fn open_map() -> Result<File, Error> {
     create(Path::new(&path))
 }
 
-/// A new file of the user's own. One that is there is not followed, if it is a link, nor kept. Under `perf record` the code generator's
-/// linker appends names of its own to a perf map; of overlapping lines `perf` takes the last one, which is ours.
+/// A new file of the user's own. One that is there is not followed, if it is a link, nor kept.
 fn create(path: &Path) -> Result<File, Error> {
     let _ = std::fs::remove_file(path);
     let mut options = OpenOptions::new();
